@@ -1,0 +1,75 @@
+/** What a caller hands to the signer, brought to the one form that is both signed and sent. */
+
+import { type Pair, percentEncode } from './canonical.ts';
+import { SignError } from './errors.ts';
+
+/** `null` and `undefined` mean absent; `['A', 'B']` becomes `A,B`, the interface's form of several values. */
+export type QueryValue = string | number | boolean | readonly (string | number)[] | null | undefined;
+
+/** An object, or pairs where a name occurs more than once. `URLSearchParams` is such pairs. */
+export type Query = Iterable<readonly [string, QueryValue]> | { readonly [name: string]: QueryValue };
+
+export interface SignInput {
+  /** Default: POST with a body, else GET. */
+  readonly method?: 'GET' | 'POST';
+  /** Absolute; a query in it comes before `query`. User info and fragment are not sent. */
+  readonly url: string | URL;
+  readonly query?: Query;
+  /** Text is sent verbatim; anything else is serialised once, compactly. `''` is no body. */
+  readonly body?: string | object | null;
+}
+
+export interface PlainRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly host: string;
+  readonly path: string;
+  readonly query: readonly Pair[];
+  readonly body: string;
+}
+
+/** @throws SignError where what would be sent could not be what is signed */
+export function toPlainRequest(input: SignInput): PlainRequest {
+  const body = bodyText(input.body);
+  const method = input.method ?? (body ? 'POST' : 'GET');
+  if (!/^(GET|POST)$/.test(method) || (body && method === 'GET'))
+    throw new SignError('invalid_method', 'GET without body, or POST');
+  refuseLoneSurrogate(`${input.url}`);
+
+  let url: URL;
+  try {
+    url = new URL(input.url);
+  } catch {
+    throw new SignError('invalid_url', 'not an absolute URL');
+  }
+  const { protocol, hostname, host, pathname: path } = url;
+  if (protocol !== 'https:' && !(protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname)))
+    throw new SignError('invalid_url', 'neither https nor loopback');
+  if (/[^\w.~/-]/.test(path)) throw new SignError('path_not_plain', path);
+
+  const query: Pair[] = [...url.searchParams];
+  const more = input.query ?? {};
+  for (const [name, value] of Symbol.iterator in more ? more : Object.entries(more))
+    if (value != null) query.push([name, `${value}`]);
+
+  const sent = query.map((pair) => pair.map(encode).join('=')).join('&');
+  return { method, url: `${url.origin}${path}${sent && `?${sent}`}`, host, path, query, body };
+}
+
+function bodyText(body: SignInput['body']): string {
+  let text: string | undefined;
+  try {
+    // Bytes are refused: JSON would make an object of indices of them.
+    if (!ArrayBuffer.isView(body))
+      text = typeof body === 'string' ? body : body == null ? '' : JSON.stringify(body);
+  } catch {}
+  if (text === undefined) throw new SignError('invalid_body', 'not JSON');
+  return refuseLoneSurrogate(text);
+}
+
+export function refuseLoneSurrogate(text: string): string {
+  if (/\p{Cs}/u.test(text)) throw new SignError('lone_surrogate', 'no UTF-8 form');
+  return text;
+}
+
+const encode = (text: string) => percentEncode(refuseLoneSurrogate(text));

@@ -1,0 +1,84 @@
+/** Signs a request. No I/O: what comes back is exactly what to send, by whatever means. */
+
+import {
+  algorithm,
+  hashBody,
+  importSigningKey,
+  interfaceVersion,
+  parameterString,
+  percentEncode,
+  signatureVersion,
+  stringToSign,
+  utf8,
+} from './canonical.ts';
+import { SignError } from './errors.ts';
+import { refuseLoneSurrogate, type SignInput, toPlainRequest } from './request.ts';
+
+export interface SignerOptions {
+  readonly appKey: string;
+  readonly appSecret: string;
+  /** Now, in milliseconds since the epoch. Default: the system's clock. */
+  readonly clock?: () => number;
+  /** A text never given before. Default: 128 random bits; replace it in tests only. */
+  readonly nonce?: () => string;
+}
+
+/** Exactly what to send. Send it once: each attempt wants a nonce and a signature of its own. */
+export interface SignedRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  /** All that must be sent besides Host, which follows from the URL. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent when there is no body. */
+  readonly body?: string;
+}
+
+export interface Signer {
+  /** @throws SignError for a request that cannot be signed faithfully */
+  sign(input: SignInput): Promise<SignedRequest>;
+}
+
+/** What may stand in a header without being changed on the way. */
+const isToken = (text: unknown) => typeof text === 'string' && /^[!-~]+$/.test(text);
+
+/**
+ * @throws SignError `invalid_credentials` for an empty or unusable key or secret
+ */
+export function createSigner({ appKey, appSecret, clock, nonce }: SignerOptions): Signer {
+  if (!isToken(appKey) || typeof appSecret !== 'string' || !appSecret)
+    throw new SignError('invalid_credentials', 'appKey or appSecret');
+  const key = importSigningKey(refuseLoneSurrogate(appSecret), 'sign');
+  return {
+    async sign(input) {
+      const { method, url, host, path, query, body } = toPlainRequest(input);
+      const bodyHash = await hashBody(body);
+      const now = new Date(clock ? clock() : Date.now());
+      const headers = {
+        appKey,
+        host,
+        nonce: nonce ? nonce() : crypto.randomUUID().replaceAll('-', ''),
+        // An unusable clock is left to the check below: toISOString would throw an error of no code.
+        timestamp: `${now.toJSON()}`.replace(/\.\d+/, ''),
+      };
+      if (!isToken(headers.nonce) || !/^\d{4}-/.test(headers.timestamp))
+        throw new SignError('invalid_nonce_or_time', 'nonce or clock');
+      const text = percentEncode(stringToSign(path, parameterString(query, headers), bodyHash));
+      const digest = await crypto.subtle.sign('HMAC', await key, utf8(text));
+      return {
+        method,
+        url,
+        headers: {
+          'x-app-key': appKey,
+          'x-timestamp': headers.timestamp,
+          'x-signature': btoa(String.fromCharCode(...new Uint8Array(digest))),
+          'x-signature-algorithm': algorithm,
+          'x-signature-version': signatureVersion,
+          'x-signature-nonce': headers.nonce,
+          'x-version': interfaceVersion,
+          ...(method === 'POST' && { 'content-type': 'application/json' }),
+        },
+        ...(body && { body }),
+      };
+    },
+  };
+}

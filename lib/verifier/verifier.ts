@@ -1,0 +1,170 @@
+/** Verifies a signed request from what came over the wire. Web APIs only. */
+
+import {
+  algorithm,
+  hashBody,
+  importSigningKey,
+  interfaceVersion,
+  type Pair,
+  parameterString,
+  percentEncode,
+  signatureVersion,
+  signingPairs,
+  stringToSign,
+  utf8,
+} from '../signer/canonical.ts';
+import { createMemoryNonceStore, type NonceStore } from './nonces.ts';
+
+export interface VerifierOptions {
+  /** The app secret of a key, or undefined for a key that is not known. */
+  readonly secretOf: (appKey: string) => string | undefined | Promise<string | undefined>;
+  /** How far x-timestamp may be from the clock, either way. Default 300; the interface text names none. */
+  readonly toleranceSeconds?: number;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+  /** Default: in memory, for one process. */
+  readonly nonces?: NonceStore;
+  /**
+   * The algorithm joins names and values without escaping, so that `a=1` beside `b=2` and the one value
+   * `1&b=2` of `a` sign alike. Strict mode refuses what could be read in two ways: `&` or `=` in a name, `&`
+   * in a value, a parameter named like a signing header. Default: off, to the letter of the interface.
+   */
+  readonly strict?: boolean;
+}
+
+/** A request as it arrived. */
+export interface ReceivedRequest {
+  /** Absolute URL, or path and query as in the request line. Not normalised by the caller. */
+  readonly url: string;
+  /** Names in any case. Without Host in them the URL's own host counts. */
+  readonly headers: Headers | Readonly<Record<string, string | undefined>>;
+  readonly body?: string | Uint8Array<ArrayBuffer> | null;
+}
+
+export type VerifyRefusal =
+  | 'missing_header'
+  | 'unsupported_algorithm'
+  | 'unsupported_signature_version'
+  | 'unsupported_version'
+  | 'invalid_timestamp'
+  | 'clock_skew'
+  | 'unknown_app_key'
+  | 'malformed_url'
+  | 'ambiguous_query'
+  | 'signature_mismatch'
+  | 'nonce_reused';
+
+export type Verification =
+  | { readonly ok: true; readonly appKey: string }
+  | { readonly ok: false; readonly code: VerifyRefusal; readonly detail: string };
+
+export interface Verifier {
+  verify(request: ReceivedRequest): Promise<Verification>;
+}
+
+export function createVerifier(options: VerifierOptions): Verifier {
+  const clock = options.clock ?? Date.now;
+  const tolerance = (options.toleranceSeconds ?? 300) * 1000;
+  const nonces = options.nonces ?? createMemoryNonceStore({ clock });
+  return {
+    async verify({ url, headers, body }) {
+      const value = headerReader(headers);
+      const sent = Object.fromEntries(requiredHeaders.map((name) => [name, value(name) ?? '']));
+      const missing = requiredHeaders.find((name) => !sent[name]);
+      if (missing) return refuse('missing_header', missing);
+      const header = (name: (typeof requiredHeaders)[number]) => sent[name] as string;
+      if (header('x-signature-algorithm') !== algorithm) return refuse('unsupported_algorithm', algorithm);
+      if (header('x-signature-version') !== signatureVersion)
+        return refuse('unsupported_signature_version', signatureVersion);
+      if (header('x-version') !== interfaceVersion) return refuse('unsupported_version', interfaceVersion);
+
+      const timestamp = header('x-timestamp');
+      const time = parseTimestamp(timestamp);
+      if (Number.isNaN(time)) return refuse('invalid_timestamp', 'YYYY-MM-DDThh:mm:ssZ');
+      if (Math.abs(time - clock()) > tolerance)
+        return refuse('clock_skew', `more than ${tolerance / 1000} s`);
+
+      const target = parseTarget(url);
+      if (!target) return refuse('malformed_url', 'path or percent-encoding');
+      const appKey = header('x-app-key');
+      const nonce = header('x-signature-nonce');
+      const host = value('host') ?? target.host;
+      if (!host) return refuse('missing_header', 'host');
+      if (/\p{Cs}/u.test(host + appKey + nonce)) return refuse('signature_mismatch', 'no UTF-8 form');
+      const signing = { appKey, host, nonce, timestamp };
+      if (options.strict) {
+        const ambiguous = target.query.find((pair) => isAmbiguous(pair, signingPairs(signing)));
+        if (ambiguous) return refuse('ambiguous_query', ambiguous[0]);
+      }
+
+      const secret = await options.secretOf(appKey);
+      if (!secret) return refuse('unknown_app_key', appKey);
+      const signature = decodeSignature(header('x-signature'));
+      const text = percentEncode(
+        stringToSign(target.path, parameterString(target.query, signing), await hashBody(body ?? '')),
+      );
+      // WebCrypto compares in constant time.
+      const key = await importSigningKey(secret, 'verify');
+      if (!signature || !(await crypto.subtle.verify('HMAC', key, signature, utf8(text))))
+        return refuse('signature_mismatch', 'see explain');
+      // Last, so that only who holds the secret can fill the store.
+      if (!(await nonces.add(appKey, nonce, time + tolerance + 1000)))
+        return refuse('nonce_reused', 'each request wants a new nonce');
+      return { ok: true, appKey };
+    },
+  };
+}
+
+const requiredHeaders = [
+  'x-app-key',
+  'x-timestamp',
+  'x-signature',
+  'x-signature-algorithm',
+  'x-signature-version',
+  'x-signature-nonce',
+  'x-version',
+] as const;
+
+const refuse = (code: VerifyRefusal, detail: string): Verification => ({ ok: false, code, detail });
+
+function headerReader(headers: ReceivedRequest['headers']): (name: string) => string | undefined {
+  if (headers instanceof Headers) return (name) => headers.get(name) ?? undefined;
+  const byName = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return (name) => byName.get(name);
+}
+
+/** Milliseconds, or NaN for another format or a day that does not exist. */
+function parseTimestamp(text: string): number {
+  const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN;
+  return new Date(time).toJSON() === text.replace('Z', '.000Z') ? time : Number.NaN;
+}
+
+/** Path as sent, query decoded; `+` is taken as a space, which form encoders send. */
+function parseTarget(url: string) {
+  const [, host, path, search] = /^(?:https?:\/\/([^/?#]+))?(\/[\w.~/-]*)(?:\?([^#]*))?$/.exec(url) ?? [];
+  if (!path) return undefined;
+  try {
+    const query = (search ?? '')
+      .split('&')
+      .filter(Boolean)
+      .map((part): Pair => {
+        const [name = '', ...value] = part.split('=');
+        return [decode(name), decode(value.join('='))];
+      });
+    return { host, path, query };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws a URIError for a malformed escape or bytes that are no UTF-8. */
+const decode = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
+
+const isAmbiguous = ([name, value]: Pair, signing: readonly Pair[]) =>
+  /[&=]/.test(name) || value.includes('&') || signing.some(([header]) => header === name);
+
+/** The bytes, or undefined unless it is exactly the one base64 text of 32 bytes. */
+function decodeSignature(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(text)) return undefined;
+  return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
+}
