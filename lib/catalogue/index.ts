@@ -6,6 +6,7 @@ import type { Operation } from './operation.ts';
 import * as orders from './orders.ts';
 
 export * from './accounts.ts';
+export { exposedOperations, openable, openByDefault } from './exposure.ts';
 export { type Exposure, type Group, type GroupFacts, groups } from './groups.ts';
 export { type LimitName, limits, type RequestLimit } from './limits.ts';
 export * from './market-data.ts';

@@ -1,0 +1,68 @@
+/** The rim: API Gateway's REST proxy event (payload version 1.0) to the core's request, and back. */
+
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import type { GatewayRequest, GatewayResponse } from '../../lib/gateway/index.ts';
+
+/** The part of the event that is read. */
+export type ProxyEvent = Pick<
+  APIGatewayProxyEvent,
+  | 'resource'
+  | 'httpMethod'
+  | 'headers'
+  | 'multiValueHeaders'
+  | 'queryStringParameters'
+  | 'multiValueQueryStringParameters'
+  | 'body'
+  | 'isBase64Encoded'
+> & { readonly requestContext: Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> };
+
+export function toGatewayRequest(event: ProxyEvent): GatewayRequest {
+  return {
+    method: event.httpMethod,
+    // The route's path, not `path`: custom domains' base-path mappings stand in that one.
+    path: event.resource,
+    query: toQuery(event),
+    headers: toHeaders(event),
+    requestId: event.requestContext.requestId,
+    ...(event.body !== null && { body: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8') }),
+  };
+}
+
+/** API Gateway passes decoded values; the order of different names is lost there already. */
+function toQuery(event: ProxyEvent): readonly (readonly [string, string])[] {
+  const many = event.multiValueQueryStringParameters;
+  if (many)
+    return Object.entries(many).flatMap(([name, values]) =>
+      (values ?? []).map((value) => [name, value] as const),
+    );
+  return Object.entries(event.queryStringParameters ?? {}).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+}
+
+/** Names arrive in the case in which the client wrote them; of a repeated header the last counts. */
+function toHeaders({ headers, multiValueHeaders }: ProxyEvent): Readonly<Record<string, string>> {
+  const single =
+    headers ??
+    Object.fromEntries(
+      Object.entries(multiValueHeaders ?? {}).map(([name, values]) => [name, values?.at(-1)]),
+    );
+  return Object.fromEntries(
+    Object.entries(single).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.toLowerCase(), value]],
+    ),
+  );
+}
+
+/** Text where the bytes are exactly some text's UTF-8, else base64: not one byte may change on the way. */
+export function toProxyResult({ status, headers, body }: GatewayResponse): APIGatewayProxyResult {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const text = bytes.toString('utf8');
+  const exact = Buffer.from(text, 'utf8').equals(bytes);
+  return {
+    statusCode: status,
+    headers: { ...headers },
+    body: exact ? text : bytes.toString('base64'),
+    isBase64Encoded: !exact,
+  };
+}

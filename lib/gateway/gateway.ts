@@ -1,0 +1,163 @@
+/** The gateway's core: one request in, one answer out, over ports. It knows no platform. */
+
+import type { Operation } from '../catalogue/operation.ts';
+import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
+import { baseUrlFault } from './base-url.ts';
+import { type CheckedRequest, check } from './check.ts';
+import { createCredentials, type Identity, type SecretSource } from './credentials.ts';
+import type { GatewayRequest, GatewayResponse } from './http.ts';
+import { isRefusal, type Refusal, type RefusalCode, refusalResponse } from './refusals.ts';
+import { createFetchSend, type Send } from './send.ts';
+import { readUpstreamAnswer, type UpstreamOutcome } from './upstream-answer.ts';
+
+export interface GatewayOptions {
+  /** What this gateway offers; what is not among them does not exist here. */
+  readonly operations: readonly Operation[];
+  /** The upstream, `https:` or loopback, with or without a path prefix. */
+  readonly upstreamBaseUrl: string;
+  readonly secrets: SecretSource;
+  /** Default: over the runtime's fetch. */
+  readonly send?: Send;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+  /** The signer's nonces; replace them in tests only. */
+  readonly random?: () => string;
+  /** How long the upstream may take for one attempt, to the last byte. Default 10 s. */
+  readonly upstreamTimeoutMs?: number;
+  /** The largest answer that is passed on, decompressed. Default 4 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** How long a secret is used before it is read again. Default 5 minutes. */
+  readonly secretTimeToLiveMs?: number;
+  /** Told of every request when it is answered. Holds nothing that a client sent but the operation. */
+  readonly report?: (report: RequestReport) => void;
+}
+
+export interface RequestReport {
+  readonly requestId: string;
+  readonly operation?: string;
+  readonly status: number;
+  readonly code?: RefusalCode;
+  readonly upstreamStatus?: number;
+  readonly upstreamCode?: string;
+  /** Requests sent to the upstream for this one: 0, 1, or 2 after a refused signature. */
+  readonly attempts: number;
+  readonly milliseconds: number;
+  /** A defect of ours, for the log alone. */
+  readonly defect?: unknown;
+}
+
+export interface Gateway {
+  /** Always resolves; whatever goes wrong is an answer. */
+  handle(request: GatewayRequest): Promise<GatewayResponse>;
+}
+
+/** @throws TypeError when the base URL is neither https nor loopback, or has a query */
+export function createGateway(options: GatewayOptions): Gateway {
+  const { upstreamTimeoutMs = 10_000, maxAnswerBytes = 4 * 1024 * 1024, clock = Date.now } = options;
+  const fault = baseUrlFault(options.upstreamBaseUrl);
+  if (fault) throw new TypeError(`upstreamBaseUrl: ${fault}`);
+  const baseUrl = options.upstreamBaseUrl.replace(/\/+$/, '');
+  const routes = routesOf(options.operations);
+  const send = options.send ?? createFetchSend();
+  const credentials = createCredentials({
+    source: options.secrets,
+    clock,
+    ...(options.random && { random: options.random }),
+    ...(options.secretTimeToLiveMs !== undefined && { timeToLiveMs: options.secretTimeToLiveMs }),
+  });
+
+  /** route → check → credentials → sign → send → read the answer. */
+  async function serve(request: GatewayRequest, trail: Trail): Promise<GatewayResponse | Refusal> {
+    const match = findRoute(routes, request.method, request.path);
+    if (match.kind === 'unknown') return { code: 'unknown_operation' };
+    if (match.kind === 'other-method') return { code: 'method_not_allowed', allow: match.allowed };
+    const { route } = match;
+    trail.operation = route.operation;
+
+    const checked = check(route.operation, request);
+    if (isRefusal(checked)) return checked;
+
+    const current = await credentials.current();
+    if (!current.ok) return { code: current.code };
+    let outcome = await attempt(route, checked, current.identity, trail);
+    if (outcome.kind === 'refused' && outcome.refusal.code === 'upstream_auth_failed') {
+      const newer = await credentials.renew(current.identity);
+      // What has a side effect is never sent twice by us, though it was refused.
+      if (newer && !route.operation.sideEffect) outcome = await attempt(route, checked, newer, trail);
+    }
+    if (outcome.kind === 'refused') return outcome.refusal;
+    return {
+      status: 200,
+      headers: {
+        'content-type': 'application/json',
+        'cache-control': 'no-store',
+        'x-request-id': request.requestId,
+        ...(outcome.requestId && { 'x-upstream-request-id': outcome.requestId }),
+      },
+      body: outcome.body,
+    };
+  }
+
+  /** Signs anew and sends once. */
+  async function attempt(
+    { path, operation }: Route,
+    { query, body, headers }: CheckedRequest,
+    { signer, accessToken, redact }: Identity,
+    trail: Trail,
+  ): Promise<UpstreamOutcome> {
+    const signed = await signer.sign({ method: operation.method, url: `${baseUrl}${path}`, query, body });
+    trail.attempts++;
+    const sent = await send(
+      {
+        ...signed,
+        headers: {
+          ...headers,
+          ...(accessToken !== undefined && { 'x-access-token': accessToken }),
+          ...signed.headers,
+        },
+      },
+      { timeoutMs: upstreamTimeoutMs, maxBytes: maxAnswerBytes },
+    );
+    return readUpstreamAnswer(operation, sent, redact);
+  }
+
+  return {
+    async handle(request) {
+      const started = clock();
+      const trail: Trail = { attempts: 0 };
+      let outcome: GatewayResponse | Refusal;
+      let defect: unknown;
+      try {
+        outcome = await serve(request, trail);
+      } catch (error) {
+        defect = error;
+        const { sideEffect } = trail.operation ?? {};
+        // Our own defect after sending leaves an order just as open as the upstream's would.
+        outcome =
+          sideEffect && trail.attempts > 0
+            ? { code: 'outcome_unknown', findOut: sideEffect.findOut }
+            : { code: 'gateway_error' };
+      }
+      const refusal = isRefusal(outcome) ? outcome : undefined;
+      const response = isRefusal(outcome) ? refusalResponse(outcome, request.requestId) : outcome;
+      options.report?.({
+        requestId: request.requestId,
+        ...(trail.operation && { operation: trail.operation.id }),
+        attempts: trail.attempts,
+        status: response.status,
+        ...(refusal && { code: refusal.code }),
+        ...(refusal?.upstream && { upstreamStatus: refusal.upstream.status }),
+        ...(refusal?.upstream?.errorCode && { upstreamCode: refusal.upstream.errorCode }),
+        ...(defect !== undefined && { defect }),
+        milliseconds: clock() - started,
+      });
+      return response;
+    },
+  };
+}
+
+/** What is learnt about a request on its way, for the report. */
+interface Trail {
+  operation?: Operation;
+  attempts: number;
+}

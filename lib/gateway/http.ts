@@ -1,0 +1,20 @@
+/** What comes into the core and goes out of it: HTTP without a platform. */
+
+export interface GatewayRequest {
+  readonly method: string;
+  /** The path of the route, which is signed and sent; stages and base-path mappings are not in it. */
+  readonly path: string;
+  /** Decoded, in the order received. */
+  readonly query: readonly (readonly [name: string, value: string])[];
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  /** Names this request in answers and logs. */
+  readonly requestId: string;
+}
+
+export interface GatewayResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}

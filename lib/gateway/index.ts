@@ -1,0 +1,16 @@
+/** The gateway's core and its ports. */
+
+export { baseUrlFault } from './base-url.ts';
+export { type CompactJson, compactJson } from './compact-json.ts';
+export type { SecretSource } from './credentials.ts';
+export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
+export type { GatewayRequest, GatewayResponse } from './http.ts';
+export {
+  type Fault,
+  type Refusal,
+  type RefusalCode,
+  refusalKinds,
+  refusalResponse,
+  type UpstreamRefusal,
+} from './refusals.ts';
+export { createFetchSend, type OutgoingRequest, type Send, type SendResult } from './send.ts';

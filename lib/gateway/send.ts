@@ -1,0 +1,93 @@
+/** Sends a signed request and tells apart, as far as can be told, what became of it. */
+
+/** What is sent: signed bytes and unsigned headers. */
+export interface OutgoingRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export type SendResult =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly header: (name: string) => string | undefined;
+      /** Decompressed. */
+      readonly body: Uint8Array<ArrayBuffer>;
+    }
+  /** No connection came about: certainly nothing was sent. */
+  | { readonly kind: 'unreachable' }
+  /** The request may have arrived; its answer did not come, or not whole. */
+  | { readonly kind: 'timeout' | 'lost' | 'too_large' };
+
+/** Port: one attempt, never more. Resolves always; rejects only for a defect. */
+export type Send = (
+  request: OutgoingRequest,
+  limits: { readonly timeoutMs: number; readonly maxBytes: number },
+) => Promise<SendResult>;
+
+/** Over the runtime's fetch (or one given). */
+export function createFetchSend(send?: typeof globalThis.fetch): Send {
+  return async (request, { timeoutMs, maxBytes }) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await (send ?? fetch)(request.url, {
+        method: request.method,
+        headers: request.headers,
+        // A redirect would carry the signature to a place it was not made for.
+        redirect: 'manual',
+        signal,
+        ...(request.body !== undefined && { body: request.body }),
+      });
+      const body = await readAtMost(response, maxBytes);
+      if (!body) return { kind: 'too_large' };
+      return {
+        kind: 'answer',
+        status: response.status,
+        header: (name) => response.headers.get(name) ?? undefined,
+        body,
+      };
+    } catch (error) {
+      if (signal.aborted) return { kind: 'timeout' };
+      return { kind: neverConnected(error) ? 'unreachable' : 'lost' };
+    }
+  };
+}
+
+/** The whole body, or undefined when it is longer; what is too long is not read to its end. */
+async function readAtMost(
+  response: Response,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (!response.body) return new Uint8Array(0);
+  const reader = response.body.getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > maxBytes) {
+      await reader.cancel();
+      return undefined;
+    }
+    chunks.push(value);
+  }
+  const body = new Uint8Array(length);
+  let offset = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return body;
+}
+
+/** Node's fetch names the cause of a failure; where a runtime does not, the request counts as sent. */
+function neverConnected(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
+  return typeof cause?.code === 'string' && connectFailures.test(cause.code);
+}
+
+const connectFailures =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS_CERT.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*)$/;

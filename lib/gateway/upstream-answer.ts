@@ -1,0 +1,168 @@
+/** Reads the upstream's answer: a 200 passes as it is, everything else becomes a refusal of ours. */
+
+import type { Operation } from '../catalogue/operation.ts';
+import type { Refusal, RefusalCode, UpstreamRefusal } from './refusals.ts';
+import type { SendResult } from './send.ts';
+
+export type UpstreamOutcome =
+  | { readonly kind: 'answer'; readonly body: Uint8Array; readonly requestId?: string }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/**
+ * What an upstream code means to us, whatever status it came with. Codes are compared without their prefix;
+ * some are misspelt at the source. (vendor docs and SDK; the interface text names none)
+ */
+const meaningOf: Readonly<Record<string, RefusalCode>> = {
+  UNAUTHORIZED_CATEGORY: 'data_not_subscribed',
+  UNAUTHORIZED_SUB_TYPE: 'data_not_subscribed',
+  TOO_MANY_REQUESTS: 'upstream_rate_limited',
+  REQUEST_TOTAL_COUNT_EXCEEDED: 'upstream_quota_used_up',
+  SERVICE_NOT_AVAILABLE: 'upstream_error',
+  GATEWAY_TIMEOUT: 'upstream_error',
+  INTERNAL_ERROR: 'upstream_error',
+  SYSTEM_ERROR: 'upstream_error',
+  // Signature, key, token and header are the gateway's work: none of these is the client's fault.
+  MISSING_APP_KEY: 'upstream_auth_failed',
+  MISSING_SIGNATURE: 'upstream_auth_failed',
+  MISSING_ALGORITHM: 'upstream_auth_failed',
+  MISSING_NONCE: 'upstream_auth_failed',
+  MISSING_TIMESTAMP: 'upstream_auth_failed',
+  MISSING_VERSION: 'upstream_auth_failed',
+  INVALID_TOKEN: 'upstream_auth_failed',
+  UNAUTHORIZED: 'upstream_auth_failed',
+  INCORRECT_SIGN: 'upstream_auth_failed',
+  SIGNATURE_ALGORITHM_NOT_SUPPORTED: 'upstream_auth_failed',
+  VERSION_NOT_SUPPORTED: 'upstream_auth_failed',
+  UNSUPPORTED_API_VERSION: 'upstream_auth_failed',
+  ILLEAGAL_TIMESTAMP: 'upstream_auth_failed',
+  CLOCK_SKEW_EXCEEDED: 'upstream_auth_failed',
+  DUPPLICATED_REQUEST: 'upstream_auth_failed',
+  IP_NOT_ALLOWED: 'upstream_auth_failed',
+  ILLEAGAL_PARAMETER: 'upstream_auth_failed',
+};
+
+/** What a status means when its code says nothing to us. Any other status is the upstream's failure. */
+const statusMeaning: Readonly<Record<number, RefusalCode>> = {
+  400: 'upstream_rejected',
+  401: 'upstream_auth_failed',
+  403: 'upstream_auth_failed',
+  404: 'upstream_rejected',
+  417: 'upstream_rejected',
+  429: 'upstream_rate_limited',
+};
+
+/** @param redact takes our secrets out of the upstream's words */
+export function readUpstreamAnswer(
+  operation: Operation,
+  sent: SendResult,
+  redact: (text: string) => string,
+): UpstreamOutcome {
+  if (sent.kind === 'answer' && sent.status === 200 && isJson(sent.body)) {
+    const requestId = requestIdOf(sent);
+    return { kind: 'answer', body: sent.body, ...(requestId && { requestId }) };
+  }
+  const refusal = toRefusal(sent, redact);
+  if (operation.sideEffect && leavesOutcomeOpen(refusal.code))
+    return {
+      kind: 'refused',
+      refusal: {
+        code: 'outcome_unknown',
+        findOut: operation.sideEffect.findOut,
+        ...(refusal.upstream && { upstream: refusal.upstream }),
+      },
+    };
+  return { kind: 'refused', refusal };
+}
+
+/** After these a request with a side effect may have taken effect. */
+const leavesOutcomeOpen = (code: RefusalCode) =>
+  code === 'upstream_error' ||
+  code === 'upstream_broken_answer' ||
+  code === 'upstream_answer_too_large' ||
+  code === 'upstream_timeout';
+
+function toRefusal(sent: SendResult, redact: (text: string) => string): Refusal {
+  switch (sent.kind) {
+    case 'unreachable':
+      return { code: 'upstream_unreachable' };
+    case 'timeout':
+      return { code: 'upstream_timeout' };
+    case 'lost':
+      return { code: 'upstream_broken_answer' };
+    case 'too_large':
+      return { code: 'upstream_answer_too_large' };
+    case 'answer':
+      if (sent.status === 200) return { code: 'upstream_broken_answer' };
+      return refusedBy(sent, redact);
+  }
+}
+
+type Answer = Extract<SendResult, { kind: 'answer' }>;
+
+function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
+  const said = parseRefusal(answer.body);
+  const requestId = requestIdOf(answer);
+  const upstream: UpstreamRefusal = {
+    status: answer.status,
+    ...(said.errorCode && { errorCode: redact(said.errorCode) }),
+    ...(said.message && { message: redact(said.message) }),
+    ...(requestId && { requestId }),
+  };
+  const stem = said.errorCode?.replace(/^(OAUTH_)?OPENAPI_/, '') ?? '';
+  const code =
+    (Object.hasOwn(meaningOf, stem) ? meaningOf[stem] : undefined) ??
+    statusMeaning[answer.status] ??
+    'upstream_error';
+  switch (code) {
+    case 'upstream_rejected':
+      // The upstream's own router knows no codes: without one the path is what it does not know.
+      if (answer.status === 404 && !said.errorCode) return { code: 'upstream_path_unknown', upstream };
+      return {
+        code,
+        upstream,
+        status: answer.status === 417 ? 422 : answer.status,
+        ...(upstream.message && { detail: `The upstream refused the request: ${upstream.message}` }),
+      };
+    case 'upstream_rate_limited': {
+      const seconds = Number(answer.header('retry-after'));
+      return { code, upstream, ...(seconds > 0 && seconds <= 3600 && { retryAfterSeconds: seconds }) };
+    }
+    case 'upstream_auth_failed':
+      // Code and status help the operator; the message may quote what was signed.
+      return { code, upstream: withoutMessage(upstream) };
+    default:
+      return { code, upstream };
+  }
+}
+
+const withoutMessage = ({ message: _, ...rest }: UpstreamRefusal): UpstreamRefusal => rest;
+
+/** The interface's failure body, as far as the answer has it: it need not be JSON. */
+function parseRefusal(body: Uint8Array): { readonly errorCode?: string; readonly message?: string } {
+  let said: unknown;
+  try {
+    said = JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return {};
+  }
+  if (typeof said !== 'object' || said === null) return {};
+  const { error_code: errorCode, message } = said as Record<string, unknown>;
+  return {
+    ...(typeof errorCode === 'string' && { errorCode: errorCode.slice(0, 100) }),
+    ...(typeof message === 'string' && { message: message.slice(0, 500) }),
+  };
+}
+
+function requestIdOf(answer: Answer): string | undefined {
+  const id = answer.header('x-request-id');
+  return id && /^[!-~]{1,128}$/.test(id) ? id : undefined;
+}
+
+function isJson(body: Uint8Array): boolean {
+  try {
+    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return true;
+  } catch {
+    return false;
+  }
+}

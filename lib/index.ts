@@ -1,0 +1,6 @@
+/** Countersign's library: signer, verifier, catalogue and gateway core. Runs wherever WebCrypto does. */
+
+export * from './catalogue/index.ts';
+export * from './gateway/index.ts';
+export * from './signer/index.ts';
+export * from './verifier/index.ts';
