@@ -13,6 +13,7 @@ export * from './market-data.ts';
 export type { Operation, Source } from './operation.ts';
 export * from './orders.ts';
 export type { Parameter } from './parameters.ts';
+export { planWithin, type UsagePlan } from './plans.ts';
 export { findRoute, type Route, type RouteMatch, routesOf } from './routes.ts';
 
 /** Every operation; a file's exported entries are the operations of its group. */

@@ -103,8 +103,8 @@ function bodyFault(issue: v.BaseIssue<unknown>): Fault {
     in: 'body',
     name: pointer.join('') || '/',
     detail: missing ? 'required' : issue.kind === 'schema' ? 'not an allowed value' : issue.message,
-    ...(issue.expected && { allowed: issue.expected }),
-    ...(!missing && { received: shorten(issue.received) }),
+    // Of a missing member valibot expects its name, which `name` says already.
+    ...(!missing && { allowed: issue.expected ?? issue.message, received: shorten(issue.received) }),
   };
 }
 

@@ -1,0 +1,59 @@
+/** What the programs that run on this machine read from the environment, and how they end. */
+
+/** Wrong configuration, or a machine that cannot run this: one line for a person, no stack. */
+export class StartError extends Error {}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function readPort(env: Environment, name: string, otherwise: number): number {
+  const text = env[name];
+  if (!text) return otherwise;
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535)
+    throw new StartError(`${name} must be a port number from 0 to 65535, not ${JSON.stringify(text)}.`);
+  return port;
+}
+
+export interface AppCredentials {
+  readonly appKey: string;
+  readonly appSecret: string;
+}
+
+/** Both or neither. */
+export function readAppCredentials(env: Environment): AppCredentials | undefined {
+  const { APP_KEY: appKey, APP_SECRET: appSecret } = env;
+  if (appKey && appSecret) return { appKey, appSecret };
+  if (!appKey && !appSecret) return undefined;
+  const [given, absent] = appKey ? ['APP_KEY', 'APP_SECRET'] : ['APP_SECRET', 'APP_KEY'];
+  throw new StartError(`${given} is set but ${absent} is not: set both or neither.`);
+}
+
+/** Listens, or says in one line that the port is taken. */
+export async function listening<T>(start: Promise<T>, port: number, variable: string): Promise<T> {
+  try {
+    return await start;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+      throw new StartError(`Port ${port} is taken: set ${variable} to another.`);
+    if (error instanceof Error && 'code' in error && error.code === 'EACCES')
+      throw new StartError(`Port ${port} may not be opened by this user: set ${variable} to another.`);
+    throw error;
+  }
+}
+
+interface Running {
+  close(): Promise<void>;
+}
+
+/** Starts, and ends on Ctrl-C with exit code 0; a StartError is one line and exit code 1. */
+export async function runUntilInterrupted(start: () => Promise<readonly Running[]>): Promise<void> {
+  try {
+    const running = await start();
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => void Promise.all(running.map((one) => one.close())));
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,98 @@
+/** The whole product on this machine: local API Gateway → the deployed handlers → an upstream. */
+
+import { createGroupHandler } from '../../functions/group.ts';
+import {
+  exposedOperations,
+  type Group,
+  limits,
+  operations,
+  planWithin,
+  routesOf,
+} from '../../lib/catalogue/index.ts';
+import { type RequestReport, refusalResponse } from '../../lib/gateway/index.ts';
+import { type AppCredentials, listening } from '../environment.ts';
+import { type Simulator, startSimulator } from '../simulator/index.ts';
+import { type AccessLogEntry, type LocalApiGateway, startApiGateway } from './api-gateway.ts';
+import type { LocalSettings } from './settings.ts';
+
+export interface LocalRun {
+  readonly url: string;
+  readonly upstreamUrl: string;
+  /** Present unless another upstream was configured. */
+  readonly simulator?: Simulator;
+  close(): Promise<void>;
+}
+
+export interface LocalRunHooks {
+  readonly access?: (entry: AccessLogEntry) => void;
+  readonly report?: (report: RequestReport) => void;
+  readonly defect?: (error: unknown, requestId: string) => void;
+}
+
+/** @throws StartError when a port is taken */
+export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHooks = {}): Promise<LocalRun> {
+  const { upstream, credentials } = settings;
+  const simulator =
+    'simulatorPort' in upstream
+      ? await listening(
+          startSimulator({ ...credentials, port: upstream.simulatorPort }),
+          upstream.simulatorPort,
+          'UPSTREAM_PORT',
+        )
+      : undefined;
+  const upstreamUrl = 'baseUrl' in upstream ? upstream.baseUrl : (simulator as Simulator).url;
+  let api: LocalApiGateway;
+  try {
+    api = await listening(
+      startApiGateway({
+        port: settings.port,
+        routes: localRoutes(settings.openGroups, upstreamUrl, credentials, hooks.report),
+        apiKeys: [{ id: 'local', value: settings.apiKey }],
+        plan: planWithin(limits['market-data']),
+        refuse: (code, { requestId, allow, retryAfterSeconds }) => {
+          const { status, headers, body } = refusalResponse(
+            { code, ...(allow && { allow }), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+            requestId,
+          );
+          return { status, headers, body: new TextDecoder().decode(body) };
+        },
+        ...(hooks.access && { log: hooks.access }),
+        ...(hooks.defect && { onHandlerError: hooks.defect }),
+      }),
+      settings.port,
+      'PORT',
+    );
+  } catch (error) {
+    await simulator?.close();
+    throw error;
+  }
+  return {
+    url: api.url,
+    upstreamUrl,
+    ...(simulator && { simulator }),
+    async close() {
+      await api.close();
+      await simulator?.close();
+    },
+  };
+}
+
+/** One handler for each group, as deployed; only opened groups are routed. */
+function localRoutes(
+  open: readonly Group[],
+  upstreamBaseUrl: string,
+  { appKey, appSecret }: AppCredentials,
+  report: LocalRunHooks['report'],
+) {
+  const secret = JSON.stringify({ app_key: appKey, app_secret: appSecret });
+  return open.flatMap((group) => {
+    const own = exposedOperations(operations, [group]);
+    const handler = createGroupHandler({
+      operations: own,
+      upstreamBaseUrl,
+      secrets: { read: async () => secret },
+      ...(report && { report }),
+    });
+    return routesOf(own).map(({ method, path }) => ({ method, path, handler }));
+  });
+}

@@ -1,0 +1,67 @@
+/** What a Lambda function answered under proxy integration, checked and made into an HTTP answer. */
+
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import * as v from 'valibot';
+
+export interface Answer {
+  readonly status: number;
+  /** Values by name; several values are several header lines. */
+  readonly headers: ReadonlyMap<string, readonly string[]>;
+  readonly body: Uint8Array;
+}
+
+const headerValue = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
+
+const proxyResult = v.object({
+  // No informational status: after one of these a client waits on for the answer proper.
+  statusCode: v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
+  headers: v.nullish(v.record(v.string(), headerValue), {}),
+  multiValueHeaders: v.nullish(v.record(v.string(), v.array(headerValue)), {}),
+  body: v.string(),
+  isBase64Encoded: v.nullish(v.boolean(), false),
+});
+
+/** Headers that belong to the connection or to API Gateway; it renames them instead of sending them on. */
+const remapped = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'server',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'www-authenticate',
+]);
+
+/** Throws when the result is malformed, cannot be sent, or is larger than API Gateway lets through. */
+export function answerOf(result: unknown, maxBytes: number): Answer {
+  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = v.parse(proxyResult, result);
+  const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+  if (bytes.length > maxBytes) {
+    throw new RangeError(`The answer has ${bytes.length} bytes, more than API Gateway's ${maxBytes}.`);
+  }
+  return { status: statusCode, headers: merged(headers, multiValueHeaders), body: bytes };
+}
+
+/** Both header maps in one, names without regard to case; a pair that stands in both is sent once. */
+function merged(
+  single: Readonly<Record<string, string>>,
+  multiple: Readonly<Record<string, readonly string[]>>,
+): ReadonlyMap<string, readonly string[]> {
+  const all = new Map<string, string[]>();
+  const take = (name: string, values: readonly string[]): void => {
+    validateHeaderName(name);
+    for (const value of values) validateHeaderValue(name, value);
+    const lower = name.toLowerCase();
+    const key = remapped.has(lower) ? `x-amzn-remapped-${lower}` : lower;
+    all.set(key, [...(all.get(key) ?? []), ...values]);
+  };
+  for (const [name, values] of Object.entries(multiple)) take(name, values);
+  for (const [name, value] of Object.entries(single)) {
+    if (!all.get(name.toLowerCase())?.includes(value)) take(name, [value]);
+  }
+  // A REST API calls an answer JSON when the function does not say what it is.
+  if (!all.has('content-type')) all.set('content-type', ['application/json']);
+  return all;
+}

@@ -1,0 +1,115 @@
+/** What API Gateway does with one request, in its order: route, key, plan, payload, function. */
+
+import type { IncomingMessage } from 'node:http';
+import type { ApiGatewayOptions } from './api-gateway.ts';
+import { type ApiKey, apiKeyFinder } from './api-keys.ts';
+import { invoke, type ProxyHandler } from './invocation.ts';
+import { proxyEvent } from './proxy-event.ts';
+import { type Answer, answerOf } from './proxy-result.ts';
+import { readBody } from './received.ts';
+import type { RefusalCode, RefusalDetail } from './refusals.ts';
+import { createUsagePlan } from './usage-plan.ts';
+
+/** One request on its way. */
+export interface Call {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly query: string | undefined;
+  /** Unix time in milliseconds. */
+  readonly receivedAt: number;
+  /** Filled in as soon as the key is known. */
+  apiKey?: ApiKey;
+}
+
+/** API Gateway's integration type for an answer without a function behind it. */
+type Integration = ProxyHandler | 'mock';
+
+const healthy: Answer = {
+  status: 200,
+  headers: new Map([['content-type', ['application/json']]]),
+  body: Buffer.from('{"status":"ok"}'),
+};
+
+/** Gives a function that answers requests; with undefined when the client left before its request was complete. */
+export function createRestApi({
+  routes,
+  apiKeys,
+  plan,
+  refuse,
+  onHandlerError,
+  clock = Date.now,
+  stage = 'local',
+  timeoutMs = 29_000,
+  maxPayloadBytes = 10 * 1024 * 1024,
+}: ApiGatewayOptions): (request: IncomingMessage, call: Call) => Promise<Answer | undefined> {
+  const resources = resourcesOf(routes);
+  const findApiKey = apiKeyFinder(apiKeys);
+  const meter = createUsagePlan({ ...plan, clock });
+
+  function refused(
+    code: RefusalCode,
+    { requestId, method, path }: Call,
+    extra: Pick<RefusalDetail, 'allow' | 'retryAfterSeconds'> = {},
+  ): Answer {
+    const { status, headers, body } = refuse(code, { requestId, method, path, ...extra });
+    const all = new Map<string, readonly string[]>();
+    if (extra.allow) all.set('allow', [extra.allow.join(', ')]);
+    if (extra.retryAfterSeconds !== undefined) all.set('retry-after', [String(extra.retryAfterSeconds)]);
+    for (const [name, value] of Object.entries(headers)) all.set(name.toLowerCase(), [value]);
+    return { status, headers: all, body: Buffer.from(body) };
+  }
+
+  async function integrated(handler: ProxyHandler, request: IncomingMessage, call: Call, apiKey: ApiKey) {
+    const body = await readBody(request, maxPayloadBytes);
+    if (body === 'incomplete') return undefined;
+    if (body === 'too large') return refused('payload_too_large', call);
+
+    const { rawHeaders, socket } = request;
+    const sourceIp = socket.remoteAddress ?? '';
+    const event = proxyEvent({ ...call, rawHeaders, body, resource: call.path, stage, sourceIp, apiKey });
+    const outcome = await invoke(handler, event, timeoutMs);
+    if (outcome.kind === 'timeout') return refused('gateway_timeout', call);
+    try {
+      if (outcome.kind === 'failed') throw outcome.error;
+      return answerOf(outcome.result, maxPayloadBytes);
+    } catch (error) {
+      onHandlerError?.(error, call.requestId);
+      return refused('gateway_error', call);
+    }
+  }
+
+  return async (request, call) => {
+    const methods = resources.get(call.path);
+    if (!methods) return refused('unknown_operation', call);
+    const integration = methods.get(call.method);
+    // API Gateway gives one refusal for both; here the caller is told which of the two it is.
+    if (!integration) return refused('method_not_allowed', call, { allow: [...methods.keys()] });
+    if (integration === 'mock') return healthy;
+
+    // A header that came twice is joined by Node, and so matches no key.
+    const apiKey = findApiKey(String(request.headers['x-api-key'] ?? ''));
+    if (!apiKey) return refused('missing_api_key', call);
+    call.apiKey = apiKey;
+    const turn = meter.take(apiKey.id);
+    if (!turn.allowed) {
+      const retryAfterSeconds = Math.max(1, Math.ceil(turn.retryAfterMs / 1000));
+      return refused('throttled', call, { retryAfterSeconds });
+    }
+    return integrated(integration, request, call, apiKey);
+  };
+}
+
+/** The methods of each path. */
+function resourcesOf(
+  routes: ApiGatewayOptions['routes'],
+): ReadonlyMap<string, ReadonlyMap<string, Integration>> {
+  const resources = new Map<string, Map<string, Integration>>([['/health', new Map([['GET', 'mock']])]]);
+  for (const { method, path, handler } of routes) {
+    const methods = resources.get(path) ?? new Map<string, Integration>();
+    // API Gateway refuses such a definition too; taking the last one would hide a route.
+    if (methods.has(method)) throw new Error(`The route ${method} ${path} is there twice.`);
+    resources.set(path, methods.set(method, handler));
+  }
+  return resources;
+}

@@ -1,0 +1,60 @@
+/** The token bucket of a usage plan, one bucket per API key, as API Gateway throttles. */
+
+import type { UsagePlan } from '../../lib/catalogue/plans.ts';
+
+export type Turn =
+  | { readonly allowed: true }
+  /** After so many milliseconds without another request there is a token again. */
+  | { readonly allowed: false; readonly retryAfterMs: number };
+
+export interface UsageMeter {
+  /**
+   * Takes one token of the key's bucket, if there is one. A refused request takes nothing. Each key that was
+   * ever given is kept: give ids of known keys only, never what a client sent.
+   */
+  take(key: string): Turn;
+}
+
+interface Bucket {
+  /** Thousandths of a token: with a whole rate and a clock in whole milliseconds all sums are exact. */
+  level: number;
+  /** Clock reading at the last refill. */
+  at: number;
+}
+
+const token = 1000;
+
+/** `clock` reads milliseconds. */
+export function createUsagePlan({
+  ratePerSecond,
+  burst,
+  clock = Date.now,
+}: UsagePlan & { readonly clock?: () => number }): UsageMeter {
+  if (!(ratePerSecond > 0 && Number.isFinite(ratePerSecond) && Number.isInteger(burst) && burst >= 1)) {
+    throw new RangeError('A usage plan needs a rate above 0 and a whole burst of at least 1.');
+  }
+  const capacity = burst * token;
+  const buckets = new Map<string, Bucket>();
+
+  function refilled(key: string): Bucket {
+    const now = clock();
+    const bucket = buckets.get(key) ?? { level: capacity, at: now };
+    // A wall clock may be set back: that refills nothing, and must not stop the refill until it catches up.
+    const elapsed = Math.max(0, now - bucket.at);
+    bucket.level = Math.min(capacity, bucket.level + elapsed * ratePerSecond);
+    bucket.at = now;
+    buckets.set(key, bucket);
+    return bucket;
+  }
+
+  return {
+    take(key) {
+      const bucket = refilled(key);
+      if (bucket.level < token) {
+        return { allowed: false, retryAfterMs: Math.ceil((token - bucket.level) / ratePerSecond) };
+      }
+      bucket.level -= token;
+      return { allowed: true };
+    },
+  };
+}
