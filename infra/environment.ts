@@ -1,5 +1,7 @@
 /** What the programs that run on this machine read from the environment, and how they end. */
 
+import { randomBytes } from 'node:crypto';
+
 /** Wrong configuration, or a machine that cannot run this: one line for a person, no stack. */
 export class StartError extends Error {}
 
@@ -27,6 +29,12 @@ export function readAppCredentials(env: Environment): AppCredentials | undefined
   const [given, absent] = appKey ? ['APP_KEY', 'APP_SECRET'] : ['APP_SECRET', 'APP_KEY'];
   throw new StartError(`${given} is set but ${absent} is not: set both or neither.`);
 }
+
+/** A pair for one run, in the length of real ones. */
+export const inventAppCredentials = (): AppCredentials => ({
+  appKey: randomBytes(16).toString('hex'),
+  appSecret: randomBytes(16).toString('hex'),
+});
 
 /** Listens, or says in one line that the port is taken. */
 export async function listening<T>(start: Promise<T>, port: number, variable: string): Promise<T> {

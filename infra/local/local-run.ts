@@ -31,11 +31,15 @@ export interface LocalRunHooks {
 
 /** @throws StartError when a port is taken */
 export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHooks = {}): Promise<LocalRun> {
-  const { upstream, credentials } = settings;
+  const { upstream, credentials, marketDataLimit = limits['market-data'] } = settings;
   const simulator =
     'simulatorPort' in upstream
       ? await listening(
-          startSimulator({ ...credentials, port: upstream.simulatorPort }),
+          startSimulator({
+            ...credentials,
+            port: upstream.simulatorPort,
+            limits: { 'market-data': marketDataLimit },
+          }),
           upstream.simulatorPort,
           'UPSTREAM_PORT',
         )
@@ -48,7 +52,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
         port: settings.port,
         routes: localRoutes(settings.openGroups, upstreamUrl, credentials, hooks.report),
         apiKeys: [{ id: 'local', value: settings.apiKey }],
-        plan: planWithin(limits['market-data']),
+        plan: planWithin(marketDataLimit),
         refuse: (code, { requestId, allow, retryAfterSeconds }) => {
           const { status, headers, body } = refusalResponse(
             { code, ...(allow && { allow }), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },

@@ -1,11 +1,12 @@
 /** The local run's settings, read from the environment once and refused in one line. */
 
 import { randomBytes } from 'node:crypto';
-import { type Group, openable, openByDefault } from '../../lib/catalogue/index.ts';
+import { type Group, openable, openByDefault, type RequestLimit } from '../../lib/catalogue/index.ts';
 import { baseUrlFault } from '../../lib/gateway/index.ts';
 import {
   type AppCredentials,
   type Environment,
+  inventAppCredentials,
   readAppCredentials,
   readPort,
   StartError,
@@ -18,6 +19,8 @@ export interface LocalSettings {
   readonly credentials: AppCredentials;
   /** The simulator's port, or the base URL of another upstream. */
   readonly upstream: { readonly simulatorPort: number } | { readonly baseUrl: string };
+  /** In place of the interface's limit, at the plan and at the simulator alike; for load tests. */
+  readonly marketDataLimit?: Pick<RequestLimit, 'requests' | 'perSeconds'>;
 }
 
 /** @throws StartError naming the variable */
@@ -34,10 +37,7 @@ export function readSettings(env: Environment): LocalSettings {
     apiKey: readApiKey(env.API_KEY),
     // The simulator's accounts are nobody's: in front of it everything may be open.
     openGroups: readOpenGroups(env.OPEN_GROUPS, baseUrl ? openByDefault : openable),
-    credentials: credentials ?? {
-      appKey: randomBytes(16).toString('hex'),
-      appSecret: randomBytes(16).toString('hex'),
-    },
+    credentials: credentials ?? inventAppCredentials(),
     upstream: baseUrl ? { baseUrl } : { simulatorPort: readPort(env, 'UPSTREAM_PORT', 8788) },
   };
 }

@@ -1,0 +1,43 @@
+/**
+ * The interface's body rules 1 and 3: compact JSON, and no escapes left that an encoder made of <, > and &.
+ * Apart from the signature check, because a body can break them and still be correctly signed.
+ */
+
+import { parameterError, type Refusal } from './refusal.ts';
+
+/** The refusal for a body that breaks a rule, naming the rule; undefined for a good one or an empty one. */
+export function checkBodyRules(body: Uint8Array): Refusal | undefined {
+  if (body.length === 0) return undefined;
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    return parameterError('body: not UTF-8');
+  }
+  try {
+    JSON.parse(text);
+  } catch {
+    return parameterError('body: not JSON');
+  }
+  return checkTokens(text);
+}
+
+/** Walks valid JSON: outside strings no white space, inside them none of the three escapes. */
+function checkTokens(json: string): Refusal | undefined {
+  let inString = false;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at]!;
+    if (!inString) {
+      if (' \t\r\n'.includes(character)) return parameterError('body: white space between tokens');
+      inString = character === '"';
+    } else if (character === '"') {
+      inString = false;
+    } else if (character === '\\') {
+      const sequence = json.slice(at, at + 6);
+      if (/^\\u(003c|003e|0026)$/.test(sequence)) return parameterError(`body: ${sequence} is not reversed`);
+      // Steps over the escaped character, so that an escaped backslash does not start an escape of its own.
+      at++;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,108 @@
+/** Things that go wrong between a gateway and its upstream, for tests to bring about on purpose. */
+
+import type { ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+
+export type Fault =
+  /** The connection ends before the request is looked at; nothing is executed. */
+  | { readonly kind: 'drop' }
+  /** Never answers; nothing is executed. */
+  | { readonly kind: 'hang' }
+  /** Answers this instead of executing the operation; the signature and the limit are still checked. */
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** A text is sent as it is, anything else as JSON; empty when absent. */
+      readonly body?: unknown;
+    }
+  /** Like `status`: 200 with a page of HTML. */
+  | { readonly kind: 'not-json' }
+  /** Like `status`: 200 with a JSON text of this many bytes (at least 2). */
+  | { readonly kind: 'oversized'; readonly bytes: number }
+  /** Executed, then the connection ends without an answer. */
+  | { readonly kind: 'drop-after' }
+  /** Executed, then never answers. */
+  | { readonly kind: 'hang-after' }
+  /** Executed, and answered this many milliseconds later. */
+  | { readonly kind: 'delay'; readonly ms: number }
+  /** Executed, then half of the answer and the end of the connection. */
+  | { readonly kind: 'truncate' }
+  /** The right answer, gzip-encoded. */
+  | { readonly kind: 'gzip' };
+
+/** The request that a fault may be chosen for. */
+export interface FaultRequest {
+  readonly method: string;
+  readonly path: string;
+  /** As sent, without the question mark; empty when there is none. */
+  readonly query: string;
+  /** 1 for the first request with this method and path, and so on. */
+  readonly attempt: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** `ok`, or in one word why not: an error code, or what stood in for the operation. */
+  readonly outcome: string;
+}
+
+/** The answer that a fault puts in place of the operation's; undefined for faults that do not. */
+export function standInFor(fault: Fault | undefined): Answer | undefined {
+  const outcome = 'fault';
+  switch (fault?.kind) {
+    case 'status': {
+      const { status, headers = {}, body = '' } = fault;
+      return { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body), outcome };
+    }
+    case 'not-json': {
+      const body = '<!doctype html><title>Maintenance</title><p>Back soon.</p>';
+      return { status: 200, headers: { 'content-type': 'text/html' }, body, outcome };
+    }
+    case 'oversized':
+      return { status: 200, headers: {}, body: `"${'x'.repeat(Math.max(0, fault.bytes - 2))}"`, outcome };
+    default:
+      return undefined;
+  }
+}
+
+/** Sends an answer in the way the fault wants. `later` runs a task after some milliseconds. */
+export function deliver(
+  response: ServerResponse,
+  answer: Answer,
+  fault: Fault | undefined,
+  later: (task: () => void, ms: number) => void,
+): void {
+  const body = Buffer.from(answer.body, 'utf8');
+  const send = (bytes: Buffer, more: Record<string, string> = {}) => {
+    response.writeHead(answer.status, { ...headersOf(answer, bytes), ...more });
+    response.end(bytes);
+  };
+  switch (fault?.kind) {
+    case 'drop-after':
+      response.destroy();
+      return;
+    case 'hang-after':
+      return;
+    case 'delay':
+      later(() => send(body), fault.ms);
+      return;
+    case 'truncate':
+      response.writeHead(answer.status, headersOf(answer, body));
+      response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
+      return;
+    case 'gzip':
+      send(gzipSync(body), { 'content-encoding': 'gzip' });
+      return;
+    default:
+      send(body);
+  }
+}
+
+function headersOf(answer: Answer, bytes: Buffer): Record<string, string> {
+  return { 'content-type': 'application/json', ...answer.headers, 'content-length': String(bytes.length) };
+}

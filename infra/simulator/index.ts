@@ -1,0 +1,116 @@
+/**
+ * The strict simulated upstream: an HTTP server on this machine that verifies every request's signature
+ * with its own code, keeps the interface's rules and answers from an invented, repeatable market.
+ */
+
+import type { LimitName, Operation } from '../../lib/catalogue/index.ts';
+import { limits, operations, routesOf } from '../../lib/catalogue/index.ts';
+import type { Fault, FaultRequest } from './faults.ts';
+import type { Upstream } from './handle.ts';
+import { NonceMemory } from './nonces.ts';
+import type { StoredOrder } from './order-book.ts';
+import { SlidingLog, type Window } from './rate-limit.ts';
+import { type Received, ReceivedLog } from './received.ts';
+import { serve } from './server.ts';
+import type { Category } from './universe.ts';
+import { type Account, createWorld } from './world.ts';
+
+export { checkBodyRules } from './body-rules.ts';
+export { canonicalString, type Pair, parseTarget, type Signed, signatureOf } from './canonical.ts';
+export type { Fault, FaultRequest } from './faults.ts';
+export type { StoredOrder } from './order-book.ts';
+export type { Received } from './received.ts';
+export type { Refusal } from './refusal.ts';
+export type { Category } from './universe.ts';
+export { type Verified, type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
+export type { Account } from './world.ts';
+
+export interface Credentials {
+  readonly appKey: string;
+  readonly appSecret: string;
+}
+
+export interface SimulatorOptions extends Credentials {
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  /** When set, x-access-token must be this. */
+  readonly accessToken?: string;
+  /** Another seed is another market; 1 when absent. */
+  readonly seed?: number;
+  /** Unix time in milliseconds; the machine's clock when absent. */
+  readonly clock?: () => number;
+  /** How far x-timestamp may be from the clock, in seconds either way; 300 when absent. */
+  readonly toleranceSeconds?: number;
+  /** Other figures for the catalogue's request limits. */
+  readonly limits?: Partial<Record<LimitName, Window>>;
+  /** Asked for every request that arrives; what it returns goes wrong. */
+  readonly fault?: (request: FaultRequest) => Fault | undefined;
+  /** Other operations than the catalogue's. */
+  readonly operations?: readonly Operation[];
+}
+
+export interface Simulator {
+  /** `http://127.0.0.1:` and the port. */
+  readonly url: string;
+  readonly port: number;
+  /** The last 10 000 requests, oldest first. */
+  readonly received: readonly Received[];
+  /** How many requests had each outcome, since the start; see `Received.outcome`. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Every order that was placed, oldest first. */
+  readonly orders: readonly StoredOrder[];
+  readonly accounts: readonly Account[];
+  /** All symbols of a category. */
+  symbols(category: Category): readonly string[];
+  /** From now on these credentials are accepted and no others. */
+  setCredentials(credentials: readonly Credentials[]): void;
+  /** Ends open connections too, and may be called again. */
+  close(): Promise<void>;
+}
+
+/** Listens on 127.0.0.1 only; a taken port rejects with the original `EADDRINUSE` error. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const world = createWorld(options.seed ?? 1);
+  const credentials = new Map<string, string>();
+  const setCredentials = (list: readonly Credentials[]) => {
+    credentials.clear();
+    for (const { appKey, appSecret } of list) credentials.set(appKey, appSecret);
+  };
+  setCredentials([options]);
+  const logs = (Object.keys(limits) as LimitName[]).map(
+    (name) => [name, new SlidingLog(options.limits?.[name] ?? limits[name])] as const,
+  );
+  const upstream: Upstream = {
+    routes: routesOf(options.operations ?? operations),
+    credentials,
+    accessToken: options.accessToken,
+    toleranceSeconds: options.toleranceSeconds ?? 300,
+    nonces: new NonceMemory(),
+    logs: new Map(logs),
+    world,
+  };
+  const received = new ReceivedLog();
+  const server = await serve({
+    port: options.port ?? 0,
+    clock: options.clock ?? Date.now,
+    fault: options.fault ?? (() => undefined),
+    upstream,
+    received,
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    port: server.port,
+    received: received.requests,
+    get counts() {
+      return received.counts;
+    },
+    get orders() {
+      return world.orders.all;
+    },
+    accounts: world.accounts,
+    symbols: (category) =>
+      [...world.universe.values()].filter((one) => one.category === category).map((one) => one.symbol),
+    setCredentials,
+    close: server.close,
+  };
+}

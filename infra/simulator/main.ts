@@ -1,0 +1,26 @@
+/**
+ * `npm run simulator`: the simulated upstream alone, until it is interrupted.
+ *
+ * UPSTREAM_PORT (8788), APP_KEY and APP_SECRET come from the environment. Without the last two, a pair is
+ * invented for this run and printed, because whoever runs the simulator needs it to sign.
+ */
+
+import {
+  inventAppCredentials,
+  listening,
+  readAppCredentials,
+  readPort,
+  runUntilInterrupted,
+} from '../environment.ts';
+import { startSimulator } from './index.ts';
+
+await runUntilInterrupted(async () => {
+  const port = readPort(process.env, 'UPSTREAM_PORT', 8788);
+  const given = readAppCredentials(process.env);
+  const credentials = given ?? inventAppCredentials();
+  const simulator = await listening(startSimulator({ ...credentials, port }), port, 'UPSTREAM_PORT');
+  console.log(`Simulated upstream on ${simulator.url}`);
+  console.log(`App key: ${credentials.appKey}`);
+  if (!given) console.log(`App secret: ${credentials.appSecret} (invented for this run)`);
+  return [simulator];
+});

@@ -1,0 +1,132 @@
+/** The simulated upstream's HTTP server: reads a request whole, has it handled, and sends the answer. */
+
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { deliver, type Fault, type FaultRequest, standInFor } from './faults.ts';
+import { handle, refused, type Upstream } from './handle.ts';
+import { headersOf, type ReceivedLog } from './received.ts';
+import { refuse } from './refusal.ts';
+import type { WireRequest } from './verify.ts';
+
+const maxBodyBytes = 1_048_576;
+
+export interface ServeOptions {
+  readonly port: number;
+  readonly clock: () => number;
+  readonly fault: (request: FaultRequest) => Fault | undefined;
+  readonly upstream: Upstream;
+  readonly received: ReceivedLog;
+}
+
+export interface Server {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+export async function serve(options: ServeOptions): Promise<Server> {
+  const timers = new Set<NodeJS.Timeout>();
+  const later = (task: () => void, ms: number) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      task();
+    }, ms);
+    timers.add(timer);
+  };
+  const attempts = new Map<string, number>();
+  let arrivals = 0;
+
+  async function onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const requestId = `sim-${++arrivals}`;
+    response.setHeader('x-request-id', requestId);
+    const body = await readBody(request);
+    if (body === 'aborted') return;
+    if (body === 'too-large') {
+      // What is left of the body is not worth reading, so the connection cannot be used again.
+      response.writeHead(413, { 'content-type': 'application/json', connection: 'close' });
+      response.end(JSON.stringify({ error_msg: 'request entity too large' }));
+      return;
+    }
+    const wire: WireRequest = {
+      method: request.method ?? '',
+      // Node reads the target byte by byte; a client that does not escape sends UTF-8.
+      rawTarget: Buffer.from(request.url ?? '', 'latin1').toString('utf8'),
+      rawHeaders: request.rawHeaders,
+      body,
+      now: options.clock(),
+    };
+    const fault = options.fault(describe(wire, attempts));
+    const answer =
+      fault?.kind === 'drop' || fault?.kind === 'hang'
+        ? undefined
+        : handle(wire, options.upstream, standInFor(fault));
+    options.received.add({
+      requestId,
+      method: wire.method,
+      target: wire.rawTarget,
+      headers: headersOf(wire.rawHeaders),
+      body: body.toString('utf8'),
+      time: wire.now,
+      outcome: answer?.outcome ?? 'fault',
+      fault: fault?.kind,
+    });
+    if (answer) deliver(response, answer, fault, later);
+    else if (fault?.kind === 'drop') response.destroy();
+  }
+
+  const server = createServer({ requireHostHeader: false, keepAliveTimeout: 60_000 }, (request, response) => {
+    onRequest(request, response).catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!response.headersSent) {
+        deliver(response, refused(refuse(500, 'SYSTEM_ERROR', message)), undefined, later);
+      }
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+
+  let closing: Promise<void> | undefined;
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      closing ??= new Promise((resolve) => {
+        for (const timer of timers) clearTimeout(timer);
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      return closing;
+    },
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | 'aborted' | 'too-large'> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      // Leaving the loop would end the connection before an answer; the rest is read and thrown away.
+      if (length <= maxBodyBytes) chunks.push(chunk);
+    }
+  } catch {
+    return 'aborted';
+  }
+  return length > maxBodyBytes ? 'too-large' : Buffer.concat(chunks);
+}
+
+function describe(
+  { method, rawTarget, rawHeaders }: WireRequest,
+  attempts: Map<string, number>,
+): FaultRequest {
+  const mark = rawTarget.indexOf('?');
+  const path = mark < 0 ? rawTarget : rawTarget.slice(0, mark);
+  const query = mark < 0 ? '' : rawTarget.slice(mark + 1);
+  const key = `${method} ${path}`;
+  const attempt = (attempts.get(key) ?? 0) + 1;
+  attempts.set(key, attempt);
+  return { method, path, query, attempt, headers: headersOf(rawHeaders) };
+}

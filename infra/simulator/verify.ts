@@ -1,0 +1,149 @@
+/**
+ * Is this request, as it came off the wire, correctly signed? A pure function, so that tests can put
+ * thousands of requests through it without a socket; what has to be remembered (nonces) is elsewhere.
+ */
+
+import { timingSafeEqual } from 'node:crypto';
+import { canonicalString, type Pair, parseTarget, signatureOf } from './canonical.ts';
+import { type Refusal, refuse } from './refusal.ts';
+
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query exactly as in the request line. */
+  readonly rawTarget: string;
+  /** Names and values in turn, as in `IncomingMessage.rawHeaders`. */
+  readonly rawHeaders: readonly string[];
+  /** Empty when the request has none. */
+  readonly body: Uint8Array;
+  /** The upstream's clock, Unix time in milliseconds. */
+  readonly now: number;
+}
+
+export interface VerifyOptions {
+  /** The secret of an app key; undefined when the key is not known. */
+  readonly secretOf: (appKey: string) => string | undefined;
+  /** How far x-timestamp may be from `now`, in seconds, either way. */
+  readonly toleranceSeconds: number;
+}
+
+export interface Verified {
+  readonly ok: true;
+  readonly appKey: string;
+  readonly nonce: string;
+  /** x-timestamp as Unix time in milliseconds. */
+  readonly timestamp: number;
+  readonly path: string;
+  /** Decoded query pairs in the order sent. */
+  readonly query: readonly Pair[];
+}
+
+/** Required headers with the refusal for each one's absence, in the order they are looked at. */
+const required = {
+  host: [400, 'ILLEAGAL_PARAMETER'],
+  'x-app-key': [401, 'MISSING_APP_KEY'],
+  'x-timestamp': [401, 'MISSING_TIMESTAMP'],
+  'x-signature': [401, 'MISSING_SIGNATURE'],
+  'x-signature-algorithm': [401, 'MISSING_ALGORITHM'],
+  'x-signature-nonce': [401, 'MISSING_NONCE'],
+  'x-signature-version': [400, 'ILLEAGAL_PARAMETER'],
+  'x-version': [401, 'MISSING_VERSION'],
+} as const;
+
+type HeaderName = keyof typeof required;
+
+const signingHeaders = [
+  'x-app-key',
+  'x-signature-algorithm',
+  'x-signature-version',
+  'x-signature-nonce',
+  'x-timestamp',
+  'host',
+] as const satisfies readonly HeaderName[];
+
+export function verifyRequest(request: WireRequest, options: VerifyOptions): Verified | Refusal {
+  const target = parseTarget(request.rawTarget);
+  if (!target) return refuse(400, 'ILLEAGAL_PARAMETER', 'The request target is malformed');
+  const headers = readHeaders(request);
+  if ('ok' in headers) return headers;
+
+  const refusal = checkValues(headers);
+  if (refusal) return refusal;
+  const timestamp = instantOf(headers['x-timestamp']);
+  if (timestamp === undefined) {
+    return refuse(401, 'ILLEAGAL_TIMESTAMP', 'x-timestamp is not YYYY-MM-DDThh:mm:ssZ');
+  }
+  const secret = options.secretOf(headers['x-app-key']);
+  if (secret === undefined) return refuse(401, 'UNAUTHORIZED', 'The app key is not known');
+  if (Math.abs(request.now - timestamp) > options.toleranceSeconds * 1000) {
+    return refuse(401, 'CLOCK_SKEW_EXCEEDED', 'x-timestamp is too far from the server clock');
+  }
+
+  const pairs = signingHeaders.map((name): Pair => [name, headers[name]]);
+  const expected = signatureOf(canonicalString({ ...target, headers: pairs, body: request.body }), secret);
+  if (!sameText(expected, headers['x-signature'])) {
+    return refuse(401, 'INCORRECT_SIGN', 'The signature does not match');
+  }
+  return {
+    ok: true,
+    appKey: headers['x-app-key'],
+    nonce: headers['x-signature-nonce'],
+    timestamp,
+    ...target,
+  };
+}
+
+/** Every required header exactly once, and the content type of a POST. */
+function readHeaders(request: WireRequest): Record<HeaderName, string> | Refusal {
+  const lines = new Map<string, string[]>();
+  for (let at = 0; at + 1 < request.rawHeaders.length; at += 2) {
+    const name = request.rawHeaders[at]!.toLowerCase();
+    lines.set(name, [...(lines.get(name) ?? []), request.rawHeaders[at + 1]!]);
+  }
+  const found: Partial<Record<HeaderName, string>> = {};
+  for (const name of Object.keys(required) as HeaderName[]) {
+    const [value, ...more] = lines.get(name) ?? [];
+    // Two lines would leave open which of them was signed.
+    if (more.length > 0) return refuse(400, 'ILLEAGAL_PARAMETER', `${name} was sent more than once`);
+    if (!value) {
+      const [status, code] = required[name];
+      return refuse(status, code, `${name} is missing`);
+    }
+    found[name] = value;
+  }
+  if (request.method === 'POST') {
+    const types = lines.get('content-type') ?? [];
+    if (types.length !== 1 || !/^application\/json\s*(;|$)/i.test(types[0]!)) {
+      return refuse(400, 'ILLEAGAL_PARAMETER', 'The Content-Type of a POST must be application/json');
+    }
+  }
+  return found as Record<HeaderName, string>;
+}
+
+/** Headers that accept one value only. */
+function checkValues(headers: Record<HeaderName, string>): Refusal | undefined {
+  if (headers['x-signature-algorithm'] !== 'HMAC-SHA256') {
+    return refuse(401, 'SIGNATURE_ALGORITHM_NOT_SUPPORTED', 'x-signature-algorithm must be HMAC-SHA256');
+  }
+  if (headers['x-signature-version'] !== '1.0') {
+    return refuse(401, 'VERSION_NOT_SUPPORTED', 'x-signature-version must be 1.0');
+  }
+  if (headers['x-version'] !== 'v3') {
+    return refuse(401, 'UNSUPPORTED_API_VERSION', 'x-version must be v3');
+  }
+  return undefined;
+}
+
+/** Milliseconds of a timestamp in the one allowed form; undefined for others and for days that never were. */
+function instantOf(text: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return undefined;
+  const instant = Date.parse(text);
+  // The engine rolls 30 February and 24:00:00 over into the next day; writing it back shows that.
+  if (Number.isNaN(instant) || new Date(instant).toISOString() !== text.replace('Z', '.000Z'))
+    return undefined;
+  return instant;
+}
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

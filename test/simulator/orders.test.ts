@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import type { Simulator } from '../../infra/simulator/index.ts';
+import { listAccounts, placeOrder } from '../../lib/catalogue/index.ts';
+import { codeOf, send, testTime, withSimulator } from './support.ts';
+
+const limitOrder = {
+  client_order_id: 'order-1',
+  combo_type: 'NORMAL',
+  symbol: 'AAPL',
+  instrument_type: 'EQUITY',
+  market: 'US',
+  side: 'BUY',
+  order_type: 'LIMIT',
+  limit_price: '200.00',
+  quantity: '3',
+  entrust_type: 'QTY',
+  time_in_force: 'DAY',
+};
+
+function place(simulator: Simulator, orders: readonly object[], more: object = {}) {
+  const body = { account_id: simulator.accounts[0]?.account_id, new_orders: orders, ...more };
+  return send(simulator, { method: 'POST', target: '/trade/place_order', body: JSON.stringify(body) });
+}
+
+test('the accounts list has two accounts in the catalogue’s shape', async () => {
+  await withSimulator({}, async (simulator) => {
+    for (const target of ['/trading/accounts/list', '/openapi/account/list']) {
+      const reply = await send(simulator, { target });
+      const records = v.parse(listAccounts.response, reply.json);
+      assert.deepEqual(
+        records.map((one) => one.account_type),
+        ['MARGIN', 'CASH'],
+      );
+      assert.deepEqual(records, simulator.accounts);
+    }
+  });
+});
+
+test('an order is stored and answered with its two ids, which repeat with the seed', async () => {
+  const ids: unknown[] = [];
+  for (const seed of [5, 5, 6]) {
+    await withSimulator({ seed }, async (simulator) => {
+      const reply = await place(simulator, [limitOrder]);
+      assert.equal(reply.status, 200);
+      const { client_order_id, order_id } = v.parse(placeOrder.response, reply.json);
+      assert.equal(client_order_id, 'order-1');
+      ids.push(order_id);
+      assert.deepEqual(simulator.orders, [
+        {
+          accountId: simulator.accounts[0]?.account_id,
+          clientOrderId: 'order-1',
+          orderId: order_id,
+          placedAt: testTime,
+          order: limitOrder,
+        },
+      ]);
+    });
+  }
+  assert.equal(ids[0], ids[1]);
+  assert.notEqual(ids[0], ids[2]);
+});
+
+test('any query parameter and the unsigned category header are accepted', async () => {
+  await withSimulator({}, async (simulator) => {
+    const body = JSON.stringify({ account_id: simulator.accounts[1]?.account_id, new_orders: [limitOrder] });
+    const target = '/trade/place_order?a1=x&a1=y&host=zzz';
+    const change = { category: 'US_EQUITY' };
+    assert.equal((await send(simulator, { method: 'POST', target, body, change })).status, 200);
+  });
+});
+
+test('a client order id is taken once per account', async () => {
+  await withSimulator({}, async (simulator) => {
+    assert.equal((await place(simulator, [limitOrder])).status, 200);
+    const again = await place(simulator, [limitOrder]);
+    assert.deepEqual(
+      [again.status, again.json],
+      [417, { error_code: 'INVALID_PARAMETER', message: 'Parameter error, client_order_id' }],
+    );
+    const elsewhere = { account_id: simulator.accounts[1]?.account_id };
+    assert.equal((await place(simulator, [limitOrder], elsewhere)).status, 200);
+    assert.equal(simulator.orders.length, 2);
+  });
+});
+
+test('a combination is stored as a whole or not at all', async () => {
+  await withSimulator({}, async (simulator) => {
+    const master = { ...limitOrder, combo_type: 'MASTER' };
+    const stop = { ...limitOrder, combo_type: 'STOP_PROFIT', side: 'SELL', client_order_id: 'order-2' };
+    const more = { client_combo_order_id: 'combo-1' };
+    assert.equal((await place(simulator, [master, { ...stop, symbol: 'NOPE9' }], more)).status, 417);
+    assert.equal((await place(simulator, [master, master], more)).status, 417);
+    assert.equal((await place(simulator, [master, stop])).status, 417);
+    assert.equal(simulator.orders.length, 0);
+    const reply = await place(simulator, [master, stop], more);
+    const { client_combo_order_id, combo_order_id } = v.parse(placeOrder.response, reply.json);
+    assert.equal(client_combo_order_id, 'combo-1');
+    assert.deepEqual(
+      simulator.orders.map((one) => one.comboOrderId),
+      [combo_order_id, combo_order_id],
+    );
+  });
+});
+
+test('orders that cannot be are refused and not stored', async () => {
+  const cases: readonly (readonly [order: object, code: string, named: string, more?: object])[] = [
+    [{}, 'INVALID_PARAMETER', 'account_id', { account_id: 'nobody' }],
+    [{ symbol: 'NOPE9' }, 'INVALID_SYMBOL', 'NOPE9'],
+    [{ limit_price: '0' }, 'ORDER_PRICE_ILLEGAL', 'limit_price'],
+    [{ limit_price: '-1.00' }, 'ORDER_PRICE_ILLEGAL', 'limit_price'],
+    [{ limit_price: undefined }, 'ORDER_PRICE_ILLEGAL', 'limit_price'],
+    [{ order_type: 'STOP_LOSS', limit_price: undefined }, 'ORDER_PRICE_ILLEGAL', 'stop_price'],
+    [{ quantity: '0' }, 'INVALID_PARAMETER', 'quantity'],
+    [{ entrust_type: 'AMOUNT' }, 'INVALID_PARAMETER', 'total_cash_amount'],
+    [{ side: 'HOLD' }, 'INVALID_PARAMETER', 'new_orders.0.side'],
+    [{ client_order_id: 'x'.repeat(33) }, 'INVALID_PARAMETER', 'new_orders.0.client_order_id'],
+    [{ limit_price: 200 }, 'INVALID_PARAMETER', 'new_orders.0.limit_price'],
+  ];
+  await withSimulator({}, async (simulator) => {
+    for (const [change, code, named, more] of cases) {
+      const reply = await place(simulator, [{ ...limitOrder, ...change }], more);
+      assert.deepEqual([reply.status, codeOf(reply)], [417, code], named);
+      assert.ok(reply.text.includes(named), reply.text);
+    }
+    assert.equal((await place(simulator, [])).status, 417);
+    const bodyless = await send(simulator, { method: 'POST', target: '/trade/place_order' });
+    assert.equal(codeOf(bodyless), 'INVALID_PARAMETER');
+    assert.equal(simulator.orders.length, 0);
+    const market = { ...limitOrder, order_type: 'MARKET', limit_price: undefined };
+    assert.equal((await place(simulator, [market])).status, 200);
+  });
+});

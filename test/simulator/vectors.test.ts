@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import {
+  canonicalString,
+  type Pair,
+  signatureOf,
+  type VerifyOptions,
+  verifyRequest,
+} from '../../infra/simulator/index.ts';
+
+interface Vector {
+  readonly name: string;
+  readonly request: {
+    readonly appKey: string;
+    readonly appSecret: string;
+    readonly nonce: string;
+    readonly timestamp: string;
+    readonly host: string;
+    readonly path: string;
+    readonly query: readonly Pair[];
+    readonly body?: string;
+  };
+  readonly encodedString: string;
+  readonly signature: string;
+}
+
+const file = new URL('../vectors/signature-vectors.json', import.meta.url);
+const vectors = JSON.parse(readFileSync(file, 'utf8')) as readonly Vector[];
+
+function headersOf({ request }: Vector): readonly Pair[] {
+  return [
+    ['x-app-key', request.appKey],
+    ['x-signature-algorithm', 'HMAC-SHA256'],
+    ['x-signature-version', '1.0'],
+    ['x-signature-nonce', request.nonce],
+    ['x-timestamp', request.timestamp],
+    ['host', request.host],
+  ];
+}
+
+test('there are vectors', () => assert.ok(vectors.length >= 19));
+
+for (const vector of vectors) {
+  const { request } = vector;
+  const body = Buffer.from(request.body ?? '', 'utf8');
+
+  test(`vector: ${vector.name}`, () => {
+    const encoded = canonicalString({ ...request, headers: headersOf(vector), body });
+    assert.equal(encoded, vector.encodedString);
+    assert.equal(signatureOf(encoded, request.appSecret), vector.signature);
+  });
+
+  test(`vector on the wire: ${vector.name}`, () => {
+    const query = request.query.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
+    const rawHeaders = [...headersOf(vector), ['x-signature', vector.signature], ['X-Version', 'v3']].flat();
+    const wire = { method: 'GET', rawTarget: `${request.path}?${query}`, rawHeaders, body };
+    const options: VerifyOptions = {
+      secretOf: (appKey) => (appKey === request.appKey ? request.appSecret : undefined),
+      toleranceSeconds: 0,
+    };
+    const verified = verifyRequest({ ...wire, now: Date.parse(request.timestamp) }, options);
+    assert.deepEqual(verified, {
+      ok: true,
+      appKey: request.appKey,
+      nonce: request.nonce,
+      timestamp: Date.parse(request.timestamp),
+      path: request.path,
+      query: request.query,
+    });
+  });
+}
