@@ -47,29 +47,32 @@ export function toPlainRequest(input: SignInput): PlainRequest {
     throw new SignError('invalid_url', 'neither https nor loopback');
   if (/[^\w.~/-]/.test(path)) throw new SignError('path_not_plain', path);
 
-  const query: Pair[] = [...url.searchParams];
+  const query: Pair[] = url.search ? [...url.searchParams] : [];
   const more = input.query ?? {};
   for (const [name, value] of Symbol.iterator in more ? more : Object.entries(more))
     if (value != null) query.push([name, `${value}`]);
 
-  const sent = query.map((pair) => pair.map(encode).join('=')).join('&');
-  return { method, url: `${url.origin}${path}${sent && `?${sent}`}`, host, path, query, body };
+  refuseLoneSurrogate(`${query}`);
+  let sent = '';
+  for (const [name, value] of query)
+    sent += `${sent ? '&' : '?'}${percentEncode(name)}=${percentEncode(value)}`;
+  return { method, url: url.origin + path + sent, host, path, query, body };
 }
 
 function bodyText(body: SignInput['body']): string {
   let text: string | undefined;
   try {
-    // Bytes are refused: JSON would make an object of indices of them.
-    if (!ArrayBuffer.isView(body))
-      text = typeof body === 'string' ? body : body == null ? '' : JSON.stringify(body);
+    text = typeof body === 'string' ? body : body == null ? '' : serialise(body);
   } catch {}
   if (text === undefined) throw new SignError('invalid_body', 'not JSON');
   return refuseLoneSurrogate(text);
 }
 
+/** Bytes, forms and maps are refused: JSON would make an object of indices of them, or an empty one. */
+const serialise = (body: object): string | undefined =>
+  / (Object|Array)]$/.test({}.toString.call(body)) ? JSON.stringify(body) : undefined;
+
 export function refuseLoneSurrogate(text: string): string {
-  if (/\p{Cs}/u.test(text)) throw new SignError('lone_surrogate', 'no UTF-8 form');
+  if (/[\ud800-\udfff]/u.test(text)) throw new SignError('lone_surrogate', 'no UTF-8 form');
   return text;
 }
-
-const encode = (text: string) => percentEncode(refuseLoneSurrogate(text));

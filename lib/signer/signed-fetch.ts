@@ -24,6 +24,8 @@ export function createSignedFetch({ signer, fetch: send }: SignedFetchOptions): 
   return async (url, { headers: extra, signal, ...input } = {}) => {
     const signed = await signer.sign({ ...input, url });
     const headers = new Headers(extra);
+    // It follows from the URL; some runtimes would send another one, which is not the one that is signed.
+    headers.delete('host');
     for (const [name, value] of Object.entries(signed.headers)) headers.set(name, value);
     return (send ?? fetch)(signed.url, {
       method: signed.method,

@@ -58,7 +58,7 @@ export function createSigner({ appKey, appSecret, clock, nonce }: SignerOptions)
         host,
         nonce: nonce ? nonce() : crypto.randomUUID().replaceAll('-', ''),
         // An unusable clock is left to the check below: toISOString would throw an error of no code.
-        timestamp: `${now.toJSON()}`.replace(/\.\d+/, ''),
+        timestamp: `${`${now.toJSON()}`.slice(0, 19)}Z`,
       };
       if (!isToken(headers.nonce) || !/^\d{4}-/.test(headers.timestamp))
         throw new SignError('invalid_nonce_or_time', 'nonce or clock');

@@ -1,0 +1,71 @@
+/**
+ * What the signer adds to WebCrypto: the same digest and HMAC alone, on finished bytes, are the floor below
+ * which no signer over WebCrypto can go.
+ */
+
+import { importSigningKey, utf8 } from '../../lib/signer/canonical.ts';
+import { createSigner, explain, type SignInput } from '../../lib/signer/index.ts';
+
+const rounds = 400;
+const warmUp = 40;
+const callsPerRound = 25;
+
+const appKey = 'a1b2c3d4e5f60718293a4b5c6d7e8f90';
+const appSecret = '0f9e8d7c6b5a49382716051423324150';
+const url = 'https://api.example.com/openapi/market-data/stock/snapshot';
+const json = (length: number) => `{"text":"${'x'.repeat(length - '{"text":""}'.length)}"}`;
+const cases: readonly (readonly [name: string, input: SignInput])[] = [
+  [
+    'GET, 4 parameters',
+    {
+      url,
+      query: {
+        symbols: 'AAPL,MSFT',
+        category: 'US_STOCK',
+        extend_hour_required: false,
+        overnight_required: false,
+      },
+    },
+  ],
+  ['POST 300 B', { url, body: json(300) }],
+  ['POST 16 KiB', { url, body: json(16_384) }],
+];
+
+/** Prints medians and their ratio. Sequential calls wander between cores: pin with `taskset -c 0`. */
+export async function benchSigner(): Promise<void> {
+  const signer = createSigner({ appKey, appSecret });
+  const key = await importSigningKey(appSecret, 'sign');
+  console.log(`Signer: µs per call, median of ${rounds} rounds of ${callsPerRound}, taken in turn`);
+  for (const [name, input] of cases) {
+    const body = utf8(String(input.body ?? ''));
+    const sent = { ...input, appKey, nonce: 'n'.repeat(32), timestamp: '2026-11-17T09:30:00Z' };
+    const message = utf8((await explain(sent)).encodedString);
+    const floor = async () => {
+      if (body.length > 0) await crypto.subtle.digest('SHA-256', body);
+      await crypto.subtle.sign('HMAC', key, message);
+    };
+    const times = { floor: [] as number[], sign: [] as number[] };
+    for (let round = 0; round < rounds + warmUp; round++) {
+      // Taken in turn, so that whatever else the machine does falls on both.
+      const alone = await timed(floor);
+      const signed = await timed(() => signer.sign(input));
+      if (round < warmUp) continue;
+      times.floor.push(alone);
+      times.sign.push(signed);
+    }
+    const [alone, signed] = [median(times.floor), median(times.sign)];
+    console.log(
+      `  ${name.padEnd(20)} WebCrypto alone ${alone.toFixed(1).padStart(6)}   signer ${signed.toFixed(1).padStart(6)}   ratio ${(signed / alone).toFixed(2)}`,
+    );
+  }
+}
+
+/** Microseconds per call. */
+async function timed(call: () => Promise<unknown>): Promise<number> {
+  const started = performance.now();
+  for (let calls = 0; calls < callsPerRound; calls++) await call();
+  return ((performance.now() - started) * 1000) / callsPerRound;
+}
+
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

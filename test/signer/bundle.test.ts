@@ -1,0 +1,69 @@
+/** What somebody takes into an app or to the edge: its size, and what it must not bring along. */
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { bundle, root } from '../support/bundle.ts';
+
+const limitBytes = 1600;
+
+/** Packages that each entry may bring. */
+const entries = {
+  './lib/signer/index.ts': [],
+  './lib/verifier/index.ts': [],
+  './lib/catalogue/index.ts': ['valibot'],
+  './lib/gateway/index.ts': ['valibot'],
+  './lib/index.ts': ['valibot'],
+} as const;
+
+const forbidden = /["'`](node:|@aws-|aws-|@smithy\/)|\bprocess\.|\bBuffer\b|\brequire\(|__dirname|aws-sdk/;
+
+test(`createSigner alone is at most ${limitBytes} bytes, minified and zipped`, async (t) => {
+  const { bytes } = await bundle("export { createSigner } from './lib/signer/index.ts'", { minify: true });
+  const zipped = gzipSync(bytes, { level: 9 }).length;
+  t.diagnostic(`${bytes.length} bytes, zipped ${zipped}`);
+  assert.ok(zipped <= limitBytes, `${zipped} bytes`);
+});
+
+test('all refusals are in that bundle', async () => {
+  const { text } = await bundle("export { createSigner } from './lib/signer/index.ts'", { minify: true });
+  for (const code of [
+    'invalid_credentials',
+    'invalid_url',
+    'path_not_plain',
+    'invalid_method',
+    'invalid_body',
+    'lone_surrogate',
+    'invalid_nonce_or_time',
+  ])
+    assert.ok(text.includes(code), code);
+});
+
+for (const [entry, allowed] of Object.entries(entries))
+  test(`${entry} brings ${allowed.length > 0 ? `only ${allowed.join(', ')}` : 'no package'}`, async () => {
+    assert.ok(existsSync(join(root, entry)));
+    // A Node module is an error of its own here: platform neutral resolves none.
+    const { text, meta } = await bundle(`export * from '${entry}'`, { mainFields: ['module', 'main'] });
+    const outside = Object.keys(meta.inputs).filter((input) => !/^(lib\/|<stdin>$)/.test(input));
+    for (const input of outside)
+      assert.ok(
+        allowed.some((name) => input.startsWith(`node_modules/${name}/`)),
+        input,
+      );
+    const external = Object.values(meta.inputs).flatMap(({ imports }) =>
+      imports.filter((one) => one.external),
+    );
+    assert.deepEqual(external, []);
+    assert.doesNotMatch(text, forbidden);
+  });
+
+test('the gate closes: a Node or an AWS import does not pass', async () => {
+  for (const name of ['node:crypto', 'crypto', '@aws-sdk/client-secrets-manager'])
+    await assert.rejects(async () => {
+      const { text, meta } = await bundle(`export * from './lib/signer/index.ts'; export * from '${name}'`);
+      assert.doesNotMatch(text, forbidden);
+      assert.ok(Object.keys(meta.inputs).every((input) => /^(lib\/|<stdin>$)/.test(input)));
+    }, name);
+});

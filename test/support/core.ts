@@ -1,0 +1,140 @@
+/** The gateway's core in front of the simulated upstream, for one test. */
+
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
+import { operations } from '../../lib/catalogue/index.ts';
+import {
+  createGateway,
+  type Gateway,
+  type GatewayOptions,
+  type GatewayRequest,
+  type GatewayResponse,
+  type RequestReport,
+} from '../../lib/gateway/index.ts';
+
+export const credentials = { appKey: 'core-test-app-key', appSecret: 'core-test-app-secret' };
+
+export const snapshotPath = '/openapi/market-data/stock/snapshot';
+export const snapshotTarget = `${snapshotPath}?symbols=AAPL&category=US_STOCK`;
+export const accountsPath = '/trading/accounts/list';
+export const orderPath = '/trade/place_order';
+/** An account of every simulated upstream. */
+export const accountId = 'SIMM4RG1N7KX2V9QHT6W0ZC3YB';
+
+let orders = 0;
+
+/** An order that the simulated upstream accepts, under an id of its own. */
+export const newOrder = (change: Readonly<Record<string, unknown>> = {}) => ({
+  client_order_id: `order-${++orders}`,
+  combo_type: 'NORMAL',
+  symbol: 'AAPL',
+  instrument_type: 'EQUITY',
+  market: 'US',
+  side: 'BUY',
+  order_type: 'MARKET',
+  quantity: '1',
+  entrust_type: 'QTY',
+  time_in_force: 'DAY',
+  ...change,
+});
+
+export const orderBody = (change: Readonly<Record<string, unknown>> = {}) =>
+  JSON.stringify({ account_id: accountId, new_orders: [newOrder(change)] });
+
+export const secretText = (
+  { appKey, appSecret }: { appKey: string; appSecret: string } = credentials,
+  accessToken?: string,
+) => JSON.stringify({ app_key: appKey, app_secret: appSecret, access_token: accessToken });
+
+export interface Draft {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** In place of the target's. */
+  readonly query?: GatewayRequest['query'];
+  readonly requestId?: string;
+}
+
+/** A request to the core; the method is what the operation's tests usually mean: POST with a body. */
+export function requestOf(
+  target: string,
+  { headers = {}, body, query, requestId = 'request-1' }: Draft = {},
+  method = body === undefined ? 'GET' : 'POST',
+): GatewayRequest {
+  const [path = '', search] = target.split('?');
+  return {
+    method,
+    path,
+    query: query ?? [...new URLSearchParams(search)],
+    headers,
+    requestId,
+    ...(body !== undefined && { body: typeof body === 'string' ? new TextEncoder().encode(body) : body }),
+  };
+}
+
+export interface Reply extends GatewayResponse {
+  readonly text: string;
+}
+
+export async function ask(gateway: Gateway, target: string, draft?: Draft, method?: string): Promise<Reply> {
+  const response = await gateway.handle(requestOf(target, draft, method));
+  return { ...response, text: new TextDecoder('utf-8', { ignoreBOM: true }).decode(response.body) };
+}
+
+/** Members of a problem+json answer, as far as tests read them. */
+export interface Problem {
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: string;
+  readonly request_id: string;
+  readonly error_code: string;
+  readonly message: string;
+  readonly find_out?: string;
+  readonly errors?: readonly {
+    readonly in: string;
+    readonly name: string;
+    readonly detail: string;
+    readonly allowed?: string;
+    readonly received?: string;
+  }[];
+  readonly upstream?: {
+    readonly status: number;
+    readonly error_code?: string;
+    readonly message?: string;
+    readonly request_id?: string;
+  };
+}
+
+/** Reads a refusal, and holds it to what is true of each: its members agree with each other and the headers. */
+export function problemOf(reply: Reply, requestId = 'request-1'): Problem {
+  const problem = JSON.parse(reply.text) as Problem;
+  assert.equal(reply.headers['content-type'], 'application/problem+json');
+  assert.equal(reply.headers['cache-control'], 'no-store');
+  assert.equal(reply.headers['x-request-id'], requestId);
+  assert.equal(problem.request_id, requestId);
+  assert.equal(problem.status, reply.status);
+  for (const member of ['title', 'detail', 'code', 'error_code', 'message'] as const)
+    assert.ok(typeof problem[member] === 'string' && problem[member] !== '', member);
+  return problem;
+}
+
+/** A simulator and a gateway in front of it, both ended after the test. */
+export async function coreFor(
+  t: TestContext,
+  simulated: Partial<SimulatorOptions> = {},
+  options: Partial<GatewayOptions> = {},
+) {
+  const simulator = await startSimulator({ ...credentials, ...simulated });
+  t.after(() => simulator.close());
+  const reports: RequestReport[] = [];
+  const gateway = createGateway({
+    operations,
+    upstreamBaseUrl: simulator.url,
+    secrets: { read: async () => secretText() },
+    upstreamTimeoutMs: 5000,
+    report: (report) => reports.push(report),
+    ...options,
+  });
+  return { simulator, gateway, reports };
+}
