@@ -2,12 +2,33 @@
 
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import { createGateway, type GatewayOptions } from '../lib/gateway/index.ts';
+import { type CorsOrigins, corsHeaders } from './aws/cors.ts';
+import { fitsLambda } from './aws/payload.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from './aws/rest-proxy.ts';
 
-export type GroupHandler = (event: ProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
+export type GroupHandler = (
+  event: ProxyEvent,
+  context: Pick<Context, 'getRemainingTimeInMillis'>,
+) => Promise<APIGatewayProxyResult>;
+
+export interface GroupOptions extends GatewayOptions {
+  /** Default: none, so that no browser's script reads an answer. */
+  readonly corsOrigins?: CorsOrigins;
+}
+
+/** What an answer takes from the end of an attempt to its way out of the function. */
+const marginMs = 500;
 
 /** @throws TypeError for options that no request could be served with */
-export function createGroupHandler(options: GatewayOptions): GroupHandler {
-  const gateway = createGateway(options);
-  return async (event) => toProxyResult(await gateway.handle(toGatewayRequest(event)));
+export function createGroupHandler({ corsOrigins = [], ...options }: GroupOptions): GroupHandler {
+  const { clock = Date.now } = options;
+  const gateway = createGateway({ canCarry: fitsLambda, ...options });
+  return async (event, context) => {
+    const request = toGatewayRequest(event);
+    // Time limits nest: an attempt ends before the function does, so that the client hears how from us.
+    const deadline = clock() + context.getRemainingTimeInMillis() - marginMs;
+    const { headers, ...response } = await gateway.handle({ ...request, deadline });
+    const cors = corsHeaders(corsOrigins, request.headers.origin);
+    return toProxyResult({ ...response, headers: { ...headers, ...cors } });
+  };
 }

@@ -40,6 +40,8 @@ function checkQuery(operation: Operation, received: GatewayRequest['query']) {
     if (/[&=]/.test(name) || value.includes('&')) {
       // The algorithm joins without escaping, so that these would sign like other parameters.
       fault('the signature cannot carry & here, nor = in a name');
+    } else if (/\p{Cs}/u.test(name + value)) {
+      fault('half of a surrogate pair, which has no UTF-8 form');
     } else if (!parameter) {
       if (operation.anyQuery) pairs.push([name, value]);
       else fault('unknown parameter', Object.keys(operation.query).join(', ') || 'no parameters');

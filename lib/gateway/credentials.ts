@@ -1,49 +1,47 @@
 /**
  * The app key and secret: read from the secret source, kept for a while, and read again once, not in a
- * storm, when the upstream refuses a signature.
+ * storm, when the upstream refuses a signature. For reads the secret's previous version stands in while the
+ * current one is malformed or refused, as it is when a wrong or not yet active one was just put there.
  */
 
-import { createSigner, SignError, type Signer } from '../signer/index.ts';
-import type { RefusalCode } from './refusals.ts';
+import { type Identity, type IdentityResult, type SigningPorts, toIdentity } from './identity.ts';
+
+export type { Identity, IdentityResult, SecretRefusalCode } from './identity.ts';
 
 /** Port: where the secret is kept. */
 export interface SecretSource {
   /**
    * The secret's text, `{"app_key": "…", "app_secret": "…"}` with an optional `access_token`; undefined or
-   * empty when none is set. Rejects when the source cannot be asked.
+   * empty when none is set. Rejects when the source cannot be asked. A source without versions may give the
+   * same text for both: equal texts are tried once.
    */
-  read(): Promise<string | undefined>;
+  read(version?: SecretVersion): Promise<string | undefined>;
 }
 
-/** Who we are at the upstream. Holds the signing key, which cannot be read back. */
-export interface Identity {
-  readonly signer: Signer;
-  /** Sent as x-access-token, unsigned, when the upstream asks for two-factor tokens. */
-  readonly accessToken?: string;
-  /** Replaces what is secret in a text that others wrote. */
-  redact(text: string): string;
-}
-
-export type SecretRefusalCode = Extract<RefusalCode, `secret_${string}`>;
-
-export type IdentityResult =
-  | { readonly ok: true; readonly identity: Identity }
-  | { readonly ok: false; readonly code: SecretRefusalCode };
+/** `current` when absent; `previous` is what was current before. */
+export type SecretVersion = 'current' | 'previous';
 
 export interface Credentials {
+  /** What a request with a side effect is signed with. */
   current(): Promise<IdentityResult>;
+  /** What a read is signed with: the same, or the previous secret while the current one cannot be used. */
+  forRead(): Promise<IdentityResult>;
   /**
    * Called with the identity that the upstream refused. Gives a newer one if there is one; the source is
    * asked at most once per `renewalPauseMs`, however many requests are refused.
    */
   renew(refused: Identity): Promise<Identity | undefined>;
+  /** For a read when there is nothing newer: the previous secret's identity, asked for as rarely. */
+  fallback(refused: Identity): Promise<Identity | undefined>;
+  /**
+   * What the upstream thinks of the fallback: accepted, reads keep to it, refused, nobody tries it again,
+   * each until the pause is over. So a wrong current secret does not double every read at the upstream.
+   */
+  fallbackTried(identity: Identity, accepted: boolean): void;
 }
 
-export interface CredentialsOptions {
+export interface CredentialsOptions extends SigningPorts {
   readonly source: SecretSource;
-  /** Now, in milliseconds since the epoch. */
-  readonly clock: () => number;
-  readonly random?: () => string;
   /** How long a secret is used without asking again. Default 5 minutes. */
   readonly timeToLiveMs?: number;
   /** Default 10 seconds; also the pause after a failed read while an older secret is still known. */
@@ -56,6 +54,9 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   let freshUntil = Number.NEGATIVE_INFINITY;
   let nextRenewal = Number.NEGATIVE_INFINITY;
   let reading: Promise<IdentityResult> | undefined;
+  let previous: Promise<Identity | undefined> = Promise.resolve(undefined);
+  let nextPrevious = Number.NEGATIVE_INFINITY;
+  let preferred: { readonly identity: Identity; readonly until: number } | undefined;
 
   /** One read at a time; the last good secret outlives a source that cannot be asked. */
   function read(): Promise<IdentityResult> {
@@ -81,11 +82,48 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     return result;
   }
 
+  /** The promise itself is kept, so that whoever asks meanwhile waits for the same read. */
+  function previousIdentity(): Promise<Identity | undefined> {
+    if (clock() >= nextPrevious) {
+      nextPrevious = clock() + renewalPauseMs;
+      previous = readPrevious();
+    }
+    return previous;
+  }
+
+  async function readPrevious(): Promise<Identity | undefined> {
+    try {
+      const text = await source.read('previous');
+      if (text === known?.text) return undefined;
+      const result = toIdentity(text, options);
+      return result.ok ? result.identity : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async function current(): Promise<IdentityResult> {
+    return known && clock() < freshUntil ? { ok: true, identity: known.identity } : read();
+  }
+
+  function prefer(identity: Identity): void {
+    preferred = { identity, until: clock() + renewalPauseMs };
+  }
+
   return {
-    async current() {
-      return known && clock() < freshUntil ? { ok: true, identity: known.identity } : read();
+    current,
+    async forRead() {
+      if (preferred && clock() < preferred.until) return { ok: true, identity: preferred.identity };
+      const result = await current();
+      // An empty secret has no stand-in: emptying it is how an operator shuts the gateway.
+      if (result.ok || result.code !== 'secret_invalid') return result;
+      const identity = await previousIdentity();
+      if (!identity) return result;
+      prefer(identity);
+      return { ok: true, identity };
     },
     async renew(refused) {
+      if (preferred?.identity === refused) preferred = undefined;
       if (known?.identity === refused || reading) {
         if (!reading) {
           if (clock() < nextRenewal) return undefined;
@@ -95,53 +133,13 @@ export function createCredentials(options: CredentialsOptions): Credentials {
       }
       return known?.identity === refused ? undefined : known?.identity;
     },
-  };
-}
-
-/** A malformed secret is named by its code alone: its text never reaches an error. */
-function toIdentity(
-  text: string | undefined,
-  { clock, random }: Pick<CredentialsOptions, 'clock' | 'random'>,
-): IdentityResult {
-  if (!text?.trim()) return { ok: false, code: 'secret_not_set' };
-  let secret: unknown;
-  try {
-    secret = JSON.parse(text);
-  } catch {
-    return { ok: false, code: 'secret_invalid' };
-  }
-  if (typeof secret !== 'object' || secret === null) return { ok: false, code: 'secret_invalid' };
-  const {
-    app_key: appKey,
-    app_secret: appSecret,
-    access_token: accessToken,
-  } = secret as Record<string, unknown>;
-  if (isUnset(appKey) && isUnset(appSecret)) return { ok: false, code: 'secret_not_set' };
-  if (typeof appKey !== 'string' || typeof appSecret !== 'string')
-    return { ok: false, code: 'secret_invalid' };
-  if (!isUnset(accessToken) && !(typeof accessToken === 'string' && /^[!-~]+$/.test(accessToken)))
-    return { ok: false, code: 'secret_invalid' };
-  let signer: Signer;
-  try {
-    signer = createSigner({ appKey, appSecret, clock, ...(random && { nonce: random }) });
-  } catch (error) {
-    if (error instanceof SignError) return { ok: false, code: 'secret_invalid' };
-    throw error;
-  }
-  const token = isUnset(accessToken) ? undefined : accessToken;
-  return {
-    ok: true,
-    identity: {
-      signer,
-      ...(token !== undefined && { accessToken: token }),
-      redact: (words) =>
-        [appSecret, token, appKey].reduce<string>(
-          (left, hidden) => (hidden ? left.replaceAll(hidden, '[redacted]') : left),
-          words,
-        ),
+    async fallback(refused) {
+      const identity = await previousIdentity();
+      return identity === refused ? undefined : identity;
+    },
+    fallbackTried(identity, accepted) {
+      if (accepted) prefer(identity);
+      else previous = Promise.resolve(undefined);
     },
   };
 }
-
-const isUnset = (value: unknown): value is '' | null | undefined =>
-  value === undefined || value === null || value === '';

@@ -26,6 +26,10 @@ export interface GatewayOptions {
   readonly upstreamTimeoutMs?: number;
   /** The largest answer that is passed on, decompressed. Default 4 MiB. */
   readonly maxAnswerBytes?: number;
+  /** Whether the platform can carry a body of these bytes; one that it cannot counts as too large. */
+  readonly canCarry?: (body: Uint8Array) => boolean;
+  /** Reads the secret now, so that the first request finds it; a failure is left to that request. */
+  readonly readSecretAhead?: boolean;
   /** How long a secret is used before it is read again. Default 5 minutes. */
   readonly secretTimeToLiveMs?: number;
   /** Told of every request when it is answered. Holds nothing that a client sent but the operation. */
@@ -51,9 +55,14 @@ export interface Gateway {
   handle(request: GatewayRequest): Promise<GatewayResponse>;
 }
 
+/** With less time than this before the platform stops waiting, an attempt is not begun. */
+const leastAttemptMs = 1000;
+const outOfTime = 'The gateway ran out of time before the request could be sent; it was not sent.';
+
 /** @throws TypeError when the base URL is neither https nor loopback, or has a query */
 export function createGateway(options: GatewayOptions): Gateway {
   const { upstreamTimeoutMs = 10_000, maxAnswerBytes = 4 * 1024 * 1024, clock = Date.now } = options;
+  const { canCarry = () => true } = options;
   const fault = baseUrlFault(options.upstreamBaseUrl);
   if (fault) throw new TypeError(`upstreamBaseUrl: ${fault}`);
   const baseUrl = options.upstreamBaseUrl.replace(/\/+$/, '');
@@ -66,6 +75,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...(options.secretTimeToLiveMs !== undefined && { timeToLiveMs: options.secretTimeToLiveMs }),
   });
 
+  if (options.readSecretAhead) credentials.current().catch(() => {});
+
   /** route → check → credentials → sign → send → read the answer. */
   async function serve(request: GatewayRequest, trail: Trail): Promise<GatewayResponse | Refusal> {
     const match = findRoute(routes, request.method, request.path);
@@ -77,14 +88,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     const checked = check(route.operation, request);
     if (isRefusal(checked)) return checked;
 
-    const current = await credentials.current();
+    const current = await (route.operation.sideEffect ? credentials.current() : credentials.forRead());
     if (!current.ok) return { code: current.code };
     let outcome = await attempt(route, checked, current.identity, trail);
-    if (outcome.kind === 'refused' && outcome.refusal.code === 'upstream_auth_failed') {
-      const newer = await credentials.renew(current.identity);
-      // What has a side effect is never sent twice by us, though it was refused.
-      if (newer && !route.operation.sideEffect) outcome = await attempt(route, checked, newer, trail);
-    }
+    if (isAuthRefusal(outcome))
+      outcome = (await attemptAgain(route, checked, current.identity, trail)) ?? outcome;
     if (outcome.kind === 'refused') return outcome.refusal;
     return {
       status: 200,
@@ -98,6 +106,24 @@ export function createGateway(options: GatewayOptions): Gateway {
     };
   }
 
+  /** A read whose credentials were refused: once more with newer ones, or else with the previous. */
+  async function attemptAgain(
+    route: Route,
+    checked: CheckedRequest,
+    refused: Identity,
+    trail: Trail,
+  ): Promise<UpstreamOutcome | undefined> {
+    const newer = await credentials.renew(refused);
+    // What has a side effect is never sent twice by us, though it was refused.
+    if (route.operation.sideEffect) return undefined;
+    if (newer) return attempt(route, checked, newer, trail);
+    const previous = await credentials.fallback(refused);
+    if (!previous) return undefined;
+    const outcome = await attempt(route, checked, previous, trail);
+    credentials.fallbackTried(previous, !isAuthRefusal(outcome));
+    return outcome;
+  }
+
   /** Signs anew and sends once. */
   async function attempt(
     { path, operation }: Route,
@@ -105,6 +131,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     { signer, accessToken, redact }: Identity,
     trail: Trail,
   ): Promise<UpstreamOutcome> {
+    const timeLeft = trail.deadline - clock();
+    // An order that is sent with no time to hear of it has an unknown outcome; better not sent.
+    if (timeLeft < leastAttemptMs)
+      return { kind: 'refused', refusal: { code: 'gateway_timeout', detail: outOfTime } };
     const signed = await signer.sign({ method: operation.method, url: `${baseUrl}${path}`, query, body });
     trail.attempts++;
     const sent = await send(
@@ -116,15 +146,20 @@ export function createGateway(options: GatewayOptions): Gateway {
           ...signed.headers,
         },
       },
-      { timeoutMs: upstreamTimeoutMs, maxBytes: maxAnswerBytes },
+      {
+        timeoutMs: Math.min(upstreamTimeoutMs, timeLeft),
+        maxBytes: maxAnswerBytes,
+        ...(operation.sideEffect && { freshConnection: true }),
+      },
     );
-    return readUpstreamAnswer(operation, sent, redact);
+    const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
+    return readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, redact);
   }
 
   return {
     async handle(request) {
       const started = clock();
-      const trail: Trail = { attempts: 0 };
+      const trail: Trail = { attempts: 0, deadline: request.deadline ?? Number.POSITIVE_INFINITY };
       let outcome: GatewayResponse | Refusal;
       let defect: unknown;
       try {
@@ -140,17 +175,21 @@ export function createGateway(options: GatewayOptions): Gateway {
       }
       const refusal = isRefusal(outcome) ? outcome : undefined;
       const response = isRefusal(outcome) ? refusalResponse(outcome, request.requestId) : outcome;
-      options.report?.({
-        requestId: request.requestId,
-        ...(trail.operation && { operation: trail.operation.id }),
-        attempts: trail.attempts,
-        status: response.status,
-        ...(refusal && { code: refusal.code }),
-        ...(refusal?.upstream && { upstreamStatus: refusal.upstream.status }),
-        ...(refusal?.upstream?.errorCode && { upstreamCode: refusal.upstream.errorCode }),
-        ...(defect !== undefined && { defect }),
-        milliseconds: clock() - started,
-      });
+      try {
+        options.report?.({
+          requestId: request.requestId,
+          ...(trail.operation && { operation: trail.operation.id }),
+          attempts: trail.attempts,
+          status: response.status,
+          ...(refusal && { code: refusal.code }),
+          ...(refusal?.upstream && { upstreamStatus: refusal.upstream.status }),
+          ...(refusal?.upstream?.errorCode && { upstreamCode: refusal.upstream.errorCode }),
+          ...(defect !== undefined && { defect }),
+          milliseconds: clock() - started,
+        });
+      } catch {
+        // A log that fails must not cost the client his answer: it may be that of an order.
+      }
       return response;
     },
   };
@@ -160,4 +199,8 @@ export function createGateway(options: GatewayOptions): Gateway {
 interface Trail {
   operation?: Operation;
   attempts: number;
+  readonly deadline: number;
 }
+
+const isAuthRefusal = (outcome: UpstreamOutcome) =>
+  outcome.kind === 'refused' && outcome.refusal.code === 'upstream_auth_failed';

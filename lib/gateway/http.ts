@@ -11,6 +11,8 @@ export interface GatewayRequest {
   readonly body?: Uint8Array;
   /** Names this request in answers and logs. */
   readonly requestId: string;
+  /** When the platform stops waiting, by the gateway's clock; no attempt outlasts it. */
+  readonly deadline?: number;
 }
 
 export interface GatewayResponse {

@@ -2,7 +2,7 @@
 
 export { baseUrlFault } from './base-url.ts';
 export { type CompactJson, compactJson } from './compact-json.ts';
-export type { SecretSource } from './credentials.ts';
+export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export {
@@ -13,4 +13,10 @@ export {
   refusalResponse,
   type UpstreamRefusal,
 } from './refusals.ts';
-export { createFetchSend, type OutgoingRequest, type Send, type SendResult } from './send.ts';
+export {
+  createFetchSend,
+  type OutgoingRequest,
+  type Send,
+  type SendLimits,
+  type SendResult,
+} from './send.ts';

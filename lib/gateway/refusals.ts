@@ -7,6 +7,8 @@ interface Kind {
   /** The member `error_code`, for clients of the interface that switch on it. */
   readonly errorCode: string;
   readonly detail: string;
+  /** `error_code` and `message` are ours, whatever the upstream said. */
+  readonly ownWords?: true;
   /** Seconds after which asking again makes sense, where nothing better is known. */
   readonly retryAfter?: number;
 }
@@ -24,6 +26,7 @@ export const refusalKinds = {
     errorCode: 'FORBIDDEN',
     detail: 'The header x-api-key is missing or its key is not known.',
   },
+  forbidden: { status: 403, errorCode: 'FORBIDDEN', detail: 'The caller may not make this request.' },
   data_not_subscribed: {
     status: 403,
     errorCode: 'UNAUTHORIZED_CATEGORY',
@@ -57,6 +60,12 @@ export const refusalKinds = {
     detail: 'The upstream refused the request.',
   },
   throttled: { status: 429, errorCode: 'TOO_MANY_REQUESTS', detail: 'Too many requests for this key.' },
+  quota_exceeded: {
+    status: 429,
+    errorCode: 'TOO_MANY_REQUESTS',
+    detail: 'The quota of this key is used up.',
+    retryAfter: 3600,
+  },
   gateway_error: {
     status: 500,
     errorCode: 'INTERNAL_ERROR',
@@ -66,6 +75,7 @@ export const refusalKinds = {
     status: 502,
     errorCode: 'UPSTREAM_AUTH_FAILED',
     detail: 'The upstream did not accept the gateway’s credentials; nothing is wrong with the request.',
+    ownWords: true,
   },
   upstream_error: {
     status: 502,
@@ -92,6 +102,7 @@ export const refusalKinds = {
     status: 502,
     errorCode: 'OUTCOME_UNKNOWN',
     detail: 'The request was sent, but its answer was lost: it may or may not have taken effect.',
+    ownWords: true,
   },
   upstream_rate_limited: {
     status: 503,
@@ -183,6 +194,9 @@ export function refusalResponse(refusal: Refusal, requestId: string): GatewayRes
   const status = refusal.status ?? kind.status;
   const detail = refusal.detail ?? kind.detail;
   const { upstream } = refusal;
+  // A client that switches on the upstream's code must not read there that its own credentials are wrong, or
+  // that an order can be sent again.
+  const words = kind.ownWords ? undefined : upstream;
   const retryAfter = refusal.retryAfterSeconds ?? kind.retryAfter;
   const problem = {
     title: titles[status] ?? 'Error',
@@ -190,8 +204,8 @@ export function refusalResponse(refusal: Refusal, requestId: string): GatewayRes
     detail,
     code: refusal.code,
     request_id: requestId,
-    error_code: upstream?.errorCode ?? kind.errorCode,
-    message: upstream?.message ?? detail,
+    error_code: words?.errorCode ?? kind.errorCode,
+    message: words?.message ?? detail,
     errors: refusal.errors,
     find_out: refusal.findOut,
     upstream: upstream && {

@@ -21,13 +21,22 @@ export type SendResult =
   /** The request may have arrived; its answer did not come, or not whole. */
   | { readonly kind: 'timeout' | 'lost' | 'too_large' };
 
-/** Port: one attempt, never more. Resolves always; rejects only for a defect. */
-export type Send = (
-  request: OutgoingRequest,
-  limits: { readonly timeoutMs: number; readonly maxBytes: number },
-) => Promise<SendResult>;
+export interface SendLimits {
+  /** To the last byte. */
+  readonly timeoutMs: number;
+  /** Decompressed. */
+  readonly maxBytes: number;
+  /**
+   * The request has a side effect: it goes out on a connection of its own where the runtime gives that
+   * choice, because on a kept one that has died meanwhile its outcome would be unknown.
+   */
+  readonly freshConnection?: boolean;
+}
 
-/** Over the runtime's fetch (or one given). */
+/** Port: one attempt, never more. Resolves always; rejects only for a defect. */
+export type Send = (request: OutgoingRequest, limits: SendLimits) => Promise<SendResult>;
+
+/** Over the runtime's fetch (or one given), which gives no choice of connections. */
 export function createFetchSend(send?: typeof globalThis.fetch): Send {
   return async (request, { timeoutMs, maxBytes }) => {
     const signal = AbortSignal.timeout(timeoutMs);

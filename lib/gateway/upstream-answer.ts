@@ -58,7 +58,7 @@ export function readUpstreamAnswer(
   redact: (text: string) => string,
 ): UpstreamOutcome {
   if (sent.kind === 'answer' && sent.status === 200 && isJson(sent.body)) {
-    const requestId = requestIdOf(sent);
+    const requestId = requestIdOf(sent, redact);
     return { kind: 'answer', body: sent.body, ...(requestId && { requestId }) };
   }
   const refusal = toRefusal(sent, redact);
@@ -100,12 +100,11 @@ function toRefusal(sent: SendResult, redact: (text: string) => string): Refusal 
 type Answer = Extract<SendResult, { kind: 'answer' }>;
 
 function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
-  const said = parseRefusal(answer.body);
-  const requestId = requestIdOf(answer);
+  const said = parseRefusal(answer.body, redact);
+  const requestId = requestIdOf(answer, redact);
   const upstream: UpstreamRefusal = {
     status: answer.status,
-    ...(said.errorCode && { errorCode: redact(said.errorCode) }),
-    ...(said.message && { message: redact(said.message) }),
+    ...said,
     ...(requestId && { requestId }),
   };
   const stem = said.errorCode?.replace(/^(OAUTH_)?OPENAPI_/, '') ?? '';
@@ -137,8 +136,14 @@ function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
 
 const withoutMessage = ({ message: _, ...rest }: UpstreamRefusal): UpstreamRefusal => rest;
 
-/** The interface's failure body, as far as the answer has it: it need not be JSON. */
-function parseRefusal(body: Uint8Array): { readonly errorCode?: string; readonly message?: string } {
+/**
+ * The interface's failure body, as far as the answer has it: it need not be JSON. Redacted before it is
+ * shortened: a cut through a secret would leave a part that nobody recognises.
+ */
+function parseRefusal(
+  body: Uint8Array,
+  redact: (text: string) => string,
+): Pick<UpstreamRefusal, 'errorCode' | 'message'> {
   let said: unknown;
   try {
     said = JSON.parse(new TextDecoder().decode(body));
@@ -148,14 +153,14 @@ function parseRefusal(body: Uint8Array): { readonly errorCode?: string; readonly
   if (typeof said !== 'object' || said === null) return {};
   const { error_code: errorCode, message } = said as Record<string, unknown>;
   return {
-    ...(typeof errorCode === 'string' && { errorCode: errorCode.slice(0, 100) }),
-    ...(typeof message === 'string' && { message: message.slice(0, 500) }),
+    ...(typeof errorCode === 'string' && errorCode && { errorCode: redact(errorCode).slice(0, 100) }),
+    ...(typeof message === 'string' && message && { message: redact(message).slice(0, 500) }),
   };
 }
 
-function requestIdOf(answer: Answer): string | undefined {
+function requestIdOf(answer: Answer, redact: (text: string) => string): string | undefined {
   const id = answer.header('x-request-id');
-  return id && /^[!-~]{1,128}$/.test(id) ? id : undefined;
+  return id && /^[!-~]{1,128}$/.test(id) ? redact(id) : undefined;
 }
 
 function isJson(body: Uint8Array): boolean {

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { type ProxyEvent, toProxyResult } from '../../functions/aws/rest-proxy.ts';
+import { createGroupHandler, type GroupOptions } from '../../functions/group.ts';
+import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
+import { operations } from '../../lib/catalogue/index.ts';
+import {
+  accountsPath,
+  credentials,
+  orderBody,
+  orderPath,
+  secretText,
+  snapshotPath,
+} from '../support/core.ts';
+
+const event = (change: Partial<ProxyEvent> = {}): ProxyEvent => ({
+  resource: accountsPath,
+  httpMethod: 'GET',
+  headers: null as unknown as ProxyEvent['headers'],
+  multiValueHeaders: null as unknown as ProxyEvent['multiValueHeaders'],
+  queryStringParameters: null,
+  multiValueQueryStringParameters: null,
+  body: null,
+  isBase64Encoded: false,
+  requestContext: { requestId: 'of-api-gateway' },
+  ...change,
+});
+
+const order = (change: Partial<ProxyEvent> = {}) =>
+  event({ resource: orderPath, httpMethod: 'POST', body: orderBody(), ...change });
+
+async function handlerFor(t: TestContext, fault?: Fault, options: Partial<GroupOptions> = {}) {
+  const simulator = await startSimulator({ ...credentials, fault: () => fault });
+  t.after(() => simulator.close());
+  const handler = createGroupHandler({
+    operations,
+    upstreamBaseUrl: simulator.url,
+    secrets: { read: async () => secretText() },
+    ...options,
+  });
+  return {
+    simulator,
+    handle: (given: ProxyEvent, remaining = 30_000) =>
+      handler(given, { getRemainingTimeInMillis: () => remaining }),
+    arrived: () => [...new URLSearchParams(simulator.received.at(-1)?.target.split('?')[1])],
+  };
+}
+
+describe('an event', () => {
+  test('without headers, query and body is a request, and its answer a result', async (t) => {
+    const { handle, simulator } = await handlerFor(t);
+    const { body, headers, ...result } = await handle(event());
+    assert.deepEqual(result, { statusCode: 200, isBase64Encoded: false });
+    assert.deepEqual(JSON.parse(body), simulator.accounts);
+    assert.equal(headers?.['x-request-id'], 'of-api-gateway');
+    assert.equal(headers?.['content-type'], 'application/json');
+  });
+
+  test('means its route, wherever a custom domain has put it', async (t) => {
+    const { handle, simulator } = await handlerFor(t);
+    const { statusCode } = await handle({ ...event(), path: '/base/of/the/domain' } as ProxyEvent);
+    assert.equal(statusCode, 200);
+    assert.equal(simulator.received[0]?.target, accountsPath);
+  });
+
+  test('that is refused is answered so, not failed', async (t) => {
+    const { handle } = await handlerFor(t);
+    const { statusCode, headers, body } = await handle(event({ resource: '/unknown' }));
+    assert.equal(statusCode, 404);
+    assert.equal(headers?.['content-type'], 'application/problem+json');
+    assert.equal(JSON.parse(body).request_id, 'of-api-gateway');
+  });
+
+  test('has all values of a query parameter, decoded', async (t) => {
+    const { handle, arrived } = await handlerFor(t, { kind: 'status', status: 200, body: '{}' });
+    const values = { a: ['2', '1', '2'], 'b c': ['ü+%'], empty: [''], none: undefined };
+    const { statusCode } = await handle(
+      order({ queryStringParameters: { a: '2', 'b c': 'ü+%' }, multiValueQueryStringParameters: values }),
+    );
+    assert.equal(statusCode, 200);
+    assert.deepEqual(arrived(), [
+      ['a', '2'],
+      ['a', '1'],
+      ['a', '2'],
+      ['b c', 'ü+%'],
+      ['empty', ''],
+    ]);
+  });
+
+  test('with a repeated parameter is refused for it, though the single-value map hides it', async (t) => {
+    const { handle, simulator } = await handlerFor(t);
+    const { statusCode, body } = await handle(
+      event({
+        resource: snapshotPath,
+        queryStringParameters: { symbols: 'B', category: 'US_STOCK' },
+        multiValueQueryStringParameters: { symbols: ['A', 'B'], category: ['US_STOCK'] },
+      }),
+    );
+    assert.equal(statusCode, 400);
+    assert.equal(JSON.parse(body).errors[0].detail, 'given more than once');
+    assert.equal(simulator.received.length, 0);
+  });
+
+  test('may have single values alone', async (t) => {
+    const { handle, arrived } = await handlerFor(t, { kind: 'status', status: 200, body: '{}' });
+    await handle(order({ queryStringParameters: { a: '1', none: undefined, b: '' } }));
+    assert.deepEqual(arrived(), [
+      ['a', '1'],
+      ['b', ''],
+    ]);
+  });
+
+  for (const [name, given, expected] of [
+    ['single values', { headers: { Category: 'A', none: undefined } }, 'A'],
+    [
+      'single values beside several',
+      { headers: { CATEGORY: 'B' }, multiValueHeaders: { CATEGORY: ['A', 'B'] } },
+      'B',
+    ],
+    ['several values alone', { multiValueHeaders: { Category: ['A', 'B'], none: undefined } }, 'B'],
+    ['no header of the name', { headers: { Categories: 'A' } }, undefined],
+  ] as const) {
+    test(`has its headers read without regard to case: ${name}`, async (t) => {
+      const { handle, simulator } = await handlerFor(t);
+      const { statusCode } = await handle(order(given as unknown as Partial<ProxyEvent>));
+      assert.equal(statusCode, 200);
+      assert.equal(simulator.received[0]?.headers.category, expected);
+    });
+  }
+
+  test('has its body decoded when API Gateway encoded it', async (t) => {
+    const { handle, simulator } = await handlerFor(t);
+    const body = orderBody({ note: 'größer 😀' });
+    const encoded = Buffer.from(body).toString('base64');
+    assert.equal((await handle(order({ body: encoded, isBase64Encoded: true }))).statusCode, 200);
+    assert.equal(simulator.received[0]?.body, body);
+  });
+
+  test('has its body taken as it is otherwise', async (t) => {
+    const { handle, simulator } = await handlerFor(t);
+    const body = orderBody({ note: 'größer 😀' });
+    assert.equal((await handle(order({ body }))).statusCode, 200);
+    assert.equal(simulator.received[0]?.body, body);
+  });
+
+  test('that leaves no time for an attempt is answered so, and nothing is sent', async (t) => {
+    const { handle, simulator } = await handlerFor(t);
+    const { statusCode, body } = await handle(order(), 1400);
+    assert.equal(statusCode, 504);
+    assert.equal(JSON.parse(body).code, 'gateway_timeout');
+    assert.equal(simulator.received.length, 0);
+  });
+
+  test('is answered before the function’s time is over, though the upstream is not', async (t) => {
+    const now = Date.now();
+    const { handle, simulator } = await handlerFor(t, { kind: 'hang' }, { clock: () => now });
+    const { statusCode, body } = await handle(order(), 1500);
+    assert.equal(statusCode, 502);
+    assert.equal(JSON.parse(body).code, 'outcome_unknown');
+    assert.equal(simulator.received.length, 1);
+  });
+});
+
+describe('a result', () => {
+  const decoded = ({ body, isBase64Encoded }: { body: string; isBase64Encoded?: boolean | undefined }) =>
+    Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+
+  test('carries any bytes unchanged', () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 64 }),
+      fc.string({ unit: 'binary' }).map((text) => new TextEncoder().encode(text)),
+      // Nearly text: what a decoder would mend.
+      fc
+        .tuple(
+          fc.string({ unit: 'binary' }),
+          fc.constantFrom([0xff], [0xc3], [0xed, 0xa0, 0x80], [0xef, 0xbb, 0xbf], [0xc0, 0x80]),
+        )
+        .map(([text, end]) => Uint8Array.from([...end, ...new TextEncoder().encode(text), ...end])),
+    );
+    fc.assert(
+      fc.property(bytes, fc.nat(8), (body, offset) => {
+        // A view into something larger, as buffers of a pool are.
+        const pool = new Uint8Array(body.length + 16).fill(0x78);
+        pool.set(body, offset);
+        const view = pool.subarray(offset, offset + body.length);
+        const result = toProxyResult({ status: 200, headers: {}, body: view });
+        // Lambda carries it as JSON.
+        const carried = JSON.parse(JSON.stringify(result));
+        assert.ok(decoded(carried).equals(Buffer.from(body)));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('is text whenever the bytes are', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (body) => {
+        const result = toProxyResult({ status: 200, headers: {}, body: new TextEncoder().encode(body) });
+        assert.equal(result.isBase64Encoded, false);
+        assert.equal(result.body, body);
+      }),
+    );
+  });
+
+  test('keeps status and headers', () => {
+    const headers = { 'content-type': 'application/json', 'retry-after': '7' };
+    const result = toProxyResult({ status: 503, headers, body: new Uint8Array() });
+    assert.deepEqual(result, { statusCode: 503, headers, body: '', isBase64Encoded: false });
+  });
+});

@@ -1,0 +1,431 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import type { Operation } from '../../lib/catalogue/index.ts';
+import { placeOrder } from '../../lib/catalogue/index.ts';
+import {
+  accountId,
+  accountsPath,
+  ask,
+  coreFor,
+  type Draft,
+  newOrder,
+  orderBody,
+  orderPath,
+  problemOf,
+  snapshotPath,
+} from '../support/core.ts';
+
+/** Calls that are refused before anything is signed, each with all that the answer says about it. */
+const wrongQueries: readonly (readonly [name: string, target: string, errors: readonly object[]])[] = [
+  [
+    'an unknown parameter',
+    `${snapshotPath}?symbols=AAPL&category=US_STOCK&symbol=MSFT`,
+    [
+      {
+        in: 'query',
+        name: 'symbol',
+        detail: 'unknown parameter',
+        allowed: 'symbols, category, extend_hour_required, overnight_required',
+        received: 'MSFT',
+      },
+    ],
+  ],
+  [
+    'an unknown parameter of an operation that has none',
+    `${accountsPath}?page=2`,
+    [{ in: 'query', name: 'page', detail: 'unknown parameter', allowed: 'no parameters', received: '2' }],
+  ],
+  [
+    'a name that every object has',
+    `${accountsPath}?constructor=2`,
+    [
+      {
+        in: 'query',
+        name: 'constructor',
+        detail: 'unknown parameter',
+        allowed: 'no parameters',
+        received: '2',
+      },
+    ],
+  ],
+  [
+    'a repeated parameter',
+    `${snapshotPath}?symbols=AAPL&category=US_STOCK&symbols=MSFT`,
+    [
+      {
+        in: 'query',
+        name: 'symbols',
+        detail: 'given more than once',
+        allowed: '1 to 100 values separated by commas, none empty',
+        received: 'MSFT',
+      },
+    ],
+  ],
+  [
+    'missing parameters, all of them named',
+    snapshotPath,
+    [
+      {
+        in: 'query',
+        name: 'symbols',
+        detail: 'required',
+        allowed: '1 to 100 values separated by commas, none empty',
+      },
+      { in: 'query', name: 'category', detail: 'required', allowed: 'one of US_STOCK, US_ETF' },
+    ],
+  ],
+  [
+    'a value that is not one of the allowed',
+    `${snapshotPath}?symbols=AAPL&category=us_stock`,
+    [
+      {
+        in: 'query',
+        name: 'category',
+        detail: 'not an allowed value',
+        allowed: 'one of US_STOCK, US_ETF',
+        received: 'us_stock',
+      },
+    ],
+  ],
+  [
+    'a flag that is none',
+    `${snapshotPath}?symbols=AAPL&category=US_ETF&extend_hour_required=TRUE&overnight_required=1`,
+    ['extend_hour_required', 'overnight_required'].map((name, at) => ({
+      in: 'query',
+      name,
+      detail: 'not an allowed value',
+      allowed: 'true or false',
+      received: ['TRUE', '1'][at],
+    })),
+  ],
+  ...['', 'AAPL,,MSFT', 'AAPL,', ',AAPL', 'AAPL, ,MSFT', 'AAPL%00', 'AAPL%0A'].map(
+    (symbols) =>
+      [
+        `symbols=${symbols}`,
+        `${snapshotPath}?symbols=${symbols}&category=US_STOCK`,
+        [
+          {
+            in: 'query',
+            name: 'symbols',
+            detail: 'not an allowed value',
+            allowed: '1 to 100 values separated by commas, none empty',
+            received: decodeURIComponent(symbols),
+          },
+        ],
+      ] as const,
+  ),
+  [
+    'one symbol too many, of which the answer shows the beginning',
+    `${snapshotPath}?symbols=${Array(101).fill('AAPL')}&category=US_STOCK`,
+    [
+      {
+        in: 'query',
+        name: 'symbols',
+        detail: 'not an allowed value',
+        allowed: '1 to 100 values separated by commas, none empty',
+        received: `${'AAPL,'.repeat(20)}…`,
+      },
+    ],
+  ],
+  [
+    'an ampersand in a value',
+    `${snapshotPath}?symbols=A%26category%3DUS_ETF&category=US_STOCK`,
+    [
+      {
+        in: 'query',
+        name: 'symbols',
+        detail: 'the signature cannot carry & here, nor = in a name',
+        received: 'A&category=US_ETF',
+      },
+    ],
+  ],
+];
+
+describe('a query with', () => {
+  for (const [name, target, errors] of wrongQueries) {
+    test(`${name} is answered 400`, async (t) => {
+      const { gateway, simulator } = await coreFor(t);
+      const problem = problemOf(await ask(gateway, target));
+      assert.equal(problem.status, 400);
+      assert.equal(problem.code, 'invalid_parameter');
+      assert.equal(problem.error_code, 'INVALID_PARAMETER');
+      assert.deepEqual(problem.errors, errors);
+      for (const error of problem.errors ?? [])
+        assert.ok(problem.message.includes(`${error.name}: ${error.detail}`));
+      assert.equal(simulator.received.length, 0);
+    });
+  }
+
+  test('100 symbols is served', async (t) => {
+    const { gateway } = await coreFor(t);
+    const reply = await ask(gateway, `${snapshotPath}?symbols=${Array(100).fill('AAPL')}&category=US_STOCK`);
+    assert.equal(reply.status, 200, reply.text);
+  });
+
+  for (const [sent, arrives] of [
+    ['True', 'true'],
+    ['False', 'false'],
+    ['true', 'true'],
+  ] as const) {
+    test(`the flag ${sent} arrives as ${arrives}`, async (t) => {
+      const { gateway, simulator } = await coreFor(t);
+      const reply = await ask(
+        gateway,
+        `${snapshotPath}?symbols=AAPL&category=US_STOCK&extend_hour_required=${sent}`,
+      );
+      assert.equal(reply.status, 200, reply.text);
+      const query = new URLSearchParams(simulator.received[0]?.target.split('?')[1]);
+      assert.equal(query.get('extend_hour_required'), arrives);
+    });
+  }
+});
+
+describe('an operation that takes any query', () => {
+  for (const [name, pair] of [
+    ['an ampersand in a name', ['a&b', '1']],
+    ['an equals sign in a name', ['a=b', '1']],
+    ['an ampersand in a value', ['a', '1&b=2']],
+  ] as const) {
+    test(`refuses ${name}: it would sign like other parameters`, async (t) => {
+      const { gateway, simulator } = await coreFor(t);
+      const problem = problemOf(
+        await ask(gateway, orderPath, { body: orderBody(), query: [['fine', '0'], pair] }),
+      );
+      assert.equal(problem.status, 400);
+      assert.deepEqual(problem.errors, [
+        {
+          in: 'query',
+          name: pair[0],
+          detail: 'the signature cannot carry & here, nor = in a name',
+          received: pair[1],
+        },
+      ]);
+      assert.equal(simulator.received.length, 0);
+    });
+  }
+
+  test('sends every other, in whatever number and order, so that it verifies', async (t) => {
+    const { gateway, simulator } = await coreFor(t, {
+      fault: () => ({ kind: 'status', status: 200, body: '{}' }),
+    });
+    const text = fc.string({ unit: 'binary', maxLength: 6 }).map((written) => written.replaceAll('&', ''));
+    const name = fc.oneof(
+      text.map((written) => written.replaceAll('=', '')),
+      // These merge with the signing headers, as the interface says.
+      fc.constantFrom('a', 'b', 'x-app-key', 'host', 'x-timestamp', '__proto__', 'X-App-Key'),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(name, text), { maxLength: 6 }), async (query) => {
+        const reply = await ask(gateway, orderPath, { body: orderBody(), query });
+        assert.equal(reply.status, 200, reply.text);
+        const received = simulator.received.at(-1);
+        assert.equal(received?.outcome, 'fault');
+        assert.deepEqual([...new URLSearchParams(received?.target.split('?')[1])], query);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('a query that came by another way than HTTP', () => {
+  for (const query of [[['symbols', 'A\ud800']], [['a\udc00', 'x']]] as const)
+    test(`with half a surrogate pair in ${JSON.stringify(query)} is answered 400`, async (t) => {
+      const { gateway, simulator } = await coreFor(t);
+      const response = await gateway.handle({
+        method: 'POST',
+        path: orderPath,
+        query,
+        headers: {},
+        requestId: 'r',
+      });
+      assert.equal(response.status, 400);
+      assert.equal(simulator.received.length, 0);
+    });
+});
+
+describe('a body', () => {
+  const bytes = (...parts: readonly (string | number)[]) =>
+    Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from([part]))));
+
+  const wrongBodies: readonly (readonly [
+    name: string,
+    target: string,
+    draft: Draft,
+    detail: RegExp,
+    method?: string,
+  ])[] = [
+    ['that is missing', orderPath, {}, /placeOrder needs a JSON body/, 'POST'],
+    ['of no bytes', orderPath, { body: '' }, /placeOrder needs a JSON body/],
+    ['of a GET', accountsPath, { body: '{}' }, /listAccounts takes no body/, 'GET'],
+    ['that is not JSON', orderPath, { body: "{'a':1}" }, /not valid JSON/],
+    ['that ends early', orderPath, { body: orderBody().slice(0, -1) }, /not valid JSON/],
+    ['of white space', orderPath, { body: ' \n' }, /not valid JSON/],
+    ['with a byte order mark', orderPath, { body: `\ufeff${orderBody()}` }, /not valid JSON/],
+    [
+      'with a key twice',
+      orderPath,
+      { body: '{"account_id":"1","account_id":"2"}' },
+      /"account_id" occurs twice/,
+    ],
+    ['with a key twice, once in escapes', orderPath, { body: '{"a":1,"\\u0061":2}' }, /"a" occurs twice/],
+    [
+      'with a key twice deep inside',
+      orderPath,
+      { body: '{"new_orders":[{"legs":[{"side":1,"side":2}]}]}' },
+      /"side" occurs twice/,
+    ],
+    ['that is not UTF-8', orderPath, { body: bytes('{"account_id":"', 0xff, '"}') }, /not UTF-8/],
+    ['in Latin 1', orderPath, { body: bytes('{"account_id":"', 0xe9, '"}') }, /not UTF-8/],
+    ['with half a character', orderPath, { body: bytes('{"account_id":"', 0xf0, 0x9f, '"}') }, /not UTF-8/],
+    ['with a surrogate in UTF-8', orderPath, { body: bytes('{"a":"', 0xed, 0xa0, 0x80, '"}') }, /not UTF-8/],
+  ];
+  for (const [name, target, draft, detail, method] of wrongBodies) {
+    test(`${name} is answered 400`, async (t) => {
+      const { gateway, simulator } = await coreFor(t);
+      const problem = problemOf(await ask(gateway, target, draft, method));
+      assert.equal(problem.status, 400);
+      assert.equal(problem.code, 'invalid_body');
+      assert.equal(problem.error_code, 'INVALID_PARAMETER');
+      assert.match(problem.detail, detail);
+      assert.equal(problem.message, problem.detail);
+      assert.equal(simulator.received.length, 0);
+    });
+  }
+
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/jsonp',
+    'application/json5',
+    'text/json',
+    '',
+  ]) {
+    test(`of type ${JSON.stringify(type)} is answered 415`, async (t) => {
+      const { gateway, simulator } = await coreFor(t);
+      const problem = problemOf(
+        await ask(gateway, orderPath, { body: orderBody(), headers: { 'content-type': type } }),
+      );
+      assert.equal(problem.status, 415);
+      assert.equal(problem.code, 'unsupported_media_type');
+      assert.equal(simulator.received.length, 0);
+    });
+  }
+
+  for (const type of [
+    'application/json',
+    'Application/JSON',
+    'application/json;charset=utf-8',
+    'application/json ; a=b',
+  ]) {
+    test(`of type ${JSON.stringify(type)} is taken, and sent as application/json`, async (t) => {
+      const { gateway, simulator } = await coreFor(t);
+      const reply = await ask(gateway, orderPath, { body: orderBody(), headers: { 'content-type': type } });
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(simulator.received[0]?.headers['content-type'], 'application/json');
+    });
+  }
+
+  test('arrives compact, with every token as written, and verifies', async (t) => {
+    const { gateway, simulator } = await coreFor(t);
+    const order = JSON.stringify(newOrder()).replace(
+      '{',
+      '{ "note" : "\\u003cb\\u003e \\u0026 \\u00e9", "figure" : 1.10,\n',
+    );
+    const body = `{ "new_orders" : [ ${order} ] ,\t"big" : 12345678901234567890, "account_id" : "${accountId}" }\r\n`;
+    const reply = await ask(gateway, orderPath, { body });
+    assert.equal(reply.status, 200, reply.text);
+    const [received] = simulator.received;
+    assert.equal(received?.outcome, 'ok');
+    assert.match(
+      received?.body ?? '',
+      /^\{"new_orders":\[\{"note":"<b> & \\u00e9","figure":1\.10,"client_order_id"/,
+    );
+    assert.match(received?.body ?? '', /\],"big":12345678901234567890,"account_id":"\w+"\}$/);
+  });
+});
+
+describe('a body against its schema', () => {
+  async function errorsOf(t: Parameters<typeof coreFor>[0], body: string, operations?: readonly Operation[]) {
+    const { gateway, simulator } = await coreFor(t, {}, operations && { operations });
+    const problem = problemOf(await ask(gateway, orderPath, { body }));
+    assert.equal(problem.status, 400);
+    assert.equal(problem.code, 'invalid_parameter');
+    assert.equal(simulator.received.length, 0);
+    return problem.errors;
+  }
+
+  test('has each wrong place named by its JSON Pointer, with what is allowed and what came', async (t) => {
+    const order = { ...newOrder({ side: 'HOLD', quantity: 1, limit_price: '1,5' }), symbol: undefined };
+    assert.deepEqual(await errorsOf(t, JSON.stringify({ new_orders: [newOrder(), order] })), [
+      { in: 'body', name: '/account_id', detail: 'required' },
+      { in: 'body', name: '/new_orders/1/symbol', detail: 'required' },
+      {
+        in: 'body',
+        name: '/new_orders/1/side',
+        detail: 'not an allowed value',
+        allowed: '("BUY" | "SELL" | "SHORT")',
+        received: '"HOLD"',
+      },
+      {
+        in: 'body',
+        name: '/new_orders/1/limit_price',
+        detail: 'a decimal number in a string',
+        allowed: '/^[+-]?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d+)?$/',
+        received: '"1,5"',
+      },
+      {
+        in: 'body',
+        name: '/new_orders/1/quantity',
+        detail: 'not an allowed value',
+        allowed: 'string',
+        received: '1',
+      },
+    ]);
+  });
+
+  test('has the query’s faults named beside it', async (t) => {
+    const { gateway } = await coreFor(t);
+    const problem = problemOf(
+      await ask(gateway, orderPath, { body: '{"new_orders":[]}', query: [['a&', 'b']] }),
+    );
+    assert.deepEqual(
+      problem.errors?.map((error) => [error.in, error.name]),
+      [
+        ['query', 'a&'],
+        ['body', '/account_id'],
+        ['body', '/new_orders'],
+      ],
+    );
+  });
+
+  test('that is no object at all is named as a whole', async (t) => {
+    for (const body of ['null', '1', '"text"'])
+      assert.deepEqual(await errorsOf(t, body), [
+        { in: 'body', name: '/', detail: 'not an allowed value', allowed: 'Object', received: body },
+      ]);
+  });
+
+  test('escapes ~ and / in pointers, in the order that RFC 6901 wants', async (t) => {
+    const body = v.looseObject({ 'a/b': v.looseObject({ 'm~n': v.string(), '~1': v.string() }) });
+    const errors = await errorsOf(t, '{"a/b":{"m~n":1}}', [{ ...placeOrder, body }]);
+    assert.deepEqual(
+      errors?.map((error) => error.name),
+      ['/a~1b/m~0n', '/a~1b/~01'],
+    );
+  });
+
+  test('has at most 20 wrong places named, and long values shown by their beginning', async (t) => {
+    const orders = Array.from({ length: 30 }, () => newOrder({ side: 'x'.repeat(5000) }));
+    const errors = await errorsOf(t, JSON.stringify({ account_id: accountId, new_orders: orders }));
+    assert.equal(errors?.length, 20);
+    assert.deepEqual(errors?.at(-1), {
+      in: 'body',
+      name: '/new_orders/19/side',
+      detail: 'not an allowed value',
+      allowed: '("BUY" | "SELL" | "SHORT")',
+      received: `"${'x'.repeat(99)}…`,
+    });
+  });
+});

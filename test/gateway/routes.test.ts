@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { exposedOperations, groups, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { createGateway } from '../../lib/gateway/index.ts';
+import {
+  accountsPath,
+  ask,
+  coreFor,
+  type Draft,
+  orderBody,
+  problemOf,
+  snapshotPath,
+  snapshotTarget,
+} from '../support/core.ts';
+
+/** A good call of each operation: its query, and its body where it takes one. */
+const calls: Readonly<Record<string, () => Draft & { readonly search?: string }>> = {
+  listAccounts: () => ({}),
+  getStockSnapshots: () => ({ search: '?symbols=AAPL,MSFT&category=US_STOCK' }),
+  placeOrder: () => ({ body: orderBody() }),
+};
+
+const callOf = (operationId: string) => {
+  const call = calls[operationId];
+  assert.ok(call, `add a call of ${operationId} to this test`);
+  return call();
+};
+
+describe('every path of every operation', () => {
+  for (const { method, path, operation } of routesOf(operations)) {
+    test(`${method} ${path} is ${operation.id}, signed and sent as called`, async (t) => {
+      const { gateway, simulator, reports } = await coreFor(t);
+      const { search = '', ...draft } = callOf(operation.id);
+      const reply = await ask(gateway, path + search, draft);
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(simulator.received.length, 1);
+      const [received] = simulator.received;
+      assert.equal(received?.method, method);
+      assert.equal(received?.target.split('?')[0], path);
+      // The simulator's verdict on the signature, the parameters and the body.
+      assert.equal(received?.outcome, 'ok');
+      assert.equal(reports[0]?.operation, operation.id);
+    });
+  }
+});
+
+describe('a base URL with a path', () => {
+  for (const end of ['', '/', '//']) {
+    test(`that ends in "${end}" is a prefix of what is signed and sent`, async (t) => {
+      const prefix = '/v7/up~stream-1.x';
+      const prefixed = operations.map((operation) => ({
+        ...operation,
+        path: prefix + operation.path,
+        aliases: operation.aliases.map((alias) => prefix + alias),
+      }));
+      const { simulator } = await coreFor(t, { operations: prefixed });
+      const { gateway } = await coreFor(t, {}, { upstreamBaseUrl: `${simulator.url}${prefix}${end}` });
+      for (const { path, operation } of routesOf(operations)) {
+        const { search = '', ...draft } = callOf(operation.id);
+        assert.equal((await ask(gateway, path + search, draft)).status, 200);
+        const received = simulator.received.at(-1);
+        assert.equal(received?.target.split('?')[0], prefix + path);
+        assert.equal(received?.outcome, 'ok');
+      }
+    });
+  }
+});
+
+describe('what is no route', () => {
+  for (const path of [
+    '/',
+    '',
+    '/trading/accounts',
+    '/trading/accounts/list/',
+    '//trading/accounts/list',
+    '/Trading/Accounts/List',
+    '/trading/accounts/%6cist',
+    '/trading/./accounts/list',
+    '/trading/accounts/list/../list',
+    '__proto__',
+    'constructor',
+  ]) {
+    test(`${path || 'nothing'} is answered 404`, async (t) => {
+      const { gateway, simulator } = await coreFor(t);
+      const problem = problemOf(await ask(gateway, path));
+      assert.equal(problem.status, 404);
+      assert.equal(problem.code, 'unknown_operation');
+      assert.equal(problem.error_code, 'NOT_FOUND');
+      assert.equal(simulator.received.length, 0);
+    });
+  }
+
+  for (const { method, path } of routesOf(operations)) {
+    test(`${path} with any other method is 405 and names ${method}`, async (t) => {
+      const { gateway, simulator } = await coreFor(t);
+      for (const other of ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'get', 'post', '']) {
+        if (other === method) continue;
+        const reply = await ask(gateway, path, {}, other);
+        const problem = problemOf(reply);
+        assert.equal(problem.status, 405);
+        assert.equal(problem.code, 'method_not_allowed');
+        assert.equal(reply.headers.allow, method);
+      }
+      assert.equal(simulator.received.length, 0);
+    });
+  }
+
+  test('an operation that is not offered is not there, with any of its paths and methods', async (t) => {
+    for (const group of Object.keys(groups) as (keyof typeof groups)[]) {
+      const own = exposedOperations(operations, [group]);
+      const { gateway, simulator } = await coreFor(t, {}, { operations: own });
+      for (const { method, path } of routesOf(operations.filter((operation) => operation.group !== group))) {
+        assert.equal(problemOf(await ask(gateway, path, {}, method)).code, 'unknown_operation');
+        assert.equal(problemOf(await ask(gateway, path, {}, 'PUT')).code, 'unknown_operation');
+      }
+      assert.equal(simulator.received.length, 0);
+    }
+  });
+});
+
+describe('a gateway', () => {
+  const secrets = { read: async () => undefined };
+  for (const [upstreamBaseUrl, fault] of [
+    ['', /not an absolute URL/],
+    ['api.example.com', /not an absolute URL/],
+    ['http://api.example.com', /http is for loopback/],
+    ['http://127.0.0.1.example.com', /http is for loopback/],
+    ['http://localhost.example.com', /http is for loopback/],
+    ['http://10.0.0.1', /http is for loopback/],
+    ['ftp://localhost', /neither https nor http/],
+    ['file:///etc', /neither https nor http/],
+    ['https://user:word@api.example.com', /credentials/],
+    ['https://api.example.com/?a=1', /query/],
+    ['https://api.example.com/#a', /fragment/],
+    ['https://api.example.com/a b', /cannot be signed/],
+    ['https://api.example.com/%41', /cannot be signed/],
+    ['https://api.example.com/ä', /cannot be signed/],
+  ] as const) {
+    test(`is not made for the base URL ${JSON.stringify(upstreamBaseUrl)}`, () => {
+      assert.throws(() => createGateway({ operations, upstreamBaseUrl, secrets }), {
+        name: 'TypeError',
+        message: fault,
+      });
+    });
+  }
+
+  for (const upstreamBaseUrl of [
+    'https://api.example.com',
+    'https://api.example.com:8443/a/b/',
+    'http://localhost:1',
+    'http://127.0.0.1',
+    'http://127.8.9.10:99',
+    'http://[::1]:8080',
+  ]) {
+    test(`is made for ${upstreamBaseUrl}`, () => {
+      createGateway({ operations, upstreamBaseUrl, secrets });
+    });
+  }
+});
+
+test('queries reach the upstream percent-encoded, never with a plus, and verify there', async (t) => {
+  const { gateway, simulator } = await coreFor(t, {
+    fault: () => ({ kind: 'status', status: 200, body: '[]' }),
+  });
+  const symbols = "A B+C%20,!'()*~,é,😀,=?#/";
+  const reply = await ask(gateway, snapshotPath, {
+    query: [
+      ['symbols', symbols],
+      ['category', 'US_STOCK'],
+    ],
+  });
+  assert.equal(reply.status, 200);
+  const [received] = simulator.received;
+  assert.equal(received?.outcome, 'fault');
+  assert.match(received?.target ?? '', /^[\w.~/?&=%-]+$/);
+  assert.equal(new URLSearchParams(received?.target.split('?')[1]).get('symbols'), symbols);
+});
+
+test('a request is sent once, and only once', async (t) => {
+  const { gateway, simulator } = await coreFor(t);
+  await Promise.all([ask(gateway, snapshotTarget), ask(gateway, accountsPath), ask(gateway, snapshotTarget)]);
+  assert.equal(simulator.received.length, 3);
+  assert.equal(simulator.counts.ok, 3);
+});

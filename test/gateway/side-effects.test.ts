@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Fault } from '../../infra/simulator/index.ts';
+import { operations } from '../../lib/catalogue/index.ts';
+import { createGateway } from '../../lib/gateway/index.ts';
+import { closedPort } from '../support/closed-port.ts';
+import { ask, coreFor, orderBody, orderPath, problemOf, secretText } from '../support/core.ts';
+import { senders } from '../support/senders.ts';
+
+const status = (code: number, body?: unknown): Fault => ({
+  kind: 'status',
+  status: code,
+  // Followed, a redirect would show as a second request.
+  headers: { location: '/trading/accounts/list' },
+  body,
+});
+
+/** After each of these nobody here can say whether there is an order. */
+const open: readonly (readonly [fault: Fault, executed: boolean])[] = [
+  [{ kind: 'drop' }, false],
+  [{ kind: 'drop-after' }, true],
+  [{ kind: 'hang' }, false],
+  [{ kind: 'hang-after' }, true],
+  [{ kind: 'delay', ms: 3000 }, true],
+  [{ kind: 'truncate' }, true],
+  [{ kind: 'not-json' }, false],
+  [{ kind: 'oversized', bytes: 5001 }, false],
+  [status(200), false],
+  [status(201, '{}'), false],
+  [status(204), false],
+  [status(302), false],
+  [status(307), false],
+  [status(500), false],
+  [status(500, { error_code: 'SYSTEM_ERROR', message: 'no' }), false],
+  [status(502), false],
+  [status(503, { error_code: 'SERVICE_NOT_AVAILABLE', message: 'no' }), false],
+  [status(504), false],
+  [status(417, { error_code: 'INTERNAL_ERROR', message: 'no' }), false],
+];
+
+/** After each of these there certainly is none. */
+const definitive: readonly (readonly [fault: Fault, code: string, status: number])[] = [
+  [status(417, { error_code: 'OPENAPI_NO_TRADING_TIME', message: 'closed' }), 'upstream_rejected', 422],
+  [status(400, { error_code: 'ILLEGAL_PARAMETER', message: 'no' }), 'upstream_rejected', 400],
+  [status(404, { error_code: 'ORDER_NOT_FOUND', message: 'no' }), 'upstream_rejected', 404],
+  [status(404), 'upstream_path_unknown', 404],
+  [status(429), 'upstream_rate_limited', 503],
+  [status(417, { error_code: 'REQUEST_TOTAL_COUNT_EXCEEDED', message: 'no' }), 'upstream_quota_used_up', 503],
+  [status(401, { error_code: 'UNAUTHORIZED', message: 'no' }), 'upstream_auth_failed', 502],
+  [status(401, { error_code: 'INCORRECT_SIGN', message: 'no' }), 'upstream_auth_failed', 502],
+  [status(403), 'upstream_auth_failed', 502],
+  [status(403, { error_code: 'UNAUTHORIZED_CATEGORY', message: 'no' }), 'data_not_subscribed', 403],
+];
+
+const nameOf = (fault: Fault) =>
+  fault.kind === 'status' ? `status ${fault.status} ${JSON.stringify(fault.body ?? '')}` : fault.kind;
+
+for (const [sender, createSend] of senders) {
+  describe(`an order over ${sender}`, { concurrency: 8 }, () => {
+    for (const [fault, executed] of open) {
+      test(`whose answer is ${nameOf(fault)} has an unknown outcome and is sent once`, async (t) => {
+        const waits = 'hang delay hang-after'.includes(fault.kind);
+        const { gateway, simulator, reports } = await coreFor(
+          t,
+          { fault: () => fault },
+          { send: createSend(), maxAnswerBytes: 5000, upstreamTimeoutMs: waits ? 1000 : 5000 },
+        );
+        const reply = await ask(gateway, orderPath, { body: orderBody() });
+        const problem = problemOf(reply);
+        assert.equal(problem.status, 502);
+        assert.equal(problem.code, 'outcome_unknown');
+        // Whatever code the upstream gave: one that means "try again" elsewhere must not stand here.
+        assert.equal(problem.error_code, 'OUTCOME_UNKNOWN');
+        assert.match(problem.find_out ?? '', /getOrder.*client_order_id/);
+        // Nothing may invite a client to send it again.
+        assert.equal(reply.headers['retry-after'], undefined);
+        assert.equal(simulator.received.length, 1);
+        assert.equal(simulator.orders.length, executed ? 1 : 0);
+        assert.equal(reports[0]?.attempts, 1);
+        assert.equal(reports[0]?.code, 'outcome_unknown');
+      });
+    }
+
+    for (const [fault, code, ours] of definitive) {
+      test(`whose answer is ${nameOf(fault)} has not been placed, and is sent once`, async (t) => {
+        const { gateway, simulator } = await coreFor(t, { fault: () => fault }, { send: createSend() });
+        const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
+        assert.equal(problem.code, code);
+        assert.equal(problem.status, ours);
+        assert.equal(problem.find_out, undefined);
+        assert.equal(simulator.received.length, 1);
+      });
+    }
+
+    test('that the simulator itself refuses is refused in its words', async (t) => {
+      const { gateway, simulator } = await coreFor(t, {}, { send: createSend() });
+      const problem = problemOf(await ask(gateway, orderPath, { body: orderBody({ symbol: 'NOSUCH' }) }));
+      assert.equal(problem.status, 422);
+      assert.equal(problem.error_code, 'INVALID_SYMBOL');
+      assert.equal(problem.message, 'Symbol not known, NOSUCH');
+      assert.equal(simulator.orders.length, 0);
+    });
+
+    test('to an upstream that is not there is certainly not placed', async () => {
+      for (const host of ['127.0.0.1', 'localhost']) {
+        const gateway = createGateway({
+          operations,
+          upstreamBaseUrl: `http://${host}:${await closedPort()}`,
+          secrets: { read: async () => secretText() },
+          send: createSend(),
+        });
+        const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
+        assert.equal(problem.code, 'upstream_unreachable');
+        assert.equal(problem.find_out, undefined);
+      }
+    });
+
+    test('after the upstream closed its kept connections is sent once, and placed', async (t) => {
+      let fault: Fault | undefined;
+      const { gateway, simulator } = await coreFor(t, { fault: () => fault }, { send: createSend() });
+      for (const kind of [undefined, 'drop', undefined] as const) {
+        fault = kind && { kind };
+        const before = simulator.received.length;
+        await ask(gateway, orderPath, { body: orderBody() });
+        assert.equal(simulator.received.length, before + 1);
+      }
+      assert.equal(simulator.orders.length, 2);
+    });
+  });
+}
+
+describe('a defect of ours', () => {
+  const defect = new Error('a defect');
+  const failing = async (): Promise<never> => {
+    throw defect;
+  };
+
+  test('after an order was signed and handed over leaves its outcome unknown', async (t) => {
+    const { gateway, reports } = await coreFor(t, {}, { send: failing });
+    const reply = await ask(gateway, orderPath, { body: orderBody() });
+    const problem = problemOf(reply);
+    assert.equal(problem.status, 502);
+    assert.equal(problem.code, 'outcome_unknown');
+    assert.match(problem.find_out ?? '', /getOrder.*client_order_id/);
+    assert.ok(!reply.text.includes(defect.message));
+    assert.equal(reports[0]?.defect, defect);
+    assert.equal(reports[0]?.attempts, 1);
+  });
+
+  test('with an answer that it could not read leaves its outcome unknown, too', async (t) => {
+    const answer = { kind: 'answer', status: 200, body: new Uint8Array([0x31]) } as const;
+    const header = () => {
+      throw defect;
+    };
+    const { gateway } = await coreFor(t, {}, { send: async () => ({ ...answer, header }) });
+    assert.equal(problemOf(await ask(gateway, orderPath, { body: orderBody() })).code, 'outcome_unknown');
+  });
+
+  test('before an order was handed over is a plain failure', async (t) => {
+    const random = () => {
+      throw defect;
+    };
+    const { gateway, simulator, reports } = await coreFor(t, {}, { random });
+    const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
+    assert.equal(problem.status, 500);
+    assert.equal(problem.code, 'gateway_error');
+    assert.equal(problem.find_out, undefined);
+    assert.equal(simulator.received.length, 0);
+    assert.equal(reports[0]?.attempts, 0);
+    assert.equal(reports[0]?.defect, defect);
+  });
+
+  test('with a read is a plain failure', async (t) => {
+    const { gateway } = await coreFor(t, {}, { send: failing });
+    assert.equal(problemOf(await ask(gateway, '/trading/accounts/list')).code, 'gateway_error');
+  });
+
+  test('in the log does not cost a client the answer', async (t) => {
+    const report = () => {
+      throw defect;
+    };
+    const { gateway, simulator } = await coreFor(t, {}, { report });
+    assert.equal((await ask(gateway, orderPath, { body: orderBody() })).status, 200);
+    assert.equal(simulator.orders.length, 1);
+  });
+});
+
+describe('a platform that stops waiting', () => {
+  const now = Date.UTC(2026, 10, 17, 9, 30);
+
+  test('soon gets no attempt begun: an order is better not sent than not heard of', async (t) => {
+    const { gateway, simulator } = await coreFor(t, {}, { clock: () => now });
+    const request = { method: 'POST', path: orderPath, query: [], headers: {}, requestId: 'request-1' };
+    const body = new TextEncoder().encode(orderBody());
+    const response = await gateway.handle({ ...request, body, deadline: now + 999 });
+    assert.equal(response.status, 504);
+    assert.equal(JSON.parse(new TextDecoder().decode(response.body)).code, 'gateway_timeout');
+    assert.equal(simulator.received.length, 0);
+  });
+
+  test('later limits the attempt', async (t) => {
+    const limits: number[] = [];
+    const { gateway } = await coreFor(
+      t,
+      {},
+      {
+        clock: () => now,
+        upstreamTimeoutMs: 5000,
+        send: async (_request, { timeoutMs }) => {
+          limits.push(timeoutMs);
+          return { kind: 'timeout' };
+        },
+      },
+    );
+    const request = {
+      method: 'GET',
+      path: '/trading/accounts/list',
+      query: [],
+      headers: {},
+      requestId: 'request-1',
+    };
+    for (const deadline of [now + 1000, now + 4999, now + 60_000])
+      await gateway.handle({ ...request, deadline });
+    await gateway.handle(request);
+    assert.deepEqual(limits, [1000, 4999, 5000, 5000]);
+  });
+});

@@ -1,0 +1,336 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Fault } from '../../infra/simulator/index.ts';
+import { operations } from '../../lib/catalogue/index.ts';
+import { createGateway } from '../../lib/gateway/index.ts';
+import { closedPort } from '../support/closed-port.ts';
+import { accountsPath, ask, coreFor, type Problem, problemOf, secretText } from '../support/core.ts';
+import { senders } from '../support/senders.ts';
+
+const message = 'words of the upstream';
+
+/** An answer in the upstream's own shape. */
+const says = (
+  status: number,
+  error_code?: string,
+  headers: Readonly<Record<string, string>> = {},
+): Fault => ({
+  kind: 'status',
+  status,
+  headers,
+  body: { ...(error_code && { error_code }), message },
+});
+
+interface Expected {
+  readonly status: number;
+  readonly code: string;
+  readonly error_code: string;
+  readonly retryAfter?: string;
+  /** What the answer tells of the upstream besides its request id. */
+  readonly upstream?: { readonly status: number; readonly error_code?: string; readonly message?: string };
+}
+
+type Case = readonly [name: string, fault: Fault, expected: Expected];
+
+/** The upstream said no to the request: its code and words are passed on. */
+const rejected: readonly Case[] = (
+  [
+    [400, 'ILLEGAL_PARAMETER', 400],
+    [400, undefined, 400],
+    [404, 'ORDER_NOT_FOUND', 404],
+    [417, 'INVALID_PARAMETER', 422],
+    // The vendor's codes about the request itself; with the other tables here, all that it documents.
+    [417, 'ILLEGAL_PARAMETER', 422],
+    [417, 'INVALID_SYMBOL', 422],
+    [417, 'INSTRUMENT_NOT_FOUND', 422],
+    [417, 'TOO_MANY_SYMBOLS', 422],
+    [417, 'UNSUPPORTED_CATEGORY', 422],
+    [417, 'UNSUPPORTED_TIMESPAN', 422],
+    [417, 'UNSUPPORTED_SUB_TYPE', 422],
+    [417, 'TOO_MANY_SUBSCRIPTION', 422],
+    [417, 'OPENAPI_NO_TRADING_TIME', 422],
+    [417, 'OPENAPI_NO_NIGHT_TRADING_TIME', 422],
+    [417, 'ORDER_NOT_FOUND', 422],
+    [417, 'DAY_BUYING_POWER_INSUFFICIENT', 422],
+    [417, 'CAN_SELL_QTY_NOT_ENOUGH', 422],
+    [417, 'ORDER_PRICE_ILLEGAL', 422],
+    [417, 'A_CODE_NOBODY_KNOWS', 422],
+    [417, 'constructor', 422],
+    [417, undefined, 422],
+  ] as const
+).map(([status, error_code, ours]) => [
+  `${status} ${error_code ?? 'without a code'}`,
+  says(status, error_code),
+  {
+    status: ours,
+    code: 'upstream_rejected',
+    error_code: error_code ?? 'UPSTREAM_REJECTED',
+    upstream: { status, ...(error_code && { error_code }), message },
+  },
+]);
+
+const unsubscribed: readonly Case[] = ['', 'OPENAPI_', 'OAUTH_OPENAPI_']
+  .flatMap((prefix) => ['UNAUTHORIZED_CATEGORY', 'UNAUTHORIZED_SUB_TYPE'].map((stem) => prefix + stem))
+  .flatMap((error_code) =>
+    [401, 403, 417].map((status) => [
+      `${status} ${error_code}`,
+      says(status, error_code),
+      { status: 403, code: 'data_not_subscribed', error_code, upstream: { status, error_code, message } },
+    ]),
+  );
+
+/** What is about headers, key, token or signature is the gateway's work: the client learns the code alone. */
+const authCodes = [
+  'MISSING_APP_KEY',
+  'MISSING_SIGNATURE',
+  'MISSING_ALGORITHM',
+  'MISSING_NONCE',
+  'MISSING_TIMESTAMP',
+  'MISSING_VERSION',
+  'INVALID_TOKEN',
+  'UNAUTHORIZED',
+  'INCORRECT_SIGN',
+  'SIGNATURE_ALGORITHM_NOT_SUPPORTED',
+  'VERSION_NOT_SUPPORTED',
+  'UNSUPPORTED_API_VERSION',
+  'ILLEAGAL_TIMESTAMP',
+  'CLOCK_SKEW_EXCEEDED',
+  'DUPPLICATED_REQUEST',
+  'IP_NOT_ALLOWED',
+  'ILLEAGAL_PARAMETER',
+];
+const unauthorised: readonly Case[] = [
+  ...authCodes.flatMap((code) => [400, 401, 403].map((status) => [status, code] as const)),
+  ...authCodes.map((code) => [401, `OPENAPI_${code}`] as const),
+  [401, undefined] as const,
+  [403, undefined] as const,
+  [403, 'A_CODE_NOBODY_KNOWS'] as const,
+].map(([status, error_code]) => [
+  `${status} ${error_code ?? 'without a code'}`,
+  says(status, error_code),
+  {
+    status: 502,
+    code: 'upstream_auth_failed',
+    error_code: 'UPSTREAM_AUTH_FAILED',
+    upstream: { status, ...(error_code && { error_code }) },
+  },
+]);
+
+const limited: readonly Case[] = [
+  ...(
+    [
+      ['7', '7'],
+      ['1.2', '2'],
+      ['3600', '3600'],
+      ['3601', '10'],
+      ['0', '10'],
+      ['-5', '10'],
+      ['Wed, 21 Oct 2026 07:28:00 GMT', '10'],
+      ['Infinity', '10'],
+      [undefined, '10'],
+    ] as const
+  ).map(
+    ([given, retryAfter]): Case => [
+      `429 with Retry-After ${given}`,
+      says(429, 'TOO_MANY_REQUESTS', given === undefined ? {} : { 'retry-after': given }),
+      {
+        status: 503,
+        code: 'upstream_rate_limited',
+        error_code: 'TOO_MANY_REQUESTS',
+        retryAfter,
+        upstream: { status: 429, error_code: 'TOO_MANY_REQUESTS', message },
+      },
+    ],
+  ),
+  [
+    '429 without a code',
+    { kind: 'status', status: 429 },
+    {
+      status: 503,
+      code: 'upstream_rate_limited',
+      error_code: 'TOO_MANY_REQUESTS',
+      retryAfter: '10',
+      upstream: { status: 429 },
+    },
+  ],
+  [
+    '417 that means the limit',
+    says(417, 'OPENAPI_TOO_MANY_REQUESTS'),
+    {
+      status: 503,
+      code: 'upstream_rate_limited',
+      error_code: 'OPENAPI_TOO_MANY_REQUESTS',
+      retryAfter: '10',
+      upstream: { status: 417, error_code: 'OPENAPI_TOO_MANY_REQUESTS', message },
+    },
+  ],
+  [
+    'a used-up quota',
+    says(417, 'REQUEST_TOTAL_COUNT_EXCEEDED'),
+    {
+      status: 503,
+      code: 'upstream_quota_used_up',
+      error_code: 'REQUEST_TOTAL_COUNT_EXCEEDED',
+      retryAfter: '3600',
+      upstream: { status: 417, error_code: 'REQUEST_TOTAL_COUNT_EXCEEDED', message },
+    },
+  ],
+];
+
+const failed: readonly Case[] = [
+  ...[500, 501, 502, 503, 504, 599, 402, 405, 418, 201, 204, 206, 300, 302, 304].map(
+    (status): Case => [
+      `${status}`,
+      { kind: 'status', status, headers: { location: '/elsewhere' } },
+      { status: 502, code: 'upstream_error', error_code: 'UPSTREAM_ERROR', upstream: { status } },
+    ],
+  ),
+  ...['SYSTEM_ERROR', 'INTERNAL_ERROR', 'SERVICE_NOT_AVAILABLE', 'GATEWAY_TIMEOUT']
+    .flatMap((code) => [417, 500].map((status) => [status, code] as const))
+    .map(
+      ([status, error_code]): Case => [
+        `${status} ${error_code}`,
+        says(status, error_code),
+        { status: 502, code: 'upstream_error', error_code, upstream: { status, error_code, message } },
+      ],
+    ),
+];
+
+/** The bodies of refusals are the upstream's, too: whatever they are, an answer comes of it. */
+const oddBodies: readonly Case[] = [
+  ['a page', '<!doctype html>', {}],
+  ['nothing', '', {}],
+  ['null', 'null', {}],
+  ['a list', '["INVALID_PARAMETER"]', {}],
+  ['a text', '"INVALID_PARAMETER"', {}],
+  ['members of other types', '{"error_code":417,"message":{"a":1}}', {}],
+  ['empty members', '{"error_code":"","message":""}', {}],
+  [
+    'long members',
+    { error_code: 'C'.repeat(101), message: 'm'.repeat(501) },
+    { error_code: 'C'.repeat(100), message: 'm'.repeat(500) },
+  ],
+].map(([name, body, told]) => [
+  `417 whose body is ${name}`,
+  { kind: 'status', status: 417, body },
+  {
+    status: 422,
+    code: 'upstream_rejected',
+    error_code: (told as { error_code?: string }).error_code ?? 'UPSTREAM_REJECTED',
+    upstream: { status: 417, ...(told as object) },
+  },
+]);
+
+const broken = { status: 502, code: 'upstream_broken_answer', error_code: 'UPSTREAM_ERROR' };
+const others: readonly Case[] = [
+  [
+    '404 of the upstream’s router, which knows no codes',
+    { kind: 'status', status: 404, body: { error_msg: 'no route and no API found' } },
+    { status: 404, code: 'upstream_path_unknown', error_code: 'NOT_FOUND', upstream: { status: 404 } },
+  ],
+  ['a page of HTML with status 200', { kind: 'not-json' }, broken],
+  ['a 200 without a body', { kind: 'status', status: 200 }, broken],
+  ['a dropped connection', { kind: 'drop' }, broken],
+  ['a connection dropped in place of the answer', { kind: 'drop-after' }, broken],
+  ['half an answer', { kind: 'truncate' }, broken],
+  [
+    'bytes that are not what the content encoding says',
+    { kind: 'status', status: 200, headers: { 'content-encoding': 'gzip' }, body: '[1]' },
+    broken,
+  ],
+  [
+    'an answer that is too large',
+    { kind: 'oversized', bytes: 5001 },
+    { status: 502, code: 'upstream_answer_too_large', error_code: 'UPSTREAM_ERROR' },
+  ],
+  ['no answer', { kind: 'hang' }, { status: 504, code: 'upstream_timeout', error_code: 'GATEWAY_TIMEOUT' }],
+  [
+    'no answer after the execution',
+    { kind: 'hang-after' },
+    { status: 504, code: 'upstream_timeout', error_code: 'GATEWAY_TIMEOUT' },
+  ],
+  [
+    'an answer that comes too late',
+    { kind: 'delay', ms: 3000 },
+    { status: 504, code: 'upstream_timeout', error_code: 'GATEWAY_TIMEOUT' },
+  ],
+];
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  403: 'Forbidden',
+  404: 'Not Found',
+  422: 'Unprocessable Content',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+};
+
+for (const [sender, createSend] of senders) {
+  describe(`a read over ${sender}, answered with`, { concurrency: 8 }, () => {
+    for (const [name, fault, expected] of [
+      ...rejected,
+      ...unsubscribed,
+      ...unauthorised,
+      ...limited,
+      ...failed,
+      ...oddBodies,
+      ...others,
+    ]) {
+      test(name, async (t) => {
+        const waits = 'hang delay hang-after'.includes(fault.kind);
+        const { gateway, simulator, reports } = await coreFor(
+          t,
+          { fault: () => fault },
+          { send: createSend(), maxAnswerBytes: 5000, upstreamTimeoutMs: waits ? 1000 : 5000 },
+        );
+        const reply = await ask(gateway, accountsPath);
+        const problem = problemOf(reply);
+        assert.equal(problem.status, expected.status);
+        assert.equal(problem.title, titles[expected.status]);
+        assert.equal(problem.code, expected.code);
+        assert.equal(problem.error_code, expected.error_code);
+        assert.equal(problem.message, expected.upstream?.message ?? problem.detail);
+        assert.equal(reply.headers['retry-after'], expected.retryAfter);
+        assert.equal(problem.find_out, undefined);
+        assert.equal(simulator.received.length, 1);
+        const requestId = simulator.received[0]?.requestId;
+        assert.deepEqual(
+          problem.upstream,
+          expected.upstream && { ...expected.upstream, request_id: requestId },
+        );
+        if (!expected.upstream?.message) assert.ok(!reply.text.includes(message));
+
+        const [{ milliseconds, ...report } = assert.fail('no report'), ...more] = reports;
+        assert.equal(more.length, 0);
+        assert.ok(Number.isFinite(milliseconds));
+        assert.deepEqual(report, {
+          requestId: 'request-1',
+          operation: 'listAccounts',
+          attempts: 1,
+          status: expected.status,
+          code: expected.code,
+          ...(expected.upstream && { upstreamStatus: expected.upstream.status }),
+          ...(expected.upstream?.error_code && { upstreamCode: expected.upstream.error_code }),
+        });
+      });
+    }
+  });
+
+  describe(`an upstream that is not there, asked over ${sender}`, () => {
+    for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+      test(`on ${host}`, async () => {
+        const gateway = createGateway({
+          operations,
+          upstreamBaseUrl: `http://${host}:${await closedPort()}`,
+          secrets: { read: async () => secretText() },
+          send: createSend(),
+        });
+        const problem: Problem = problemOf(await ask(gateway, accountsPath));
+        assert.equal(problem.status, 502);
+        assert.equal(problem.code, 'upstream_unreachable');
+        assert.equal(problem.error_code, 'UPSTREAM_UNREACHABLE');
+      });
+    }
+  });
+}
