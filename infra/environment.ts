@@ -24,7 +24,12 @@ export interface AppCredentials {
 /** Both or neither. */
 export function readAppCredentials(env: Environment): AppCredentials | undefined {
   const { APP_KEY: appKey, APP_SECRET: appSecret } = env;
-  if (appKey && appSecret) return { appKey, appSecret };
+  if (appKey && appSecret) {
+    // Sent as a header: another would start well and then refuse every call.
+    if (!/^[!-~]+$/.test(appKey))
+      throw new StartError('APP_KEY must be visible ASCII characters without spaces.');
+    return { appKey, appSecret };
+  }
   if (!appKey && !appSecret) return undefined;
   const [given, absent] = appKey ? ['APP_KEY', 'APP_SECRET'] : ['APP_SECRET', 'APP_KEY'];
   throw new StartError(`${given} is set but ${absent} is not: set both or neither.`);
@@ -55,10 +60,13 @@ interface Running {
 
 /** Starts, and ends on Ctrl-C with exit code 0; a StartError is one line and exit code 1. */
 export async function runUntilInterrupted(start: () => Promise<readonly Running[]>): Promise<void> {
+  const starting = start();
+  const stop = async () => Promise.all((await starting).map((one) => one.close()));
+  // Before it has started, too: what was begun by then is closed as soon as it can be. A failure is told below.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void stop().catch(() => {}));
   try {
-    const running = await start();
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => void Promise.all(running.map((one) => one.close())));
+    await starting;
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
     console.error(error.message);

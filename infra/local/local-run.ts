@@ -1,5 +1,6 @@
 /** The whole product on this machine: local API Gateway → the deployed handlers → an upstream. */
 
+import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { createGroupHandler } from '../../functions/group.ts';
 import {
   exposedOperations,
@@ -92,6 +93,7 @@ function localRoutes(
   return open.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({
+      send: createNodeSend(),
       operations: own,
       upstreamBaseUrl,
       secrets: { read: async () => secret },

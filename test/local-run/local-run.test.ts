@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { describe, type TestContext, test } from 'node:test';
+import { StartError } from '../../infra/environment.ts';
+import type { AccessLogEntry } from '../../infra/local/api-gateway.ts';
+import { startLocalRun } from '../../infra/local/local-run.ts';
+import type { LocalSettings } from '../../infra/local/settings.ts';
+import { type Fault, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
+import { openable, operations, routesOf } from '../../lib/catalogue/index.ts';
+import type { RequestReport } from '../../lib/gateway/index.ts';
+import { closedPort } from '../support/closed-port.ts';
+import {
+  accountsPath,
+  credentials,
+  orderBody,
+  orderPath,
+  type Problem,
+  snapshotPath,
+  snapshotTarget,
+} from '../support/core.ts';
+
+const settings: LocalSettings = {
+  port: 0,
+  apiKey: 'key-of-this-test',
+  openGroups: openable,
+  credentials,
+  upstream: { simulatorPort: 0 },
+};
+
+const withKey = { 'x-api-key': settings.apiKey };
+const withBody = { ...withKey, 'content-type': 'application/json' };
+
+async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
+  const access: AccessLogEntry[] = [];
+  const reports: RequestReport[] = [];
+  const defects: unknown[] = [];
+  const run = await startLocalRun(
+    { ...settings, ...change },
+    {
+      access: (entry) => access.push(entry),
+      report: (report) => reports.push(report),
+      defect: (error) => defects.push(error),
+    },
+  );
+  t.after(() => run.close());
+  t.after(() => assert.deepEqual(defects, []));
+  const ask = (target: string, init: RequestInit = {}) =>
+    fetch(run.url + target, { headers: withKey, ...init });
+  return { ...run, access, reports, ask };
+}
+
+/** A local run in front of a simulator in which things go wrong. */
+async function runBefore(
+  t: TestContext,
+  options: Partial<SimulatorOptions>,
+  change: Partial<LocalSettings> = {},
+) {
+  const simulator = await startSimulator({ ...credentials, ...options });
+  t.after(() => simulator.close());
+  return { ...(await runFor(t, { ...change, upstream: { baseUrl: simulator.url } })), simulator };
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  assert.equal(response.headers.get('content-type'), 'application/problem+json');
+  const problem = (await response.json()) as Problem;
+  assert.equal(problem.status, response.status);
+  assert.equal(problem.request_id, response.headers.get('x-amzn-requestid'));
+  return problem;
+}
+
+describe('a 200 of the upstream, through everything', () => {
+  const bodies: readonly (readonly [name: string, body: string])[] = [
+    [
+      'that a parser would change',
+      '{ "z" : 1.10,\t"a":12345678901234567890 , "a": -0,\r\n "e":1E+2, "10":1, "9":2 }\n',
+    ],
+    ['beyond ASCII', '["é","\u2028\u2029","😀","\\u00e9\\ud800","<&>\\u003c"]'],
+    ['with a byte order mark', '\ufeff[1.10]'],
+    ['of one character', '0'],
+    ['of some size', JSON.stringify(Array(20_000).fill('größer'))],
+  ];
+  for (const [name, body] of bodies) {
+    test(`arrives byte for byte: one ${name}`, async (t) => {
+      const { ask } = await runBefore(t, { fault: () => ({ kind: 'status', status: 200, body }) });
+      const response = await ask(accountsPath);
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('content-type'), 'application/json');
+      assert.equal(response.headers.get('content-encoding'), null);
+      assert.ok(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(body)));
+    });
+  }
+
+  test('arrives decompressed when the upstream compresses', async (t) => {
+    let fault: Fault | undefined;
+    const { ask, simulator } = await runBefore(t, { fault: () => fault });
+    const plain = await (await ask(accountsPath)).text();
+    fault = { kind: 'gzip' };
+    const zipped = await ask(accountsPath);
+    assert.equal(simulator.received.at(-1)?.fault, 'gzip');
+    assert.equal(await zipped.text(), plain);
+  });
+});
+
+describe('an existing client of the interface', () => {
+  test('works with another base URL and an API key: what it signed is dropped', async (t) => {
+    const { ask, simulator } = await runFor(t);
+    const canary = 'of-the-client';
+    const headers = {
+      ...withKey,
+      ...Object.fromEntries(
+        [
+          'X-App-Key',
+          'x-signature',
+          'X-SIGNATURE-NONCE',
+          'x-signature-algorithm',
+          'x-signature-version',
+          'x-timestamp',
+          'x-version',
+          'x-access-token',
+          'cookie',
+          'authorization',
+          'x-forwarded-host',
+          'x-unknown',
+        ].map((name) => [name, canary]),
+      ),
+    };
+    const response = await ask(snapshotTarget, { headers });
+    assert.equal(response.status, 200);
+    const [received] = simulator!.received;
+    assert.equal(received?.outcome, 'ok');
+    assert.ok(!JSON.stringify(received).includes(canary));
+    assert.ok(!JSON.stringify(received).includes(settings.apiKey));
+    assert.equal(received?.headers['x-app-key'], credentials.appKey);
+    assert.equal(received?.headers.host, `127.0.0.1:${simulator!.port}`);
+  });
+
+  test('may claim any host: the upstream’s own is signed and sent', async (t) => {
+    const { url, simulator } = await runFor(t);
+    const outgoing = httpRequest(url + accountsPath, {
+      headers: { ...withKey, host: 'evil.example.com' },
+      agent: false,
+    }).end();
+    const [incoming] = await once(outgoing, 'response');
+    incoming.resume();
+    assert.equal(incoming.statusCode, 200);
+    assert.equal(simulator!.received[0]?.headers.host, `127.0.0.1:${simulator!.port}`);
+  });
+
+  test('may write its query as forms do', async (t) => {
+    const { ask, simulator } = await runBefore(t, {
+      fault: () => ({ kind: 'status', status: 200, body: '[]' }),
+    });
+    await ask(`${snapshotPath}?symbols=BRK+B%2CA%2BB,%C3%A9&category=US_STOCK&overnight_required=True`);
+    assert.equal(
+      simulator.received[0]?.target,
+      `${snapshotPath}?symbols=BRK%20B%2CA%2BB%2C%C3%A9&category=US_STOCK&overnight_required=true`,
+    );
+  });
+
+  test('may write its body as it likes, or is told what is wrong with it', async (t) => {
+    const { ask, simulator } = await runFor(t);
+    const post = (body: string | Uint8Array<ArrayBuffer>) =>
+      ask(orderPath, { method: 'POST', headers: withBody, body });
+    const compact = orderBody({ note: 'größer <&>' });
+    const response = await post(
+      JSON.stringify(JSON.parse(compact), undefined, 2).replace('<&>', '\\u003c\\u0026\\u003e'),
+    );
+    assert.equal(response.status, 200);
+    assert.equal(simulator!.received[0]?.body, compact);
+    for (const body of ['{', '{"a":1,"a":2}', `\ufeff${compact}`, Uint8Array.from([0x22, 0xff, 0x22])])
+      assert.equal((await problemOf(await post(body))).code, 'invalid_body');
+    assert.equal(simulator!.received.length, 1);
+  });
+});
+
+describe('what is open', () => {
+  test('answers, with every path of every operation', async (t) => {
+    const { ask, simulator, reports, access } = await runFor(t);
+    for (const { method, path, operation } of routesOf(operations)) {
+      const search = operation.id === 'getStockSnapshots' ? snapshotTarget.slice(snapshotPath.length) : '';
+      const response = await ask(
+        path + search,
+        method === 'POST' ? { method, headers: withBody, body: orderBody() } : {},
+      );
+      assert.equal(response.status, 200, await response.text());
+      assert.equal(simulator!.received.at(-1)?.target, path + search.replaceAll(',', '%2C'));
+      assert.equal(reports.at(-1)?.operation, operation.id);
+      assert.equal(reports.at(-1)?.requestId, response.headers.get('x-amzn-requestid'));
+      assert.equal(access.at(-1)?.path, path);
+    }
+    const count = routesOf(operations).length;
+    assert.deepEqual([simulator!.received.length, reports.length, access.length], [count, count, count]);
+  });
+
+  test('is no more than was opened', async (t) => {
+    const { ask, simulator, reports } = await runFor(t, { openGroups: ['market-data'] });
+    assert.equal((await ask(snapshotTarget)).status, 200);
+    for (const { method, path, operation } of routesOf(operations)) {
+      if (operation.group === 'market-data') continue;
+      const body = method === 'POST' ? { body: orderBody() } : {};
+      const problem = await problemOf(await ask(path, { method, headers: withBody, ...body }));
+      assert.equal(problem.status, 404);
+      assert.equal(problem.code, 'unknown_operation');
+    }
+    assert.equal(simulator!.received.length, 1);
+    assert.equal(reports.length, 1);
+  });
+
+  test('is nothing, when nothing was opened', async (t) => {
+    const { ask } = await runFor(t, { openGroups: [] });
+    assert.equal((await ask(snapshotTarget)).status, 404);
+    assert.equal((await ask('/health')).status, 200);
+  });
+});
+
+describe('in front of the handlers', () => {
+  test('health needs no key, and neither do 404 and 405', async (t) => {
+    const { url, simulator, reports } = await runFor(t);
+    const health = await fetch(`${url}/health`);
+    assert.equal(health.status, 200);
+    assert.deepEqual(await health.json(), { status: 'ok' });
+
+    const unknown = await problemOf(await fetch(`${url}/unknown`));
+    assert.deepEqual([unknown.status, unknown.code], [404, 'unknown_operation']);
+
+    for (const [path, method, allowed] of [
+      [accountsPath, 'POST', 'GET'],
+      [orderPath, 'GET', 'POST'],
+      ['/health', 'DELETE', 'GET'],
+    ] as const) {
+      const response = await fetch(url + path, { method });
+      assert.equal(response.headers.get('allow'), allowed);
+      const problem = await problemOf(response);
+      assert.deepEqual([problem.status, problem.code], [405, 'method_not_allowed']);
+    }
+    assert.equal(simulator!.received.length, 0);
+    assert.equal(reports.length, 0);
+  });
+
+  test('everything else needs the key of this run', async (t) => {
+    const { url, simulator } = await runFor(t);
+    for (const headers of [
+      {},
+      { 'x-api-key': '' },
+      { 'x-api-key': 'another' },
+      { 'x-api-key': `${settings.apiKey}x` },
+    ]) {
+      const problem = await problemOf(await fetch(url + accountsPath, { headers }));
+      assert.deepEqual([problem.status, problem.code], [403, 'missing_api_key']);
+    }
+    assert.equal(simulator!.received.length, 0);
+  });
+
+  test('a key has 60 requests at once, then is told when to come again; the upstream’s limit is never hit', async (t) => {
+    const { ask, simulator, url } = await runFor(t);
+    const responses = await Promise.all(Array.from({ length: 150 }, () => ask(snapshotTarget)));
+    const served = responses.filter(({ status }) => status === 200);
+    const throttled = responses.filter(({ status }) => status === 429);
+    assert.equal(served.length + throttled.length, 150);
+    assert.ok(served.length >= 60);
+    assert.ok(throttled.length > 0);
+    for (const response of throttled) {
+      assert.match(response.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+      const problem = await problemOf(response);
+      assert.deepEqual([problem.code, problem.error_code], ['throttled', 'TOO_MANY_REQUESTS']);
+    }
+    assert.equal(simulator!.received.length, served.length);
+    assert.equal(simulator!.counts.TOO_MANY_REQUESTS, undefined);
+    // The plan is the key's: who asks without one is not its concern.
+    assert.equal((await fetch(`${url}/health`)).status, 200);
+  });
+});
+
+describe('the upstream’s failures, through everything', () => {
+  for (const [fault, status, code] of [
+    [
+      { kind: 'status', status: 417, body: { error_code: 'INVALID_PARAMETER', message: 'no' } },
+      422,
+      'upstream_rejected',
+    ],
+    [{ kind: 'status', status: 429, headers: { 'retry-after': '5' } }, 503, 'upstream_rate_limited'],
+    [{ kind: 'status', status: 302, headers: { location: '/' } }, 502, 'upstream_error'],
+    [{ kind: 'truncate' }, 502, 'upstream_broken_answer'],
+    [{ kind: 'not-json' }, 502, 'upstream_broken_answer'],
+    [{ kind: 'drop' }, 502, 'upstream_broken_answer'],
+    [{ kind: 'oversized', bytes: 5_000_000 }, 502, 'upstream_answer_too_large'],
+  ] as const) {
+    test(`${JSON.stringify(fault)} is ${status} ${code} for a read, and an order is sent once`, async (t) => {
+      const { ask, simulator } = await runBefore(t, { fault: () => fault });
+      const response = await ask(accountsPath);
+      if (fault.kind === 'status' && fault.status === 429)
+        assert.equal(response.headers.get('retry-after'), '5');
+      const problem = await problemOf(response);
+      assert.deepEqual([problem.status, problem.code], [status, code]);
+
+      const before = simulator.received.length;
+      const order = await problemOf(
+        await ask(orderPath, { method: 'POST', headers: withBody, body: orderBody() }),
+      );
+      assert.equal(order.code, status === 502 ? 'outcome_unknown' : code);
+      assert.equal(simulator.received.length, before + 1);
+    });
+  }
+
+  test('an upstream that is not there is 502 for both', async (t) => {
+    const { ask } = await runFor(t, { upstream: { baseUrl: `http://127.0.0.1:${await closedPort()}` } });
+    assert.equal((await problemOf(await ask(accountsPath))).code, 'upstream_unreachable');
+    const order = await problemOf(
+      await ask(orderPath, { method: 'POST', headers: withBody, body: orderBody() }),
+    );
+    assert.deepEqual([order.status, order.code], [502, 'upstream_unreachable']);
+  });
+});
+
+describe('the local run', () => {
+  const connects = (host: string, port: number) =>
+    new Promise<boolean>((resolve) => {
+      const socket = connect({ host, port });
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+      socket.once('connect', () => socket.destroy());
+    });
+
+  test('listens on 127.0.0.1 alone', async (t) => {
+    const { url, upstreamUrl } = await runFor(t);
+    for (const { port } of [new URL(url), new URL(upstreamUrl)]) {
+      assert.ok(await connects('127.0.0.1', Number(port)));
+      for (const host of ['127.0.0.2', '::1']) assert.ok(!(await connects(host, Number(port))), host);
+    }
+  });
+
+  test('is gone when it was closed', async () => {
+    const run = await startLocalRun(settings);
+    assert.equal((await fetch(run.url + accountsPath, { headers: withKey })).status, 200);
+    await run.close();
+    for (const { port } of [new URL(run.url), new URL(run.upstreamUrl)])
+      assert.ok(!(await connects('127.0.0.1', Number(port))));
+  });
+
+  for (const taken of ['PORT', 'UPSTREAM_PORT'] as const) {
+    test(`does not start, and leaves nothing running, when ${taken} is taken`, async (t) => {
+      const blocker = createServer().listen(0, '127.0.0.1');
+      await once(blocker, 'listening');
+      t.after(() => blocker.close());
+      const { port } = blocker.address() as AddressInfo;
+      const other = await closedPort();
+      const [api, simulatorPort] = taken === 'PORT' ? [port, other] : [other, port];
+      await assert.rejects(
+        startLocalRun({ ...settings, port: api, upstream: { simulatorPort } }),
+        (error: unknown) => {
+          assert.ok(error instanceof StartError);
+          assert.equal(error.message, `Port ${port} is taken: set ${taken} to another.`);
+          return true;
+        },
+      );
+      assert.ok(!(await connects('127.0.0.1', other)));
+    });
+  }
+});
