@@ -1,0 +1,73 @@
+/**
+ * CORS for web views and browsers. The functions put it on their answers; the preflight is answered by
+ * API Gateway itself, from the same figures.
+ */
+
+import type { Operation } from '../../lib/catalogue/operation.ts';
+
+/** `*`, or origins as browsers write them: `https://app.example`, `capacitor://localhost`. */
+export type CorsOrigins = '*' | readonly string[];
+
+export const corsMethods: readonly string[] = ['GET', 'POST', 'OPTIONS'];
+
+/** What an answer of ours says in headers that a script cannot read unless told so. */
+export const corsExposedHeaders: readonly string[] = [
+  'x-request-id',
+  'x-upstream-request-id',
+  'retry-after',
+  'allow',
+  'x-amzn-requestid',
+  'x-amzn-errortype',
+];
+
+/** How long a browser keeps a preflight's answer; two hours is as long as any of them does. */
+export const corsMaxAgeSeconds = 7200;
+
+const requestHeaders = [
+  'content-type',
+  'x-api-key',
+  // What SigV4 signs, for groups that are opened with IAM.
+  'authorization',
+  'x-amz-date',
+  'x-amz-security-token',
+  'x-amz-content-sha256',
+  // Existing clients of the interface send these; here they are dropped, but not refused.
+  'x-app-key',
+  'x-timestamp',
+  'x-signature',
+  'x-signature-algorithm',
+  'x-signature-version',
+  'x-signature-nonce',
+  'x-version',
+  'x-access-token',
+];
+
+/** The request headers that a preflight allows: ours, and those that the operations forward. */
+export function corsRequestHeaders(
+  operations: readonly Pick<Operation, 'headers'>[] = [],
+): readonly string[] {
+  return [...new Set([...requestHeaders, ...operations.flatMap(({ headers }) => headers ?? [])])];
+}
+
+/** In words what is wrong with an origin, or undefined. */
+export function originFault(origin: string): string | undefined {
+  if (/^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d{1,5})?$/.test(origin)) return undefined;
+  return 'an origin is a scheme, "://", a host and perhaps a port, in lower case, without a path';
+}
+
+/** The headers of an answer to a request from this origin. */
+export function corsHeaders(
+  origins: CorsOrigins,
+  origin: string | undefined,
+): Readonly<Record<string, string>> {
+  if (origins !== '*' && origins.length === 0) return {};
+  const allowed = origins === '*' ? '*' : origins.find((one) => one === origin);
+  return {
+    // A cache must not give one origin's answer to another; with `*` all answers are the same.
+    ...(origins !== '*' && { vary: 'origin' }),
+    ...(allowed !== undefined && {
+      'access-control-allow-origin': allowed,
+      'access-control-expose-headers': corsExposedHeaders.join(', '),
+    }),
+  };
+}

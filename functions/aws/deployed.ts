@@ -1,0 +1,48 @@
+/** A group's handler as it is deployed: settings from the environment, Secrets Manager, Node's sockets. */
+
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import { refusalResponse } from '../../lib/gateway/refusals.ts';
+import { createGroupHandler, type GroupHandler } from '../group.ts';
+import { type Environment, readFunctionSettings } from './environment.ts';
+import { describe, type Log, requestEntry, writeLog } from './log.ts';
+import { createNodeSend } from './node-send.ts';
+import { toProxyResult } from './rest-proxy.ts';
+import { createSecretsManagerSource } from './secrets-manager.ts';
+
+/**
+ * A wrong environment is one line in the log when the function starts, and an answer of ours to every
+ * request: throwing would make Lambda start it over and over, and API Gateway say something vague.
+ */
+export function deployedHandler(
+  operations: readonly Operation[],
+  env: Environment = process.env,
+  log: Log = writeLog,
+): GroupHandler {
+  const read = readFunctionSettings(env);
+  if (!read.ok) {
+    log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
+    return misconfigured(log);
+  }
+  const { secretId, ...settings } = read.settings;
+  return createGroupHandler({
+    ...settings,
+    operations,
+    send: createNodeSend(),
+    secrets: createSecretsManagerSource({
+      secretId,
+      onFailure: (error, version) =>
+        log({ level: 'error', event: 'secret_not_read', version, ...describe(error) }),
+    }),
+    readSecretAhead: true,
+    report: (report) => log(requestEntry(report)),
+  });
+}
+
+function misconfigured(log: Log): GroupHandler {
+  return async ({ requestContext: { requestId } }) => {
+    const response = refusalResponse({ code: 'gateway_error' }, requestId);
+    const { status } = response;
+    log(requestEntry({ requestId, status, code: 'gateway_error', attempts: 0, milliseconds: 0 }));
+    return toProxyResult(response);
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * The function's log: JSON, one line each. It holds what happened and never what was said: no value of a
+ * query or body, nothing of the secret. Own code, because powertools' logger would take longer to load than
+ * this whole function without it.
+ */
+
+import type { RequestReport } from '../../lib/gateway/index.ts';
+
+export type Level = 'info' | 'warn' | 'error';
+export type LogEntry = { readonly level: Level; readonly event: string } & Readonly<Record<string, unknown>>;
+export type Log = (entry: LogEntry) => void;
+
+/** Written straight to stdout: `console` of the Lambda runtime would put a text of its own before it. */
+export function writeLog(entry: LogEntry): void {
+  process.stdout.write(`${JSON.stringify(entry)}\n`);
+}
+
+export function requestEntry({ defect, ...report }: RequestReport): LogEntry {
+  const level = report.status >= 500 ? 'error' : report.status >= 400 ? 'warn' : 'info';
+  return { level, event: 'request', ...report, ...(defect !== undefined && { defect: describe(defect) }) };
+}
+
+/** Name, code and place of an error. Not its message, which may repeat what it failed on. */
+export function describe(error: unknown): Readonly<Record<string, unknown>> {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const { code } = error as { readonly code?: unknown };
+  return {
+    name: error.name,
+    ...(typeof code === 'string' && { code }),
+    at: (error.stack ?? '').split('\n').flatMap((line) => /^\s+at (.+)$/.exec(line)?.[1] ?? []),
+  };
+}

@@ -1,0 +1,55 @@
+/** The secret source of a deployed function: AWS Secrets Manager. */
+
+import {
+  GetSecretValueCommand,
+  ResourceNotFoundException,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager';
+import type { SecretSource, SecretVersion } from '../../lib/gateway/index.ts';
+
+export interface SecretsManagerOptions {
+  /** The secret's ARN or name. */
+  readonly secretId: string;
+  /** In place of the Region's endpoint; otherwise the client looks into AWS_ENDPOINT_URL itself. */
+  readonly endpoint?: string;
+  /** For one attempt of two. Default 2 seconds, as the client that waits has a deadline too. */
+  readonly timeoutMs?: number;
+  /** Told of every failed read. */
+  readonly onFailure?: (error: unknown, version: SecretVersion) => void;
+}
+
+const stages = { current: 'AWSCURRENT', previous: 'AWSPREVIOUS' } as const satisfies Record<
+  SecretVersion,
+  string
+>;
+
+export function createSecretsManagerSource(options: SecretsManagerOptions): SecretSource {
+  const { secretId, endpoint, timeoutMs = 2000, onFailure } = options;
+  const client = new SecretsManagerClient({
+    maxAttempts: 2,
+    requestHandler: {
+      connectionTimeout: timeoutMs,
+      requestTimeout: timeoutMs,
+      // Without it the client only warns and waits on.
+      throwOnRequestTimeout: true,
+      // Read once in minutes, and frozen in between: a kept connection would be a dead one.
+      httpsAgent: { keepAlive: false },
+    },
+    ...(endpoint !== undefined && { endpoint }),
+  });
+  return {
+    async read(version = 'current') {
+      try {
+        const { SecretString: text, SecretBinary: bytes } = await client.send(
+          new GetSecretValueCommand({ SecretId: secretId, VersionStage: stages[version] }),
+        );
+        return text ?? (bytes && new TextDecoder().decode(bytes));
+      } catch (error) {
+        // No version has this label: the secret was created, but never set.
+        if (error instanceof ResourceNotFoundException) return undefined;
+        onFailure?.(error, version);
+        throw error;
+      }
+    },
+  };
+}

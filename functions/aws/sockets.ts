@@ -1,0 +1,53 @@
+/** Connections to the upstream: kept ones for reads, one of its own for whatever has a side effect. */
+
+// Only its types: see below.
+import type http from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+
+export interface Sockets {
+  /** Begins a request: on a kept connection, or else on one that carries this request alone. */
+  request(url: URL, options: https.RequestOptions, connection: 'kept' | 'fresh'): http.ClientRequest;
+}
+
+/**
+ * Unused for longer, a connection is not trusted: what stands between has forgotten it perhaps, and then a
+ * request on it gets no error but silence up to its time limit. (Upstreams close after 5 to 75 seconds.)
+ */
+const longestIdleMs = 20_000;
+
+/** @param clock one that goes on while the function is frozen, in milliseconds */
+export async function openSockets(protocol: string, clock: () => number, ca?: string): Promise<Sockets> {
+  if (protocol === 'https:') {
+    const tls = ca === undefined ? {} : { ca };
+    return socketsOf(https, (keepAlive) => new https.Agent({ keepAlive, ...tls }), clock);
+  }
+  if (protocol !== 'http:') throw new TypeError('neither https nor http');
+  // For loopback only. Imported above it would take 16 ms of every function's start: an import touches all
+  // that the module exports, and in it that loads the whole of fetch.
+  const { default: http } = await import('node:http');
+  return socketsOf(http, (keepAlive) => new http.Agent({ keepAlive }), clock);
+}
+
+function socketsOf(
+  { request }: Pick<typeof https, 'request'>,
+  createAgent: (keepAlive: boolean) => http.Agent,
+  clock: () => number,
+): Sockets {
+  const kept = createAgent(true);
+  // Lives on though its connections do not: it remembers TLS sessions, which shorten the next handshake.
+  const fresh = createAgent(false);
+  const idleSince = new WeakMap<object, number>();
+  kept.on('free', (socket: Socket) => idleSince.set(socket, clock()));
+  /** By the clock and not by the agent's own timer, which stands still while the function is frozen. */
+  const dropIdle = () => {
+    for (const socket of Object.values(kept.freeSockets).flatMap((sockets) => sockets ?? []))
+      if (clock() - (idleSince.get(socket) ?? 0) > longestIdleMs) socket.destroy();
+  };
+  return {
+    request(url, options, connection) {
+      if (connection === 'kept') dropIdle();
+      return request(url, { ...options, agent: connection === 'kept' ? kept : fresh });
+    },
+  };
+}

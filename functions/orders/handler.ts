@@ -1,0 +1,6 @@
+/** The function of the group orders. */
+
+import * as orders from '../../lib/catalogue/orders.ts';
+import { deployedHandler } from '../aws/deployed.ts';
+
+export const handler = deployedHandler(Object.values(orders));

@@ -1,0 +1,58 @@
+/**
+ * How a function is bundled: once for plain esbuild, which measures and tests the bundles, and once for the
+ * CDK's NodejsFunction, which deploys them. One table, so that what is measured is what is deployed.
+ */
+
+import type { BundlingOptions, OutputFormat, SourceMapMode } from 'aws-cdk-lib/aws-lambda-nodejs';
+import type { BuildOptions } from 'esbuild';
+
+/** The deployed runtime, as esbuild calls it. */
+const target = 'node24';
+
+/**
+ * The AWS client imports these only when the environment has no credentials. Lambda always sets them there,
+ * and nothing of these sources (profiles, SSO, metadata services) exists in a function.
+ */
+const neverUsed = [
+  '@aws-sdk/credential-provider-http',
+  '@aws-sdk/credential-provider-ini',
+  '@aws-sdk/credential-provider-login',
+  '@aws-sdk/credential-provider-process',
+  '@aws-sdk/credential-provider-sso',
+  '@aws-sdk/credential-provider-web-identity',
+  '@smithy/credential-provider-imds',
+];
+
+/** The ESM builds of the AWS client: half the size, because what is not used can be left out of them. */
+const mainFields = ['module', 'main'];
+
+/** For `esbuild.build`; entry points and output are the caller's. */
+export const esbuildOptions = {
+  bundle: true,
+  platform: 'node',
+  target,
+  format: 'esm',
+  outExtension: { '.js': '.mjs' },
+  minify: true,
+  // Beside the bundle, read by nobody but who reads a stack trace; the sources themselves are in the repository.
+  sourcemap: 'linked',
+  sourcesContent: false,
+  mainFields,
+  external: neverUsed,
+  legalComments: 'none',
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
+
+/** For `NodejsFunction`; names the same options in its own way. */
+export const bundlingOptions: BundlingOptions = {
+  target,
+  // Values of the library's enums, written out: loading the library would slow down whoever only bundles.
+  format: 'esm' as OutputFormat.ESM,
+  sourceMapMode: 'default' as SourceMapMode.DEFAULT,
+  minify: true,
+  sourceMap: true,
+  sourcesContent: false,
+  mainFields: [...mainFields],
+  externalModules: neverUsed,
+  esbuildArgs: { '--legal-comments': 'none' },
+};

@@ -1,0 +1,141 @@
+/**
+ * What each function weighs and how long it takes to start, beside an empty one with the same AWS client:
+ * bundled as for the deployment, in Lambda's own runtime client, on the Node version that is deployed.
+ */
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { bundleFile, bundleFunctions } from '../deployed/bundles.ts';
+import { awsEnvironment, startSecretsManagerStub } from '../deployed/secrets-manager-stub.ts';
+import { startRuntimeApi } from '../lambda/runtime-api.ts';
+
+const rounds = 21;
+const aim = 1.25;
+
+const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const runtimeClient = fromHere('../lambda/node_modules/aws-lambda-ric/index.mjs');
+const deployedNode = fromHere('../runtimes/node_modules/node24/bin/node');
+
+interface Candidate {
+  readonly name: string;
+  readonly file: string;
+  readonly bytes: number;
+  readonly times: number[];
+}
+
+/** Prints a table. Without the runtime client it prints how to get that instead. */
+export async function benchStartUp(): Promise<void> {
+  if (!existsSync(runtimeClient)) {
+    console.log('Start-up: not measured, the runtime client is missing: npm ci --prefix test/lambda');
+    return;
+  }
+  const node = existsSync(deployedNode) ? deployedNode : process.execPath;
+  if (node !== deployedNode)
+    console.log('Start-up: on this Node, the deployed one is missing: npm ci --prefix test/runtimes');
+
+  const parent = fromHere('../../.build/');
+  await mkdir(parent, { recursive: true });
+  const directory = await mkdtemp(join(parent, 'start-up-'));
+  const secrets = await startSecretsManagerStub();
+  secrets.set('{"app_key":"bench-key","app_secret":"bench-secret"}');
+  const env = {
+    ...awsEnvironment,
+    AWS_ENDPOINT_URL: secrets.url,
+    AWS_LAMBDA_FUNCTION_NAME: 'bench',
+    AWS_LAMBDA_FUNCTION_VERSION: '1',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1024',
+    AWS_LAMBDA_LOG_GROUP_NAME: 'bench',
+    AWS_LAMBDA_LOG_STREAM_NAME: 'bench',
+    SECRET_ID: secrets.secretId,
+    // Never called: what is measured ends before the first request.
+    UPSTREAM_BASE_URL: 'http://127.0.0.1:9',
+  };
+  try {
+    const candidates = await bundleAll(directory);
+    for (let round = -1; round < rounds; round++)
+      // In turn, so that whatever else the machine does falls on all of them; the first round warms its caches.
+      for (const { file, times } of candidates) {
+        const milliseconds = await start(node, file, env);
+        if (round >= 0) times.push(milliseconds);
+      }
+    await print(candidates, execFileSync(node, ['--version'], { encoding: 'utf8' }).trim());
+  } finally {
+    await secrets.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function bundleAll(directory: string): Promise<readonly Candidate[]> {
+  const [empty, withClient, functions] = await Promise.all([
+    bundleFile(fromHere('../lambda/empty.ts'), join(directory, 'empty')),
+    bundleFile(fromHere('../lambda/empty-with-client.ts'), join(directory, 'empty with the AWS client')),
+    bundleFunctions(directory),
+  ]);
+  const sorted = [...functions].sort((a, b) => a.group.localeCompare(b.group));
+  return [empty, withClient, ...sorted].map(({ group, file, bytes }) => ({
+    name: group,
+    file,
+    bytes,
+    times: [],
+  }));
+}
+
+/** From the start of the process to the request for its first event, and one call to see that it works. */
+async function start(node: string, file: string, env: Readonly<Record<string, string>>): Promise<number> {
+  const folder = dirname(file);
+  const api = await startRuntimeApi();
+  const started = performance.now();
+  const child: ChildProcess = spawn(node, [runtimeClient, 'index.handler'], {
+    cwd: folder,
+    env: { ...env, AWS_LAMBDA_RUNTIME_API: api.address, LAMBDA_TASK_ROOT: folder, _HANDLER: 'index.handler' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  try {
+    const failed = ended.then(([code]) => {
+      throw new Error(`${file} ended with ${code} before it answered`);
+    });
+    failed.catch(() => {});
+    await Promise.race([api.initialised, failed]);
+    const milliseconds = performance.now() - started;
+    const answer = (await Promise.race([api.call(unknownRoute), failed])) as { statusCode?: unknown };
+    if (answer.statusCode !== 404) throw new Error(`${file} answered ${JSON.stringify(answer)}`);
+    return milliseconds;
+  } finally {
+    child.kill('SIGKILL');
+    await ended;
+    await api.close();
+  }
+}
+
+/** The start of an event, as much of it as an unknown route needs. */
+const unknownRoute = {
+  resource: '/unknown',
+  httpMethod: 'GET',
+  headers: {},
+  multiValueQueryStringParameters: null,
+  body: null,
+  isBase64Encoded: false,
+  requestContext: { requestId: 'bench-1' },
+};
+
+async function print(candidates: readonly Candidate[], version: string): Promise<void> {
+  const base = median(candidates[1]?.times ?? []);
+  console.log(`Start-up: process to first event, Lambda's runtime client, Node ${version}, ${rounds} rounds`);
+  for (const [index, { name, file, bytes, times }] of candidates.entries()) {
+    const packed = gzipSync(await readFile(file), { level: 9 }).length;
+    const time = median(times);
+    const ratio = index < 2 ? '' : `   ${(time / base).toFixed(2)} × (aim ≤ ${aim})`;
+    const size = `${kilobytes(bytes)} kB, ${kilobytes(packed)} kB gzip`;
+    console.log(`  ${name.padEnd(26)} ${size.padEnd(26)} ${time.toFixed(1).padStart(6)} ms${ratio}`);
+  }
+}
+
+const kilobytes = (bytes: number) => (bytes / 1000).toFixed(1);
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Environment, readFunctionSettings } from '../../functions/aws/environment.ts';
+
+const least = { UPSTREAM_BASE_URL: 'https://api.example.com', SECRET_ID: 'arn:aws:secretsmanager:x' };
+
+function faultsOf(change: Environment): readonly string[] {
+  const read = readFunctionSettings({ ...least, ...change });
+  return read.ok ? [] : read.faults.map((fault) => fault.split(':')[0] ?? '');
+}
+
+test('two variables are enough', () => {
+  assert.deepEqual(readFunctionSettings(least), {
+    ok: true,
+    settings: {
+      upstreamBaseUrl: 'https://api.example.com',
+      secretId: 'arn:aws:secretsmanager:x',
+      corsOrigins: [],
+    },
+  });
+});
+
+test('the others are read as what they mean; empty is absent', () => {
+  const read = readFunctionSettings({
+    ...least,
+    UPSTREAM_TIMEOUT_MS: '2500',
+    CORS_ORIGINS: 'https://app.example, capacitor://localhost',
+  });
+  assert(read.ok);
+  assert.equal(read.settings.upstreamTimeoutMs, 2500);
+  assert.deepEqual(read.settings.corsOrigins, ['https://app.example', 'capacitor://localhost']);
+  const empty = readFunctionSettings({ ...least, UPSTREAM_TIMEOUT_MS: '', CORS_ORIGINS: ' ' });
+  assert.deepEqual(empty, readFunctionSettings(least));
+  const any = readFunctionSettings({ ...least, CORS_ORIGINS: ' * ' });
+  assert(any.ok);
+  assert.equal(any.settings.corsOrigins, '*');
+});
+
+test('each wrong variable is named', () => {
+  assert.deepEqual(faultsOf({ UPSTREAM_BASE_URL: undefined, SECRET_ID: '' }), [
+    'UPSTREAM_BASE_URL',
+    'SECRET_ID',
+  ]);
+  for (const url of [
+    'api.example.com',
+    'http://api.example.com',
+    'https://u:p@x.example',
+    'https://x.example?a',
+  ])
+    assert.deepEqual(faultsOf({ UPSTREAM_BASE_URL: url }), ['UPSTREAM_BASE_URL'], url);
+  for (const timeout of ['0', '-1', '1.5', '1e3', '28001', '999999', 'soon', ' 5'])
+    assert.deepEqual(faultsOf({ UPSTREAM_TIMEOUT_MS: timeout }), ['UPSTREAM_TIMEOUT_MS'], timeout);
+  for (const origins of [
+    'https://app.example/',
+    'app.example',
+    'https://APP.example',
+    'https://a.example,*',
+    ',',
+  ])
+    assert(faultsOf({ CORS_ORIGINS: origins }).includes('CORS_ORIGINS'), origins);
+});
+
+test('a fault does not repeat the value', () => {
+  const canary = 'canary-value';
+  const read = readFunctionSettings({
+    UPSTREAM_BASE_URL: `https://u:${canary}@x.example`,
+    UPSTREAM_TIMEOUT_MS: canary,
+    CORS_ORIGINS: canary,
+  });
+  assert(!read.ok);
+  assert.equal(read.faults.length, 4);
+  assert(!read.faults.join().includes(canary));
+});

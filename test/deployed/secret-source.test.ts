@@ -1,0 +1,76 @@
+/** Both secret sources keep the contract; besides, how the one over Secrets Manager fails. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createSecretsManagerSource } from '../../functions/aws/secrets-manager.ts';
+import { memorySecrets } from './memory-secrets.ts';
+import { secretSourceContract } from './secret-source.contract.ts';
+import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
+import { closedPort } from './upstreams.ts';
+
+Object.assign(process.env, awsEnvironment);
+
+async function stubFor(t: TestContext, timeoutMs = 10_000) {
+  const stub = await startSecretsManagerStub();
+  t.after(stub.close);
+  const failures: unknown[] = [];
+  const source = createSecretsManagerSource({
+    secretId: stub.secretId,
+    endpoint: stub.url,
+    timeoutMs,
+    onFailure: (error, version) => failures.push([error instanceof Error && error.name, version]),
+  });
+  return { stub, source, failures };
+}
+
+secretSourceContract('in memory', () => {
+  const secrets = memorySecrets();
+  return { source: secrets, set: secrets.set, setDown: secrets.setDown };
+});
+
+secretSourceContract('Secrets Manager', async (t) => {
+  const { stub, source } = await stubFor(t);
+  return { source, set: stub.set, setDown: (down) => stub.setFault(down ? 'down' : undefined) };
+});
+
+test('a failure that may pass is tried twice, one that will not once; each is told', async (t) => {
+  const { stub, source, failures } = await stubFor(t);
+  stub.setFault('down');
+  await assert.rejects(source.read());
+  assert.equal(stub.requests.length, 2);
+  stub.setFault('denied');
+  await assert.rejects(source.read('previous'));
+  assert.equal(stub.requests.length, 3);
+  assert.deepEqual(failures, [
+    ['InternalServiceError', 'current'],
+    ['AccessDeniedException', 'previous'],
+  ]);
+});
+
+test('a service that says nothing, or is not there, is given up', async (t) => {
+  const { stub, source, failures } = await stubFor(t, 100);
+  stub.setFault('hang');
+  await assert.rejects(source.read());
+  assert.equal(stub.requests.length, 2);
+  assert.equal(failures.length, 1);
+  const endpoint = `http://127.0.0.1:${await closedPort()}`;
+  await assert.rejects(createSecretsManagerSource({ secretId: stub.secretId, endpoint }).read());
+});
+
+test('a secret that does not exist is not set; binary values are text too', async (t) => {
+  const { stub, source, failures } = await stubFor(t);
+  stub.setFault('no-secret');
+  assert.equal(await source.read(), undefined);
+  stub.setFault(undefined);
+  stub.setBinary(Buffer.from('{"app_key":"ë"}'));
+  assert.equal(await source.read(), '{"app_key":"ë"}');
+  assert.deepEqual(failures, []);
+});
+
+test('without an endpoint of its own the client finds AWS_ENDPOINT_URL', async (t) => {
+  const { stub } = await stubFor(t);
+  stub.set('text');
+  process.env.AWS_ENDPOINT_URL = stub.url;
+  t.after(() => delete process.env.AWS_ENDPOINT_URL);
+  assert.equal(await createSecretsManagerSource({ secretId: stub.secretId }).read(), 'text');
+});

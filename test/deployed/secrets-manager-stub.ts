@@ -1,0 +1,75 @@
+/**
+ * As much of Secrets Manager's HTTP interface as GetSecretValue needs. The real client talks to it, so that
+ * its own retries and time limits are part of what is tested.
+ */
+
+import { createServer } from 'node:http';
+import { listening } from './upstreams.ts';
+
+export type StubFault = 'down' | 'denied' | 'hang' | 'no-secret';
+
+export interface SecretsManagerStub {
+  readonly url: string;
+  readonly secretId: string;
+  /** The stages that were asked for, one for each request. */
+  readonly requests: readonly string[];
+  set(text: string): void;
+  setBinary(bytes: Uint8Array): void;
+  /** Until it is set again; undefined is none. */
+  setFault(fault: StubFault | undefined): void;
+  close(): Promise<void>;
+}
+
+type Value = { readonly SecretString: string } | { readonly SecretBinary: string };
+
+export async function startSecretsManagerStub(): Promise<SecretsManagerStub> {
+  const secretId = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:stub-AbCdEf';
+  const requests: string[] = [];
+  let fault: StubFault | undefined;
+  let values: { readonly AWSCURRENT?: Value; readonly AWSPREVIOUS?: Value } = {};
+  const set = (value: Value) => {
+    values = { AWSCURRENT: value, ...(values.AWSCURRENT && { AWSPREVIOUS: values.AWSCURRENT }) };
+  };
+
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const { SecretId, VersionStage = 'AWSCURRENT' } = JSON.parse(text) as Record<string, string>;
+    requests.push(VersionStage);
+    const say = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
+    const refuse = (status: number, type: string) => say(status, { __type: type, Message: `stub: ${type}` });
+    if (fault === 'hang') return;
+    if (fault === 'down') return refuse(500, 'InternalServiceError');
+    if (fault === 'denied') return refuse(400, 'AccessDeniedException');
+    const value = values[VersionStage as keyof typeof values];
+    if (request.headers['x-amz-target'] !== 'secretsmanager.GetSecretValue')
+      return refuse(400, 'UnknownOperationException');
+    if (fault === 'no-secret' || SecretId !== secretId || !value)
+      return refuse(400, 'ResourceNotFoundException');
+    return say(200, { ARN: secretId, Name: 'stub', VersionStages: [VersionStage], ...value });
+  });
+  const port = await listening(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    secretId,
+    requests,
+    set: (text) => set({ SecretString: text }),
+    setBinary: (bytes) => set({ SecretBinary: Buffer.from(bytes).toString('base64') }),
+    setFault(value) {
+      fault = value;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** What the AWS client takes from a function's environment. */
+export const awsEnvironment = {
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+};

@@ -1,0 +1,213 @@
+/** What every `Send` must do, whatever it sends over. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
+import { operations } from '../../lib/catalogue/index.ts';
+import { createGateway, type Send, type SendResult } from '../../lib/gateway/index.ts';
+import { selfSigned } from './self-signed.ts';
+import { closedPort, headerOf, listening, rawUpstreamFor, upstreamFor } from './upstreams.ts';
+
+const limits = { timeoutMs: 10_000, maxBytes: 1_000_000 };
+const get = (url: string) => ({ method: 'GET', url, headers: {} }) as const;
+
+export const textOf = (result: SendResult) =>
+  result.kind === 'answer' ? Buffer.from(result.body).toString('utf8') : result.kind;
+
+export function sendContract(name: string, create: () => Send): void {
+  const check = (what: string, run: (t: TestContext) => Promise<void>) => test(`${name}: ${what}`, run);
+
+  check('an answer comes whole, with status and headers', async (t) => {
+    const { url } = await upstreamFor(t, (response) =>
+      response.writeHead(418, { 'X-Request-Id': 'abc', 'retry-after': '7' }).end('{"a":"é"}'),
+    );
+    const sent = await create()(get(`${url}/`), limits);
+    assert(sent.kind === 'answer');
+    assert.equal(sent.status, 418);
+    assert.equal(sent.header('x-request-id'), 'abc');
+    assert.equal(sent.header('Retry-After'), '7');
+    assert.equal(sent.header('absent'), undefined);
+    assert.equal(textOf(sent), '{"a":"é"}');
+  });
+
+  check('what was signed is what arrives', async (t) => {
+    const { url, port, arrivals } = await upstreamFor(t, (response) => response.end('{}'));
+    const headers = { 'x-signature': 'a+b/c==', 'x-app-key': "k!'()*~", 'content-type': 'application/json' };
+    const target = '/trade/place_order?a=%20%2B%2A~&b=';
+    const body = '{"name":"Zoë","n":1.10}';
+    await create()({ method: 'POST', url: `${url}${target}`, headers, body }, limits);
+    await create()({ method: 'POST', url: `${url}${target}`, headers }, limits);
+    const [first, second] = arrivals;
+    assert(first && second);
+    assert.equal(first.method, 'POST');
+    assert.equal(first.target, target);
+    assert.equal(first.body, body);
+    for (const [header, value] of Object.entries(headers)) assert.equal(headerOf(first, header), value);
+    assert.equal(headerOf(first, 'host'), `127.0.0.1:${port}`);
+    assert.equal(headerOf(first, 'content-length'), String(Buffer.byteLength(body)));
+    assert.equal(second.body, '');
+  });
+
+  check('a redirect is an answer and is not followed', async (t) => {
+    const { url, arrivals } = await upstreamFor(t, (response) =>
+      response.writeHead(307, { location: '/elsewhere' }).end(),
+    );
+    const sent = await create()(get(`${url}/`), limits);
+    assert(sent.kind === 'answer');
+    assert.equal(sent.status, 307);
+    assert.equal(arrivals.length, 1);
+  });
+
+  check('compressed answers are decompressed', async (t) => {
+    const { url } = await upstreamFor(t, (response, { target }) => {
+      const gzip = target === '/gzip';
+      const bytes = gzip ? gzipSync('{"a":1}') : deflateSync('{"a":1}');
+      response.writeHead(200, { 'content-encoding': gzip ? 'gzip' : 'deflate' }).end(bytes);
+    });
+    assert.equal(textOf(await create()(get(`${url}/gzip`), limits)), '{"a":1}');
+    assert.equal(textOf(await create()(get(`${url}/deflate`), limits)), '{"a":1}');
+  });
+
+  check('the size limit counts decompressed bytes and lets the last one through', async (t) => {
+    const { url } = await upstreamFor(t, (response, { target }) => {
+      const [, size = '0', packed] = target.split('/');
+      const text = 'x'.repeat(Number(size));
+      if (packed) response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text));
+      else response.end(text);
+    });
+    const kind = async (path: string) => (await create()(get(`${url}${path}`), limits)).kind;
+    assert.equal(await kind('/1000000'), 'answer');
+    assert.equal(await kind('/1000001'), 'too_large');
+    assert.equal(await kind('/1000000/gzip'), 'answer');
+    assert.equal(await kind('/1000001/gzip'), 'too_large');
+    // A few dozen kilobytes on the wire.
+    assert.equal(await kind('/50000000/gzip'), 'too_large');
+  });
+
+  check('the time limit runs to the last byte', async (t) => {
+    const { url } = await upstreamFor(t, (response, { target }) => {
+      if (target === '/head') response.writeHead(200, { 'content-length': '10' }).write('12345');
+      if (target === '/drip') {
+        response.writeHead(200);
+        const timer = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(timer));
+      }
+    });
+    for (const path of ['/nothing', '/head', '/drip'])
+      assert.equal(
+        (await create()(get(`${url}${path}`), { ...limits, timeoutMs: 200 })).kind,
+        'timeout',
+        path,
+      );
+  });
+
+  const head = 'HTTP/1.1 200 OK\r\n';
+  const packed = gzipSync('x'.repeat(10_000)).toString('latin1');
+  const cutOff = {
+    'no answer': '',
+    'half a head': `${head}content-le`,
+    'half a body': `${head}content-length: 10\r\n\r\n12345`,
+    'no last chunk': `${head}transfer-encoding: chunked\r\n\r\n5\r\n12345\r\n`,
+    'half of gzip': `${head}content-encoding: gzip\r\ncontent-length: ${packed.length}\r\n\r\n${packed.slice(0, packed.length / 2)}`,
+    'gzip that is none': `${head}content-encoding: gzip\r\ncontent-length: 5\r\n\r\n12345`,
+    'something else than HTTP': 'hello\r\n\r\n',
+  };
+  for (const [what, bytes] of Object.entries(cutOff))
+    check(`lost: ${what}`, async (t) => {
+      const { url } = await rawUpstreamFor(t, (socket) => socket.end(bytes, 'latin1'));
+      assert.equal((await create()(get(`${url}/`), limits)).kind, 'lost');
+    });
+
+  check('unreachable: nobody listens', async () => {
+    const url = `http://127.0.0.1:${await closedPort()}/`;
+    assert.equal((await create()(get(url), limits)).kind, 'unreachable');
+  });
+
+  check('unreachable: a certificate that nobody vouches for, and nothing is sent to it', async (t) => {
+    let received = '';
+    const server = createTlsServer(selfSigned(), (socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (chunk) => {
+        received += chunk;
+      });
+    });
+    server.on('tlsClientError', () => {});
+    const port = await listening(server);
+    t.after(() => server.close());
+    const request = { ...get(`https://localhost:${port}/`), headers: { 'x-app-key': 'canary' } };
+    assert.equal((await create()(request, limits)).kind, 'unreachable');
+    assert.equal(received, '');
+  });
+
+  /** What a client is told, of a read and of an order. */
+  const faults: readonly (readonly [Fault, read: string, order: string])[] = [
+    [{ kind: 'drop' }, 'upstream_broken_answer', 'outcome_unknown'],
+    [{ kind: 'hang' }, 'upstream_timeout', 'outcome_unknown'],
+    [{ kind: 'drop-after' }, 'upstream_broken_answer', 'outcome_unknown'],
+    [{ kind: 'hang-after' }, 'upstream_timeout', 'outcome_unknown'],
+    [{ kind: 'truncate' }, 'upstream_broken_answer', 'outcome_unknown'],
+    [{ kind: 'not-json' }, 'upstream_broken_answer', 'outcome_unknown'],
+    [{ kind: 'oversized', bytes: 1_000_001 }, 'upstream_answer_too_large', 'outcome_unknown'],
+    [{ kind: 'status', status: 500 }, 'upstream_error', 'outcome_unknown'],
+    [{ kind: 'status', status: 429 }, 'upstream_rate_limited', 'upstream_rate_limited'],
+    [{ kind: 'gzip' }, 'ok', 'ok'],
+  ];
+  for (const [fault, read, order] of faults)
+    check(`simulated upstream: ${fault.kind}${'status' in fault ? ` ${fault.status}` : ''}`, async (t) => {
+      const credentials = { appKey: 'k', appSecret: 's' };
+      const simulator = await startSimulator({ ...credentials, fault: () => fault });
+      t.after(() => simulator.close());
+      const gateway = createGateway({
+        operations,
+        upstreamBaseUrl: simulator.url,
+        secrets: { read: async () => '{"app_key":"k","app_secret":"s"}' },
+        send: create(),
+        upstreamTimeoutMs: fault.kind.startsWith('hang') ? 200 : 10_000,
+        maxAnswerBytes: 1_000_000,
+      });
+      const codeOf = async (request: Parameters<typeof gateway.handle>[0]) => {
+        const { status, body } = await gateway.handle(request);
+        return status === 200 ? 'ok' : JSON.parse(Buffer.from(body).toString()).code;
+      };
+      assert.equal(await codeOf(accountsRequest), read);
+      assert.equal(await codeOf(orderRequest(simulator.accounts[0]?.account_id ?? '')), order);
+      assert.equal(simulator.received.filter(({ method }) => method === 'POST').length, 1);
+    });
+}
+
+export const accountsRequest = {
+  method: 'GET',
+  path: '/trading/accounts/list',
+  query: [],
+  headers: {},
+  requestId: 'r',
+};
+
+export const orderRequest = (accountId: string) => ({
+  method: 'POST',
+  path: '/trade/place_order',
+  query: [],
+  headers: {},
+  requestId: 'r',
+  body: Buffer.from(
+    JSON.stringify({
+      account_id: accountId,
+      new_orders: [
+        {
+          client_order_id: 'order-1',
+          combo_type: 'NORMAL',
+          symbol: 'AAPL',
+          instrument_type: 'EQUITY',
+          market: 'US',
+          side: 'BUY',
+          order_type: 'MARKET',
+          quantity: '1',
+          entrust_type: 'QTY',
+          time_in_force: 'DAY',
+        },
+      ],
+    }),
+  ),
+});

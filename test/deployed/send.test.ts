@@ -1,0 +1,8 @@
+/** Both ways of sending keep the contract. */
+
+import { createNodeSend } from '../../functions/aws/node-send.ts';
+import { createFetchSend } from '../../lib/gateway/index.ts';
+import { sendContract } from './send.contract.ts';
+
+sendContract('fetch', () => createFetchSend());
+sendContract('Node', () => createNodeSend());
