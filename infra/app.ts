@@ -1,0 +1,19 @@
+/** The CDK app: one stage's stack, chosen by `-c stage=NAME`. */
+
+import { App, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import { ConfigError } from './stack/config.ts';
+import { CountersignStack } from './stack/stack.ts';
+import { configOf, stackNameOf, stageOf } from './stack/stages.ts';
+
+try {
+  const app = new App();
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  const stage = stageOf(app.node.tryGetContext('stage'));
+  new CountersignStack(app, stackNameOf(stage), configOf(stage));
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error;
+  // A person configured this: one sentence, not a stack.
+  console.error(error.message);
+  process.exitCode = 1;
+}

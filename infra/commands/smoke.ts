@@ -1,0 +1,93 @@
+/**
+ * `npm run smoke -- <url>`: calls a deployment as a client would and says in words what is wrong. The API
+ * key comes from API_KEY, because arguments are visible to every process of the machine.
+ */
+
+import { getStockSnapshots } from '../../lib/catalogue/index.ts';
+import type { RefusalCode } from '../../lib/gateway/index.ts';
+import { StartError } from '../environment.ts';
+
+export interface Diagnosis {
+  readonly healthy: boolean;
+  /** One or two sentences for the operator. */
+  readonly words: string;
+}
+
+/** What an operator does about each refusal; a code that is not here is shown as it came. */
+const remedies: Partial<Record<RefusalCode, string>> = {
+  missing_api_key:
+    'The API key is wrong or belongs to no usage plan of this stage: set API_KEY to the value of the key in the stack’s output.',
+  secret_not_set: 'The secret is empty: pipe {"app_key": "…", "app_secret": "…"} into npm run secret:set.',
+  secret_invalid:
+    'The secret is not of the form {"app_key": "…", "app_secret": "…"}: set it again with npm run secret:set.',
+  secret_unavailable:
+    'The function cannot read the secret: look at its role and at Secrets Manager in this Region.',
+  upstream_auth_failed:
+    'The upstream refuses the credentials: the secret holds a wrong key or secret, or those of another environment.',
+  upstream_unreachable: 'The upstream cannot be reached: check the base URL and whether it is up.',
+  upstream_timeout:
+    'The upstream gives no answer in time: it is down or overloaded, or the base URL is wrong.',
+  upstream_error: 'The upstream fails: it is down or the base URL is wrong.',
+  upstream_broken_answer: 'The upstream answers something that is not its interface: check the base URL.',
+  upstream_path_unknown:
+    'The upstream does not know the path: check the base URL, or use another of the paths.',
+  upstream_rate_limited: 'The upstream’s request limit is used up for now; everything up to there works.',
+  data_not_subscribed: 'The upstream account has no market data subscription; everything up to there works.',
+  throttled: 'The usage plan of this key is used up for now; everything up to there works.',
+  unknown_operation: 'Market data is not open in this deployment, or the URL lacks its stage.',
+};
+
+/**
+ * @param url the stage's URL, with or without a slash at the end
+ * @throws StartError when the arguments cannot be used
+ */
+export async function smoke(url: string, apiKey: string): Promise<Diagnosis> {
+  const base = url.replace(/\/+$/, '');
+  const health = await ask(`${base}/health`);
+  if (!health) return { healthy: false, words: `Nothing answers at ${base}: check the URL.` };
+  if (health.status !== 200)
+    return {
+      healthy: false,
+      words: `${base}/health answers ${health.status}: the URL is not that of a stage.`,
+    };
+  const target = `${base}${getStockSnapshots.path}?symbols=AAPL&category=US_STOCK`;
+  const answer = await ask(target, { 'x-api-key': apiKey });
+  if (!answer) return { healthy: false, words: `${base} closed the connection in the middle of a call.` };
+  if (answer.status === 200)
+    return { healthy: true, words: `All is well: ${getStockSnapshots.id} is signed, accepted and answered.` };
+  const { code, detail, request_id: requestId } = answer.problem;
+  const remedy = Object.hasOwn(remedies, code ?? '') ? remedies[code as RefusalCode] : undefined;
+  return {
+    healthy: false,
+    words: `${remedy ?? detail ?? 'The gateway failed; its log says more.'} (${answer.status} ${code ?? 'without code'}, request ${requestId ?? 'unknown'})`,
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly problem: Readonly<Partial<Record<'code' | 'detail' | 'request_id', string>>>;
+}
+
+async function ask(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer | undefined> {
+  try {
+    const response = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(30_000) });
+    const text = await response.text();
+    const type = response.headers.get('content-type') ?? '';
+    return { status: response.status, problem: /json/.test(type) ? JSON.parse(text) : {} };
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws StartError naming what is missing */
+export function smokeArguments(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+): [url: string, apiKey: string] {
+  const [url, ...rest] = argv;
+  if (!url || rest.length > 0 || !URL.canParse(url))
+    throw new StartError('Usage: API_KEY=… npm run smoke -- <url>');
+  if (!env.API_KEY)
+    throw new StartError('API_KEY is not set: it takes the value of an API key of the stage.');
+  return [url, env.API_KEY];
+}

@@ -1,0 +1,28 @@
+/** The commands behind `npm run deploy -- [stage]` and `npm run destroy -- [stage]`. */
+
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { ConfigError } from '../stack/config.ts';
+import { configOf, exampleBaseUrl, stackNameOf, stageOf } from '../stack/stages.ts';
+
+try {
+  const [verb, name, ...rest] = process.argv.slice(2);
+  if ((verb !== 'deploy' && verb !== 'destroy') || rest.length > 0)
+    throw new ConfigError('Usage: npm run deploy -- [stage], or npm run destroy -- [stage]');
+  const stage = stageOf(name);
+  if (verb === 'deploy' && configOf(stage).upstream.baseUrl === exampleBaseUrl)
+    throw new ConfigError(
+      `The stage ${stage} still has the example's base URL: put that of your upstream into infra/stack/stages.ts.`,
+    );
+  const cdk = createRequire(import.meta.url).resolve('aws-cdk/bin/cdk');
+  const child = spawn(process.execPath, [cdk, verb, stackNameOf(stage), '-c', `stage=${stage}`], {
+    stdio: 'inherit',
+  });
+  child.once('close', (code) => {
+    process.exitCode = code ?? 1;
+  });
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}

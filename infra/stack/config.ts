@@ -1,0 +1,84 @@
+/** What a deployer may configure, and what each part is when it is left out. */
+
+import type { Group, UsagePlan } from '../../lib/catalogue/index.ts';
+
+/** How a group's operations are reached: with an API key, with an AWS signature (SigV4), or not at all. */
+export type Access = 'api-key' | 'iam' | 'closed';
+
+export interface CountersignConfig {
+  readonly upstream: {
+    /** The broker's interface: `https:`, with or without a path prefix. */
+    readonly baseUrl: string;
+    /** How long one attempt may take. Default 10. */
+    readonly timeoutSeconds?: number;
+  };
+  /**
+   * In place of the catalogue's exposure, group by group. A group that belongs to one upstream account opens
+   * with `iam` only: an API key says which app calls, not who.
+   */
+  readonly groups?: Partial<Record<Group, Access>>;
+  /**
+   * Usage plans by name, besides `default`, which holds one key within the upstream's market-data limit;
+   * giving `default` changes it. Every key has a bucket of its own.
+   */
+  readonly plans?: Readonly<Record<string, PlanConfig>>;
+  /** Browsers and web views that may call; none by default. `*`, alone, stands for any. */
+  readonly cors?: { readonly origins: readonly string[] };
+  readonly functions?: {
+    /** Below API Gateway's 29 seconds, with room for two attempts at the upstream. Default 25. */
+    readonly timeoutSeconds?: number;
+    /**
+     * Default 512: the work is waiting for the upstream, and a start is not slower for it, because Lambda
+     * gives a starting function a whole CPU.
+     */
+    readonly memoryMiB?: number;
+  };
+  readonly logs?: {
+    /** Days, one of those that CloudWatch Logs knows. Default 30. */
+    readonly retentionDays?: number;
+    /**
+     * API Gateway writes access logs with a role that is set once for the account and Region. Default `off`;
+     * `use-account-role` where that is set; `set-account-role` sets it, for every other API there too.
+     */
+    readonly access?: AccessLog;
+  };
+  /** The first part of the API's path. Default `v1`. */
+  readonly stageName?: string;
+  /** What becomes of the secret and the logs when the stack is deleted. Default `destroy`. */
+  readonly onRemoval?: 'destroy' | 'retain';
+}
+
+export type AccessLog = 'off' | 'use-account-role' | 'set-account-role';
+
+export interface PlanConfig {
+  /** Tokens that come back each second; together with `burst`. Default: the upstream's market-data limit. */
+  readonly ratePerSecond?: number;
+  /** How many requests may come at once; together with `ratePerSecond`. */
+  readonly burst?: number;
+  readonly quota?: { readonly requests: number; readonly per: 'day' | 'week' | 'month' };
+  /** A name for each API key; API Gateway makes their values. Default one key, `default`. */
+  readonly keys?: readonly string[];
+}
+
+/** With nothing left open. */
+export interface ResolvedConfig {
+  readonly upstream: { readonly baseUrl: string; readonly timeoutSeconds: number };
+  readonly access: Readonly<Partial<Record<Group, Exclude<Access, 'closed'>>>>;
+  readonly plans: readonly ResolvedPlan[];
+  readonly origins: readonly string[];
+  readonly functions: { readonly timeoutSeconds: number; readonly memoryMiB: number };
+  readonly logs: { readonly retentionDays: number; readonly access: AccessLog };
+  readonly stageName: string;
+  readonly onRemoval: 'destroy' | 'retain';
+}
+
+export interface ResolvedPlan extends UsagePlan {
+  readonly name: string;
+  readonly quota?: PlanConfig['quota'];
+  readonly keys: readonly string[];
+}
+
+/** One sentence that names the property. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}

@@ -1,0 +1,128 @@
+/**
+ * API Gateway's own refusals in our error shape. The texts are those of the core; what AWS cannot tell apart
+ * is worded so that it is true of each case.
+ */
+
+import { corsExposedHeaders } from '../../functions/aws/cors.ts';
+import { type Refusal, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
+import { constant, type JsonObject } from './open-api.ts';
+
+export interface GatewayResponsesOptions {
+  readonly hasIamGroups: boolean;
+  /** Some routed operation changes state at the upstream. */
+  readonly hasSideEffects: boolean;
+  readonly origins: readonly string[];
+  readonly throttleRetryAfterSeconds: number;
+}
+
+/**
+ * Every type gets its status here: the two defaults need one too, because a body that names its status must
+ * not be sent with another.
+ */
+export function gatewayResponses(options: GatewayResponsesOptions): JsonObject {
+  const cors = corsHeaders(options.origins);
+  return Object.fromEntries(
+    Object.entries(refusals(options)).map(([type, refusal]) => {
+      const { status, headers, body } = refusalResponse(refusal, '$context.requestId');
+      return [
+        type,
+        {
+          statusCode: String(status),
+          responseParameters: mapped({ ...headers, ...cors }),
+          responseTemplates: { 'application/json': template(new TextDecoder().decode(body)) },
+        },
+      ];
+    }),
+  );
+}
+
+function refusals({
+  hasIamGroups,
+  hasSideEffects,
+  throttleRetryAfterSeconds,
+}: GatewayResponsesOptions): Readonly<Record<string, Refusal>> {
+  // AWS says one and the same of an unknown path, a wrong method and an unsigned call; to a path that it does
+  // not know it even reads an Authorization header, whatever that is, as a signature.
+  const unknown: Refusal = hasIamGroups
+    ? {
+        code: 'forbidden',
+        detail:
+          'No operation has this path and method, or it takes only requests with a valid AWS signature (Signature Version 4).',
+      }
+    : {
+        code: 'unknown_operation',
+        detail: 'No operation has this path and method, or its group is not open here.',
+      };
+  // API Gateway answers here without knowing what became of the request, nor which operation it was.
+  const outcomeOpen = (refusal: Pick<Refusal, 'code' | 'status'>): Refusal =>
+    hasSideEffects
+      ? {
+          ...refusal,
+          detail: `${refusalKinds[refusal.code].detail} If the request has a side effect, it may or may not have taken effect.`,
+          findOut:
+            'After a request with a side effect, read what became of it before sending anything again.',
+        }
+      : refusal;
+  const notAllowed: Refusal = { code: 'forbidden' };
+  const ourFault: Refusal = { code: 'gateway_error' };
+  return {
+    ACCESS_DENIED: notAllowed,
+    API_CONFIGURATION_ERROR: ourFault,
+    AUTHORIZER_CONFIGURATION_ERROR: ourFault,
+    AUTHORIZER_FAILURE: ourFault,
+    BAD_REQUEST_BODY: { code: 'invalid_body' },
+    BAD_REQUEST_PARAMETERS: { code: 'invalid_parameter', detail: whatApiGatewaySays },
+    DEFAULT_4XX: { code: 'invalid_parameter', detail: 'The request cannot be read.' },
+    // A function that crashed or ran out of its time is answered with this one.
+    DEFAULT_5XX: outcomeOpen(ourFault),
+    EXPIRED_TOKEN: unknown,
+    INTEGRATION_FAILURE: outcomeOpen({ code: 'gateway_error', status: 502 }),
+    INTEGRATION_TIMEOUT: outcomeOpen({ code: 'gateway_timeout' }),
+    INVALID_API_KEY: { code: 'missing_api_key' },
+    INVALID_SIGNATURE: unknown,
+    MISSING_AUTHENTICATION_TOKEN: unknown,
+    QUOTA_EXCEEDED: { code: 'quota_exceeded' },
+    REQUEST_TOO_LARGE: { code: 'payload_too_large' },
+    RESOURCE_NOT_FOUND: { code: 'unknown_operation' },
+    THROTTLED: { code: 'throttled', retryAfterSeconds: throttleRetryAfterSeconds },
+    UNAUTHORIZED: notAllowed,
+    UNSUPPORTED_MEDIA_TYPE: { code: 'unsupported_media_type' },
+    WAF_FILTERED: notAllowed,
+  };
+}
+
+/** Stands for API Gateway's own words, which name the parameters that are missing. */
+const whatApiGatewaySays = 'what API Gateway says';
+
+/**
+ * API Gateway puts its variables in; `messageString` brings its own quotation marks. Only ASCII: on its way
+ * through CloudFormation any other character may become a question mark.
+ */
+function template(json: string): string {
+  return json
+    .replaceAll(JSON.stringify(whatApiGatewaySays), '$context.error.messageString')
+    .replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function mapped(headers: Readonly<Record<string, string>>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(headers)
+      // Only constants and request parameters can be mapped here; API Gateway sends the id by itself, as
+      // x-amzn-RequestId.
+      .filter(([name]) => name !== 'x-request-id')
+      .map(([name, value]) => [
+        `gatewayresponse.header.${name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())}`,
+        constant(value),
+      ]),
+  );
+}
+
+/** These answers cannot choose among several origins. Any may read them: no cookies are used. */
+function corsHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
+  const [only, another] = origins;
+  if (only === undefined) return {};
+  return {
+    'access-control-allow-origin': another === undefined ? only : '*',
+    'access-control-expose-headers': corsExposedHeaders.join(', '),
+  };
+}

@@ -1,0 +1,65 @@
+/** One endpoint group's function, with a role that can do exactly two things. */
+
+import { fileURLToPath } from 'node:url';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import { bundlingOptions } from '../bundling.ts';
+
+export interface GroupFunctionProps {
+  readonly title: string;
+  /** The handler's file. */
+  readonly entry: string;
+  readonly secretArn: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  readonly memoryMiB: number;
+  readonly logRetentionDays: number;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
+
+export class GroupFunction extends Construct {
+  readonly function: NodejsFunction;
+
+  constructor(scope: Construct, id: string, props: GroupFunctionProps) {
+    super(scope, id);
+    // Its own group instead of Lambda's: that one would come into being without retention, and outlive the stack.
+    const logGroup = new LogGroup(this, 'Logs', {
+      retention: props.logRetentionDays,
+      removalPolicy: props.removalPolicy,
+    });
+    const role = new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      description: `${props.title}: reads the app secret and writes its own log, nothing else`,
+      inlinePolicies: {
+        ReadSecret: allowing(['secretsmanager:GetSecretValue'], props.secretArn),
+        WriteLog: allowing(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn),
+      },
+    });
+    this.function = new NodejsFunction(this, 'Function', {
+      description: `${props.title}: signs requests and passes them to the upstream`,
+      entry: props.entry,
+      projectRoot,
+      depsLockFilePath: `${projectRoot}package-lock.json`,
+      bundling: bundlingOptions,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: props.memoryMiB,
+      timeout: Duration.seconds(props.timeoutSeconds),
+      // Given, so that the library adds no managed policy, which would write every log group of the account.
+      role,
+      logGroup,
+      awsSdkConnectionReuse: false,
+      environment: { ...props.environment },
+    });
+  }
+}
+
+function allowing(actions: string[], resource: string): PolicyDocument {
+  return new PolicyDocument({ statements: [new PolicyStatement({ actions, resources: [resource] })] });
+}

@@ -1,0 +1,92 @@
+/** What API Gateway answers by itself, without a function and without a key: health, and browsers' preflights. */
+
+import { corsMaxAgeSeconds, corsMethods, corsRequestHeaders } from '../../functions/aws/cors.ts';
+import type { Operation } from '../../lib/catalogue/index.ts';
+import { constant, type JsonObject } from './open-api.ts';
+
+/** Says that the API is deployed and nothing else: of the secret or the upstream it knows nothing. */
+export const health = (origins: readonly string[]): JsonObject => ({
+  get: mock({
+    operationId: 'health',
+    status: 200,
+    headers: { 'Cache-Control': 'no-store' },
+    body: '{"status":"ok"}',
+    origins,
+  }),
+  // For clients that send their key with everything.
+  ...(origins.length > 0 && { options: preflight(origins) }),
+});
+
+/** @param operation the one that is asked for */
+export const preflight = (origins: readonly string[], operation?: Operation): JsonObject =>
+  mock({
+    status: 204,
+    headers: {
+      'Access-Control-Allow-Methods': corsMethods.join(', '),
+      'Access-Control-Allow-Headers': corsRequestHeaders(operation && [operation]).join(', '),
+      'Access-Control-Max-Age': String(corsMaxAgeSeconds),
+    },
+    body: '',
+    origins,
+  });
+
+function mock({
+  operationId,
+  status,
+  headers,
+  body,
+  origins,
+}: {
+  readonly operationId?: string;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly origins: readonly string[];
+}): JsonObject {
+  const all: Readonly<Record<string, string>> = {
+    ...headers,
+    ...(origins[0] !== undefined && { 'Access-Control-Allow-Origin': origins[0] }),
+    ...(origins.length > 1 && { Vary: 'Origin' }),
+  };
+  const names = Object.keys(all);
+  return {
+    ...(operationId && { operationId }),
+    responses: {
+      [status]: {
+        description: 'Answered by API Gateway',
+        headers: Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }])),
+      },
+    },
+    'x-amazon-apigateway-integration': {
+      type: 'mock',
+      passthroughBehavior: 'never',
+      requestTemplates: { 'application/json': `{"statusCode":${status}}` },
+      responses: {
+        default: {
+          statusCode: String(status),
+          responseParameters: Object.fromEntries(
+            names.map((name) => [`method.response.header.${name}`, constant(all[name] ?? '')]),
+          ),
+          responseTemplates: { 'application/json': `${chooseOrigin(origins)}${body}` },
+        },
+      },
+    },
+  };
+}
+
+/**
+ * Puts the caller's origin in place of the first one if it is among the others. A caller that is not gets
+ * the first, which its browser refuses. Header names arrive as the client wrote them: HTTP/2 in lower case.
+ */
+function chooseOrigin(origins: readonly string[]): string {
+  if (origins.length < 2) return '';
+  const isOne = origins.slice(1).map((origin) => `$origin == "${origin}"`);
+  return [
+    '#set($origin = $input.params().header.get("origin"))',
+    '#if(!$origin || $origin == "")#set($origin = $input.params().header.get("Origin"))#end',
+    `#if(${isOne.join(' || ')})`,
+    '#set($context.responseOverride.header.Access-Control-Allow-Origin = $origin)',
+    '#end',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,187 @@
+/** Fills in the defaults of a configuration; a wrong value is refused in one sentence that names the property. */
+
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import * as v from 'valibot';
+import { originFault } from '../../functions/aws/cors.ts';
+import {
+  type Group,
+  groups,
+  limits,
+  openable,
+  openByDefault,
+  planWithin,
+} from '../../lib/catalogue/index.ts';
+import { baseUrlFault } from '../../lib/gateway/index.ts';
+import { ConfigError, type CountersignConfig, type ResolvedConfig, type ResolvedPlan } from './config.ts';
+
+/** REST APIs end an integration here; more takes a quota increase. */
+export const integrationTimeoutSeconds = 29;
+
+const accessOf = (group: Group) =>
+  groups[group].exposure === 'open'
+    ? oneOf('api-key', 'iam', 'closed')
+    : v.picklist(['iam', 'closed'], 'takes iam or closed: its operations belong to one upstream account');
+
+function oneOf<const V extends readonly string[]>(...values: V) {
+  return v.picklist(values, `takes one of ${values.join(', ')}`);
+}
+
+const whole = (min: number, max: number) => {
+  const message = `takes a whole number from ${min} to ${max}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
+};
+
+/** Only lower-case letters and digits, because names become parts of CloudFormation's ids. */
+const nameFault = 'takes a name of 1 to 32 lower-case letters and digits, beginning with a letter';
+const name = v.pipe(v.string(nameFault), v.regex(/^[a-z][a-z0-9]{0,31}$/, nameFault));
+
+const faultless = (faultOf: (text: string) => string | undefined, otherwise: string) =>
+  v.pipe(
+    v.string(otherwise),
+    v.check(
+      (text) => faultOf(text) === undefined,
+      (issue) => `${JSON.stringify(issue.input)} cannot be used: ${faultOf(String(issue.input))}`,
+    ),
+  );
+
+/** Beyond what is an origin: which ones no browser ever sends. */
+function configuredOriginFault(text: string): string | undefined {
+  if (text === '*') return undefined;
+  if (/^(https:.*:443|http:.*:80)$/.test(text))
+    return 'browsers leave the port out of an origin where it is the scheme’s own';
+  return originFault(text);
+}
+
+const retentionDays = Object.values(RetentionDays).filter(
+  (days): days is number => typeof days === 'number' && days !== RetentionDays.INFINITE,
+);
+
+const plan = v.pipe(
+  v.strictObject({
+    ratePerSecond: v.optional(
+      v.pipe(
+        v.number('takes a number above 0'),
+        v.finite('takes a number above 0'),
+        v.gtValue(0, 'takes a number above 0'),
+      ),
+    ),
+    burst: v.optional(whole(1, 1_000_000)),
+    quota: v.optional(
+      v.strictObject({ requests: whole(1, 1_000_000_000), per: oneOf('day', 'week', 'month') }),
+    ),
+    keys: v.optional(
+      v.pipe(
+        v.array(name),
+        v.minLength(1, 'takes at least one key'),
+        v.check((keys) => new Set(keys).size === keys.length, 'has the same key twice'),
+      ),
+    ),
+  }),
+  v.check(
+    ({ ratePerSecond, burst }) => (ratePerSecond === undefined) === (burst === undefined),
+    'takes ratePerSecond and burst together, or neither',
+  ),
+);
+
+const config = v.strictObject({
+  upstream: v.strictObject({
+    baseUrl: faultless(baseUrlFault, 'takes the absolute URL of the upstream'),
+    timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 10),
+  }),
+  groups: v.optional(
+    v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(accessOf(group))]))),
+    {},
+  ),
+  plans: v.optional(v.record(name, plan), {}),
+  cors: v.optional(
+    v.strictObject({
+      origins: v.pipe(
+        v.array(faultless(configuredOriginFault, 'takes an origin')),
+        v.check((origins) => new Set(origins).size === origins.length, 'has the same origin twice'),
+        v.check(
+          (origins) => !origins.includes('*') || origins.length === 1,
+          'takes * only alone: it lets every origin in already',
+        ),
+      ),
+    }),
+    { origins: [] },
+  ),
+  functions: v.optional(
+    v.strictObject({
+      timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 25),
+      memoryMiB: v.optional(whole(128, 10_240), 512),
+    }),
+    {},
+  ),
+  logs: v.optional(
+    v.strictObject({
+      retentionDays: v.optional(v.picklist(retentionDays, `takes one of ${retentionDays.join(', ')}`), 30),
+      access: v.optional(oneOf('off', 'use-account-role', 'set-account-role'), 'off'),
+    }),
+    {},
+  ),
+  stageName: v.optional(
+    v.pipe(
+      v.string('takes letters, digits and _'),
+      v.regex(/^\w{1,128}$/, 'takes 1 to 128 letters, digits and _'),
+    ),
+    'v1',
+  ),
+  onRemoval: v.optional(oneOf('destroy', 'retain'), 'destroy'),
+});
+
+/** @throws ConfigError for the first wrong value */
+export function resolveConfig(given: CountersignConfig): ResolvedConfig {
+  const parsed = v.safeParse(config, given, { abortEarly: true });
+  if (!parsed.success) throw new ConfigError(sentenceOf(parsed.issues[0]));
+  const { upstream, functions, cors, plans, groups: chosen, ...rest } = parsed.output;
+
+  // A read is sent once more after a refused signature; the function must outlive both attempts.
+  if (2 * upstream.timeoutSeconds >= functions.timeoutSeconds)
+    throw new ConfigError(
+      `functions.timeoutSeconds must be more than twice upstream.timeoutSeconds (${upstream.timeoutSeconds}), because a read may be sent twice, and less than ${integrationTimeoutSeconds}.`,
+    );
+
+  const accesses = openable.map(
+    (group) => [group, chosen[group] ?? (openByDefault.includes(group) ? 'api-key' : 'closed')] as const,
+  );
+  return {
+    ...rest,
+    upstream,
+    functions,
+    access: Object.fromEntries(accesses.filter(([, access]) => access !== 'closed')),
+    plans: Object.entries({ default: {}, ...plans }).map(resolvePlan),
+    origins: cors.origins,
+  };
+}
+
+function resolvePlan([planName, { ratePerSecond, burst, quota, keys }]: readonly [
+  string,
+  v.InferOutput<typeof plan>,
+]): ResolvedPlan {
+  return {
+    name: planName,
+    ...(ratePerSecond !== undefined && burst !== undefined
+      ? { ratePerSecond, burst }
+      : planWithin(limits['market-data'])),
+    ...(quota && { quota }),
+    keys: keys ?? ['default'],
+  };
+}
+
+function sentenceOf(issue: v.BaseIssue<unknown>): string {
+  const path = (issue.path ?? []).map(({ key }) => String(key));
+  const where = path.join('.') || 'The configuration';
+  // Tokens have a group too; saying "unknown" of it would send the deployer looking for a typing error.
+  if (
+    path[0] === 'groups' &&
+    path.length === 2 &&
+    (groups as Record<string, { exposure: string }>)[path[1]!]?.exposure === 'never'
+  )
+    return `${where} can never be opened: its operations issue credentials.`;
+  if (issue.type === 'strict_object' && issue.expected === 'never')
+    return `${where} is not a property that can be configured here.`;
+  if (issue.type === 'strict_object') return `${where} is required.`;
+  if (issue.type === 'record') return `${where} takes an object.`;
+  return `${where} ${issue.message}.`;
+}

@@ -1,0 +1,36 @@
+/** The stages that can be deployed, by name: `cdk synth -c stage=NAME`. Put yours here. */
+
+import { ConfigError, type CountersignConfig } from './config.ts';
+
+/** Synthesises, but is nobody's upstream: replace it before the first deployment. */
+export const exampleBaseUrl = 'https://api.example.com';
+
+const stages = {
+  dev: { upstream: { baseUrl: exampleBaseUrl } },
+  prod: {
+    upstream: { baseUrl: exampleBaseUrl },
+    logs: { retentionDays: 90 },
+    onRemoval: 'retain',
+  },
+} as const satisfies Record<string, CountersignConfig>;
+
+export type StageName = keyof typeof stages;
+
+/** The stack's name in CloudFormation. */
+export const stackNameOf = (stage: string) => `Countersign-${stage}`;
+
+export const configOf = (stage: StageName): CountersignConfig => stages[stage];
+
+/**
+ * @param name what was asked for, if anything was
+ * @throws ConfigError naming the stages that there are
+ */
+export function stageOf(name: unknown = 'dev'): StageName {
+  const known = Object.keys(stages) as StageName[];
+  const stage = known.find((candidate) => candidate === name);
+  if (stage === undefined)
+    throw new ConfigError(
+      `stage must be one of ${known.join(', ')}, which stand in infra/stack/stages.ts, not ${JSON.stringify(name)}.`,
+    );
+  return stage;
+}

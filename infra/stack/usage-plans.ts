@@ -1,0 +1,33 @@
+/** Usage plans and their API keys. The keys' values are made by API Gateway and stand in no template. */
+
+import { ApiKey, Period, type Stage, UsagePlan } from 'aws-cdk-lib/aws-apigateway';
+import { Construct } from 'constructs';
+import type { ResolvedPlan } from './config.ts';
+
+const periods = { day: Period.DAY, week: Period.WEEK, month: Period.MONTH };
+
+export class Plan extends Construct {
+  /** By name. */
+  readonly keys: ReadonlyMap<string, ApiKey>;
+
+  constructor(scope: Construct, id: string, stage: Stage, plan: ResolvedPlan) {
+    super(scope, id);
+    const { quota } = plan;
+    const usagePlan = new UsagePlan(this, 'Plan', {
+      name: `${scope.node.id} ${plan.name}`,
+      apiStages: [{ stage }],
+      // For the plan and not for its methods: then one key has one bucket, as it has one limit upstream.
+      throttle: { rateLimit: plan.ratePerSecond, burstLimit: plan.burst },
+      ...(quota && { quota: { limit: quota.requests, period: periods[quota.per] } }),
+    });
+    this.keys = new Map(
+      plan.keys.map((name) => {
+        const key = new ApiKey(this, `Key-${name}`, {
+          description: `${scope.node.id}: plan ${plan.name}, key ${name}`,
+        });
+        usagePlan.addApiKey(key);
+        return [name, key];
+      }),
+    );
+  }
+}

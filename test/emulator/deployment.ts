@@ -1,0 +1,133 @@
+/**
+ * Deploys a synthesised stack into the emulator as the CDK does on AWS: assets into a bucket, then one
+ * CloudFormation stack, created or updated. The template and the bundles are the real ones.
+ */
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import {
+  CloudFormationClient,
+  CreateStackCommand,
+  DescribeStackEventsCommand,
+  DescribeStacksCommand,
+  UpdateStackCommand,
+} from '@aws-sdk/client-cloudformation';
+import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { zipSync } from 'fflate';
+import type { Ministack } from './ministack.ts';
+
+export type Outputs = Readonly<Record<string, string>>;
+
+export interface Assembly {
+  readonly directory: string;
+  readonly stackName: string;
+}
+
+interface AssetManifest {
+  readonly files: Readonly<
+    Record<
+      string,
+      {
+        readonly source: { readonly path: string; readonly packaging: 'zip' | 'file' };
+        readonly destinations: Readonly<
+          Record<string, { readonly bucketName: string; readonly objectKey: string }>
+        >;
+      }
+    >
+  >;
+}
+
+/** The emulator's account. */
+const account = '000000000000';
+
+export const clientConfig = ({ endpoint, region }: Ministack) => ({
+  endpoint,
+  region,
+  credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+});
+
+/** @returns the stack's outputs by their key in the template */
+export async function deploy(emulator: Ministack, assembly: Assembly): Promise<Outputs> {
+  await uploadAssets(emulator, assembly);
+  const cloudFormation = new CloudFormationClient(clientConfig(emulator));
+  const { stackName: StackName, directory } = assembly;
+  const input = {
+    StackName,
+    TemplateBody: emulatorTemplate(readFileSync(join(directory, `${StackName}.template.json`), 'utf8')),
+    Capabilities: ['CAPABILITY_IAM' as const],
+  };
+  const exists = await cloudFormation.send(new DescribeStacksCommand({ StackName })).then(
+    ({ Stacks = [] }) => Stacks.some(({ StackStatus }) => StackStatus !== 'DELETE_COMPLETE'),
+    () => false,
+  );
+  await cloudFormation.send(exists ? new UpdateStackCommand(input) : new CreateStackCommand(input));
+  for (;;) {
+    const { Stacks: [stack] = [] } = await cloudFormation.send(new DescribeStacksCommand({ StackName }));
+    const status = stack?.StackStatus ?? 'unknown';
+    if (status.endsWith('_IN_PROGRESS')) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    } else if (status === 'CREATE_COMPLETE' || status === 'UPDATE_COMPLETE') {
+      return Object.fromEntries(
+        (stack?.Outputs ?? []).map(({ OutputKey, OutputValue }) => [OutputKey ?? '', OutputValue ?? '']),
+      );
+    } else {
+      const { StackEvents = [] } = await cloudFormation.send(new DescribeStackEventsCommand({ StackName }));
+      const reasons = StackEvents.flatMap(({ LogicalResourceId, ResourceStatus, ResourceStatusReason }) =>
+        ResourceStatusReason ? [`${LogicalResourceId} ${ResourceStatus}: ${ResourceStatusReason}`] : [],
+      );
+      throw new Error(`${StackName} is ${status}: ${stack?.StackStatusReason}\n${reasons.join('\n')}`);
+    }
+  }
+}
+
+async function uploadAssets(emulator: Ministack, { directory, stackName }: Assembly): Promise<void> {
+  const s3 = new S3Client({ ...clientConfig(emulator), forcePathStyle: true });
+  const manifest: AssetManifest = JSON.parse(
+    readFileSync(join(directory, `${stackName}.assets.json`), 'utf8'),
+  );
+  for (const { source, destinations } of Object.values(manifest.files)) {
+    const path = join(directory, source.path);
+    const Body = source.packaging === 'zip' ? zip(path) : readFileSync(path);
+    for (const { bucketName, objectKey: Key } of Object.values(destinations)) {
+      const Bucket = withEnvironment(bucketName, emulator);
+      await s3.send(new CreateBucketCommand({ Bucket })).catch(() => undefined);
+      await s3.send(new PutObjectCommand({ Bucket, Key, Body }));
+    }
+  }
+}
+
+function zip(directory: string): Uint8Array {
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(directory, name))
+    .filter((path) => statSync(path).isFile());
+  return zipSync(Object.fromEntries(files.map((path) => [relative(directory, path), readFileSync(path)])));
+}
+
+const withEnvironment = (text: string, { region }: Ministack) =>
+  text
+    .replaceAll(`\${AWS::AccountId}`, account)
+    .replaceAll(`\${AWS::Region}`, region)
+    .replaceAll(`\${AWS::Partition}`, 'aws');
+
+/**
+ * Two things the emulator does otherwise than AWS: a secret's Ref gives its name there instead of its ARN,
+ * and it knows no bootstrap parameter.
+ */
+function emulatorTemplate(text: string): string {
+  const template = JSON.parse(text) as {
+    Resources: Record<string, { readonly Type: string }>;
+    Parameters?: Record<string, unknown>;
+    Rules?: unknown;
+  };
+  const secrets = new Set(
+    Object.entries(template.Resources).flatMap(([id, { Type }]) =>
+      Type === 'AWS::SecretsManager::Secret' ? [id] : [],
+    ),
+  );
+  delete template.Parameters?.BootstrapVersion;
+  delete template.Rules;
+  return JSON.stringify(template, (_, value: unknown) => {
+    const id = typeof value === 'object' && value !== null && 'Ref' in value ? value.Ref : undefined;
+    return typeof id === 'string' && secrets.has(id) ? { 'Fn::GetAtt': [id, 'Id'] } : value;
+  });
+}

@@ -1,0 +1,190 @@
+/** The deployed gateway as a client sees it, from the first call before the secret is set. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { missingEmulator } from './missing.ts';
+import { putSecret } from './secret.ts';
+import { canary, type Stage, snapshots, startStage } from './stage.ts';
+
+const origin = 'capacitor://localhost';
+const other = 'https://app.example.com';
+
+describe('deployed on the emulator', { skip: missingEmulator() }, () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await startStage({
+      props: { cors: { origins: [origin, other] }, groups: { accounts: 'iam' } },
+      upstreamLimit: 100_000,
+    });
+  });
+  after(() => stage?.stop());
+
+  const problem = async (response: Response) => {
+    assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/);
+    const body = (await response.json()) as Record<string, unknown>;
+    assert.equal(body.status, response.status);
+    for (const member of ['title', 'detail', 'code', 'request_id', 'error_code', 'message'])
+      assert.ok(body[member], `${member} is missing`);
+    return body;
+  };
+
+  test('without a key, or with a wrong one: 403 in our shape', async () => {
+    for (const key of ['', 'not-a-key']) {
+      const response = await stage.call(snapshots, { headers: { 'x-api-key': key } });
+      assert.equal(response.status, 403);
+      assert.equal((await problem(response)).code, 'missing_api_key');
+    }
+  });
+
+  test('an empty secret is 503 secret_not_set, and the next call after it is set is answered', async () => {
+    const empty = await stage.call(snapshots);
+    assert.equal(empty.status, 503);
+    assert.equal((await problem(empty)).code, 'secret_not_set');
+    await putSecret(stage);
+    const response = await stage.call(snapshots);
+    assert.equal(response.status, 200);
+    const [record] = (await response.json()) as { symbol: string }[];
+    assert.equal(record?.symbol, 'AAPL');
+    assert.equal(stage.simulator.received.at(-1)?.outcome, 'ok');
+  });
+
+  test('every alias is routed, and signed as it was called', async () => {
+    const alias = `/market-data/stocks/snapshots/list?symbols=AAPL,MSFT&category=US_STOCK`;
+    assert.equal((await stage.call(alias)).status, 200);
+    assert.match(stage.simulator.received.at(-1)?.target ?? '', /^\/market-data\/stocks\/snapshots\/list\?/);
+  });
+
+  test('refusals of function and API Gateway have one shape', async () => {
+    const wrong = await stage.call('/openapi/market-data/stock/snapshot?symbols=AAPL&category=FUTURES');
+    assert.equal(wrong.status, 400);
+    assert.equal((await problem(wrong)).code, 'invalid_parameter');
+    const unknown = await stage.call('/openapi/market-data/stock/snapshot?symbols=NOPE1&category=US_STOCK');
+    assert.equal(unknown.status, 422);
+    assert.equal((await problem(unknown)).error_code, 'INVALID_SYMBOL');
+    // One of the stack's groups wants AWS signatures: an unknown path cannot be told from an unsigned call.
+    for (const [path, method] of [
+      ['/nowhere', 'GET'],
+      ['/trading/accounts/list', 'GET'],
+    ] as const) {
+      const response = await stage.call(path, { method });
+      assert.equal(response.status, 403);
+      await problem(response);
+    }
+  });
+
+  test('a closed group is not routed', async () => {
+    const response = await stage.call('/trade/place_order', { method: 'POST', body: '{}' });
+    assert.equal(response.status, 403);
+    assert.equal(stage.simulator.orders.length, 0);
+  });
+
+  test('a preflight needs no key and names what is allowed', async () => {
+    const response = await stage.call(snapshots, {
+      method: 'OPTIONS',
+      headers: { 'x-api-key': '', origin, 'access-control-request-method': 'GET' },
+    });
+    assert.equal(response.status, 204);
+    assert.match(response.headers.get('access-control-allow-headers') ?? '', /x-api-key/);
+    assert.match(response.headers.get('access-control-allow-methods') ?? '', /GET/);
+  });
+
+  test('an answer names the calling origin when it is configured, and no other', async () => {
+    const asked = async (from: string) =>
+      (await stage.call(snapshots, { headers: { origin: from } })).headers.get('access-control-allow-origin');
+    assert.equal(await asked(origin), origin);
+    assert.equal(await asked(other), other);
+    assert.equal(await asked('https://evil.example.com'), null);
+  });
+
+  test('the plan throttles one key with 429 and Retry-After', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 100 }, () => stage.call('/openapi/market-data/stock/snapshot')),
+    );
+    const throttled = responses.find(({ status }) => status === 429);
+    assert.ok(throttled, 'none of 100 calls at once was throttled');
+    assert.ok(Number(throttled.headers.get('retry-after')) >= 1);
+    assert.equal((await problem(throttled)).code, 'throttled');
+  });
+
+  test('nothing secret stands in the template or in any log', () => {
+    for (const text of [stage.template, stage.emulator.output()])
+      for (const secret of Object.values(canary)) assert.ok(!text.includes(secret));
+  });
+});
+
+describe('a running deployment', { skip: missingEmulator() }, () => {
+  let stage: Stage;
+  const roomy = { default: { ratePerSecond: 5000, burst: 5000 } };
+  before(async () => {
+    stage = await startStage({ props: { plans: roomy }, upstreamLimit: 100_000 });
+    await putSecret(stage);
+  });
+  after(() => stage?.stop());
+
+  test('health needs no key and says nothing of the secret', async () => {
+    const response = await stage.call('/health', { headers: { 'x-api-key': '' } });
+    assert.equal(response.status, 200);
+    assert.deepEqual(await response.json(), { status: 'ok' });
+  });
+
+  test('a rotated secret is picked up without a failed call', async () => {
+    const statuses: number[] = [];
+    const calling = new AbortController();
+    const callers = keepCalling(stage, calling.signal, statuses);
+    try {
+      const next = { appKey: 'rotated-app-key', appSecret: 'rotated-app-secret' };
+      await putSecret(stage, next);
+      await until(() => statuses.length > 20);
+      stage.simulator.setCredentials([next]);
+      const sofar = statuses.length;
+      await until(() => statuses.length > sofar + 40);
+    } finally {
+      calling.abort();
+      await callers;
+    }
+    assert.deepEqual([...new Set(statuses)], [200]);
+    const refused = stage.simulator.counts.UNAUTHORIZED ?? 0;
+    assert.ok(refused >= 1, 'the old key was never refused');
+    stage.simulator.setCredentials([canary]);
+    await putSecret(stage);
+  });
+
+  test('code and plan change without a failed call', async () => {
+    const statuses: number[] = [];
+    const calling = new AbortController();
+    const callers = keepCalling(stage, calling.signal, statuses);
+    try {
+      await until(() => statuses.length > 20);
+      await stage.update({
+        plans: { default: { ratePerSecond: 4000, burst: 4000 } },
+        entryOf: () => fileURLToPath(new URL('./updated-handler.ts', import.meta.url)),
+      });
+      const sofar = statuses.length;
+      await until(() => statuses.length > sofar + 40);
+    } finally {
+      calling.abort();
+      await callers;
+    }
+    assert.deepEqual([...new Set(statuses)], [200]);
+    assert.equal((await stage.call(snapshots)).headers.get('x-revision'), '2');
+  });
+});
+
+/** Two clients, one call after another each, until told to stop. */
+async function keepCalling(stage: Stage, signal: AbortSignal, statuses: number[]): Promise<void> {
+  const caller = async () => {
+    while (!signal.aborted) {
+      const response = await stage.call(snapshots);
+      await response.arrayBuffer();
+      statuses.push(response.status);
+    }
+  };
+  await Promise.all([caller(), caller()]);
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await pause(20);
+}

@@ -1,0 +1,131 @@
+/** With roles enforced: each function works with exactly its role, and fails with one permission less. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Sha256 } from '@aws-crypto/sha256-js';
+import {
+  DeleteRolePolicyCommand,
+  GetRolePolicyCommand,
+  IAMClient,
+  ListRolePoliciesCommand,
+  ListRolesCommand,
+  PutRolePolicyCommand,
+} from '@aws-sdk/client-iam';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { clientConfig } from './deployment.ts';
+import { missingEmulator } from './missing.ts';
+import { putSecret } from './secret.ts';
+import { canary, type Stage, snapshots, startStage } from './stage.ts';
+
+const order = JSON.stringify({
+  account_id: 'SIMC4SH0P8DN5J1RFE9GM6TA2U',
+  new_orders: [
+    {
+      client_order_id: 'emulator-1',
+      combo_type: 'NORMAL',
+      symbol: 'AAPL',
+      instrument_type: 'EQUITY',
+      market: 'US',
+      side: 'BUY',
+      order_type: 'LIMIT',
+      limit_price: '1.10',
+      quantity: '10',
+      entrust_type: 'QTY',
+      time_in_force: 'DAY',
+    },
+  ],
+});
+
+/** One call to each function. The groups of one account are opened with IAM, the only way there is. */
+const calls = {
+  marketdata: { path: snapshots },
+  accounts: { path: '/trading/accounts/list', iam: true },
+  orders: { path: '/trade/place_order', iam: true, body: order },
+} as const;
+
+describe('with roles enforced', { skip: missingEmulator() }, () => {
+  let stage: Stage;
+  let iam: IAMClient;
+  let roles: readonly string[];
+  before(async () => {
+    // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    stage = await startStage({
+      env: { AUTH: 'true', USE_SSL: '1' },
+      props: { groups: { accounts: 'iam', orders: 'iam' } },
+    });
+    await putSecret(stage);
+    iam = new IAMClient(clientConfig(stage.emulator));
+    const { Roles = [] } = await iam.send(new ListRolesCommand({}));
+    roles = Roles.map(({ RoleName = '' }) => RoleName);
+  });
+  after(() => stage?.stop());
+
+  async function call(group: keyof typeof calls): Promise<Response> {
+    const { path, ...how } = calls[group];
+    const body = 'body' in how ? how.body : undefined;
+    const headers: Record<string, string> = body ? { 'content-type': 'application/json' } : {};
+    const init = { method: body ? 'POST' : 'GET', headers, ...(body && { body }) };
+    if (!('iam' in how)) return stage.call(path, init);
+    return fetch(`${stage.url}${path}`, { ...init, headers: await signedByAws(stage, path, init) });
+  }
+
+  for (const group of Object.keys(calls) as (keyof typeof calls)[])
+    test(`${group}: not without the permission to read the secret, and with it`, async () => {
+      const RoleName = roles.find((name) => name.includes(group));
+      assert.ok(RoleName, `no role among ${roles.join(', ')}`);
+      const { PolicyNames } = await iam.send(new ListRolePoliciesCommand({ RoleName }));
+      assert.deepEqual(PolicyNames?.toSorted(), ['ReadSecret', 'WriteLog']);
+      const policy = { RoleName, PolicyName: 'ReadSecret' };
+      const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand(policy));
+
+      await iam.send(new DeleteRolePolicyCommand(policy));
+      const without = await call(group);
+      assert.equal(without.status, 503);
+      assert.equal(((await without.json()) as { code: string }).code, 'secret_unavailable');
+
+      await iam.send(
+        new PutRolePolicyCommand({ ...policy, PolicyDocument: decodeURIComponent(PolicyDocument) }),
+      );
+      const response = await call(group);
+      assert.equal(response.status, 200, await response.text());
+    });
+
+  test('the order arrived once, and as it was written', () => {
+    assert.equal(stage.simulator.orders.length, 1);
+    assert.match(stage.simulator.received.at(-1)?.body ?? '', /"limit_price":"1\.10"/);
+  });
+
+  // The emulator looks whether there is an AWS signature, not whether it is right: that is for AWS to do.
+  test('a group that is opened with IAM takes no API key', async () => {
+    assert.equal((await stage.call(calls.accounts.path)).status, 403);
+  });
+
+  test('nothing secret is in any log', () => {
+    for (const secret of Object.values(canary)) assert.ok(!stage.emulator.output().includes(secret));
+  });
+});
+
+async function signedByAws(
+  stage: Stage,
+  path: string,
+  {
+    body,
+    ...init
+  }: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string },
+): Promise<Record<string, string>> {
+  const { credentials, region } = clientConfig(stage.emulator);
+  const url = new URL(`${stage.url}${path}`);
+  const signer = new SignatureV4({ service: 'execute-api', region, credentials, sha256: Sha256 });
+  const signed = await signer.sign({
+    ...init,
+    protocol: url.protocol,
+    hostname: url.hostname,
+    port: Number(url.port),
+    path: url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    headers: { ...init.headers, host: url.host },
+    ...(body && { body }),
+  });
+  return signed.headers;
+}

@@ -1,0 +1,127 @@
+/** `npm run smoke` against a right deployment and four wrong ones: five different, correct diagnoses. */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { missingEmulator } from './missing.ts';
+import { putSecret } from './secret.ts';
+import { canary, type Stage, stageName, startStage } from './stage.ts';
+
+describe('the operator’s commands on a deployment', { skip: missingEmulator() }, () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await startStage();
+  });
+  after(() => stage?.stop());
+
+  const smoke = (apiKey: string, url = stage.url) => run('smoke-main.ts', [url], { API_KEY: apiKey });
+  const secretSet = (input: string, ...args: string[]) =>
+    run(
+      'secret-set-main.ts',
+      args,
+      {
+        AWS_ENDPOINT_URL: stage.emulator.endpoint,
+        AWS_REGION: stage.emulator.region,
+        AWS_ACCESS_KEY_ID: 'test',
+        AWS_SECRET_ACCESS_KEY: 'test',
+      },
+      input,
+    );
+  const secretText = JSON.stringify({ app_key: canary.appKey, app_secret: canary.appSecret });
+
+  test('a missing secret', async () => {
+    const { code, output } = await smoke(stage.apiKey);
+    assert.equal(code, 1);
+    assert.match(output, /secret is empty.*secret:set.*secret_not_set/s);
+  });
+
+  test('secret:set takes a secret from standard input and repeats nothing of it', async () => {
+    const { code, output } = await secretSet(secretText, stageName);
+    assert.equal(code, 0, output);
+    for (const secret of Object.values(canary)) assert.ok(!output.includes(secret));
+  });
+
+  test('secret:set refuses what the gateway could not use, and a stack that is not there', async () => {
+    for (const wrong of ['', 'canary-app-secret-9c27', '{"app_key":"canary-app-key-5f1d"}']) {
+      const { code, output } = await secretSet(wrong, stageName);
+      assert.equal(code, 1);
+      assert.match(output, /nothing was changed/);
+      assert.ok(!output.includes('canary'));
+    }
+    const { code, output } = await secretSet(secretText, 'nosuch');
+    assert.equal(code, 1);
+    assert.match(output, /Countersign-nosuch/);
+    assert.ok(!output.includes(canary.appSecret));
+  });
+
+  test('a right deployment', async () => {
+    const { code, output } = await smoke(stage.apiKey);
+    assert.equal(code, 0, output);
+    assert.match(output, /All is well/);
+  });
+
+  test('a wrong key', async () => {
+    const { code, output } = await smoke('not-the-key-of-this-stage');
+    assert.equal(code, 1);
+    assert.match(output, /API key is wrong.*missing_api_key/s);
+  });
+
+  test('an upstream that is down', async () => {
+    await stage.simulator.close();
+    const { code, output } = await smoke(stage.apiKey);
+    assert.equal(code, 1);
+    assert.match(output, /upstream cannot be reached.*upstream_unreachable/s);
+  });
+
+  test('nothing at the URL', async () => {
+    const { code, output } = await smoke(stage.apiKey, 'http://127.0.0.1:9');
+    assert.equal(code, 1);
+    assert.match(output, /Nothing answers/);
+  });
+
+  test('wrong arguments are one line each', async () => {
+    assert.deepEqual(await run('smoke-main.ts', [], {}), {
+      code: 2,
+      output: 'Usage: API_KEY=… npm run smoke -- <url>\n',
+    });
+    assert.match((await smoke('')).output, /^API_KEY is not set.*\n$/);
+  });
+});
+
+describe('a wrong secret on a deployment', { skip: missingEmulator() }, () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await startStage();
+    await putSecret(stage, { ...canary, appSecret: 'not-the-secret' });
+  });
+  after(() => stage?.stop());
+
+  test('is told apart from a missing one', async () => {
+    const { code, output } = await run('smoke-main.ts', [stage.url], { API_KEY: stage.apiKey });
+    assert.equal(code, 1);
+    assert.match(output, /refuses the credentials.*upstream_auth_failed/s);
+  });
+});
+
+interface Ended {
+  readonly code: number | null;
+  /** Both streams. */
+  readonly output: string;
+}
+
+function run(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input = '',
+): Promise<Ended> {
+  const path = fileURLToPath(new URL(`../../infra/commands/${command}`, import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_NO_WARNINGS: '1', ...env },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  child.stdin.end(input);
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })));
+}

@@ -1,0 +1,111 @@
+/** A whole deployment for a test: the real template and bundles in the emulator, before the simulator. */
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { APIGatewayClient, GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
+import { App } from 'aws-cdk-lib';
+import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
+import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
+import { stackNameOf } from '../../infra/stack/stages.ts';
+import { completeImport } from './complete-import.ts';
+import { clientConfig, deploy, type Outputs } from './deployment.ts';
+import { type Ministack, type MinistackOptions, startMinistack } from './ministack.ts';
+
+export const stageName = 'test';
+const stackName = stackNameOf(stageName);
+
+/** What must appear nowhere but in the secret and in the simulator. */
+export const canary = { appKey: 'canary-app-key-5f1d', appSecret: 'canary-app-secret-9c27' };
+
+export const snapshots = '/openapi/market-data/stock/snapshot?symbols=AAPL&category=US_STOCK';
+
+type Props = Omit<CountersignStackProps, 'upstream'>;
+
+export interface Stage {
+  readonly simulator: Simulator;
+  readonly emulator: Ministack;
+  readonly outputs: Outputs;
+  /** Where a client calls. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** The deployed template, as text. */
+  readonly template: string;
+  /** With the API key unless `headers` says otherwise. */
+  call(path: string, init?: RequestInit): Promise<Response>;
+  /** Deploys again with other properties; the API body must not change, or the emulator makes a new API. */
+  update(props: Props): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface StageOptions extends MinistackOptions {
+  readonly props?: Props;
+  /** Requests that the simulator admits in a minute. */
+  readonly upstreamLimit?: number;
+}
+
+export async function startStage({
+  props = {},
+  upstreamLimit = 300,
+  ...options
+}: StageOptions = {}): Promise<Stage> {
+  const simulator = await startSimulator({
+    ...canary,
+    limits: { 'market-data': { requests: upstreamLimit, perSeconds: 60 } },
+  });
+  const directories: string[] = [];
+  let emulator: Ministack | undefined;
+  const stop = async () => {
+    await emulator?.stop();
+    await simulator.close();
+    for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+  };
+  const synth = (more: Props) => {
+    const directory = mkdtempSync(join(tmpdir(), 'countersign-assembly-'));
+    directories.push(directory);
+    const app = new App({ outdir: directory });
+    new CountersignStack(app, stackName, { upstream: { baseUrl: simulator.url }, ...more });
+    app.synth();
+    return { directory, stackName };
+  };
+  try {
+    const assembly = synth(props);
+    emulator = await startMinistack(options);
+    const running = emulator;
+    const outputs = await deploy(running, assembly);
+    const template = readFileSync(join(assembly.directory, `${stackName}.template.json`), 'utf8');
+    const [, restApiId = ''] = /^https:\/\/([^.]+)\./.exec(outputs.ApiUrl ?? '') ?? [];
+    const body = bodyOf(template);
+    await completeImport(running, { restApiId, stageName: 'v1', body });
+    const url = `${running.endpoint}/restapis/${restApiId}/v1/_user_request_`;
+    const { value: apiKey = '' } = outputs.ApiKeyId
+      ? await new APIGatewayClient(clientConfig(running)).send(
+          new GetApiKeyCommand({ apiKey: outputs.ApiKeyId, includeValue: true }),
+        )
+      : {};
+    return {
+      simulator,
+      emulator: running,
+      outputs,
+      url,
+      apiKey,
+      template,
+      call: (path, init = {}) =>
+        fetch(`${url}${path}`, { ...init, headers: { 'x-api-key': apiKey, ...init.headers } }),
+      async update(more) {
+        await deploy(running, synth({ ...props, ...more }));
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function bodyOf(template: string): unknown {
+  const { Resources } = JSON.parse(template) as {
+    Resources: Record<string, { readonly Type: string; readonly Properties: { readonly Body?: unknown } }>;
+  };
+  return Object.values(Resources).find(({ Type }) => Type === 'AWS::ApiGateway::RestApi')?.Properties.Body;
+}

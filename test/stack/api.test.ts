@@ -1,0 +1,120 @@
+/** The API as a resource, its stage, plans, keys and outputs. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AwsSolutionsChecks } from 'cdk-nag';
+import type { CountersignStackProps } from '../../infra/stack/stack.ts';
+import { getStockSnapshots, limits, placeOrder } from '../../lib/catalogue/index.ts';
+import { synthesise } from './synthesise.ts';
+
+const operations = [getStockSnapshots, placeOrder];
+
+test('one regional API, whose body replaces what was there', () => {
+  const { one, all, template } = synthesise({ operations });
+  const [, { Properties }] = one('AWS::ApiGateway::RestApi');
+  assert.equal(Properties.Mode, 'overwrite', 'merged, the routes of a group that was closed would stay');
+  assert.deepEqual(Properties.EndpointConfiguration, { Types: ['REGIONAL'] });
+  assert.deepEqual(Properties.Parameters, { endpointConfigurationTypes: 'REGIONAL' });
+  assert.ok(getStockSnapshots.path in (Properties.Body as { paths: object }).paths);
+  for (const type of ['Resource', 'Method', 'GatewayResponse', 'RequestValidator', 'Model'])
+    assert.deepEqual(all(`AWS::ApiGateway::${type}`), [], 'all of that stands in the body');
+  // Elsewhere on its way through CloudFormation other characters become question marks.
+  assert.match(JSON.stringify(template), /^[ -~]*$/);
+});
+
+test('nothing of the account is touched unless it is asked for', () => {
+  const { one, all } = synthesise({ operations });
+  assert.deepEqual(all('AWS::ApiGateway::Account'), []);
+  const [, { Properties }] = one('AWS::ApiGateway::Stage');
+  assert.equal(Properties.StageName, 'v1');
+  assert.equal(Properties.TracingEnabled, false);
+  assert.equal(Properties.AccessLogSetting, undefined);
+  assert.equal(Properties.MethodSettings, undefined);
+});
+
+test('access logs: with the account’s role, or setting it', () => {
+  const using = synthesise({ operations, logs: { access: 'use-account-role' } });
+  assert.deepEqual(using.all('AWS::ApiGateway::Account'), []);
+  const [, { Properties }] = using.one('AWS::ApiGateway::Stage');
+  const { Format } = Properties.AccessLogSetting as { readonly Format: string };
+  assert.doesNotMatch(Format, /apiKey\}|identity\.apiKey"|querystring|header|context\.path/i);
+  assert.ok('requestId' in (JSON.parse(Format) as object));
+
+  const setting = synthesise({ operations, logs: { access: 'set-account-role' } });
+  assert.equal(setting.all('AWS::ApiGateway::Account').length, 1);
+});
+
+test('the default plan holds one key within the upstream’s limit, with one bucket for all methods', () => {
+  const { one, all } = synthesise({ operations });
+  const [planId, { Properties }] = one('AWS::ApiGateway::UsagePlan');
+  const { BurstLimit, RateLimit } = Properties.Throttle as { BurstLimit: number; RateLimit: number };
+  const { requests, perSeconds } = limits['market-data'];
+  assert.ok(BurstLimit + perSeconds * RateLimit <= requests);
+  assert.ok(BurstLimit >= 1 && RateLimit > 0);
+  const [apiId] = one('AWS::ApiGateway::RestApi');
+  const [stageId] = one('AWS::ApiGateway::Stage');
+  assert.deepEqual(Properties.ApiStages, [{ ApiId: { Ref: apiId }, Stage: { Ref: stageId }, Throttle: {} }]);
+  const [keyId, key] = one('AWS::ApiGateway::ApiKey');
+  assert.ok(!('Value' in key.Properties), 'API Gateway makes the value');
+  assert.equal(key.Properties.Enabled, true);
+  assert.deepEqual(
+    all('AWS::ApiGateway::UsagePlanKey').map(([, link]) => link.Properties),
+    [{ KeyId: { Ref: keyId }, KeyType: 'API_KEY', UsagePlanId: { Ref: planId } }],
+  );
+});
+
+test('further plans, keys and quotas are configuration', () => {
+  const { all, template } = synthesise({
+    operations,
+    plans: {
+      default: { keys: ['default', 'android'] },
+      partner: { ratePerSecond: 0.5, burst: 5, quota: { requests: 1000, per: 'month' } },
+    },
+  });
+  const partner = all('AWS::ApiGateway::UsagePlan').find(
+    ([, { Properties }]) => Properties.UsagePlanName === 'Countersign-test partner',
+  )?.[1].Properties;
+  assert.deepEqual(partner?.Throttle, { BurstLimit: 5, RateLimit: 0.5 });
+  assert.deepEqual(partner?.Quota, { Limit: 1000, Period: 'MONTH' });
+  assert.equal(all('AWS::ApiGateway::ApiKey').length, 3);
+  assert.equal(all('AWS::ApiGateway::UsagePlanKey').length, 3);
+  assert.deepEqual(Object.keys(template.Outputs).sort(), [
+    'ApiKeyId',
+    'ApiKeyIdDefaultAndroid',
+    'ApiKeyIdPartnerDefault',
+    'ApiUrl',
+    'SecretArn',
+  ]);
+  assert.match(
+    JSON.stringify(template),
+    /gatewayresponse\.header\.Retry-After":"'2'"/,
+    'for the slowest plan',
+  );
+});
+
+test('outputs: where to call, which key, which secret', () => {
+  const { template, one } = synthesise({ operations, stageName: 'beta' });
+  assert.deepEqual(Object.keys(template.Outputs), ['ApiUrl', 'SecretArn', 'ApiKeyId']);
+  assert.deepEqual(template.Outputs.SecretArn?.Value, { Ref: one('AWS::SecretsManager::Secret')[0] });
+  assert.deepEqual(template.Outputs.ApiKeyId?.Value, { Ref: one('AWS::ApiGateway::ApiKey')[0] });
+  assert.match(JSON.stringify(template.Outputs.ApiUrl?.Value), /https:\/\/.*execute-api.*\/beta"/);
+});
+
+const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
+  plain: {},
+  'access logs': { logs: { access: 'use-account-role' } },
+  'access logs and the account’s role': { logs: { access: 'set-account-role' } },
+  'IAM groups, CORS, plans': {
+    groups: { orders: 'iam' },
+    cors: { origins: ['https://a.example'] },
+    plans: { partner: { keys: ['one', 'two'] } },
+  },
+};
+
+for (const [what, props] of Object.entries(variants))
+  test(`cdk-nag, AwsSolutions: ${what}`, () => {
+    const { app } = synthesise({ operations, ...props });
+    const { success, violations } = new AwsSolutionsChecks(app).validateScope(app);
+    assert.deepEqual(violations, []);
+    assert.ok(success);
+  });

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
+import { resolveConfig } from '../../infra/stack/resolve-config.ts';
+import { configOf, stageOf } from '../../infra/stack/stages.ts';
+import { limits, openByDefault } from '../../lib/catalogue/index.ts';
+import { baseUrl, synthesise } from './synthesise.ts';
+
+const upstream = { baseUrl };
+
+test('an upstream is enough: the rest has defaults that are safe', () => {
+  const resolved = resolveConfig({ upstream });
+  assert.deepEqual(resolved.upstream, { baseUrl, timeoutSeconds: 10 });
+  assert.deepEqual(
+    resolved.access,
+    Object.fromEntries(openByDefault.map((group) => [group, 'api-key'])),
+    'open are the groups that the catalogue opens, and only with a key',
+  );
+  assert.deepEqual(resolved.origins, []);
+  assert.deepEqual(resolved.logs, { retentionDays: 30, access: 'off' });
+  assert.deepEqual(resolved.functions, { timeoutSeconds: 25, memoryMiB: 512 });
+  assert.equal(resolved.stageName, 'v1');
+});
+
+test('one key under any plan without figures stays within the upstream’s limit', () => {
+  const { requests, perSeconds } = limits['market-data'];
+  for (const plan of resolveConfig({ upstream, plans: { partner: { keys: ['a', 'b'] } } }).plans)
+    assert.ok(plan.burst + perSeconds * plan.ratePerSecond <= requests, plan.name);
+});
+
+test('plans: the default one is there beside others, and can be changed', () => {
+  const { plans } = resolveConfig({
+    upstream,
+    plans: {
+      default: { keys: ['ios', 'android'] },
+      partner: { ratePerSecond: 0.5, burst: 5, quota: { requests: 1000, per: 'day' } },
+    },
+  });
+  assert.deepEqual(plans, [
+    { name: 'default', burst: 60, ratePerSecond: 4, keys: ['ios', 'android'] },
+    {
+      name: 'partner',
+      burst: 5,
+      ratePerSecond: 0.5,
+      quota: { requests: 1000, per: 'day' },
+      keys: ['default'],
+    },
+  ]);
+});
+
+/** Wrong configurations as a deployer without a type checker could write them. */
+const refused: readonly (readonly [what: string, config: unknown, sentence: RegExp])[] = [
+  ['no upstream', {}, /^upstream is required\.$/],
+  ['no base URL', { upstream: {} }, /^upstream\.baseUrl is required\.$/],
+  ['a relative base URL', { upstream: { baseUrl: 'api' } }, /^upstream\.baseUrl .*not an absolute URL\.$/],
+  ['http to a host', { upstream: { baseUrl: 'http://up.example' } }, /^upstream\.baseUrl .*use https\.$/],
+  [
+    'credentials',
+    { upstream: { baseUrl: 'https://a:b@up.example' } },
+    /^upstream\.baseUrl .*do not belong in it\.$/,
+  ],
+  ['an unknown property', { upstream, group: {} }, /^group is not a property/],
+  ['an unknown group', { upstream, groups: { bonds: 'iam' } }, /^groups\.bonds is not a property/],
+  ['tokens', { upstream, groups: { auth: 'iam' } }, /^groups\.auth can never be opened/],
+  ['orders with a key', { upstream, groups: { orders: 'api-key' } }, /^groups\.orders takes iam or closed/],
+  [
+    'another access',
+    { upstream, groups: { 'market-data': 'open' } },
+    /^groups\.market-data takes one of api-key, iam, closed\.$/,
+  ],
+  [
+    'a rate alone',
+    { upstream, plans: { slow: { ratePerSecond: 1 } } },
+    /^plans\.slow takes ratePerSecond and burst together/,
+  ],
+  [
+    'a rate of 0',
+    { upstream, plans: { slow: { ratePerSecond: 0, burst: 1 } } },
+    /^plans\.slow\.ratePerSecond takes a number above 0\.$/,
+  ],
+  [
+    'an endless rate',
+    { upstream, plans: { slow: { ratePerSecond: Infinity, burst: 1 } } },
+    /^plans\.slow\.ratePerSecond takes/,
+  ],
+  [
+    'half a burst',
+    { upstream, plans: { slow: { ratePerSecond: 1, burst: 0.5 } } },
+    /^plans\.slow\.burst takes a whole number/,
+  ],
+  [
+    'a quota of 0',
+    { upstream, plans: { slow: { quota: { requests: 0, per: 'day' } } } },
+    /^plans\.slow\.quota\.requests takes/,
+  ],
+  [
+    'a quota per year',
+    { upstream, plans: { slow: { quota: { requests: 1, per: 'year' } } } },
+    /^plans\.slow\.quota\.per takes one of/,
+  ],
+  ['no keys', { upstream, plans: { slow: { keys: [] } } }, /^plans\.slow\.keys takes at least one key\.$/],
+  [
+    'a key twice',
+    { upstream, plans: { slow: { keys: ['a', 'a'] } } },
+    /^plans\.slow\.keys has the same key twice\.$/,
+  ],
+  ['a plan’s name', { upstream, plans: { 'Slow plan': {} } }, /^plans\.Slow plan takes a name/],
+  [
+    'an origin with a path',
+    { upstream, cors: { origins: ['https://a.example/'] } },
+    /^cors\.origins\.0 .*without a path\.$/,
+  ],
+  [
+    'an origin with its own port',
+    { upstream, cors: { origins: ['https://a.example:443'] } },
+    /^cors\.origins\.0 .*leave the port out/,
+  ],
+  ['the origin null', { upstream, cors: { origins: ['null'] } }, /^cors\.origins\.0 /],
+  [
+    'an origin that is code',
+    { upstream, cors: { origins: ['https://a.example")#end'] } },
+    /^cors\.origins\.0 /,
+  ],
+  [
+    '* beside others',
+    { upstream, cors: { origins: ['https://a.example', '*'] } },
+    /^cors\.origins takes \* only alone/,
+  ],
+  [
+    'an origin twice',
+    { upstream, cors: { origins: ['https://a.example', 'https://a.example'] } },
+    /twice\.$/,
+  ],
+  [
+    '29 seconds',
+    { upstream, functions: { timeoutSeconds: 29 } },
+    /^functions\.timeoutSeconds takes a whole number from 1 to 28\.$/,
+  ],
+  [
+    'no room for two attempts',
+    { upstream: { baseUrl, timeoutSeconds: 13 } },
+    /^functions\.timeoutSeconds must be more than twice upstream\.timeoutSeconds \(13\)/,
+  ],
+  [
+    'tiny functions',
+    { upstream, functions: { memoryMiB: 64 } },
+    /^functions\.memoryMiB takes a whole number from 128/,
+  ],
+  [
+    'a retention of 31 days',
+    { upstream, logs: { retentionDays: 31 } },
+    /^logs\.retentionDays takes one of 1, 3, 5/,
+  ],
+  ['logs for ever', { upstream, logs: { retentionDays: 9999 } }, /^logs\.retentionDays takes one of/],
+  ['access logs: true', { upstream, logs: { access: true } }, /^logs\.access takes one of off/],
+  ['a stage with a slash', { upstream, stageName: 'v/1' }, /^stageName takes/],
+  ['another removal', { upstream, onRemoval: 'snapshot' }, /^onRemoval takes one of destroy, retain\.$/],
+  ['nothing', undefined, /^The configuration /],
+];
+
+for (const [what, config, sentence] of refused)
+  test(`refused in one sentence: ${what}`, () => {
+    assert.throws(
+      () => resolveConfig(config as CountersignConfig),
+      (error) => {
+        assert.ok(error instanceof ConfigError);
+        assert.match(error.message, sentence);
+        assert.match(error.message, /^[^\n]+\.$/);
+        return true;
+      },
+    );
+  });
+
+test('origins of web views and of development are taken', () => {
+  const origins = [
+    'capacitor://localhost',
+    'ionic://localhost',
+    'http://localhost:5173',
+    'http://[::1]:8080',
+  ];
+  assert.deepEqual(resolveConfig({ upstream, cors: { origins } }).origins, origins);
+});
+
+test('a group cannot be opened before it has operations, and something must be open', () => {
+  assert.throws(
+    () => synthesise({ operations: [], groups: { orders: 'iam' } }),
+    /^ConfigError: groups\.orders cannot be opened: the catalogue has no operations of it yet\.$/,
+  );
+  assert.throws(() => synthesise({ operations: [] }), /^ConfigError: groups leaves nothing open/);
+});
+
+test('stages have names; another one is refused with those that there are', () => {
+  assert.equal(stageOf(undefined), 'dev');
+  for (const name of ['dev', 'prod']) assert.doesNotThrow(() => resolveConfig(configOf(stageOf(name))));
+  assert.throws(
+    () => stageOf('production'),
+    /^ConfigError: stage must be one of dev, prod, .*"production"\.$/,
+  );
+  assert.throws(() => stageOf('toString'), ConfigError);
+});

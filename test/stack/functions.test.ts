@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { getStockSnapshots, listAccounts, openable, placeOrder } from '../../lib/catalogue/index.ts';
+import { allOperations } from './all-operations.ts';
+import { baseUrl, type Resource, type Synthesised, someHandler, synthesise } from './synthesise.ts';
+
+const operations = [getStockSnapshots, listAccounts, placeOrder];
+const plain = synthesise({ operations });
+const opened = synthesise({ operations, groups: { accounts: 'iam', orders: 'iam' } });
+
+test('closed groups are neither routed nor deployed', () => {
+  assert.equal(plain.all('AWS::Lambda::Function').length, 1);
+  assert.doesNotMatch(JSON.stringify(plain.template), /place_order|account\/list|sigv4/);
+  assert.equal(opened.all('AWS::Lambda::Function').length, 3);
+  assert.match(JSON.stringify(opened.template), /place_order/);
+  const closed = synthesise({ operations, groups: { 'market-data': 'closed', accounts: 'iam' } });
+  assert.doesNotMatch(JSON.stringify(closed.template), /snapshot/);
+});
+
+test('operations on tokens are never routed, whatever is opened', () => {
+  const everything = synthesise({
+    operations: allOperations,
+    entryOf: someHandler,
+    groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
+  });
+  assert.equal(everything.all('AWS::Lambda::Function').length, openable.length);
+  assert.doesNotMatch(JSON.stringify(everything.template), /tokens?\/(create|check)/);
+});
+
+test('the newest runtime, and time-outs that nest', () => {
+  const [, { Properties }] = plain.one('AWS::Lambda::Function');
+  assert.deepEqual(Properties.Architectures, ['arm64']);
+  assert.equal(Properties.Runtime, 'nodejs24.x');
+  assert.equal(Properties.Handler, 'index.handler');
+  const { UPSTREAM_TIMEOUT_MS } = variablesOf(Properties);
+  assert.ok(2 * Number(UPSTREAM_TIMEOUT_MS) < 1000 * Number(Properties.Timeout));
+  assert.ok(Number(Properties.Timeout) < 29);
+});
+
+test('the environment names the secret and does not hold it', () => {
+  const [, { Properties }] = plain.one('AWS::Lambda::Function');
+  const [secretId] = plain.one('AWS::SecretsManager::Secret');
+  assert.deepEqual(variablesOf(Properties), {
+    UPSTREAM_BASE_URL: baseUrl,
+    UPSTREAM_TIMEOUT_MS: '10000',
+    SECRET_ID: { Ref: secretId },
+  });
+});
+
+test('functions know the origins', () => {
+  const { one } = synthesise({
+    operations,
+    cors: { origins: ['https://a.example', 'capacitor://localhost'] },
+  });
+  const { CORS_ORIGINS } = variablesOf(one('AWS::Lambda::Function')[1].Properties);
+  assert.equal(CORS_ORIGINS, 'https://a.example,capacitor://localhost');
+});
+
+test('the secret is empty until the operator sets it', () => {
+  const [, { Properties }] = plain.one('AWS::SecretsManager::Secret');
+  assert.deepEqual(Object.keys(Properties), ['Description']);
+});
+
+for (const [what, synthesised] of Object.entries({ plain, opened }))
+  test(`each function has its own role, which can do two things to two resources (${what})`, () => {
+    const { all, one, template } = synthesised;
+    const [secretId] = one('AWS::SecretsManager::Secret');
+    const functions = all('AWS::Lambda::Function');
+    const roles = all('AWS::IAM::Role');
+    assert.equal(roles.length, functions.length);
+    assert.equal(
+      new Set(functions.map(([, { Properties }]) => idOf(Properties.Role))).size,
+      functions.length,
+    );
+    for (const [, { Properties }] of functions) {
+      const logGroup = (Properties.LoggingConfig as { LogGroup: { Ref: string } }).LogGroup.Ref;
+      const role = template.Resources[idOf(Properties.Role)]?.Properties ?? {};
+      assert.equal(role.ManagedPolicyArns, undefined);
+      assert.deepEqual(statementsOf(role), [
+        { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: { Ref: secretId } },
+        {
+          Effect: 'Allow',
+          Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+          Resource: { 'Fn::GetAtt': [logGroup, 'Arn'] },
+        },
+      ]);
+    }
+    assert.deepEqual(all('AWS::IAM::Policy'), [], 'nothing is attached from elsewhere');
+    assert.deepEqual(all('AWS::IAM::ManagedPolicy'), []);
+  });
+
+test('one invoke permission for each function, for this API only', () => {
+  const [apiId] = opened.one('AWS::ApiGateway::RestApi');
+  const permissions = opened.all('AWS::Lambda::Permission');
+  assert.deepEqual(
+    permissions.map(([, { Properties }]) => idOf(Properties.FunctionName)).sort(),
+    opened
+      .all('AWS::Lambda::Function')
+      .map(([id]) => id)
+      .sort(),
+  );
+  for (const [, { Properties }] of permissions) {
+    assert.equal(Properties.Principal, 'apigateway.amazonaws.com');
+    assert.equal(
+      joined(Properties.SourceArn),
+      `arn:<AWS::Partition>:execute-api:<AWS::Region>:<AWS::AccountId>:<${apiId}>/*`,
+    );
+  }
+});
+
+test('log groups keep a month, and go with the stack, unless configured otherwise', () => {
+  const logGroups = ({ all }: Synthesised) => all('AWS::Logs::LogGroup').map(([, resource]) => resource);
+  assert.equal(logGroups(opened).length, 3);
+  for (const { Properties, DeletionPolicy } of logGroups(opened)) {
+    assert.equal(Properties.RetentionInDays, 30);
+    assert.equal(DeletionPolicy, 'Delete');
+  }
+  const kept = synthesise({
+    operations,
+    logs: { retentionDays: 365, access: 'use-account-role' },
+    onRemoval: 'retain',
+  });
+  assert.equal(logGroups(kept).length, 2, 'the function’s and the access log');
+  for (const { Properties, DeletionPolicy } of [...logGroups(kept)]) {
+    assert.equal(Properties.RetentionInDays, 365);
+    assert.equal(DeletionPolicy, 'Retain');
+  }
+  assert.equal(kept.one('AWS::SecretsManager::Secret')[1].DeletionPolicy, 'Retain');
+});
+
+const variablesOf = (properties: Resource['Properties']) =>
+  (properties.Environment as { readonly Variables: Readonly<Record<string, unknown>> }).Variables;
+
+/** The logical id that a Fn::GetAtt means. */
+const idOf = (value: unknown) => (value as { 'Fn::GetAtt': readonly [string, string] })['Fn::GetAtt'][0];
+
+const statementsOf = (role: Resource['Properties']) =>
+  (role.Policies as readonly { PolicyDocument: { Statement: readonly object[] } }[]).flatMap(
+    ({ PolicyDocument }) => PolicyDocument.Statement,
+  );
+
+/** A Fn::Join with its references in angle brackets. */
+const joined = (value: unknown) =>
+  (value as { 'Fn::Join': readonly [string, readonly (string | { Ref: string })[]] })['Fn::Join'][1]
+    .map((part) => (typeof part === 'string' ? part : `<${part.Ref}>`))
+    .join('');

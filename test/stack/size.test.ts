@@ -1,0 +1,72 @@
+/** How large a stack of the whole interface is, beside what CloudFormation and API Gateway take. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openable, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { allOperations } from './all-operations.ts';
+import { someHandler, synthesise } from './synthesise.ts';
+
+const routed = allOperations.filter(({ group }) => openable.includes(group));
+const routes = routesOf(routed);
+
+const { template, one, all } = synthesise({
+  operations: allOperations,
+  entryOf: someHandler,
+  groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
+  cors: {
+    origins: [
+      'https://app.example.com',
+      'https://www.example.com',
+      'capacitor://localhost',
+      'http://localhost:5173',
+    ],
+  },
+  plans: { partner: { keys: ['one', 'two', 'three'] } },
+});
+
+test('the list of all operations is complete, and the catalogue says the same of those it has', () => {
+  assert.equal(allOperations.length, 64);
+  assert.equal(routesOf(allOperations).length, 124);
+  const listed = new Map(
+    routesOf(allOperations).map((route) => [`${route.method} ${route.path}`, route.operation]),
+  );
+  for (const { method, path, operation } of routesOf(operations))
+    assert.equal(listed.get(`${method} ${path}`)?.group, operation.group, `${method} ${path}`);
+});
+
+test('all operations and aliases: fewer than 400 resources', (t) => {
+  const count = Object.keys(template.Resources).length;
+  t.diagnostic(`${count} resources for ${routed.length} operations on ${routes.length} paths`);
+  assert.ok(count < 400, `${count} resources`);
+});
+
+test('the body holds every path and stays far below what can be imported', (t) => {
+  const [, { Properties }] = one('AWS::ApiGateway::RestApi');
+  const { paths } = Properties.Body as { readonly paths: object };
+  assert.deepEqual(Object.keys(paths).sort(), ['/health', ...routes.map(({ path }) => path)].sort());
+  const bytes = JSON.stringify(Properties.Body).length;
+  t.diagnostic(`${bytes} bytes of body`);
+  assert.ok(bytes < 600_000, `${bytes} bytes`);
+  // As it is uploaded, indented; CloudFormation takes 1 MB.
+  const uploaded = JSON.stringify(template, undefined, 1).length;
+  t.diagnostic(`${uploaded} bytes of template`);
+  assert.ok(uploaded < 900_000, `${uploaded} bytes`);
+});
+
+test('API Gateway has room for the path segments: 300 resources for one API, without an increase', (t) => {
+  const segments = new Set(
+    [...routes.map(({ path }) => path), '/health'].flatMap((path) => {
+      const parts = path.split('/');
+      return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+    }),
+  );
+  t.diagnostic(`${segments.size} resources in API Gateway`);
+  assert.ok(segments.size < 300, `${segments.size} resources`);
+});
+
+test('functions’ own policies stay below 20 kB', () => {
+  const functions = all('AWS::Lambda::Function');
+  const permissions = all('AWS::Lambda::Permission');
+  assert.equal(permissions.length, functions.length, 'one statement each, however many operations it serves');
+  for (const [, { Properties }] of permissions) assert.ok(JSON.stringify(Properties).length < 2_000);
+});

@@ -1,0 +1,61 @@
+/** What an update of a running stack replaces: the deployment, never the API, whose address clients know. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { getStockSnapshots, listAccounts, type Operation } from '../../lib/catalogue/index.ts';
+import { type Synthesised, synthesise } from './synthesise.ts';
+
+const operations: readonly Operation[] = [getStockSnapshots, listAccounts];
+const before = synthesise({ operations });
+
+const oneMore: Operation = {
+  ...getStockSnapshots,
+  id: 'getInventedThings',
+  path: '/market-data/invented-things/get',
+  aliases: ['/openapi/invented-thing'],
+};
+
+const idOf = ({ one }: Synthesised, type: string) => one(`AWS::ApiGateway::${type}`)[0];
+
+test('the same input gives the same template', () => {
+  assert.deepEqual(synthesise({ operations }).template, before.template);
+});
+
+const changes: Readonly<Record<string, Synthesised>> = {
+  'one more operation': synthesise({ operations: [...operations, oneMore] }),
+  'one operation less': synthesise({ operations: [{ ...getStockSnapshots, aliases: [] }] }),
+  'a group that was opened': synthesise({ operations, groups: { accounts: 'iam' } }),
+  'another text': synthesise({ operations: [{ ...getStockSnapshots, title: 'Another title' }] }),
+  'an origin': synthesise({ operations, cors: { origins: ['https://a.example'] } }),
+};
+
+for (const [what, after] of Object.entries(changes))
+  test(`${what}: the API stays, and is deployed anew`, () => {
+    assert.equal(idOf(after, 'RestApi'), idOf(before, 'RestApi'));
+    assert.equal(idOf(after, 'Stage'), idOf(before, 'Stage'));
+    assert.notEqual(idOf(after, 'Deployment'), idOf(before, 'Deployment'));
+    assert.deepEqual(after.one('AWS::ApiGateway::Stage')[1].Properties.DeploymentId, {
+      Ref: idOf(after, 'Deployment'),
+    });
+  });
+
+const elsewhere: Readonly<Record<string, Synthesised>> = {
+  'a plan’s figures': synthesise({ operations, plans: { default: { ratePerSecond: 2, burst: 20 } } }),
+  'more memory': synthesise({ operations, functions: { memoryMiB: 1024 } }),
+  'another upstream': synthesise({ operations, upstream: { baseUrl: 'https://other.example' } }),
+};
+
+for (const [what, after] of Object.entries(elsewhere))
+  test(`${what}: every resource keeps its id, also the deployment`, () => {
+    assert.deepEqual(Object.keys(after.template.Resources), Object.keys(before.template.Resources));
+  });
+
+test('what a key, the secret and the functions are called does not depend on what else is there', () => {
+  const after = synthesise({
+    operations: [...operations, oneMore],
+    groups: { accounts: 'iam' },
+    plans: { partner: {} },
+  });
+  for (const [id, { Type }] of Object.entries(before.template.Resources))
+    if (Type !== 'AWS::ApiGateway::Deployment') assert.equal(after.template.Resources[id]?.Type, Type, id);
+});
