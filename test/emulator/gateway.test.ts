@@ -175,7 +175,8 @@ describe('a running deployment', { skip: missingEmulator() }, () => {
  * The emulator kills a function's processes when its code changes, calls in progress with them; AWS lets them
  * end. These are its own words for that, in its own error shape.
  */
-const emulatorKilledIt = /Worker process died|'NoneType' object has no attribute 'stdin'/;
+const emulatorKilledIt =
+  /Worker process (died|exited immediately\. stderr: )\\"|'NoneType' object has no attribute 'stdin'/;
 
 /** Two clients, one call after another each, until told to stop. */
 async function keepCalling(stage: Stage, signal: AbortSignal, statuses: (number | string)[]): Promise<void> {
