@@ -25,13 +25,7 @@ export async function readAtMost(
     if (length > maxBytes) return undefined;
     chunks.push(chunk);
   }
-  const body = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    body.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return body;
+  return Buffer.concat(chunks);
 }
 
 function decoded(incoming: IncomingMessage): AsyncIterable<unknown> {

@@ -1,5 +1,7 @@
 /** What an upstream's base URL may be; asked by the gateway and by whoever reads configuration. */
 
+import { isPlainPath, isPrivate } from '../signer/request.ts';
+
 /** In words what is wrong with it, or undefined. */
 export function baseUrlFault(text: string): string | undefined {
   let url: URL;
@@ -8,11 +10,10 @@ export function baseUrlFault(text: string): string | undefined {
   } catch {
     return 'not an absolute URL';
   }
-  if (url.protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1])$/.test(url.hostname))
-    return 'http is for loopback addresses only; use https';
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'neither https nor http';
+  if (!isPrivate(url)) return 'http is for loopback addresses only; use https';
   if (url.username || url.password) return 'credentials do not belong in it';
   if (url.search || url.hash) return 'a query or fragment does not belong in it';
-  if (/[^\w.~/-]/.test(url.pathname)) return 'its path has characters that cannot be signed';
+  if (!isPlainPath(url.pathname)) return 'its path has characters that cannot be signed';
   return undefined;
 }

@@ -28,6 +28,13 @@ export interface PlainRequest {
   readonly body: string;
 }
 
+/** Whether nobody else reads what is sent there. */
+export const isPrivate = ({ protocol, hostname }: URL) =>
+  protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname));
+
+/** Whether a path is sent in the very characters in which it is signed. */
+export const isPlainPath = (path: string) => !/[^\w.~/-]/.test(path);
+
 /** @throws SignError where what would be sent could not be what is signed */
 export function toPlainRequest(input: SignInput): PlainRequest {
   const body = bodyText(input.body);
@@ -42,10 +49,9 @@ export function toPlainRequest(input: SignInput): PlainRequest {
   } catch {
     throw new SignError('invalid_url', 'not an absolute URL');
   }
-  const { protocol, hostname, host, pathname: path } = url;
-  if (protocol !== 'https:' && !(protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname)))
-    throw new SignError('invalid_url', 'neither https nor loopback');
-  if (/[^\w.~/-]/.test(path)) throw new SignError('path_not_plain', path);
+  const { host, pathname: path } = url;
+  if (!isPrivate(url)) throw new SignError('invalid_url', 'neither https nor loopback');
+  if (!isPlainPath(path)) throw new SignError('path_not_plain', path);
 
   const query: Pair[] = url.search ? [...url.searchParams] : [];
   const more = input.query ?? {};

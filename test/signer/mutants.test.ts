@@ -46,8 +46,8 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'host without port',
     file: 'request',
-    find: 'hostname, host,',
-    by: 'hostname, hostname: host,',
+    find: 'const { host, pathname',
+    by: 'const { hostname: host, pathname',
   },
   { rule: 'query of the URL lost', file: 'request', find: '[...url.searchParams]', by: '[]' },
   {
