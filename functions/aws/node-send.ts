@@ -18,32 +18,19 @@ export interface NodeSendOptions {
 export function createNodeSend({ ca, clock = Date.now }: NodeSendOptions = {}): Send {
   const opened = new Map<string, Promise<Sockets>>();
   return async (request, limits) => {
-    const deadline = performance.now() + limits.timeoutMs;
     const url = new URL(request.url);
     const opening = opened.get(url.protocol) ?? openSockets(url.protocol, clock, ca);
     opened.set(url.protocol, opening);
-    const sockets = await opening;
-    const first = await sendOnce(sockets, url, request, limits, deadline, !limits.freshConnection);
-    if (first !== 'dead') return first;
-    /*
-     * A kept connection ended under a read before one byte of an answer: the other end had closed it already,
-     * so the request never arrived and counts nowhere. Where that should be wrong for once, the repeat is the
-     * same bytes with the same nonce, which the upstream refuses instead of serving it twice.
-     */
-    const second = await sendOnce(sockets, url, request, limits, deadline, false);
-    return second === 'dead' ? { kind: 'lost' } : second;
+    return sendOnce(await opening, url, request, limits);
   };
 }
 
-/** `dead` is said of kept connections only, so never of fresh ones. */
 function sendOnce(
   sockets: Sockets,
   url: URL,
   { method, headers, body }: OutgoingRequest,
-  { maxBytes }: SendLimits,
-  deadline: number,
-  mayReuse: boolean,
-): Promise<SendResult | 'dead'> {
+  { timeoutMs, maxBytes, freshConnection }: SendLimits,
+): Promise<SendResult> {
   return new Promise((resolve) => {
     const options = {
       method,
@@ -55,26 +42,27 @@ function sendOnce(
         ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
       },
     };
-    const outgoing = sockets.request(url, options, mayReuse ? 'kept' : 'fresh');
+    const outgoing = sockets.request(url, options, freshConnection ? 'fresh' : 'kept');
     let written = false;
     let answered = false;
     let timedOut = false;
-    const finish = (result: SendResult | 'dead') => {
+    const finish = (result: SendResult) => {
       clearTimeout(timer);
       resolve(result);
       // What is left of the answer is not worth reading, nor the connection keeping.
-      if (result === 'dead' || result.kind !== 'answer') outgoing.destroy();
+      if (result.kind !== 'answer') outgoing.destroy();
     };
     const fail = (error?: unknown) => {
       // The head leaves only over a finished connection, so that before it certainly nothing was sent.
       if (!written) finish({ kind: 'unreachable' });
       else if (timedOut) finish({ kind: 'timeout' });
-      else finish(outgoing.reusedSocket && !answered && isReset(error) ? 'dead' : { kind: 'lost' });
+      else
+        finish(outgoing.reusedSocket && !answered && isReset(error) ? { kind: 'dropped' } : { kind: 'lost' });
     };
     const timer = setTimeout(() => {
       timedOut = true;
       fail();
-    }, deadline - performance.now());
+    }, timeoutMs);
 
     outgoing.on('error', fail);
     outgoing.once('socket', (socket) => {

@@ -4,6 +4,7 @@ import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { createGroupHandler } from '../../functions/group.ts';
 import {
   exposedOperations,
+  findRoute,
   type Group,
   limits,
   operations,
@@ -54,9 +55,17 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
         routes: localRoutes(settings.openGroups, upstreamUrl, credentials, hooks.report),
         apiKeys: [{ id: 'local', value: settings.apiKey }],
         plan: planWithin(marketDataLimit),
-        refuse: (code, { requestId, allow, retryAfterSeconds }) => {
+        refuse: (code, { requestId, method, path, allow, retryAfterSeconds }) => {
+          const match = findRoute(routesOf(operations), method, path);
+          const sideEffect = match.kind === 'route' ? match.route.operation.sideEffect : undefined;
+          const mayHaveBeenSent = code === 'gateway_timeout' || code === 'gateway_error';
           const { status, headers, body } = refusalResponse(
-            { code, ...(allow && { allow }), ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
+            {
+              code,
+              ...(allow && { allow }),
+              ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+              ...(mayHaveBeenSent && sideEffect && { findOut: sideEffect.findOut }),
+            },
             requestId,
           );
           return { status, headers, body: new TextDecoder().decode(body) };

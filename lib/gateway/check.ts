@@ -6,6 +6,9 @@ import { compactJson } from './compact-json.ts';
 import type { GatewayRequest } from './http.ts';
 import type { Fault, Refusal } from './refusals.ts';
 
+/** Far above what any operation takes, and little enough to be looked through. */
+const maxBodyBytes = 1024 * 1024;
+
 /** What is signed and sent, besides the path. */
 export interface CheckedRequest {
   readonly query: readonly (readonly [name: string, value: string])[];
@@ -81,6 +84,8 @@ function checkBody(
       ? { code: 'invalid_body', detail: `${operation.id} takes no body.` }
       : { text: '', errors: [] };
   if (!body?.length) return { code: 'invalid_body', detail: `${operation.id} needs a JSON body.` };
+  if (body.length > maxBodyBytes)
+    return { code: 'payload_too_large', detail: `A body may have ${maxBodyBytes} bytes.` };
   // Absent means JSON: nothing else is ever sent here.
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? 'application/json'))
     return { code: 'unsupported_media_type' };
@@ -92,8 +97,19 @@ function checkBody(
   }
   const json = compactJson(text);
   if (!json.ok) return { code: 'invalid_body', detail: json.detail };
-  const parsed = v.safeParse(operation.body, json.value);
-  return { text: json.text, errors: parsed.success ? [] : parsed.issues.slice(0, 20).map(bodyFault) };
+  return { text: json.text, errors: bodyFaults(operation.body, json) };
+}
+
+/**
+ * All that is wrong with a body of a size that people write. Of a larger one the first fault only: a hostile
+ * one could be wrong in a million places, each of them an object in memory.
+ */
+function bodyFaults(
+  schema: v.GenericSchema,
+  { text, value }: { text: string; value: unknown },
+): readonly Fault[] {
+  const parsed = v.safeParse(schema, value, { abortEarly: text.length > 16_384 });
+  return parsed.success ? [] : parsed.issues.slice(0, 20).map(bodyFault);
 }
 
 function bodyFault(issue: v.BaseIssue<unknown>): Fault {

@@ -48,21 +48,32 @@ export interface CredentialsOptions extends SigningPorts {
   readonly renewalPauseMs?: number;
 }
 
+/** How long nothing is asked after there was no secret to use: short, because somebody is about to set it. */
+const failurePauseMs = 1000;
+
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { source, clock, timeToLiveMs = 300_000, renewalPauseMs = 10_000 } = options;
   let known: { readonly text: string; readonly identity: Identity } | undefined;
   let freshUntil = Number.NEGATIVE_INFINITY;
   let nextRenewal = Number.NEGATIVE_INFINITY;
   let reading: Promise<IdentityResult> | undefined;
+  let failed: { readonly result: IdentityResult; readonly until: number } | undefined;
   let previous: Promise<Identity | undefined> = Promise.resolve(undefined);
   let nextPrevious = Number.NEGATIVE_INFINITY;
   let preferred: { readonly identity: Identity; readonly until: number } | undefined;
 
   /** One read at a time; the last good secret outlives a source that cannot be asked. */
   function read(): Promise<IdentityResult> {
-    reading ??= readOnce().finally(() => {
-      reading = undefined;
-    });
+    reading ??= readOnce()
+      .then((result) => {
+        // A source that could not be asked is asked again by the next request: its failure is slow enough.
+        const lasting = !result.ok && result.code !== 'secret_unavailable';
+        failed = lasting ? { result, until: clock() + failurePauseMs } : undefined;
+        return result;
+      })
+      .finally(() => {
+        reading = undefined;
+      });
     return reading;
   }
 
@@ -103,7 +114,8 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   }
 
   async function current(): Promise<IdentityResult> {
-    return known && clock() < freshUntil ? { ok: true, identity: known.identity } : read();
+    if (known && clock() < freshUntil) return { ok: true, identity: known.identity };
+    return failed && clock() < failed.until ? failed.result : read();
   }
 
   function prefer(identity: Identity): void {

@@ -2,12 +2,12 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
-import { baseUrlFault } from './base-url.ts';
+import { baseUrlFault, normalBaseUrl } from './base-url.ts';
 import { type CheckedRequest, check } from './check.ts';
 import { createCredentials, type Identity, type SecretSource } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
 import { isRefusal, type Refusal, type RefusalCode, refusalResponse } from './refusals.ts';
-import { createFetchSend, type Send } from './send.ts';
+import { createFetchSend, type Send, type SendResult } from './send.ts';
 import { readUpstreamAnswer, type UpstreamOutcome } from './upstream-answer.ts';
 
 export interface GatewayOptions {
@@ -43,7 +43,7 @@ export interface RequestReport {
   readonly code?: RefusalCode;
   readonly upstreamStatus?: number;
   readonly upstreamCode?: string;
-  /** Requests sent to the upstream for this one: 0, 1, or 2 after a refused signature. */
+  /** Requests sent to the upstream for this one: more than one only of a read, after a refused signature or a dead connection. */
   readonly attempts: number;
   readonly milliseconds: number;
   /** A defect of ours, for the log alone. */
@@ -65,7 +65,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { canCarry = () => true } = options;
   const fault = baseUrlFault(options.upstreamBaseUrl);
   if (fault) throw new TypeError(`upstreamBaseUrl: ${fault}`);
-  const baseUrl = options.upstreamBaseUrl.replace(/\/+$/, '');
+  const baseUrl = normalBaseUrl(options.upstreamBaseUrl);
   const routes = routesOf(options.operations);
   const send = options.send ?? createFetchSend();
   const credentials = createCredentials({
@@ -124,20 +124,37 @@ export function createGateway(options: GatewayOptions): Gateway {
     return outcome;
   }
 
-  /** Signs anew and sends once. */
+  /** A read that met a dead connection goes out once more, on a new one: most likely it never arrived. */
   async function attempt(
-    { path, operation }: Route,
-    { query, body, headers }: CheckedRequest,
-    { signer, accessToken, redact }: Identity,
+    route: Route,
+    checked: CheckedRequest,
+    identity: Identity,
     trail: Trail,
   ): Promise<UpstreamOutcome> {
+    const { operation } = route;
+    let sent = await signAndSend(route, checked, identity, trail, operation.sideEffect !== undefined);
+    if (sent.kind === 'dropped' && !operation.sideEffect)
+      sent = await signAndSend(route, checked, identity, trail, true);
+    if (sent.kind === 'out of time')
+      return { kind: 'refused', refusal: { code: 'gateway_timeout', detail: outOfTime } };
+    const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
+    return readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, identity.redact);
+  }
+
+  /** Once: whoever sends again signs again. */
+  async function signAndSend(
+    { path, operation }: Route,
+    { query, body, headers }: CheckedRequest,
+    { signer, accessToken }: Identity,
+    trail: Trail,
+    freshConnection: boolean,
+  ): Promise<SendResult | { readonly kind: 'out of time' }> {
     const timeLeft = trail.deadline - clock();
     // An order that is sent with no time to hear of it has an unknown outcome; better not sent.
-    if (timeLeft < leastAttemptMs)
-      return { kind: 'refused', refusal: { code: 'gateway_timeout', detail: outOfTime } };
+    if (timeLeft < leastAttemptMs) return { kind: 'out of time' };
     const signed = await signer.sign({ method: operation.method, url: `${baseUrl}${path}`, query, body });
     trail.attempts++;
-    const sent = await send(
+    return send(
       {
         ...signed,
         headers: {
@@ -149,11 +166,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       {
         timeoutMs: Math.min(upstreamTimeoutMs, timeLeft),
         maxBytes: maxAnswerBytes,
-        ...(operation.sideEffect && { freshConnection: true }),
+        ...(freshConnection && { freshConnection }),
       },
     );
-    const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
-    return readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, redact);
   }
 
   return {

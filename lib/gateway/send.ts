@@ -18,6 +18,11 @@ export type SendResult =
     }
   /** No connection came about: certainly nothing was sent. */
   | { readonly kind: 'unreachable' }
+  /**
+   * A kept connection ended under the request before one byte of an answer: most likely the other end had
+   * closed it already, and the request never arrived.
+   */
+  | { readonly kind: 'dropped' }
   /** The request may have arrived; its answer did not come, or not whole. */
   | { readonly kind: 'timeout' | 'lost' | 'too_large' };
 
@@ -27,8 +32,8 @@ export interface SendLimits {
   /** Decompressed. */
   readonly maxBytes: number;
   /**
-   * The request has a side effect: it goes out on a connection of its own where the runtime gives that
-   * choice, because on a kept one that has died meanwhile its outcome would be unknown.
+   * Goes out on a connection of its own where the runtime gives that choice: a request with a side effect,
+   * because on a kept one that has died meanwhile its outcome would be unknown, and what was dropped once.
    */
   readonly freshConnection?: boolean;
 }

@@ -62,7 +62,7 @@ export function readUpstreamAnswer(
     return { kind: 'answer', body: sent.body, ...(requestId && { requestId }) };
   }
   const refusal = toRefusal(sent, redact);
-  if (operation.sideEffect && leavesOutcomeOpen(refusal.code))
+  if (operation.sideEffect && (leavesOutcomeOpen(refusal.code) || isReplay(refusal.upstream)))
     return {
       kind: 'refused',
       refusal: {
@@ -81,12 +81,18 @@ const leavesOutcomeOpen = (code: RefusalCode) =>
   code === 'upstream_answer_too_large' ||
   code === 'upstream_timeout';
 
+/** Our nonces are used once: that one was seen before means that something in between sent the request twice. */
+const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) === 'DUPPLICATED_REQUEST';
+
+const stemOf = (errorCode = '') => errorCode.replace(/^(OAUTH_)?OPENAPI_/, '');
+
 function toRefusal(sent: SendResult, redact: (text: string) => string): Refusal {
   switch (sent.kind) {
     case 'unreachable':
       return { code: 'upstream_unreachable' };
     case 'timeout':
       return { code: 'upstream_timeout' };
+    case 'dropped':
     case 'lost':
       return { code: 'upstream_broken_answer' };
     case 'too_large':
@@ -107,7 +113,7 @@ function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
     ...said,
     ...(requestId && { requestId }),
   };
-  const stem = said.errorCode?.replace(/^(OAUTH_)?OPENAPI_/, '') ?? '';
+  const stem = stemOf(said.errorCode);
   const code =
     (Object.hasOwn(meaningOf, stem) ? meaningOf[stem] : undefined) ??
     statusMeaning[answer.status] ??
@@ -123,8 +129,9 @@ function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
         ...(upstream.message && { detail: `The upstream refused the request: ${upstream.message}` }),
       };
     case 'upstream_rate_limited': {
-      const seconds = Number(answer.header('retry-after'));
-      return { code, upstream, ...(seconds > 0 && seconds <= 3600 && { retryAfterSeconds: seconds }) };
+      const told = answer.header('retry-after') ?? '';
+      const seconds = /^\d{1,9}(\.\d+)?$/.test(told) ? Number(told) : 0;
+      return { code, upstream, ...(seconds > 0 && { retryAfterSeconds: Math.min(seconds, 3600) }) };
     }
     case 'upstream_auth_failed':
       // Code and status help the operator; the message may quote what was signed.

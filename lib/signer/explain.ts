@@ -5,7 +5,7 @@
  */
 
 import { hashBody, parameterString, percentEncode, signingPairs, stringToSign } from './canonical.ts';
-import { type SignInput, toPlainRequest } from './request.ts';
+import { refuseLoneSurrogate, type SignInput, toPlainRequest } from './request.ts';
 
 export interface ExplainInput extends SignInput {
   readonly appKey: string;
@@ -43,6 +43,7 @@ export interface Explanation {
 /** @throws SignError as `sign` would */
 export async function explain(input: ExplainInput): Promise<Explanation> {
   const { url, host, path, query, body } = toPlainRequest(input);
+  refuseLoneSurrogate(`${input.appKey} ${input.nonce} ${input.timestamp}`);
   const headers = { appKey: input.appKey, host, nonce: input.nonce, timestamp: input.timestamp };
   const str1 = parameterString(query, headers);
   const str2 = await hashBody(body);

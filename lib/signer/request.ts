@@ -12,7 +12,10 @@ export type Query = Iterable<readonly [string, QueryValue]> | { readonly [name: 
 export interface SignInput {
   /** Default: POST with a body, else GET. */
   readonly method?: 'GET' | 'POST';
-  /** Absolute; a query in it comes before `query`. User info and fragment are not sent. */
+  /**
+   * Absolute; a query in it comes before `query`. User info and fragment are not sent, and dot segments are
+   * resolved as in every URL: the result's `url` is what was signed.
+   */
   readonly url: string | URL;
   readonly query?: Query;
   /** Text is sent verbatim; anything else is serialised once, compactly. `''` is no body. */

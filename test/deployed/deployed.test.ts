@@ -92,13 +92,14 @@ test('a fetch that fails while the function starts is made again with a request'
 });
 
 test('an empty secret, a missing one, and one of the wrong form', async (t) => {
-  const { handler, stub } = await deployed(t);
-  const code = async () => JSON.parse((await handler(accounts, context)).body).code;
-  assert.equal(await code(), 'secret_not_set');
-  stub.set('{"app_key":"","app_secret":""}');
-  assert.equal(await code(), 'secret_not_set');
-  stub.set('{"app_key":"k"}');
-  assert.equal(await code(), 'secret_invalid');
+  for (const [text, code] of [
+    [undefined, 'secret_not_set'],
+    ['{"app_key":"","app_secret":""}', 'secret_not_set'],
+    ['{"app_key":"k"}', 'secret_invalid'],
+  ] as const) {
+    const { handler } = await deployed(t, {}, text);
+    assert.equal(JSON.parse((await handler(accounts, context)).body).code, code);
+  }
 });
 
 test('the function’s own time limit bounds an attempt', async (t) => {

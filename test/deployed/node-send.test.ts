@@ -5,6 +5,9 @@ import { createServer as createHttpsServer } from 'node:https';
 import { test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
+import { startSimulator } from '../../infra/simulator/index.ts';
+import { listAccounts } from '../../lib/catalogue/index.ts';
+import { createGateway, type RequestReport } from '../../lib/gateway/index.ts';
 import { selfSigned } from './self-signed.ts';
 import { textOf } from './send.contract.ts';
 import { listening, rawUpstreamFor, upstreamFor } from './upstreams.ts';
@@ -64,14 +67,14 @@ function deadAfterFirst(seen: number[]) {
   };
 }
 
-test('a read that meets a dead connection goes out once more on a new one', async (t) => {
+test('a read that meets a dead connection is told so, and is sent once', async (t) => {
   const seen: number[] = [];
   const { url } = await rawUpstreamFor(t, deadAfterFirst(seen));
   const send = createNodeSend();
   await send(get(url), limits);
   await settled();
-  assert.equal(textOf(await send(get(url), limits)), '{}');
-  assert.deepEqual(seen, [1, 1, 2]);
+  assert.equal((await send(get(url), limits)).kind, 'dropped');
+  assert.deepEqual(seen, [1, 1]);
 });
 
 test('an order never meets a dead connection', async (t) => {
@@ -84,17 +87,9 @@ test('an order never meets a dead connection', async (t) => {
   assert.deepEqual(seen, [1, 2]);
 });
 
-test('the repeat of a read is one: a new connection that ends as well is a lost answer', async (t) => {
-  let requests = 0;
-  const { url } = await rawUpstreamFor(t, (socket) => {
-    if (++requests === 1) socket.write(fine);
-    else socket.resetAndDestroy();
-  });
-  const send = createNodeSend();
-  await send(get(url), limits);
-  await settled();
-  assert.equal((await send(get(url), limits)).kind, 'lost');
-  assert.equal(requests, 3);
+test('a new connection that ends is a lost answer', async (t) => {
+  const { url } = await rawUpstreamFor(t, (socket) => socket.resetAndDestroy());
+  assert.equal((await createNodeSend()(get(url), limits)).kind, 'lost');
 });
 
 test('a read of which part of an answer came is not repeated', async (t) => {
@@ -110,18 +105,45 @@ test('a read of which part of an answer came is not repeated', async (t) => {
   assert.equal(requests, 2);
 });
 
-test('idle connections that the upstream ended cost neither a read nor an order', async (t) => {
+test('an idle connection that the upstream ended costs no order', async (t) => {
   const { url, connections } = await upstreamFor(t, (response) => response.end('{}'));
   const send = createNodeSend();
-  for (const [request, how] of [
-    [get(url), limits],
-    [get(url), limits],
-    [post(url), order],
-  ] as const) {
-    assert.equal(textOf(await send(request, how)), '{}');
+  for (let round = 0; round < 3; round++) {
+    await send(get(url), limits);
     for (const socket of connections) socket.destroy();
+    assert.equal(textOf(await send(post(url), order)), '{}');
   }
 });
+
+for (const kind of ['drop', 'drop-after'] as const)
+  test(`a read on a kept connection that ends (${kind}) is signed anew and sent once more`, async (t) => {
+    const credentials = { appKey: 'dropped-key', appSecret: 'dropped-secret' };
+    const simulator = await startSimulator({
+      ...credentials,
+      fault: ({ attempt }) => (attempt === 2 ? { kind } : undefined),
+    });
+    t.after(() => simulator.close());
+    const reports: RequestReport[] = [];
+    const gateway = createGateway({
+      operations: [listAccounts],
+      upstreamBaseUrl: simulator.url,
+      secrets: { read: async () => '{"app_key":"dropped-key","app_secret":"dropped-secret"}' },
+      send: createNodeSend(),
+      report: (report) => reports.push(report),
+    });
+    const ask = () =>
+      gateway.handle({ method: 'GET', path: listAccounts.path, query: [], headers: {}, requestId: 'r' });
+    assert.equal((await ask()).status, 200);
+    await settled();
+    assert.equal((await ask()).status, 200);
+    assert.deepEqual(
+      reports.map(({ attempts }) => attempts),
+      [1, 2],
+    );
+    // Each with a nonce of its own, or the last would have been refused.
+    assert.equal(simulator.received.length, 3);
+    assert.equal(simulator.received.at(-1)?.outcome, 'ok');
+  });
 
 test('a connection that was idle for long is not used again', async (t) => {
   let now = 0;

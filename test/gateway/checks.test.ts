@@ -417,7 +417,7 @@ describe('a body against its schema', () => {
   });
 
   test('has at most 20 wrong places named, and long values shown by their beginning', async (t) => {
-    const orders = Array.from({ length: 30 }, () => newOrder({ side: 'x'.repeat(5000) }));
+    const orders = Array.from({ length: 30 }, () => newOrder({ side: 'x'.repeat(150) }));
     const errors = await errorsOf(t, JSON.stringify({ account_id: accountId, new_orders: orders }));
     assert.equal(errors?.length, 20);
     assert.deepEqual(errors?.at(-1), {
@@ -427,5 +427,19 @@ describe('a body against its schema', () => {
       allowed: '("BUY" | "SELL" | "SHORT")',
       received: `"${'x'.repeat(99)}…`,
     });
+  });
+
+  test('has one wrong place named when it is larger than people write, so that it cannot fill the memory', async (t) => {
+    const body = `{"account_id":"${accountId}","new_orders":[${'{},'.repeat(10_000)}{}]}`;
+    assert.deepEqual(await errorsOf(t, body), [
+      { in: 'body', name: '/new_orders/0/client_order_id', detail: 'required' },
+    ]);
+  });
+
+  test('of more than a mebibyte is answered 413, unread', async (t) => {
+    const { gateway, simulator } = await coreFor(t);
+    const response = await ask(gateway, orderPath, { body: ' '.repeat(1024 * 1024 + 1) });
+    assert.equal(problemOf(response).status, 413);
+    assert.equal(simulator.received.length, 0);
   });
 });

@@ -157,6 +157,34 @@ describe('the secret', () => {
   }
 });
 
+test('that there is no usable secret is remembered for a second', async (t) => {
+  for (const useless of [undefined, 'not JSON']) {
+    let reads = 0;
+    let now = Date.now();
+    let secret: string | undefined = useless;
+    const { gateway } = await coreFor(
+      t,
+      {},
+      {
+        clock: () => now,
+        secrets: {
+          read: async (version) => {
+            if (version !== 'previous') reads++;
+            return version === 'previous' ? undefined : secret;
+          },
+        },
+      },
+    );
+    for (let request = 0; request < 20; request++)
+      assert.equal((await ask(gateway, accountsPath)).status, 503);
+    assert.equal(reads, 1);
+    secret = secretText();
+    now += 1000;
+    assert.equal((await ask(gateway, accountsPath)).status, 200);
+    assert.equal(reads, 2);
+  }
+});
+
 describe('a secret that is', () => {
   const json = (value: unknown) => JSON.stringify(value);
   const unset = { status: 503, code: 'secret_not_set', error_code: 'SECRET_NOT_SET', retryAfter: '60' };

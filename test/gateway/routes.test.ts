@@ -133,6 +133,11 @@ describe('a gateway', () => {
     ['https://api.example.com/?a=1', /query/],
     ['https://api.example.com/#a', /fragment/],
     ['https://api.example.com/a b', /cannot be signed/],
+    // Of these a parsed URL shows nothing, but a path put after them would be lost in them.
+    ['https://api.example.com?', /query/],
+    ['https://api.example.com#', /fragment/],
+    ['https://api.example.com\\', /cannot be signed/],
+    ['https://api.example.com ', /cannot be signed/],
     ['https://api.example.com/%41', /cannot be signed/],
     ['https://api.example.com/ä', /cannot be signed/],
   ] as const) {

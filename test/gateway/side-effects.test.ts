@@ -156,6 +156,17 @@ describe('a defect of ours', () => {
     assert.equal(problemOf(await ask(gateway, orderPath, { body: orderBody() })).code, 'outcome_unknown');
   });
 
+  test('an order that the upstream calls a repetition may have been placed: our nonces are used once', async (t) => {
+    for (const error_code of ['DUPPLICATED_REQUEST', 'OPENAPI_DUPPLICATED_REQUEST']) {
+      const { gateway, simulator } = await coreFor(t, {
+        fault: () => ({ kind: 'status', status: 401, body: { error_code } }),
+      });
+      const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
+      assert.equal(problem.code, 'outcome_unknown');
+      assert.equal(simulator.received.length, 1);
+    }
+  });
+
   test('before an order was handed over is a plain failure', async (t) => {
     const random = () => {
       throw defect;

@@ -76,3 +76,8 @@ test('nothing differs from itself', async () => {
   for (const compareWith of [explained.str3, explained.encodedString])
     assert.ok(!('difference' in (await explain({ ...input, compareWith }))));
 });
+
+test('half a surrogate pair in a header value is refused as in signing', async () => {
+  for (const header of ['appKey', 'nonce', 'timestamp'])
+    await assert.rejects(explain({ ...input, [header]: '\ud800' }), { code: 'lone_surrogate' });
+});
