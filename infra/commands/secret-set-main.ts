@@ -2,14 +2,14 @@
 
 import { text } from 'node:stream/consumers';
 import { StartError } from '../environment.ts';
-import { stackNameOf } from '../stack/stages.ts';
-import { setSecret, usableSecret } from './secret-set.ts';
+import { setSecret, stackNameFrom, usableSecret, usage } from './secret-set.ts';
+
+// The SDK's own switch (aws/aws-sdk-js-v3#7983): on Node 20 it tells the operator to upgrade at every call.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
 try {
-  const [stage = 'dev', ...rest] = process.argv.slice(2);
-  if (rest.length > 0 || process.stdin.isTTY)
-    throw new StartError('Usage: npm run secret:set -- [stage] < secret.json');
-  const stackName = stackNameOf(stage);
+  const stackName = stackNameFrom(process.argv.slice(2));
+  if (process.stdin.isTTY) throw new StartError(usage);
   await setSecret(stackName, await usableSecret(await text(process.stdin)));
   console.log(`The secret of ${stackName} is set; functions use it within five minutes.`);
 } catch (error) {

@@ -39,47 +39,76 @@ const remedies: Partial<Record<RefusalCode, string>> = {
 
 /**
  * @param url the stage's URL, with or without a slash at the end
- * @throws StartError when the arguments cannot be used
+ * @param timeoutMs for each of the two calls; API Gateway itself gives up after 29 s
  */
-export async function smoke(url: string, apiKey: string): Promise<Diagnosis> {
+export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Promise<Diagnosis> {
   const base = url.replace(/\/+$/, '');
-  const health = await ask(`${base}/health`);
-  if (!health) return { healthy: false, words: `Nothing answers at ${base}: check the URL.` };
-  if (health.status !== 200)
-    return {
-      healthy: false,
-      words: `${base}/health answers ${health.status}: the URL is not that of a stage.`,
-    };
+  const sick = (words: string): Diagnosis => ({ healthy: false, words });
+  const late = sick(`${base} gives no answer within ${timeoutMs / 1000} s: check the URL and the network.`);
+
+  const health = await ask(`${base}/health`, {}, timeoutMs);
+  if (health === 'timeout') return late;
+  if (health === 'closed') return sick(`Nothing answers at ${base}: check the URL.`);
+  // A page of any web server has status 200, too.
+  if (health.status !== 200 || membersOf(health.body).status !== 'ok')
+    return sick(
+      `${base}/health answers ${health.status}${health.status === 200 ? ', but not {"status":"ok"}' : ''}: the URL is not that of a Countersign stage.`,
+    );
+
   const target = `${base}${getStockSnapshots.path}?symbols=AAPL&category=US_STOCK`;
-  const answer = await ask(target, { 'x-api-key': apiKey });
-  if (!answer) return { healthy: false, words: `${base} closed the connection in the middle of a call.` };
-  if (answer.status === 200)
-    return { healthy: true, words: `All is well: ${getStockSnapshots.id} is signed, accepted and answered.` };
-  const { code, detail, request_id: requestId } = answer.problem;
-  const remedy = Object.hasOwn(remedies, code ?? '') ? remedies[code as RefusalCode] : undefined;
-  return {
-    healthy: false,
-    words: `${remedy ?? detail ?? 'The gateway failed; its log says more.'} (${answer.status} ${code ?? 'without code'}, request ${requestId ?? 'unknown'})`,
-  };
+  const answer = await ask(target, { 'x-api-key': apiKey }, timeoutMs);
+  if (answer === 'timeout') return late;
+  if (answer === 'closed') return sick(`${base} closed the connection in the middle of a call.`);
+  if (answer.status !== 200) return sick(refusalWords(answer));
+  if (!Array.isArray(answer.body))
+    return sick(
+      `${getStockSnapshots.id} answers 200, but no JSON array: the URL is not that of a Countersign stage.`,
+    );
+  return { healthy: true, words: `All is well: ${getStockSnapshots.id} is signed, accepted and answered.` };
+}
+
+function refusalWords({ status, body }: Answer): string {
+  const { code, detail, request_id: requestId } = membersOf(body);
+  const remedy =
+    code !== undefined && Object.hasOwn(remedies, code) ? remedies[code as RefusalCode] : undefined;
+  return `${remedy ?? detail ?? 'The gateway failed; its log says more.'} (${status} ${code ?? 'without code'}, request ${requestId ?? 'unknown'})`;
 }
 
 interface Answer {
   readonly status: number;
-  readonly problem: Readonly<Partial<Record<'code' | 'detail' | 'request_id', string>>>;
+  /** The parsed JSON; undefined for anything else. */
+  readonly body: unknown;
 }
 
-async function ask(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer | undefined> {
+async function ask(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  timeoutMs: number,
+): Promise<Answer | 'timeout' | 'closed'> {
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(30_000) });
-    const text = await response.text();
-    const type = response.headers.get('content-type') ?? '';
-    return { status: response.status, problem: /json/.test(type) ? JSON.parse(text) : {} };
+    const response = await fetch(url, { headers, redirect: 'manual', signal });
+    return { status: response.status, body: parsed(await response.text()) };
+  } catch {
+    return signal.aborted ? 'timeout' : 'closed';
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
 }
 
-/** @throws StartError naming what is missing */
+/** Whoever answers may answer anything: only members that are text are looked at. */
+function membersOf(body: unknown): Readonly<Record<string, string | undefined>> {
+  if (typeof body !== 'object' || body === null) return {};
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => typeof value === 'string'));
+}
+
+/** @throws StartError naming what is missing or cannot be used; the key is not repeated in it */
 export function smokeArguments(
   argv: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -89,5 +118,8 @@ export function smokeArguments(
     throw new StartError('Usage: API_KEY=… npm run smoke -- <url>');
   if (!env.API_KEY)
     throw new StartError('API_KEY is not set: it takes the value of an API key of the stage.');
+  // Another would make fetch throw, which would read as if nothing answered.
+  if (!/^[!-~]+$/.test(env.API_KEY))
+    throw new StartError('API_KEY must be visible ASCII characters without spaces.');
   return [url, env.API_KEY];
 }

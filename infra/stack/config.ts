@@ -11,6 +11,11 @@ export interface CountersignConfig {
     readonly baseUrl: string;
     /** How long one attempt may take. Default 10. */
     readonly timeoutSeconds?: number;
+    /**
+     * For emulators: lets `baseUrl` be `http:` on a loopback address. In Lambda that would be the function's
+     * own host, where no upstream is. Default false.
+     */
+    readonly allowLoopback?: boolean;
   };
   /**
    * In place of the catalogue's exposure, group by group. A group that belongs to one upstream account opens

@@ -83,10 +83,14 @@ const plan = v.pipe(
   ),
 );
 
+/** Lambda holds a function's whole environment to 4 kB; the origins are its only part without a bound. */
+const maxOriginsLength = 2000;
+
 const config = v.strictObject({
   upstream: v.strictObject({
     baseUrl: faultless(baseUrlFault, 'takes the absolute URL of the upstream'),
     timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 10),
+    allowLoopback: v.optional(v.boolean('takes true or false'), false),
   }),
   groups: v.optional(
     v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(accessOf(group))]))),
@@ -101,6 +105,10 @@ const config = v.strictObject({
         v.check(
           (origins) => !origins.includes('*') || origins.length === 1,
           'takes * only alone: it lets every origin in already',
+        ),
+        v.check(
+          (origins) => origins.join(',').length <= maxOriginsLength,
+          'takes origins that, joined by commas, fit 2,000 characters: a function’s environment holds 4 kB in all',
         ),
       ),
     }),
@@ -134,7 +142,20 @@ const config = v.strictObject({
 export function resolveConfig(given: CountersignConfig): ResolvedConfig {
   const parsed = v.safeParse(config, given, { abortEarly: true });
   if (!parsed.success) throw new ConfigError(sentenceOf(parsed.issues[0]));
-  const { upstream, functions, cors, plans, groups: chosen, ...rest } = parsed.output;
+  const {
+    upstream: { allowLoopback, ...upstream },
+    functions,
+    cors,
+    plans,
+    groups: chosen,
+    ...rest
+  } = parsed.output;
+
+  // What is http here is loopback: the schema refuses the rest.
+  if (!allowLoopback && new URL(upstream.baseUrl).protocol !== 'https:')
+    throw new ConfigError(
+      `upstream.baseUrl ${JSON.stringify(upstream.baseUrl)} cannot be used: use https; http on loopback is for emulators, with upstream.allowLoopback.`,
+    );
 
   // A read is sent once more after a refused signature; the function must outlive both attempts.
   if (2 * upstream.timeoutSeconds >= functions.timeoutSeconds)

@@ -31,7 +31,9 @@ export interface CountersignStackProps extends CountersignConfig {
 export class CountersignStack extends Stack {
   /** @throws ConfigError in one sentence that names the property */
   constructor(scope: Construct, id: string, props: CountersignStackProps) {
-    const { stack, operations = catalogue, entryOf = handlerOf, ...config } = props;
+    // Callers without a type checker may leave the properties out; resolveConfig says then what is missing.
+    const given = props ?? ({} as CountersignStackProps);
+    const { stack, operations = catalogue, entryOf = handlerOf, ...config } = given;
     const resolved = resolveConfig(config);
     super(scope, id, stack);
 

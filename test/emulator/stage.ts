@@ -64,7 +64,10 @@ export async function startStage({
     const directory = mkdtempSync(join(tmpdir(), 'countersign-assembly-'));
     directories.push(directory);
     const app = new App({ outdir: directory });
-    new CountersignStack(app, stackName, { upstream: { baseUrl: simulator.url }, ...more });
+    new CountersignStack(app, stackName, {
+      upstream: { baseUrl: simulator.url, allowLoopback: true },
+      ...more,
+    });
     app.synth();
     return { directory, stackName };
   };

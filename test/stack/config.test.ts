@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { App } from 'aws-cdk-lib';
 import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
+import { CountersignStack } from '../../infra/stack/stack.ts';
 import { configOf, stageOf } from '../../infra/stack/stages.ts';
 import { limits, openByDefault } from '../../lib/catalogue/index.ts';
 import { baseUrl, synthesise } from './synthesise.ts';
@@ -48,12 +50,34 @@ test('plans: the default one is there beside others, and can be changed', () => 
   ]);
 });
 
+/** Together, with their commas, as many characters as asked for. */
+function originsOfLength(length: number): readonly string[] {
+  // 39 of 49 characters and a comma each; the last one brings them to the length.
+  const full = Array.from({ length: 39 }, (_, n) => `https://${String(n).padStart(37, 'a')}.com`);
+  return [...full, `https://${'b'.repeat(length - 39 * 50 - 12)}.com`];
+}
+
 /** Wrong configurations as a deployer without a type checker could write them. */
 const refused: readonly (readonly [what: string, config: unknown, sentence: RegExp])[] = [
   ['no upstream', {}, /^upstream is required\.$/],
   ['no base URL', { upstream: {} }, /^upstream\.baseUrl is required\.$/],
   ['a relative base URL', { upstream: { baseUrl: 'api' } }, /^upstream\.baseUrl .*not an absolute URL\.$/],
   ['http to a host', { upstream: { baseUrl: 'http://up.example' } }, /^upstream\.baseUrl .*use https\.$/],
+  [
+    'http on loopback',
+    { upstream: { baseUrl: 'http://127.0.0.1:8788' } },
+    /^upstream\.baseUrl .*use https; .*upstream\.allowLoopback\.$/,
+  ],
+  [
+    'http to a host beside allowLoopback',
+    { upstream: { baseUrl: 'http://up.example', allowLoopback: true } },
+    /^upstream\.baseUrl .*use https\.$/,
+  ],
+  [
+    'allowLoopback as a text',
+    { upstream: { baseUrl, allowLoopback: 'true' } },
+    /^upstream\.allowLoopback takes true or false\.$/,
+  ],
   [
     'credentials',
     { upstream: { baseUrl: 'https://a:b@up.example' } },
@@ -132,6 +156,11 @@ const refused: readonly (readonly [what: string, config: unknown, sentence: RegE
     /twice\.$/,
   ],
   [
+    'more origins than an environment holds',
+    { upstream, cors: { origins: originsOfLength(2001) } },
+    /^cors\.origins takes origins that, joined by commas, fit 2,000 characters/,
+  ],
+  [
     '29 seconds',
     { upstream, functions: { timeoutSeconds: 29 } },
     /^functions\.timeoutSeconds takes a whole number from 1 to 28\.$/,
@@ -170,6 +199,27 @@ for (const [what, config, sentence] of refused)
       },
     );
   });
+
+test('a stack without properties is refused in one sentence', () => {
+  assert.throws(
+    () => new CountersignStack(new App(), 'x', undefined as never),
+    /^ConfigError: upstream is required\.$/,
+  );
+});
+
+test('http on loopback is taken for emulators, where it is asked for', () => {
+  const baseUrl = 'http://127.0.0.1:8788';
+  assert.deepEqual(resolveConfig({ upstream: { baseUrl, allowLoopback: true } }).upstream, {
+    baseUrl,
+    timeoutSeconds: 10,
+  });
+});
+
+test('2,000 characters of origins are taken', () => {
+  const origins = originsOfLength(2000);
+  assert.equal(origins.join(',').length, 2000);
+  assert.deepEqual(resolveConfig({ upstream, cors: { origins } }).origins, origins);
+});
 
 test('origins of web views and of development are taken', () => {
   const origins = [

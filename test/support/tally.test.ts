@@ -21,10 +21,22 @@ test('only leaves count, and a parent that fails by itself', () => {
   assert.equal(`${tally}`, '3 passed, 2 failed');
 });
 
-test('a skipped test is told and is no success', () => {
+test('a skipped test is told, and a run of only such ones is no failure', () => {
   const tally = new Tally();
   assert.equal(tally.add('pass', { name: 'a', nesting: 0, skip: 'no engine' }), '- skipped: no engine');
   assert.equal(`${tally}`, '0 passed, 0 failed, 1 skipped');
+  assert.equal(tally.ok, true);
+});
+
+test('a skipped suite is told as a skipped test is, and the same reason only once', () => {
+  const tally = new Tally();
+  const suite = { nesting: 0, details: { type: 'suite' } };
+  assert.equal(tally.add('pass', { ...suite, name: 'a', skip: 'no emulator' }), '- skipped: no emulator');
+  assert.equal(tally.add('pass', { ...suite, name: 'b', skip: 'no emulator' }), undefined);
+  assert.equal(tally.add('pass', { ...suite, name: 'c', skip: true }), '- skipped: c');
+  assert.equal(`${tally}`, '0 passed, 0 failed, 3 skipped');
+  assert.equal(tally.ok, true);
+  tally.add('fail', { name: 'd', nesting: 0, details: failure('testCodeFailure', 'why') });
   assert.equal(tally.ok, false);
 });
 

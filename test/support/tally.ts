@@ -19,11 +19,15 @@ export class Tally {
   skipped = 0;
   /** At each nesting: a test was reported there since the last one further out, and is its child. */
   readonly #seen: boolean[] = [];
+  /** Said already: what is missing is often missing for many suites. */
+  readonly #reasons = new Set<string>();
 
   /** Children come before their parent. Returns what is to be said of it at once, if anything. */
   add(kind: 'pass' | 'fail', outcome: Outcome): string | undefined {
     const { nesting, name, details } = outcome;
-    const isParent = this.#seen[nesting + 1] === true || details?.type === 'suite';
+    // A skipped suite runs none of its tests, so it is the only one to tell of them.
+    const isParent =
+      this.#seen[nesting + 1] === true || (details?.type === 'suite' && outcome.skip === undefined);
     this.#seen.length = nesting + 1;
     this.#seen[nesting] = true;
 
@@ -31,7 +35,7 @@ export class Tally {
     if (isParent && (kind === 'pass' || error?.failureType === 'subtestsFailed')) return undefined;
     if (outcome.skip !== undefined || outcome.todo !== undefined) {
       this.skipped++;
-      return `- skipped: ${typeof outcome.skip === 'string' && outcome.skip ? outcome.skip : name}`;
+      return this.#skipLine(name, outcome.skip);
     }
     // node:test reports a file that held no test as a passing test of that name.
     if (kind === 'pass' && name !== outcome.file) {
@@ -44,13 +48,20 @@ export class Tally {
     return `✖ ${outcome.file ?? ''} › ${name}\n${detail.replace(/^/gm, '    ')}`;
   }
 
+  #skipLine(name: string, reason: Outcome['skip']): string | undefined {
+    if (typeof reason !== 'string' || !reason) return `- skipped: ${name}`;
+    if (this.#reasons.has(reason)) return undefined;
+    this.#reasons.add(reason);
+    return `- skipped: ${reason}`;
+  }
+
   /** The last line of a test run. */
   toString(): string {
     return `${this.passed} passed, ${this.failed} failed${this.skipped ? `, ${this.skipped} skipped` : ''}`;
   }
 
-  /** Nothing tested is no success. */
+  /** A run that found nothing is no success; one that skipped all it found has said why. */
   get ok(): boolean {
-    return this.failed === 0 && this.passed > 0;
+    return this.failed === 0 && this.passed + this.skipped > 0;
   }
 }

@@ -1,0 +1,101 @@
+/** `npm run smoke` against servers that answer what a stage, or something else, may answer. */
+
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { type Diagnosis, smoke, smokeArguments } from '../../infra/commands/smoke.ts';
+import { StartError } from '../../infra/environment.ts';
+
+type Respond = (response: ServerResponse) => unknown;
+
+const says =
+  (body: string, status = 200, type = 'application/json'): Respond =>
+  (response) =>
+    response.writeHead(status, { 'content-type': type }).end(body);
+const ok = says('{"status":"ok"}');
+const never: Respond = () => {};
+const closes: Respond = (response) => response.destroy();
+const stopsMidway: Respond = (response) => response.writeHead(200).write('[');
+
+async function diagnose(
+  t: TestContext,
+  health: Respond,
+  snapshot: Respond = says('[]'),
+  timeoutMs = 5000,
+): Promise<Diagnosis> {
+  const listener: RequestListener = ({ url }, response) =>
+    void (url?.endsWith('/health') ? health : snapshot)(response);
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise((resolve) => server.once('listening', resolve));
+  return smoke(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/`, 'key', timeoutMs);
+}
+
+const notAStage = /the URL is not that of a Countersign stage\.$/;
+
+test('a stage that answers is healthy', async (t) => {
+  assert.equal((await diagnose(t, ok)).healthy, true);
+});
+
+for (const [what, health] of [
+  ['a web page', says('<p>Hello</p>', 200, 'text/html')],
+  ['another status', says('{"status":"up"}')],
+  ['null', says('null')],
+  ['text called JSON', says('ok')],
+  ['an error', says('{"message":"Missing Authentication Token"}', 403)],
+] as const)
+  test(`no stage: /health answers ${what}`, async (t) => {
+    const { healthy, words } = await diagnose(t, health);
+    assert.equal(healthy, false);
+    assert.match(words, notAStage);
+  });
+
+for (const [what, body] of [
+  ['an object', '{}'],
+  ['null', 'null'],
+  ['no JSON', '<p>'],
+] as const)
+  test(`no stage: the snapshot is ${what}`, async (t) => {
+    const { healthy, words } = await diagnose(t, ok, says(body));
+    assert.equal(healthy, false);
+    assert.match(words, notAStage);
+  });
+
+for (const body of ['null', '[]', '"no"', '{"code":7,"detail":{}}', '{"code":', ''])
+  test(`an error whose body is ${body || 'empty'} is told by its status`, async (t) => {
+    const { healthy, words } = await diagnose(t, ok, says(body, 502));
+    assert.equal(healthy, false);
+    assert.match(words, /^The gateway failed.*\(502 without code, request unknown\)$/);
+  });
+
+test('an error with a code has its remedy', async (t) => {
+  const body = '{"code":"secret_not_set","request_id":"r-1"}';
+  const { words } = await diagnose(t, ok, says(body, 503, 'application/problem+json'));
+  assert.match(words, /^The secret is empty.*\(503 secret_not_set, request r-1\)$/);
+});
+
+test('no answer in time is told apart from a closed connection', async (t) => {
+  const late = /gives no answer within 0\.2 s/;
+  assert.match((await diagnose(t, never, never, 200)).words, late);
+  assert.match((await diagnose(t, ok, never, 200)).words, late);
+  assert.match((await diagnose(t, ok, stopsMidway, 200)).words, late);
+  assert.match((await diagnose(t, closes)).words, /^Nothing answers at/);
+  assert.match((await diagnose(t, ok, closes)).words, /closed the connection/);
+});
+
+test('a key that cannot travel in a header is refused, and not repeated', () => {
+  const url = 'https://api.example/v1';
+  assert.deepEqual(smokeArguments([url], { API_KEY: 'k' }), [url, 'k']);
+  for (const API_KEY of ['two words', 'line\nline', 'clé', 'key\r', '…'])
+    assert.throws(
+      () => smokeArguments([url], { API_KEY }),
+      (error) =>
+        error instanceof StartError &&
+        /^API_KEY must be /.test(error.message) &&
+        !error.message.includes(API_KEY),
+    );
+});
