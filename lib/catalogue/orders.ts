@@ -2,7 +2,8 @@
 
 import * as v from 'valibot';
 import { inGroup } from './operation.ts';
-import { day, decimal, text } from './schemas.ts';
+import * as parameters from './parameters.ts';
+import { day, decimal, epochMilliseconds, text } from './schemas.ts';
 
 const operation = inGroup('orders');
 
@@ -21,47 +22,31 @@ const leg = v.looseObject({
   option_type: v.optional(v.picklist(['CALL', 'PUT'])),
 });
 
-const newOrder = v.looseObject({
-  /** Chosen by the caller, unique per account: the guard against placing an order twice. */
-  client_order_id: v.pipe(text, v.maxLength(32)),
-  combo_type: v.picklist(['NORMAL', 'MASTER', 'STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OCO', 'OTOCO']),
-  instrument_type: v.picklist(['EQUITY', 'OPTION', 'FUTURES', 'CRYPTO', 'EVENT']),
-  entrust_type: v.picklist(['QTY', 'AMOUNT']),
-  symbol: text,
-  market,
-  side,
-  order_type: v.picklist([
-    'MARKET',
-    'LIMIT',
-    'STOP_LOSS',
-    'STOP_LOSS_LIMIT',
-    'TRAILING_STOP_LOSS',
-    'MARKET_ON_OPEN',
-    'MARKET_ON_CLOSE',
-    'LIMIT_ON_OPEN',
-  ]),
-  time_in_force: v.picklist(['DAY', 'GTC', 'IOC', 'GTD', 'FOK']),
-  option_strategy: v.optional(
-    v.picklist([
-      'SINGLE',
-      'COVERED_STOCK',
-      'STRADDLE',
-      'STRANGLE',
-      'VERTICAL',
-      'CALENDAR',
-      'BUTTERFLY',
-      'CONDOR',
-      'COLLAR_WITH_STOCK',
-      'IRON_BUTTERFLY',
-      'IRON_CONDOR',
-      'DIAGONAL',
-    ]),
-  ),
-  support_trading_session: v.optional(v.picklist(['ALL', 'CORE', 'NIGHT'])),
+/** Chosen by the caller, unique per account: the guard against placing an order twice. */
+const clientOrderIdLength = 32;
+
+const comboType = v.picklist(['NORMAL', 'MASTER', 'STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OCO', 'OTOCO']);
+const instrumentType = v.picklist(['EQUITY', 'OPTION', 'FUTURES', 'CRYPTO', 'EVENT']);
+const entrustType = v.picklist(['QTY', 'AMOUNT']);
+const orderType = v.picklist([
+  'MARKET',
+  'LIMIT',
+  'STOP_LOSS',
+  'STOP_LOSS_LIMIT',
+  'TRAILING_STOP_LOSS',
+  'MARKET_ON_OPEN',
+  'MARKET_ON_CLOSE',
+  'LIMIT_ON_OPEN',
+]);
+const timeInForce = v.picklist(['DAY', 'GTC', 'IOC', 'GTD', 'FOK']);
+const tradingSession = v.picklist(['ALL', 'CORE', 'NIGHT']);
+
+/** What an order that is asked for and one that is shown have in common, all of it optional. */
+const orderOptions = {
+  support_trading_session: v.optional(tradingSession),
   expire_date: v.optional(day),
   stop_price: v.optional(decimal),
   limit_price: v.optional(decimal),
-  quantity: v.optional(decimal),
   trailing_type: v.optional(v.picklist(['AMOUNT', 'PERCENTAGE'])),
   trailing_stop_step: v.optional(decimal),
   algo_type: v.optional(v.picklist(['TWAP', 'VWAP', 'POV'])),
@@ -69,8 +54,6 @@ const newOrder = v.looseObject({
   max_target_percent: v.optional(v.string()),
   algo_start_time: v.optional(v.string()),
   algo_end_time: v.optional(v.string()),
-  legs: v.optional(v.array(leg)),
-  total_cash_amount: v.optional(decimal),
   position_intent: v.optional(v.picklist(['BUY_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_OPEN', 'SELL_TO_CLOSE'])),
   leg_in_or_out: v.optional(v.picklist(['LEG_IN', 'LEG_OUT'])),
   position_id: v.optional(v.string()),
@@ -87,6 +70,38 @@ const newOrder = v.looseObject({
       'CUSTOM',
     ]),
   ),
+  option_strategy: v.optional(
+    v.picklist([
+      'SINGLE',
+      'COVERED_STOCK',
+      'STRADDLE',
+      'STRANGLE',
+      'VERTICAL',
+      'CALENDAR',
+      'BUTTERFLY',
+      'CONDOR',
+      'COLLAR_WITH_STOCK',
+      'IRON_BUTTERFLY',
+      'IRON_CONDOR',
+      'DIAGONAL',
+    ]),
+  ),
+};
+
+const newOrder = v.looseObject({
+  client_order_id: v.pipe(text, v.maxLength(clientOrderIdLength)),
+  combo_type: comboType,
+  instrument_type: instrumentType,
+  entrust_type: entrustType,
+  symbol: text,
+  market,
+  side,
+  order_type: orderType,
+  time_in_force: timeInForce,
+  ...orderOptions,
+  quantity: v.optional(decimal),
+  total_cash_amount: v.optional(decimal),
+  legs: v.optional(v.array(leg)),
 });
 
 export const placeOrder = operation({
@@ -124,5 +139,93 @@ export const placeOrder = operation({
     'The interface text’s path is the path, the vendor’s paths are aliases; it shows neither body nor answer, so both are those of the vendor’s current place operation.',
     'The interface text’s example carries query parameters without naming them: any are accepted.',
     'The vendor SDK sends one unsigned header, category, which is forwarded when a client sends it.',
+  ],
+});
+
+/** A moment: the interface's rule is an integer, the wire has ISO 8601 text under names that end in `_at`. */
+const moment = v.union([v.string(), epochMilliseconds]);
+
+const shownOrder = v.looseObject({
+  client_order_id: v.string(),
+  order_id: v.string(),
+  symbol: v.string(),
+  side,
+  status: v.picklist(['PENDING', 'SUBMITTED', 'CANCELLED', 'FILLED', 'FAILED', 'PARTIAL_FILLED']),
+  order_type: orderType,
+  entrust_type: entrustType,
+  time_in_force: timeInForce,
+  total_quantity: decimal,
+  place_time_at: moment,
+  instrument_type: v.optional(instrumentType),
+  filled_quantity: v.optional(decimal),
+  filled_price: v.nullish(decimal),
+  place_time: v.optional(moment),
+  filled_time: v.optional(moment),
+  filled_time_at: v.optional(moment),
+  legs: v.optional(
+    v.array(
+      v.looseObject({
+        id: v.string(),
+        symbol: v.string(),
+        side,
+        quantity: decimal,
+        option_type: v.optional(v.picklist(['CALL', 'PUT'])),
+        option_category: v.optional(v.picklist(['AMERICAN', 'EUROPEAN'])),
+        strike_price: v.optional(decimal),
+        option_contract_multiplier: v.optional(decimal),
+        option_contract_deliverable: v.optional(decimal),
+        option_expire_date: v.optional(day),
+        market: v.optional(v.string()),
+        instrument_type: v.optional(v.string()),
+        expiration_type: v.optional(v.string()),
+      }),
+    ),
+  ),
+  commission: v.optional(
+    v.looseObject({
+      actual_commission: v.optional(decimal),
+      receivable_commission: v.optional(decimal),
+    }),
+  ),
+  fees: v.optional(
+    v.array(
+      v.looseObject({
+        type: v.optional(v.string()),
+        actual_value: v.optional(decimal),
+        receivable_value: v.optional(decimal),
+      }),
+    ),
+  ),
+  ...orderOptions,
+});
+
+export const getOrder = operation({
+  id: 'getOrder',
+  title: 'Order detail',
+  method: 'GET',
+  path: '/trading/orders/get',
+  aliases: ['/openapi/trade/order/detail'],
+  query: {
+    account_id: parameters.text({ description: 'The account that the order belongs to.', maxLength: 64 }),
+    client_order_id: parameters.text({
+      description: 'The id that the caller chose when the order was placed.',
+      maxLength: clientOrderIdLength,
+    }),
+  },
+  response: v.looseObject({
+    combo_type: comboType,
+    orders: v.array(shownOrder),
+    client_order_id: v.optional(v.string()),
+    combo_order_id: v.optional(v.string()),
+    client_combo_order_id: v.optional(v.string()),
+  }),
+  sources: {
+    path: ['vendor-sdk', 'vendor-docs'],
+    request: ['vendor-sdk', 'vendor-docs'],
+    response: ['vendor-docs', 'vendor-sdk'],
+  },
+  decisions: [
+    'The vendor docs call client_order_id a paging cursor on this page; the SDK and the text show that it is the order’s id.',
+    'The values of status are the union of what SDK and docs name.',
   ],
 });

@@ -70,6 +70,16 @@ export function list({ description, maxItems }: Facts & { maxItems?: number }) {
   } as const satisfies Parameter;
 }
 
+/** One value without further rules, such as an id. */
+export function text({ description, maxLength }: Facts & { maxLength: number }) {
+  return {
+    schema: v.pipe(v.string(), v.maxLength(maxLength), v.check(isPlainValue)),
+    required: true,
+    description,
+    allowed: `1 to ${maxLength} characters, none of them a control character`,
+  } as const satisfies Parameter;
+}
+
 /** Something to read, and nothing that only a machine would see. */
 function isPlainValue(text: string): boolean {
   return text.trim() !== '' && !/\p{Cc}/u.test(text);

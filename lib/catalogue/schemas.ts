@@ -16,7 +16,7 @@ export const decimal = v.pipe(
 export const epochMilliseconds = v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }));
 
 /** A calendar day, yyyy-MM-dd. */
-export const day = v.pipe(v.string(), v.isoDate());
+export const day = v.pipe(v.string(), v.isoDate('a calendar day, yyyy-MM-dd'));
 
 /** A text that says something: the upstream's required texts are never empty. */
 export const text = v.pipe(v.string(), v.nonEmpty());

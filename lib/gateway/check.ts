@@ -117,12 +117,21 @@ function bodyFault(issue: v.BaseIssue<unknown>): Fault {
     ({ key }) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`,
   );
   const missing = issue.received === 'undefined';
+  // Of a format the catalogue says in words what is allowed; valibot has the expression only.
+  const inWords = issue.type === 'regex' || issue.type === 'iso_date';
   return {
     in: 'body',
     name: pointer.join('') || '/',
-    detail: missing ? 'required' : issue.kind === 'schema' ? 'not an allowed value' : issue.message,
+    detail: missing
+      ? 'required'
+      : issue.kind === 'schema' || inWords
+        ? 'not an allowed value'
+        : issue.message,
     // Of a missing member valibot expects its name, which `name` says already.
-    ...(!missing && { allowed: issue.expected ?? issue.message, received: shorten(issue.received) }),
+    ...(!missing && {
+      allowed: inWords ? issue.message : (issue.expected ?? issue.message),
+      received: shorten(issue.received),
+    }),
   };
 }
 

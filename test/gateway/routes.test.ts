@@ -1,45 +1,36 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import * as v from 'valibot';
 import { exposedOperations, groups, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
+import { callOf } from '../support/calls.ts';
 import {
   accountsPath,
   ask,
   coreFor,
-  type Draft,
-  orderBody,
+  orderPath,
   problemOf,
   snapshotPath,
   snapshotTarget,
 } from '../support/core.ts';
 
-/** A good call of each operation: its query, and its body where it takes one. */
-const calls: Readonly<Record<string, () => Draft & { readonly search?: string }>> = {
-  listAccounts: () => ({}),
-  getStockSnapshots: () => ({ search: '?symbols=AAPL,MSFT&category=US_STOCK' }),
-  placeOrder: () => ({ body: orderBody() }),
-};
-
-const callOf = (operationId: string) => {
-  const call = calls[operationId];
-  assert.ok(call, `add a call of ${operationId} to this test`);
-  return call();
-};
-
 describe('every path of every operation', () => {
   for (const { method, path, operation } of routesOf(operations)) {
     test(`${method} ${path} is ${operation.id}, signed and sent as called`, async (t) => {
       const { gateway, simulator, reports } = await coreFor(t);
-      const { search = '', ...draft } = callOf(operation.id);
+      const { search = '', after, ...draft } = callOf(operation.id);
+      if (after) await ask(gateway, orderPath, { body: after });
+      const before = simulator.received.length;
       const reply = await ask(gateway, path + search, draft);
       assert.equal(reply.status, 200, reply.text);
-      assert.equal(simulator.received.length, 1);
-      const [received] = simulator.received;
+      assert.ok(v.is(operation.response, JSON.parse(reply.text)), 'the answer fits its schema');
+      assert.equal(simulator.received.length, before + 1);
+      const received = simulator.received.at(-1);
       assert.equal(received?.method, method);
       assert.equal(received?.target.split('?')[0], path);
       // The simulator's verdict on the signature, the parameters and the body.
       assert.equal(received?.outcome, 'ok');
-      assert.equal(reports[0]?.operation, operation.id);
+      assert.equal(reports.at(-1)?.operation, operation.id);
     });
   }
 });
@@ -56,7 +47,8 @@ describe('a base URL with a path', () => {
       const { simulator } = await coreFor(t, { operations: prefixed });
       const { gateway } = await coreFor(t, {}, { upstreamBaseUrl: `${simulator.url}${prefix}${end}` });
       for (const { path, operation } of routesOf(operations)) {
-        const { search = '', ...draft } = callOf(operation.id);
+        const { search = '', after, ...draft } = callOf(operation.id);
+        if (after) await ask(gateway, orderPath, { body: after });
         assert.equal((await ask(gateway, path + search, draft)).status, 200);
         const received = simulator.received.at(-1);
         assert.equal(received?.target.split('?')[0], prefix + path);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fault } from '../../infra/simulator/index.ts';
-import { operations } from '../../lib/catalogue/index.ts';
+import { getOrder, operations } from '../../lib/catalogue/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { ask, coreFor, orderBody, orderPath, problemOf, secretText } from '../support/core.ts';
+import { accountId, ask, coreFor, orderBody, orderPath, problemOf, secretText } from '../support/core.ts';
 import { senders } from '../support/senders.ts';
 
 const status = (code: number, body?: unknown): Fault => ({
@@ -166,6 +166,19 @@ describe('a defect of ours', () => {
       assert.equal(simulator.received.length, 1);
     }
   });
+
+  for (const kind of ['drop', 'drop-after'] as const)
+    test(`whose answer was lost (${kind}) can be asked for, which tells what became of it`, async (t) => {
+      const { gateway, simulator } = await coreFor(t, {
+        fault: ({ method }) => (method === 'POST' ? { kind } : undefined),
+      });
+      const lost = await ask(gateway, orderPath, { body: orderBody({ client_order_id: 'lost' }) });
+      assert.equal(problemOf(lost).code, 'outcome_unknown');
+      const reply = await ask(gateway, `${getOrder.path}?account_id=${accountId}&client_order_id=lost`);
+      if (kind === 'drop-after') assert.equal(reply.status, 200, reply.text);
+      else assert.equal(problemOf(reply).error_code, 'ORDER_NOT_FOUND');
+      assert.equal(simulator.orders.length, kind === 'drop-after' ? 1 : 0);
+    });
 
   test('before an order was handed over is a plain failure', async (t) => {
     const random = () => {

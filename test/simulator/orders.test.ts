@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import type { Simulator } from '../../infra/simulator/index.ts';
-import { listAccounts, placeOrder } from '../../lib/catalogue/index.ts';
+import { getOrder, listAccounts, placeOrder } from '../../lib/catalogue/index.ts';
 import { codeOf, send, testTime, withSimulator } from './support.ts';
 
 const limitOrder = {
@@ -130,5 +130,63 @@ test('orders that cannot be are refused and not stored', async () => {
     assert.equal(simulator.orders.length, 0);
     const market = { ...limitOrder, order_type: 'MARKET', limit_price: undefined };
     assert.equal((await place(simulator, [market])).status, 200);
+  });
+});
+
+test('an order is shown by its client’s id, each part of a combination with the others', async () => {
+  await withSimulator({}, async (simulator) => {
+    const accountId = simulator.accounts[0]?.account_id;
+    const show = async (id: string) => {
+      const reply = await send(simulator, {
+        target: `/trading/orders/get?account_id=${accountId}&client_order_id=${id}`,
+      });
+      assert.equal(reply.status, 200);
+      return v.parse(getOrder.response, reply.json);
+    };
+    await place(simulator, [limitOrder]);
+    const single = await show('order-1');
+    assert.equal(single.combo_type, 'NORMAL');
+    assert.equal(single.combo_order_id, undefined);
+    assert.deepEqual(
+      single.orders.map(({ client_order_id, limit_price, total_quantity, status, filled_quantity }) => [
+        client_order_id,
+        limit_price,
+        total_quantity,
+        status,
+        filled_quantity,
+      ]),
+      [['order-1', '200.00', '3', 'SUBMITTED', '0']],
+    );
+    assert.equal(single.orders[0]?.place_time_at, new Date(testTime).toISOString());
+
+    const parts = ['OCO', 'OCO'].map((combo_type, index) => ({
+      ...limitOrder,
+      combo_type,
+      client_order_id: `part-${index}`,
+    }));
+    await place(simulator, parts, { client_combo_order_id: 'pair' });
+    const pair = await show('part-1');
+    assert.ok(pair.combo_order_id);
+    assert.deepEqual(
+      pair.orders.map((order) => order.client_order_id),
+      ['part-0', 'part-1'],
+    );
+  });
+});
+
+test('an order that is not there, and one of another account, is not found', async () => {
+  await withSimulator({}, async (simulator) => {
+    const [own, other] = simulator.accounts;
+    await place(simulator, [limitOrder]);
+    for (const [account, id] of [
+      [own?.account_id, 'order-2'],
+      [other?.account_id, 'order-1'],
+    ]) {
+      const reply = await send(simulator, {
+        target: `/trading/orders/get?account_id=${account}&client_order_id=${id}`,
+      });
+      assert.equal(reply.status, 417);
+      assert.equal(codeOf(reply), 'ORDER_NOT_FOUND');
+    }
   });
 });

@@ -2,7 +2,7 @@
 
 import type * as v from 'valibot';
 import type { placeOrder } from '../../../lib/catalogue/index.ts';
-import type { NewOrder } from '../order-book.ts';
+import type { NewOrder, StoredOrder } from '../order-book.ts';
 import { parameterError, type Refusal, refuse } from '../refusal.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
@@ -30,7 +30,39 @@ export const orders: Behaviours = {
         : { client_combo_order_id, combo_order_id: comboOrderId },
     );
   },
+
+  getOrder: ({ query }, world) => {
+    const { account_id: accountId = '', client_order_id: clientOrderId = '' } = query;
+    const found = world.orders.find(accountId, clientOrderId);
+    if (!found) return refuse(417, 'ORDER_NOT_FOUND', `No such order, ${clientOrderId}`);
+    const { comboOrderId, order } = found;
+    const parts =
+      comboOrderId === undefined
+        ? [found]
+        : world.orders.all.filter((other) => other.comboOrderId === comboOrderId);
+    return answer({
+      client_order_id: clientOrderId,
+      ...(comboOrderId !== undefined && { combo_order_id: comboOrderId }),
+      combo_type: order.combo_type,
+      orders: parts.map(shown),
+    });
+  },
 };
+
+/** As the order was asked for, and that nothing of it was filled yet. */
+function shown({ order, orderId, placedAt }: StoredOrder): object {
+  const { quantity, ...asked } = order;
+  return {
+    ...asked,
+    order_id: orderId,
+    status: 'SUBMITTED',
+    total_quantity: quantity ?? '0',
+    filled_quantity: '0',
+    filled_price: null,
+    place_time: placedAt,
+    place_time_at: new Date(placedAt).toISOString(),
+  };
+}
 
 /** All orders are checked before the first is stored: a request is executed as a whole or not at all. */
 function checkOrders(body: Body, world: World): Refusal | undefined {
