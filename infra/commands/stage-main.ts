@@ -1,4 +1,7 @@
-/** The commands behind `npm run deploy -- [stage]` and `npm run destroy -- [stage]`. */
+/**
+ * The commands behind `npm run deploy -- [stage]` and `npm run destroy -- [stage]`. What follows goes to the
+ * CDK: a pipeline, which nobody watches, adds `--require-approval never` or `--force`.
+ */
 
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -6,16 +9,18 @@ import { ConfigError } from '../stack/config.ts';
 import { configOf, exampleBaseUrl, stackNameOf, stageOf } from '../stack/stages.ts';
 
 try {
-  const [verb, name, ...rest] = process.argv.slice(2);
-  if ((verb !== 'deploy' && verb !== 'destroy') || rest.length > 0)
+  const [verb, ...given] = process.argv.slice(2);
+  if (verb !== 'deploy' && verb !== 'destroy')
     throw new ConfigError('Usage: npm run deploy -- [stage], or npm run destroy -- [stage]');
-  const stage = stageOf(name);
+  const named = given[0] !== undefined && !given[0].startsWith('-');
+  const stage = stageOf(named ? given[0] : undefined);
+  const options = given.slice(named ? 1 : 0);
   if (verb === 'deploy' && configOf(stage).upstream.baseUrl === exampleBaseUrl)
     throw new ConfigError(
       `The stage ${stage} still has the example's base URL: put that of your upstream into infra/stack/stages.ts.`,
     );
   const cdk = createRequire(import.meta.url).resolve('aws-cdk/bin/cdk');
-  const child = spawn(process.execPath, [cdk, verb, stackNameOf(stage), '-c', `stage=${stage}`], {
+  const child = spawn(process.execPath, [cdk, verb, stackNameOf(stage), '-c', `stage=${stage}`, ...options], {
     stdio: 'inherit',
   });
   child.once('close', (code) => {
