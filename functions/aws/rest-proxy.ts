@@ -1,5 +1,6 @@
 /** The rim: API Gateway's REST proxy event (payload version 1.0) to the core's request, and back. */
 
+import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { GatewayRequest, GatewayResponse } from '../../lib/gateway/index.ts';
 
@@ -57,12 +58,11 @@ function toHeaders({ headers, multiValueHeaders }: ProxyEvent): Readonly<Record<
 /** Text where the bytes are exactly some text's UTF-8, else base64: not one byte may change on the way. */
 export function toProxyResult({ status, headers, body }: GatewayResponse): APIGatewayProxyResult {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const text = bytes.toString('utf8');
-  const exact = Buffer.from(text, 'utf8').equals(bytes);
+  const exact = isUtf8(bytes);
   return {
     statusCode: status,
     headers: { ...headers },
-    body: exact ? text : bytes.toString('base64'),
+    body: bytes.toString(exact ? 'utf8' : 'base64'),
     isBase64Encoded: !exact,
   };
 }

@@ -31,6 +31,8 @@ export interface LocalRunHooks {
   readonly defect?: (error: unknown, requestId: string) => void;
 }
 
+const everyRoute = routesOf(operations);
+
 /** @throws StartError when a port is taken */
 export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHooks = {}): Promise<LocalRun> {
   const { upstream, credentials, marketDataLimit = limits['market-data'] } = settings;
@@ -56,7 +58,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
         apiKeys: [{ id: 'local', value: settings.apiKey }],
         plan: planWithin(marketDataLimit),
         refuse: (code, { requestId, method, path, allow, retryAfterSeconds }) => {
-          const match = findRoute(routesOf(operations), method, path);
+          const match = findRoute(everyRoute, method, path);
           const sideEffect = match.kind === 'route' ? match.route.operation.sideEffect : undefined;
           const mayHaveBeenSent = code === 'gateway_timeout' || code === 'gateway_error';
           const { status, headers, body } = refusalResponse(

@@ -1,6 +1,7 @@
 /** What API Gateway does with one request, in its order: route, key, plan, payload, function. */
 
 import type { IncomingMessage } from 'node:http';
+import { healthBody } from '../health.ts';
 import type { ApiGatewayOptions } from './api-gateway.ts';
 import { type ApiKey, apiKeyFinder } from './api-keys.ts';
 import { invoke, type ProxyHandler } from './invocation.ts';
@@ -28,7 +29,7 @@ type Integration = ProxyHandler | 'mock';
 const healthy: Answer = {
   status: 200,
   headers: new Map([['content-type', ['application/json']]]),
-  body: Buffer.from('{"status":"ok"}'),
+  body: Buffer.from(healthBody),
 };
 
 /** Gives a function that answers requests; with undefined when the client left before its request was complete. */

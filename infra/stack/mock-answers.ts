@@ -2,6 +2,7 @@
 
 import { corsMaxAgeSeconds, corsMethods, corsRequestHeaders } from '../../functions/aws/cors.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
+import { healthBody } from '../health.ts';
 import { constant, type JsonObject } from './open-api.ts';
 
 /** Says that the API is deployed and nothing else: of the secret or the upstream it knows nothing. */
@@ -10,7 +11,7 @@ export const health = (origins: readonly string[]): JsonObject => ({
     operationId: 'health',
     status: 200,
     headers: { 'Cache-Control': 'no-store' },
-    body: '{"status":"ok"}',
+    body: healthBody,
     origins,
   }),
   // For clients that send their key with everything.

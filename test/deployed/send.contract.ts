@@ -7,6 +7,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Send, type SendResult } from '../../lib/gateway/index.ts';
+import { newOrder } from '../support/orders.ts';
 import { selfSigned } from './self-signed.ts';
 import { closedPort, headerOf, listening, rawUpstreamFor, upstreamFor } from './upstreams.ts';
 
@@ -194,20 +195,7 @@ export const orderRequest = (accountId: string) => ({
   body: Buffer.from(
     JSON.stringify({
       account_id: accountId,
-      new_orders: [
-        {
-          client_order_id: 'order-1',
-          combo_type: 'NORMAL',
-          symbol: 'AAPL',
-          instrument_type: 'EQUITY',
-          market: 'US',
-          side: 'BUY',
-          order_type: 'MARKET',
-          quantity: '1',
-          entrust_type: 'QTY',
-          time_in_force: 'DAY',
-        },
-      ],
+      new_orders: [newOrder()],
     }),
   ),
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Fault, FaultRequest } from '../../infra/simulator/index.ts';
+import { newOrder } from '../support/orders.ts';
 import {
   codeOf,
   headersFor,
@@ -12,18 +13,7 @@ import {
   withSimulator,
 } from './support.ts';
 
-const order = {
-  client_order_id: 'order-1',
-  combo_type: 'NORMAL',
-  symbol: 'AAPL',
-  instrument_type: 'EQUITY',
-  market: 'US',
-  side: 'BUY',
-  order_type: 'MARKET',
-  quantity: '1',
-  entrust_type: 'QTY',
-  time_in_force: 'DAY',
-};
+const order = newOrder();
 
 /** Places an order under a fault; what became of the call, and how many orders are stored afterwards. */
 async function underFault(fault: Fault) {

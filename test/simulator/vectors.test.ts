@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import {
   canonicalString,
@@ -8,25 +7,7 @@ import {
   type VerifyOptions,
   verifyRequest,
 } from '../../infra/simulator/index.ts';
-
-interface Vector {
-  readonly name: string;
-  readonly request: {
-    readonly appKey: string;
-    readonly appSecret: string;
-    readonly nonce: string;
-    readonly timestamp: string;
-    readonly host: string;
-    readonly path: string;
-    readonly query: readonly Pair[];
-    readonly body?: string;
-  };
-  readonly encodedString: string;
-  readonly signature: string;
-}
-
-const file = new URL('../vectors/signature-vectors.json', import.meta.url);
-const vectors = JSON.parse(readFileSync(file, 'utf8')) as readonly Vector[];
+import { type Vector, vectors } from '../support/vectors.ts';
 
 function headersOf({ request }: Vector): readonly Pair[] {
   return [

@@ -12,6 +12,9 @@ import {
   type GatewayResponse,
   type RequestReport,
 } from '../../lib/gateway/index.ts';
+import { newOrder } from './orders.ts';
+
+export { newOrder };
 
 export const credentials = { appKey: 'core-test-app-key', appSecret: 'core-test-app-secret' };
 
@@ -21,23 +24,6 @@ export const accountsPath = '/trading/accounts/list';
 export const orderPath = '/trade/place_order';
 /** An account of every simulated upstream. */
 export const accountId = 'SIMM4RG1N7KX2V9QHT6W0ZC3YB';
-
-let orders = 0;
-
-/** An order that the simulated upstream accepts, under an id of its own. */
-export const newOrder = (change: Readonly<Record<string, unknown>> = {}) => ({
-  client_order_id: `order-${++orders}`,
-  combo_type: 'NORMAL',
-  symbol: 'AAPL',
-  instrument_type: 'EQUITY',
-  market: 'US',
-  side: 'BUY',
-  order_type: 'MARKET',
-  quantity: '1',
-  entrust_type: 'QTY',
-  time_in_force: 'DAY',
-  ...change,
-});
 
 export const orderBody = (change: Readonly<Record<string, unknown>> = {}) =>
   JSON.stringify({ account_id: accountId, new_orders: [newOrder(change)] });

@@ -1,0 +1,2 @@
+/** What `GET /health` answers, deployed and on this machine: that there is an API, and nothing else. */
+export const healthBody = '{"status":"ok"}';
