@@ -18,7 +18,7 @@ export function deployedHandler(
   env: Environment = process.env,
   log: Log = writeLog,
 ): GroupHandler {
-  const read = readFunctionSettings(env);
+  const read = readFunctionSettings(env, operations);
   if (!read.ok) {
     log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
     return misconfigured(log);

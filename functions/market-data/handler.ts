@@ -1,6 +1,6 @@
 /** The function of the group market-data. */
 
-import * as marketData from '../../lib/catalogue/market-data.ts';
+import * as marketData from '../../lib/catalogue/market-data/index.ts';
 import { deployedHandler } from '../aws/deployed.ts';
 
 export const handler = deployedHandler(Object.values(marketData));

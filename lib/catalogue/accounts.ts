@@ -1,12 +1,17 @@
 /** Accounts: what belongs to the holder of the app key. */
 
 import * as v from 'valibot';
-import { inGroup } from './operation.ts';
+import { accountId } from './common.ts';
+import { fromVendor, notInText } from './decided.ts';
+import { describe } from './operation.ts';
+import { optional, text } from './parameters.ts';
+import { day, decimal } from './schemas.ts';
 
-const operation = inGroup('accounts');
+const currency = v.picklist(['USD']);
 
-export const listAccounts = operation({
+export const listAccounts = describe({
   id: 'listAccounts',
+  group: 'accounts',
   title: 'Accounts list',
   method: 'GET',
   path: '/trading/accounts/list',
@@ -14,10 +19,10 @@ export const listAccounts = operation({
   query: {},
   response: v.array(
     v.looseObject({
-      account_id: v.string(),
-      account_type: v.picklist(['MARGIN', 'CASH']),
+      account_id: v.pipe(v.string(), v.description('Identifier of the trading account.')),
+      account_type: v.pipe(v.picklist(['MARGIN', 'CASH']), v.description('Kind of account.')),
       user_id: v.optional(v.string()),
-      account_number: v.optional(v.string()),
+      account_number: v.optional(v.pipe(v.string(), v.description('Broker-side account number.'))),
       account_label: v.optional(
         v.picklist([
           'Individual Cash',
@@ -48,10 +53,165 @@ export const listAccounts = operation({
       ),
     }),
   ),
+  example: {},
   sources: {
     path: ['interface'],
     request: ['interface'],
     response: ['interface', 'vendor-docs', 'vendor-sdk'],
   },
   decisions: ['The alias is the path from before 2026-09-20.'],
+});
+
+export const getAccountBalance = describe({
+  id: 'getAccountBalance',
+  group: 'accounts',
+  title: 'Account balance',
+  method: 'GET',
+  path: '/trading/assets/balances/get',
+  aliases: ['/openapi/assets/balance'],
+  query: {
+    account_id: accountId,
+    total_asset_currency: optional(text({ description: 'Currency for the totals.', maxLength: 64 })),
+  },
+  response: v.looseObject({
+    total_asset_currency: currency,
+    total_cash_balance: v.nullable(decimal),
+    total_market_value: decimal,
+    total_unrealized_profit_loss: decimal,
+    total_net_liquidation_value: v.nullable(decimal),
+    total_day_profit_loss: decimal,
+    day_trades_left: v.nullish(
+      v.pipe(v.string(), v.description('A count as text, or UNLIMITED; deprecated.')),
+    ),
+    maintenance_margin: v.optional(decimal),
+    open_margin_calls: v.optional(v.union([v.array(v.picklist(['EM', 'RM', 'RT', 'DT'])), v.string()])),
+    used_margin: v.optional(decimal),
+    used_margin_for_open_order: v.optional(decimal),
+    init_margin: v.optional(decimal),
+    intraday_margin: v.optional(decimal),
+    margin_excess: v.optional(decimal),
+    margin_ratio: v.optional(v.pipe(decimal, v.description('Equity to margin ratio, 0 to 1.'))),
+    one_day_used_margin: v.optional(decimal),
+    one_day_used_margin_for_open_order: v.optional(decimal),
+    account_currency_assets: v.array(
+      v.looseObject({
+        currency,
+        cash_balance: v.nullable(decimal),
+        settled_cash: v.nullish(decimal),
+        unsettled_cash: v.nullish(decimal),
+        market_value: decimal,
+        held_amount: v.optional(v.pipe(decimal, v.description('Funds in transit.'))),
+        frozen_amount: v.optional(decimal),
+        buying_power: v.optional(decimal),
+        unrealized_profit_loss: decimal,
+        available_withdrawal: v.optional(decimal),
+        interests_unpaid: v.optional(decimal),
+        net_liquidation_value: v.optional(decimal),
+        option_buying_power: v.optional(decimal),
+        day_buying_power: v.optional(decimal),
+        overnight_buying_power: v.optional(decimal),
+        night_trading_buying_power: v.optional(decimal),
+        day_profit_loss: v.optional(decimal),
+        used_margin: v.optional(decimal),
+        used_margin_for_open_order: v.optional(decimal),
+        init_margin: v.optional(decimal),
+        maintenance_margin: v.optional(decimal),
+        intraday_margin: v.optional(decimal),
+        margin_excess: v.optional(decimal),
+        margin_ratio: v.optional(decimal),
+        one_day_buying_power: v.optional(decimal),
+      }),
+    ),
+  }),
+  example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
+  sources: fromVendor,
+  notes: ['For accounts of class EVENTS_CASH the cash and net value fields come back empty.'],
+  decisions: [
+    notInText,
+    'open_margin_calls is an array of codes in the SDK and one text in the docs: the type allows both.',
+  ],
+});
+
+export const listAccountPositions = describe({
+  id: 'listAccountPositions',
+  group: 'accounts',
+  title: 'Account positions',
+  method: 'GET',
+  path: '/trading/assets/positions/list',
+  aliases: ['/openapi/assets/positions'],
+  query: { account_id: accountId },
+  response: v.array(
+    v.looseObject({
+      position_id: v.string(),
+      currency,
+      quantity: decimal,
+      symbol: v.string(),
+      option_strategy: v.optional(
+        v.picklist([
+          'SINGLE',
+          'COVERED_STOCK',
+          'STRADDLE',
+          'STRANGLE',
+          'VERTICAL',
+          'CALENDAR',
+          'BUTTERFLY',
+          'CONDOR',
+          'COLLAR_WITH_STOCK',
+          'IRON_BUTTERFLY',
+          'IRON_CONDOR',
+          'DIAGONAL',
+        ]),
+      ),
+      instrument_type: v.picklist(['EQUITY', 'OPTION', 'FUTURES', 'CRYPTO', 'EVENT']),
+      last_price: decimal,
+      cost_price: decimal,
+      unrealized_profit_loss: decimal,
+      legs: v.optional(
+        v.array(
+          v.looseObject({
+            leg_id: v.optional(v.string()),
+            item_id: v.optional(v.pipe(v.string(), v.description('Older name of leg_id.'))),
+            symbol: v.string(),
+            quantity: v.optional(decimal),
+            side: v.optional(v.picklist(['BUY', 'SELL', 'SHORT'])),
+            available_quantity: v.optional(decimal),
+            cost_price: v.optional(decimal),
+            last_price: v.optional(decimal),
+            unrealized_profit_loss: v.optional(decimal),
+            instrument_type: v.optional(v.string()),
+            market_value: v.optional(decimal),
+            day_profit_loss: v.optional(decimal),
+            day_realized_profit_loss: v.optional(decimal),
+            proportion: v.optional(decimal),
+            option_type: v.optional(v.picklist(['CALL', 'PUT'])),
+            option_category: v.optional(v.picklist(['AMERICAN', 'EUROPEAN'])),
+            option_expire_date: v.optional(day),
+            option_exercise_price: v.optional(decimal),
+            option_contract_multiplier: v.optional(decimal),
+            option_contract_deliverable: v.optional(decimal),
+            expiration_type: v.optional(v.pipe(v.string(), v.description('For example AM.'))),
+          }),
+        ),
+      ),
+      symbol_name: v.optional(v.string()),
+      available_quantity: v.optional(decimal),
+      unrealized_profit_loss_rate: v.optional(decimal),
+      instrument_id: v.optional(v.string()),
+      market_value: v.optional(decimal),
+      day_realized_profit_loss: v.optional(decimal),
+      proportion: v.optional(decimal),
+      exchange_code: v.optional(v.string()),
+      base_currency: v.optional(v.string()),
+      fx_rate: v.optional(decimal),
+      base_currency_market_value: v.optional(decimal),
+      account_tax_type: v.optional(v.string()),
+    }),
+  ),
+  example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
+  sources: fromVendor,
+  notes: ['No pagination parameter is known for this operation.'],
+  decisions: [
+    notInText,
+    'The id of a leg is leg_id in the docs and item_id in the older model: both are optional.',
+  ],
 });

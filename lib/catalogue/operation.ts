@@ -34,20 +34,50 @@ export interface Operation {
    * how a caller learns what became of it when the answer is lost.
    */
   readonly sideEffect?: { readonly findOut: string };
+  /** Present when the answer is one page of several. */
+  readonly paging?: Paging;
+  /** A good request: for the documentation, and for whatever tries every operation. */
+  readonly example: Example;
   /** Where the path, the parameters and the answer come from. */
   readonly sources: {
     readonly path: readonly Source[];
     readonly request: readonly Source[];
     readonly response: readonly Source[];
   };
+  /** What a caller should know that types and limits do not say. */
+  readonly notes?: readonly string[];
   /** What was decided where sources conflict or are silent. */
   readonly decisions?: readonly string[];
+  /** Present when a source calls the operation retired or superseded: what to use in its place. */
+  readonly deprecated?: string;
 }
 
-/** Makes the `operation` function of one group's file, so that an entry does not repeat its group. */
-export function inGroup<const G extends Group>(group: G) {
-  return <const O extends Omit<Operation, 'group'>>(entry: O): O & { readonly group: G } => ({
-    ...entry,
-    group,
-  });
+/** How one goes from a page to the next: by sending `parameter` as the page before it says. */
+export interface Paging {
+  readonly parameter: string;
+  /** The answer's member that holds the records; absent when the answer is the list itself. */
+  readonly items?: string;
+  /** Where the parameter's next value stands: in a member of the answer, or in one of its last record. */
+  readonly next: { readonly member: string } | { readonly ofLastItem: string };
 }
+
+export interface Example {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/**
+ * Gives an entry its exact type, from which the client's methods take theirs. Free of side effects, so that a
+ * bundler leaves out the entries that nobody uses.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function describe<const O extends Operation>(operation: O): O {
+  return operation;
+}
+
+/** Pages of the current version: a cursor beside the records, absent on the last page. */
+export const cursorPaging = {
+  parameter: 'pagination_key',
+  items: 'data',
+  next: { member: 'pagination_key' },
+} as const satisfies Paging;

@@ -11,8 +11,21 @@ export interface Parameter<S extends v.GenericSchema<unknown, string> = v.Generi
   readonly description: string;
   /** What is allowed, for a person whose value was refused. */
   readonly allowed: string;
+  /** The form of a value that is sent, or of each in a list, as JSON Schema says it. */
+  readonly json: JsonForm;
   /** Set when several values travel in one text. */
   readonly list?: { readonly separator: string; readonly maxItems?: number };
+}
+
+export interface JsonForm {
+  readonly type: 'string' | 'integer' | 'boolean';
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
 }
 
 interface Facts {
@@ -20,17 +33,22 @@ interface Facts {
 }
 
 /** The same parameter, but it may be left out. */
-export function optional<P extends Parameter>(parameter: P): P & { readonly required: false } {
+/* @__NO_SIDE_EFFECTS__ */
+export function optional<P extends Parameter>(
+  parameter: P,
+): Omit<P, 'required'> & { readonly required: false } {
   return { ...parameter, required: false };
 }
 
 /** One of the given values. */
+/* @__NO_SIDE_EFFECTS__ */
 export function choice<const V extends readonly string[]>(values: V, { description }: Facts) {
   return {
     schema: v.picklist(values),
     required: true,
     description,
     allowed: `one of ${values.join(', ')}`,
+    json: { type: 'string', enum: values },
   } as const satisfies Parameter;
 }
 
@@ -38,6 +56,7 @@ export function choice<const V extends readonly string[]>(values: V, { descripti
  * `true` or `false` (interface: lower case). Existing clients write `True` and `False`; both are taken, and
  * the interface's form is sent.
  */
+/* @__NO_SIDE_EFFECTS__ */
 export function flag({ description }: Facts) {
   return {
     schema: v.pipe(
@@ -47,40 +66,174 @@ export function flag({ description }: Facts) {
     required: true,
     description,
     allowed: 'true or false',
+    json: { type: 'boolean' },
   } as const satisfies Parameter;
 }
+
+/** A whole number within bounds; sent in digits without leading zeros. */
+/* @__NO_SIDE_EFFECTS__ */
+export function whole({ description, minimum, maximum }: Facts & { minimum: number; maximum: number }) {
+  return {
+    schema: v.pipe(
+      v.union([v.number(), v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number))]),
+      v.integer(),
+      v.minValue(minimum),
+      v.maxValue(maximum),
+      v.transform(String),
+    ),
+    required: true,
+    description,
+    allowed: `a whole number from ${minimum} to ${maximum}`,
+    json: { type: 'integer', minimum, maximum },
+  } as const satisfies Parameter;
+}
+
+/** The last millisecond of the year 9999. */
+const farFuture = 253_402_300_799_999;
+
+/** A moment as Unix time in milliseconds; a typed caller may also give a Date. */
+/* @__NO_SIDE_EFFECTS__ */
+export function epoch({ description }: Facts) {
+  return {
+    schema: v.pipe(
+      v.union([
+        v.number(),
+        v.pipe(v.string(), v.regex(/^\d{1,15}$/), v.transform(Number)),
+        v.pipe(v.date(), v.transform(Number)),
+      ]),
+      v.integer(),
+      v.minValue(0),
+      v.maxValue(farFuture),
+      v.transform(String),
+    ),
+    required: true,
+    description,
+    allowed: 'Unix time in milliseconds, in digits',
+    json: { type: 'integer', format: 'int64', minimum: 0, maximum: farFuture },
+  } as const satisfies Parameter;
+}
+
+// What is left to check is whether the day exists.
+const instantPattern = /^2\d{3}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/;
+
+/** A moment as ISO 8601 text in UTC, sent to the millisecond; a typed caller may also give a Date. */
+/* @__NO_SIDE_EFFECTS__ */
+export function instant({ description }: Facts) {
+  return {
+    schema: v.pipe(
+      v.union([
+        v.pipe(v.date(), v.transform(Number)),
+        v.pipe(
+          v.string(),
+          v.regex(instantPattern),
+          v.check((text) => isDay(text.slice(0, 10))),
+          v.transform(Date.parse),
+        ),
+      ]),
+      // A Date may be invalid, and lie where years have another form.
+      v.integer(),
+      v.minValue(Date.UTC(2000, 0, 1)),
+      v.maxValue(Date.UTC(3000, 0, 1) - 1),
+      v.transform((time) => new Date(time).toISOString()),
+    ),
+    required: true,
+    description,
+    allowed: 'a moment from the year 2000 on, like 2026-10-21T13:30:00.000Z',
+    json: { type: 'string', format: 'date-time', pattern: instantPattern.source },
+  } as const satisfies Parameter;
+}
+
+const dayPattern = /^\d{4}-\d\d-\d\d$/;
+
+/** A calendar day, yyyy-MM-dd, that exists. */
+/* @__NO_SIDE_EFFECTS__ */
+export function day({ description }: Facts) {
+  return {
+    schema: v.pipe(v.string(), v.regex(dayPattern), v.check(isDay)),
+    required: true,
+    description,
+    allowed: 'a calendar day, yyyy-MM-dd',
+    json: { type: 'string', format: 'date', pattern: dayPattern.source },
+  } as const satisfies Parameter;
+}
+
+const decimalPattern = /^\d{1,15}(\.\d{1,10})?$/;
+
+/** A number that is not negative, as decimal text: never a binary number, which would lose digits. */
+/* @__NO_SIDE_EFFECTS__ */
+export function decimal({ description }: Facts) {
+  return {
+    schema: v.pipe(v.string(), v.regex(decimalPattern)),
+    required: true,
+    description,
+    allowed: 'a decimal number like 240.5, as text',
+    json: { type: 'string', pattern: decimalPattern.source },
+  } as const satisfies Parameter;
+}
+
+/** Printable, without a space at either end; and without &, which the signature cannot carry in a query. */
+export const plain = /^[!-%'-~]([ -%'-~]*[!-%'-~])?$/;
+/** The same without the comma, which parts a list. */
+const plainItem = /^[!-%'-+\--~]([ -%'-+\--~]*[!-%'-+\--~])?$/;
 
 const separator = ',';
 
 /** Several values in one text, separated by commas; a typed caller may also give an array. */
+/* @__NO_SIDE_EFFECTS__ */
 export function list({ description, maxItems }: Facts & { maxItems?: number }) {
   return {
-    schema: v.pipe(
-      v.union([v.string(), v.pipe(v.array(v.string()), v.readonly())]),
-      v.transform((value) => (typeof value === 'string' ? value : value.join(separator))),
-      v.check((text) => {
-        const items = text.split(separator);
-        return items.length <= (maxItems ?? Infinity) && items.every(isPlainValue);
-      }),
-    ),
+    schema: listSchema(v.pipe(v.string(), v.regex(plainItem)), maxItems),
     required: true,
     description,
     allowed: `${maxItems === undefined ? 'values' : `1 to ${maxItems} values`} separated by commas, none empty`,
+    json: { type: 'string', pattern: plainItem.source },
     list: maxItems === undefined ? { separator } : { separator, maxItems },
   } as const satisfies Parameter;
 }
 
-/** One value without further rules, such as an id. */
-export function text({ description, maxLength }: Facts & { maxLength: number }) {
+/** Several of the given values in one text, separated by commas; a typed caller may also give an array. */
+/* @__NO_SIDE_EFFECTS__ */
+export function choices<const V extends readonly string[]>(values: V, { description }: Facts) {
   return {
-    schema: v.pipe(v.string(), v.maxLength(maxLength), v.check(isPlainValue)),
+    schema: listSchema(v.picklist(values)),
     required: true,
     description,
-    allowed: `1 to ${maxLength} characters, none of them a control character`,
+    allowed: `one or more of ${values.join(', ')}, separated by commas`,
+    json: { type: 'string', enum: values },
+    list: { separator },
   } as const satisfies Parameter;
 }
 
-/** Something to read, and nothing that only a machine would see. */
-function isPlainValue(text: string): boolean {
-  return text.trim() !== '' && !/\p{Cc}/u.test(text);
+/* @__NO_SIDE_EFFECTS__ */
+function listSchema<const S extends v.GenericSchema<string, string>>(item: S, maxItems = Infinity) {
+  const items = v.pipe(v.array(item), v.minLength(1), v.maxLength(maxItems), v.readonly());
+  return v.pipe(
+    v.union([
+      v.pipe(
+        v.string(),
+        v.transform((text): unknown => text.split(separator)),
+        items,
+      ),
+      items,
+    ]),
+    v.transform((values) => values.join(separator)),
+  );
+}
+
+/** One value without further rules, such as an id. */
+/* @__NO_SIDE_EFFECTS__ */
+export function text({ description, maxLength }: Facts & { maxLength: number }) {
+  return {
+    schema: v.pipe(v.string(), v.maxLength(maxLength), v.regex(plain)),
+    required: true,
+    description,
+    allowed: `1 to ${maxLength} printable ASCII characters, no & and no space at an end`,
+    json: { type: 'string', pattern: plain.source, maxLength },
+  } as const satisfies Parameter;
+}
+
+/** Whether yyyy-MM-dd names a day that exists. */
+function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }

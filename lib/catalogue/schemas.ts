@@ -13,10 +13,54 @@ export const decimal = v.pipe(
 );
 
 /** Unix time in milliseconds, UTC (interface, section "What the service does", rule 5). */
-export const epochMilliseconds = v.pipe(v.number(), v.integer(), v.metadata({ format: 'int64' }));
+export const epochMilliseconds = v.pipe(v.number(), v.safeInteger(), v.metadata({ format: 'int64' }));
+
+/** The same where it is asked for. */
+export const askedMilliseconds = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(0),
+  v.maxValue(253_402_300_799_999),
+  v.metadata({ format: 'int64' }),
+);
+
+/**
+ * A moment whose form the sources disagree on: an integer of milliseconds by the interface's rule, text in
+ * the vendor's documents. The form to expect comes first.
+ */
+export const moment = v.union([epochMilliseconds, v.string()]);
+
+/** A moment under a name that ends in `_at`: ISO 8601 text on the wire, though the rule is an integer. */
+export const isoMoment = v.union([v.string(), epochMilliseconds]);
+
+/** A small whole number (a year, a rank, a place) that some sources write as text. */
+export const ordinal = v.union([v.pipe(v.number(), v.integer()), v.string()]);
+
+export const integer = v.pipe(v.number(), v.integer());
 
 /** A calendar day, yyyy-MM-dd. */
 export const day = v.pipe(v.string(), v.isoDate('a calendar day, yyyy-MM-dd'));
 
+/** A calendar day without dashes, yyyyMMdd. */
+export const compactDay = v.pipe(v.string(), v.regex(/^\d{8}$/, 'a calendar day, yyyyMMdd'));
+
+export const url = v.pipe(v.string(), v.metadata({ format: 'uri' }));
+
 /** A text that says something: the upstream's required texts are never empty. */
 export const text = v.pipe(v.string(), v.nonEmpty());
+
+/** The cursor of the next page; absent on the last one. */
+export const nextPage = v.optional(
+  v.pipe(v.string(), v.description('Cursor of the next page; absent on the last.')),
+);
+
+type Merged<A, B> = { [K in keyof A | keyof B]: K extends keyof B ? B[K] : K extends keyof A ? A[K] : never };
+
+/**
+ * The members of both, as `{ ...a, ...b }` would have them. A spread that stands outside of a function counts
+ * as a side effect, for which bundlers keep every entry that it stands in.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function joined<A extends object, B extends object>(a: A, b: B): Merged<A, B> {
+  return { ...a, ...b } as Merged<A, B>;
+}

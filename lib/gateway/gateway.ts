@@ -9,12 +9,15 @@ import type { GatewayRequest, GatewayResponse } from './http.ts';
 import { isRefusal, type Refusal, type RefusalCode, refusalResponse } from './refusals.ts';
 import { createFetchSend, type Send, type SendResult } from './send.ts';
 import { readUpstreamAnswer, type UpstreamOutcome } from './upstream-answer.ts';
+import { type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
 
 export interface GatewayOptions {
   /** What this gateway offers; what is not among them does not exist here. */
   readonly operations: readonly Operation[];
   /** The upstream, `https:` or loopback, with or without a path prefix. */
   readonly upstreamBaseUrl: string;
+  /** Where an operation is sent instead of the path that it was called by. */
+  readonly upstreamPaths?: UpstreamPaths;
   readonly secrets: SecretSource;
   /** Default: over the runtime's fetch. */
   readonly send?: Send;
@@ -59,12 +62,14 @@ export interface Gateway {
 const leastAttemptMs = 1000;
 const outOfTime = 'The gateway ran out of time before the request could be sent; it was not sent.';
 
-/** @throws TypeError when the base URL is neither https nor loopback, or has a query */
+/** @throws TypeError when the base URL is neither https nor loopback, or has a query, or a path is not one */
 export function createGateway(options: GatewayOptions): Gateway {
   const { upstreamTimeoutMs = 10_000, maxAnswerBytes = 4 * 1024 * 1024, clock = Date.now } = options;
-  const { canCarry = () => true } = options;
+  const { canCarry = () => true, upstreamPaths = {} } = options;
   const fault = baseUrlFault(options.upstreamBaseUrl);
   if (fault) throw new TypeError(`upstreamBaseUrl: ${fault}`);
+  const pathsFault = upstreamPathsFault(upstreamPaths, options.operations);
+  if (pathsFault) throw new TypeError(`upstreamPaths: ${pathsFault}`);
   const baseUrl = normalBaseUrl(options.upstreamBaseUrl);
   const routes = routesOf(options.operations);
   const send = options.send ?? createFetchSend();
@@ -152,7 +157,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     const timeLeft = trail.deadline - clock();
     // An order that is sent with no time to hear of it has an unknown outcome; better not sent.
     if (timeLeft < leastAttemptMs) return { kind: 'out of time' };
-    const signed = await signer.sign({ method: operation.method, url: `${baseUrl}${path}`, query, body });
+    const upstreamPath = Object.hasOwn(upstreamPaths, operation.id) ? upstreamPaths[operation.id] : path;
+    const url = `${baseUrl}${upstreamPath}`;
+    const signed = await signer.sign({ method: operation.method, url, query, body });
     trail.attempts++;
     return send(
       {

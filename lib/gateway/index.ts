@@ -20,3 +20,4 @@ export {
   type SendLimits,
   type SendResult,
 } from './send.ts';
+export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';

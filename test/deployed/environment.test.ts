@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Environment, readFunctionSettings } from '../../functions/aws/environment.ts';
+import { placeOrder } from '../../lib/catalogue/index.ts';
 
 const least = { UPSTREAM_BASE_URL: 'https://api.example.com', SECRET_ID: 'arn:aws:secretsmanager:x' };
 
@@ -18,6 +19,30 @@ test('two variables are enough', () => {
       corsOrigins: [],
     },
   });
+});
+
+test('another path at the upstream is for an operation of this function, and a path', () => {
+  const paths = { placeOrder: '/trading/orders/place' };
+  const read = readFunctionSettings({ ...least, UPSTREAM_PATHS: JSON.stringify(paths) }, [placeOrder]);
+  assert(read.ok);
+  assert.deepEqual(read.settings.upstreamPaths, paths);
+  for (const text of [
+    '{',
+    '[]',
+    '"x"',
+    'null',
+    '{"getOrder":"/trading/orders/get"}',
+    '{"placeOrder":1}',
+    '{"placeOrder":"trading/orders/place"}',
+    '{"placeOrder":"/"}',
+    '{"placeOrder":"/a/../b"}',
+    '{"placeOrder":"/a//b"}',
+    '{"placeOrder":"/a?b"}',
+    '{"placeOrder":"/%61"}',
+    '{"placeOrder":"https://elsewhere.example/a"}',
+    '{"constructor":"/a"}',
+  ])
+    assert(!readFunctionSettings({ ...least, UPSTREAM_PATHS: text }, [placeOrder]).ok, text);
 });
 
 test('the others are read as what they mean; empty is absent', () => {

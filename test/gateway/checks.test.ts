@@ -370,17 +370,17 @@ describe('a body against its schema', () => {
       },
       {
         in: 'body',
-        name: '/new_orders/1/limit_price',
-        detail: 'not an allowed value',
-        allowed: 'a decimal number in a string',
-        received: '"1,5"',
-      },
-      {
-        in: 'body',
         name: '/new_orders/1/quantity',
         detail: 'not an allowed value',
         allowed: 'string',
         received: '1',
+      },
+      {
+        in: 'body',
+        name: '/new_orders/1/limit_price',
+        detail: 'not an allowed value',
+        allowed: 'a decimal number in a string',
+        received: '"1,5"',
       },
     ]);
   });

@@ -1,30 +1,26 @@
-/** Market data: snapshots, bars, depth and ticks. */
+/** Snapshots: the latest of one symbol or of a hundred. */
 
 import * as v from 'valibot';
-import { inGroup } from './operation.ts';
-import { choice, flag, list, optional } from './parameters.ts';
-import { decimal, epochMilliseconds } from './schemas.ts';
+import { category, symbols } from '../common.ts';
+import { bothCategories } from '../decided.ts';
+import { describe } from '../operation.ts';
+import { flag, optional } from '../parameters.ts';
+import { decimal, epochMilliseconds } from '../schemas.ts';
 
-const operation = inGroup('market-data');
-
-/** Asset categories of market data (interface, section "Asset category"). */
-const category = choice(['US_STOCK', 'US_ETF'], {
-  description: 'Asset category of all symbols of the call.',
-});
-
-export const getStockSnapshots = operation({
+export const getStockSnapshots = describe({
   id: 'getStockSnapshots',
+  group: 'market-data',
   title: 'Stock snapshot',
   method: 'GET',
   path: '/openapi/market-data/stock/snapshot',
   aliases: ['/market-data/stocks/snapshots/list'],
   query: {
-    symbols: list({ description: 'Ticker symbols.', maxItems: 100 }),
+    symbols: symbols(100),
     category,
     extend_hour_required: optional(
-      flag({ description: 'Adds pre-market and after-hours fields; off when absent.' }),
+      flag({ description: 'Add pre-market and after-hours fields; off when absent.' }),
     ),
-    overnight_required: optional(flag({ description: 'Adds overnight fields; off when absent.' })),
+    overnight_required: optional(flag({ description: 'Add overnight fields; off when absent.' })),
   },
   response: v.array(
     v.looseObject({
@@ -36,7 +32,7 @@ export const getStockSnapshots = operation({
       low: v.nullish(decimal),
       volume: v.nullish(decimal),
       change: v.nullish(decimal),
-      change_ratio: v.optional(decimal),
+      change_ratio: v.optional(v.pipe(decimal, v.description('Ratio, not percent.'))),
       pre_close: v.optional(decimal),
       last_trade_time: v.optional(epochMilliseconds),
       close: v.optional(decimal),
@@ -44,7 +40,7 @@ export const getStockSnapshots = operation({
       ask_size: v.optional(decimal),
       bid: v.optional(decimal),
       bid_size: v.optional(decimal),
-      turnover: v.optional(decimal),
+      turnover: v.optional(v.pipe(decimal, v.description('Turnover rate.'))),
       eps: v.optional(decimal),
       eps_ttm: v.optional(decimal),
       lot_size: v.optional(decimal),
@@ -72,13 +68,26 @@ export const getStockSnapshots = operation({
     }),
   ),
   limit: 'market-data',
+  example: {
+    query: {
+      symbols: 'AAPL,MSFT',
+      category: 'US_STOCK',
+      extend_hour_required: 'true',
+      overnight_required: 'false',
+    },
+  },
   sources: {
     path: ['interface'],
     request: ['interface', 'vendor-sdk', 'vendor-docs'],
     response: ['interface', 'vendor-docs', 'vendor-sdk'],
   },
+  notes: [
+    'open, high, low, volume and change are missing when the symbol did not trade that day.',
+    'One category per call: stocks and ETFs cannot be mixed in one request.',
+    'extend_hour_* and ovn_* fields appear only when asked for.',
+  ],
   decisions: [
     'The interface text shows a path of the older family and wins; the current version’s path is the alias.',
-    'Both categories are accepted, as the interface text has them; one category per call.',
+    bothCategories,
   ],
 });

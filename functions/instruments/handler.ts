@@ -1,0 +1,6 @@
+/** The function of the group instruments. */
+
+import * as instruments from '../../lib/catalogue/instruments.ts';
+import { deployedHandler } from '../aws/deployed.ts';
+
+export const handler = deployedHandler(Object.values(instruments));

@@ -1,0 +1,72 @@
+/** Tokens: for the operator’s own client where the upstream asks for a second factor; never behind a gateway. */
+
+import * as v from 'valibot';
+import { notInText } from './decided.ts';
+import { describe } from './operation.ts';
+import { epochMilliseconds, text } from './schemas.ts';
+
+const status = v.picklist(['PENDING', 'NORMAL', 'INVALID', 'EXPIRED']);
+
+const token = v.pipe(
+  v.looseObject({
+    token: v.pipe(v.string(), v.description('32 hexadecimal digits.')),
+    status,
+    expires_at: v.optional(epochMilliseconds),
+    expires: v.optional(v.pipe(epochMilliseconds, v.description('Name the vendor SDK reads.'))),
+  }),
+  v.title('Token'),
+);
+
+export const createToken = describe({
+  id: 'createToken',
+  group: 'auth',
+  title: 'Create token',
+  method: 'POST',
+  path: '/auth/tokens/create',
+  aliases: ['/openapi/auth/token/create'],
+  query: {},
+  body: v.looseObject({
+    token: v.optional(
+      v.pipe(v.string(), v.description('Earlier token to renew, when the caller still has one.')),
+    ),
+  }),
+  response: token,
+  sideEffect: { findOut: 'A token that its owner does not approve has no effect: create another one.' },
+  example: { body: {} },
+  sources: {
+    path: ['vendor-sdk', 'vendor-docs'],
+    request: ['vendor-sdk'],
+    response: ['vendor-sdk', 'vendor-docs'],
+  },
+  notes: [
+    'Needed only where two-factor checking is on for the app key; the result goes into the x-access-token header.',
+    'A new token is PENDING until its owner approves it in the mobile app; default life 15 days.',
+  ],
+  decisions: [
+    notInText,
+    'The expiry is called expires_at in the docs and expires in the SDK; one of the two is there.',
+    'The docs also show the secret as a header; the interface text never sends it, and so it is never sent.',
+  ],
+});
+
+export const checkToken = describe({
+  id: 'checkToken',
+  group: 'auth',
+  title: 'Check token',
+  method: 'POST',
+  path: '/auth/tokens/check',
+  aliases: ['/openapi/auth/token/check'],
+  query: {},
+  body: v.looseObject({ token: text }),
+  response: token,
+  example: { body: { token: '5d0c9be27af14836b1d2e07745c6a98f' } },
+  sources: {
+    path: ['vendor-sdk', 'vendor-docs'],
+    request: ['vendor-sdk', 'vendor-docs'],
+    response: ['vendor-sdk', 'vendor-docs'],
+  },
+  decisions: [
+    notInText,
+    'The expiry is called expires_at in the docs and expires in the SDK; one of the two is there.',
+  ],
+});

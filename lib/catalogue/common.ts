@@ -1,0 +1,35 @@
+/** Parameters that many operations share. */
+
+import { choice, list, optional, text } from './parameters.ts';
+
+/** Asset categories of market data (interface, section "Asset category"). */
+export const category = choice(['US_STOCK', 'US_ETF'], {
+  description: 'Asset category of all symbols of the call.',
+});
+
+export const optionCategory = choice(['US_OPTION'], { description: 'Asset category: options.' });
+
+export const symbol = text({ description: 'One ticker symbol.', maxLength: 64 });
+
+/* @__NO_SIDE_EFFECTS__ */
+export const symbols = (maxItems: number) => list({ description: 'Ticker symbols.', maxItems });
+
+export const optionSymbol = text({
+  description: 'One option symbol in the OCC form, such as AAPL270115C00240000.',
+  maxLength: 64,
+});
+
+/* @__NO_SIDE_EFFECTS__ */
+export const optionSymbols = (maxItems: number) =>
+  list({ description: 'Option symbols in the OCC form, such as AAPL270115C00240000.', maxItems });
+
+export const accountId = text({ description: 'The account that the call is about.', maxLength: 64 });
+
+/** Where the page before ended (see `Paging`). */
+export const pageKey = optional(
+  text({ description: 'Cursor from the page before; left out for the first page.', maxLength: 1024 }),
+);
+
+/* @__NO_SIDE_EFFECTS__ */
+export const direction = (byDefault: string) =>
+  optional(choice(['ASC', 'DESC'], { description: `Order; ${byDefault} when absent.` }));

@@ -1,0 +1,42 @@
+/** Where facts come from, and what was decided where sources conflict, for entries that share it. */
+
+import type { Operation } from './operation.ts';
+
+/** Path, parameters and answer of an operation that the interface text does not show. */
+export const fromVendor = {
+  path: ['vendor-sdk', 'vendor-docs'],
+  request: ['vendor-sdk', 'vendor-docs'],
+  response: ['vendor-docs', 'vendor-sdk'],
+} as const satisfies Operation['sources'];
+
+export const bothCategories =
+  'Both categories of the interface text are accepted, also where the vendor’s documents name US_STOCK alone.';
+
+export const momentsAreIntegers =
+  'Times are integers of milliseconds by the interface’s rule; some of the vendor’s documents show text, so the type allows both.';
+
+export const orderTimes =
+  'Order times ending in _at are ISO 8601 text on the wire, their twins without it integers of milliseconds; the type allows both everywhere.';
+
+export const ordinals =
+  'Small whole numbers are integers in the vendor’s sources and text by the interface’s rule: the type allows both.';
+
+export const oneLimit =
+  'The interface text’s limit counts; the vendor’s documents name another one for this operation, which a deployer can add.';
+
+export const olderPath =
+  'An older path with other parameters or another answer exists; it is no alias and is not offered.';
+
+export const noSourceInText =
+  'The interface text names this operation without its path and fields: they are the vendor’s.';
+
+export const notInText =
+  'The interface text does not name this operation; it is here because its neighbours are of little use without it.';
+
+export const laxRequired =
+  'Parameters that the vendor’s documents call required and its SDK leaves out are optional.';
+
+export const monthLetters =
+  'Months are written M01 in the SDK and MO1 in the vendor’s documents: both are accepted and sent as they came.';
+
+export const orderStatuses = 'The values of status are the union of what SDK and docs name.';

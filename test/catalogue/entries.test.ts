@@ -1,0 +1,99 @@
+/** What is true of every entry of the catalogue, whoever adds it. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as v from 'valibot';
+import { groups, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { check } from '../../lib/gateway/check.ts';
+import { isRefusal } from '../../lib/gateway/refusals.ts';
+
+const requestOf = (query: Readonly<Record<string, string>>, body?: string) => ({
+  method: '',
+  path: '',
+  query: Object.entries(query),
+  headers: {},
+  requestId: '1',
+  ...(body !== undefined && { body: new TextEncoder().encode(body) }),
+});
+
+test('64 operations in eight groups; no id and no path is that of two', () => {
+  assert.equal(operations.length, 64);
+  assert.equal(new Set(operations.map(({ id }) => id)).size, 64);
+  assert.deepEqual(new Set(operations.map(({ group }) => group)), new Set(Object.keys(groups)));
+  const paths = routesOf(operations).map(({ path }) => path);
+  assert.equal(paths.length, 124);
+  assert.equal(new Set(paths).size, paths.length);
+});
+
+for (const operation of operations)
+  describe(operation.id, () => {
+    const { query = {}, body } = operation.example;
+    const bodyText = operation.body ? JSON.stringify(body) : undefined;
+
+    test('its example is a good request, in the form in which it is sent', () => {
+      const checked = check(operation, requestOf(query, bodyText));
+      assert.ok(!isRefusal(checked), JSON.stringify(checked));
+      assert.deepEqual(Object.fromEntries(checked.query), query);
+      assert.equal(checked.body, bodyText ?? '');
+    });
+
+    test('every parameter that is missing or wrong is named, with what is allowed and what came', () => {
+      const parameters = Object.entries(operation.query);
+      const missing = check(operation, requestOf({}, bodyText));
+      const required = parameters.filter(([, parameter]) => parameter.required);
+      if (required.length === 0) assert.ok(!isRefusal(missing));
+      else {
+        assert.ok(isRefusal(missing));
+        assert.deepEqual(
+          missing.errors?.map(({ name, detail, allowed }) => [name, detail, allowed]),
+          required.map(([name, { allowed }]) => [name, 'required', allowed]),
+        );
+      }
+      if (parameters.length === 0) return;
+      // A control character is nowhere allowed.
+      const wrong = check(
+        operation,
+        requestOf(Object.fromEntries(parameters.map(([name]) => [name, '\u0007'])), bodyText),
+      );
+      assert.ok(isRefusal(wrong));
+      assert.deepEqual(
+        wrong.errors?.map(({ in: where, name, allowed, received }) => [where, name, allowed, received]),
+        parameters.map(([name, { allowed }]) => ['query', name, allowed, '\u0007']),
+      );
+    });
+
+    test('an unknown parameter is refused, unless the entry takes any', () => {
+      const checked = check(operation, requestOf({ ...query, something_else: '1' }, bodyText));
+      if (operation.anyQuery) {
+        assert.ok(!isRefusal(checked));
+        assert.deepEqual(checked.query.at(-1), ['something_else', '1']);
+      } else {
+        assert.ok(isRefusal(checked));
+        assert.deepEqual(
+          checked.errors?.map(({ name, detail }) => [name, detail]),
+          [['something_else', 'unknown parameter']],
+        );
+      }
+    });
+
+    test('it says where each fact is from, and what to do when the answer to a change is lost', () => {
+      for (const from of Object.values(operation.sources)) assert.ok(from.length > 0);
+      assert.ok(operation.method === 'POST' || (!operation.body && !operation.sideEffect));
+      if (operation.sideEffect) assert.match(operation.sideEffect.findOut, /^[A-Z].*\.$/);
+      for (const text of [...(operation.notes ?? []), ...(operation.decisions ?? [])])
+        assert.match(text, /^\S.*\.$/);
+      if (!operation.sources.path.includes('interface'))
+        assert.ok(operation.decisions?.length, 'says that the path is not the interface text’s');
+    });
+
+    test('its paging, if it has any, goes by a parameter and members that it has', () => {
+      const { paging } = operation;
+      if (!paging) return;
+      assert.ok(operation.query[paging.parameter], paging.parameter);
+      assert.equal(operation.query[paging.parameter]?.required, false);
+      const record = { [('ofLastItem' in paging.next && paging.next.ofLastItem) || 'any']: 'x' };
+      const page = paging.items ? { [paging.items]: [record], pagination_key: 'x' } : [record];
+      assert.equal(Array.isArray(page), paging.items === undefined);
+      assert.equal(v.is(v.array(v.unknown()), page), operation.response.type === 'array');
+    });
+  });
