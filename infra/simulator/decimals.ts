@@ -11,3 +11,9 @@ export function ratio(part: number, whole: number): string {
   const tenThousandths = Math.round((part * 10_000) / whole);
   return (tenThousandths === 0 ? 0 : tenThousandths / 10_000).toFixed(4);
 }
+
+/** A computed number with so many decimals, never a negative zero. */
+export function fixed(value: number, decimals: number): string {
+  const text = value.toFixed(decimals);
+  return Number(text) === 0 ? (0).toFixed(decimals) : text;
+}

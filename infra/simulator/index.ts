@@ -7,21 +7,21 @@ import type { LimitName, Operation } from '../../lib/catalogue/index.ts';
 import { limits, operations, routesOf } from '../../lib/catalogue/index.ts';
 import type { Fault, FaultRequest } from './faults.ts';
 import type { Upstream } from './handle.ts';
+import type { Category } from './market/universe.ts';
 import { NonceMemory } from './nonces.ts';
-import type { StoredOrder } from './order-book.ts';
 import { SlidingLog, type Window } from './rate-limit.ts';
 import { type Received, ReceivedLog } from './received.ts';
 import { serve } from './server.ts';
-import type { Category } from './universe.ts';
+import type { StoredOrder } from './trading/order-book.ts';
 import { type Account, createWorld } from './world.ts';
 
 export { checkBodyRules } from './body-rules.ts';
 export { canonicalString, type Pair, parseTarget, type Signed, signatureOf } from './canonical.ts';
 export type { Fault, FaultRequest } from './faults.ts';
-export type { StoredOrder } from './order-book.ts';
+export type { Category } from './market/universe.ts';
 export type { Received } from './received.ts';
 export type { Refusal } from './refusal.ts';
-export type { Category } from './universe.ts';
+export type { StoredOrder } from './trading/order-book.ts';
 export { type Verified, type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
 export type { Account } from './world.ts';
 
@@ -35,6 +35,8 @@ export interface SimulatorOptions extends Credentials {
   readonly port?: number;
   /** When set, x-access-token must be this. */
   readonly accessToken?: string;
+  /** How long a new token waits for its owner's approval; 3000 when absent. */
+  readonly tokenApprovalMs?: number;
   /** Another seed is another market; 1 when absent. */
   readonly seed?: number;
   /** Unix time in milliseconds; the machine's clock when absent. */
@@ -57,7 +59,7 @@ export interface Simulator {
   readonly received: readonly Received[];
   /** How many requests had each outcome, since the start; see `Received.outcome`. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Every order that was placed, oldest first. */
+  /** Every order that a request placed, oldest first. */
   readonly orders: readonly StoredOrder[];
   readonly accounts: readonly Account[];
   /** All symbols of a category. */
@@ -70,7 +72,7 @@ export interface Simulator {
 
 /** Listens on 127.0.0.1 only; a taken port rejects with the original `EADDRINUSE` error. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const world = createWorld(options.seed ?? 1);
+  const world = createWorld(options.seed ?? 1, { tokenApprovalMs: options.tokenApprovalMs });
   const credentials = new Map<string, string>();
   const setCredentials = (list: readonly Credentials[]) => {
     credentials.clear();

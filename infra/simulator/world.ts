@@ -1,8 +1,13 @@
-/** What the simulated upstream knows: accounts, instruments, prices and orders. */
+/** What the simulated upstream knows: accounts, instruments, prices, orders, watchlists and tokens. */
 
-import { OrderBook } from './order-book.ts';
-import { Prices } from './prices.ts';
-import { createUniverse, type Universe } from './universe.ts';
+import { Prices } from './market/prices.ts';
+import { Ranks } from './market/ranks.ts';
+import { createUniverse, type Universe } from './market/universe.ts';
+import { Tokens } from './tokens.ts';
+import { OrderBook } from './trading/order-book.ts';
+import { bringPast } from './trading/past.ts';
+import { feeOf, Portfolio } from './trading/portfolio.ts';
+import { initialWatchlists, WatchlistBook } from './watchlist-book.ts';
 
 export interface Account {
   readonly account_id: string;
@@ -16,7 +21,7 @@ export interface Account {
 /** Invented, and the same for every seed, so that an account id can be written into a test or a note. */
 const accounts: readonly Account[] = [
   {
-    account_id: 'SIMM4RG1N7KX2V9QHT6W0ZC3YB',
+    account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
     account_type: 'MARGIN',
     user_id: '7700310001',
     account_number: 'SIM70031',
@@ -24,7 +29,7 @@ const accounts: readonly Account[] = [
     account_class: 'INDIVIDUAL_MARGIN',
   },
   {
-    account_id: 'SIMC4SH0P8DN5J1RFE9GM6TA2U',
+    account_id: 'B1N6UY3G8W0JFS7QTC2IE9OH4M',
     account_type: 'CASH',
     user_id: '7700310001',
     account_number: 'SIM70032',
@@ -33,13 +38,52 @@ const accounts: readonly Account[] = [
   },
 ];
 
+/** In cents. */
+const deposits: Readonly<Record<Account['account_type'], bigint>> = {
+  MARGIN: 1_000_000_00n,
+  CASH: 250_000_00n,
+};
+
 export interface World {
+  readonly seed: number;
   readonly accounts: readonly Account[];
   readonly universe: Universe;
   readonly prices: Prices;
+  readonly ranks: Ranks;
   readonly orders: OrderBook;
+  /** By account id. */
+  readonly portfolios: ReadonlyMap<string, Portfolio>;
+  readonly watchlists: WatchlistBook;
+  readonly tokens: Tokens;
 }
 
-export function createWorld(seed: number): World {
-  return { accounts, universe: createUniverse(seed), prices: new Prices(), orders: new OrderBook(seed) };
+export interface WorldOptions {
+  /** How long a new token waits for its owner's approval; 3000 when absent. */
+  readonly tokenApprovalMs?: number | undefined;
+}
+
+export function createWorld(seed: number, { tokenApprovalMs = 3000 }: WorldOptions = {}): World {
+  const universe = createUniverse(seed);
+  const prices = new Prices();
+  const portfolios = new Map(
+    accounts.map(({ account_id: id, account_type: kind }) => [id, new Portfolio(deposits[kind])]),
+  );
+  const orders = new OrderBook(seed, ({ order, time, quantity, price }) => {
+    const { asset, sign, stored } = order;
+    const fee = feeOf(asset, quantity, price, sign > 0);
+    const signed = sign > 0 ? quantity : -quantity;
+    portfolios.get(stored.accountId)!.apply({ time, asset, quantity: signed, price, fee });
+  });
+  bringPast(accounts[0]!.account_id, orders, universe);
+  return {
+    seed,
+    accounts,
+    universe,
+    prices,
+    ranks: new Ranks(universe, prices),
+    orders,
+    portfolios,
+    watchlists: new WatchlistBook(initialWatchlists((symbol) => universe.get(symbol))),
+    tokens: new Tokens(seed, tokenApprovalMs),
+  };
 }

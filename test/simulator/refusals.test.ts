@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
-import { operations } from '../../lib/catalogue/index.ts';
 import {
   codeOf,
   credentials,
@@ -159,13 +158,5 @@ test('an access token is asked for when there is one', async () => {
     assert.equal(codeOf(await send(simulator, wrong)), 'INVALID_TOKEN');
     const right = { ...get, change: { 'X-Access-Token': 'token' } };
     assert.equal((await send(simulator, right)).status, 200);
-  });
-});
-
-test('an operation without behaviour says so', async () => {
-  const unplayed = { ...operations[0]!, id: 'notYet', path: '/not/yet', aliases: [] };
-  await withSimulator({ operations: [unplayed] }, async (simulator) => {
-    const reply = await send(simulator, { target: '/not/yet' });
-    assert.deepEqual([reply.status, codeOf(reply)], [501, 'NOT_IMPLEMENTED']);
   });
 });

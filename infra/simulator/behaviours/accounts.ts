@@ -1,7 +1,171 @@
-/** Accounts. */
+/** Accounts: who holds them, what is in them, and what that is worth. */
 
+import { money } from '../decimals.ts';
+import { dayText } from '../market/calendar.ts';
+import { lastOptionTrade, multiplier, optionPriceOf } from '../market/option-model.ts';
+import { momentAt } from '../market/prices.ts';
+import { hashOf, identifier } from '../random.ts';
+import { parameterError } from '../refusal.ts';
+import {
+  amountOf,
+  decimalText,
+  divide,
+  dollarText,
+  oneShare,
+  quantityText,
+  ratioText,
+} from '../trading/amounts.ts';
+import { type AssetLeg, currentPrice, stockAsset } from '../trading/order-asset.ts';
+import type { Valued } from '../trading/portfolio.ts';
+import type { Account, World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
+import { isRefusal } from './find.ts';
+import { availableOf, findAccount, fundsOf } from './order-checks.ts';
 
 export const accounts: Behaviours = {
   listAccounts: (_call, world) => answer(world.accounts),
+
+  getAccountBalance: ({ query, now }, world) => {
+    const account = findAccount(world, query.account_id);
+    if (isRefusal(account)) return account;
+    if ((query.total_asset_currency ?? 'USD') !== 'USD') return parameterError('total_asset_currency');
+    world.orders.settle(now);
+    return answer(balance(account, world, now));
+  },
+
+  listAccountPositions: ({ query, now }, world) => {
+    const account = findAccount(world, query.account_id);
+    if (isRefusal(account)) return account;
+    world.orders.settle(now);
+    const positions = world.portfolios.get(account.account_id)!.valued(now);
+    const total = positions.reduce((sum, { value }) => sum + value, 0n);
+    return answer(positions.map((position) => shownPosition(position, total, account, world, now)));
+  },
 };
+
+function balance(account: Account, world: World, now: number) {
+  const funds = fundsOf(account, world, now);
+  const dayProfit = dollarText(world.portfolios.get(account.account_id)!.profitOfDay(now));
+  const cash = dollarText(funds.cash);
+  const withdrawal = funds.cash - funds.reserved;
+  const margin = account.account_type === 'MARGIN' && {
+    used_margin: dollarText(funds.initialMargin),
+    used_margin_for_open_order: dollarText(funds.reserved),
+    init_margin: dollarText(funds.initialMargin),
+    maintenance_margin: dollarText(funds.maintenanceMargin),
+    intraday_margin: dollarText(funds.intradayMargin),
+    margin_excess: dollarText(funds.netLiquidation - funds.initialMargin),
+    margin_ratio: marginRatio(funds.netLiquidation, funds.marketValue),
+  };
+  return {
+    total_asset_currency: 'USD',
+    total_cash_balance: cash,
+    total_market_value: dollarText(funds.marketValue),
+    total_unrealized_profit_loss: dollarText(funds.profit),
+    total_net_liquidation_value: dollarText(funds.netLiquidation),
+    total_day_profit_loss: dayProfit,
+    day_trades_left: 'UNLIMITED',
+    open_margin_calls: [],
+    ...margin,
+    account_currency_assets: [
+      {
+        currency: 'USD',
+        cash_balance: cash,
+        settled_cash: cash,
+        unsettled_cash: '0.00',
+        market_value: dollarText(funds.marketValue),
+        held_amount: '0.00',
+        frozen_amount: dollarText(funds.reserved),
+        buying_power: dollarText(funds.buyingPower),
+        unrealized_profit_loss: dollarText(funds.profit),
+        available_withdrawal: dollarText(withdrawal > 0n ? withdrawal : 0n),
+        interests_unpaid: '0.00',
+        net_liquidation_value: dollarText(funds.netLiquidation),
+        option_buying_power: dollarText(funds.optionBuyingPower),
+        day_buying_power: dollarText(funds.buyingPower),
+        overnight_buying_power: dollarText(funds.overnightBuyingPower),
+        night_trading_buying_power: dollarText(funds.overnightBuyingPower),
+        day_profit_loss: dayProfit,
+        ...margin,
+      },
+    ],
+  };
+}
+
+/** Equity over what is held, at most 1. */
+function marginRatio(equity: bigint, held: bigint): string {
+  return held <= 0n || equity >= held ? '1.0000' : ratioText(equity, held);
+}
+
+function shownPosition(position: Valued, total: bigint, account: Account, world: World, now: number) {
+  const { asset, quantity, cost, price, value, profit } = position;
+  const { underlying, kind, legs } = asset;
+  const available = availableOf(asset, account, world);
+  return {
+    position_id: identifier(hashOf(underlying.noise, `${account.account_id} ${asset.key}`), 26),
+    currency: 'USD',
+    quantity: quantityText(quantity),
+    available_quantity: quantityText(available),
+    symbol: underlying.symbol,
+    symbol_name: underlying.name,
+    instrument_id:
+      legs.length === 1 ? (legs[0]!.contract ?? underlying).instrumentId : underlying.instrumentId,
+    exchange_code: underlying.exchangeCode,
+    instrument_type: kind,
+    option_strategy: strategyOf(legs),
+    last_price: money(price),
+    // With four decimals, because what was paid on average is seldom whole cents.
+    cost_price: decimalText(divide(cost * 100n * oneShare, quantity * BigInt(asset.multiplier)), 4),
+    market_value: dollarText(value),
+    unrealized_profit_loss: dollarText(profit),
+    unrealized_profit_loss_rate: ratioText(profit, cost < 0n ? -cost : cost),
+    proportion: ratioText(value, total),
+    ...(kind === 'OPTION' && { legs: legs.map((leg, at) => shownLeg(leg, at, position, now)) }),
+  };
+}
+
+function shownLeg(
+  { underlying, contract, ratio }: AssetLeg,
+  at: number,
+  { asset, quantity }: Valued,
+  now: number,
+) {
+  const count = quantity * BigInt(ratio) * (contract ? 1n : BigInt(multiplier));
+  const price = contract
+    ? optionPriceOf(contract, momentAt(lastOptionTrade(contract, now)))
+    : currentPrice(stockAsset(underlying), now);
+  return {
+    leg_id: identifier(hashOf(underlying.noise, `${asset.key} ${at}`), 10),
+    symbol: underlying.symbol,
+    quantity: quantityText(count),
+    side: count > 0n ? 'BUY' : 'SELL',
+    instrument_type: contract ? 'OPTION' : 'EQUITY',
+    last_price: money(price),
+    market_value: dollarText(amountOf(price, count, contract ? multiplier : 1)),
+    ...(contract && {
+      option_type: contract.type,
+      option_category: 'AMERICAN',
+      option_expire_date: dayText(contract.expiryDay),
+      option_exercise_price: (contract.strike / 1000).toFixed(2),
+      option_contract_multiplier: String(multiplier),
+      option_contract_deliverable: String(multiplier),
+      expiration_type: 'PM',
+    }),
+  };
+}
+
+/** From the legs alone; what has no name of its own is shown as the nearest that has. */
+function strategyOf(legs: readonly AssetLeg[]): string {
+  const contracts = legs.flatMap(({ contract }) => contract ?? []);
+  if (legs.length === 1) return 'SINGLE';
+  if (contracts.length < legs.length) return contracts.length === 1 ? 'COVERED_STOCK' : 'COLLAR_WITH_STOCK';
+  const count = (of: (contract: (typeof contracts)[number]) => unknown) => new Set(contracts.map(of)).size;
+  const [days, types, strikes] = [count((c) => c.expiryDay), count((c) => c.type), count((c) => c.strike)];
+  if (legs.length === 2) {
+    if (days > 1) return strikes > 1 ? 'DIAGONAL' : 'CALENDAR';
+    if (types > 1) return strikes > 1 ? 'STRANGLE' : 'STRADDLE';
+    return 'VERTICAL';
+  }
+  if (types > 1) return strikes > 3 ? 'IRON_CONDOR' : 'IRON_BUTTERFLY';
+  return legs.length > 3 ? 'CONDOR' : 'BUTTERFLY';
+}

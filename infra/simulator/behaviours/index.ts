@@ -1,16 +1,49 @@
-/** Every behaviour by operation id, and what happens when an operation has none. */
+/** Every behaviour by operation id; an operation without one is answered from its response schema. */
 
-import { refuse } from '../refusal.ts';
 import { accounts } from './accounts.ts';
+import { auctions } from './auctions.ts';
+import { auth } from './auth.ts';
+import { bars } from './bars.ts';
 import type { Behaviour, Behaviours } from './behaviour.ts';
+import { calendars } from './calendars.ts';
+import { company } from './company.ts';
+import { fromSchema } from './from-schema.ts';
+import { funds } from './funds.ts';
+import { instruments } from './instruments.ts';
 import { market } from './market.ts';
+import { optionContracts } from './option-contracts.ts';
+import { options } from './options.ts';
+import { orderChanges } from './order-changes.ts';
+import { orderViews } from './order-views.ts';
 import { orders } from './orders.ts';
+import { screeners } from './screeners.ts';
+import { sectors } from './sectors.ts';
+import { statements } from './statements.ts';
+import { trades } from './trades.ts';
+import { watchlists } from './watchlists.ts';
 
-const behaviours: Behaviours = { ...accounts, ...market, ...orders };
+const behaviours: Behaviours = {
+  ...accounts,
+  ...auctions,
+  ...auth,
+  ...bars,
+  ...calendars,
+  ...company,
+  ...funds,
+  ...instruments,
+  ...market,
+  ...optionContracts,
+  ...options,
+  ...orderChanges,
+  ...orderViews,
+  ...orders,
+  ...screeners,
+  ...sectors,
+  ...statements,
+  ...trades,
+  ...watchlists,
+};
 
 export function behaviourOf(operationId: string): Behaviour {
-  return Object.hasOwn(behaviours, operationId) ? behaviours[operationId]! : unwritten;
+  return Object.hasOwn(behaviours, operationId) ? behaviours[operationId]! : fromSchema;
 }
-
-const unwritten: Behaviour = ({ operation }) =>
-  refuse(501, 'NOT_IMPLEMENTED', `The simulator does not play ${operation.id}`);

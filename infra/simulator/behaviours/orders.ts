@@ -1,104 +1,124 @@
-/** Orders. */
+/** Orders: placing and previewing. */
 
 import type * as v from 'valibot';
-import type { placeOrder } from '../../../lib/catalogue/index.ts';
-import type { NewOrder, StoredOrder } from '../order-book.ts';
-import { parameterError, type Refusal, refuse } from '../refusal.ts';
-import type { World } from '../world.ts';
+import type { batchPlaceOrders, placeOrder, previewOrder } from '../../../lib/catalogue/index.ts';
+import { parameterError, type Refusal } from '../refusal.ts';
+import { dollarText } from '../trading/amounts.ts';
+import type { NewOrder } from '../trading/order-book.ts';
+import { costOf } from '../trading/order-cost.ts';
+import { follows } from '../trading/order-group.ts';
+import { LiveOrder } from '../trading/order-life.ts';
+import { feeOf } from '../trading/portfolio.ts';
+import type { Account, World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
+import { isRefusal } from './find.ts';
+import { type Checked, checkMeans, checkTerms, findAccount, previewPrice } from './order-checks.ts';
 
 type Body = v.InferOutput<typeof placeOrder.body>;
 
 export const orders: Behaviours = {
-  placeOrder: (call, world) => {
-    const body = call.body as Body;
-    const refusal = checkOrders(body, world);
-    if (refusal) return refusal;
-    const { account_id: accountId, new_orders: asked, client_combo_order_id } = body;
-    const combination = asked.length > 1 || asked[0]!.combo_type !== 'NORMAL';
-    const comboOrderId = combination ? world.orders.nextIdentifier() : undefined;
-    let orderId = '';
-    for (const order of asked) {
-      orderId = world.orders.nextIdentifier();
-      const clientOrderId = order.client_order_id;
-      const stored = { accountId, clientOrderId, orderId, placedAt: call.now, order };
-      world.orders.add(comboOrderId === undefined ? stored : { ...stored, comboOrderId });
-    }
-    return answer(
-      comboOrderId === undefined
-        ? { client_order_id: asked[0]!.client_order_id, order_id: orderId }
-        : { client_combo_order_id, combo_order_id: comboOrderId },
-    );
+  placeOrder: ({ body, now }, world) => {
+    const { account_id: id, new_orders: asked, client_combo_order_id: clientComboOrderId } = body as Body;
+    world.orders.settle(now);
+    const account = findAccount(world, id);
+    if (isRefusal(account)) return account;
+    const combination = isCombination(asked);
+    if (combination && !clientComboOrderId) return parameterError('client_combo_order_id');
+    const checked = checkAll(asked, account, world, now);
+    if (isRefusal(checked)) return checked;
+    if (!combination) return answer(add(checked, account, world, now)[0]);
+    const comboOrderId = world.orders.nextIdentifier();
+    add(checked, account, world, now, { comboOrderId, clientComboOrderId: clientComboOrderId! });
+    return answer({ client_combo_order_id: clientComboOrderId, combo_order_id: comboOrderId });
   },
 
-  getOrder: ({ query }, world) => {
-    const { account_id: accountId = '', client_order_id: clientOrderId = '' } = query;
-    const found = world.orders.find(accountId, clientOrderId);
-    if (!found) return refuse(417, 'ORDER_NOT_FOUND', `No such order, ${clientOrderId}`);
-    const { comboOrderId, order } = found;
-    const parts =
-      comboOrderId === undefined
-        ? [found]
-        : world.orders.all.filter((other) => other.comboOrderId === comboOrderId);
+  /** Each order for itself: one that is refused keeps none of the others back. */
+  batchPlaceOrders: ({ body, now }, world) => {
+    const { account_id: id, batch_orders: asked } = body as v.InferOutput<typeof batchPlaceOrders.body>;
+    world.orders.settle(now);
+    const account = findAccount(world, id);
+    if (isRefusal(account)) return account;
+    const results = asked.map((order) => {
+      const checked = checkAll([order], account, world, now);
+      if (!isRefusal(checked)) return add(checked, account, world, now)[0]!;
+      const { error_code, message } = checked;
+      return { client_order_id: order.client_order_id, error_code, message };
+    });
+    const failed = results.filter((result) => 'error_code' in result).length;
+    return answer({ total: results.length, success: results.length - failed, failed, batch_orders: results });
+  },
+
+  /** Nothing is placed, so that neither the client's id nor the account's means are looked at. */
+  previewOrder: ({ body, now }, world) => {
+    const { account_id: id, new_orders: asked } = body as v.InferOutput<typeof previewOrder.body>;
+    const account = findAccount(world, id);
+    if (isRefusal(account)) return account;
+    let [cost, fee] = [0n, 0n];
+    for (const order of asked) {
+      const checked = checkTerms(order, world, now);
+      if (isRefusal(checked)) return checked;
+      const { asset, total } = checked;
+      const buys = order.side === 'BUY';
+      const price = previewPrice(order, asset, buys ? order.current_ask : order.current_bid, now);
+      cost += costOf(asset, total, price);
+      fee += feeOf(asset, total, Math.max(0, price), buys);
+    }
     return answer({
-      client_order_id: clientOrderId,
-      ...(comboOrderId !== undefined && { combo_order_id: comboOrderId }),
-      combo_type: order.combo_type,
-      orders: parts.map(shown),
+      estimated_cost: dollarText(cost),
+      estimated_transaction_fee: dollarText(fee),
+      currency: 'USD',
     });
   },
 };
 
-/** As the order was asked for, and that nothing of it was filled yet. */
-function shown({ order, orderId, placedAt }: StoredOrder): object {
-  const { quantity, ...asked } = order;
-  return {
-    ...asked,
-    order_id: orderId,
-    status: 'SUBMITTED',
-    total_quantity: quantity ?? '0',
-    filled_quantity: '0',
-    filled_price: null,
-    place_time: placedAt,
-    place_time_at: new Date(placedAt).toISOString(),
-  };
-}
+const isCombination = (asked: readonly NewOrder[]) => asked.length > 1 || asked[0]!.combo_type !== 'NORMAL';
 
 /** All orders are checked before the first is stored: a request is executed as a whole or not at all. */
-function checkOrders(body: Body, world: World): Refusal | undefined {
-  if (!world.accounts.some((account) => account.account_id === body.account_id)) {
-    return parameterError('account_id');
-  }
-  const asked = body.new_orders;
-  const combination = asked.length > 1 || asked[0]!.combo_type !== 'NORMAL';
-  if (combination && !body.client_combo_order_id) return parameterError('client_combo_order_id');
+function checkAll(
+  asked: readonly NewOrder[],
+  account: Account,
+  world: World,
+  now: number,
+): readonly Checked[] | Refusal {
   const seen = new Set<string>();
+  const all: Checked[] = [];
   for (const order of asked) {
-    if (combination && order.combo_type === 'NORMAL') return parameterError('combo_type');
+    if (isCombination(asked) && order.combo_type === 'NORMAL') return parameterError('combo_type');
     const id = order.client_order_id;
-    if (seen.has(id) || world.orders.find(body.account_id, id)) return parameterError('client_order_id');
+    if (seen.has(id) || world.orders.find(account.account_id, id)) return parameterError('client_order_id');
     seen.add(id);
-    const refusal = checkOrder(order, world);
+    const checked = checkTerms(order, world, now);
+    if (isRefusal(checked)) return checked;
+    // The parts of a combination pay for each other, or never come to it.
+    const refusal = order.combo_type === 'NORMAL' ? checkMeans(checked, account, world, now) : undefined;
     if (refusal) return refusal;
+    all.push(checked);
   }
-  return undefined;
+  return all;
 }
 
-function checkOrder(order: NewOrder, world: World): Refusal | undefined {
-  if (order.instrument_type === 'EQUITY' && !world.universe.has(order.symbol)) {
-    return refuse(417, 'INVALID_SYMBOL', `Symbol not known, ${order.symbol}`);
-  }
-  if (order.order_type.includes('LIMIT') && !isPositive(order.limit_price)) {
-    return refuse(417, 'ORDER_PRICE_ILLEGAL', 'Price not accepted, limit_price');
-  }
-  if (['STOP_LOSS', 'STOP_LOSS_LIMIT'].includes(order.order_type) && !isPositive(order.stop_price)) {
-    return refuse(417, 'ORDER_PRICE_ILLEGAL', 'Price not accepted, stop_price');
-  }
-  const amount = order.entrust_type === 'QTY' ? 'quantity' : 'total_cash_amount';
-  return isPositive(order[amount]) ? undefined : parameterError(amount);
-}
-
-/** Only the sign is looked at, so a binary number is precise enough here. */
-function isPositive(decimal: string | undefined): boolean {
-  return decimal !== undefined && Number(decimal) > 0;
+function add(
+  checked: readonly Checked[],
+  { account_id: accountId }: Account,
+  world: World,
+  now: number,
+  combination: { readonly comboOrderId?: string; readonly clientComboOrderId?: string } = {},
+) {
+  const hasMaster = checked.some(({ order }) => order.combo_type === 'MASTER');
+  const { comboOrderId } = combination;
+  const placed = checked.map(({ order, asset, total }) => {
+    const stored = {
+      accountId,
+      clientOrderId: order.client_order_id,
+      orderId: world.orders.nextIdentifier(),
+      ...(comboOrderId !== undefined && { comboOrderId }),
+      placedAt: now,
+      order,
+    };
+    return new LiveOrder(stored, asset, total, hasMaster && follows(order.combo_type));
+  });
+  world.orders.add(placed, combination);
+  // What is struck at once, or runs out at once, shows from now on.
+  world.orders.settle(now);
+  return placed.map(({ stored }) => ({ client_order_id: stored.clientOrderId, order_id: stored.orderId }));
 }

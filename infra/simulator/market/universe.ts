@@ -3,14 +3,23 @@
  * a first try finds something; everything else about them, and all the other instruments, is invented.
  */
 
-import { fraction, hashOf, mix } from './random.ts';
+import { fraction, hashOf, mix } from '../random.ts';
+import { nameOf } from './names.ts';
+import { sectorOf } from './sectors.ts';
 
 export type Category = 'US_STOCK' | 'US_ETF';
+export type SubCategory = 'COMMON_STOCK' | 'ETF' | 'PREFERRED_STOCK' | 'WARRANT' | 'UNITS' | 'RIGHT';
 
 export interface Instrument {
   readonly symbol: string;
   readonly category: Category;
   readonly instrumentId: string;
+  readonly name: string;
+  readonly exchangeCode: string;
+  readonly subCategory: SubCategory;
+  /** OC tradable, CO close only, NT not tradable. */
+  readonly status: 'OC' | 'CO' | 'NT';
+  readonly sectorId: string;
   /** The price that the instrument's price moves around, in USD. */
   readonly basePrice: number;
   /** How far the price typically moves in a day, as a ratio. */
@@ -68,10 +77,13 @@ export type Universe = ReadonlyMap<string, Instrument>;
 export function createUniverse(seed: number): Universe {
   const universe = new Map<string, Instrument>();
   const add = (symbol: string, category: Category, basePrice: number) => {
-    universe.set(symbol, createInstrument(seed, symbol, category, basePrice, universe.size));
+    const instrument = createInstrument(seed, symbol, category, basePrice, universe.size);
+    universe.set(symbol, familiar ? instrument : { ...instrument, ...oddities(instrument) });
   };
+  let familiar = true;
   for (const [symbol, price] of Object.entries(familiarStocks)) add(symbol, 'US_STOCK', price);
   for (const [symbol, price] of Object.entries(familiarEtfs)) add(symbol, 'US_ETF', price);
+  familiar = false;
   addInvented('US_STOCK', sizes.US_STOCK - Object.keys(familiarStocks).length);
   addInvented('US_ETF', sizes.US_ETF - Object.keys(familiarEtfs).length);
   return universe;
@@ -102,14 +114,35 @@ function createInstrument(
   index: number,
 ): Instrument {
   const noise = hashOf(seed, symbol);
+  const exchanges = category === 'US_ETF' ? ['PSE', 'BTS'] : ['NSQ', 'NYSE', 'NSQ', 'NYSE', 'ASE'];
   return {
     symbol,
     category,
     instrumentId: String(930_000_017 + index * 104),
+    name: nameOf(index, category),
+    exchangeCode: exchanges[mix(noise, 10) % exchanges.length]!,
+    subCategory: category === 'US_ETF' ? 'ETF' : 'COMMON_STOCK',
+    status: 'OC',
+    sectorId: sectorOf(noise).id,
     basePrice,
     dailyMove: category === 'US_ETF' ? 0.01 : 0.01 + 0.02 * fraction(mix(noise, 1)),
     dailyVolume: Math.round(200_000 * 250 ** fraction(mix(noise, 2))),
     sharesOutstanding: Math.round(50_000_000 * 200 ** fraction(mix(noise, 3))),
     noise,
   };
+}
+
+/** A few of the invented stocks are no ordinary ones, and a few instruments cannot be traded freely. */
+function oddities({ noise, category }: Instrument): Partial<Instrument> {
+  const kind = mix(noise, 11) % 100;
+  const kinds: Readonly<Record<number, SubCategory>> = {
+    0: 'PREFERRED_STOCK',
+    1: 'PREFERRED_STOCK',
+    2: 'WARRANT',
+    3: 'UNITS',
+    4: 'RIGHT',
+  };
+  const subCategory = category === 'US_STOCK' ? kinds[kind] : undefined;
+  const status = ({ 5: 'CO', 6: 'CO', 7: 'NT' } as const)[kind];
+  return { ...(subCategory && { subCategory }), ...(status && { status }) };
 }

@@ -1,0 +1,27 @@
+/** Tokens. */
+
+import type * as v from 'valibot';
+import type { checkToken, createToken } from '../../../lib/catalogue/index.ts';
+import { parameterError } from '../refusal.ts';
+import type { ShownToken } from '../tokens.ts';
+import { answer, type Behaviours } from './behaviour.ts';
+
+export const auth: Behaviours = {
+  createToken: ({ body, now }, { tokens }) => {
+    const { token } = body as v.InferOutput<typeof createToken.body>;
+    if (token === undefined) return answer(shown(tokens.create(now)));
+    const renewed = tokens.renew(token, now);
+    return renewed ? answer(shown(renewed)) : parameterError('token');
+  },
+
+  /** A token that nobody gave out is INVALID; what cannot be a token is a wrong parameter. */
+  checkToken: ({ body, now }, { tokens }) => {
+    const { token } = body as v.InferOutput<typeof checkToken.body>;
+    return /^[0-9a-f]{32}$/.test(token) ? answer(shown(tokens.check(token, now))) : parameterError('token');
+  },
+};
+
+/** The expiry has two names in the sources; both are sent. */
+function shown({ token, status, expiresAt }: ShownToken) {
+  return { token, status, ...(expiresAt !== undefined && { expires_at: expiresAt, expires: expiresAt }) };
+}

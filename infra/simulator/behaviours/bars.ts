@@ -1,0 +1,90 @@
+/** Historical bars of stocks, in both forms. */
+
+import type * as v from 'valibot';
+import type { listStockBars } from '../../../lib/catalogue/index.ts';
+import { money } from '../decimals.ts';
+import { type Bar, type BarsAsked, barsOf, stockAsTraded } from '../market/bars.ts';
+import type { Timespan } from '../market/calendar.ts';
+import { sessionFor } from '../market/sessions.ts';
+import type { Instrument } from '../market/universe.ts';
+import { parameterError } from '../refusal.ts';
+import type { World } from '../world.ts';
+import { answer, type Behaviours } from './behaviour.ts';
+import { findAll, findInstrument, isRefusal } from './find.ts';
+
+type Body = v.InferOutput<typeof listStockBars.body>;
+
+const usualCount = 200;
+const mostBars = 1650;
+
+export const bars: Behaviours = {
+  listStockBars: ({ body, now }, world) => {
+    const asked = body as Body;
+    const count = Number(asked.count ?? usualCount);
+    // The schema lets through what only looks like a count.
+    if (count < 1 || count > mostBars) return parameterError('count');
+    const found = findAll(asked.symbols, (symbol) => findInstrument(world, symbol, asked.category));
+    if (isRefusal(found)) return found;
+    const which: Asked = {
+      timespan: asked.timespan,
+      count,
+      forming: asked.real_time_required === true,
+      startTime: asked.start_time,
+      endTime: asked.end_time,
+      now,
+      sessions: asked.trading_sessions,
+    };
+    return answer({
+      result: found.map((instrument) => ({
+        symbol: instrument.symbol,
+        instrument_id: instrument.instrumentId,
+        result: stockBars(instrument, which, world),
+      })),
+    });
+  },
+
+  getStockBars: ({ query, now }, world) => {
+    const found = findInstrument(world, query.symbol!, query.category);
+    if (isRefusal(found)) return found;
+    return answer(stockBars(found, { ...queryAsked(query, now), sessions: query.trading_sessions }, world));
+  },
+};
+
+/** What the query forms have in common. */
+export function queryAsked(query: Readonly<Record<string, string>>, now: number): BarsAsked {
+  return {
+    timespan: query.timespan as Timespan,
+    count: Number(query.count ?? usualCount),
+    forming: query.real_time_required === 'true',
+    startTime: query.start_time === undefined ? undefined : Number(query.start_time),
+    endTime: query.end_time === undefined ? undefined : Number(query.end_time),
+    now,
+  };
+}
+
+interface Asked extends BarsAsked {
+  readonly sessions: string | undefined;
+}
+
+function stockBars(instrument: Instrument, asked: Asked, world: World): readonly object[] {
+  const { session, nameAt } = sessionFor(asked.sessions);
+  // A day and what is longer holds all of its sessions.
+  const intraday = !['D', 'W', 'M', 'Y'].includes(asked.timespan);
+  const traded = stockAsTraded(instrument, world.prices, session);
+  const wanted = (time: number) => !intraday || nameAt(time) !== undefined;
+  return barsOf(traded, { ...asked, wanted }).map((bar) => ({
+    ...shownBar(bar),
+    ...(intraday && { trading_session: nameAt(bar.time) }),
+  }));
+}
+
+export function shownBar({ time, open, close, high, low, volume }: Bar) {
+  return {
+    time,
+    open: money(open),
+    close: money(close),
+    high: money(high),
+    low: money(low),
+    volume: String(volume),
+  };
+}

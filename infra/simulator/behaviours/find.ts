@@ -1,0 +1,47 @@
+/** Finds what a call names, or says that it is not known. */
+
+import { type Contract, findContract } from '../market/option-contracts.ts';
+import type { Instrument } from '../market/universe.ts';
+import { type Refusal, refuse } from '../refusal.ts';
+import type { World } from '../world.ts';
+
+/** Market data: the symbol must be of the category that the call is about. */
+export function findInstrument(
+  { universe }: World,
+  symbol: string,
+  category: string | undefined,
+): Instrument | Refusal {
+  const instrument = universe.get(symbol);
+  return instrument?.category === category ? instrument! : unknownSymbol(symbol);
+}
+
+/** Fundamentals: the category is not looked at, for the interface asks for US_STOCK of funds too. */
+export function findAny({ universe }: World, symbol: string | undefined): Instrument | Refusal {
+  return universe.get(symbol!) ?? unknownSymbol(symbol!);
+}
+
+export function findOption({ universe }: World, symbol: string): Contract | Refusal {
+  return findContract(universe, symbol) ?? unknownSymbol(symbol);
+}
+
+/** Every one of them, or the first that is not known. */
+export function findAll<T extends object>(
+  symbols: readonly string[],
+  find: (symbol: string) => T | Refusal,
+): readonly T[] | Refusal {
+  const found: T[] = [];
+  for (const symbol of symbols) {
+    const one = find(symbol);
+    if (isRefusal(one)) return one;
+    found.push(one);
+  }
+  return found;
+}
+
+export function isRefusal(found: object): found is Refusal {
+  return 'error_code' in found;
+}
+
+export function unknownSymbol(symbol: string): Refusal {
+  return refuse(417, 'INVALID_SYMBOL', `Symbol not known, ${symbol}`);
+}

@@ -1,0 +1,197 @@
+/**
+ * An answer made from an entry's response schema alone: what an operation without a behaviour of its own
+ * answers, and what documentation can show. It fits the schema, echoes what was asked for, and is the same
+ * for the same question at the same moment.
+ */
+
+import * as v from 'valibot';
+import type { Operation } from '../../../lib/catalogue/index.ts';
+import { hashOf, mix } from '../random.ts';
+import { answer, type Behaviour } from './behaviour.ts';
+import { type Constraints, numbersFor, type Slot, textsFor } from './sample-values.ts';
+
+export interface ExampleCall {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** Unix time in milliseconds. */
+  readonly now: number;
+  /** Another seed is another answer; 1 when absent. */
+  readonly seed?: number;
+}
+
+/** Serves any operation. */
+export const fromSchema: Behaviour = ({ operation, query, body, now }, world) =>
+  answer(exampleAnswer(operation, { query, body, now, seed: world.seed }));
+
+/** Every optional member is there, and of several forms the first. Throws for a schema it cannot fill. */
+export function exampleAnswer(operation: Operation, call: ExampleCall): unknown {
+  const { query = {}, body } = call;
+  const asked: Readonly<Record<string, unknown>> = { ...(typeof body === 'object' && body), ...query };
+  const page = pageFor(operation, asked, call);
+  const { paging } = operation;
+  if (!paging || !Object.hasOwn(asked, paging.parameter)) return page;
+  // The second page is the last, or whoever goes through the pages would never come to an end.
+  if ('member' in paging.next) {
+    const { [paging.next.member]: _cursor, ...last } = page as Record<string, unknown>;
+    return last;
+  }
+  const { [paging.parameter]: cursor, ...before } = asked;
+  const firstPage = pageFor(operation, before, call);
+  const lastItem = (firstPage as readonly Record<string, unknown>[]).at(-1);
+  return lastItem?.[paging.next.ofLastItem] === cursor ? [] : page;
+}
+
+function pageFor(
+  { id, response }: Operation,
+  asked: Place['asked'],
+  { now, seed = 1 }: ExampleCall,
+): unknown {
+  const noise = hashOf(hashOf(seed, id), JSON.stringify(asked));
+  return make(response as Schema, { name: id, at: id, noise, index: 0, asked, now });
+}
+
+/** Where in the answer a value stands, and what it may be made from. */
+interface Place extends Slot {
+  /** The way from the top, for a message. */
+  readonly at: string;
+  readonly asked: Readonly<Record<string, unknown>>;
+  /** The symbol that the surrounding record is about. */
+  readonly symbol?: string;
+}
+
+/** What schemas of the catalogue can hold, as valibot lays them out. */
+interface Schema extends v.GenericSchema {
+  readonly entries?: Readonly<Record<string, Schema>>;
+  readonly item?: Schema;
+  readonly items?: readonly Schema[];
+  readonly key?: Schema;
+  readonly value?: Schema;
+  readonly wrapped?: Schema;
+  readonly literal?: unknown;
+  readonly options?: readonly unknown[];
+  readonly pipe?: readonly {
+    readonly kind: string;
+    readonly type: string;
+    readonly requirement?: unknown;
+    readonly metadata?: unknown;
+  }[];
+}
+
+function make(schema: Schema, place: Place): unknown {
+  switch (schema.type) {
+    case 'object':
+    case 'loose_object':
+    case 'strict_object':
+      return makeObject(schema.entries!, place);
+    case 'array':
+      return makeArray(schema, place);
+    case 'tuple':
+      return schema.items!.map((item, index) => make(item, within(place, index)));
+    case 'record':
+      return Object.fromEntries(
+        [0, 1].map((index) => {
+          const inside = within(place, index);
+          return [make(schema.key!, inside), make(schema.value!, inside)];
+        }),
+      );
+    case 'optional':
+    case 'exact_optional':
+    case 'nullish':
+    case 'nullable':
+    case 'undefinedable':
+      return make(schema.wrapped!, place);
+    case 'union':
+    case 'variant':
+      return firstFit(
+        schema,
+        place,
+        (schema.options as readonly Schema[]).map((option) => make(option, place)),
+      );
+    case 'picklist':
+    case 'enum':
+      return firstFit(schema, place, [
+        ...echoes(place),
+        schema.options![place.noise % schema.options!.length],
+        ...schema.options!,
+      ]);
+    case 'literal':
+      return schema.literal;
+    case 'boolean':
+      return place.noise % 2 === 0;
+    case 'null':
+    case 'any':
+    case 'unknown':
+      return null;
+    case 'number':
+      return firstFit(schema, place, [...echoes(place), ...numbersFor(place, constraintsOf(schema))]);
+    case 'string':
+      return firstFit(schema, place, [...echoes(place), ...textsFor(place, constraintsOf(schema))]);
+    default:
+      throw new TypeError(`${place.at}: no example can be made of a schema of type ${schema.type}`);
+  }
+}
+
+function makeObject(entries: Readonly<Record<string, Schema>>, place: Place): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(entries).map(([name, member]) => {
+      const at = `${place.at}.${name}`;
+      return [name, make(member, { ...place, name, at, noise: hashOf(place.noise, name) })];
+    }),
+  );
+}
+
+/** One record for each symbol asked for where records have one, else as many as asked for, or two. */
+function makeArray(schema: Schema, place: Place): unknown[] {
+  const { minimum = 0, maximum = Infinity } = constraintsOf(schema);
+  const ofSymbols = schema.item!.type.endsWith('object') && schema.item!.entries!.symbol !== undefined;
+  const symbols = ofSymbols && place.symbol === undefined ? symbolsIn(place.asked) : [];
+  const count = symbols.length || Number(place.asked.count ?? 2) || 2;
+  const length = Math.min(maximum, Math.max(minimum, Math.min(count, 100)));
+  return Array.from({ length }, (_, index) => {
+    const symbol = symbols[index];
+    return make(schema.item!, { ...within(place, index), ...(symbol !== undefined && { symbol }) });
+  });
+}
+
+const within = (place: Place, index: number): Place => ({
+  ...place,
+  index,
+  at: `${place.at}.${index}`,
+  noise: mix(place.noise, index),
+});
+
+function symbolsIn({ symbols }: Readonly<Record<string, unknown>>): readonly string[] {
+  if (typeof symbols === 'string') return symbols.split(',');
+  return Array.isArray(symbols) ? symbols.map(String) : [];
+}
+
+/** What was asked under the same name comes back. */
+function echoes({ name, asked, symbol }: Place): readonly unknown[] {
+  if (name === 'symbol' && symbol !== undefined) return [symbol];
+  return Object.hasOwn(asked, name) ? [asked[name]] : [];
+}
+
+function firstFit(schema: Schema, { at }: Place, candidates: readonly unknown[]): unknown {
+  const found = candidates.find((candidate) => fits(schema, candidate));
+  if (found === undefined) throw new TypeError(`${at}: no example fits its schema; give it a behaviour`);
+  return found;
+}
+
+const fits = (schema: v.GenericSchema, value: unknown) => v.is(schema, value);
+
+/** Bounds and format from all pipes around a schema; what else they ask is tried, not read. */
+function constraintsOf(schema: Schema): Constraints {
+  let found: Constraints = {};
+  for (const part of schema.pipe ?? []) {
+    // A schema in a pipe may be a pipe itself.
+    if (part.kind === 'schema') found = { ...found, ...constraintsOf(part as unknown as Schema) };
+    if (part.type === 'metadata') found = { ...found, ...(part.metadata as object) };
+    const bound = part.requirement;
+    if (typeof bound !== 'number') continue;
+    if (/^(min_(value|length)|length)$/.test(part.type))
+      found = { ...found, minimum: Math.max(bound, found.minimum ?? bound) };
+    if (/^(max_(value|length)|length)$/.test(part.type))
+      found = { ...found, maximum: Math.min(bound, found.maximum ?? bound) };
+  }
+  return found;
+}

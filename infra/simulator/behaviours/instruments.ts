@@ -1,0 +1,90 @@
+/** Instruments: stocks and funds. */
+
+import type { Instrument } from '../market/universe.ts';
+import { pageByCount, readCursor } from '../paging.ts';
+import { fraction, mix } from '../random.ts';
+import type { World } from '../world.ts';
+import { answer, type Behaviours } from './behaviour.ts';
+import { isRefusal } from './find.ts';
+
+const pageSize = 100;
+
+export const instruments: Behaviours = {
+  listStockInstruments: ({ query, now }, world) => {
+    const cursor = readCursor(query, now);
+    if (cursor && isRefusal(cursor)) return cursor;
+    // Funds are reached by their sub-category or by name; the category is that of all.
+    const { symbols, sub_category: subCategory } = query;
+    const found = select(world, query, (one) =>
+      symbols === undefined && subCategory !== undefined
+        ? one.subCategory === subCategory
+        : symbols !== undefined || one.category === 'US_STOCK',
+    );
+    const page = pageByCount(found, pageSize, now, cursor);
+    if (isRefusal(page)) return page;
+    const { records, ...more } = page;
+    return answer({ data: records.map(shownInstrument), ...more });
+  },
+
+  getStockInstrument: ({ query }, world) => {
+    const { sub_category: subCategory, last_instrument_id: last, page_size: size } = query;
+    const found = select(
+      world,
+      query,
+      (one) =>
+        one.category === query.category && (subCategory === undefined || one.subCategory === subCategory),
+    );
+    // Identifiers rise in the order of the list.
+    const rest = last === undefined ? found : found.filter((one) => BigInt(one.instrumentId) > idOf(last));
+    return answer(rest.slice(0, Number(size ?? 1000)).map(shownInstrument));
+  },
+};
+
+/** What is no identifier comes before all of them. */
+const idOf = (text: string) => (/^\d+$/.test(text) ? BigInt(text) : -1n);
+
+/** Those asked for by symbol, or all; a symbol that is not known has no record. */
+function select(
+  { universe }: World,
+  { symbols, status }: Readonly<Record<string, string>>,
+  wanted: (instrument: Instrument) => boolean,
+): readonly Instrument[] {
+  const named =
+    symbols === undefined
+      ? [...universe.values()]
+      : [...new Set(symbols.split(','))].flatMap((symbol) => universe.get(symbol) ?? []);
+  return named.filter((one) => wanted(one) && (status === undefined || one.status === status));
+}
+
+/** The more an instrument moves, the more it takes to hold it on credit. */
+function shownInstrument(instrument: Instrument) {
+  const { noise, dailyMove, subCategory, status } = instrument;
+  const margin = Math.round(100 * (0.2 + 10 * (dailyMove - 0.01))) / 100;
+  const plain = subCategory === 'COMMON_STOCK' || subCategory === 'ETF';
+  const leverage = subCategory === 'ETF' && mix(noise, 20) % 10 === 0 ? 2 : 0;
+  return {
+    name: instrument.name,
+    instrument_id: instrument.instrumentId,
+    exchange_code: instrument.exchangeCode,
+    category: instrument.category,
+    symbol: instrument.symbol,
+    status,
+    sub_category: subCategory,
+    currency: 'USD',
+    lot_size: '1',
+    shortable: plain && status === 'OC',
+    fractionable: plain,
+    marginable: plain,
+    overnight_trading_supported: plain,
+    easy_to_borrow: plain && fraction(mix(noise, 21)) < 0.9,
+    margin_requirement_long: '0.50',
+    margin_requirement_short: '0.50',
+    intraday_margin_long: margin.toFixed(2),
+    intraday_margin_short: (margin + 0.05).toFixed(2),
+    maintenance_margin_long: (margin + 0.05).toFixed(2),
+    maintenance_margin_short: (margin + 0.1).toFixed(2),
+    etf_leveraged_flag: leverage ? 'YES' : 'NO',
+    etf_leveraged_factor: String(leverage),
+    crypto_etf: false,
+  };
+}

@@ -1,0 +1,164 @@
+/** The list of option contracts. */
+
+import { dayNumber, dayText } from '../market/calendar.ts';
+import {
+  type Contract,
+  contractOf,
+  endOfTrading,
+  findContract,
+  listedExpiries,
+  listedStrikes,
+  type OptionType,
+} from '../market/option-contracts.ts';
+import { multiplier } from '../market/option-model.ts';
+import type { Instrument } from '../market/universe.ts';
+import { readCursor, writeCursor } from '../paging.ts';
+import { mix } from '../random.ts';
+import { parameterError } from '../refusal.ts';
+import type { World } from '../world.ts';
+import { answer, type Behaviours } from './behaviour.ts';
+import { isRefusal } from './find.ts';
+
+type Query = Readonly<Record<string, string>>;
+
+const pageSize = 100;
+
+export const optionContracts: Behaviours = {
+  listOptionContracts: ({ query, now }, world) => {
+    const cursor = readCursor(query, now);
+    if (cursor && isRefusal(cursor)) return cursor;
+    const moment = cursor?.now ?? now;
+    const after = cursor && findContract(world.universe, cursor.after);
+    if (cursor && !after) return parameterError('pagination_key');
+    const data: object[] = [];
+    let last = '';
+    let passed = cursor === undefined;
+    for (const contract of contractsFor(query, moment, world, after?.underlying)) {
+      if (!passed) {
+        // A cursor of another query may name a contract that is not in this one's list.
+        if (query.option_symbols === undefined && contract.underlying !== after!.underlying) break;
+        passed = contract.symbol === after!.symbol;
+        continue;
+      }
+      if (data.length === pageSize)
+        return answer({ data, pagination_key: writeCursor({ now: moment, after: last }) });
+      data.push(shown(contract, moment, query));
+      last = contract.symbol;
+    }
+    return passed ? answer({ data }) : parameterError('pagination_key');
+  },
+};
+
+/** In the order of underlying, expiry, type and strike; made one after the other, for there are a million. */
+function* contractsFor(
+  query: Query,
+  now: number,
+  world: World,
+  from: Instrument | undefined,
+): Generator<Contract> {
+  if (query.option_symbols !== undefined) {
+    for (const symbol of new Set(query.option_symbols.split(','))) {
+      const contract = findContract(world.universe, symbol);
+      if (contract && matches(contract, query, now)) yield contract;
+    }
+    return;
+  }
+  // All listed contracts can be traded, and are of the American style.
+  if (query.status === 'DELISTING' || query.style === 'EUROPEAN') return;
+  let reached = from === undefined;
+  const expiries = listedExpiries(now).filter((day) => matchesDay(day, query));
+  for (const underlying of underlyings(query, world)) {
+    reached ||= underlying === from;
+    if (!reached || !matchesUnderlying(underlying, query)) continue;
+    const strikes = listedStrikes(underlying).filter((strike) => matchesStrike(strike, query));
+    for (const day of expiries)
+      for (const type of ['CALL', 'PUT'] as const)
+        if (matchesType(type, query))
+          for (const strike of strikes) yield contractOf(underlying, day, type, strike);
+  }
+}
+
+function underlyings({ underlying_symbols: symbols }: Query, { universe }: World): readonly Instrument[] {
+  if (symbols === undefined) return [...universe.values()];
+  return [...new Set(symbols.split(','))].flatMap((symbol) => universe.get(symbol) ?? []);
+}
+
+function matches(contract: Contract, query: Query, now: number): boolean {
+  const { underlying, expiryDay, type, strike } = contract;
+  const status = endOfTrading(contract) >= now ? 'LISTING' : 'DELISTING';
+  const wanted = query.underlying_symbols?.split(',');
+  return (
+    status === (query.status ?? 'LISTING') &&
+    query.style !== 'EUROPEAN' &&
+    (wanted === undefined || wanted.includes(underlying.symbol)) &&
+    matchesUnderlying(underlying, query) &&
+    matchesDay(expiryDay, query) &&
+    matchesType(type, query) &&
+    matchesStrike(strike, query)
+  );
+}
+
+/** As the catalogue has it: start_date is the one expiry wanted, end_date the earliest. */
+function matchesDay(day: number, { start_date: exact, end_date: earliest }: Query): boolean {
+  return (
+    (exact === undefined || day === dayNumber(exact)) &&
+    (earliest === undefined || day >= dayNumber(earliest))
+  );
+}
+
+function matchesUnderlying(underlying: Instrument, { root_symbol: root, ppind }: Query): boolean {
+  return (
+    (root === undefined || root === underlying.symbol) &&
+    (ppind === undefined || ppind === String(inPennyProgram(underlying)))
+  );
+}
+
+const matchesType = (type: OptionType, { option_type: wanted }: Query) =>
+  wanted === undefined || wanted === type;
+
+function matchesStrike(strike: number, { strike_price_gte: least, strike_price_lte: most }: Query): boolean {
+  return strike >= 1000 * Number(least ?? 0) && strike <= 1000 * Number(most ?? Infinity);
+}
+
+const inPennyProgram = ({ noise }: Instrument) => mix(noise, 22) % 3 > 0;
+
+function shown(contract: Contract, now: number, { show_deliverables: deliverables }: Query) {
+  const { underlying, type, strike, symbol } = contract;
+  const price = (strike / 1000).toFixed(2);
+  return {
+    instrument_id: contract.instrumentId,
+    symbol,
+    name: `${underlying.symbol} ${dayText(contract.expiryDay)} ${price} ${type === 'CALL' ? 'Call' : 'Put'}`,
+    status: endOfTrading(contract) >= now ? 'LISTING' : 'DELISTING',
+    tradable_status: underlying.status,
+    expiration_date: dayText(contract.expiryDay),
+    root_symbol: underlying.symbol,
+    underlying_symbol: underlying.symbol,
+    underlying_instrument_id: underlying.instrumentId,
+    underlying_type: `${underlying.category === 'US_ETF' ? 'ETF' : 'EQUITY'}_${type}_OPTION`,
+    option_type: type,
+    style: 'AMERICAN',
+    strike_price: price,
+    multiplier: String(multiplier),
+    settlement_method: 'PHYSICAL',
+    expired_cycle: 'MONTHLY',
+    ppind: inPennyProgram(underlying),
+    currency: 'USD',
+    def_type: 'STANDARD',
+    listed_exchanges: ['CBOE', 'PHLX'],
+    ...(deliverables === 'true' && {
+      deliverables: [
+        {
+          asset_type: 'EQUITY',
+          symbol: underlying.symbol,
+          instrument_id: underlying.instrumentId,
+          amount: String(multiplier),
+          allocation_percentage: '100',
+          settlement_type: 'T_1',
+          settlement_method: 'CCC',
+          settlement_status: 'REGULAR',
+        },
+      ],
+    }),
+  };
+}

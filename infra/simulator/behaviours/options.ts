@@ -1,0 +1,113 @@
+/** Market data of options; that of an expired contract stands still at its last moment. */
+
+import { fixed, money, ratio } from '../decimals.ts';
+import { barsOf } from '../market/bars.ts';
+import type { Contract } from '../market/option-contracts.ts';
+import {
+  greeksOf,
+  lastOptionTrade,
+  multiplier,
+  optionAsTraded,
+  optionPriceOf,
+  volatilityOf,
+} from '../market/option-model.ts';
+import { momentAt, priceOf } from '../market/prices.ts';
+import { mix } from '../random.ts';
+import type { World } from '../world.ts';
+import { queryAsked, shownBar } from './bars.ts';
+import { answer, type Behaviours } from './behaviour.ts';
+import { findAll, findOption, isRefusal } from './find.ts';
+
+export const options: Behaviours = {
+  getOptionSnapshots: ({ query, now }, world) => {
+    const found = findAll(query.symbols!.split(','), (symbol) => findOption(world, symbol));
+    return isRefusal(found) ? found : answer(found.map((contract) => snapshot(contract, now, world)));
+  },
+
+  listOptionBars: ({ query, now }, world) => {
+    const found = findAll(query.symbols!.split(','), (symbol) => findOption(world, symbol));
+    if (isRefusal(found)) return found;
+    return answer({
+      result: found.map((contract) => ({
+        symbol: contract.symbol,
+        instrument_id: contract.instrumentId,
+        result: barsOf(optionAsTraded(contract, world.prices), queryAsked(query, now)).map(shownBar),
+      })),
+    });
+  },
+
+  listOptionTicks: ({ query, now }, world) => {
+    const found = findOption(world, query.symbol!);
+    if (isRefusal(found)) return found;
+    const { symbol, instrumentId } = found;
+    const traded = optionAsTraded(found, world.prices);
+    const result: object[] = [];
+    for (
+      let time = traded.lastTrade(now);
+      result.length < Number(query.count) && time >= traded.from;
+      time = traded.lastTrade(time - 1)
+    ) {
+      const price = traded.price(momentAt(time));
+      const move = price - traded.price(momentAt(traded.lastTrade(time - 1)));
+      result.push({
+        time,
+        price: money(price),
+        volume: String(1 + (mix(found.noise, Math.floor(time / 1000)) % 9)),
+        side: move > 0 ? 'S' : move < 0 ? 'B' : 'N',
+      });
+    }
+    return answer({ symbol, instrument_id: instrumentId, result });
+  },
+};
+
+function snapshot(contract: Contract, now: number, { prices }: World) {
+  const time = lastOptionTrade(contract, now);
+  const moment = momentAt(time);
+  const dayStart = { day: moment.day, minute: 0 };
+  const traded = optionAsTraded(contract, prices);
+  const price = traded.price(moment);
+  const { high, low } = traded.range(dayStart, moment);
+  const previousClose = optionPriceOf(contract, { day: moment.day - 1, minute: 1440 });
+  const volume = traded.volume(dayStart, moment);
+  const { bid, ask } = optionSides(price);
+  const { delta, gamma, theta, vega, rho } = greeksOf(
+    contract,
+    priceOf(contract.underlying, moment),
+    moment.day,
+  );
+  const lots = (side: number) => String(1 + (mix(mix(contract.noise, side), Math.floor(time / 1000)) % 50));
+  return {
+    symbol: contract.symbol,
+    instrument_id: contract.instrumentId,
+    price: money(price),
+    open: money(traded.price(dayStart)),
+    high: money(high),
+    low: money(low),
+    close: money(price),
+    pre_close: money(previousClose),
+    volume: String(volume),
+    change: money(price - previousClose),
+    change_ratio: ratio(price - previousClose, previousClose),
+    last_trade_time: time,
+    quote_time: time,
+    bid: money(bid),
+    ask: money(ask),
+    bid_size: lots(6),
+    ask_size: lots(5),
+    deal_amount: money(volume * multiplier * Math.round((high + low) / 2)),
+    strike_price: (contract.strike / 1000).toFixed(2),
+    imp_vol: volatilityOf(contract).toFixed(4),
+    open_interest: String(10 + (mix(contract.noise, 8) % 20_000)),
+    gamma: fixed(gamma, 4),
+    delta: fixed(delta, 4),
+    theta: fixed(theta, 4),
+    vega: fixed(vega, 4),
+    rho: fixed(rho, 4),
+  };
+}
+
+/** One percent, at least a cent, away from the price; a bid is never below nothing. */
+function optionSides(price: number): { readonly bid: number; readonly ask: number } {
+  const half = Math.max(1, Math.round(price / 100));
+  return { bid: Math.max(0, price - half), ask: price + half };
+}

@@ -1,0 +1,94 @@
+/** Orders: replacing what is not filled, and cancelling it. */
+
+import type * as v from 'valibot';
+import type { cancelOrder, replaceOrder } from '../../../lib/catalogue/index.ts';
+import { parameterError, type Refusal, refuse } from '../refusal.ts';
+import type { Quantity } from '../trading/amounts.ts';
+import type { Found, NewOrder } from '../trading/order-book.ts';
+import type { LiveOrder } from '../trading/order-life.ts';
+import type { World } from '../world.ts';
+import { answer, type Behaviours } from './behaviour.ts';
+import { isRefusal } from './find.ts';
+import { checkFigures, findAccount } from './order-checks.ts';
+import { orderNotFound } from './order-views.ts';
+
+type Modified = v.InferOutput<typeof replaceOrder.body>['modify_orders'][number];
+
+interface Replacement {
+  readonly found: Found;
+  readonly terms: NewOrder;
+  readonly total: Quantity;
+}
+
+export const orderChanges: Behaviours = {
+  /** All changes are checked before the first is made. */
+  replaceOrder: ({ body, now }, world) => {
+    const { account_id: id, modify_orders: changes } = body as v.InferOutput<typeof replaceOrder.body>;
+    world.orders.settle(now);
+    const account = findAccount(world, id);
+    if (isRefusal(account)) return account;
+    const all: Replacement[] = [];
+    for (const change of changes) {
+      const replacement = checkChange(change, account.account_id, world, now);
+      if (isRefusal(replacement)) return replacement;
+      all.push(replacement);
+    }
+    for (const { found, terms, total } of all) {
+      found.order.replace(terms, total, now);
+      world.orders.wake(found.group);
+    }
+    world.orders.settle(now);
+    const [{ found }] = all as [Replacement];
+    return answer(all.length === 1 ? named(found.order) : namedGroup(found));
+  },
+
+  cancelOrder: ({ body, now }, world) => {
+    const asked = body as v.InferOutput<typeof cancelOrder.body>;
+    const { account_id: id, client_order_id: clientOrderId, client_combo_order_id: comboId } = asked;
+    world.orders.settle(now);
+    const account = findAccount(world, id);
+    if (isRefusal(account)) return account;
+    const found = world.orders.find(id, clientOrderId);
+    if (!found) return orderNotFound(clientOrderId);
+    if (comboId !== undefined && comboId !== found.group.clientComboOrderId)
+      return parameterError('client_combo_order_id');
+    if (!found.order.isOpen) return ended(found.order);
+    // With the combination's id all of its parts are meant.
+    found.group.cancel(comboId === undefined ? [found.order] : found.group.orders, now);
+    world.orders.wake(found.group);
+    return answer(named(found.order));
+  },
+};
+
+function checkChange(change: Modified, accountId: string, world: World, now: number): Replacement | Refusal {
+  const { client_order_id: clientOrderId, legs, ...changed } = change;
+  const found = world.orders.find(accountId, clientOrderId);
+  if (!found) return orderNotFound(clientOrderId);
+  const { order } = found;
+  if (!order.isOpen) return ended(order);
+  // The ratio of the legs stays: only as many of all of them can be changed.
+  if (legs !== undefined && order.asset.kind !== 'OPTION') return parameterError('legs');
+  // What came as JSON has no member that is undefined, which the types cannot tell.
+  const terms = {
+    ...order.terms,
+    ...changed,
+    ...(change.quantity !== undefined && { entrust_type: 'QTY' }),
+  } as NewOrder;
+  const asked = checkFigures(terms, order.asset, now);
+  if (typeof asked !== 'bigint') return asked;
+  const total = change.quantity === undefined ? order.total : asked;
+  return total > order.filled ? { found, terms, total } : parameterError('quantity');
+}
+
+const ended = ({ status, stored }: LiveOrder): Refusal =>
+  refuse(417, 'ORDER_STATUS_ILLEGAL', `The order is ${status} already, ${stored.clientOrderId}`);
+
+const named = ({ stored }: LiveOrder) => ({
+  client_order_id: stored.clientOrderId,
+  order_id: stored.orderId,
+});
+
+const namedGroup = ({ group }: Found) => ({
+  client_combo_order_id: group.clientComboOrderId,
+  combo_order_id: group.comboOrderId,
+});

@@ -1,0 +1,112 @@
+/** Whether an order can be taken; nothing is changed here. */
+
+import { parameterError, type Refusal, refuse } from '../refusal.ts';
+import { divide, oneShare, parseQuantity, type Quantity } from '../trading/amounts.ts';
+import { type FundsAtHand, fundsAtHand } from '../trading/funds-at-hand.ts';
+import { type Asset, assetOf, currentPrice } from '../trading/order-asset.ts';
+import type { NewOrder } from '../trading/order-book.ts';
+import { costOf, priceAskedFor } from '../trading/order-cost.ts';
+import type { Account, World } from '../world.ts';
+import { isRefusal } from './find.ts';
+
+/** An order that can be taken, with what it trades and how much of it. */
+export interface Checked {
+  readonly order: NewOrder;
+  readonly asset: Asset;
+  readonly total: Quantity;
+}
+
+export function findAccount({ accounts }: World, id: string | undefined): Account | Refusal {
+  return accounts.find((account) => account.account_id === id) ?? parameterError('account_id');
+}
+
+/** What any order must be, whether it is placed or only previewed. */
+export function checkTerms(order: NewOrder, world: World, now: number): Checked | Refusal {
+  const asset = assetOf(order, world.universe, now);
+  if (isRefusal(asset)) return asset;
+  const total = checkFigures(order, asset, now);
+  return typeof total === 'bigint' ? { order, asset, total } : total;
+}
+
+/** Prices, and how much is asked for. */
+export function checkFigures(order: NewOrder, asset: Asset, now: number): Quantity | Refusal {
+  return checkPrices(order) ?? totalOf(order, asset, now);
+}
+
+function checkPrices(order: NewOrder): Refusal | undefined {
+  const { order_type: type, time_in_force: inForce, expire_date: date } = order;
+  if (type.includes('LIMIT') && !isPositive(order.limit_price))
+    return refuse(417, 'ORDER_PRICE_ILLEGAL', 'Price not accepted, limit_price');
+  if (['STOP_LOSS', 'STOP_LOSS_LIMIT'].includes(type) && !isPositive(order.stop_price))
+    return refuse(417, 'ORDER_PRICE_ILLEGAL', 'Price not accepted, stop_price');
+  if (type === 'TRAILING_STOP_LOSS' && !isPositive(order.trailing_stop_step))
+    return refuse(417, 'ORDER_PRICE_ILLEGAL', 'Price not accepted, trailing_stop_step');
+  return inForce === 'GTD' && date === undefined ? parameterError('expire_date') : undefined;
+}
+
+/** Shares or contracts; an amount of money buys as many as it pays for at the price of now. */
+function totalOf(order: NewOrder, asset: Asset, now: number): Quantity | Refusal {
+  const byAmount = order.entrust_type === 'AMOUNT';
+  const name = byAmount ? 'total_cash_amount' : 'quantity';
+  const asked = parseQuantity(order[name]);
+  if (asked === undefined || asked <= 0n) return parameterError(name);
+  if (!byAmount) return asset.kind === 'OPTION' && asked % oneShare !== 0n ? parameterError(name) : asked;
+  const price = BigInt(priceAskedFor({ terms: order, asset }, now)) * BigInt(asset.multiplier);
+  const shares = price > 0n ? divide(asked * 100n, price) : 0n;
+  return shares > 0n ? shares : parameterError(name);
+}
+
+/** Whether the account can pay for an order, or has what it sells. */
+export function checkMeans(
+  { order, asset, total }: Checked,
+  account: Account,
+  world: World,
+  now: number,
+): Refusal | undefined {
+  const { status } = asset.underlying;
+  if (status === 'NT' || (status === 'CO' && order.side === 'BUY'))
+    return refuse(417, 'INSTRUMENT_NOT_TRADABLE', `Not tradable, ${order.symbol}`);
+  if (order.side === 'BUY') {
+    const funds = fundsOf(account, world, now);
+    const cost = costOf(asset, total, priceAskedFor({ terms: order, asset }, now));
+    return cost > (asset.kind === 'OPTION' ? funds.optionBuyingPower : funds.buyingPower)
+      ? refuse(417, 'DAY_BUYING_POWER_INSUFFICIENT', 'Not enough buying power')
+      : undefined;
+  }
+  // What may be sold without having it: on credit, written options, and combinations.
+  const mayBeShort =
+    account.account_type === 'MARGIN' &&
+    (order.side === 'SHORT' || order.position_intent === 'SELL_TO_OPEN' || asset.legs.length > 1);
+  return mayBeShort || total <= availableOf(asset, account, world)
+    ? undefined
+    : refuse(417, 'CAN_SELL_QTY_NOT_ENOUGH', `Not enough to sell, ${order.symbol}`);
+}
+
+/** What is held and not on sale already. */
+export function availableOf(asset: Asset, account: Account, world: World): Quantity {
+  const onSale = world.orders
+    .openOf(account.account_id)
+    .filter((order) => order.sign < 0 && !order.waiting && order.asset.key === asset.key)
+    .reduce((sum, order) => sum + order.rest, 0n);
+  return world.portfolios.get(account.account_id)!.quantityOf(asset) - onSale;
+}
+
+export function fundsOf(
+  { account_id: id, account_type: kind }: Account,
+  world: World,
+  now: number,
+): FundsAtHand {
+  const portfolio = world.portfolios.get(id)!;
+  return fundsAtHand(kind, portfolio.cash, portfolio.valued(now), world.orders.openOf(id), now);
+}
+
+/** The price that a preview reckons with: the order's own, or what the user sees, or what the market shows. */
+export function previewPrice(order: NewOrder, asset: Asset, seen: string | undefined, now: number): number {
+  const own = order.limit_price ?? order.stop_price ?? (isPositive(seen) ? seen : undefined);
+  return own === undefined ? currentPrice(asset, now) : Math.round(Number(own) * 100);
+}
+
+/** Only the sign is looked at, so a binary number is precise enough here. */
+function isPositive(decimal: string | undefined): boolean {
+  return decimal !== undefined && Number(decimal) > 0;
+}

@@ -1,0 +1,132 @@
+/** Orders as they are shown: one, those that are open, and those of a period. */
+
+import { dayText } from '../market/calendar.ts';
+import { multiplier } from '../market/option-model.ts';
+import { readCursor, writeCursor } from '../paging.ts';
+import { parameterError, refuse } from '../refusal.ts';
+import { decimalText, divide, dollarText, quantityText } from '../trading/amounts.ts';
+import type { AssetLeg } from '../trading/order-asset.ts';
+import type { OrderGroup } from '../trading/order-group.ts';
+import type { LiveOrder } from '../trading/order-life.ts';
+import { feeOf } from '../trading/portfolio.ts';
+import type { World } from '../world.ts';
+import { answer, type Behaviours, type Call, type Reply } from './behaviour.ts';
+import { isRefusal } from './find.ts';
+import { findAccount } from './order-checks.ts';
+
+const pageSize = 20;
+const usualPeriod = 7 * 86_400_000;
+
+export const orderViews: Behaviours = {
+  getOrder: ({ query, now }, world) => {
+    world.orders.settle(now);
+    const { account_id: accountId = '', client_order_id: clientOrderId = '' } = query;
+    const found = world.orders.find(accountId, clientOrderId);
+    return found ? answer(shownGroup(found.group, clientOrderId)) : orderNotFound(clientOrderId);
+  },
+
+  listOpenOrders: (call, world) => page(call, world, (group) => group.isOpen),
+
+  /** By the moment of placing; open orders are part of an account's history too. */
+  listOrderHistory: (call, world) => {
+    const { start_time: start, end_time: end } = call.query;
+    const bare = start === undefined && end === undefined;
+    const from = start === undefined ? (bare ? call.now - usualPeriod : 0) : Date.parse(start);
+    const to = end === undefined ? Infinity : Date.parse(end);
+    return page(call, world, ({ orders }) => {
+      const { placedAt } = orders[0]!.stored;
+      return placedAt >= from && placedAt <= to;
+    });
+  },
+};
+
+export const orderNotFound = (id: string) => refuse(417, 'ORDER_NOT_FOUND', `No such order, ${id}`);
+
+/** Newest first. A cursor names the last group given, so that what is placed meanwhile moves nothing. */
+function page({ query, now }: Call, world: World, wanted: (group: OrderGroup) => boolean): Reply {
+  const account = findAccount(world, query.account_id);
+  if (isRefusal(account)) return account;
+  const cursor = readCursor(query, now);
+  if (cursor && isRefusal(cursor)) return cursor;
+  const after = cursor === undefined ? Infinity : Number(cursor.after);
+  if (Number.isNaN(after)) return parameterError('pagination_key');
+  world.orders.settle(now);
+  const rest = world.orders
+    .groupsOf(account.account_id)
+    .filter((group) => group.sequence < after && wanted(group));
+  const shown = rest.slice(0, pageSize);
+  return answer({
+    data: shown.map((group) => shownGroup(group, group.orders[0]!.stored.clientOrderId)),
+    ...(rest.length > shown.length && {
+      pagination_key: writeCursor({ now, after: String(shown.at(-1)!.sequence) }),
+    }),
+  });
+}
+
+function shownGroup({ orders, comboOrderId, clientComboOrderId }: OrderGroup, clientOrderId: string) {
+  const named = orders.find(({ stored }) => stored.clientOrderId === clientOrderId)!;
+  return {
+    client_order_id: clientOrderId,
+    ...(comboOrderId !== undefined && { combo_order_id: comboOrderId }),
+    ...(clientComboOrderId !== undefined && { client_combo_order_id: clientComboOrderId }),
+    combo_type: named.stored.order.combo_type,
+    orders: orders.map(shownOrder),
+  };
+}
+
+function shownOrder(order: LiveOrder): object {
+  const { quantity: _quantity, legs: _legs, ...asked } = order.terms;
+  const { placedAt, orderId } = order.stored;
+  const filled = order.filled;
+  const last = order.fills.at(-1);
+  const fees = order.fills.reduce(
+    (sum, { quantity, price }) => sum + feeOf(order.asset, quantity, price, order.sign > 0),
+    0n,
+  );
+  return {
+    ...asked,
+    order_id: orderId,
+    status: order.status,
+    total_quantity: quantityText(order.total),
+    filled_quantity: quantityText(filled),
+    filled_price: filled > 0n ? averagePrice(order) : null,
+    place_time: placedAt,
+    place_time_at: new Date(placedAt).toISOString(),
+    ...(last && { filled_time: last.time, filled_time_at: new Date(last.time).toISOString() }),
+    ...(order.asset.kind === 'OPTION' && {
+      legs: order.asset.legs.map((leg, at) => shownLeg(leg, at, order)),
+    }),
+    commission: { actual_commission: '0.00', receivable_commission: '0.00' },
+    ...(fees > 0n && {
+      fees: [{ type: 'REGULATORY_FEE', actual_value: dollarText(fees), receivable_value: dollarText(fees) }],
+    }),
+  };
+}
+
+/** Of all fills, by their quantity: in cents, or with four decimals where that is not exact. */
+function averagePrice({ fills, filled }: LiveOrder): string {
+  const sum = fills.reduce((total, { price, quantity }) => total + BigInt(price) * quantity, 0n);
+  const tenThousandths = divide(sum * 100n, filled);
+  return tenThousandths % 100n === 0n ? dollarText(tenThousandths / 100n) : decimalText(tenThousandths, 4);
+}
+
+function shownLeg({ underlying, contract, ratio }: AssetLeg, at: number, order: LiveOrder): object {
+  const count = order.total * BigInt(Math.abs(ratio));
+  return {
+    id: `${order.stored.orderId.slice(0, 20)}L${at + 1}`,
+    symbol: underlying.symbol,
+    side: ratio * order.sign > 0 ? 'BUY' : 'SELL',
+    quantity: quantityText(contract ? count : count * BigInt(multiplier)),
+    market: 'US',
+    instrument_type: contract ? 'OPTION' : 'EQUITY',
+    ...(contract && {
+      option_type: contract.type,
+      option_category: 'AMERICAN',
+      strike_price: (contract.strike / 1000).toFixed(2),
+      option_contract_multiplier: String(multiplier),
+      option_contract_deliverable: String(multiplier),
+      option_expire_date: dayText(contract.expiryDay),
+      expiration_type: 'PM',
+    }),
+  };
+}

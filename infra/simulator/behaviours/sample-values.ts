@@ -1,0 +1,103 @@
+/** Single values for an answer that is made from a schema: what a member's name and format make one expect. */
+
+import { fraction, identifier, mix } from '../random.ts';
+
+/** What a schema says of a text or a number beside its type. */
+export interface Constraints {
+  readonly format?: string;
+  /** Of a number its value, of a text or a list its length. */
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+export interface Slot {
+  /** The nearest member's name. */
+  readonly name: string;
+  readonly noise: number;
+  /** Place in the innermost list. */
+  readonly index: number;
+  /** Unix time in milliseconds. */
+  readonly now: number;
+}
+
+const dayMilliseconds = 86_400_000;
+
+/** Texts to try, the best first. */
+export function textsFor(slot: Slot, { format, minimum = 0, maximum }: Constraints): readonly string[] {
+  const { name, noise, index } = slot;
+  const time = new Date(momentOf(slot));
+  const day = time.toISOString().slice(0, 10);
+  const plain = plainText(name, noise, index);
+  const others = [
+    plain,
+    decimalText(name, noise),
+    day,
+    day.replaceAll('-', ''),
+    time.toISOString(),
+    `https://example.com/${name.replaceAll('_', '-')}/${index + 1}`,
+    identifier(noise, 26),
+    String(1 + (noise % 9)),
+    '0123456789abcdef'.repeat(2),
+    fill(plain, minimum, maximum),
+    fill('1', minimum, maximum),
+  ];
+  if (format === 'decimal') return [decimalText(name, noise), ...others];
+  if (format === 'uri') return [others[5]!, ...others];
+  if (format === 'date' || /(^|_)date$/.test(name)) return [day, ...others];
+  if (/_at$/.test(name)) return [time.toISOString(), ...others];
+  return others;
+}
+
+/** Numbers to try, the best first. */
+export function numbersFor(slot: Slot, { format, minimum, maximum }: Constraints): readonly number[] {
+  const { name, noise, index } = slot;
+  const small = 1 + (noise % 9);
+  const bounds = [minimum, maximum].filter((bound) => bound !== undefined);
+  const inside = minimum !== undefined && maximum !== undefined ? [Math.ceil((minimum + maximum) / 2)] : [];
+  const others = [small, momentOf(slot), 0, ...inside, ...bounds, 0.5];
+  if (format === 'int64' || /(time|_at|expires)$/.test(name)) return [momentOf(slot), ...others];
+  if (/year$/.test(name)) return [new Date(slot.now).getUTCFullYear() - index, ...others];
+  if (/period$/.test(name)) return [1 + (noise % 4), ...others];
+  if (/^(rank|sort)$/.test(name)) return [index + 1, ...others];
+  return others;
+}
+
+/** A whole minute near now, further back in each record of a list. */
+function momentOf({ name, index, now, noise }: Slot): number {
+  const minute = Math.floor(now / 60_000) * 60_000;
+  const time = /expire/.test(name) ? minute + 15 * dayMilliseconds : minute - index * 60_000;
+  return Math.max(0, /date/.test(name) ? time - (noise % 90) * dayMilliseconds : time);
+}
+
+function decimalText(name: string, noise: number): string {
+  const part = fraction(mix(noise, 1));
+  if (/ratio|rate|margin|yield|amplitude|delta|gamma|theta|vega|rho|vol$/.test(name)) return part.toFixed(4);
+  if (/pct|percent/.test(name)) return (100 * part).toFixed(2);
+  if (/volume|size|shares|employees|interest|number|buy|sell|hold|perform|advanced|declined|flat/.test(name))
+    return String(100 + Math.floor(900 * part));
+  if (/value|aum|revenue|assets|liab|income|profit|debt|equity|cash|_in$|_out$/.test(name))
+    return String(1_000_000 + Math.floor(9_000_000 * part));
+  if (/quantity|multiplier|lot/.test(name)) return String(1 + (noise % 20));
+  return (10 + 190 * part).toFixed(2);
+}
+
+function plainText(name: string, noise: number, index: number): string {
+  if (/^symbol$|_symbol$/.test(name)) return ['AAPL', 'MSFT', 'NVDA'][index % 3]!;
+  if (name === 'category') return 'US_STOCK';
+  if (/currency/.test(name)) return 'USD';
+  if (name === 'market') return 'US';
+  if (/exchange/.test(name)) return 'NSQ';
+  if (name === 'token') return Array.from({ length: 4 }, (_, at) => hex(mix(noise, at))).join('');
+  if (name === 'instrument_id') return String(930_000_000 + (noise % 1_000_000));
+  if (/(^|_)id$/.test(name)) return identifier(noise, 12);
+  if (/key$/.test(name)) return identifier(noise, 16);
+  // A word that says what stands there.
+  return `Example ${name.replaceAll('_', ' ')}${index > 0 ? ` ${index + 1}` : ''}`;
+}
+
+const hex = (hash: number) => hash.toString(16).padStart(8, '0');
+
+/** The text repeated and cut until its length is within the bounds. */
+function fill(text: string, minimum: number, maximum: number = Math.max(minimum, text.length)): string {
+  return text.repeat(Math.ceil(minimum / text.length) || 1).slice(0, Math.max(minimum, maximum));
+}

@@ -1,0 +1,136 @@
+/** Watchlists. */
+
+import type * as v from 'valibot';
+import type {
+  addWatchlistInstruments,
+  createWatchlist,
+  deleteWatchlist,
+  updateWatchlist,
+} from '../../../lib/catalogue/index.ts';
+import { parameterError, type Refusal, refuse } from '../refusal.ts';
+import { type Entry, mostInstruments, mostLists, type Watchlist } from '../watchlist-book.ts';
+import type { World } from '../world.ts';
+import { answer, type Behaviours } from './behaviour.ts';
+import { findInstrument, isRefusal } from './find.ts';
+
+type Changed = v.InferOutput<typeof addWatchlistInstruments.body>;
+
+const done = answer({ success: true });
+
+export const watchlists: Behaviours = {
+  listWatchlists: (_call, { watchlists: book }) =>
+    answer(
+      book.all.map(({ id, name, sort, createdAt, updatedAt }) => ({
+        watchlist_id: id,
+        name,
+        sort,
+        create_time: createdAt,
+        update_time: updatedAt,
+      })),
+    ),
+
+  createWatchlist: ({ body, now }, { watchlists: book }) => {
+    const { name, sort } = body as v.InferOutput<typeof createWatchlist.body>;
+    if (book.all.length >= mostLists)
+      return refuse(417, 'TOO_MANY_WATCHLISTS', `At most ${mostLists} watchlists`);
+    return answer({ watchlist_id: book.create(name, sort, now).id });
+  },
+
+  updateWatchlist: ({ body, now }, { watchlists: book }) => {
+    const { watchlist_id: id, name, sort } = body as v.InferOutput<typeof updateWatchlist.body>;
+    const list = book.find(id);
+    if (!list) return unknownList;
+    if (name === '') return parameterError('name');
+    book.change(list, { ...(name !== undefined && { name }), ...(sort !== undefined && { sort }) }, now);
+    return done;
+  },
+
+  deleteWatchlist: ({ body }, { watchlists: book }) => {
+    const { watchlist_id: id } = body as v.InferOutput<typeof deleteWatchlist.body>;
+    if (!book.find(id)) return unknownList;
+    book.delete(id);
+    return done;
+  },
+
+  listWatchlistInstruments: ({ query }, { watchlists: book }) => {
+    const list = book.find(query.watchlist_id!);
+    if (!list) return unknownList;
+    const entries = [...list.entries.values()].sort((a, b) => b.sort - a.sort || a.addedAt - b.addedAt);
+    return answer({
+      watchlist_id: list.id,
+      instruments: entries.map(({ instrument, sort, addedAt }) => ({
+        instrument_id: instrument.instrumentId,
+        symbol: instrument.symbol,
+        name: instrument.name,
+        exchange_code: instrument.exchangeCode,
+        category: instrument.category,
+        sort,
+        added_time: addedAt,
+      })),
+    });
+  },
+
+  /** Adding what is in the list leaves one entry of it, at the place that was sent last. */
+  addWatchlistInstruments: ({ body, now }, world) =>
+    changeEntries(body as Changed, world, now, (entries, { symbol, instrument, sort }) => {
+      const known = entries.get(symbol);
+      const highest = Math.max(0, ...[...entries.values()].map((entry) => entry.sort));
+      entries.set(symbol, {
+        instrument,
+        sort: sort ?? known?.sort ?? highest + 1,
+        addedAt: known?.addedAt ?? now,
+      });
+    }),
+
+  removeWatchlistInstruments: ({ body, now }, world) =>
+    changeEntries(body as Changed, world, now, (entries, { symbol }) => {
+      entries.delete(symbol);
+    }),
+
+  /** What is not in the list is passed over: after the call no entry has another place than was sent. */
+  updateWatchlistInstruments: ({ body, now }, world) =>
+    changeEntries(body as Changed, world, now, (entries, { symbol, sort }) => {
+      const known = entries.get(symbol);
+      if (known && sort !== undefined) entries.set(symbol, { ...known, sort });
+    }),
+};
+
+const unknownList = parameterError('watchlist_id');
+
+interface Change {
+  readonly symbol: string;
+  readonly instrument: Entry['instrument'];
+  readonly sort: number | undefined;
+}
+
+/** All symbols are looked at before anything is changed. */
+function changeEntries(
+  { watchlist_id: id, instruments }: Changed,
+  world: World,
+  now: number,
+  change: (entries: Map<string, Entry>, asked: Change) => void,
+) {
+  const list = world.watchlists.find(id);
+  if (!list) return unknownList;
+  const entries = new Map(list.entries);
+  for (const { symbol, category, sort } of instruments) {
+    const instrument = findInstrument(world, symbol, category);
+    if (isRefusal(instrument)) return instrument;
+    change(entries, { symbol, instrument, sort });
+  }
+  const refusal = tooMany(world, list, entries);
+  if (refusal) return refusal;
+  world.watchlists.change(list, { entries }, now);
+  return done;
+}
+
+function tooMany(
+  { watchlists: book }: World,
+  list: Watchlist,
+  entries: ReadonlyMap<string, Entry>,
+): Refusal | undefined {
+  const size = book.size - list.entries.size + entries.size;
+  return size > mostInstruments && entries.size > list.entries.size
+    ? refuse(417, 'TOO_MANY_INSTRUMENTS', `At most ${mostInstruments} instruments in all watchlists`)
+    : undefined;
+}

@@ -1,0 +1,82 @@
+/** Days of the simulated market, counted from 1970, and where each length of bar begins. */
+
+import { dayMilliseconds } from './prices.ts';
+
+export const dayOf = (time: number): number => Math.floor(time / dayMilliseconds);
+export const timeOf = (day: number): number => day * dayMilliseconds;
+
+/** yyyy-MM-dd */
+export const dayText = (day: number): string => new Date(timeOf(day)).toISOString().slice(0, 10);
+
+/** Of a day that exists, yyyy-MM-dd. */
+export const dayNumber = (text: string): number => dayOf(Date.parse(`${text}T00:00:00Z`));
+
+const seconds = {
+  S5: 5,
+  S15: 15,
+  M1: 60,
+  M5: 300,
+  M15: 900,
+  M30: 1800,
+  M60: 3600,
+  M120: 7200,
+  M240: 14_400,
+} as const;
+
+export type Timespan = keyof typeof seconds | 'D' | 'W' | 'M' | 'Y';
+
+/** The start of the bar that a moment is in: weeks begin on Monday. */
+export function startOfBar(timespan: Timespan, time: number): number {
+  const date = new Date(time);
+  switch (timespan) {
+    case 'D':
+      return timeOf(dayOf(time));
+    case 'W': {
+      const day = dayOf(time);
+      // The first day of 1970 was a Thursday.
+      return timeOf(day - ((day + 3) % 7));
+    }
+    case 'M':
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+    case 'Y':
+      return Date.UTC(date.getUTCFullYear(), 0);
+    default: {
+      const length = seconds[timespan] * 1000;
+      return Math.floor(time / length) * length;
+    }
+  }
+}
+
+/** The start of the bar after the one that starts at `start`. */
+export function startOfNextBar(timespan: Timespan, start: number): number {
+  const date = new Date(start);
+  switch (timespan) {
+    case 'D':
+      return start + dayMilliseconds;
+    case 'W':
+      return start + 7 * dayMilliseconds;
+    case 'M':
+      return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+    case 'Y':
+      return Date.UTC(date.getUTCFullYear() + 1, 0);
+    default:
+      return start + seconds[timespan] * 1000;
+  }
+}
+
+/** The third Friday of a month (0 is January; more than 11 goes on into later years). */
+export function thirdFriday(year: number, month: number): number {
+  const first = dayOf(Date.UTC(year, month));
+  // 2 January 1970 was a Friday.
+  return first + ((((1 - first) % 7) + 7) % 7) + 14;
+}
+
+/** The last day of each quarter, from the last one that ended before a day backwards. */
+export function quarterEnds(before: number, count: number): readonly number[] {
+  const date = new Date(timeOf(before));
+  const quarter = Math.floor(date.getUTCMonth() / 3);
+  return Array.from(
+    { length: count },
+    (_, back) => dayOf(Date.UTC(date.getUTCFullYear(), 3 * (quarter - back))) - 1,
+  );
+}

@@ -1,0 +1,32 @@
+/** Invented names: of companies, of funds, and of people. */
+
+import type { Category } from './universe.ts';
+
+const stems =
+  'Velmora Tandrel Ostrava Quenlis Brevanta Corvel Dunmere Elvara Fennick Galdora Haverin Istrel Jorvane Kestrin Lumetta Marrowby Nordwen Orlisk Pellandra Quorra Ravensk Solvane Tessmer Ulvane Vantrel Wexmore Xandria Yarrowin Zelkova Ambrell Bostwin Calloden Drevis Esterly Farrowin Glenvar Hollisk Ivorne Jarrowen Kelbrin'.split(
+    ' ',
+  );
+const trades =
+  'Instruments Materials Foods Logistics Optics Energy Textiles Robotics Chemicals Paper Marine Systems Brands Minerals Aviation Printing Tools Glass Furniture Networks Beverages Plastics Rail Ceramics Motors Pharma Seeds Bearings Studios Timber Pumps Retail Software Steel Toys Water'.split(
+    ' ',
+  );
+const givenNames =
+  'Ada Bruno Carla Dario Elin Fabio Greta Henrik Irma Jonas Karin Lorenz Mira Nils Odile Piet'.split(' ');
+
+/** Different for each index below 1440. */
+export function nameOf(index: number, category: Category): string {
+  // The step shares no factor with the number of pairs, so it meets each of them once.
+  const pair = (index * 1009) % (stems.length * trades.length);
+  const name = `${stems[pair % stems.length]} ${trades[Math.floor(pair / stems.length)]}`;
+  return category === 'US_ETF'
+    ? `${name} Index ETF`
+    : `${name} ${['Inc', 'Corp', 'Group', 'Holdings'][index % 4]}`;
+}
+
+export function personOf(noise: number): string {
+  return `${givenNames[noise % givenNames.length]} ${stems[(noise >>> 8) % stems.length]}`;
+}
+
+export function placeOf(noise: number): string {
+  return `${1 + (noise % 900)} ${trades[(noise >>> 4) % trades.length]} Road, ${stems[(noise >>> 12) % stems.length]}`;
+}

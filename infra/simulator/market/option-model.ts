@@ -1,0 +1,141 @@
+/**
+ * What an option is worth: the textbook formula over the underlying's price, with a volatility that stays and
+ * a time to expiry that is counted in days. So within a day the price only follows the underlying, and its
+ * highest and lowest are exact.
+ */
+
+import { fraction, mix } from '../random.ts';
+import type { Traded } from './bars.ts';
+import { timeOf } from './calendar.ts';
+import { type Contract, endOfTrading } from './option-contracts.ts';
+import { type Moment, type Prices, priceOf, type Range } from './prices.ts';
+import { lastOnGrid, marketStart, volumeBetween } from './tape.ts';
+
+export const multiplier = 100;
+
+const interest = 0.04;
+/** How long before its expiry a contract has prices: longer than any is listed. */
+const listedDays = 1200;
+
+/** The volatility of a year; higher for strikes far from the base price, as it is in real markets. */
+export function volatilityOf({ underlying, strike }: Contract): number {
+  const distance = Math.log(strike / 1000 / underlying.basePrice);
+  return underlying.dailyMove * Math.sqrt(365) * (0.8 + 0.3 * distance * distance);
+}
+
+function yearsLeft({ expiryDay }: Contract, day: number): number {
+  return Math.max(expiryDay - day, 0.25) / 365;
+}
+
+interface Terms {
+  readonly spot: number;
+  readonly strike: number;
+  readonly years: number;
+  readonly volatility: number;
+  readonly d1: number;
+  readonly d2: number;
+  /** What a dollar at expiry is worth today. */
+  readonly discount: number;
+}
+
+function termsOf(contract: Contract, spotCents: number, day: number): Terms {
+  const spot = spotCents / 100;
+  const strike = contract.strike / 1000;
+  const years = yearsLeft(contract, day);
+  const volatility = volatilityOf(contract);
+  const spread = volatility * Math.sqrt(years);
+  const d1 = (Math.log(spot / strike) + (interest + volatility ** 2 / 2) * years) / spread;
+  return { spot, strike, years, volatility, d1, d2: d1 - spread, discount: Math.exp(-interest * years) };
+}
+
+/** In cents, never less than one nor than what exercising it would bring. */
+function worth(contract: Contract, spotCents: number, day: number): number {
+  const { spot, strike, d1, d2, discount } = termsOf(contract, spotCents, day);
+  const call = spot * normal(d1) - strike * discount * normal(d2);
+  const value = contract.type === 'CALL' ? call : call - spot + strike * discount;
+  const intrinsic = contract.type === 'CALL' ? spot - strike : strike - spot;
+  return Math.max(1, Math.round(100 * Math.max(value, intrinsic)));
+}
+
+export interface Greeks {
+  readonly delta: number;
+  readonly gamma: number;
+  readonly theta: number;
+  readonly vega: number;
+  readonly rho: number;
+}
+
+/** How the price answers to a dollar, a day, and a hundredth of volatility or interest. */
+export function greeksOf(contract: Contract, spotCents: number, day: number): Greeks {
+  const { spot, strike, years, volatility, d1, d2, discount } = termsOf(contract, spotCents, day);
+  const call = contract.type === 'CALL';
+  const density = Math.exp(-(d1 ** 2) / 2) / Math.sqrt(2 * Math.PI);
+  const decay = (-spot * density * volatility) / (2 * Math.sqrt(years));
+  const carry = interest * strike * discount * normal(call ? d2 : -d2);
+  return {
+    delta: call ? normal(d1) : normal(d1) - 1,
+    gamma: density / (spot * volatility * Math.sqrt(years)),
+    theta: (decay + (call ? -carry : carry)) / 365,
+    vega: (spot * density * Math.sqrt(years)) / 100,
+    rho: ((call ? 1 : -1) * strike * years * discount * normal(call ? d2 : -d2)) / 100,
+  };
+}
+
+/** In cents. */
+export function optionPriceOf(contract: Contract, moment: Moment): number {
+  return worth(contract, priceOf(contract.underlying, moment), moment.day);
+}
+
+/** A contract trades more seldom than its underlying, every 1 to 30 seconds, and no more once it expired. */
+export function lastOptionTrade(contract: Contract, now: number): number {
+  const pace = 1000 + Math.floor(29_000 * fraction(mix(contract.noise, 3)));
+  return lastOnGrid(pace, Math.min(now, endOfTrading(contract)));
+}
+
+/** Contracts traded on an average day. */
+const usualContracts = (noise: number) => Math.round(20 * 200 ** fraction(mix(noise, 4)));
+
+export function optionAsTraded(contract: Contract, prices: Prices): Traded {
+  const { underlying } = contract;
+  return {
+    from: Math.max(marketStart, timeOf(contract.expiryDay - listedDays)),
+    until: endOfTrading(contract) + 1,
+    lastTrade: (now) => lastOptionTrade(contract, now),
+    price: (moment) => optionPriceOf(contract, moment),
+    range: (from, to) => optionRange(contract, prices, from, to),
+    volume: (from, to) =>
+      Math.floor(
+        (volumeBetween(underlying, { day: from.day, minute: 0 }, to) * usualContracts(contract.noise)) /
+          underlying.dailyVolume,
+      ) -
+      Math.floor(
+        (volumeBetween(underlying, { day: from.day, minute: 0 }, from) * usualContracts(contract.noise)) /
+          underlying.dailyVolume,
+      ),
+  };
+}
+
+/** Day by day, because time passes from one day to the next. */
+function optionRange(contract: Contract, prices: Prices, from: Moment, to: Moment): Range {
+  let high = 0;
+  let low = Infinity;
+  for (let day = from.day; day <= to.day; day++) {
+    const start = day === from.day ? from : { day, minute: 0 };
+    const end = day === to.day ? to : { day, minute: 1440 };
+    const ofUnderlying = prices.range(contract.underlying, start, end);
+    const ends = [worth(contract, ofUnderlying.high, day), worth(contract, ofUnderlying.low, day)];
+    high = Math.max(high, ...ends);
+    low = Math.min(low, ...ends);
+  }
+  return { high, low };
+}
+
+/** The normal distribution, to seven digits. */
+function normal(x: number): number {
+  const t = 1 / (1 + 0.2316419 * Math.abs(x));
+  const tail =
+    (Math.exp(-(x * x) / 2) / Math.sqrt(2 * Math.PI)) *
+    t *
+    (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
+  return x < 0 ? tail : 1 - tail;
+}

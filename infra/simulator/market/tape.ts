@@ -1,0 +1,73 @@
+/** When an instrument trades, and how much: like prices, a function of seed, symbol and time. */
+
+import { fraction, mix } from '../random.ts';
+import { dayMilliseconds, type Moment, momentAt, type Session } from './prices.ts';
+import type { Instrument } from './universe.ts';
+
+/** Before this day nothing was traded. */
+export const marketStart = Date.UTC(2016, 0, 4);
+
+/** Each instrument trades at its own steady pace, every 0.2 to 3 seconds, first at the day's start. */
+export function lastTradeTime({ noise }: Instrument, now: number): number {
+  return lastOnGrid(paceOf(noise), now);
+}
+
+/** The trade before one, if that is another day's its last. */
+export function tradeBefore({ noise }: Instrument, trade: number): number {
+  return lastOnGrid(paceOf(noise), trade - 1);
+}
+
+/** Steps of `pace` milliseconds that begin anew with each day: the last one up to `now`. */
+export function lastOnGrid(pace: number, now: number): number {
+  const dayStart = Math.floor(now / dayMilliseconds) * dayMilliseconds;
+  return dayStart + Math.floor((now - dayStart) / pace) * pace;
+}
+
+const paceOf = (noise: number) => 200 + Math.floor(2800 * fraction(mix(noise, 4)));
+
+/** The extended and overnight sessions trade a part of what regular trading does. */
+const volumeShare: Readonly<Record<Session, number>> = { regular: 1, extended: 50, overnight: 200 };
+
+/** Shares traded since the day's start. */
+export function volumeUpTo(instrument: Instrument, time: number, session: Session = 'regular'): number {
+  return volumeAt(instrument, momentAt(time), session);
+}
+
+/** Shares traded from one moment to another, over days as well. */
+export function volumeBetween(
+  instrument: Instrument,
+  from: Moment,
+  to: Moment,
+  session: Session = 'regular',
+): number {
+  let volume = volumeAt(instrument, to, session) - volumeAt(instrument, from, session);
+  for (let day = from.day; day < to.day; day++)
+    volume += volumeAt(instrument, { day, minute: 1440 }, session);
+  return volume;
+}
+
+/** Never fewer than before, fastest near the day's two ends. */
+function volumeAt(instrument: Instrument, { day, minute }: Moment, session: Session): number {
+  const part = minute / 1440;
+  const shares = usualVolume(instrument, day) * (0.5 * part + 0.25 * ((2 * part - 1) ** 3 + 1));
+  return Math.floor(Math.floor(shares) / volumeShare[session]);
+}
+
+/** What is traded in the whole of a day. */
+export function usualVolume({ noise, dailyVolume }: Instrument, day: number): number {
+  return dailyVolume * (0.6 + 0.8 * fraction(mix(mix(noise, 7), day)));
+}
+
+/** Best bid and ask, one basis point (at least a cent) away from the price, and what waits there. */
+export interface Sides {
+  readonly bid: number;
+  readonly ask: number;
+  readonly bidSize: number;
+  readonly askSize: number;
+}
+
+export function sidesAt({ noise }: Instrument, price: number, time: number): Sides {
+  const half = Math.max(1, Math.round(price / 10_000));
+  const lots = (side: number) => 100 * (1 + (mix(mix(noise, side), Math.floor(time / 1000)) % 9));
+  return { bid: price - half, ask: price + half, bidSize: lots(6), askSize: lots(5) };
+}

@@ -1,0 +1,55 @@
+/**
+ * Pages with a cursor. A cursor says which moment the first page saw and which record comes next, so that
+ * who goes through the pages meets each record of that moment once, however much changes meanwhile.
+ */
+
+import { parameterError, type Refusal } from './refusal.ts';
+
+export interface Cursor {
+  /** The moment of the first page, Unix time in milliseconds. */
+  readonly now: number;
+  /** The key of the last record that was given, or how many were given. */
+  readonly after: string;
+}
+
+/** Undefined for the first page. */
+export function readCursor(
+  query: Readonly<Record<string, string>>,
+  now: number,
+): Cursor | undefined | Refusal {
+  const text = query.pagination_key;
+  if (text === undefined) return undefined;
+  const [, time, after] = /^p1\|(\d{1,15})\|(.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  const cursor = { now: Number(time), after: after ?? '' };
+  // Only what an answer held is a cursor, and no answer was given in the future.
+  return after !== undefined && cursor.now <= now && writeCursor(cursor) === text
+    ? cursor
+    : parameterError('pagination_key');
+}
+
+export function writeCursor({ now, after }: Cursor): string {
+  return Buffer.from(`p1|${now}|${after}`).toString('base64url');
+}
+
+export interface Page<T> {
+  readonly records: readonly T[];
+  /** Absent on the last page. */
+  readonly pagination_key?: string;
+}
+
+/** The page at a cursor that counts; `all` is what there was at `now`, the first page's moment. */
+export function pageByCount<T>(
+  all: readonly T[],
+  size: number,
+  now: number,
+  cursor: Cursor | undefined,
+): Page<T> | Refusal {
+  const after = cursor?.after ?? '0';
+  if (!/^\d{1,9}$/.test(after)) return parameterError('pagination_key');
+  const start = Number(after);
+  const end = start + size;
+  return {
+    records: all.slice(start, end),
+    ...(end < all.length && { pagination_key: writeCursor({ now, after: String(end) }) }),
+  };
+}

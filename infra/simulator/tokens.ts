@@ -1,0 +1,64 @@
+/** Access tokens: made on request, approved by an owner who always does so after a few seconds. */
+
+import { hashOf, mix } from './random.ts';
+
+export type TokenStatus = 'PENDING' | 'NORMAL' | 'INVALID' | 'EXPIRED';
+
+export interface ShownToken {
+  readonly token: string;
+  readonly status: TokenStatus;
+  /** Unix time in milliseconds; a token that is not known has none. */
+  readonly expiresAt?: number;
+}
+
+const dayMilliseconds = 86_400_000;
+const life = 15 * dayMilliseconds;
+
+/** A token that was approved long ago and is renewed each day, so that it can be written into a note. */
+const standingToken = '5d0c9be27af14836b1d2e07745c6a98f';
+
+interface Token {
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+export class Tokens {
+  readonly #noise: number;
+  readonly #approvalMs: number;
+  readonly #tokens = new Map<string, Token>();
+
+  constructor(seed: number, approvalMs: number) {
+    this.#noise = hashOf(seed, 'tokens');
+    this.#approvalMs = approvalMs;
+  }
+
+  create(now: number): ShownToken {
+    const chance = mix(this.#noise, this.#tokens.size);
+    const token = Array.from({ length: 4 }, (_, at) => mix(chance, at).toString(16).padStart(8, '0')).join(
+      '',
+    );
+    this.#tokens.set(token, { createdAt: now, expiresAt: now + life });
+    return this.check(token, now);
+  }
+
+  /** Gives a token that is still good a new life; undefined for any other. */
+  renew(token: string, now: number): ShownToken | undefined {
+    const { status } = this.check(token, now);
+    if (status !== 'NORMAL' && status !== 'PENDING') return undefined;
+    const known = this.#tokens.get(token);
+    if (known) this.#tokens.set(token, { ...known, expiresAt: now + life });
+    return this.check(token, now);
+  }
+
+  check(token: string, now: number): ShownToken {
+    if (token === standingToken) {
+      const today = Math.floor(now / dayMilliseconds) * dayMilliseconds;
+      return { token, status: 'NORMAL', expiresAt: today + life };
+    }
+    const known = this.#tokens.get(token);
+    if (!known) return { token, status: 'INVALID' };
+    const { createdAt, expiresAt } = known;
+    if (now >= expiresAt) return { token, status: 'EXPIRED', expiresAt };
+    return { token, status: now - createdAt < this.#approvalMs ? 'PENDING' : 'NORMAL', expiresAt };
+  }
+}

@@ -1,0 +1,141 @@
+/** What an order trades: a stock, or options that are bought and sold together. */
+
+import { dayNumber, dayOf } from '../market/calendar.ts';
+import { type Contract, contractOf, endOfTrading, findContract } from '../market/option-contracts.ts';
+import { lastOptionTrade, multiplier, optionPriceOf } from '../market/option-model.ts';
+import { farthest } from '../market/price-path.ts';
+import { type Moment, momentAt, priceOf, type Range } from '../market/prices.ts';
+import { lastTradeTime } from '../market/tape.ts';
+import type { Instrument, Universe } from '../market/universe.ts';
+import { parameterError, type Refusal, refuse } from '../refusal.ts';
+import type { NewOrder } from './order-book.ts';
+
+export interface AssetLeg {
+  readonly underlying: Instrument;
+  /** Absent for a leg of stock. */
+  readonly contract?: Contract;
+  /** How many there are in one of the asset; negative for what is sold when the asset is bought. */
+  readonly ratio: number;
+}
+
+export interface Asset {
+  /** The same for every order that adds to or takes from the same position. */
+  readonly key: string;
+  readonly kind: 'EQUITY' | 'OPTION';
+  readonly underlying: Instrument;
+  readonly legs: readonly AssetLeg[];
+  /** Shares in one of it. */
+  readonly multiplier: number;
+  /** When it stops to be traded. */
+  readonly until: number;
+  /** Prices that are never passed, in cents. */
+  readonly bounds: Range;
+  /** In cents; what is sold with the asset counts against it, so that it can be negative. */
+  price(moment: Moment): number;
+  lastTrade(now: number): number;
+}
+
+/** The price that snapshots show at a time. */
+export function currentPrice(asset: Asset, now: number): number {
+  return asset.price(momentAt(asset.lastTrade(now)));
+}
+
+export function stockAsset(instrument: Instrument): Asset {
+  const factor = farthest(instrument);
+  const base = instrument.basePrice * 100;
+  return {
+    key: instrument.symbol,
+    kind: 'EQUITY',
+    underlying: instrument,
+    legs: [{ underlying: instrument, ratio: 1 }],
+    multiplier: 1,
+    until: Infinity,
+    bounds: { low: base / factor, high: base * factor },
+    price: (moment) => priceOf(instrument, moment),
+    lastTrade: (now) => lastTradeTime(instrument, now),
+  };
+}
+
+export function optionAsset(legs: readonly AssetLeg[]): Asset {
+  const names = legs.map(
+    ({ underlying, contract, ratio }) => `${ratio} ${contract?.symbol ?? underlying.symbol}`,
+  );
+  const contracts = legs.flatMap(({ contract }) => contract ?? []);
+  const until = Math.min(...contracts.map(endOfTrading));
+  // What expired keeps its last price.
+  const atMost = (moment: Moment): Moment =>
+    moment.day > dayOf(until) ? { day: dayOf(until), minute: 1440 } : moment;
+  return {
+    key: names.sort().join(' '),
+    kind: 'OPTION',
+    underlying: legs[0]!.underlying,
+    legs,
+    multiplier,
+    until,
+    bounds: { low: -Infinity, high: Infinity },
+    price: (moment) => {
+      const at = atMost(moment);
+      let price = 0;
+      for (const { underlying, contract, ratio } of legs)
+        price += ratio * (contract ? optionPriceOf(contract, at) : priceOf(underlying, at));
+      return price;
+    },
+    lastTrade: (now) => Math.max(...contracts.map((contract) => lastOptionTrade(contract, now))),
+  };
+}
+
+/** The asset of an order, or why there is none. */
+export function assetOf(order: NewOrder, universe: Universe, now: number): Asset | Refusal {
+  const { instrument_type: type, symbol } = order;
+  const underlying = universe.get(symbol) ?? findContract(universe, symbol)?.underlying;
+  // Futures, crypto and events are not played.
+  if (
+    !underlying ||
+    (type !== 'EQUITY' && type !== 'OPTION') ||
+    (type === 'EQUITY' && underlying.symbol !== symbol)
+  )
+    return refuse(417, 'INVALID_SYMBOL', `Symbol not known, ${symbol}`);
+  return type === 'EQUITY' ? stockAsset(underlying) : optionOrderAsset(order, universe, now);
+}
+
+/**
+ * Legs say what is bought and sold when the order is carried out. The asset of an order that sells is what it
+ * sells, so its legs are the other way round: with them, an order that buys opens what one that sells closes.
+ */
+function optionOrderAsset(order: NewOrder, universe: Universe, now: number): Asset | Refusal {
+  const direction = order.side === 'BUY' ? 1 : -1;
+  const legs: AssetLeg[] = [];
+  for (const [at, leg] of (order.legs ?? []).entries()) {
+    const place = `legs.${at}`;
+    const each = leg.instrument_type === 'EQUITY' ? multiplier : 1;
+    const ratio = leg.quantity === undefined ? 1 : Number(leg.quantity) / Number(order.quantity) / each;
+    if (!Number.isInteger(ratio) || ratio < 1) return parameterError(`${place}.quantity`);
+    const signed = (leg.side === 'BUY' ? ratio : -ratio) * direction;
+    const underlying = universe.get(leg.symbol);
+    if (leg.instrument_type === 'EQUITY') {
+      if (!underlying) return refuse(417, 'INVALID_SYMBOL', `Symbol not known, ${leg.symbol}`);
+      legs.push({ underlying, ratio: signed });
+      continue;
+    }
+    const contract = contractOfLeg(leg, universe);
+    if (!contract) return refuse(417, 'INVALID_SYMBOL', `Contract not known, ${place}`);
+    if (endOfTrading(contract) < now) return refuse(417, 'INVALID_SYMBOL', `Contract expired, ${place}`);
+    legs.push({ underlying: contract.underlying, contract, ratio: signed });
+  }
+  if (!legs.some(({ contract }) => contract)) return parameterError('legs');
+  if (legs.length === 1 && legs[0]!.ratio < 0) return parameterError('legs.0.side');
+  return optionAsset(legs);
+}
+
+/** By underlying, strike, day and type, or by the contract's own symbol. */
+function contractOfLeg(leg: NonNullable<NewOrder['legs']>[number], universe: Universe): Contract | undefined {
+  const { symbol, strike_price: strike, option_expire_date: day, option_type: type } = leg;
+  const underlying = universe.get(symbol);
+  if (!underlying || strike === undefined || day === undefined || type === undefined)
+    return findContract(universe, symbol);
+  const thousandths = Math.round(Number(strike) * 1000);
+  const expiryDay = dayNumber(day);
+  return thousandths > 0 && thousandths < 1e8 && expiryDay > 0
+    ? contractOf(underlying, expiryDay, type, thousandths)
+    : undefined;
+}

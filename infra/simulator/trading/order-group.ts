@@ -1,0 +1,99 @@
+/** Orders that belong together: one alone, or the parts of a combination and how they act on each other. */
+
+import { type Fill, filledAfterMs, type LiveOrder, type Strike } from './order-life.ts';
+
+/** These wait until the master is filled. */
+const followers = ['STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OTOCO'];
+/** Of these the first that is struck ends the others. */
+const rivals = ['STOP_PROFIT', 'STOP_LOSS', 'OCO', 'OTOCO'];
+
+export const follows = (comboType: string): boolean => followers.includes(comboType);
+
+export interface GroupFill extends Fill {
+  readonly order: LiveOrder;
+}
+
+export class OrderGroup {
+  /** Rises with each group. */
+  readonly sequence: number;
+  readonly orders: readonly LiveOrder[];
+  readonly comboOrderId: string | undefined;
+  readonly clientComboOrderId: string | undefined;
+
+  constructor(
+    sequence: number,
+    orders: readonly LiveOrder[],
+    combination: { readonly comboOrderId?: string; readonly clientComboOrderId?: string } = {},
+  ) {
+    this.sequence = sequence;
+    this.orders = orders;
+    this.comboOrderId = combination.comboOrderId;
+    this.clientComboOrderId = combination.clientComboOrderId;
+  }
+
+  get isOpen(): boolean {
+    return this.orders.some((order) => order.isOpen);
+  }
+
+  /** Before this nothing happens to any of its orders. */
+  get wakeAt(): number {
+    let wake = Infinity;
+    // One that waits follows another.
+    for (const order of this.orders) if (order.isOpen && !order.waiting) wake = Math.min(wake, order.wakeAt);
+    return wake;
+  }
+
+  /** Lives on up to `now`, and tells of the fills on the way. */
+  advance(now: number): readonly GroupFill[] {
+    const fills: GroupFill[] = [];
+    do {
+      this.#strike(now);
+      for (const order of this.orders) for (const fill of order.newFills(now)) fills.push({ ...fill, order });
+    } while (this.#wakeFollowers(now));
+    return fills;
+  }
+
+  #strike(now: number): void {
+    const looking = this.orders.filter(({ isOpen, waiting, struck }) => isOpen && !waiting && !struck);
+    const strikes: { readonly order: LiveOrder; readonly strike: Strike }[] = [];
+    for (const order of looking) {
+      const strike = order.findStrike(now);
+      if (strike) strikes.push({ order, strike });
+    }
+    strikes.sort((a, b) => a.strike.time - b.strike.time);
+    for (const { order, strike } of strikes) {
+      if (order.endedAt !== undefined) continue;
+      order.struck = strike;
+      if (!isRival(order)) continue;
+      for (const other of this.orders)
+        if (other !== order && isRival(other) && other.isOpen) other.endedAt = strike.time;
+    }
+    for (const order of looking)
+      if (order.isOpen && !order.struck && order.expiry <= now) order.endedAt = order.expiry;
+  }
+
+  /** True when an order began to look that did not before. */
+  #wakeFollowers(now: number): boolean {
+    const master = this.orders.find(({ stored }) => stored.order.combo_type === 'MASTER');
+    if (!master || master.isOpen) return false;
+    let woke = false;
+    for (const order of this.orders) {
+      if (!order.waiting || !order.isOpen) continue;
+      const filledAt = master.struck && master.struck.time + filledAfterMs;
+      if (master.endedAt !== undefined) order.endedAt = master.endedAt;
+      else if (filledAt !== undefined && filledAt <= now) {
+        order.activate(filledAt);
+        woke = true;
+      }
+    }
+    return woke;
+  }
+
+  /** What is filled stays; the parts that wait for a cancelled master end with it. */
+  cancel(orders: readonly LiveOrder[], now: number): void {
+    for (const order of orders) if (order.isOpen) order.endedAt = now;
+    this.advance(now);
+  }
+}
+
+const isRival = ({ stored }: LiveOrder) => rivals.includes(stored.order.combo_type);

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { boundOf, farthest, jumpOf, logMove, movesOfDay } from '../../infra/simulator/market/price-path.ts';
+import { type Moment, priceOf, rangeOf } from '../../infra/simulator/market/prices.ts';
+import { createUniverse } from '../../infra/simulator/market/universe.ts';
+
+const instruments = [...createUniverse(1).values()];
+const instrument = fc.constantFrom(...instruments);
+const session = fc.constantFrom('regular', 'extended', 'overnight');
+const day = fc.integer({ min: 16_900, max: 24_000 });
+
+test('a whole day at once has the same moves as minute by minute', () => {
+  fc.assert(
+    fc.property(instrument, session, day, (one, where, when) => {
+      const moves = movesOfDay(one, where, when);
+      for (let minute = 0; minute < 1440; minute++)
+        assert.equal(moves[minute], logMove(one, where, when, minute));
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('the highest and lowest price of a time are those of all its minutes', () => {
+  const minute = fc.oneof(fc.integer({ min: 0, max: 1440 }), fc.double({ min: 0, max: 1440, noNaN: true }));
+  const length = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(12) });
+  fc.assert(
+    fc.property(instrument, session, day, length, minute, minute, (one, where, first, days, a, b) => {
+      const [from, to] = [
+        { day: first, minute: days === 0 ? Math.min(a, b) : a },
+        { day: first + days, minute: days === 0 ? Math.max(a, b) : b },
+      ];
+      assert.deepEqual(rangeOf(one, from, to, where), everyMinute(from, to));
+
+      function everyMinute(start: Moment, end: Moment) {
+        const prices = [priceOf(one, start, where), priceOf(one, end, where)];
+        for (let at = start.day; at <= end.day; at++)
+          for (let whole = 0; whole <= 1440; whole++)
+            if ((at > start.day || whole >= start.minute) && (at < end.day || whole <= end.minute))
+              prices.push(priceOf(one, { day: at, minute: whole }, where));
+        return { high: Math.max(...prices), low: Math.min(...prices) };
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+test('no price is ever farther from the base price than the path can go', () => {
+  fc.assert(
+    fc.property(instrument, session, day, fc.nat(1440), (one, where, when, minute) => {
+      const ratio = priceOf(one, { day: when, minute }, where) / (100 * one.basePrice);
+      // Half a cent is lost to rounding.
+      const slack = 1 + 0.01 / one.basePrice;
+      assert.ok(ratio < farthest(one) * slack && ratio > 1 / (farthest(one) * slack));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('no minute of a time is above its bound, and one minute alone is at it', () => {
+  const sign = fc.constantFrom<1 | -1>(1, -1);
+  const start = fc.nat(1439);
+  fc.assert(
+    fc.property(
+      instrument,
+      session,
+      day,
+      start,
+      fc.nat(700),
+      sign,
+      (one, where, when, first, length, side) => {
+        const last = Math.min(1440, first + length);
+        const jump = side * jumpOf(one.noise, when);
+        const bound = (from: number, to: number) =>
+          boundOf(one, where, when * 1440 + from, when * 1440 + to, side, jump);
+        for (let minute = first; minute <= last; minute++)
+          assert.ok(side * logMove(one, where, when, minute) <= bound(first, last) + 1e-12);
+        assert.ok(Math.abs(bound(first, first) - side * logMove(one, where, when, first)) < 1e-12);
+      },
+    ),
+    { numRuns: 2000 },
+  );
+});

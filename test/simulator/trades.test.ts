@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { cents, type Json, play } from './player.ts';
+import { testTime } from './support.ts';
+
+const player = play();
+const stock = { symbol: 'AAPL', category: 'US_STOCK' };
+const snapshot = (more: Record<string, string> = {}): Json =>
+  player.ask('getStockSnapshots', { symbols: 'AAPL', category: 'US_STOCK', ...more })[0];
+
+test('depth begins at the snapshot’s bid and ask and goes away from them', () => {
+  const now = snapshot();
+  const { asks, bids, quote_time } = player.ask('getStockQuotes', { ...stock, depth: '50' });
+  assert.deepEqual([asks.length, bids.length, quote_time], [50, 50, now.last_trade_time]);
+  assert.deepEqual(
+    [asks[0].price, asks[0].size, bids[0].price, bids[0].size],
+    [now.ask, now.ask_size, now.bid, now.bid_size],
+  );
+  for (let level = 1; level < 50; level++) {
+    assert.ok(cents(asks[level].price) > cents(asks[level - 1].price));
+    assert.ok(cents(bids[level].price) < cents(bids[level - 1].price));
+  }
+  assert.equal(player.ask('getStockQuotes', stock).asks.length, 10);
+  const night = player.ask('getStockQuotes', { ...stock, overnight_required: 'true' });
+  const { ovn_ask, ovn_bid } = snapshot({ overnight_required: 'true' });
+  assert.deepEqual([night.asks[0].price, night.bids[0].price], [ovn_ask, ovn_bid]);
+  assert.equal(player.refused('getStockQuotes', { ...stock, category: 'US_ETF' }), 'INVALID_SYMBOL');
+});
+
+test('ticks: newest first, the newest the last trade of the snapshot, over midnight too', () => {
+  for (const now of [testTime, Date.UTC(2026, 10, 17, 0, 0, 30)]) {
+    player.now = now;
+    const { result } = player.ask('listStockTicks', { ...stock, count: '300' });
+    const { price, last_trade_time } = snapshot();
+    assert.equal(result.length, 300);
+    assert.deepEqual([result[0].price, result[0].time], [price, last_trade_time]);
+    for (let at = 1; at < 300; at++) {
+      assert.ok(result[at].time < result[at - 1].time);
+      const move = cents(result[at - 1].price) - cents(result[at].price);
+      assert.equal(result[at - 1].side, move > 0 ? 'S' : move < 0 ? 'B' : 'N');
+    }
+  }
+  player.now = testTime;
+  const [pre] = player.ask('listStockTicks', { ...stock, count: '1', trading_sessions: 'PRE' }).result;
+  assert.equal(pre.price, snapshot({ extend_hour_required: 'true' }).extend_hour_last_price);
+  const [after] = player.ask('listStockTicks', { ...stock, count: '1', trading_sessions: 'ATH' }).result;
+  assert.ok(after.time < Date.UTC(2026, 10, 17) && after.trading_session === 'ATH');
+});
+
+test('ticks add up to the volume of their minute', () => {
+  player.now = Date.UTC(2026, 10, 17, 9, 31, 0);
+  const [bar] = player.ask('getStockBars', { ...stock, timespan: 'M1', count: '1' });
+  const { result } = player.ask('listStockTicks', { ...stock, count: '400' });
+  const ofMinute = result.filter(({ time }: Json) => time >= bar.time && time < bar.time + 60_000);
+  const sum = ofMinute.reduce((total: number, { volume }: Json) => total + Number(volume), 0);
+  // The first trade brings what was traded since the one before it, in the minute before.
+  assert.ok(Math.abs(sum - Number(bar.volume)) <= 2 * Number(result[0].volume), `${sum} of ${bar.volume}`);
+  assert.equal(ofMinute.at(-1).time >= bar.time, true);
+  player.now = testTime;
+});
+
+test('footprints sum to the volume of the bar, at prices within it', () => {
+  const asked = { symbols: 'AAPL,MSFT', category: 'US_STOCK' };
+  for (const timespan of ['M1', 'M5', 'M30']) {
+    const [apple, other] = player.ask('listStockFootprints', { ...asked, timespan, count: '3' });
+    assert.deepEqual([apple.symbol, other.symbol, apple.result.length], ['AAPL', 'MSFT', 3]);
+    const bars = player.ask('getStockBars', { ...stock, timespan, count: '3' });
+    for (const [at, print] of apple.result.entries()) {
+      const sum = (detail: Record<string, string>) =>
+        Object.values(detail).reduce((total, volume) => total + Number(volume), 0);
+      assert.deepEqual([print.time, print.total], [bars[at].time, bars[at].volume]);
+      assert.equal(sum(print.buy_detail), Number(print.buy_total));
+      assert.equal(sum(print.sell_detail), Number(print.sell_total));
+      assert.equal(Number(print.buy_total) + Number(print.sell_total), Number(print.total));
+      assert.equal(Number(print.buy_total) - Number(print.sell_total), Number(print.delta));
+      for (const price of Object.keys(print.buy_detail).map(cents))
+        assert.ok(price >= cents(bars[at].low) && price <= cents(bars[at].high));
+    }
+  }
+  const seconds = player.ask('listStockFootprints', { ...asked, timespan: 'S5', count: '2' })[0].result;
+  assert.equal(seconds[1].time - seconds[0].time, 5000);
+});
+
+test('auctions: a value every five seconds until it is over, the snapshot is the newest', () => {
+  for (const [auction, at, count] of [
+    ['PRE_OPEN', Date.UTC(2026, 10, 17, 9), 24],
+    ['PRE_CLOSE', Date.UTC(2026, 10, 17, 9), 120],
+    ['PRE_OPEN', Date.UTC(2026, 10, 17, 13, 28, 12), 3],
+  ] as const) {
+    player.now = at;
+    const query = { ...stock, imbalance_action_type: auction };
+    const bars = player.ask('listStockNoiiBars', query);
+    const last = player.ask('getStockNoiiSnapshot', query);
+    assert.equal(bars.length, count);
+    for (let one = 1; one < count; one++)
+      assert.equal(bars[one].imbalance_time - bars[one - 1].imbalance_time, 5000);
+    for (const name of [
+      'imbalance_time',
+      'imbalance_ref_price',
+      'imbalance_near_price',
+      'imbalance_far_price',
+    ])
+      assert.equal(last[name], bars.at(-1)[name]);
+    assert.ok(last.imbalance_time <= at && last.imbalance_action_type === auction);
+  }
+  player.now = testTime;
+});
