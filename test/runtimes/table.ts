@@ -3,6 +3,8 @@
  * A runtime differs from another only in the runner that calls it.
  */
 
+import { getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
+import { createClient, direct, isClientError, viaGateway } from '../../lib/client/index.ts';
 import {
   createSignedFetch,
   createSigner,
@@ -90,6 +92,34 @@ async function handedToFetch() {
   return [handed.redirect, await verifier.verify({ url: handed.url, headers: handed.headers, body })];
 }
 
+/** The client over this runtime's Request, Response, timers and AbortController; nothing goes to a network. */
+async function clientCalls() {
+  const verifier = createVerifier({ secretOf: () => appSecret });
+  const answer: typeof fetch = async (...request) => {
+    const { url, headers } = new Request(...request);
+    const signed = headers.has('x-signature') && (await verifier.verify({ url, headers })).ok;
+    return new Response(JSON.stringify([{ symbol: headers.get('x-api-key') ?? signed }]));
+  };
+  const silent: typeof fetch = () => new Promise(() => {});
+  const baseUrl = 'https://api.example.com';
+  const operations = { getStockSnapshots, placeOrder };
+  const apple = { symbols: ['AAPL'], category: 'US_STOCK' } as const;
+  const order = { account_id: '1', new_orders: [placeOrder.example.body.new_orders[0]] } as const;
+  const kindOf = (call: Promise<unknown>) =>
+    call.catch((error: unknown) => (isClientError(error) ? error.kind : `${error}`));
+  const through = createClient(operations, viaGateway({ baseUrl, apiKey: 'key', fetch: answer }));
+  const signing = createClient(operations, direct({ baseUrl, signer, fetch: answer }));
+  const mute = createClient(operations, viaGateway({ baseUrl, fetch: silent }), { timeoutMs: 10 });
+  return [
+    await through.getStockSnapshots(apple),
+    await signing.getStockSnapshots(apple),
+    await kindOf(through.getStockSnapshots({ ...apple, symbols: [] })),
+    await kindOf(mute.getStockSnapshots(apple)),
+    await kindOf(mute.placeOrder(order)),
+    await mute.getStockSnapshots(apple, { signal: AbortSignal.abort('enough') }).catch(String),
+  ];
+}
+
 const checks: readonly Check[] = [
   ...vectors.flatMap(checksOf),
   ...refusals.map(
@@ -126,6 +156,11 @@ const checks: readonly Check[] = [
     ['signature_mismatch', true, 'nonce_reused'],
   ],
   ['signed fetch', handedToFetch, ['manual', { ok: true, appKey }]],
+  [
+    'client',
+    clientCalls,
+    [[{ symbol: 'key' }], [{ symbol: true }], 'invalid_request', 'timed_out', 'outcome_unknown', 'enough'],
+  ],
 ];
 
 /** How many checks there are: a table that was lost on the way has no failures either. */

@@ -14,6 +14,7 @@ const entries = {
   './lib/signer/index.ts': [],
   './lib/verifier/index.ts': [],
   './lib/catalogue/index.ts': ['valibot'],
+  './lib/client/index.ts': ['valibot'],
   './lib/gateway/index.ts': ['valibot'],
   './lib/index.ts': ['valibot'],
 } as const;

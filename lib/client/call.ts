@@ -1,0 +1,87 @@
+/** One call, one request: check → prepare → send → read the answer. Nothing is ever sent a second time. */
+
+import type { Operation } from '../catalogue/operation.ts';
+import { type Received, readAnswer } from './answer.ts';
+import type { Connection, PreparedRequest } from './connection.ts';
+import { checkTimeout, type Deadline, startDeadline } from './deadline.ts';
+import { OutcomeUnknownError, TimedOutError, UnreachableError } from './errors.ts';
+import { type Given, toRequest } from './request.ts';
+import type { Answer, CallOptions } from './types.ts';
+
+/** What stays the same from call to call. */
+export interface Callee {
+  readonly operation: Operation;
+  readonly path: string;
+  readonly connection: Connection;
+  readonly timeoutMs: number;
+}
+
+export async function call(
+  { operation, path, connection, timeoutMs }: Callee,
+  input: unknown,
+  options: CallOptions & Given = {},
+): Promise<Answer<unknown>> {
+  const limit = checkTimeout(options.timeoutMs ?? timeoutMs);
+  const request = toRequest(operation, path, input, options);
+  const deadline = startDeadline(limit, options.signal);
+  try {
+    if (deadline.ended) throw givenUp(operation, deadline, limit);
+    const prepared = await deadline.within(connection.prepare(request)).catch((error: unknown) => {
+      throw deadline.ended ? givenUp(operation, deadline, limit) : error;
+    });
+    const received = await deadline
+      .within(send(connection, prepared, deadline.signal))
+      .catch((error: unknown) => {
+        throw lost(operation, deadline, limit, error);
+      });
+    return readAnswer(operation, received);
+  } finally {
+    deadline.clear();
+  }
+}
+
+async function send(
+  { fetch: given }: Connection,
+  { url, method, headers, body }: PreparedRequest,
+  signal: AbortSignal,
+): Promise<Received> {
+  const response = await (given ?? fetch)(url, {
+    method,
+    headers,
+    signal,
+    // A redirect would carry key or signature to a place they were not made for.
+    redirect: 'manual',
+    ...(body !== undefined && { body }),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** What to throw when a call ended that changed nothing at the other end. */
+const givenUp = ({ id }: Operation, deadline: Deadline, limit: number): unknown =>
+  deadline.ended === 'aborted' ? deadline.reason : new TimedOutError(id, limit);
+
+/** What to throw when a request was handed over and no whole answer came. */
+function lost(operation: Operation, deadline: Deadline, limit: number, error: unknown): unknown {
+  const { id, sideEffect } = operation;
+  if (sideEffect && (deadline.ended || !neverConnected(error))) {
+    const why =
+      deadline.ended === 'aborted'
+        ? 'the call was aborted'
+        : deadline.ended === 'timed_out'
+          ? `no answer came within ${limit} ms`
+          : 'its answer was lost';
+    const cause = deadline.ended === 'aborted' ? deadline.reason : deadline.ended ? undefined : error;
+    return new OutcomeUnknownError(id, why, sideEffect.findOut, { cause });
+  }
+  if (deadline.ended) return givenUp(operation, deadline, limit);
+  return new UnreachableError(id, 'no answer came', error);
+}
+
+/** Node's fetch names the cause of a failure; where a runtime does not, the request counts as sent. */
+function neverConnected(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
+  return typeof cause?.code === 'string' && connectFailures.test(cause.code);
+}
+
+const connectFailures =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS_CERT.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*)$/;

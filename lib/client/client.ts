@@ -1,0 +1,68 @@
+/** The client: a method for each entry, typed by it. */
+
+import type { Operation } from '../catalogue/operation.ts';
+import { type Callee, call } from './call.ts';
+import type { Connection } from './connection.ts';
+import { checkTimeout } from './deadline.ts';
+import { turnPages } from './pages.ts';
+import type { Given } from './request.ts';
+import type { CallOptions, Client, ClientOptions } from './types.ts';
+
+const defaultTimeoutMs = 15_000;
+
+/**
+ * Makes one method for each catalogue entry among the members of `operations`, under the member's name: of
+ * `{ getStockSnapshots }`, or of a whole module (`import * as catalogue`). Other members are passed over.
+ *
+ * A method takes the query parameters, or the body where the operation has one, and rejects with a
+ * `ClientError`. It sends one request, and never again by itself.
+ * @throws TypeError naming the option that is wrong
+ */
+export function createClient<const C extends object>(
+  operations: C,
+  connection: Connection,
+  options: ClientOptions<C> = {},
+): Client<C> {
+  const timeoutMs = checkTimeout(options.timeoutMs ?? defaultTimeoutMs);
+  const paths: Readonly<Record<string, string | undefined>> = options.paths ?? {};
+  const client: Record<string, unknown> = {};
+  for (const [name, operation] of Object.entries(operations))
+    if (isOperation(operation)) {
+      const path = checkPath(name, paths[name] ?? operation.path);
+      client[name] = methodOf({ operation, path, connection, timeoutMs });
+    }
+  for (const name of Object.keys(paths))
+    if (!client[name]) throw new TypeError(`paths: ${name} is no operation of this client`);
+  return client as Client<C>;
+}
+
+function methodOf(callee: Callee): object {
+  const { paging } = callee.operation;
+  type Arguments = [input?: unknown, options?: CallOptions & Given];
+  const method = async (...given: Arguments) => (await call(callee, ...given)).data;
+  const answer = (...given: Arguments) => call(callee, ...given);
+  if (!paging) return Object.assign(method, { answer });
+  return Object.assign(method, {
+    answer,
+    async *pages(...given: Arguments) {
+      for await (const { data } of turnPages(callee, paging, ...given)) yield data;
+    },
+    async *items(...given: Arguments) {
+      for await (const { items } of turnPages(callee, paging, ...given)) yield* items;
+    },
+  });
+}
+
+/** A module of entries also exports types' helpers and lists. */
+function isOperation(member: unknown): member is Operation {
+  if (typeof member !== 'object' || member === null) return false;
+  const { id, path, query } = member as Partial<Operation>;
+  return typeof id === 'string' && typeof path === 'string' && typeof query === 'object';
+}
+
+function checkPath(name: string, path: string): string {
+  // A dot segment would be resolved before it is sent, and what is signed is the path as it stands.
+  if (!/^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/.test(path))
+    throw new TypeError(`paths: ${name} must be a path like /trading/orders/place`);
+  return path;
+}

@@ -1,0 +1,54 @@
+/**
+ * The typed client: a method for each operation that it is given, through a gateway or with a signer. Web APIs
+ * only: fetch, Headers, AbortController, timers.
+ */
+
+export { createClient } from './client.ts';
+export type { Connection, PreparedRequest, TextSource } from './connection.ts';
+export {
+  addDecimals,
+  compareDecimals,
+  type DecimalParts,
+  decimalParts,
+  decimalToNumber,
+  fixedDecimal,
+  multiplyDecimals,
+  plainDecimal,
+  type Rounding,
+  subtractDecimals,
+} from './decimals.ts';
+export { type DirectConnectionOptions, direct } from './direct.ts';
+export {
+  BrokenAnswerError,
+  type ClientError,
+  type ClientErrorKind,
+  type Fault,
+  type GatewayCode,
+  InvalidRequestError,
+  isClientError,
+  OutcomeUnknownError,
+  type RefusalFacts,
+  RefusedError,
+  TimedOutError,
+  UnreachableError,
+  type UpstreamRefusal,
+} from './errors.ts';
+export { dayToDate, epochNanoseconds, toCompactDay, toDate, toDay } from './moments.ts';
+export type { ClientRequest } from './request.ts';
+export type {
+  Answer,
+  AnyQuery,
+  Arguments,
+  BodyOf,
+  Call,
+  CallOptions,
+  Client,
+  ClientOptions,
+  ItemOf,
+  Method,
+  OptionsOf,
+  PagedCall,
+  QueryOf,
+  ResultOf,
+} from './types.ts';
+export { type GatewayConnectionOptions, viaGateway } from './via-gateway.ts';

@@ -1,0 +1,68 @@
+/**
+ * Moments and days as the interface writes them. A moment is an integer of milliseconds by its rule, digits in
+ * text or ISO 8601 in what its documents show (`2021-12-28T09:00:09.945+0000` among others).
+ *
+ * Each function throws a RangeError for what is none: a moment without its offset from UTC would be another
+ * one on each machine, and is none.
+ */
+
+/** The moment; of digits finer than a millisecond, which a Date cannot hold, `epochNanoseconds` has all. */
+export const toDate = (moment: number | string): Date => new Date(parse(moment).milliseconds);
+
+/** Nanoseconds since 1970-01-01T00:00:00Z. */
+export function epochNanoseconds(moment: number | string): bigint {
+  const { milliseconds, nanoseconds } = parse(moment);
+  return BigInt(milliseconds) * 1_000_000n + BigInt(nanoseconds);
+}
+
+/** yyyy-MM-dd, of a day in this form or without dashes. */
+export const toDay = (day: string): string => dayParts(day).join('-');
+
+/** yyyyMMdd, of a day in this form or with dashes. */
+export const toCompactDay = (day: string): string => dayParts(day).join('');
+
+/** Midnight UTC at which the day begins there; to compare and to format, with the time zone set to UTC. */
+export const dayToDate = (day: string): Date => new Date(`${toDay(day)}T00:00:00.000Z`);
+
+interface Moment {
+  readonly milliseconds: number;
+  /** Beyond the milliseconds. */
+  readonly nanoseconds: number;
+}
+
+/** What a Date can hold, either way. */
+const farthest = 8_640_000_000_000_000;
+const isoForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))$/;
+
+function parse(moment: number | string): Moment {
+  const milliseconds = typeof moment === 'string' && /^-?\d{1,16}$/.test(moment) ? Number(moment) : moment;
+  if (typeof milliseconds === 'number') {
+    if (!Number.isInteger(milliseconds) || Math.abs(milliseconds) > farthest) throw noMoment();
+    return { milliseconds, nanoseconds: 0 };
+  }
+  const match = typeof moment === 'string' && isoForm.exec(moment);
+  if (!match) throw noMoment();
+  const [, local = '', fraction = '', sign, hours = 0, minutes = 0] = match;
+  const inUtc = Date.parse(`${local}Z`);
+  // Parsers differ on what does not exist: some turn the 31st of June into the 1st of July.
+  if (Number.isNaN(inUtc) || !new Date(inUtc).toISOString().startsWith(local)) throw noMoment();
+  const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
+  const digits = fraction.padEnd(9, '0');
+  return {
+    milliseconds: inUtc - (sign === '-' ? -offset : offset) + Number(digits.slice(0, 3)),
+    nanoseconds: Number(digits.slice(3)),
+  };
+}
+
+const noMoment = () =>
+  new RangeError('not a moment: whole milliseconds, or ISO 8601 text with an offset from UTC');
+
+function dayParts(day: string): [year: string, month: string, day: string] {
+  const match =
+    typeof day === 'string' && (/^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? /^(\d{4})(\d\d)(\d\d)$/.exec(day));
+  const [, year = '', month = '', date = ''] = match || [];
+  const time = Date.parse(`${year}-${month}-${date}T00:00:00Z`);
+  if (!match || Number.isNaN(time) || new Date(time).getUTCDate() !== Number(date))
+    throw new RangeError('not a calendar day, yyyy-MM-dd or yyyyMMdd');
+  return [year, month, date];
+}

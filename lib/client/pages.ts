@@ -1,0 +1,89 @@
+/** From page to page, as the entry's `paging` says. */
+
+import type { Operation, Paging } from '../catalogue/operation.ts';
+import { type Callee, call } from './call.ts';
+import { BrokenAnswerError } from './errors.ts';
+import type { CallOptions } from './types.ts';
+
+export interface Page {
+  readonly data: unknown;
+  /** Without what stood on the page before. */
+  readonly items: readonly unknown[];
+}
+
+/** A page is asked for when it is wanted: whoever leaves the loop sends nothing more. */
+export async function* turnPages(
+  callee: Callee,
+  paging: Paging,
+  input: unknown,
+  options?: CallOptions,
+): AsyncGenerator<Page, void, undefined> {
+  const { operation } = callee;
+  const seen = new Set<string>();
+  const from = cursorIn(input, paging.parameter);
+  if (from !== undefined) seen.add(from);
+  let given = input;
+  /** Set from the second page on. */
+  let last: string | undefined;
+  for (;;) {
+    const { data, text } = await call(callee, given, options);
+    const records = recordsOf(operation, paging, data, text);
+    const items = 'ofLastItem' in paging.next ? after(records, paging.next.ofLastItem, last) : records;
+    // Where the last record is the cursor there is no word of an end: it is a page that brings nothing new.
+    if ('ofLastItem' in paging.next && last !== undefined && items.length === 0) return;
+    yield { data, items };
+    const next =
+      'member' in paging.next
+        ? cursorIn(data, paging.next.member)
+        : nextOf(operation, records, paging.next.ofLastItem, text);
+    if (next === undefined) return;
+    if (seen.has(next)) {
+      // The first page may be nothing but the record that the caller named as the start.
+      if ('ofLastItem' in paging.next && last === undefined) return;
+      throw new BrokenAnswerError(
+        operation.id,
+        'the cursor leads back to a page that was there already',
+        text,
+      );
+    }
+    seen.add(next);
+    last = next;
+    given = { ...(given as object | undefined), [paging.parameter]: next };
+  }
+}
+
+/**
+ * No source says whether the record that a page is continued from comes again as the first of the next.
+ * Whatever stands up to it was there already, also where the whole page comes again.
+ */
+function after(records: readonly unknown[], key: string, last: string | undefined): readonly unknown[] {
+  if (last === undefined) return records;
+  let start = records.length;
+  while (start > 0 && cursorIn(records[start - 1], key) !== last) start--;
+  return records.slice(start);
+}
+
+function nextOf(operation: Operation, records: readonly unknown[], key: string, text: string) {
+  if (records.length === 0) return undefined;
+  const next = cursorIn(records.at(-1), key);
+  if (next === undefined)
+    throw new BrokenAnswerError(operation.id, `the last record has no ${key} to go on from`, text);
+  return next;
+}
+
+function recordsOf({ id }: Operation, paging: Paging, data: unknown, text: string): readonly unknown[] {
+  const records = paging.items === undefined ? data : memberOf(data, paging.items);
+  if (records == null && paging.items !== undefined) return [];
+  if (!Array.isArray(records))
+    throw new BrokenAnswerError(id, `${paging.items ?? 'the answer'} is no list of records`, text);
+  return records;
+}
+
+/** An empty cursor is none. */
+function cursorIn(value: unknown, name: string): string | undefined {
+  const member = memberOf(value, name);
+  return typeof member === 'number' || (typeof member === 'string' && member) ? `${member}` : undefined;
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;

@@ -1,0 +1,141 @@
+/**
+ * Checks a call against its entry and brings it to what is sent: the schemas are those of the gateway, so that
+ * what it would refuse is refused here, before a round trip.
+ */
+
+import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
+import type { Operation } from '../catalogue/operation.ts';
+import type { Parameter } from '../catalogue/parameters.ts';
+import { type Fault, InvalidRequestError } from './errors.ts';
+
+/** What a connection makes a request of. */
+export interface ClientRequest {
+  readonly operation: Operation;
+  /** Where the operation is called, to be put after the base URL. */
+  readonly path: string;
+  /** In the order given, not encoded. */
+  readonly query: readonly (readonly [name: string, value: string])[];
+  /** Serialised once; absent where the operation takes no body. */
+  readonly body?: string;
+  /** Those of the caller that the entry names. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a caller gives besides the body or query, as far as it is sent. */
+export interface Given {
+  readonly query?: unknown;
+  readonly headers?: unknown;
+}
+
+/** @throws InvalidRequestError that names all that is wrong */
+export function toRequest(operation: Operation, path: string, input: unknown, given: Given): ClientRequest {
+  const faults: Fault[] = [];
+  const body = operation.body && bodyText(operation.body, input ?? {}, faults);
+  const query = queryPairs(operation, operation.body ? given.query : input, faults);
+  const headers = headersOf(operation, given.headers, faults);
+  if (faults.length > 0) throw new InvalidRequestError(operation.id, faults);
+  return { operation, path, query, headers, ...(body !== undefined && { body }) };
+}
+
+function queryPairs(operation: Operation, given: unknown, faults: Fault[]) {
+  const pairs: [string, string][] = [];
+  const names = new Set<string>();
+  for (const [name, value] of membersOf(given, 'query', faults)) {
+    if (value == null) continue;
+    names.add(name);
+    const parameter = Object.hasOwn(operation.query, name) ? operation.query[name] : undefined;
+    const fault = (detail: string, allowed?: string) =>
+      faults.push({ in: 'query', name, detail, ...(allowed && { allowed }), received: shown(value) });
+    if (!parameter && !operation.anyQuery) {
+      fault('is no parameter', Object.keys(operation.query).join(', ') || 'no parameters');
+      continue;
+    }
+    const text = parameter ? parsedBy(parameter.schema, value) : freeText(value);
+    if (text === undefined) {
+      fault('is not an allowed value', parameter?.allowed ?? 'text, a number, a boolean or a list');
+      continue;
+    }
+    // The signature joins without escaping, so that these would sign like other parameters.
+    if (/[&=]/.test(name) || text.includes('&')) fault('has an & or =, which the signature cannot carry');
+    else if (/\p{Cs}/u.test(name + text)) fault('has half of a surrogate pair, which has no UTF-8 form');
+    else pairs.push([name, text]);
+  }
+  for (const [name, { required, allowed }] of Object.entries(operation.query))
+    if (required && !names.has(name)) faults.push({ in: 'query', name, detail: 'is required', allowed });
+  return pairs;
+}
+
+function parsedBy(schema: Parameter['schema'], value: unknown): string | undefined {
+  const parsed = safeParse(schema, value);
+  return parsed.success ? parsed.output : undefined;
+}
+
+/** Of a parameter that no source names: several values travel as those of the named ones do. */
+function freeText(value: unknown): string | undefined {
+  const values = Array.isArray(value) ? value : [value];
+  return values.every((one) => /^(string|number|boolean)$/.test(typeof one)) ? values.join(',') : undefined;
+}
+
+function headersOf(operation: Operation, given: unknown, faults: Fault[]) {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of membersOf(given, 'header', faults)) {
+    if (value == null) continue;
+    const fault = (detail: string, allowed: string) =>
+      faults.push({ in: 'header', name, detail, allowed, received: shown(value) });
+    if (!operation.headers?.includes(name))
+      fault('is not sent on', operation.headers?.join(', ') || 'no headers');
+    else if (typeof value === 'string' && /^[ -~]{1,256}$/.test(value)) headers[name] = value;
+    else fault('is not plain text', '1 to 256 printable ASCII characters');
+  }
+  return headers;
+}
+
+function membersOf(given: unknown, where: Fault['in'], faults: Fault[]): [string, unknown][] {
+  if (given == null) return [];
+  if (typeof given === 'object' && !Array.isArray(given)) return Object.entries(given);
+  faults.push({ in: where, name: where, detail: 'is no object', received: shown(given) });
+  return [];
+}
+
+/** The one text that is sent, and hashed where it is signed. */
+function bodyText(schema: GenericSchema, value: unknown, faults: Fault[]): string | undefined {
+  const parsed = safeParse(schema, value);
+  if (!parsed.success) {
+    faults.push(...parsed.issues.map(bodyFault));
+    return undefined;
+  }
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // A further member, of which the schema says nothing: a BigInt, or an object that holds itself.
+    faults.push({ in: 'body', name: '/', detail: `is not JSON: ${error}` });
+    return undefined;
+  }
+}
+
+function bodyFault({ path, kind, type, expected, message, received, input }: BaseIssue<unknown>): Fault {
+  const pointer = (path ?? []).map(
+    ({ key }) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`,
+  );
+  const place = { in: 'body', name: pointer.join('') || '/' } as const;
+  if (received === 'undefined') return { ...place, detail: 'is required' };
+  // Of a format the catalogue says in words what is allowed; valibot has the expression only.
+  const inWords = type === 'regex' || type === 'iso_date';
+  return {
+    ...place,
+    detail: 'is not an allowed value',
+    allowed: inWords || (kind === 'validation' && !expected) ? message : (expected ?? message),
+    received: shown(input),
+  };
+}
+
+/** What came, short enough for a message. */
+function shown(value: unknown): string {
+  let text: string;
+  try {
+    text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  } catch {
+    text = String(value);
+  }
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}

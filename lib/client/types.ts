@@ -1,0 +1,164 @@
+/** The client's types, all of them derived from the catalogue's entries. */
+
+import type { GenericSchema, InferInput, InferOutput } from 'valibot';
+import type { Operation, Paging } from '../catalogue/operation.ts';
+
+/**
+ * The catalogue's objects are loose: at run time they let further members pass. In types that openness
+ * (`[key: string]: unknown`) would let every misspelling pass too, so it is taken off. A record's own
+ * signature, such as price to volume, stays.
+ */
+type NamedKey<T, K extends keyof T> = string extends K ? (unknown extends T[K] ? never : K) : K;
+
+/** What a caller gives: as the schema takes it, and nothing in it need be mutable. */
+export type Given<T> = T extends readonly (infer I)[]
+  ? readonly Given<I>[]
+  : T extends Date
+    ? T
+    : T extends object
+      ? { readonly [K in keyof T as NamedKey<T, K>]: Given<T[K]> }
+      : T;
+
+/** What a caller gets: members that the catalogue knows. There may be more at run time. */
+export type Got<T> = T extends readonly (infer I)[]
+  ? Got<I>[]
+  : T extends object
+    ? { [K in keyof T as NamedKey<T, K>]: Got<T[K]> }
+    : T;
+
+/** The type of `{}`: what it extends requires nothing. */
+type Nothing = Record<never, never>;
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+/** An object without members: `{}` would take anything. */
+type NoMembers = { readonly [name: string]: never };
+
+/** Parameters that no source names. */
+export type AnyQuery = {
+  readonly [name: string]: string | number | boolean | readonly (string | number)[] | null | undefined;
+};
+
+type Queries = Operation['query'];
+type Named<Q extends Queries> = Flat<
+  {
+    readonly [N in keyof Q as Q[N] extends { readonly required: true } ? N : never]: Given<
+      InferInput<Q[N]['schema']>
+    >;
+  } & {
+    readonly [N in keyof Q as Q[N] extends { readonly required: true } ? never : N]?:
+      | Given<InferInput<Q[N]['schema']>>
+      | undefined;
+  }
+>;
+
+/** The query parameters of an operation, by name. */
+export type QueryOf<O extends Operation> = O extends { readonly anyQuery: true }
+  ? Named<O['query']> & AnyQuery
+  : keyof O['query'] extends never
+    ? NoMembers
+    : Named<O['query']>;
+
+/** The body of an operation; `never` where it takes none. */
+export type BodyOf<O extends Operation> = O extends { readonly body: infer S extends GenericSchema }
+  ? Given<InferInput<S>>
+  : never;
+
+/** The answer's payload. A value outside an enumeration may come: answers are never refused. */
+export type ResultOf<O extends Operation> = Got<InferOutput<O['response']>>;
+
+type List<T> = T extends readonly (infer I)[] ? I : never;
+
+/** A record of a page. */
+export type ItemOf<O extends Operation> = O extends { readonly paging: { readonly items: infer M } }
+  ? M extends keyof ResultOf<O>
+    ? List<NonNullable<ResultOf<O>[M]>>
+    : never
+  : List<ResultOf<O>>;
+
+/** What every call takes. */
+export interface CallOptions {
+  /**
+   * Ends the call. A read rejects with the signal's reason. A request with a side effect that has left cannot
+   * be called back: it rejects with OutcomeUnknownError, whose cause is the reason.
+   */
+  readonly signal?: AbortSignal | undefined;
+  /** To the last byte of the answer, in place of the client's. `Infinity` is none. */
+  readonly timeoutMs?: number | undefined;
+}
+
+type QueryOption<O extends Operation> =
+  BodyOf<O> extends never
+    ? unknown
+    : O extends { readonly anyQuery: true }
+      ? { readonly query?: QueryOf<O> }
+      : keyof O['query'] extends never
+        ? unknown
+        : Nothing extends QueryOf<O>
+          ? { readonly query?: QueryOf<O> }
+          : { readonly query: QueryOf<O> };
+
+type HeadersOption<O extends Operation> = O extends { readonly headers: readonly (infer N extends string)[] }
+  ? { readonly headers?: { readonly [K in N]?: string | undefined } }
+  : unknown;
+
+/** What a call of this operation takes: its headers where the catalogue names some, the query beside a body. */
+export type OptionsOf<O extends Operation> = Flat<CallOptions & QueryOption<O> & HeadersOption<O>>;
+
+/** The body where there is one, else the query parameters. */
+export type InputOf<O extends Operation> = BodyOf<O> extends never ? QueryOf<O> : BodyOf<O>;
+
+export type Arguments<O extends Operation> =
+  Nothing extends OptionsOf<O>
+    ? Nothing extends InputOf<O>
+      ? [input?: InputOf<O> | undefined, options?: OptionsOf<O>]
+      : [input: InputOf<O>, options?: OptionsOf<O>]
+    : [input: InputOf<O>, options: OptionsOf<O>];
+
+/** An answer with all that came with it. */
+export interface Answer<T> {
+  readonly data: T;
+  /** The body's text as sent: long numbers in it have lost no digit. */
+  readonly text: string;
+  readonly status: number;
+  /** In a browser only those that the other end exposes. */
+  readonly headers: Headers;
+  /** Names the call to whoever operates the other end. */
+  readonly requestId?: string;
+}
+
+export interface Call<O extends Operation> {
+  (...given: Arguments<O>): Promise<ResultOf<O>>;
+  /** The same call; gives the text, status and headers too. */
+  answer(...given: Arguments<O>): Promise<Answer<ResultOf<O>>>;
+}
+
+export interface PagedCall<O extends Operation> extends Call<O> {
+  /**
+   * Each page as it came, from the first or from the cursor given, to the last. Options count for each page.
+   * @throws BrokenAnswerError when a cursor leads back to a page that was there already
+   */
+  pages(...given: Arguments<O>): AsyncGenerator<ResultOf<O>, void, undefined>;
+  /** The records of all pages; one that stands at the end of a page and the start of the next comes once. */
+  items(...given: Arguments<O>): AsyncGenerator<ItemOf<O>, void, undefined>;
+}
+
+export type Method<O extends Operation> = O extends { readonly paging: Paging } ? PagedCall<O> : Call<O>;
+
+/** One method for each entry among the members of `C`. */
+export type Client<C extends object> = {
+  readonly [K in keyof C as C[K] extends Operation ? K : never]: C[K] extends Operation
+    ? Method<C[K]>
+    : never;
+};
+
+export interface ClientOptions<C extends object> {
+  /** For each call, to the last byte of the answer, in milliseconds. Default 15 000; `Infinity` is none. */
+  readonly timeoutMs?: number;
+  /** Where an operation is called instead of at its entry's `path`: one of its aliases, or a newer one. */
+  readonly paths?: {
+    readonly [K in keyof C as C[K] extends Operation ? K : never]?: C[K] extends Operation
+      ? C[K]['aliases'][number] | (string & {})
+      : never;
+  };
+}

@@ -1,0 +1,262 @@
+/** What a call ends with when it does not end well. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createClient, viaGateway } from '../../lib/client/index.ts';
+import { closedPort } from '../support/closed-port.ts';
+import {
+  accountId,
+  answering,
+  apple,
+  catalogue,
+  clientAt,
+  directly,
+  failure,
+  orderOf,
+  throughGateway,
+} from './support.ts';
+
+describe('a wrong call is not sent, and all that is wrong is named', () => {
+  const requests: (string | undefined)[] = [];
+  const client = createClient(
+    catalogue,
+    viaGateway({
+      baseUrl: 'https://example.com',
+      fetch: async (url) => {
+        requests.push(`${url}`);
+        return new Response('{}');
+      },
+    }),
+  );
+  // What the compiler refuses, a program in JavaScript may still do.
+  type Loose = Record<string, (input?: unknown, options?: object) => Promise<unknown>>;
+  const loose = client as unknown as Loose;
+  const faultsOf = async (name: string, input?: unknown, options?: object) => {
+    const { faults, operation } = await failure('invalid_request', loose[name]!(input, options));
+    assert.equal(operation, name);
+    assert.equal(requests.length, 0);
+    return faults.map(({ in: where, name, received }) => [where, name, received]);
+  };
+
+  test('parameters', async () => {
+    assert.deepEqual(
+      await faultsOf('getStockSnapshots', {
+        symbols: ['A', 'B&C'],
+        category: 'US',
+        simbols: 1,
+        overnight_required: 2,
+      }),
+      [
+        ['query', 'symbols', '["A","B&C"]'],
+        ['query', 'category', 'US'],
+        ['query', 'simbols', '1'],
+        ['query', 'overnight_required', '2'],
+      ],
+    );
+    assert.deepEqual(await faultsOf('getStockSnapshots', { symbols: null }), [
+      ['query', 'symbols', undefined],
+      ['query', 'category', undefined],
+    ]);
+    assert.deepEqual(await faultsOf('getStockSnapshots', 'AAPL'), [
+      ['query', 'query', 'AAPL'],
+      ['query', 'symbols', undefined],
+      ['query', 'category', undefined],
+    ]);
+    assert.deepEqual(await faultsOf('listAccounts', { toString: 'x' }), [['query', 'toString', 'x']]);
+  });
+
+  test('in one sentence with what is allowed and what came, shortened', async () => {
+    const { message, faults } = await failure(
+      'invalid_request',
+      loose.getStockSnapshots!({ symbols: ['A'], category: 'US'.repeat(100) }),
+    );
+    assert.equal(
+      message,
+      `getStockSnapshots: not sent; category is not an allowed value (allowed: one of US_STOCK, US_ETF, received: ${'US'.repeat(50)}…)`,
+    );
+    assert.deepEqual(faults[0], {
+      in: 'query',
+      name: 'category',
+      detail: 'is not an allowed value',
+      allowed: 'one of US_STOCK, US_ETF',
+      received: `${'US'.repeat(50)}…`,
+    });
+  });
+
+  test('bodies', async () => {
+    const body = orderOf({ side: 'HOLD', limit_price: 1.1 });
+    const { faults } = await failure('invalid_request', client.placeOrder({ ...body, account_id: '' }));
+    assert.deepEqual(faults.map(({ name, received }) => [name, received]).sort(), [
+      ['/account_id', ''],
+      ['/new_orders/0/limit_price', '1.1'],
+      ['/new_orders/0/side', 'HOLD'],
+    ]);
+    for (const { allowed } of faults) assert.ok(allowed);
+    assert.deepEqual(await faultsOf('checkToken'), [['body', '/token', undefined]]);
+    assert.deepEqual(await faultsOf('checkToken', 'text'), [['body', '/', 'text']]);
+    assert.deepEqual(await faultsOf('checkToken', { token: 'a', more: 1n }), [['body', '/', undefined]]);
+  });
+
+  test('open queries and headers', async () => {
+    const query = { 'a&b': 1, c: 'x&y', d: { e: 1 }, f: '\ud800', ok: [1, 'a'] };
+    assert.deepEqual(
+      await faultsOf('placeOrder', orderOf(), { query, headers: { category: 'é', host: 'x' } }),
+      [
+        ['query', 'a&b', '1'],
+        ['query', 'c', 'x&y'],
+        ['query', 'd', '{"e":1}'],
+        ['query', 'f', '\ud800'],
+        ['header', 'category', 'é'],
+        ['header', 'host', 'x'],
+      ],
+    );
+    await client.placeOrder(orderOf(), { query: { ok: [1, 'a'], none: null } });
+    assert.deepEqual(requests, ['https://example.com/trade/place_order?ok=1%2Ca']);
+  });
+});
+
+describe('an answer that says no', () => {
+  test('of the gateway: its code, the upstream’s words, request id, when to come again', async (t) => {
+    const { client } = await throughGateway(t, {
+      fault: ({ path }) =>
+        path === '/trading/accounts/list'
+          ? { kind: 'status', status: 429, headers: { 'retry-after': '7' } }
+          : undefined,
+    });
+    const limited = await failure('refused', client.listAccounts());
+    assert.deepEqual(
+      [limited.status, limited.code, limited.retryAfterSeconds],
+      [503, 'upstream_rate_limited', 7],
+    );
+    assert.ok(limited.requestId);
+
+    const call = client.getOrder({ account_id: accountId, client_order_id: 'none' });
+    const { status, code, errorCode, detail, upstream, message } = await failure('refused', call);
+    assert.deepEqual([status, code, errorCode], [422, 'upstream_rejected', 'ORDER_NOT_FOUND']);
+    assert.ok(detail);
+    assert.deepEqual([upstream?.status, upstream?.errorCode], [417, 'ORDER_NOT_FOUND']);
+    assert.equal(message, `getOrder: 422 upstream_rejected ORDER_NOT_FOUND: ${detail}`);
+  });
+
+  test('of the gateway about parameters: the same faults as before sending', async (t) => {
+    const { url } = await throughGateway(t);
+    const stranger = createClient(
+      { listAccounts: catalogue.listAccounts },
+      viaGateway({ baseUrl: url, apiKey: 'key-of-nobody' }),
+    );
+    assert.equal((await failure('refused', stranger.listAccounts())).code, 'missing_api_key');
+    // An entry that allows more than the gateway's.
+    const { query } = catalogue.getStockSnapshots;
+    const lax = { ...catalogue.getStockSnapshots, query: { ...query, category: query.symbols } };
+    const laxClient = createClient({ lax }, viaGateway({ baseUrl: url, apiKey: 'key-of-this-test' }));
+    const refused = await failure('refused', laxClient.lax({ symbols: 'A', category: 'US' }));
+    assert.equal(refused.code, 'invalid_parameter');
+    assert.deepEqual(
+      refused.faults.map(({ in: where, name, allowed, received }) => [where, name, allowed, received]),
+      [['query', 'category', 'one of US_STOCK, US_ETF', 'US']],
+    );
+  });
+
+  test('of the upstream itself', async (t) => {
+    const { client } = await directly(t);
+    const call = client.getOrder({ account_id: accountId, client_order_id: 'none' });
+    const { status, code, errorCode, detail, requestId, text } = await failure('refused', call);
+    assert.deepEqual([status, code, errorCode], [417, undefined, 'ORDER_NOT_FOUND']);
+    assert.deepEqual(JSON.parse(text), { error_code: errorCode, message: detail });
+    assert.match(requestId ?? '', /^sim-/);
+  });
+
+  for (const [body, detail] of [
+    ['', undefined],
+    ['<html>', undefined],
+    ['null', undefined],
+    ['{"error_msg":"no route and no API found"}', 'no route and no API found'],
+    ['{"error_code":1,"errors":"no","upstream":3,"message":{}}', undefined],
+  ] as const)
+    test(`whatever its body is: ${body || 'nothing'}`, async (t) => {
+      const url = await answering(t, (_, response) => response.writeHead(404).end(body));
+      const error = await failure('refused', clientAt(url).listAccounts());
+      assert.deepEqual([error.status, error.detail, error.text], [404, detail, body]);
+      assert.deepEqual([error.code, error.errorCode, error.faults], [undefined, undefined, []]);
+    });
+});
+
+describe('no answer to a read', () => {
+  test('nobody there', async () => {
+    const client = clientAt(`http://127.0.0.1:${await closedPort()}`);
+    const error = await failure('unreachable', client.listAccounts());
+    assert.ok(error.cause instanceof TypeError);
+    // Nothing was sent, so that there is nothing to find out.
+    await failure('unreachable', client.placeOrder(orderOf()));
+  });
+
+  for (const kind of ['drop', 'drop-after', 'truncate'] as const)
+    test(`the connection ends: ${kind}`, async (t) => {
+      const { client } = await directly(t, { fault: () => ({ kind }) });
+      await failure('unreachable', client.listAccounts());
+    });
+
+  test('it is not JSON', async (t) => {
+    const { client } = await directly(t, { fault: () => ({ kind: 'not-json' }) });
+    assert.match((await failure('broken_answer', client.listAccounts())).text, /^<!doctype/);
+  });
+
+  test('it does not come in time: of the call, of the client, and to the last byte', async (t) => {
+    const { client } = await directly(t, { fault: () => ({ kind: 'hang' }) }, {}, { timeoutMs: 30 });
+    assert.equal((await failure('timed_out', client.listAccounts())).timeoutMs, 30);
+    assert.equal((await failure('timed_out', client.listAccounts({}, { timeoutMs: 20 }))).timeoutMs, 20);
+    const url = await answering(t, (_, response) => void response.write('['));
+    await failure('timed_out', clientAt(url, { timeoutMs: 30 }).listAccounts());
+    // A fetch that does not heed its signal holds nobody up.
+    const deaf = viaGateway({ baseUrl: url, fetch: () => new Promise(() => {}) });
+    await failure('timed_out', createClient(catalogue, deaf, { timeoutMs: 20 }).listAccounts());
+    // Nor does a token that never comes; and of an order that did not leave there is nothing to find out.
+    const noToken = viaGateway({ baseUrl: url, token: () => new Promise(() => {}) });
+    await failure('timed_out', createClient(catalogue, noToken, { timeoutMs: 20 }).placeOrder(orderOf()));
+  });
+
+  test('without a time-out, and with one that no timer counts, it is waited for', async (t) => {
+    const { client } = await directly(t, { fault: () => ({ kind: 'delay', ms: 50 }) });
+    await client.listAccounts({}, { timeoutMs: Number.POSITIVE_INFINITY });
+    await client.listAccounts({}, { timeoutMs: 1e12 });
+  });
+});
+
+describe('an abort', () => {
+  test('before: nothing is sent', async (t) => {
+    const { simulator, client } = await directly(t);
+    const reason = new Error('enough');
+    const signal = AbortSignal.abort(reason);
+    await assert.rejects(client.getStockSnapshots(apple, { signal }), (error) => error === reason);
+    await assert.rejects(client.placeOrder(orderOf(), { signal }), (error) => error === reason);
+    assert.equal(simulator.received.length, 0);
+  });
+
+  test('meanwhile: a read rejects with the reason', async (t) => {
+    const { client } = await directly(t, { fault: () => ({ kind: 'hang' }) });
+    const controller = new AbortController();
+    const call = client.listAccounts({}, { signal: controller.signal });
+    const reason = new Error('enough');
+    setTimeout(() => controller.abort(reason), 20);
+    await assert.rejects(call, (error) => error === reason);
+    const timeout = client.listAccounts({}, { signal: AbortSignal.timeout(20) });
+    await assert.rejects(timeout, { name: 'TimeoutError' });
+  });
+
+  test('afterwards: nothing, and the signal is let go of', async (t) => {
+    const { client } = await directly(t);
+    const controller = new AbortController();
+    let listeners = 0;
+    const signal = new Proxy(controller.signal, {
+      get(target, name) {
+        if (name === 'addEventListener') listeners++;
+        if (name === 'removeEventListener') listeners--;
+        const value = Reflect.get(target, name, target) as unknown;
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await client.listAccounts({}, { signal });
+    assert.equal(listeners, 0);
+    controller.abort();
+  });
+});

@@ -1,0 +1,112 @@
+/** A request with a side effect is sent once; when its answer is lost, nobody is told that nothing happened. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Fault } from '../../infra/simulator/index.ts';
+import { answering, catalogue, clientAt, directly, failure, orderOf, throughGateway } from './support.ts';
+
+const { findOut } = catalogue.placeOrder.sideEffect;
+
+describe('an order whose answer is lost', () => {
+  const lost: readonly Fault[] = [
+    { kind: 'drop-after' },
+    { kind: 'hang-after' },
+    { kind: 'truncate' },
+    { kind: 'not-json' },
+    { kind: 'status', status: 500 },
+    { kind: 'status', status: 200, body: '' },
+    { kind: 'status', status: 417, body: { error_code: 'OPENAPI_SYSTEM_ERROR', message: 'later' } },
+    { kind: 'status', status: 401, body: { error_code: 'DUPPLICATED_REQUEST', message: 'seen' } },
+  ];
+  for (const fault of lost)
+    test(`by a signer: ${JSON.stringify(fault)}`, async (t) => {
+      const { simulator, client } = await directly(t, { fault: () => fault }, {}, { timeoutMs: 1500 });
+      const error = await failure('outcome_unknown', client.placeOrder(orderOf()));
+      assert.equal(error.findOut, findOut);
+      assert.ok(error.message.endsWith(`it may or may not have taken effect. ${findOut}`), error.message);
+      assert.equal(simulator.received.length, 1);
+    });
+
+  for (const fault of lost.filter(({ kind }) => kind !== 'hang-after' && kind !== 'status'))
+    test(`by the gateway: ${JSON.stringify(fault)}`, async (t) => {
+      const { simulator, client } = await throughGateway(t, { fault: () => fault });
+      const { answer, ...error } = await failure('outcome_unknown', client.placeOrder(orderOf()));
+      assert.deepEqual([answer?.status, answer?.code], [502, 'outcome_unknown']);
+      assert.ok(answer?.requestId);
+      assert.equal(error.findOut, findOut);
+      assert.equal(simulator.received.length, 1);
+    });
+
+  test('before the gateway has answered', async (t) => {
+    const { simulator, client } = await throughGateway(t, { fault: () => ({ kind: 'hang-after' }) });
+    const error = await failure('outcome_unknown', client.placeOrder(orderOf(), { timeoutMs: 1500 }));
+    assert.match(error.message, /no answer came within 1500 ms/);
+    assert.equal(simulator.orders.length, 1);
+  });
+
+  test('because the caller aborted: the reason is the cause', async (t) => {
+    const { simulator, client } = await directly(t, { fault: () => ({ kind: 'hang-after' }) });
+    const controller = new AbortController();
+    const reason = new Error('the user left');
+    const call = client.placeOrder(orderOf(), { signal: controller.signal });
+    for (let wait = 0; simulator.orders.length === 0 && wait < 400; wait++)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    controller.abort(reason);
+    const { cause, message } = await failure('outcome_unknown', call);
+    assert.equal(cause, reason);
+    assert.match(message, /the call was aborted/);
+    assert.equal(simulator.orders.length, 1);
+  });
+
+  test('and is found by what the error says', async (t) => {
+    const { client } = await throughGateway(t, {
+      fault: ({ method }) => (method === 'POST' ? { kind: 'drop-after' } : undefined),
+    });
+    const order = orderOf();
+    await failure('outcome_unknown', client.placeOrder(order));
+    const client_order_id = order.new_orders[0]?.client_order_id ?? '';
+    const shown = await client.getOrder({ account_id: order.account_id, client_order_id });
+    assert.equal(shown.orders[0]?.client_order_id, client_order_id);
+  });
+});
+
+describe('an order that certainly had no effect is refused', () => {
+  test('by the upstream', async (t) => {
+    const { client } = await directly(t);
+    const error = await failure('refused', client.placeOrder(orderOf({ symbol: 'NOSUCH' })));
+    assert.deepEqual([error.status, error.errorCode], [417, 'INVALID_SYMBOL']);
+  });
+
+  for (const [status, code] of [
+    [502, 'upstream_auth_failed'],
+    [502, 'upstream_unreachable'],
+    [503, 'upstream_rate_limited'],
+    [503, 'secret_not_set'],
+    [504, 'gateway_timeout'],
+    [429, 'throttled'],
+    [404, 'upstream_path_unknown'],
+  ] as const)
+    test(`by the gateway: ${code}`, async (t) => {
+      const url = await answering(t, (_, response) =>
+        response.writeHead(status).end(JSON.stringify({ code, error_code: 'SYSTEM_ERROR' })),
+      );
+      assert.equal((await failure('refused', clientAt(url).placeOrder(orderOf()))).code, code);
+    });
+
+  for (const [status, body] of [
+    [504, { code: 'gateway_timeout', find_out: 'Look for it.' }],
+    [500, { code: 'gateway_error', find_out: 'Look for it.' }],
+    [502, { code: 'upstream_error' }],
+    [502, { code: 'a_code_of_tomorrow' }],
+    [502, { message: 'Internal server error' }],
+    [504, '<html>'],
+  ] as const)
+    test(`but not where it cannot know: ${status} ${JSON.stringify(body)}`, async (t) => {
+      const url = await answering(t, (_, response) => response.writeHead(status).end(JSON.stringify(body)));
+      const { answer, findOut: how } = await failure('outcome_unknown', clientAt(url).placeOrder(orderOf()));
+      assert.equal(answer?.status, status);
+      assert.equal(how, findOut);
+      // Of a read the same answer is a refusal.
+      await failure('refused', clientAt(url).listAccounts());
+    });
+});
