@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
 import type { ApiKey } from './api-keys.ts';
 import type { ProxyHandler } from './invocation.ts';
+import type { Page } from './pages.ts';
 import type { Answer } from './proxy-result.ts';
 import { targetOf } from './received.ts';
 import type { Refuse } from './refusals.ts';
@@ -38,6 +39,8 @@ export interface AccessLogEntry {
 
 export interface ApiGatewayOptions {
   readonly routes: readonly LocalRoute[];
+  /** Answered to GET without a key, by path. */
+  readonly pages?: ReadonlyMap<string, Page>;
   readonly apiKeys: readonly ApiKey[];
   /** One token bucket for each key. */
   readonly plan: UsagePlan;

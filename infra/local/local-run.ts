@@ -11,10 +11,12 @@ import {
   planWithin,
   routesOf,
 } from '../../lib/catalogue/index.ts';
-import { type RequestReport, refusalResponse } from '../../lib/gateway/index.ts';
-import { type AppCredentials, listening } from '../environment.ts';
+import { type RequestReport, refusalResponse, upstreamPathsOf } from '../../lib/gateway/index.ts';
+import { listening } from '../environment.ts';
+import { openApiDocument } from '../open-api/document.ts';
 import { type Simulator, startSimulator } from '../simulator/index.ts';
 import { type AccessLogEntry, type LocalApiGateway, startApiGateway } from './api-gateway.ts';
+import { createPages } from './pages.ts';
 import type { LocalSettings } from './settings.ts';
 
 export interface LocalRun {
@@ -54,7 +56,8 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
     api = await listening(
       startApiGateway({
         port: settings.port,
-        routes: localRoutes(settings.openGroups, upstreamUrl, credentials, hooks.report),
+        routes: localRoutes(settings, upstreamUrl, hooks.report),
+        pages: createPages(() => documentOf(settings.openGroups, api.url)),
         apiKeys: [{ id: 'local', value: settings.apiKey }],
         plan: planWithin(marketDataLimit),
         refuse: (code, { requestId, method, path, allow, retryAfterSeconds }) => {
@@ -93,20 +96,28 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
   };
 }
 
+/** What this run exposes, all of it with its one key. */
+const documentOf = (open: readonly Group[], url: string) =>
+  openApiDocument({
+    operations: exposedOperations(operations, open),
+    servers: [{ url, description: 'This local run.' }],
+    access: () => 'api-key',
+  });
+
 /** One handler for each group, as deployed; only opened groups are routed. */
 function localRoutes(
-  open: readonly Group[],
+  { openGroups, credentials, upstreamPaths = {} }: LocalSettings,
   upstreamBaseUrl: string,
-  { appKey, appSecret }: AppCredentials,
   report: LocalRunHooks['report'],
 ) {
-  const secret = JSON.stringify({ app_key: appKey, app_secret: appSecret });
-  return open.flatMap((group) => {
+  const secret = JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret });
+  return openGroups.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({
       send: createNodeSend(),
       operations: own,
       upstreamBaseUrl,
+      upstreamPaths: upstreamPathsOf(upstreamPaths, own),
       secrets: { read: async () => secret },
       ...(report && { report }),
     });

@@ -5,6 +5,7 @@ import { healthBody } from '../health.ts';
 import type { ApiGatewayOptions } from './api-gateway.ts';
 import { type ApiKey, apiKeyFinder } from './api-keys.ts';
 import { invoke, type ProxyHandler } from './invocation.ts';
+import type { Page } from './pages.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { type Answer, answerOf } from './proxy-result.ts';
 import { readBody } from './received.ts';
@@ -23,8 +24,8 @@ export interface Call {
   apiKey?: ApiKey;
 }
 
-/** API Gateway's integration type for an answer without a function behind it. */
-type Integration = ProxyHandler | 'mock';
+/** A function, or what is answered without one and without a key: API Gateway's integration type `mock`. */
+type Integration = { readonly handler: ProxyHandler } | { readonly mock: Page };
 
 const healthy: Answer = {
   status: 200,
@@ -35,6 +36,7 @@ const healthy: Answer = {
 /** Gives a function that answers requests; with undefined when the client left before its request was complete. */
 export function createRestApi({
   routes,
+  pages = new Map(),
   apiKeys,
   plan,
   refuse,
@@ -44,7 +46,7 @@ export function createRestApi({
   timeoutMs = 29_000,
   maxPayloadBytes = 10 * 1024 * 1024,
 }: ApiGatewayOptions): (request: IncomingMessage, call: Call) => Promise<Answer | undefined> {
-  const resources = resourcesOf(routes);
+  const resources = resourcesOf(routes, pages);
   const findApiKey = apiKeyFinder(apiKeys);
   const meter = createUsagePlan({ ...plan, clock });
 
@@ -59,6 +61,15 @@ export function createRestApi({
     if (extra.retryAfterSeconds !== undefined) all.set('retry-after', [String(extra.retryAfterSeconds)]);
     for (const [name, value] of Object.entries(headers)) all.set(name.toLowerCase(), [value]);
     return { status, headers: all, body: Buffer.from(body) };
+  }
+
+  function mocked(page: Page, call: Call): Answer {
+    try {
+      return page();
+    } catch (error) {
+      onHandlerError?.(error, call.requestId);
+      return refused('gateway_error', call);
+    }
   }
 
   async function integrated(handler: ProxyHandler, request: IncomingMessage, call: Call, apiKey: ApiKey) {
@@ -86,7 +97,7 @@ export function createRestApi({
     const integration = methods.get(call.method);
     // API Gateway gives one refusal for both; here the caller is told which of the two it is.
     if (!integration) return refused('method_not_allowed', call, { allow: [...methods.keys()] });
-    if (integration === 'mock') return healthy;
+    if ('mock' in integration) return mocked(integration.mock, call);
 
     // A header that came twice is joined by Node, and so matches no key.
     const apiKey = findApiKey(String(request.headers['x-api-key'] ?? ''));
@@ -97,20 +108,26 @@ export function createRestApi({
       const retryAfterSeconds = Math.max(1, Math.ceil(turn.retryAfterMs / 1000));
       return refused('throttled', call, { retryAfterSeconds });
     }
-    return integrated(integration, request, call, apiKey);
+    return integrated(integration.handler, request, call, apiKey);
   };
 }
 
 /** The methods of each path. */
 function resourcesOf(
   routes: ApiGatewayOptions['routes'],
+  pages: ReadonlyMap<string, Page>,
 ): ReadonlyMap<string, ReadonlyMap<string, Integration>> {
-  const resources = new Map<string, Map<string, Integration>>([['/health', new Map([['GET', 'mock']])]]);
+  const resources = new Map<string, Map<string, Integration>>(
+    [['/health', () => healthy] as const, ...pages].map(([path, mock]) => [
+      path,
+      new Map([['GET', { mock }]]),
+    ]),
+  );
   for (const { method, path, handler } of routes) {
     const methods = resources.get(path) ?? new Map<string, Integration>();
     // API Gateway refuses such a definition too; taking the last one would hide a route.
     if (methods.has(method)) throw new Error(`The route ${method} ${path} is there twice.`);
-    resources.set(path, methods.set(method, handler));
+    resources.set(path, methods.set(method, { handler }));
   }
   return resources;
 }

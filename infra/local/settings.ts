@@ -1,8 +1,14 @@
 /** The local run's settings, read from the environment once and refused in one line. */
 
 import { randomBytes } from 'node:crypto';
-import { type Group, openable, openByDefault, type RequestLimit } from '../../lib/catalogue/index.ts';
-import { baseUrlFault } from '../../lib/gateway/index.ts';
+import {
+  type Group,
+  openable,
+  openByDefault,
+  operations,
+  type RequestLimit,
+} from '../../lib/catalogue/index.ts';
+import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import {
   type AppCredentials,
   type Environment,
@@ -21,6 +27,8 @@ export interface LocalSettings {
   readonly upstream: { readonly simulatorPort: number } | { readonly baseUrl: string };
   /** In place of the interface's limit, at the plan and at the simulator alike; for load tests. */
   readonly marketDataLimit?: Pick<RequestLimit, 'requests' | 'perSeconds'>;
+  /** Where operations are sent instead of the paths that they are called by. */
+  readonly upstreamPaths?: UpstreamPaths;
 }
 
 /** @throws StartError naming the variable */
@@ -32,6 +40,8 @@ export function readSettings(env: Environment): LocalSettings {
     if (fault) throw new StartError(`UPSTREAM_BASE_URL: ${fault}.`);
     if (!credentials) throw new StartError('UPSTREAM_BASE_URL is set: it needs APP_KEY and APP_SECRET too.');
   }
+  const upstreamPaths = readUpstreamPaths(env.UPSTREAM_PATHS);
+  const marketDataLimit = readMarketDataLimit(env.MARKET_DATA_LIMIT, baseUrl !== undefined && baseUrl !== '');
   return {
     port: readPort(env, 'PORT', 8787),
     apiKey: readApiKey(env.API_KEY),
@@ -39,7 +49,40 @@ export function readSettings(env: Environment): LocalSettings {
     openGroups: readOpenGroups(env.OPEN_GROUPS, baseUrl ? openByDefault : openable),
     credentials: credentials ?? inventAppCredentials(),
     upstream: baseUrl ? { baseUrl } : { simulatorPort: readPort(env, 'UPSTREAM_PORT', 8788) },
+    ...(upstreamPaths && { upstreamPaths }),
+    ...(marketDataLimit && { marketDataLimit }),
   };
+}
+
+/** Another upstream has its own limit, which no setting of ours can raise. */
+function readMarketDataLimit(
+  text: string | undefined,
+  otherUpstream: boolean,
+): LocalSettings['marketDataLimit'] {
+  if (!text) return undefined;
+  if (otherUpstream)
+    throw new StartError('MARKET_DATA_LIMIT is for the simulator: UPSTREAM_BASE_URL is set.');
+  if (!/^\d{1,9}$/.test(text) || Number(text) < 2)
+    throw new StartError(
+      `MARKET_DATA_LIMIT must be a number of requests a minute from 2 on, not ${JSON.stringify(text)}.`,
+    );
+  return { requests: Number(text), perSeconds: 60 };
+}
+
+function readUpstreamPaths(text: string | undefined): UpstreamPaths | undefined {
+  if (!text) return undefined;
+  let paths: unknown;
+  try {
+    paths = JSON.parse(text);
+  } catch {
+    // Said below: what is not JSON is no object either.
+  }
+  const fault = upstreamPathsFault(paths, operations);
+  if (fault)
+    throw new StartError(
+      `UPSTREAM_PATHS must be JSON like {"placeOrder":"/trading/orders/place"}: ${fault}.`,
+    );
+  return paths as UpstreamPaths;
 }
 
 /** Any text that a header carries; API Gateway itself wants 20 to 128 characters. */

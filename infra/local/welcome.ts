@@ -1,4 +1,4 @@
-/** What the local run says of itself: where it is, what is open, and two calls to paste. */
+/** What the local run says of itself: where it is, what is open, two calls to paste, and where the rest is told. */
 
 import { groups, operations } from '../../lib/catalogue/index.ts';
 import type { LocalRun } from './local-run.ts';
@@ -25,6 +25,8 @@ export function welcome(
     `Open groups: ${open.join(', ') || 'none'}${closedGroupsNote(openGroups, simulator !== undefined)}`,
     '',
     ...examples.slice(0, 2),
+    '',
+    `All operations, to read and to try: ${url}/docs#key=${encodeURIComponent(apiKey)}`,
     '',
     'Ctrl-C ends it.',
   ].join('\n');

@@ -1,14 +1,19 @@
 /**
- * The REST API as one OpenAPI 3.0 document with API Gateway's extensions, derived from the catalogue. One
- * document, because sixty-odd operations with their aliases as single resources would not fit into a stack.
+ * The REST API as one OpenAPI 3.0 document with API Gateway's extensions, from the same parts as the one for
+ * people. One document, because sixty-odd operations with their aliases as single resources would not fit
+ * into a stack.
  */
 
 import type { Group, Operation } from '../../lib/catalogue/index.ts';
 import { routesOf } from '../../lib/catalogue/index.ts';
+import type { JsonObject } from '../open-api/json.ts';
+import { parametersOf } from '../open-api/request.ts';
+import { namesFor } from '../open-api/schema-names.ts';
+import { createSchemas, type Schemas } from '../open-api/schemas.ts';
+import { securityOf, securitySchemes } from '../open-api/security.ts';
 import type { Access } from './config.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import { health, preflight } from './mock-answers.ts';
-import type { JsonObject } from './open-api.ts';
 import { integrationTimeoutSeconds } from './resolve-config.ts';
 
 export interface ApiDefinitionOptions {
@@ -27,6 +32,8 @@ export interface ApiDefinitionOptions {
 export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
   const { title, operations, access, origins } = options;
   const hasIamGroups = operations.some(({ group }) => access[group] === 'iam');
+  const models = createSchemas(namesFor(operations), 'api-gateway');
+  const paths = operationPaths(options, models);
   return {
     openapi: '3.0.1',
     info: { title, version: '1' },
@@ -42,25 +49,26 @@ export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
     }),
     components: {
       securitySchemes: {
-        api_key: { type: 'apiKey', name: 'x-api-key', in: 'header' },
-        ...(hasIamGroups && {
-          sigv4: {
-            type: 'apiKey',
-            name: 'Authorization',
-            in: 'header',
-            'x-amazon-apigateway-authtype': 'awsSigv4',
-          },
-        }),
+        api_key: securitySchemes.api_key,
+        ...(hasIamGroups && { sigv4: securitySchemes.sigv4 }),
       },
+      schemas: models.components(),
     },
-    paths: { '/health': health(origins), ...operationPaths(options) },
+    paths: { '/health': health(origins), ...paths },
   };
 }
 
-/** The validator's name. It sees presence only: the handler checks values, whatever happened here. */
+/**
+ * The validator's name. It sees presence only: the handler checks values, whatever happened here. Bodies have
+ * models, for exports and for SDKs made from them, but nothing is refused by one: API Gateway's know no
+ * unions, and its refusal would name none of the places that are wrong.
+ */
 const presence = 'presence-of-parameters';
 
-function operationPaths({ operations, access, integrationUris, origins }: ApiDefinitionOptions): JsonObject {
+function operationPaths(
+  { operations, access, integrationUris, origins }: ApiDefinitionOptions,
+  models: Schemas,
+): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const { path, method, operation } of routesOf(operations)) {
     // One entry would silently take the other's place.
@@ -69,27 +77,37 @@ function operationPaths({ operations, access, integrationUris, origins }: ApiDef
     const uri = integrationUris[operation.group];
     if (!how || !uri) throw new Error(`${operation.id} belongs to ${operation.group}, which is not open.`);
     paths[path] = {
-      [method.toLowerCase()]: proxied(operation, path, how, uri),
+      [method.toLowerCase()]: proxied(operation, path, how, uri, models),
       ...(origins.length > 0 && { options: preflight(origins, operation) }),
     };
   }
   return paths;
 }
 
-function proxied(operation: Operation, path: string, how: 'api-key' | 'iam', uri: string): JsonObject {
-  const required = Object.entries(operation.query).filter(([, parameter]) => parameter.required);
+function proxied(
+  operation: Operation,
+  path: string,
+  how: 'api-key' | 'iam',
+  uri: string,
+  models: Schemas,
+): JsonObject {
+  const required = parametersOf(operation).filter((parameter) => parameter.required);
   const alias = operation.aliases.indexOf(path) + 1;
   return {
     operationId: alias === 0 ? operation.id : `${operation.id}Alias${alias}`,
-    security: [how === 'iam' ? { sigv4: [] } : { api_key: [] }],
+    security: securityOf(how),
     ...(required.length > 0 && {
-      parameters: required.map(([name]) => ({
+      // Of a parameter API Gateway reads no more than this.
+      parameters: required.map(({ name = '', in: where = '' }) => ({
         name,
-        in: 'query',
+        in: where,
         required: true,
         schema: { type: 'string' },
       })),
       'x-amazon-apigateway-request-validator': presence,
+    }),
+    ...(operation.body && {
+      requestBody: { content: { 'application/json': { schema: models.of(operation.body) } } },
     }),
     responses: { 200: { description: operation.title } },
     'x-amazon-apigateway-integration': {

@@ -1,6 +1,7 @@
 /** What a deployer may configure, and what each part is when it is left out. */
 
 import type { Group, UsagePlan } from '../../lib/catalogue/index.ts';
+import type { UpstreamPaths } from '../../lib/gateway/index.ts';
 
 /** How a group's operations are reached: with an API key, with an AWS signature (SigV4), or not at all. */
 export type Access = 'api-key' | 'iam' | 'closed';
@@ -9,6 +10,11 @@ export interface CountersignConfig {
   readonly upstream: {
     /** The broker's interface: `https:`, with or without a path prefix. */
     readonly baseUrl: string;
+    /**
+     * Paths by operation id, for the day on which the upstream retires one: clients' paths stay as they
+     * are, the requests are sent there.
+     */
+    readonly paths?: UpstreamPaths;
     /** How long one attempt may take. Default 10. */
     readonly timeoutSeconds?: number;
     /**
@@ -67,7 +73,11 @@ export interface PlanConfig {
 
 /** With nothing left open. */
 export interface ResolvedConfig {
-  readonly upstream: { readonly baseUrl: string; readonly timeoutSeconds: number };
+  readonly upstream: {
+    readonly baseUrl: string;
+    readonly paths: UpstreamPaths;
+    readonly timeoutSeconds: number;
+  };
   readonly access: Readonly<Partial<Record<Group, Exclude<Access, 'closed'>>>>;
   readonly plans: readonly ResolvedPlan[];
   readonly origins: readonly string[];

@@ -5,7 +5,8 @@
 
 import { corsExposedHeaders } from '../../functions/aws/cors.ts';
 import { type Refusal, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
-import { constant, type JsonObject } from './open-api.ts';
+import type { JsonObject } from '../open-api/json.ts';
+import { constant } from './constant.ts';
 
 export interface GatewayResponsesOptions {
   readonly hasIamGroups: boolean;

@@ -3,7 +3,8 @@
 import { corsMaxAgeSeconds, corsMethods, corsRequestHeaders } from '../../functions/aws/cors.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { healthBody } from '../health.ts';
-import { constant, type JsonObject } from './open-api.ts';
+import type { JsonObject } from '../open-api/json.ts';
+import { constant } from './constant.ts';
 
 /** Says that the API is deployed and nothing else: of the secret or the upstream it knows nothing. */
 export const health = (origins: readonly string[]): JsonObject => ({

@@ -4,14 +4,16 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
 import { originFault } from '../../functions/aws/cors.ts';
 import {
+  operations as catalogue,
   type Group,
   groups,
   limits,
+  type Operation,
   openable,
   openByDefault,
   planWithin,
 } from '../../lib/catalogue/index.ts';
-import { baseUrlFault } from '../../lib/gateway/index.ts';
+import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig, type ResolvedPlan } from './config.ts';
 
 /** REST APIs end an integration here; more takes a quota increase. */
@@ -89,6 +91,7 @@ const maxOriginsLength = 2000;
 const config = v.strictObject({
   upstream: v.strictObject({
     baseUrl: faultless(baseUrlFault, 'takes the absolute URL of the upstream'),
+    paths: v.optional(v.record(v.string(), v.string('takes a path')), {}),
     timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 10),
     allowLoopback: v.optional(v.boolean('takes true or false'), false),
   }),
@@ -139,7 +142,10 @@ const config = v.strictObject({
 });
 
 /** @throws ConfigError for the first wrong value */
-export function resolveConfig(given: CountersignConfig): ResolvedConfig {
+export function resolveConfig(
+  given: CountersignConfig,
+  operations: readonly Operation[] = catalogue,
+): ResolvedConfig {
   const parsed = v.safeParse(config, given, { abortEarly: true });
   if (!parsed.success) throw new ConfigError(sentenceOf(parsed.issues[0]));
   const {
@@ -156,6 +162,9 @@ export function resolveConfig(given: CountersignConfig): ResolvedConfig {
     throw new ConfigError(
       `upstream.baseUrl ${JSON.stringify(upstream.baseUrl)} cannot be used: use https; http on loopback is for emulators, with upstream.allowLoopback.`,
     );
+
+  const pathsFault = upstreamPathsFault(upstream.paths, operations);
+  if (pathsFault) throw new ConfigError(`upstream.paths cannot be used: ${pathsFault}.`);
 
   // A read is sent once more after a refused signature; the function must outlive both attempts.
   if (2 * upstream.timeoutSeconds >= functions.timeoutSeconds)

@@ -12,8 +12,8 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import type { JsonObject } from '../open-api/json.ts';
 import type { AccessLog } from './config.ts';
-import type { JsonObject } from './open-api.ts';
 
 export interface RestApiOptions {
   readonly title: string;

@@ -12,6 +12,7 @@ import {
   groups,
   type Operation,
 } from '../../lib/catalogue/index.ts';
+import { type UpstreamPaths, upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { apiDefinition } from './api-definition.ts';
 import { ConfigError, type CountersignConfig } from './config.ts';
 import { GroupFunction } from './group-function.ts';
@@ -34,7 +35,7 @@ export class CountersignStack extends Stack {
     // Callers without a type checker may leave the properties out; resolveConfig says then what is missing.
     const given = props ?? ({} as CountersignStackProps);
     const { stack, operations = catalogue, entryOf = handlerOf, ...config } = given;
-    const resolved = resolveConfig(config);
+    const resolved = resolveConfig(config, operations);
     super(scope, id, stack);
 
     const open = Object.keys(resolved.access) as Group[];
@@ -57,6 +58,7 @@ export class CountersignStack extends Stack {
           UPSTREAM_BASE_URL: resolved.upstream.baseUrl,
           UPSTREAM_TIMEOUT_MS: String(resolved.upstream.timeoutSeconds * 1000),
           SECRET_ID: secret.ref,
+          ...pathsVariable(resolved.upstream.paths, exposedOperations(exposed, [group])),
           ...(resolved.origins.length > 0 && { CORS_ORIGINS: resolved.origins.join(',') }),
         },
         ...resolved.functions,
@@ -139,4 +141,10 @@ const handlerOf = (group: Group) =>
 function keyOutput(plan: string, key: string): string {
   const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
   return plan === 'default' && key === 'default' ? 'ApiKeyId' : `ApiKeyId${capital(plan)}${capital(key)}`;
+}
+
+/** Each function is told of its own operations only: an environment holds 4 kB. */
+function pathsVariable(paths: UpstreamPaths, operations: readonly Operation[]): Record<string, string> {
+  const own = upstreamPathsOf(paths, operations);
+  return Object.keys(own).length > 0 ? { UPSTREAM_PATHS: JSON.stringify(own) } : {};
 }

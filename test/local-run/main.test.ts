@@ -65,10 +65,15 @@ describe('npm start', { concurrency: 2 }, () => {
       assert.ok(calls[0]?.[3]?.startsWith(`${url}/`));
       assert.equal(calls[0]?.[2], key);
       await said(/^Upstream: http:\/\/127\.0\.0\.1:\d+ \(simulated\)$/m);
-      await said(/^Open groups: accounts, orders, market-data$/m);
+      await said(
+        /^Open groups: accounts, orders, instruments, market-data, screeners, watchlists, fundamentals$/m,
+      );
       await said(
         /^\(in front of the simulator all may be open; deployed, those of one account are closed\)$/m,
       );
+      const [, page, keyOfPage] = await said(/^All operations, .*: (http:\S+\/docs)#key=(\S+)$/m);
+      assert.equal(page, `${url}/docs`);
+      assert.equal(keyOfPage, key);
       // Without the query: what a client asked for is not the log's business.
       await said(/^GET \/openapi\/market-data\/stock\/snapshot 200 \d+ ms$/m);
       await said(/^GET \/trading\/accounts\/list 200 \d+ ms$/m);
@@ -144,7 +149,7 @@ describe('npm start', { concurrency: 2 }, () => {
       APP_SECRET: 's',
       API_KEY: 'mine',
     });
-    await said(/^Open groups: market-data$/m);
+    await said(/^Open groups: instruments, market-data, screeners, fundamentals$/m);
     const [, url] = await said(/^Countersign on (\S+)$/m);
     await said(/Ctrl-C ends it\.\n/);
     for (const [target, status] of [

@@ -52,6 +52,15 @@ describe('settings', () => {
     });
   });
 
+  test('are another limit and other paths at the upstream, for those who want them', () => {
+    const { marketDataLimit, upstreamPaths } = readSettings({
+      MARKET_DATA_LIMIT: '100000',
+      UPSTREAM_PATHS: '{"placeOrder":"/trading/orders/place"}',
+    });
+    assert.deepEqual(marketDataLimit, { requests: 100_000, perSeconds: 60 });
+    assert.deepEqual(upstreamPaths, { placeOrder: '/trading/orders/place' });
+  });
+
   test('that are empty are not set', () => {
     const {
       port,
@@ -136,6 +145,17 @@ describe('a wrong environment is one clear line that names the variable', () => 
       { API_KEY: key },
       /^API_KEY must be 1 to 128 visible ASCII characters without spaces\.$/,
     ]),
+    ...['0', '1', '-5', '1e3', 'many'].map((limit): readonly [Environment, RegExp] => [
+      { MARKET_DATA_LIMIT: limit },
+      /^MARKET_DATA_LIMIT must be a number of requests a minute from 2 on, not ".*"\.$/,
+    ]),
+    [{ ...upstream, MARKET_DATA_LIMIT: '600' }, /^MARKET_DATA_LIMIT is for the simulator/],
+    ...['{', '[]', '{"placeOrders":"/a"}', '{"placeOrder":"a"}'].map(
+      (paths): readonly [Environment, RegExp] => [
+        { UPSTREAM_PATHS: paths },
+        /^UPSTREAM_PATHS must be JSON like \{"placeOrder":"\/trading\/orders\/place"\}: /,
+      ],
+    ),
     ...['auth', 'market_data', 'orders,auth', 'orders,', 'all,orders', 'constructor'].map(
       (names): readonly [Environment, RegExp] => [
         { OPEN_GROUPS: names },

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { corsExposedHeaders, corsRequestHeaders } from '../../functions/aws/cors.ts';
 import { type ApiDefinitionOptions, apiDefinition } from '../../infra/stack/api-definition.ts';
 import {
+  exposedOperations,
   getStockSnapshots,
   listAccounts,
   type Operation,
+  openable,
+  operations,
   placeOrder,
   routesOf,
 } from '../../lib/catalogue/index.ts';
+import { objectsIn } from '../open-api/support.ts';
 
 const uris = { 'market-data': 'uri:market-data', accounts: 'uri:accounts', orders: 'uri:orders' };
 
@@ -16,6 +20,9 @@ interface Method {
   readonly operationId?: string;
   readonly security?: readonly Readonly<Record<string, readonly []>>[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: { readonly $ref?: string } } };
+  };
   readonly responses: Readonly<Record<string, { readonly headers?: object }>>;
   readonly 'x-amazon-apigateway-request-validator'?: string;
   readonly 'x-amazon-apigateway-integration': {
@@ -37,7 +44,10 @@ interface Method {
 
 interface Definition {
   readonly openapi: string;
-  readonly components: { readonly securitySchemes: Readonly<Record<string, object>> };
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, object>>;
+    readonly schemas: Readonly<Record<string, object>>;
+  };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Method>>>>;
   readonly 'x-amazon-apigateway-api-key-source': string;
   readonly 'x-amazon-apigateway-request-validators': Readonly<Record<string, object>>;
@@ -225,4 +235,43 @@ test('a path of two operations, or an operation of a closed group, is refused', 
     /belongs to two operations/,
   );
   assert.throws(() => define({ access: {} }), /getStockSnapshots belongs to market-data, which is not open/);
+});
+
+describe('bodies have models', () => {
+  const all = exposedOperations(operations, openable);
+  const { paths, components } = define({
+    operations: all,
+    access: Object.fromEntries(openable.map((group) => [group, 'api-key'])),
+    integrationUris: Object.fromEntries(openable.map((group) => [group, `uri:${group}`])),
+  });
+
+  test('one for each body, at every path and alias, and none that nobody refers to', () => {
+    for (const { path, operation } of routesOf(all)) {
+      const method = paths[path]?.[operation.method.toLowerCase()];
+      const { $ref } = method?.requestBody?.content['application/json'].schema ?? {};
+      assert.equal($ref !== undefined, operation.body !== undefined, path);
+      if ($ref) assert.ok($ref.split('/').at(-1)! in components.schemas, $ref);
+    }
+    const text = JSON.stringify([paths, components]);
+    for (const name of Object.keys(components.schemas))
+      assert.ok(text.includes(`"#/components/schemas/${name}"`), name);
+  });
+
+  test('in words that API Gateway’s models know, and in ASCII', () => {
+    const known = new Set([
+      ...['type', 'properties', 'required', 'items', 'enum', 'pattern', '$ref'],
+      ...['minimum', 'maximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
+    ]);
+    for (const [schema, path] of objectsIn(components.schemas))
+      if (path.length > 0 && path.at(-1) !== 'properties')
+        for (const keyword of Object.keys(schema))
+          assert.ok(known.has(keyword), [...path, keyword].join('/'));
+    assert.match(JSON.stringify(components), /^[ -~]*$/);
+  });
+
+  test('and refuse nothing: no validator looks at a body', () => {
+    const { 'x-amazon-apigateway-request-validators': validators } = define();
+    for (const validator of Object.values(validators))
+      assert.equal((validator as { validateRequestBody: boolean }).validateRequestBody, false);
+  });
 });

@@ -12,7 +12,7 @@ const upstream = { baseUrl };
 
 test('an upstream is enough: the rest has defaults that are safe', () => {
   const resolved = resolveConfig({ upstream });
-  assert.deepEqual(resolved.upstream, { baseUrl, timeoutSeconds: 10 });
+  assert.deepEqual(resolved.upstream, { baseUrl, paths: {}, timeoutSeconds: 10 });
   assert.deepEqual(
     resolved.access,
     Object.fromEntries(openByDefault.map((group) => [group, 'api-key'])),
@@ -62,6 +62,21 @@ const refused: readonly (readonly [what: string, config: unknown, sentence: RegE
   ['no upstream', {}, /^upstream is required\.$/],
   ['no base URL', { upstream: {} }, /^upstream\.baseUrl is required\.$/],
   ['a relative base URL', { upstream: { baseUrl: 'api' } }, /^upstream\.baseUrl .*not an absolute URL\.$/],
+  [
+    'a path of an unknown operation',
+    { upstream: { baseUrl, paths: { placeOrders: '/trading/orders/place' } } },
+    /^upstream\.paths cannot be used: no operation here is called placeOrders\.$/,
+  ],
+  [
+    'a path that cannot be signed',
+    { upstream: { baseUrl, paths: { placeOrder: '/trading orders' } } },
+    /^upstream\.paths cannot be used: the path of placeOrder .*\.$/,
+  ],
+  [
+    'a path that is no text',
+    { upstream: { baseUrl, paths: { placeOrder: 1 } } },
+    /^upstream\.paths\.placeOrder takes a path\.$/,
+  ],
   ['http to a host', { upstream: { baseUrl: 'http://up.example' } }, /^upstream\.baseUrl .*use https\.$/],
   [
     'http on loopback',
@@ -211,6 +226,7 @@ test('http on loopback is taken for emulators, where it is asked for', () => {
   const baseUrl = 'http://127.0.0.1:8788';
   assert.deepEqual(resolveConfig({ upstream: { baseUrl, allowLoopback: true } }).upstream, {
     baseUrl,
+    paths: {},
     timeoutSeconds: 10,
   });
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getStockSnapshots, listAccounts, openable, placeOrder } from '../../lib/catalogue/index.ts';
-import { allOperations } from './all-operations.ts';
-import { baseUrl, type Resource, type Synthesised, someHandler, synthesise } from './synthesise.ts';
+import { baseUrl, type Resource, type Synthesised, synthesise } from './synthesise.ts';
 
 const operations = [getStockSnapshots, listAccounts, placeOrder];
 const plain = synthesise({ operations });
@@ -19,8 +18,6 @@ test('closed groups are neither routed nor deployed', () => {
 
 test('operations on tokens are never routed, whatever is opened', () => {
   const everything = synthesise({
-    operations: allOperations,
-    entryOf: someHandler,
     groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
   });
   assert.equal(everything.all('AWS::Lambda::Function').length, openable.length);
@@ -45,6 +42,21 @@ test('the environment names the secret and does not hold it', () => {
     UPSTREAM_TIMEOUT_MS: '10000',
     SECRET_ID: { Ref: secretId },
   });
+});
+
+test('a function knows the other paths of its own operations', () => {
+  const paths = {
+    placeOrder: '/trading/orders/place',
+    getStockSnapshots: '/market-data/stocks/snapshots/list',
+  };
+  const { all } = synthesise({ upstream: { baseUrl, paths }, groups: { orders: 'iam' } });
+  const told = all('AWS::Lambda::Function').map(
+    ([, { Properties }]) => variablesOf(Properties).UPSTREAM_PATHS,
+  );
+  assert.deepEqual(told.filter((variable) => variable !== undefined).sort(), [
+    JSON.stringify({ getStockSnapshots: paths.getStockSnapshots }),
+    JSON.stringify({ placeOrder: paths.placeOrder }),
+  ]);
 });
 
 test('functions know the origins', () => {

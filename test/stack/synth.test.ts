@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { allOperations } from './all-operations.ts';
-import { someHandler, synthesise } from './synthesise.ts';
+import { synthesise } from './synthesise.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -100,8 +99,6 @@ test('cfn-lint finds nothing', { skip: !existsSync(cfnLint) && !process.env.CI &
   await synth;
   const everything = join(work, 'everything.template.json');
   const { template } = synthesise({
-    operations: allOperations,
-    entryOf: someHandler,
     groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
     cors: { origins: ['https://a.example', 'capacitor://localhost'] },
     plans: { partner: { ratePerSecond: 0.5, burst: 5, quota: { requests: 1000, per: 'day' } } },

@@ -1,6 +1,5 @@
 /** A stack's template for one test, without bundling: what the bundles hold is looked at elsewhere. */
 
-import { fileURLToPath } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
@@ -45,7 +44,3 @@ export function synthesise(props: Partial<CountersignStackProps> = {}): Synthesi
     },
   };
 }
-
-/** For groups that have no handler yet. */
-export const someHandler = () =>
-  fileURLToPath(new URL('../../functions/market-data/handler.ts', import.meta.url));

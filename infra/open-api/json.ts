@@ -6,5 +6,5 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** How API Gateway's parameter mappings write a constant. */
-export const constant = (value: string) => `'${value}'`;
+export const isJsonObject = (json: Json | undefined): json is JsonObject =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);

@@ -1,0 +1,118 @@
+/** The table of all operations in docs/operations.md: what each is, and where every fact about it comes from. */
+
+import { type Group, groups, limits, type Operation, type Source } from '../../lib/catalogue/index.ts';
+
+/** @returns Markdown, the same for the same operations */
+export function operationsTable(operations: readonly Operation[]): string {
+  const decisions = new Decisions();
+  const ofGroup = (group: Group) => operations.filter((operation) => operation.group === group);
+  const sections = (Object.keys(groups) as Group[])
+    .filter((group) => ofGroup(group).length > 0)
+    .map((group) => section(group, ofGroup(group), decisions));
+  const routed = operations.reduce((count, { aliases }) => count + 1 + aliases.length, 0);
+  return `${[
+    '# Operations',
+    'Made from `lib/catalogue` by `npm run docs`; a test keeps it current.',
+    `${operations.length} operations on ${routed} paths. An alias takes and answers the same as the first path.`,
+    ...rules,
+    ...sections,
+    sideEffects(operations.filter(({ sideEffect }) => sideEffect)),
+    decisions.list(),
+  ].join('\n\n')}\n`;
+}
+
+const rules = [
+  `**Unknown parameters.** A query parameter that an operation does not name is refused, everywhere: a misspelt
+one would otherwise change an answer silently. The exception is an operation marked _any_ below. Members of a body
+that its schema does not name pass: bodies grow, and some of their members no source lists.`,
+  `**Authentication.** _key_: an API key, which counts requests and authenticates nobody. _closed_: belongs to one
+account at the upstream; the deployer opens the group, with AWS signatures (\`groups.NAME: 'iam'\`). _never_: for the
+operator’s own client; no gateway serves it.`,
+  `**Sources**, for path · request · answer: **I** the interface text, which wins every conflict, **S** the vendor’s
+SDK, **D** the vendor’s documents, **?** inferred.`,
+];
+
+const authentication = { open: 'key', closed: 'closed', never: 'never' };
+
+function section(group: Group, operations: readonly Operation[], decisions: Decisions): string {
+  const { title, exposure } = groups[group];
+  return [
+    `## ${title}`,
+    '',
+    `Group \`${group}\`, authentication: _${authentication[exposure]}_.`,
+    '',
+    '| Operation | Method and paths | Parameters, the required ones in bold | Limit | Sources | Decided |',
+    '|---|---|---|---|---|---|',
+    ...operations.map((operation) => row(operation, decisions)),
+  ].join('\n');
+}
+
+function row(operation: Operation, decisions: Decisions): string {
+  const { id, title, method, path, aliases, limit, sources, deprecated } = operation;
+  const cells = [
+    `\`${id}\`<br>${title}${deprecated ? `<br>_Deprecated._ ${deprecated}` : ''}`,
+    [`${method} \`${path}\``, ...aliases.map((alias) => `\`${alias}\``)].join('<br>'),
+    parameters(operation),
+    limit ? limitInBrief(limit) : '',
+    [sources.path, sources.request, sources.response].map(letters).join(' · '),
+    (operation.decisions ?? []).map((decision) => decisions.number(decision)).join(', '),
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function parameters({ query, anyQuery, body, headers = [] }: Operation): string {
+  const names = Object.entries(query).map(([name, { required }]) =>
+    required ? `**\`${name}\`**` : `\`${name}\``,
+  );
+  return [
+    ...names,
+    ...(anyQuery ? ['_any_'] : []),
+    ...(body ? ['**JSON body**'] : []),
+    ...headers.map((name) => `header \`${name}\``),
+  ].join(', ');
+}
+
+function limitInBrief(name: NonNullable<Operation['limit']>): string {
+  const { requests, perSeconds } = limits[name];
+  return `${requests} in ${perSeconds} s`;
+}
+
+const letterOf: Readonly<Record<Source, string>> = {
+  interface: 'I',
+  'vendor-sdk': 'S',
+  'vendor-docs': 'D',
+  inferred: '?',
+};
+
+const letters = (sources: readonly Source[]) => sources.map((source) => letterOf[source]).join('');
+
+function sideEffects(operations: readonly Operation[]): string {
+  return [
+    '## Side effects',
+    '',
+    'Sent at most once. When the answer is lost, the client is told `outcome_unknown`, and this as `find_out`:',
+    '',
+    '| Operation | How to find out |',
+    '|---|---|',
+    ...operations.map(({ id, sideEffect }) => `| \`${id}\` | ${sideEffect?.findOut ?? ''} |`),
+  ].join('\n');
+}
+
+/** Several operations share a decision: it is told once, and referred to by its number. */
+class Decisions {
+  readonly #numbers = new Map<string, number>();
+
+  number(decision: string): number {
+    const known = this.#numbers.get(decision) ?? this.#numbers.size + 1;
+    this.#numbers.set(decision, known);
+    return known;
+  }
+
+  list(): string {
+    return [
+      '## Decided where sources conflict or are silent',
+      '',
+      ...[...this.#numbers].map(([decision, number]) => `${number}. ${decision}`),
+    ].join('\n');
+  }
+}

@@ -1,0 +1,53 @@
+/**
+ * Examples of answers: what the simulated upstream says to the catalogue's example requests. Its market and
+ * clock stand still here, so that the same catalogue always gives the same document.
+ */
+
+import type * as v from 'valibot';
+import type { Operation } from '../../lib/catalogue/index.ts';
+import { behaviourOf } from '../simulator/behaviours/index.ts';
+import { createWorld } from '../simulator/world.ts';
+import { isJsonObject, type Json } from './json.ts';
+import { baseOf, isArray, isObject, isRecord, isWrapped } from './schema-parts.ts';
+
+const seed = 1;
+
+/** A trading day, in regular hours. */
+const now = Date.parse('2026-10-21T15:00:00Z');
+
+/** By operation id; without those that the simulator does not play. */
+export function answerExamples(operations: readonly Operation[]): ReadonlyMap<string, Json> {
+  const examples = new Map<string, Json>();
+  const ofReads = createWorld(seed);
+  for (const operation of operations) {
+    const { query = {}, body } = operation.example;
+    // What one operation changes must not show in the example of another.
+    const world = operation.sideEffect ? createWorld(seed) : ofReads;
+    const reply = behaviourOf(operation.id)({ operation, query, body, now }, world);
+    if (reply.ok) {
+      const payload = JSON.parse(JSON.stringify(reply.payload)) as Json;
+      examples.set(operation.id, shown(payload, operation.response));
+    }
+  }
+  return examples;
+}
+
+/**
+ * Two records of a list, and one of each list in them: the third says nothing new. Of their members those that
+ * the schema names: the upstream may answer more, but an example that shows more explains nothing.
+ */
+function shown(json: Json, schema: v.GenericSchema, most = 2): Json {
+  const base = baseOf(schema);
+  if (isWrapped(base)) return shown(json, base.wrapped, most);
+  if (isArray(base) && Array.isArray(json))
+    return json.slice(0, most).map((one: Json) => shown(one, base.item, 1));
+  if (!isJsonObject(json)) return json;
+  const members = isObject(base) ? base.entries : undefined;
+  const value = isRecord(base) ? base.value : undefined;
+  return Object.fromEntries(
+    Object.entries(json).flatMap(([name, inner]) => {
+      const part = members?.[name] ?? value;
+      return part ? [[name, shown(inner, part, most)]] : [];
+    }),
+  );
+}

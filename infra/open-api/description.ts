@@ -1,0 +1,34 @@
+/** An operation in prose: what types cannot say, in Markdown. */
+
+import { limits, type Operation } from '../../lib/catalogue/index.ts';
+
+export function descriptionOf(operation: Operation): string {
+  const { aliases, anyQuery, deprecated, limit, notes = [], paging, sideEffect, decisions = [] } = operation;
+  return [
+    deprecated && `**Deprecated.** ${deprecated}`,
+    ...notes,
+    paging && pages(paging),
+    sideEffect &&
+      `Changes state at the upstream: sent once. When the answer is lost, the code is \`outcome_unknown\`. ${sideEffect.findOut}`,
+    anyQuery && 'Takes query parameters of any name, and passes them on.',
+    limit && `Counts against the upstream’s limit of ${limitInWords(limit)}.`,
+    aliases.length > 0 && `Also at ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`,
+    decisions.length > 0 && `Decided where sources conflict or are silent:\n\n${bullets(decisions)}`,
+  ]
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+function pages({ parameter, items, next }: NonNullable<Operation['paging']>): string {
+  const where =
+    'member' in next ? `\`${next.member}\` of the answer` : `\`${next.ofLastItem}\` of its last record`;
+  const records = items ? `the records stand in \`${items}\`; ` : '';
+  return `One page of several: ${records}the next one is asked for with \`${parameter}\` set to ${where}.`;
+}
+
+export function limitInWords(name: NonNullable<Operation['limit']>): string {
+  const { title, requests, perSeconds } = limits[name];
+  return `${requests} requests in ${perSeconds} s (${title})`;
+}
+
+const bullets = (lines: readonly string[]) => lines.map((line) => `- ${line}`).join('\n');

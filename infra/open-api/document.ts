@@ -1,0 +1,141 @@
+/** The interface as one OpenAPI document for people and generators, derived from the catalogue. */
+
+import { type Group, groups, type Operation } from '../../lib/catalogue/index.ts';
+import { answerExamples } from './answer-examples.ts';
+import { descriptionOf } from './description.ts';
+import { headers, introduction } from './front-matter.ts';
+import type { Json, JsonObject } from './json.ts';
+import { createRefusals, type Refusals } from './problem.ts';
+import { parametersOf, requestBodyOf } from './request.ts';
+import { namesFor } from './schema-names.ts';
+import { createSchemas, type Schemas } from './schemas.ts';
+import { type Caller, describedSchemes, securityOf } from './security.ts';
+
+export interface DocumentOptions {
+  /** Default 3.1. */
+  readonly version?: OpenApiVersion;
+  /** The operations of this gateway. */
+  readonly operations: readonly Operation[];
+  /** Where it is; several are alternatives. */
+  readonly servers: readonly JsonObject[];
+  /** How callers of a group show who they are. Default: what a deployment asks of them. */
+  readonly access?: (group: Group) => Caller;
+}
+
+export type OpenApiVersion = '3.1' | '3.0';
+
+/** What belongs to one account is not for everybody who has an app's key. */
+export const asDeployed = (group: Group): Caller => (groups[group].exposure === 'open' ? 'api-key' : 'iam');
+
+export function openApiDocument(options: DocumentOptions): JsonObject {
+  const { version = '3.1', operations, servers, access = asDeployed } = options;
+  const schemas = createSchemas(namesFor(operations), version);
+  const parts: Parts = {
+    schemas,
+    refusals: createRefusals(schemas),
+    examples: answerExamples(operations),
+    access,
+  };
+  const paths = pathsOf(operations, parts);
+  const served = [...new Set(operations.map(({ group }) => group))];
+  const ways = new Set(served.map(access));
+  return {
+    ...dialect[version],
+    servers,
+    tags: served.map(tag),
+    paths,
+    components: {
+      securitySchemes: {
+        ...(ways.has('api-key') && { api_key: describedSchemes.api_key }),
+        ...(ways.has('iam') && { sigv4: describedSchemes.sigv4 }),
+      },
+      headers,
+      responses: parts.refusals.components(),
+      schemas: schemas.components(),
+    },
+  };
+}
+
+/** `version` is that of this document; the interface itself has none. */
+const info = { title: 'Countersign', version: '1', description: introduction };
+
+const dialect: Readonly<Record<OpenApiVersion, JsonObject>> = {
+  '3.1': {
+    openapi: '3.1.1',
+    info: {
+      ...info,
+      summary: 'A Trading & Market Data interface, without signing.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+  },
+  '3.0': {
+    openapi: '3.0.3',
+    info: { ...info, license: { name: 'MIT', url: 'https://spdx.org/licenses/MIT.html' } },
+  },
+};
+
+interface Parts {
+  readonly schemas: Schemas;
+  readonly refusals: Refusals;
+  /** Of answers, by operation id. */
+  readonly examples: ReadonlyMap<string, Json>;
+  readonly access: NonNullable<DocumentOptions['access']>;
+}
+
+function pathsOf(operations: readonly Operation[], parts: Parts): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const operation of operations) {
+    const { path, method } = operation;
+    const verb = method.toLowerCase();
+    if (paths[path]?.[verb]) throw new Error(`${method} ${path} belongs to two operations.`);
+    paths[path] = { ...paths[path], [verb]: operationObject(operation, parts) };
+  }
+  return paths;
+}
+
+/** Under its main path only: a generated client would have each alias as a method of its own. */
+function operationObject(operation: Operation, parts: Parts): JsonObject {
+  const { id, group, title, aliases, deprecated } = operation;
+  const parameters = parametersOf(operation);
+  const requestBody = requestBodyOf(operation, parts.schemas);
+  return {
+    operationId: id,
+    summary: title,
+    description: descriptionOf(operation),
+    tags: [group],
+    ...(deprecated !== undefined && { deprecated: true }),
+    security: securityOf(parts.access(group)),
+    ...(parameters.length > 0 && { parameters }),
+    ...(requestBody && { requestBody }),
+    responses: { 200: answer(operation, parts), ...parts.refusals.of(operation) },
+    ...(aliases.length > 0 && { 'x-aliases': aliases }),
+  };
+}
+
+function answer({ id, title, response }: Operation, { schemas, examples }: Parts): JsonObject {
+  const example = examples.get(id);
+  return {
+    description: `${title}: the upstream’s answer, byte for byte.`,
+    headers: {
+      'x-request-id': { $ref: '#/components/headers/RequestId' },
+      'x-upstream-request-id': { $ref: '#/components/headers/UpstreamRequestId' },
+      'cache-control': { $ref: '#/components/headers/CacheControl' },
+    },
+    content: {
+      'application/json': { schema: schemas.of(response), ...(example !== undefined && { example }) },
+    },
+  };
+}
+
+const tag = (group: Group): JsonObject => ({
+  name: group,
+  'x-displayName': groups[group].title,
+  description: exposure[groups[group].exposure],
+});
+
+const exposure = {
+  open: 'Open: an API key is enough.',
+  closed:
+    'Closed until the deployer opens it with authentication: it belongs to one account at the upstream.',
+  never: 'Never behind a gateway: it issues credentials.',
+};

@@ -1,0 +1,34 @@
+/** What a document says once: how the interface behaves, and the headers of its answers. */
+
+export const introduction = `A broker’s Trading & Market Data interface, signed by a gateway: requests come without signing headers, and
+answers are the upstream’s, byte for byte.
+
+- **Decimals** are texts (\`"227.50"\`, format \`decimal\`), so that no digit is lost. Times are Unix time in
+  milliseconds, or ISO 8601 text where a member’s name ends in \`_at\`.
+- **Parameters** that an operation does not name are refused, except where its description says that it takes
+  any. No value of a query may have an \`&\` in it: the upstream’s signature cannot carry it. \`True\` and \`False\`
+  are taken as \`true\` and \`false\`. Members of a body that a schema does not name are passed on.
+- **Answers** may have more members than their schemas: clients ignore what they do not know.
+- **Errors** are \`application/problem+json\` with a stable \`code\`. One 400 names every wrong parameter. A path
+  that is not served answers 404 \`unknown_operation\`; another method 405 \`method_not_allowed\`, or what API
+  Gateway makes of it.
+- **Aliases**, the paths of older versions, answer the same; they stand in \`x-aliases\`.`;
+
+export const headers = {
+  RequestId: {
+    description: 'Names this request in the operator’s logs.',
+    schema: { type: 'string' },
+  },
+  UpstreamRequestId: {
+    description: 'Names the request at the upstream, if that gave it a name.',
+    schema: { type: 'string' },
+  },
+  CacheControl: {
+    description: 'Always `no-store`.',
+    schema: { type: 'string' },
+  },
+  RetryAfter: {
+    description: 'Seconds after which asking again makes sense, if something is known of it.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+};

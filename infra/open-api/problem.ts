@@ -1,0 +1,169 @@
+/** The shape of every error, and which of them an operation can answer. */
+
+import * as v from 'valibot';
+import type { Operation } from '../../lib/catalogue/index.ts';
+import { type RefusalCode, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Schemas } from './schemas.ts';
+
+const codes = Object.keys(refusalKinds) as RefusalCode[];
+
+/** Documents what `refusalResponse` writes. */
+export const problem = v.looseObject({
+  title: v.pipe(v.string(), v.description('The status in words.')),
+  status: v.pipe(v.number(), v.integer(), v.description('The status of the answer.')),
+  detail: v.pipe(v.string(), v.description('For people; its words may change.')),
+  code: v.pipe(v.picklist(codes), v.description('What a client switches on.')),
+  request_id: v.pipe(v.string(), v.description('Names this request in the operator’s logs.')),
+  error_code: v.pipe(
+    v.string(),
+    v.description('As clients of the interface know it; the upstream’s, if it has one.'),
+  ),
+  message: v.pipe(v.string(), v.description('As clients of the interface know it.')),
+  errors: v.optional(
+    v.pipe(
+      v.array(
+        v.looseObject({
+          in: v.picklist(['query', 'body', 'header']),
+          name: v.pipe(v.string(), v.description('The parameter, or a JSON Pointer into the body.')),
+          detail: v.string(),
+          allowed: v.optional(v.pipe(v.string(), v.description('What would be right.'))),
+          received: v.optional(v.pipe(v.string(), v.description('What came, shortened.'))),
+        }),
+      ),
+      v.description('Each wrong part of the request.'),
+    ),
+  ),
+  find_out: v.optional(
+    v.pipe(v.string(), v.description('How to learn what became of a request whose outcome is unknown.')),
+  ),
+  upstream: v.optional(
+    v.pipe(
+      v.looseObject({
+        status: v.pipe(v.number(), v.integer()),
+        error_code: v.optional(v.string()),
+        message: v.optional(v.string()),
+        request_id: v.optional(v.string()),
+      }),
+      v.description('What the upstream said when it refused.'),
+    ),
+  ),
+});
+
+/** Said of paths that are in no document. */
+const notOfAnOperation: readonly RefusalCode[] = ['unknown_operation', 'method_not_allowed'];
+const ofBodies: readonly RefusalCode[] = ['payload_too_large', 'unsupported_media_type'];
+/** What a read answers where a request with a side effect has an unknown outcome. */
+const ofReads: readonly RefusalCode[] = [
+  'upstream_error',
+  'upstream_broken_answer',
+  'upstream_answer_too_large',
+  'upstream_timeout',
+];
+const ofSideEffects: readonly RefusalCode[] = ['outcome_unknown'];
+
+/** Codes that come with more statuses than their own. */
+const statuses: Partial<Record<RefusalCode, readonly number[]>> = {
+  upstream_rejected: [400, 404, 422],
+  gateway_error: [500, 502],
+};
+
+const statusesOf = (code: RefusalCode) => statuses[code] ?? [refusalKinds[code].status];
+
+function canAnswer({ body, sideEffect }: Operation, code: RefusalCode): boolean {
+  if (notOfAnOperation.includes(code)) return false;
+  if (ofBodies.includes(code)) return body !== undefined;
+  if (ofReads.includes(code)) return sideEffect === undefined;
+  return !ofSideEffects.includes(code) || sideEffect !== undefined;
+}
+
+/** References by status, to responses that `components` gives afterwards. */
+export interface Refusals {
+  of(operation: Operation): JsonObject;
+  components(): JsonObject;
+}
+
+export function createRefusals(schemas: Schemas): Refusals {
+  const components = new Map<string, JsonObject>();
+  return {
+    of(operation) {
+      const possible = codes.filter((code) => canAnswer(operation, code));
+      const byStatus = [...new Set(possible.flatMap(statusesOf))].sort((one, other) => one - other);
+      return Object.fromEntries(
+        byStatus.map((status) => {
+          const here = possible.filter((code) => statusesOf(code).includes(status));
+          const name = nameOf(status, here);
+          if (!components.has(name)) components.set(name, response(status, here, operation, schemas));
+          return [String(status), { $ref: `#/components/responses/${name}` }];
+        }),
+      );
+    },
+    components: () => Object.fromEntries([...components].sort(([one], [other]) => (one < other ? -1 : 1))),
+  };
+}
+
+/** The status in words; where orders answer something else than reads, with what it is about. */
+function nameOf(status: number, here: readonly RefusalCode[]): string {
+  const { title } = example(status, here[0] as RefusalCode);
+  const words = String(title).replaceAll(' ', '');
+  return here.some((code) => ofReads.includes(code)) ? `${words}OfRead` : words;
+}
+
+function response(
+  status: number,
+  here: readonly RefusalCode[],
+  { sideEffect }: Operation,
+  schemas: Schemas,
+): JsonObject {
+  const waits = here.some((code) => 'retry-after' in answerTo(status, code).headers);
+  return {
+    description: here.map((code) => `- \`${code}\`: ${refusalKinds[code].detail}`).join('\n'),
+    headers: {
+      'x-request-id': { $ref: '#/components/headers/RequestId' },
+      'cache-control': { $ref: '#/components/headers/CacheControl' },
+      ...(waits && { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }),
+    },
+    content: {
+      'application/problem+json': {
+        schema: schemas.of(problem),
+        examples: Object.fromEntries(
+          here.map((code) => [code, { value: example(status, code, sideEffect?.findOut) }]),
+        ),
+      },
+    },
+  };
+}
+
+function answerTo(status: number, code: RefusalCode, findOut?: string) {
+  return refusalResponse(
+    {
+      code,
+      status,
+      ...(code === 'throttled' && { retryAfterSeconds: 1 }),
+      ...(ofSideEffects.includes(code) && findOut !== undefined && { findOut }),
+      ...(code === 'invalid_parameter' && {
+        errors: [wrongCategory],
+        detail: 'category: not an allowed value',
+      }),
+      ...(code === 'upstream_rejected' && {
+        upstream: {
+          status: status === 422 ? 417 : status,
+          errorCode: 'INVALID_PARAMETER',
+          message: 'symbol',
+        },
+      }),
+    },
+    '5bede46d-440d-41ae-a2e1-570d323012d3',
+  );
+}
+
+const wrongCategory = {
+  in: 'query',
+  name: 'category',
+  detail: 'not an allowed value',
+  allowed: 'one of US_STOCK, US_ETF',
+  received: 'US',
+} as const;
+
+const example = (status: number, code: RefusalCode, findOut?: string) =>
+  JSON.parse(new TextDecoder().decode(answerTo(status, code, findOut).body)) as Record<string, Json>;

@@ -1,0 +1,77 @@
+/** What a client may send: the parameters and the body of an operation, as its check takes them. */
+
+import type { Operation, Parameter } from '../../lib/catalogue/index.ts';
+import { portable } from './dialects.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Schemas } from './schemas.ts';
+
+/** Query parameters, then the headers that are forwarded. */
+export function parametersOf({ query, headers = [], example }: Operation): readonly JsonObject[] {
+  return [
+    ...Object.entries(query).map(([name, parameter]) => {
+      const value = example.query?.[name];
+      return {
+        name,
+        in: 'query',
+        ...(parameter.required && { required: true }),
+        description: describeParameter(parameter),
+        // Several values travel in one text.
+        ...(parameter.list && { style: 'form', explode: false }),
+        schema: parameterSchema(parameter),
+        ...(value !== undefined && { example: typed(parameter, value) }),
+      };
+    }),
+    ...headers.map((name) => ({
+      name,
+      in: 'header',
+      description: 'Forwarded to the upstream as it is.',
+      // No space at an end: HTTP would lose it.
+      schema: { type: 'string', pattern: '^[!-~]([ -~]{0,254}[!-~])?$' },
+    })),
+  ];
+}
+
+function parameterSchema({ json, list }: Parameter): JsonObject {
+  const value = {
+    ...json,
+    ...(json.pattern && { pattern: portable(json.pattern) }),
+  } as unknown as JsonObject;
+  if (!list) return value;
+  return {
+    type: 'array',
+    items: value,
+    minItems: 1,
+    ...(list.maxItems !== undefined && { maxItems: list.maxItems }),
+  };
+}
+
+/** What is allowed, where the schema does not show it at a glance. */
+const describeParameter = ({ description, allowed, json }: Parameter) =>
+  json.enum || json.type === 'boolean' ? description : `${description} Takes ${allowed}.`;
+
+/** The value of a text in a query. */
+function typed({ json, list }: Parameter, text: string): Json {
+  if (list) return text.split(list.separator).map((item) => scalar(json.type, item));
+  return scalar(json.type, text);
+}
+
+function scalar(type: Parameter['json']['type'], text: string): Json {
+  if (type === 'integer') return Number(text);
+  if (type === 'boolean') return text === 'true';
+  return text;
+}
+
+/** Undefined for an operation that takes no body. */
+export function requestBodyOf({ body, example }: Operation, schemas: Schemas): JsonObject | undefined {
+  if (!body) return undefined;
+  return {
+    required: true,
+    description: 'JSON of at most 1 MiB. Members that the schema does not name are passed on.',
+    content: {
+      'application/json': {
+        schema: schemas.of(body),
+        ...(example.body !== undefined && { example: example.body as Json }),
+      },
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { operationsTable } from '../../infra/commands/operations-table.ts';
+import { operations, routesOf } from '../../lib/catalogue/index.ts';
+
+const text = operationsTable(operations);
+
+test('docs/operations.md is current', () => {
+  const file = join(import.meta.dirname, '../../docs/operations.md');
+  assert.equal(readFileSync(file, 'utf8'), text, 'the catalogue has changed: npm run docs');
+});
+
+test('it has every operation, path and decision', () => {
+  const rows = text.split('\n').filter((line) => line.startsWith('| `'));
+  for (const { id } of operations)
+    assert.ok(
+      rows.some((row) => row.startsWith(`| \`${id}\`<br>`)),
+      id,
+    );
+  for (const { path } of routesOf(operations)) assert.ok(text.includes(`\`${path}\``), path);
+  for (const decision of operations.flatMap(({ decisions = [] }) => decisions))
+    assert.equal(text.split(`. ${decision}\n`).length, 2, `told once: ${decision}`);
+});
+
+test('no cell breaks its table', () => {
+  for (const row of text.split('\n').filter((line) => line.startsWith('| `')))
+    assert.match(row, /^(\|( [^|]+| ?)){2,6} \|$/, row);
+});

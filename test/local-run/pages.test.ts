@@ -1,0 +1,78 @@
+/** What the local run answers beside the API: its document, and the page to read it. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { startLocalRun } from '../../infra/local/local-run.ts';
+import { readSettings } from '../../infra/local/settings.ts';
+import { exposedOperations, type Group, openable, operations } from '../../lib/catalogue/index.ts';
+import type { Document } from '../open-api/support.ts';
+
+const key = 'a-key-that-is-nowhere';
+
+async function runWith(t: TestContext, openGroups: readonly Group[] = openable) {
+  const settings = { ...readSettings({ API_KEY: key }), port: 0, upstream: { simulatorPort: 0 }, openGroups };
+  const run = await startLocalRun(settings);
+  t.after(() => run.close());
+  return run;
+}
+
+test('/openapi.json needs no key, names this server and what it exposes', async (t) => {
+  for (const open of [openable, ['market-data']] as const) {
+    const { url } = await runWith(t, open);
+    const response = await fetch(`${url}/openapi.json`);
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('content-type'), 'application/json');
+    const document = (await response.json()) as Document;
+    assert.equal(document.servers[0]?.url, url);
+    const exposed = exposedOperations(operations, open);
+    assert.deepEqual(Object.keys(document.paths).sort(), exposed.map(({ path }) => path).sort());
+    assert.deepEqual(Object.keys(document.components.securitySchemes), ['api_key']);
+    assert.ok((await new Validator().validate({ ...document })).valid);
+  }
+});
+
+test('/docs is a page of the installed package, under a policy that lets nothing in or out', async (t) => {
+  const { url } = await runWith(t);
+  const page = await fetch(`${url}/docs`);
+  assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+  const html = await page.text();
+  const linked = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, target = '']) => target);
+  assert.ok(linked.length >= 3);
+  for (const target of linked.filter((one) => one !== 'data:,')) {
+    const response = await fetch(url + target);
+    assert.equal(response.status, 200, target);
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+    const policy = response.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none'; script-src 'self';/);
+    assert.doesNotMatch(policy, /https?:|unsafe-eval|\*/);
+  }
+  assert.doesNotMatch(html, /https?:\/\//, 'no CDN');
+});
+
+test('nothing there holds the key: it comes behind the # of the address, which is not sent', async (t) => {
+  const { url } = await runWith(t);
+  for (const path of ['/openapi.json', '/docs', '/docs/start.js'])
+    assert.ok(!(await (await fetch(url + path)).text()).includes(key), path);
+});
+
+test('pages answer GET only, and none of another origin reads them', async (t) => {
+  const { url } = await runWith(t);
+  const posted = await fetch(`${url}/docs`, { method: 'POST' });
+  assert.equal(posted.status, 405);
+  assert.equal(posted.headers.get('allow'), 'GET');
+  const foreign = await fetch(`${url}/openapi.json`, { headers: { origin: 'https://elsewhere.example' } });
+  assert.equal(foreign.headers.get('access-control-allow-origin'), null);
+});
+
+test('the script of the page calls what Swagger UI has', () => {
+  const script = readFileSync(join(import.meta.dirname, '../../infra/local/docs-start.js'), 'utf8');
+  const bundle = readFileSync(
+    join(import.meta.dirname, '../../node_modules/swagger-ui-dist/swagger-ui-bundle.js'),
+    'utf8',
+  );
+  for (const name of ['SwaggerUIBundle', 'preauthorizeApiKey', 'tryItOutEnabled', 'displayOperationId'])
+    assert.ok(script.includes(name) && bundle.includes(name), name);
+});

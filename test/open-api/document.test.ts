@@ -1,0 +1,141 @@
+/** What the document says of the catalogue's operations. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { problem } from '../../infra/open-api/problem.ts';
+import { getStockSnapshots, listAccounts, openByDefault, placeOrder } from '../../lib/catalogue/index.ts';
+import { type RefusalCode, refusalKinds } from '../../lib/gateway/index.ts';
+import { documentOf, exposed } from './support.ts';
+
+const document = documentOf();
+const operationObjects = Object.values(document.paths).flatMap((path) => Object.values(path));
+const objectOf = ({ path, method }: { path: string; method: string }) =>
+  document.paths[path]![method.toLowerCase()]!;
+
+test('one path for each operation a gateway can offer, under the id that it has in the catalogue', () => {
+  assert.equal(exposed.length, 62);
+  assert.deepEqual(
+    exposed.map((operation) => objectOf(operation).operationId),
+    exposed.map(({ id }) => id),
+  );
+  assert.equal(operationObjects.length, exposed.length);
+  for (const operation of exposed) {
+    const { 'x-aliases': aliases = [], description, tags } = objectOf(operation);
+    assert.deepEqual(aliases, operation.aliases);
+    for (const alias of aliases) assert.ok(description.includes(`\`${alias}\``), alias);
+    assert.deepEqual(tags, [operation.group]);
+  }
+});
+
+test('parameters say what is checked', () => {
+  const [symbols, category, extended] = objectOf(getStockSnapshots).parameters!;
+  assert.deepEqual(
+    { ...symbols, description: '', schema: { ...symbols?.schema, items: {} } },
+    {
+      name: 'symbols',
+      in: 'query',
+      required: true,
+      description: '',
+      style: 'form',
+      explode: false,
+      schema: { type: 'array', items: {}, minItems: 1, maxItems: 100 },
+      example: ['AAPL', 'MSFT'],
+    },
+  );
+  assert.deepEqual(category?.schema, { type: 'string', enum: ['US_STOCK', 'US_ETF'] });
+  assert.deepEqual(extended?.schema, { type: 'boolean' });
+  assert.equal(extended?.required, undefined);
+  assert.equal(extended?.example, true);
+});
+
+test('headers that are forwarded are parameters', () => {
+  const [category] = objectOf(placeOrder).parameters!;
+  assert.deepEqual([category?.name, category?.in, category?.required], ['category', 'header', undefined]);
+});
+
+test('no pattern depends on how a language reads \\d', () => {
+  assert.doesNotMatch(JSON.stringify(document), /"pattern":"[^"]*\\\\d/);
+});
+
+test('every operation has an example of its request', () => {
+  for (const operation of exposed) {
+    const { parameters = [], requestBody } = objectOf(operation);
+    for (const { name, required, example } of parameters)
+      if (required) assert.notEqual(example, undefined, `${operation.id} ${name}`);
+    if (requestBody)
+      assert.notEqual(requestBody.content['application/json']?.example, undefined, operation.id);
+  }
+});
+
+test('examples of answers fit their schemas, are short, and are the same every time', (t) => {
+  let found = 0;
+  for (const operation of exposed) {
+    const example = objectOf(operation).responses[200]?.content?.['application/json']?.example;
+    if (example === undefined) continue;
+    found++;
+    assert.ok(v.is(operation.response, example), operation.id);
+    assert.ok(JSON.stringify(example).length < 6000, operation.id);
+  }
+  t.diagnostic(`${found} of ${exposed.length} operations have one`);
+  assert.ok(found > 0);
+  assert.deepEqual(documentOf(), document);
+});
+
+test('a key is asked for where a group is open, and an AWS signature where it belongs to one account', () => {
+  assert.deepEqual(objectOf(getStockSnapshots).security, [{ api_key: [] }]);
+  assert.deepEqual(objectOf(placeOrder).security, [{ sigv4: [] }]);
+  const local = documentOf({ access: () => 'api-key' });
+  assert.deepEqual(Object.keys(local.components.securitySchemes), ['api_key']);
+  assert.deepEqual(local.paths[placeOrder.path]?.post?.security, [{ api_key: [] }]);
+});
+
+test('only what is exposed is there, and what that refers to', () => {
+  const { paths, tags, components } = documentOf({ operations: [listAccounts] });
+  assert.deepEqual(Object.keys(paths), [listAccounts.path]);
+  assert.deepEqual(
+    tags.map(({ name }) => name),
+    ['accounts'],
+  );
+  assert.deepEqual(Object.keys(components.schemas), [
+    'ListAccountsItem',
+    'Problem',
+    'ProblemError',
+    'ProblemUpstream',
+  ]);
+  assert.ok(openByDefault.length < document.tags.length);
+});
+
+test('every refusal of an operation is documented: its code, its status, the shape of the error', () => {
+  const codesOf = (operation: { path: string; method: string }) =>
+    Object.fromEntries(
+      Object.entries(objectOf(operation).responses)
+        .filter(([, { $ref }]) => $ref !== undefined)
+        .map(([status, { $ref }]) => {
+          const { content } = document.components.responses[$ref!.split('/').at(-1)!]!;
+          return [status, Object.keys(content['application/problem+json']?.examples ?? {})];
+        }),
+    );
+  const ofRead = codesOf(getStockSnapshots);
+  const ofOrder = codesOf(placeOrder);
+  assert.deepEqual(Object.keys(ofRead), ['400', '403', '404', '422', '429', '500', '502', '503', '504']);
+  assert.deepEqual(
+    Object.keys(ofOrder).filter((status) => !(status in ofRead)),
+    ['413', '415'],
+  );
+  assert.ok(ofOrder[502]?.includes('outcome_unknown') && !ofOrder[502].includes('upstream_error'));
+  assert.ok(ofRead[502]?.includes('upstream_error') && !ofRead[502].includes('outcome_unknown'));
+  const documented = new Set(Object.values({ ...ofRead, ...ofOrder }).flat());
+  for (const codes of [ofRead, ofOrder])
+    for (const some of Object.values(codes)) for (const code of some) documented.add(code);
+  const ofPaths: readonly RefusalCode[] = ['unknown_operation', 'method_not_allowed'];
+  assert.deepEqual(
+    [...documented].sort(),
+    Object.keys(refusalKinds)
+      .filter((code) => !ofPaths.includes(code as RefusalCode))
+      .sort(),
+  );
+  for (const { content } of Object.values(document.components.responses))
+    for (const [code, { value }] of Object.entries(content['application/problem+json']?.examples ?? {}))
+      assert.ok(v.is(problem, value), code);
+});

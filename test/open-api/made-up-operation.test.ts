@@ -1,0 +1,95 @@
+/** One catalogue entry, and everything that is derived from it follows. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { operationsTable } from '../../infra/commands/operations-table.ts';
+import { apiDefinition } from '../../infra/stack/api-definition.ts';
+import type { Operation } from '../../lib/catalogue/index.ts';
+import { choice, list, optional } from '../../lib/catalogue/parameters.ts';
+import { decimal } from '../../lib/catalogue/schemas.ts';
+import { documentOf } from './support.ts';
+
+const madeUp: Operation = {
+  id: 'weighMoons',
+  group: 'screeners',
+  title: 'Weigh moons',
+  method: 'POST',
+  path: '/moons/weigh',
+  aliases: ['/v0/moons/weigh'],
+  query: {
+    planet: choice(['JUPITER', 'SATURN'], { description: 'Whose moons.' }),
+    names: optional(list({ description: 'Some of them.', maxItems: 5 })),
+  },
+  body: v.looseObject({ unit: v.picklist(['KG']), rounds: v.pipe(v.array(decimal), v.minLength(1)) }),
+  response: v.array(v.looseObject({ name: v.string(), weight: decimal })),
+  limit: 'market-data',
+  sideEffect: { findOut: 'Look at the scales.' },
+  example: { query: { planet: 'SATURN', names: 'TITAN' }, body: { unit: 'KG', rounds: ['1.5'] } },
+  sources: { path: ['inferred'], request: ['interface', 'vendor-sdk'], response: ['vendor-docs'] },
+  decisions: ['Moons have no weight, but a mass.'],
+};
+
+test('a path of the document, with parameters, body, answer and the types of both', () => {
+  const { paths, components } = documentOf({ operations: [madeUp] });
+  const { operationId, parameters, requestBody, responses, description } = paths['/moons/weigh']!.post!;
+  assert.equal(operationId, 'weighMoons');
+  assert.deepEqual(
+    parameters?.map(({ name, required = false, schema }) => [name, required, schema.type]),
+    [
+      ['planet', true, 'string'],
+      ['names', false, 'array'],
+    ],
+  );
+  assert.deepEqual(requestBody?.content['application/json'], {
+    schema: { $ref: '#/components/schemas/WeighMoonsBody' },
+    example: { unit: 'KG', rounds: ['1.5'] },
+  });
+  assert.deepEqual(responses[200]?.content?.['application/json']?.schema, {
+    type: 'array',
+    items: { $ref: '#/components/schemas/WeighMoonsItem' },
+  });
+  assert.deepEqual(components.schemas.WeighMoonsBody?.required, ['unit', 'rounds']);
+  for (const words of ['Look at the scales.', '300 requests in 60 s', '/v0/moons/weigh', 'a mass'])
+    assert.ok(description.includes(words), words);
+});
+
+test('routes of API Gateway, one for each path, with its validator and the model of its body', () => {
+  const { paths, components } = apiDefinition({
+    title: 'Test',
+    operations: [madeUp],
+    access: { screeners: 'api-key' },
+    integrationUris: { screeners: 'uri:screeners' },
+    origins: [],
+    throttleRetryAfterSeconds: 1,
+  }) as unknown as {
+    paths: Record<string, { post?: Record<string, unknown> }>;
+    components: { schemas: Record<string, unknown> };
+  };
+  for (const [path, id] of [
+    ['/moons/weigh', 'weighMoons'],
+    ['/v0/moons/weigh', 'weighMoonsAlias1'],
+  ] as const) {
+    const route = paths[path]?.post;
+    assert.equal(route?.operationId, id);
+    assert.deepEqual(route?.parameters, [
+      { name: 'planet', in: 'query', required: true, schema: { type: 'string' } },
+    ]);
+    assert.deepEqual(route?.requestBody, {
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/WeighMoonsBody' } } },
+    });
+  }
+  assert.deepEqual(Object.keys(components.schemas), ['WeighMoonsBody']);
+});
+
+test('a row of the documentation', () => {
+  const text = operationsTable([madeUp]);
+  assert.ok(
+    text.includes(
+      '| `weighMoons`<br>Weigh moons | POST `/moons/weigh`<br>`/v0/moons/weigh` | **`planet`**, `names`, **JSON body** | 300 in 60 s | ? · IS · D | 1 |',
+    ),
+    text,
+  );
+  assert.ok(text.includes('| `weighMoons` | Look at the scales. |'));
+  assert.ok(text.includes('1. Moons have no weight, but a mass.'));
+});
