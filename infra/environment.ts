@@ -61,10 +61,15 @@ interface Running {
 /** Starts, and ends on Ctrl-C with exit code 0; a StartError is one line and exit code 1. */
 export async function runUntilInterrupted(start: () => Promise<readonly Running[]>): Promise<void> {
   const starting = start();
+  let stopping = false;
   const stop = async () => Promise.all((await starting).map((one) => one.close()));
   // Before it has started, too: what was begun by then is closed as soon as it can be. A failure is told below.
+  // A terminal and npm both pass Ctrl-C on: the second one must not cut the end short.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void stop().catch(() => {}));
+    process.on(signal, () => {
+      if (!stopping) void stop().catch(() => {});
+      stopping = true;
+    });
   try {
     await starting;
   } catch (error) {

@@ -71,13 +71,14 @@ export async function benchStartUp(): Promise<void> {
 }
 
 async function bundleAll(directory: string): Promise<readonly Candidate[]> {
-  const [empty, withClient, functions] = await Promise.all([
+  const [empty, withClient, withoutOperations, functions] = await Promise.all([
     bundleFile(fromHere('../lambda/empty.ts'), join(directory, 'empty')),
     bundleFile(fromHere('../lambda/empty-with-client.ts'), join(directory, 'empty with the AWS client')),
+    bundleFile(fromHere('../lambda/without-operations.ts'), join(directory, 'without operations')),
     bundleFunctions(directory),
   ]);
   const sorted = [...functions].sort((a, b) => a.group.localeCompare(b.group));
-  return [empty, withClient, ...sorted].map(({ group, file, bytes }) => ({
+  return [empty, withClient, withoutOperations, ...sorted].map(({ group, file, bytes }) => ({
     name: group,
     file,
     bytes,

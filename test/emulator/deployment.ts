@@ -53,7 +53,10 @@ export async function deploy(emulator: Ministack, assembly: Assembly): Promise<O
   const { stackName: StackName, directory } = assembly;
   const input = {
     StackName,
-    TemplateBody: emulatorTemplate(readFileSync(join(directory, `${StackName}.template.json`), 'utf8')),
+    TemplateURL: await uploadTemplate(
+      emulator,
+      emulatorTemplate(readFileSync(join(directory, `${StackName}.template.json`), 'utf8')),
+    ),
     Capabilities: ['CAPABILITY_IAM' as const],
   };
   const exists = await cloudFormation.send(new DescribeStacksCommand({ StackName })).then(
@@ -94,6 +97,15 @@ async function uploadAssets(emulator: Ministack, { directory, stackName }: Assem
       await s3.send(new PutObjectCommand({ Bucket, Key, Body }));
     }
   }
+}
+
+/** One of every operation is more than a call may hold, here as on AWS. */
+async function uploadTemplate(emulator: Ministack, Body: string): Promise<string> {
+  const s3 = new S3Client({ ...clientConfig(emulator), forcePathStyle: true });
+  const place = { Bucket: 'templates', Key: 'template.json' };
+  await s3.send(new CreateBucketCommand({ Bucket: place.Bucket })).catch(() => undefined);
+  await s3.send(new PutObjectCommand({ ...place, Body }));
+  return `${emulator.endpoint}/${place.Bucket}/${place.Key}`;
 }
 
 function zip(directory: string): Uint8Array {

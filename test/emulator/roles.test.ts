@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Sha256 } from '@aws-crypto/sha256-js';
 import {
   DeleteRolePolicyCommand,
   GetRolePolicyCommand,
@@ -11,14 +10,14 @@ import {
   ListRolesCommand,
   PutRolePolicyCommand,
 } from '@aws-sdk/client-iam';
-import { SignatureV4 } from '@smithy/signature-v4';
+import { signedByAws } from './aws-signature.ts';
 import { clientConfig } from './deployment.ts';
 import { missingEmulator } from './missing.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, startStage } from './stage.ts';
 
 const order = JSON.stringify({
-  account_id: 'SIMC4SH0P8DN5J1RFE9GM6TA2U',
+  account_id: 'B1N6UY3G8W0JFS7QTC2IE9OH4M',
   new_orders: [
     {
       client_order_id: 'emulator-1',
@@ -39,6 +38,10 @@ const order = JSON.stringify({
 /** One call to each function. The groups of one account are opened with IAM, the only way there is. */
 const calls = {
   marketdata: { path: snapshots },
+  instruments: { path: '/trading/instruments/stocks/profiles/list?category=US_STOCK' },
+  screeners: { path: '/market-data/screeners/top-actives/list?category=US_STOCK' },
+  fundamentals: { path: '/market-data/fundamentals/company-profiles/get?symbol=AAPL&category=US_STOCK' },
+  watchlists: { path: '/market-data/watchlists/list', iam: true },
   accounts: { path: '/trading/accounts/list', iam: true },
   orders: { path: '/trade/place_order', iam: true, body: order },
 } as const;
@@ -52,7 +55,7 @@ describe('with roles enforced', { skip: missingEmulator() }, () => {
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     stage = await startStage({
       env: { AUTH: 'true', USE_SSL: '1' },
-      props: { groups: { accounts: 'iam', orders: 'iam' } },
+      props: { groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' } },
     });
     await putSecret(stage);
     iam = new IAMClient(clientConfig(stage.emulator));
@@ -105,27 +108,3 @@ describe('with roles enforced', { skip: missingEmulator() }, () => {
     for (const secret of Object.values(canary)) assert.ok(!stage.emulator.output().includes(secret));
   });
 });
-
-async function signedByAws(
-  stage: Stage,
-  path: string,
-  {
-    body,
-    ...init
-  }: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string },
-): Promise<Record<string, string>> {
-  const { credentials, region } = clientConfig(stage.emulator);
-  const url = new URL(`${stage.url}${path}`);
-  const signer = new SignatureV4({ service: 'execute-api', region, credentials, sha256: Sha256 });
-  const signed = await signer.sign({
-    ...init,
-    protocol: url.protocol,
-    hostname: url.hostname,
-    port: Number(url.port),
-    path: url.pathname,
-    query: Object.fromEntries(url.searchParams),
-    headers: { ...init.headers, host: url.host },
-    ...(body && { body }),
-  });
-  return signed.headers;
-}

@@ -2,24 +2,31 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as v from 'valibot';
 import { exposedOperations, groups, operations, routesOf } from '../../lib/catalogue/index.ts';
-import { createGateway } from '../../lib/gateway/index.ts';
-import { callOf } from '../support/calls.ts';
+import { createGateway, type Gateway } from '../../lib/gateway/index.ts';
+import { callOf, type Prepare } from '../support/calls.ts';
 import {
   accountsPath,
   ask,
   coreFor,
+  orderBody,
   orderPath,
   problemOf,
-  snapshotPath,
   snapshotTarget,
 } from '../support/core.ts';
+
+const preparing =
+  (gateway: Gateway): Prepare =>
+  async (path, body) => {
+    const reply = await ask(gateway, path, { body: JSON.stringify(body) });
+    assert.equal(reply.status, 200, reply.text);
+    return JSON.parse(reply.text);
+  };
 
 describe('every path of every operation', () => {
   for (const { method, path, operation } of routesOf(operations)) {
     test(`${method} ${path} is ${operation.id}, signed and sent as called`, async (t) => {
       const { gateway, simulator, reports } = await coreFor(t);
-      const { search = '', after, ...draft } = callOf(operation.id);
-      if (after) await ask(gateway, orderPath, { body: after });
+      const { search, ...draft } = await callOf(operation.id, preparing(gateway));
       const before = simulator.received.length;
       const reply = await ask(gateway, path + search, draft);
       assert.equal(reply.status, 200, reply.text);
@@ -47,8 +54,7 @@ describe('a base URL with a path', () => {
       const { simulator } = await coreFor(t, { operations: prefixed });
       const { gateway } = await coreFor(t, {}, { upstreamBaseUrl: `${simulator.url}${prefix}${end}` });
       for (const { path, operation } of routesOf(operations)) {
-        const { search = '', after, ...draft } = callOf(operation.id);
-        if (after) await ask(gateway, orderPath, { body: after });
+        const { search, ...draft } = await callOf(operation.id, preparing(gateway));
         assert.equal((await ask(gateway, path + search, draft)).status, 200);
         const received = simulator.received.at(-1);
         assert.equal(received?.target.split('?')[0], prefix + path);
@@ -157,20 +163,15 @@ describe('a gateway', () => {
 
 test('queries reach the upstream percent-encoded, never with a plus, and verify there', async (t) => {
   const { gateway, simulator } = await coreFor(t, {
-    fault: () => ({ kind: 'status', status: 200, body: '[]' }),
+    fault: () => ({ kind: 'status', status: 200, body: '{}' }),
   });
-  const symbols = "A B+C%20,!'()*~,é,😀,=?#/";
-  const reply = await ask(gateway, snapshotPath, {
-    query: [
-      ['symbols', symbols],
-      ['category', 'US_STOCK'],
-    ],
-  });
+  const text = "A B+C%20,!'()*~,é,😀,=?#/";
+  const reply = await ask(gateway, orderPath, { query: [['note', text]], body: orderBody() });
   assert.equal(reply.status, 200);
   const [received] = simulator.received;
   assert.equal(received?.outcome, 'fault');
   assert.match(received?.target ?? '', /^[\w.~/?&=%-]+$/);
-  assert.equal(new URLSearchParams(received?.target.split('?')[1]).get('symbols'), symbols);
+  assert.equal(new URLSearchParams(received?.target.split('?')[1]).get('note'), text);
 });
 
 test('a request is sent once, and only once', async (t) => {

@@ -23,7 +23,7 @@ export const snapshotTarget = `${snapshotPath}?symbols=AAPL&category=US_STOCK`;
 export const accountsPath = '/trading/accounts/list';
 export const orderPath = '/trade/place_order';
 /** An account of every simulated upstream. */
-export const accountId = 'SIMM4RG1N7KX2V9QHT6W0ZC3YB';
+export const accountId = 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S';
 
 export const orderBody = (change: Readonly<Record<string, unknown>> = {}) =>
   JSON.stringify({ account_id: accountId, new_orders: [newOrder(change)] });

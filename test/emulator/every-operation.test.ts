@@ -1,0 +1,57 @@
+/** Every group opened in one deployment: each path of each operation reaches the upstream and comes back. */
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import * as v from 'valibot';
+import { exposedOperations, groups, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { callOf, type Prepare } from '../support/calls.ts';
+import { signedByAws } from './aws-signature.ts';
+import { missingEmulator } from './missing.ts';
+import { putSecret } from './secret.ts';
+import { type Stage, startStage } from './stage.ts';
+
+const routes = routesOf(exposedOperations(operations, openable));
+
+describe('a deployment that opens every group', { skip: missingEmulator() }, () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await startStage({
+      props: {
+        groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
+        plans: { default: { ratePerSecond: 5000, burst: 5000 } },
+      },
+      upstreamLimit: 100_000,
+    });
+    await putSecret(stage);
+  });
+  after(() => stage?.stop());
+
+  async function call(path: string, body?: string): Promise<Response> {
+    const init = {
+      method: body ? 'POST' : 'GET',
+      headers: { ...(body && { 'content-type': 'application/json' }) } as Record<string, string>,
+      ...(body && { body }),
+    };
+    const { group } = routes.find((route) => route.path === path.split('?')[0])?.operation ?? {};
+    if (group && groups[group].exposure === 'open') return stage.call(path, init);
+    return fetch(`${stage.url}${path}`, { ...init, headers: await signedByAws(stage, path, init) });
+  }
+  const prepare: Prepare = async (path, body) => (await call(path, JSON.stringify(body))).json();
+
+  test('routes 62 operations at 120 paths', () => {
+    assert.equal(new Set(routes.map(({ operation }) => operation.id)).size, 62);
+    assert.equal(routes.length, 120);
+  });
+
+  for (const { method, path, operation } of routes)
+    test(`${method} ${path}`, async () => {
+      const { search, body } = await callOf(operation.id, prepare);
+      const response = await call(path + search, body);
+      const text = await response.text();
+      assert.equal(response.status, 200, text);
+      assert.ok(v.is(operation.response, JSON.parse(text)), 'the answer fits its schema');
+      const received = stage.simulator.received.at(-1);
+      assert.equal(received?.target, path + search);
+      assert.equal(received?.outcome, 'ok');
+    });
+});

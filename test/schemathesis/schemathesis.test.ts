@@ -1,0 +1,136 @@
+/**
+ * The local run held to its own OpenAPI document by schemathesis: requests made from the document, good and
+ * bad, and every answer looked up in it. Limits are raised: what is tested is the interface, not the plan.
+ */
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, test } from 'node:test';
+import { startLocalRun } from '../../infra/local/local-run.ts';
+import { openable } from '../../lib/catalogue/index.ts';
+
+const here = import.meta.dirname;
+const program = join(here, '.venv/bin/schemathesis');
+const missing = existsSync(program)
+  ? false
+  : 'schemathesis is missing: python3 -m venv test/schemathesis/.venv && test/schemathesis/.venv/bin/pip install -r test/schemathesis/requirements.txt';
+if (missing && process.env.CI) throw new Error(missing);
+
+/** Statuses of each operation's answers, with how often each came. */
+type Tally = Map<string, Map<number, number>>;
+
+describe('schemathesis', { skip: missing, concurrency: 1 }, () => {
+  const work = mkdtempSync(join(tmpdir(), 'countersign-schemathesis-'));
+  const apiKey = 'key-of-this-test';
+  const tally: Tally = new Map();
+  let run: Awaited<ReturnType<typeof startLocalRun>>;
+  before(async () => {
+    run = await startLocalRun({
+      port: 0,
+      apiKey,
+      openGroups: openable,
+      credentials: { appKey: 'app-key', appSecret: 'app-secret' },
+      upstream: { simulatorPort: 0 },
+      marketDataLimit: { requests: 100_000_000, perSeconds: 60 },
+    });
+  });
+  after(async () => {
+    await run?.close();
+    rmSync(work, { recursive: true, force: true });
+  });
+
+  // Of requests of both kinds most are bad ones, so good ones are made besides.
+  for (const [mode, examples] of [
+    ['all', 25],
+    ['positive', 60],
+  ] as const)
+    test(`finds nothing outside the document, with ${mode === 'all' ? 'good and bad' : 'good'} requests`, async () => {
+      const reports = join(work, mode);
+      const { code, output } = await schemathesis(work, [
+        '--config-file',
+        join(here, 'schemathesis.toml'),
+        'run',
+        `${run.url}/openapi.json`,
+        ...['--header', `x-api-key: ${apiKey}`],
+        ...['--checks', 'all'],
+        ...['--phases', 'examples,coverage,fuzzing'],
+        ...['--mode', mode],
+        ...['--max-examples', String(examples)],
+        ...['--seed', '1'],
+        ...['--report', 'ndjson', '--report-dir', reports],
+        '--continue-on-failure',
+        '--no-color',
+      ]);
+      assert.equal(code, 0, output);
+      for (const file of readdirSync(reports)) await count(join(reports, file), tally);
+    });
+
+  test('sent at least 5,000 requests to 62 operations; each was reached, and none failed', () => {
+    const total = (status: (code: number) => boolean) =>
+      [...tally.values()].reduce(
+        (sum, statuses) =>
+          sum + [...statuses].reduce((own, [code, times]) => own + (status(code) ? times : 0), 0),
+        0,
+      );
+    const [all, good] = [total(() => true), total((code) => code === 200)];
+    console.log(`schemathesis: ${all} requests, ${((100 * good) / all).toFixed(1)} % answered 200`);
+    assert.ok(all >= 5000, `${all} requests`);
+    assert.equal(
+      total((code) => code >= 500),
+      0,
+    );
+    assert.equal(
+      total((code) => code === 429),
+      0,
+      'the limits were in the way',
+    );
+    assert.equal(tally.size, 62);
+    for (const [operation, statuses] of tally)
+      assert.ok(statuses.get(200), `${operation} never answered 200`);
+    assert.ok(good >= 0.3 * all, `${good} of ${all} answered 200`);
+  });
+});
+
+/** It leaves files of its own where it runs. */
+async function schemathesis(
+  cwd: string,
+  args: readonly string[],
+): Promise<{ code: unknown; output: string }> {
+  const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+interface Line {
+  readonly ScenarioFinished?: {
+    readonly recorder: {
+      readonly label: string;
+      readonly interactions?: Readonly<
+        Record<string, { readonly response: { readonly status_code: number } | null }>
+      >;
+    };
+  };
+}
+
+async function count(file: string, tally: Tally): Promise<void> {
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    const { recorder } = (JSON.parse(line) as Line).ScenarioFinished ?? {};
+    if (!recorder) continue;
+    for (const { response } of Object.values(recorder.interactions ?? {})) {
+      assert.ok(response, `${recorder.label} was not answered`);
+      const statuses = tally.get(recorder.label) ?? new Map<number, number>();
+      statuses.set(response.status_code, (statuses.get(response.status_code) ?? 0) + 1);
+      tally.set(recorder.label, statuses);
+    }
+  }
+}
