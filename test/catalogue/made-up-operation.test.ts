@@ -5,12 +5,15 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { operationsTable } from '../../infra/commands/operations-table.ts';
 import { apiDefinition } from '../../infra/stack/api-definition.ts';
-import type { Operation } from '../../lib/catalogue/index.ts';
+import { describe } from '../../lib/catalogue/operation.ts';
 import { choice, list, optional } from '../../lib/catalogue/parameters.ts';
 import { decimal } from '../../lib/catalogue/schemas.ts';
-import { documentOf } from './support.ts';
+import { createClient, direct } from '../../lib/client/index.ts';
+import { createSigner } from '../../lib/signer/index.ts';
+import { documentOf } from '../open-api/support.ts';
+import { ask, coreFor, credentials, problemOf } from '../support/core.ts';
 
-const madeUp: Operation = {
+const madeUp = describe({
   id: 'weighMoons',
   group: 'screeners',
   title: 'Weigh moons',
@@ -28,7 +31,41 @@ const madeUp: Operation = {
   example: { query: { planet: 'SATURN', names: 'TITAN' }, body: { unit: 'KG', rounds: ['1.5'] } },
   sources: { path: ['inferred'], request: ['interface', 'vendor-sdk'], response: ['vendor-docs'] },
   decisions: ['Moons have no weight, but a mass.'],
-};
+});
+
+test('a route of the gateway with its checks, and an answer of the simulator that fits', async (t) => {
+  const { gateway, simulator } = await coreFor(t, { operations: [madeUp] }, { operations: [madeUp] });
+  const body = '{"unit":"KG","rounds":["1.5"]}';
+  for (const path of ['/moons/weigh', '/v0/moons/weigh']) {
+    const reply = await ask(gateway, `${path}?planet=SATURN&names=TITAN`, { body });
+    assert.equal(reply.status, 200, reply.text);
+    assert.ok(v.is(madeUp.response, JSON.parse(reply.text)), reply.text);
+    assert.equal(simulator.received.at(-1)?.target, `${path}?planet=SATURN&names=TITAN`);
+  }
+  const wrong = problemOf(
+    await ask(gateway, '/moons/weigh?planet=MARS', { body: '{"unit":"KG","rounds":[]}' }),
+  );
+  assert.deepEqual(
+    wrong.errors?.map(({ name }) => name),
+    ['planet', '/rounds'],
+  );
+  assert.equal(simulator.received.length, 2);
+});
+
+test('a method of the client, typed and checked', async (t) => {
+  const { simulator } = await coreFor(t, { operations: [madeUp] });
+  const client = createClient(
+    { weighMoons: madeUp },
+    direct({ baseUrl: simulator.url, signer: createSigner(credentials) }),
+  );
+  const [moon] = await client.weighMoons({ unit: 'KG', rounds: ['1.5'] }, { query: { planet: 'SATURN' } });
+  const weight: string | undefined = moon?.weight;
+  assert.match(weight ?? '', /^\d/);
+  // @ts-expect-error there is no such unit
+  await assert.rejects(client.weighMoons({ unit: 'LB', rounds: ['1'] }, { query: { planet: 'SATURN' } }), {
+    kind: 'invalid_request',
+  });
+});
 
 test('a path of the document, with parameters, body, answer and the types of both', () => {
   const { paths, components } = documentOf({ operations: [madeUp] });
