@@ -1,0 +1,67 @@
+/** Requests that wait for permissions of the same kind, in one instance. */
+
+import type { Slot } from './permission.ts';
+import type { Priority } from './priorities.ts';
+
+export interface Waiter {
+  readonly askedAt: number;
+  /** When it stops waiting. */
+  readonly deadline: number;
+  readonly give: (slot: Slot, left: number) => void;
+  readonly refuse: (reason: RefusalReason, notBefore: number) => void;
+}
+
+/** `used_up`: by us or others on the same app key; `closed`: the upstream itself refused lately. */
+export type RefusalReason = 'used_up' | 'closed' | 'store_away';
+
+export interface Line {
+  readonly limits: readonly [string, ...string[]];
+  readonly priority: Priority;
+  waiters: Waiter[];
+  /** The store is not asked before. */
+  notBefore: number;
+  reason: RefusalReason;
+  /** How far apart the instances that were refused ask again, in milliseconds. */
+  spread: number;
+  /** Requests that were refused without asking since the store was asked last. */
+  turnedAway: number;
+}
+
+/** The spread of those with few requests; it grows with each that was turned away, up to the longest. */
+const spreadMs = 4000;
+const spreadForEachMs = 1500;
+const longestSpreadMs = 20_000;
+
+export function refuseUntil(
+  line: Line,
+  at: { readonly notBefore: number; readonly earliest: number; readonly reason: RefusalReason },
+  now: number,
+  random: () => number,
+): void {
+  // Under a hundredfold demand hardly any ask succeeds, and each is paid for.
+  const most = Math.min(longestSpreadMs, spreadMs + spreadForEachMs * line.turnedAway);
+  line.spread = Math.min(most, Math.max(100, line.spread * 2));
+  line.turnedAway = 0;
+  // A random part, so that not all who were told the same time come at it.
+  line.notBefore = Math.max(at.notBefore, now) + 10 + random() * line.spread;
+  line.reason = at.reason;
+  refuseThose(line, (deadline) => deadline < Math.max(at.earliest, line.notBefore), line.notBefore);
+}
+
+export function refuseThose(line: Line, hopeless: (deadline: number) => boolean, notBefore: number): void {
+  const { waiters } = line;
+  line.waiters = waiters.filter(({ deadline }) => !hopeless(deadline));
+  for (const waiter of waiters) if (hopeless(waiter.deadline)) waiter.refuse(line.reason, notBefore);
+}
+
+/** The earliest permission goes to the least patient of those who can wait for it. */
+export function serve(line: Line, slots: readonly Slot[], left: number): void {
+  line.spread /= 2;
+  const waiters = [...line.waiters].sort((a, b) => a.deadline - b.deadline);
+  for (const slot of slots) {
+    const index = waiters.findIndex(({ deadline }) => deadline >= slot.from);
+    const [waiter] = index < 0 ? [] : waiters.splice(index, 1);
+    waiter?.give(slot, left);
+  }
+  line.waiters = waiters;
+}
