@@ -23,14 +23,15 @@ export interface Line {
   reason: RefusalReason;
   /** How far apart the instances that were refused ask again, in milliseconds. */
   spread: number;
-  /** Requests that were refused without asking since the store was asked last. */
+  /** Requests that were refused since one was served. */
   turnedAway: number;
 }
 
-/** The spread of those with few requests; it grows with each that was turned away, up to the longest. */
-const spreadMs = 4000;
-const spreadForEachMs = 1500;
-const longestSpreadMs = 20_000;
+/** The spread of those with few requests; it grows with each that is turned away, after the first few. */
+const spreadMs = 500;
+const fewTurnedAway = 6;
+const spreadForEachMs = 500;
+const longestSpreadMs = 12_000;
 
 export function refuseUntil(
   line: Line,
@@ -38,14 +39,19 @@ export function refuseUntil(
   now: number,
   random: () => number,
 ): void {
-  // Under a hundredfold demand hardly any ask succeeds, and each is paid for.
-  const most = Math.min(longestSpreadMs, spreadMs + spreadForEachMs * line.turnedAway);
-  line.spread = Math.min(most, Math.max(100, line.spread * 2));
-  line.turnedAway = 0;
-  // A random part, so that not all who were told the same time come at it.
-  line.notBefore = Math.max(at.notBefore, now) + 10 + random() * line.spread;
+  line.notBefore = Math.max(at.notBefore, now);
   line.reason = at.reason;
-  refuseThose(line, (deadline) => deadline < Math.max(at.earliest, line.notBefore), line.notBefore);
+  const isHopeless = (deadline: number) => deadline < Math.max(at.earliest, line.notBefore);
+  line.turnedAway += line.waiters.filter(({ deadline }) => isHopeless(deadline)).length;
+  // Under a hundredfold demand hardly any ask succeeds, and each is paid for.
+  const most = Math.min(
+    longestSpreadMs,
+    spreadMs + spreadForEachMs * Math.max(0, line.turnedAway - fewTurnedAway),
+  );
+  line.spread = Math.min(most, Math.max(100, line.spread * 2));
+  // A random part, so that not all who were told the same time come at it.
+  line.notBefore += 10 + random() * line.spread;
+  refuseThose(line, isHopeless, line.notBefore);
 }
 
 export function refuseThose(line: Line, hopeless: (deadline: number) => boolean, notBefore: number): void {
@@ -56,7 +62,8 @@ export function refuseThose(line: Line, hopeless: (deadline: number) => boolean,
 
 /** The earliest permission goes to the least patient of those who can wait for it. */
 export function serve(line: Line, slots: readonly Slot[], left: number): void {
-  line.spread /= 2;
+  line.spread /= 4;
+  line.turnedAway = 0;
   const waiters = [...line.waiters].sort((a, b) => a.deadline - b.deadline);
   for (const slot of slots) {
     const index = waiters.findIndex(({ deadline }) => deadline >= slot.from);

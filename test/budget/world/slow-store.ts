@@ -56,7 +56,11 @@ export function createSlowStore(clock: VirtualClock, random: Random): SlowStore 
         if (!written) operations.refused++;
       };
       return {
-        read: (key) => call(() => inner.read(key), () => operations.reads++),
+        read: (key) =>
+          call(
+            () => inner.read(key),
+            () => operations.reads++,
+          ),
         add: (...args) => call(() => inner.add(...args), countWrite),
         replace: (...args) => call(() => inner.replace(...args), countWrite),
       };

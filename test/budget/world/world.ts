@@ -10,7 +10,7 @@ import {
   createBudget,
   type Priority,
 } from '../../../lib/gateway/budget/index.ts';
-import { exponential, type Random, randomFrom } from './random.ts';
+import { exponential, randomFrom } from './random.ts';
 import { createSlowStore } from './slow-store.ts';
 import { Upstream } from './upstream.ts';
 import { VirtualClock } from './virtual-clock.ts';
