@@ -45,6 +45,7 @@ export function createAccount(options: AccountOptions): Account {
   let busy = false;
   let wake: { readonly at: number; readonly cancel: () => void } | undefined;
 
+  const ownTime = () => time.now() - time.ahead;
   const isClosed = (limits: readonly string[]) =>
     limits.some((name) => (closedUntil.get(name) ?? 0) > time.now());
 
@@ -91,7 +92,7 @@ export function createAccount(options: AccountOptions): Account {
         limits,
         priority,
         count: Math.min(waiters.length, mostAtOnce),
-        latest: Math.max(...waiters.map(({ deadline }) => deadline)),
+        latest: () => Math.max(...waiters.map(({ deadline }) => deadline)),
       },
       ownShare.owedSince,
     );
@@ -144,31 +145,35 @@ export function createAccount(options: AccountOptions): Account {
 
   return {
     ask(wanted) {
-      const askedAt = time.now();
-      const { limits, priority } = wanted;
+      const { limits, priority, waitMs } = wanted;
       const line = lineOf(wanted);
+      const asked = ownTime();
+      const waiting = {
+        // How long somebody waits is a matter of our own clock.
+        get deadline() {
+          return asked + waitMs + time.ahead;
+        },
+      };
       return new Promise((resolve) => {
         const refuse = (reason: RefusalReason, notBefore: number) => {
-          const now = time.now();
-          const retryAfterMs = Math.max(1, notBefore - now);
-          report({ kind: 'refused', priority, reason, waitedMs: now - askedAt, retryAfterMs });
+          const retryAfterMs = Math.max(1, notBefore - time.now());
+          report({ kind: 'refused', priority, reason, waitedMs: ownTime() - asked, retryAfterMs });
           resolve({ ok: false, reason, retryAfterMs });
         };
         const give = (slot: Slot, left: number) =>
           atTime(slot.from, () => {
-            report({ kind: 'given', priority, waitedMs: time.now() - askedAt, left });
+            report({ kind: 'given', priority, waitedMs: ownTime() - asked, left });
             const ending = {
               isClosed: () => isClosed(limits),
               onExpired: () => report({ kind: 'expired', priority }),
             };
             resolve({ ok: true, permission: createPermission(slot, time.now, ending) });
           });
-        const deadline = askedAt + wanted.waitMs;
-        if (line.notBefore > deadline) {
+        if (line.notBefore > waiting.deadline) {
           line.turnedAway++;
           return refuse(line.reason, line.notBefore);
         }
-        line.waiters.push({ askedAt, deadline, give, refuse });
+        line.waiters.push(Object.assign(waiting, { give, refuse }));
         void pump();
       });
     },

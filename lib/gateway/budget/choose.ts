@@ -13,7 +13,7 @@ export interface Draw {
   readonly priority: Priority;
   readonly count: number;
   /** When the most patient of them stops waiting. */
-  readonly latest: number;
+  readonly latest: () => number;
 }
 
 /** How many permissions there are for a draw, and the additions that take them. */
@@ -64,7 +64,7 @@ export function offerOf(
   }
   if (hindered && due < 1) return undefined;
   const horizon = hindered ? floorAheadMs : priorities[draw.priority].aheadMs;
-  const row = reservable(limit, figure, taken, now - lifeMs / 2, Math.min(draw.latest, now + horizon));
+  const row = reservable(limit, figure, taken, now - lifeMs / 2, Math.min(draw.latest(), now + horizon));
   if (!row) return undefined;
   const count = Math.min(wanted, row.end - taken);
   return offer('reserved', count, draw, { atLeast: row.first, atMost: row.end - count }, narrow);

@@ -4,8 +4,7 @@ import type { Slot } from './permission.ts';
 import type { Priority } from './priorities.ts';
 
 export interface Waiter {
-  readonly askedAt: number;
-  /** When it stops waiting. */
+  /** When it stops waiting; another time when the instance has followed another's clock meanwhile. */
   readonly deadline: number;
   readonly give: (slot: Slot, left: number) => void;
   readonly refuse: (reason: RefusalReason, notBefore: number) => void;

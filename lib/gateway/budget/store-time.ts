@@ -7,6 +7,8 @@
 export interface StoreTime {
   /** In milliseconds since the epoch; never goes back. */
   now(): number;
+  /** How far it is ahead of our own clock; grows when we follow. */
+  readonly ahead: number;
   /** Learns that another instance's clock said so already. */
   follow(written: number): void;
 }
@@ -18,6 +20,9 @@ export function createStoreTime(clock: () => number): StoreTime {
     now() {
       last = Math.max(last, clock() + ahead);
       return last;
+    },
+    get ahead() {
+      return ahead;
     },
     follow(written) {
       ahead = Math.max(ahead, written - clock());

@@ -21,6 +21,8 @@ export interface WorldOptions {
   /** Clocks are off by up to this, either way. Default 500 ms. */
   readonly offsetMs?: number;
   readonly networkMs?: number;
+  /** Clocks and network at their limits, never in between. */
+  readonly extreme?: boolean;
   readonly budget?: Partial<BudgetOptions>;
   /** Times a minute that an instance stands still for 0.05 … 5 s. */
   readonly freezesPerMinute?: number;
@@ -28,6 +30,8 @@ export interface WorldOptions {
   readonly killsPerMinute?: number;
   /** The part of the requests that stand still between the last check and the socket, for up to 5 s. */
   readonly lateFreezes?: number;
+  /** Requests leave whether their permission is still valid or not. */
+  readonly careless?: boolean;
 }
 
 export interface Request {
@@ -48,11 +52,12 @@ export function createWorld(options: WorldOptions) {
   const reports: BudgetReport[] = [];
   const served: { readonly priority: Priority; readonly askedAt: number; readonly waited: number }[] = [];
   const counts = { asked: 0, sent: 0, refused: 0, expired: 0, killed: 0, frozen: 0, lateFreezes: 0 };
+  const between = () => (options.extreme ? Math.round(random()) : random());
   let keepReports = false;
   let instances = Array.from({ length: options.instances }, createInstance);
 
   function createInstance() {
-    const offset = (random() * 2 - 1) * offsetMs;
+    const offset = (between() * 2 - 1) * offsetMs;
     let frozenUntil = 0;
     let dead = false;
     const gate = (run: () => void): void => {
@@ -106,7 +111,7 @@ export function createWorld(options: WorldOptions) {
     }
     // Signing, which a freeze may hit.
     await new Promise<void>((resolve) => void instance.after(random() * 4, resolve));
-    if (answer.permission.use()) send(priority, askedAt);
+    if (answer.permission.use() || options.careless) send(priority, askedAt);
     return answer;
   }
 
@@ -115,7 +120,7 @@ export function createWorld(options: WorldOptions) {
     served.push({ priority, askedAt, waited: clock.now - askedAt });
     const late = random() < (options.lateFreezes ?? 0) ? random() * 5000 : 0;
     if (late > 0) counts.lateFreezes++;
-    upstream.arrive(clock.now + late + random() * networkMs);
+    upstream.arrive(clock.now + late + between() * networkMs);
   }
 
   const anyIndex = () => Math.floor(random() * instances.length);
@@ -135,6 +140,7 @@ export function createWorld(options: WorldOptions) {
   return {
     clock,
     store,
+    operations: store.operations,
     upstream,
     served,
     counts,
