@@ -41,13 +41,12 @@ export function refuseUntil(
   line.notBefore = Math.max(at.notBefore, now);
   line.reason = at.reason;
   const isHopeless = (deadline: number) => deadline < Math.max(at.earliest, line.notBefore);
-  line.turnedAway += line.waiters.filter(({ deadline }) => isHopeless(deadline)).length;
-  // Under a hundredfold demand hardly any ask succeeds, and each is paid for.
-  const most = Math.min(
-    longestSpreadMs,
-    spreadMs + spreadForEachMs * Math.max(0, line.turnedAway - fewTurnedAway),
-  );
-  line.spread = Math.min(most, Math.max(100, line.spread * 2));
+  const patient = line.waiters.filter(({ deadline }) => !isHopeless(deadline));
+  line.turnedAway += line.waiters.length - patient.length;
+  const patienceMs = Math.max(0, ...patient.map(({ deadline }) => deadline - now));
+  // Under a hundredfold demand hardly any ask succeeds, and each is paid for; the patient need not hurry.
+  const most = spreadMs + patienceMs / 4 + spreadForEachMs * Math.max(0, line.turnedAway - fewTurnedAway);
+  line.spread = Math.min(longestSpreadMs, most, Math.max(100, line.spread * 2));
   // A random part, so that not all who were told the same time come at it.
   line.notBefore += 10 + random() * line.spread;
   refuseThose(line, isHopeless, line.notBefore);

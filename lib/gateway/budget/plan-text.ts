@@ -42,8 +42,8 @@ function readLimit(value: unknown): LimitPlan {
     step: positive(said.step),
     windowMs: positive(said.windowMs),
     closedUntil: time(said.closedUntil),
-    seen: byPriority(said.seen),
-    floors: byPriority(said.floors),
+    seen: byPriority(said.seen, time),
+    floors: byPriority(said.floors, finite),
   };
 }
 
@@ -54,9 +54,9 @@ function readRun(value: unknown): Run {
   return { from: time(from), step: time(step), count: positive(count) };
 }
 
-function byPriority(value: unknown): Record<Priority, number> {
+function byPriority(value: unknown, read: (value: unknown) => number): Record<Priority, number> {
   const said = record(value);
-  return Object.fromEntries(allPriorities.map((one) => [one, time(said[one])])) as Record<Priority, number>;
+  return Object.fromEntries(allPriorities.map((one) => [one, read(said[one])])) as Record<Priority, number>;
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
@@ -68,6 +68,11 @@ function record(value: unknown): Readonly<Record<string, unknown>> {
 function time(value: unknown): number {
   if (typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER) return value;
   throw new TypeError('no time');
+}
+
+function finite(value: unknown): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw new TypeError('no number');
 }
 
 function positive(value: unknown): number {

@@ -23,7 +23,7 @@ export interface LimitPlan {
   readonly closedUntil: number;
   /** When somebody of a priority last took a permission. */
   readonly seen: Readonly<Record<Priority, number>>;
-  /** What a priority's floor had left at the beginning of the plan. */
+  /** What a priority's floor had left at the beginning of the plan; below zero when it had more. */
   readonly floors: Readonly<Record<Priority, number>>;
 }
 
@@ -46,8 +46,10 @@ export const takenBy = (limit: string, priority: Priority) => `${limit}/${priori
 /** Short, because what is given for now counts at its end; no shorter, because renewing costs a write. */
 const nowMs = 1000;
 const lifeMs = 10_000;
-/** What a floor may save up. */
+/** What a floor may save up, */
 const mostFloor = 3;
+/** and for how much more than its floor a priority has to wait before it comes into force: steps. */
+const mostAhead = 300;
 
 const everyPriority = (value: (priority: Priority) => number) =>
   Object.fromEntries(allPriorities.map((one) => [one, value(one)])) as Record<Priority, number>;
@@ -116,7 +118,7 @@ function closed(
     seen: everyPriority((one) => (by(one) > 0 ? stamp : limit.seen[one])),
     floors: everyPriority((one) => {
       const saved = floorOf(limit, one, now - at) - by(one);
-      return Math.min(mostFloor, Math.max(0, saved));
+      return Math.min(mostFloor, Math.max(-mostAhead * priorities[one].floor, saved));
     }),
   };
 }
