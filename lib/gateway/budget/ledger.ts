@@ -77,11 +77,11 @@ export function createLedger(options: LedgerOptions): Ledger {
   let looked = false;
 
   function learn(item: BudgetItem | undefined): void {
-    if (item && item.writtenAt > time.now() + farthestMs) throw new Error('an item from the future');
+    if (item && !isSane(item, time.now())) throw new Error('the budget store answered nonsense');
     if (item && item.revision !== known?.revision) plan = readPlan(item.text);
     if (!item) plan = undefined;
     known = item;
-    if (item) time.follow(Math.max(item.writtenAt, Math.min(plan?.at ?? 0, item.writtenAt + farthestMs)));
+    if (item) time.follow(item.writtenAt);
     knownAt = time.now();
     if (item && !plan) plan = exhaustedPlan(knownAt, figures);
   }
@@ -219,6 +219,14 @@ export function createLedger(options: LedgerOptions): Ledger {
 
 const sums = ({ additions }: Offer) =>
   Object.fromEntries(additions.map(({ counter, by }) => [counter, by] as const));
+
+/** A store may be wrong in what types promise: what comes from outside is looked at before it is used. */
+const isSane = ({ revision, counters, text, writtenAt }: BudgetItem, now: number): boolean =>
+  typeof revision === 'string' &&
+  typeof text === 'string' &&
+  writtenAt >= 0 &&
+  writtenAt <= now + farthestMs &&
+  Object.values(counters ?? {}).every((value) => Number.isSafeInteger(value) && value >= 0);
 
 function isSame(a: BudgetItem | undefined, b: BudgetItem | undefined): boolean {
   if (!a || !b) return a === b;

@@ -4,6 +4,8 @@ import { type BudgetStore, createMemoryBudgetStore } from '../../../lib/gateway/
 import type { Random } from './random.ts';
 import type { VirtualClock } from './virtual-clock.ts';
 
+export const worldKey = 'world';
+
 export type StoreFault =
   /** Rejects at once and changes nothing. */
   | 'throttled'
@@ -23,8 +25,10 @@ export interface Operations {
 
 export interface SlowStore {
   /** One instance's connection: what comes back is handed over by `gate`. */
-  connect(gate: (run: () => void) => void): BudgetStore;
+  connect(gate: (run: () => void) => void, always?: StoreFault): BudgetStore;
   readonly operations: Operations;
+  /** Puts in the item's place one that is no plan. */
+  spoil(): Promise<void>;
   fault: (now: number) => StoreFault | undefined;
 }
 
@@ -34,12 +38,16 @@ export function createSlowStore(clock: VirtualClock, random: Random): SlowStore 
   const store: SlowStore = {
     operations,
     fault: () => undefined,
-    connect(gate) {
+    async spoil() {
+      const item = await inner.read(worldKey);
+      await inner.replace(worldKey, item, { ...item!, revision: 'spoilt', text: '{"version":0}' }, 0);
+    },
+    connect(gate, always) {
       const call = <T>(operation: () => Promise<T>, count: (answer: T) => void): Promise<T> =>
         new Promise((resolve, reject) => {
           const way = 2 + random() * 2;
           clock.after(way, () => {
-            const fault = store.fault(clock.now);
+            const fault = always ?? store.fault(clock.now);
             if (fault === 'silent' || fault === 'throttled') operations.failed++;
             if (fault === 'silent') return;
             const back = fault === 'slow' ? 2000 : way;

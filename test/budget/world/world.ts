@@ -11,7 +11,7 @@ import {
   type Priority,
 } from '../../../lib/gateway/budget/index.ts';
 import { exponential, randomFrom } from './random.ts';
-import { createSlowStore } from './slow-store.ts';
+import { createSlowStore, type StoreFault, worldKey } from './slow-store.ts';
 import { Upstream } from './upstream.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -54,9 +54,9 @@ export function createWorld(options: WorldOptions) {
   const counts = { asked: 0, sent: 0, refused: 0, expired: 0, killed: 0, frozen: 0, lateFreezes: 0 };
   const between = () => (options.extreme ? Math.round(random()) : random());
   let keepReports = false;
-  let instances = Array.from({ length: options.instances }, createInstance);
+  let instances = Array.from({ length: options.instances }, () => createInstance());
 
-  function createInstance() {
+  function createInstance(fault?: StoreFault) {
     const offset = (between() * 2 - 1) * offsetMs;
     let frozenUntil = 0;
     let dead = false;
@@ -67,10 +67,10 @@ export function createWorld(options: WorldOptions) {
     };
     const after = (ms: number, run: () => void) => clock.after(ms, () => gate(run));
     const budget: Budget = createBudget({
-      store: store.connect(gate),
+      store: store.connect(gate, fault),
       limits: marketData,
       bucket: 'world',
-      keyOf: () => 'world',
+      keyOf: () => worldKey,
       clock: () => Math.floor(clock.now + offset),
       after,
       random,
@@ -153,8 +153,11 @@ export function createWorld(options: WorldOptions) {
       keepReports = true;
     },
     request: (what: Request = {}, index = anyIndex()) => request(instances[index]!, what),
+    requestOf: request,
+    /** An instance beside the others, whose every store operation goes wrong. */
+    lone: (fault: StoreFault) => createInstance(fault),
     add: (count: number) => {
-      instances = [...instances, ...Array.from({ length: count }, createInstance)];
+      instances = [...instances, ...Array.from({ length: count }, () => createInstance())];
     },
     /** So many requests a minute, by chance, of any instance, and whatever the options say of accidents. */
     async live(forMs: number, demands: readonly (Request & { readonly perMinute: number })[]): Promise<void> {
