@@ -103,7 +103,7 @@ export function createAccount(options: AccountOptions): Account {
     ownShare.worked();
     if (drawn.kind === 'given') {
       ownShare.settled();
-      serve(line, drawn.slots, drawn.left);
+      serve(line, drawn.slots, drawn.left, now);
     } else refuseUntil(line, { ...drawn, reason: drawn.closed ? 'closed' : 'used_up' }, now, random);
   }
 

@@ -59,12 +59,13 @@ export function refuseThose(line: Line, hopeless: (deadline: number) => boolean,
 }
 
 /** The earliest permission goes to the least patient of those who can wait for it. */
-export function serve(line: Line, slots: readonly Slot[], left: number): void {
+export function serve(line: Line, slots: readonly Slot[], left: number, now: number): void {
   line.spread /= 4;
   line.turnedAway = 0;
   const waiters = [...line.waiters].sort((a, b) => a.deadline - b.deadline);
   for (const slot of slots) {
-    const index = waiters.findIndex(({ deadline }) => deadline >= slot.from);
+    // What is for now is for everybody, though somebody's time may have run out while the store was asked.
+    const index = waiters.findIndex(({ deadline }) => deadline >= slot.from || slot.from <= now);
     const [waiter] = index < 0 ? [] : waiters.splice(index, 1);
     waiter?.give(slot, left);
   }

@@ -40,6 +40,11 @@ export interface Request {
   readonly waitMs?: number;
 }
 
+/** So many requests a minute, by chance. */
+export interface Demand extends Request {
+  readonly perMinute: number;
+}
+
 export const marketData = { 'market-data': { requests: 300, perSeconds: 60 } };
 const appKey = 'world-app-key';
 
@@ -53,6 +58,7 @@ export function createWorld(options: WorldOptions) {
   const served: { readonly priority: Priority; readonly askedAt: number; readonly waited: number }[] = [];
   const counts = { asked: 0, sent: 0, refused: 0, expired: 0, killed: 0, frozen: 0, lateFreezes: 0 };
   const between = () => (options.extreme ? Math.round(random()) : random());
+  const byLimit = new Map<string, number[]>();
   let keepReports = false;
   let instances = Array.from({ length: options.instances }, () => createInstance());
 
@@ -111,16 +117,22 @@ export function createWorld(options: WorldOptions) {
     }
     // Signing, which a freeze may hit.
     await new Promise<void>((resolve) => void instance.after(random() * 4, resolve));
-    if (answer.permission.use() || options.careless) send(priority, askedAt);
+    if (answer.permission.use() || options.careless) send(priority, askedAt, limits ?? ['market-data']);
     return answer;
   }
 
-  function send(priority: Priority, askedAt: number): void {
+  function send(priority: Priority, askedAt: number, limits: readonly string[]): void {
     counts.sent++;
     served.push({ priority, askedAt, waited: clock.now - askedAt });
     const late = random() < (options.lateFreezes ?? 0) ? random() * 5000 : 0;
     if (late > 0) counts.lateFreezes++;
-    upstream.arrive(clock.now + late + between() * networkMs);
+    const arrival = clock.now + late + between() * networkMs;
+    upstream.arrive(arrival);
+    for (const name of limits) {
+      const times = byLimit.get(name) ?? [];
+      times.push(arrival);
+      byLimit.set(name, times);
+    }
   }
 
   const anyIndex = () => Math.floor(random() * instances.length);
@@ -153,6 +165,8 @@ export function createWorld(options: WorldOptions) {
       keepReports = true;
     },
     request: (what: Request = {}, index = anyIndex()) => request(instances[index]!, what),
+    /** When requests arrived that count against a limit. */
+    sentUnder: (limit: string): readonly number[] => byLimit.get(limit) ?? [],
     requestOf: request,
     /** An instance beside the others, whose every store operation goes wrong. */
     lone: (fault: StoreFault) => createInstance(fault),
@@ -160,7 +174,7 @@ export function createWorld(options: WorldOptions) {
       instances = [...instances, ...Array.from({ length: count }, () => createInstance())];
     },
     /** So many requests a minute, by chance, of any instance, and whatever the options say of accidents. */
-    async live(forMs: number, demands: readonly (Request & { readonly perMinute: number })[]): Promise<void> {
+    async live(forMs: number, demands: readonly Demand[]): Promise<void> {
       const until = clock.now + forMs;
       for (const { perMinute, ...what } of demands)
         often(perMinute, until, () => void request(instances[anyIndex()]!, what));
