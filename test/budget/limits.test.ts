@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type BudgetOptions, createBudget, createMemoryBudgetStore } from '../../lib/gateway/budget/index.ts';
+import {
+  type BudgetOptions,
+  type BudgetReport,
+  createBudget,
+  createMemoryBudgetStore,
+} from '../../lib/gateway/budget/index.ts';
 import { Upstream } from './world/upstream.ts';
 import { createWorld, marketData } from './world/world.ts';
 
@@ -123,6 +128,29 @@ describe('a permission', () => {
     }
     assert.deepEqual(reports, ['given', 'given', 'expired']);
   });
+});
+
+test('reports tell what is left, how long was waited and who was refused', async () => {
+  const reports: BudgetReport[] = [];
+  const limits = { small: { requests: 3, perSeconds: 60 } };
+  const budget = budgetOf({ limits, report: (report) => reports.push(report) });
+  const ask = () => budget.ask({ appKey: 'k', limits: ['small'], priority: 'events', waitMs: 0 });
+  assert.deepEqual([(await ask()).ok, (await ask()).ok, (await ask()).ok], [true, true, false]);
+  assert.deepEqual(
+    reports.map((report) => [report.kind, 'left' in report ? report.left : undefined]),
+    [
+      ['given', 1],
+      ['given', 0],
+      ['refused', undefined],
+    ],
+  );
+  for (const report of reports) {
+    assert.ok('priority' in report && report.priority === 'events');
+    assert.ok('waitedMs' in report && report.waitedMs >= 0 && report.waitedMs < 5000);
+  }
+  const last = reports.at(-1);
+  assert.ok(last?.kind === 'refused' && last.reason === 'used_up');
+  assert.ok(last.retryAfterMs > 50_000 && last.retryAfterMs < 63_000, `${last.retryAfterMs}`);
 });
 
 describe('a wrong configuration is refused', () => {

@@ -12,18 +12,31 @@ interface Served {
   readonly share: (priority: Priority) => number;
   /** Milliseconds that requests of a priority waited which were served. */
   readonly waited: (priority: Priority, quantile: number) => number;
-  readonly world: World;
+  /** In any window of any of the worlds. */
+  readonly worst: number;
+  /** The part of the limit that was used. */
+  readonly used: number;
 }
 
-async function serve(instances: number, demands: readonly Demand[]): Promise<Served> {
-  const world = createWorld({ seed: 21, instances });
-  await world.live(2 * minute, demands);
-  const from = world.clock.now;
-  await world.live(8 * minute, demands);
-  const served = world.served.filter(({ askedAt }) => askedAt >= from);
+const lastMinutes = ({ upstream, clock }: World) =>
+  upstream.between(clock.now - 8 * minute, clock.now) / 2400;
+
+/** Several worlds, because one minute's chance is felt through the next. */
+async function serve(instances: number, demands: readonly Demand[], seeds = [21]): Promise<Served> {
+  const served: World['served'] = [];
+  const worlds: World[] = [];
+  for (const seed of seeds) {
+    const world = createWorld({ seed, instances });
+    await world.live(2 * minute, demands);
+    const from = world.clock.now;
+    await world.live(8 * minute, demands);
+    served.push(...world.served.filter(({ askedAt }) => askedAt >= from));
+    worlds.push(world);
+  }
   const of = (priority: Priority) => served.filter((one) => one.priority === priority);
   return {
-    world,
+    worst: Math.max(...worlds.map(({ upstream }) => upstream.worstWindow())),
+    used: worlds.reduce((sum, world) => sum + lastMinutes(world), 0) / worlds.length,
     share: (priority) => of(priority).length / served.length,
     waited: (priority, quantile) => {
       const times = of(priority).map(({ waited }) => waited);
@@ -43,8 +56,9 @@ for (const instances of [8, 200])
       [600, 600],
     ] as const)
       test(`${perMinute} interactive requests a minute do not feel the events`, async () => {
-        const alone = await serve(instances, [interactive(perMinute)]);
-        const both = await serve(instances, [interactive(perMinute), events(most)]);
+        const seeds = [21, 22, 23, 24];
+        const alone = await serve(instances, [interactive(perMinute)], seeds);
+        const both = await serve(instances, [interactive(perMinute), events(most)], seeds);
         const share = both.share('events');
         const waits = [0.5, 0.9].map((quantile) => [
           alone.waited('interactive', quantile),
@@ -56,14 +70,14 @@ for (const instances of [8, 200])
         );
         for (const [before, after] of waits) assert.ok(after! <= before! + 30, `${before} → ${after} ms`);
         assert.ok(share >= 0.05 && share <= 0.2, `events get ${share}`);
-        assert.ok(both.world.upstream.worstWindow() <= 300);
+        assert.ok(both.worst <= 300);
       });
 
     test('nothing starves: each has at least its floor', async () => {
-      const { share, world } = await serve(instances, [interactive(600), events(600), background(600)]);
+      const { share, worst } = await serve(instances, [interactive(600), events(600), background(600)]);
       assert.ok(share('events') >= 0.05 && share('events') <= 0.2, `${share('events')}`);
       assert.ok(share('background') >= 0.01 && share('background') <= 0.05, `${share('background')}`);
-      assert.ok(world.upstream.worstWindow() <= 300);
+      assert.ok(worst <= 300);
     });
 
     test('events go before background', async () => {
@@ -74,8 +88,7 @@ for (const instances of [8, 200])
 
     test('who is alone has all of it', async () => {
       for (const demand of [events(600), background(600)]) {
-        const { world } = await serve(instances, [demand]);
-        const used = world.upstream.between(world.clock.now - 8 * minute, world.clock.now) / 2400;
+        const { used } = await serve(instances, [demand]);
         assert.ok(used > 0.94, `${demand.priority}: ${used}`);
       }
     });

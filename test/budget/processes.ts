@@ -36,8 +36,10 @@ export interface ProcessesResult {
   /** The simulator's own count of outcomes. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly worst: number;
-  /** Of the upstream's limit, in the last whole minute but the last two seconds. */
-  readonly utilisation: number;
+  /** Of the upstream's limit, from the first arrival to the last; what was idle before is in it. */
+  readonly overall: number;
+  /** The same in the last whole minute but two seconds; even when the run takes two minutes or more. */
+  readonly lastMinute: number;
 }
 
 const instance = fileURLToPath(new URL('./process-instance.ts', import.meta.url));
@@ -74,12 +76,15 @@ export async function runProcesses({
     );
     const upstream = new Upstream();
     for (const { time } of simulator.received) upstream.arrive(time);
-    const end = (upstream.arrivals.at(-1) ?? 0) - 2000;
+    const { arrivals } = upstream;
+    const [first = 0, last = 0] = [arrivals[0], arrivals.at(-1)];
+    const end = last - 2000;
     return {
       counts,
       outcomes: { ...simulator.counts },
       worst: upstream.worstWindow(),
-      utilisation: upstream.between(end - 60_000, end) / 300,
+      overall: arrivals.length / ((last - first) / 200),
+      lastMinute: upstream.between(end - 60_000, end) / 300,
     };
   } finally {
     await simulator.close();
@@ -102,14 +107,14 @@ async function countOf(env: NodeJS.ProcessEnv): Promise<Count> {
 }
 
 /** In words, for whoever ran it. */
-export function summary({ counts, outcomes, worst, utilisation }: ProcessesResult): string {
+export function summary({ counts, outcomes, worst, overall, lastMinute }: ProcessesResult): string {
   const sum = (of: (count: Count) => number) => counts.reduce((total, count) => total + of(count), 0);
   const sent = sum((count) => count.sent);
   const each = (of: (operations: Operations) => number) =>
     (sum(({ operations }) => of(operations)) / sent).toFixed(2);
   return [
     `${counts.length} processes on the DynamoDB engine: ${sent} sent of ${sum((count) => count.asked)} asked, upstream ${JSON.stringify(outcomes)}`,
-    `worst window ${worst}, ${(100 * utilisation).toFixed(1)} % used in the last minute`,
+    `worst window ${worst}, ${(100 * overall).toFixed(1)} % used, ${(100 * lastMinute).toFixed(1)} % in the last minute`,
     `${sum((count) => count.expired)} permissions burnt, ${sum((count) => count.failed)} failed operations`,
     `${each(({ reads }) => reads)} reads and ${each(({ writes }) => writes)} writes a permission, ${each(({ refused }) => refused)} refused`,
   ].join('; ');

@@ -68,9 +68,12 @@ export function createAccount(options: AccountOptions): Account {
   async function pump(): Promise<void> {
     if (busy) return;
     busy = true;
-    for (let line = nextLine(); line; line = nextLine()) await askFor(line);
-    busy = false;
-    sleep();
+    try {
+      for (let line = nextLine(); line; line = nextLine()) await askFor(line);
+    } finally {
+      busy = false;
+      sleep();
+    }
   }
 
   function nextLine(): Line | undefined {

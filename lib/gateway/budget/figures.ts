@@ -75,7 +75,7 @@ export function figuresOf(limit: BudgetLimit, margins: Margins, setAside: number
     capacity,
     windowMs,
     stepMs: windowMs / capacity,
-    burst: Math.max(1, Math.round(capacity / 15)),
+    burst: Math.max(1, Math.round(capacity / 10)),
     setAside: aside,
   };
 }

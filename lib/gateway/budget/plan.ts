@@ -152,8 +152,8 @@ function paced(
 
 /** Whether demand was at the pace a moment ago, so that it is no burst after idling. */
 function isSustained(runs: readonly Run[], now: number, stepMs: number): boolean {
-  const span = 5 * stepMs;
-  return countAfter(runs, now - 2 * span) - countAfter(runs, now - span) >= 4;
+  const span = 10 * stepMs;
+  return countAfter(runs, now - 2 * span) - countAfter(runs, now - span) >= 8;
 }
 
 /** With this many counted as given at `time`, in each limit. */

@@ -15,8 +15,8 @@ export interface PriorityRule {
 export const priorities: Readonly<Record<Priority, PriorityRule>> = {
   interactive: { aheadMs: 2000, leaves: 0, floor: 0 },
   // Short: whoever comes meanwhile and is more urgent stands behind what is reserved.
-  events: { aheadMs: 500, leaves: 0.05, floor: 0.08 },
-  background: { aheadMs: 250, leaves: 0.06, floor: 0.02 },
+  events: { aheadMs: 500, leaves: 0.08, floor: 0.08 },
+  background: { aheadMs: 250, leaves: 0.09, floor: 0.02 },
 };
 
 export const allPriorities = Object.keys(priorities) as readonly Priority[];

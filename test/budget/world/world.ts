@@ -40,6 +40,14 @@ export interface Request {
   readonly waitMs?: number;
 }
 
+/** A request that was sent. */
+export interface Served {
+  readonly priority: Priority;
+  readonly askedAt: number;
+  /** Milliseconds, with signing. */
+  readonly waited: number;
+}
+
 /** So many requests a minute, by chance. */
 export interface Demand extends Request {
   readonly perMinute: number;
@@ -55,7 +63,7 @@ export function createWorld(options: WorldOptions) {
   const store = createSlowStore(clock, random);
   const upstream = new Upstream();
   const reports: BudgetReport[] = [];
-  const served: { readonly priority: Priority; readonly askedAt: number; readonly waited: number }[] = [];
+  const served: Served[] = [];
   const counts = { asked: 0, sent: 0, refused: 0, expired: 0, killed: 0, frozen: 0, lateFreezes: 0 };
   const between = () => (options.extreme ? Math.round(random()) : random());
   const byLimit = new Map<string, number[]>();
