@@ -28,7 +28,7 @@ const activeMs = 10_000;
 /** Far more than one instance can use before its permissions expire. */
 const mostAhead = 64;
 
-export const isHindered = ({ seen }: LimitPlan, draw: Draw, counters: Counters, now: number): boolean =>
+const isHindered = ({ seen }: LimitPlan, draw: Draw, counters: Counters, now: number): boolean =>
   moreUrgentThan(draw.priority).some(
     (one) => seen[one] > now - activeMs || (counters[takenBy(draw.limits[0], one)] ?? 0) > 0,
   );
