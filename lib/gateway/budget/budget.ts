@@ -1,0 +1,128 @@
+/**
+ * The budget: what all instances together may send to the upstream, so that no window of its limits ever
+ * holds more than it allows. Every request that leaves, a repeated one too, has its own permission.
+ *
+ *     const answer = await budget.ask({ appKey, limits: ['market-data'] });
+ *     if (!answer.ok) …                       // refused: answer.retryAfterMs
+ *     const signed = await signer.sign(…);    // after the wait: a signature has a time
+ *     if (!answer.permission.use()) …         // too late: ask again, or give up
+ *     send(signed);
+ */
+
+import { type Account, type BudgetAnswer, createAccount } from './account.ts';
+import { type BudgetLimit, figuresOf, type Margins, permissionLifeOf } from './figures.ts';
+import { budgetKey } from './key.ts';
+import { createOwnShare, type OwnShareOptions } from './own-share.ts';
+import { type Priority, priorities } from './priorities.ts';
+import type { BudgetReport } from './report.ts';
+import type { BudgetStore } from './store.ts';
+import { type After, afterTimeout, createStoreTime } from './store-time.ts';
+
+export interface BudgetOptions {
+  readonly store: BudgetStore;
+  /** By name. */
+  readonly limits: Readonly<Record<string, BudgetLimit>>;
+  /** Those who share a limit have the same bucket name, store, limits and margins. */
+  readonly bucket: string;
+  readonly margins?: Margins;
+  /** What each instance has when the store is away. */
+  readonly ownShare?: OwnShareOptions;
+  /** For one operation of the store. Default 500 ms. */
+  readonly storeTimeoutMs?: number;
+  /** Now, in milliseconds since the epoch; a clock that goes on while the instance is frozen. */
+  readonly clock?: () => number;
+  readonly after?: After;
+  /** From 0 to below 1. */
+  readonly random?: () => number;
+  /** In place of `budgetKey(bucket, appKey)`, for tests. */
+  readonly keyOf?: (appKey: string) => string;
+  readonly report?: (report: BudgetReport) => void;
+}
+
+export interface BudgetCall {
+  readonly appKey: string;
+  /** What the request counts against: a limit that is within no other, then those within it. */
+  readonly limits: readonly [string, ...string[]];
+  /** Default interactive. */
+  readonly priority?: Priority;
+  /**
+   * How long the request can wait for its permission. Default 2 s. An answer of the store that is under way
+   * at the end is waited for, at most `storeTimeoutMs`.
+   */
+  readonly waitMs?: number;
+}
+
+export interface Budget {
+  /** @throws RangeError for a limit that was not configured */
+  ask(call: BudgetCall): Promise<BudgetAnswer>;
+  /**
+   * The upstream refused a request with 429: others on the same app key have used its limit. Nothing more
+   * is given of it for `retryAfterMs` (default 10 s, at most 5 minutes), by any instance. Never rejects.
+   */
+  close(appKey: string, limit: string, retryAfterMs?: number): Promise<void>;
+}
+
+const defaultWaitMs = priorities.interactive.aheadMs;
+const closedMs = 10_000;
+const longestClosedMs = 300_000;
+
+/** @throws RangeError when a limit leaves no permission to give, or a name is not plain */
+export function createBudget(options: BudgetOptions): Budget {
+  const { bucket, margins = {}, ownShare = {}, storeTimeoutMs = 500, report } = options;
+  const { clock = Date.now, after = afterTimeout, random = Math.random } = options;
+  const limits = Object.entries(options.limits);
+  for (const name of [bucket, ...limits.map(([one]) => one)])
+    if (!/^[\w.:-]+$/.test(name)) throw new RangeError(`${name}: a name of letters, digits, - . : _`);
+  const figures = new Map(
+    limits.map(([name, one]) => [name, figuresOf(one, margins, ownShare.setAside ?? 0)]),
+  );
+  const accounts = new Map<string, Promise<Account>>();
+  const time = createStoreTime(clock);
+
+  async function createFor(appKey: string): Promise<Account> {
+    return createAccount({
+      store: options.store,
+      key: options.keyOf?.(appKey) ?? (await budgetKey(bucket, appKey)),
+      figures,
+      lifeMs: permissionLifeOf(margins),
+      timeoutMs: storeTimeoutMs,
+      time,
+      after,
+      random,
+      ownShare: createOwnShare(figures, ownShare),
+      report: (said) => {
+        try {
+          report?.(said);
+        } catch {
+          // A metric that fails must not cost the client his answer.
+        }
+      },
+    });
+  }
+
+  function accountOf(appKey: string): Promise<Account> {
+    const account = accounts.get(appKey) ?? createFor(appKey);
+    accounts.set(appKey, account);
+    return account;
+  }
+
+  function mustBeNested([outer, ...narrower]: BudgetCall['limits']): void {
+    const isNested =
+      options.limits[outer]?.within === undefined &&
+      figures.has(outer) &&
+      narrower.every((name) => options.limits[name]?.within === outer);
+    if (!isNested) throw new RangeError(`${[outer, ...narrower]}: not a limit and limits within it`);
+  }
+
+  return {
+    async ask({ appKey, limits: names, priority = 'interactive', waitMs = defaultWaitMs }) {
+      mustBeNested(names);
+      const account = await accountOf(appKey);
+      return account.ask({ limits: names, priority, waitMs });
+    },
+    async close(appKey, limit, retryAfterMs = closedMs) {
+      const account = await accountOf(appKey);
+      await account.close(limit, time.now() + Math.min(longestClosedMs, Math.max(0, retryAfterMs)));
+    },
+  };
+}

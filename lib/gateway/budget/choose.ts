@@ -1,0 +1,174 @@
+/** What one instance does about a plan that it has read: take, reserve, renew, or say when to come again. */
+
+import type { Figures } from './figures.ts';
+import { type Counters, floorOf, type LimitPlan, lateOf, type Plan, takenBy, takenOf } from './plan.ts';
+import { floorAheadMs, moreUrgentThan, type Priority, priorities } from './priorities.ts';
+import { countAfter, timeOf } from './runs.ts';
+import type { Addition } from './store.ts';
+
+/** Some permissions for requests of one kind. */
+export interface Draw {
+  /** Each permission draws from all of them. The first, the widest, has the queue. */
+  readonly limits: readonly [string, ...string[]];
+  readonly priority: Priority;
+  readonly count: number;
+  /** When the most patient of them stops waiting. */
+  readonly latest: () => number;
+}
+
+/** How many permissions there are for a draw, and the additions that take them. */
+export interface Offer {
+  readonly mode: 'now' | 'reserved';
+  readonly count: number;
+  readonly additions: readonly Addition[];
+}
+
+/** How long somebody more urgent counts as asking after his last permission. */
+const activeMs = 10_000;
+/** Far more than one instance can use before its permissions expire. */
+const mostAhead = 64;
+
+const isHindered = ({ seen }: LimitPlan, draw: Draw, counters: Counters, now: number): boolean =>
+  moreUrgentThan(draw.priority).some(
+    (one) => seen[one] > now - activeMs || (counters[takenBy(draw.limits[0], one)] ?? 0) > 0,
+  );
+
+/** What the plan offers at `now`; undefined when nothing, perhaps because it has to be renewed. */
+export function offerOf(
+  plan: Plan,
+  counters: Counters,
+  draw: Draw,
+  now: number,
+  figures: ReadonlyMap<string, Figures>,
+  lifeMs: number,
+): Offer | undefined {
+  const [outer, ...narrower] = draw.limits;
+  const limit = plan.limits[outer];
+  const figure = figures.get(outer);
+  if (!limit || !figure || now >= plan.renewAt) return undefined;
+  // A narrower limit has no queue: its permissions are for now, however far ahead the wide one's are.
+  const narrow = narrower.length > 0 ? narrowAdditions(plan, counters, narrower, now, figures) : [];
+  if (!narrow) return undefined;
+  const most = Math.min(draw.count, ...narrow.map(({ room }) => room));
+
+  const hindered = isHindered(limit, draw, counters, now);
+  const due = hindered ? floorLeft(limit, counters, draw, now - plan.at) : 0;
+  const leaves = hindered && due < 1 ? Math.floor(figure.capacity * priorities[draw.priority].leaves) : 0;
+  const wanted = due >= 1 ? Math.min(most, due) : most;
+  const taken = counters[takenOf(outer)] ?? 0;
+
+  const open = now <= plan.end ? openAt(limit, figure, now) - leaves : 0;
+  if (open > taken) {
+    const count = Math.min(wanted, open - taken);
+    return offer('now', count, draw, { atLeast: 0, atMost: open - count }, narrow);
+  }
+  if (hindered && due < 1) return undefined;
+  const horizon = hindered ? floorAheadMs : priorities[draw.priority].aheadMs;
+  const row = reservable(limit, figure, taken, now - lifeMs / 2, Math.min(draw.latest(), now + horizon));
+  if (!row) return undefined;
+  const count = Math.min(wanted, row.end - taken);
+  return offer('reserved', count, draw, { atLeast: row.first, atMost: row.end - count }, narrow);
+}
+
+/** How many of the row may be taken in all for now. */
+function openAt(limit: LimitPlan, { capacity }: Figures, now: number): number {
+  const due = Math.floor((now - limit.due) / limit.step) + 1;
+  return Math.min(due, capacity - countAfter(limit.runs, now - limit.windowMs));
+}
+
+/** The part of the row from `taken` on whose times lie between `from` and `to`, and which the window holds. */
+function reservable(limit: LimitPlan, { capacity }: Figures, taken: number, from: number, to: number) {
+  const row = { from: limit.due, step: limit.step };
+  const first = Math.max(0, Math.ceil((from - row.from) / row.step));
+  if (taken < first) return undefined;
+  let end = taken;
+  while (end < taken + mostAhead) {
+    const time = timeOf(row, end);
+    if (time > to || end + countAfter(limit.runs, time - limit.windowMs) >= capacity) break;
+    end++;
+  }
+  return end > taken ? { first, end } : undefined;
+}
+
+function floorLeft(limit: LimitPlan, counters: Counters, draw: Draw, sinceMs: number): number {
+  const by = counters[takenBy(draw.limits[0], draw.priority)] ?? 0;
+  return Math.floor(floorOf(limit, draw.priority, sinceMs) - by);
+}
+
+interface Narrow {
+  readonly name: string;
+  readonly room: number;
+  readonly open: number;
+}
+
+function narrowAdditions(
+  plan: Plan,
+  counters: Counters,
+  names: readonly string[],
+  now: number,
+  figures: ReadonlyMap<string, Figures>,
+): readonly Narrow[] | undefined {
+  if (now > plan.end) return undefined;
+  const found: Narrow[] = [];
+  for (const name of names) {
+    const limit = plan.limits[name];
+    const figure = figures.get(name);
+    if (!limit || !figure) return undefined;
+    const open = openAt(limit, figure, now);
+    const room = open - (counters[takenOf(name)] ?? 0);
+    if (room < 1) return undefined;
+    found.push({ name, room, open });
+  }
+  return found;
+}
+
+function offer(
+  mode: Offer['mode'],
+  count: number,
+  { limits: [outer], priority }: Draw,
+  bounds: Pick<Addition, 'atLeast' | 'atMost'>,
+  narrow: readonly Narrow[],
+): Offer {
+  const free = { by: count, atLeast: 0, atMost: Number.MAX_SAFE_INTEGER };
+  const additions: Addition[] = [
+    { counter: takenOf(outer), by: count, ...bounds },
+    { counter: takenBy(outer, priority), ...free },
+  ];
+  if (mode === 'now') additions.push({ counter: lateOf(outer), ...free });
+  for (const { name, open } of narrow)
+    additions.push(
+      { counter: takenOf(name), ...free, atMost: open - count },
+      { counter: lateOf(name), ...free },
+    );
+  return { mode, count, additions };
+}
+
+/** When it is worth asking again, and the earliest time of a permission, by a plan that offers nothing. */
+export function whenToAsk(
+  plan: Plan,
+  draw: Draw,
+  now: number,
+  figures: ReadonlyMap<string, Figures>,
+): { readonly notBefore: number; readonly earliest: number } {
+  const [outer, ...narrower] = draw.limits;
+  const limit = plan.limits[outer];
+  const figure = figures.get(outer);
+  if (!limit || !figure) return { notBefore: now, earliest: now };
+  const { aheadMs, leaves, floor } = priorities[draw.priority];
+  const next = Math.max(now, limit.due);
+  let notBefore = Math.max(now, limit.due - aheadMs);
+  let earliest = next;
+  if (isHindered(limit, draw, {}, now)) {
+    const afterOthers = next + Math.floor(figure.capacity * leaves) * limit.step;
+    const byFloor = now + ((1 - limit.floors[draw.priority]) * limit.step) / floor;
+    notBefore = Math.max(limit.closedUntil, Math.min(afterOthers, Math.max(now, byFloor)));
+    earliest = notBefore;
+  }
+  for (const name of narrower)
+    notBefore = Math.max(notBefore, narrowDue(plan.limits[name], figures.get(name), now));
+  return { notBefore, earliest: Math.max(earliest, narrower.length > 0 ? notBefore : 0) };
+}
+
+function narrowDue(limit: LimitPlan | undefined, figure: Figures | undefined, now: number): number {
+  return limit && figure ? Math.max(now, limit.due) : now;
+}

@@ -1,0 +1,237 @@
+/** One app key's item in the store, as one instance sees it: draws permissions from it, and closes it. */
+
+import { type Draw, type Offer, offerOf, whenToAsk } from './choose.ts';
+import type { Figures } from './figures.ts';
+import { lastingOf } from './own-share.ts';
+import type { Slot } from './permission.ts';
+import {
+  type Counters,
+  exhaustedPlan,
+  lateOf,
+  type Plan,
+  renewedPlan,
+  takenBy,
+  takenOf,
+  withClosed,
+  withGiven,
+} from './plan.ts';
+import { planText, readPlan } from './plan-text.ts';
+import { allPriorities } from './priorities.ts';
+import { countAfter, timeOf } from './runs.ts';
+import type { Addition, BudgetItem, BudgetStore } from './store.ts';
+import type { After, StoreTime } from './store-time.ts';
+
+export type Drawn =
+  /** `left`: what the window still holds. */
+  | { readonly kind: 'given'; readonly slots: readonly Slot[]; readonly left: number }
+  | {
+      readonly kind: 'full';
+      /** Asking before is of no use. */
+      readonly notBefore: number;
+      /** No permission is of an earlier time. */
+      readonly earliest: number;
+      readonly closed: boolean;
+    }
+  | { readonly kind: 'failed'; readonly cause: unknown };
+
+export interface LedgerOptions {
+  readonly store: BudgetStore;
+  readonly key: string;
+  readonly figures: ReadonlyMap<string, Figures>;
+  readonly lifeMs: number;
+  readonly time: StoreTime;
+  readonly after: After;
+  /** For one store operation. */
+  readonly timeoutMs: number;
+  readonly random: () => number;
+  /** How long an instance may go on giving from memory after the store works again. */
+  readonly noticeMs: number;
+}
+
+export interface Ledger {
+  /**
+   * @param owedSince when this instance last gave something from memory that has to be counted; 0 for never
+   */
+  draw(draw: Draw, owedSince: number): Promise<Drawn>;
+  /** Gives nothing of the limit before `until`. Rejects when the store fails. */
+  close(limit: string, until: number): Promise<void>;
+}
+
+/** Lost races for one draw; each brings the item as it is, so that few are needed. */
+const mostTries = 6;
+/** What was read a moment ago is good enough to take by: the store checks it. */
+const freshMs = 500;
+/** An item is of no use to anybody when its windows are over; an hour more costs nothing. */
+const keepMs = 3_600_000;
+/** A clock so far ahead is nonsense, and following it would be too. */
+const farthestMs = 86_400_000;
+
+export function createLedger(options: LedgerOptions): Ledger {
+  const { store, key, figures, lifeMs, time, after, timeoutMs, random, noticeMs } = options;
+  let known: BudgetItem | undefined;
+  let plan: Plan | undefined;
+  let knownAt = Number.NEGATIVE_INFINITY;
+  /** Nobody else wrote between our last two operations, so that a look before the next would be in vain. */
+  let alone = false;
+  /** The last operation was a look, so that the next shows nothing of others. */
+  let looked = false;
+
+  function learn(item: BudgetItem | undefined): void {
+    if (item && !isSane(item, time.now())) throw new Error('the budget store answered nonsense');
+    if (item && item.revision !== known?.revision) plan = readPlan(item.text);
+    if (!item) plan = undefined;
+    known = item;
+    if (item) time.follow(item.writtenAt);
+    knownAt = time.now();
+    if (item && !plan) plan = exhaustedPlan(knownAt, figures);
+  }
+
+  function bounded<T>(operation: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const cancel = after(timeoutMs, () => reject(new Error('the budget store gave no answer in time')));
+      operation.then(resolve, reject).finally(cancel);
+    });
+  }
+
+  async function read(): Promise<void> {
+    const before = known;
+    learn(await bounded(store.read(key)));
+    alone = before !== undefined && isSame(before, known);
+    looked = true;
+  }
+
+  function itemOf(next: Plan, counters: Counters, now: number): BudgetItem {
+    const zeros = Object.keys(next.limits).flatMap((name) => [
+      [takenOf(name), 0],
+      [lateOf(name), 0],
+      ...allPriorities.map((one) => [takenBy(name, one), 0]),
+    ]);
+    const revision = `${now.toString(36)}-${random().toString(36).slice(2, 12)}`;
+    const all = { ...Object.fromEntries(zeros), ...counters };
+    return { revision, counters: all, text: planText(next), writtenAt: now };
+  }
+
+  const expiresAt = (next: Plan, now: number) =>
+    Math.max(
+      now,
+      ...Object.values(next.limits).map(({ closedUntil, windowMs }) => Math.max(closedUntil, now + windowMs)),
+    ) + keepMs;
+
+  /** The plan renewed at `now`, with what is owed counted in it unless somebody has done that. */
+  function renewed(now: number, owedSince: number): Plan {
+    if (owedSince === 0 || (plan?.memoryUntil ?? 0) >= owedSince)
+      return renewedPlan(plan, known?.counters ?? {}, now, figures);
+    const until = now + noticeMs;
+    const owing = withGiven(plan ?? renewedPlan(undefined, {}, now, figures), until, (name) => {
+      const figure = figures.get(name);
+      return figure ? lastingOf(figure) : 0;
+    });
+    return { ...renewedPlan(owing, known?.counters ?? {}, now, figures), memoryUntil: until };
+  }
+
+  async function draw(wanted: Draw, owedSince: number): Promise<Drawn> {
+    for (let tries = 0; tries < mostTries; tries++) {
+      let now = time.now();
+      const mustCount = owedSince > 0 && (plan?.memoryUntil ?? 0) < owedSince;
+      let offer = plan && !mustCount && offerOf(plan, known?.counters ?? {}, wanted, now, figures, lifeMs);
+      const next = offer ? undefined : renewed(now, owedSince);
+      if (next) offer = offerOf(next, {}, wanted, now, figures, lifeMs);
+      // What was read once only gets fuller, so that a refusal needs no second look, but an offer does.
+      if (!offer && next && known && !mustCount) return full(next, wanted, now);
+      if (tries === 0 && !alone && now - knownAt > freshMs) {
+        await read();
+        continue;
+      }
+      now = time.now();
+      if (!offer) {
+        if (!next) continue;
+        // Nothing to take, but what is owed has to be written.
+        await put(next, {}, now);
+        continue;
+      }
+      const taken = next ? await put(next, sums(offer), now) : await add(offer, now);
+      if (taken) return given(offer, wanted, now);
+    }
+    return { kind: 'failed', cause: new Error('lost every race for the budget item') };
+  }
+
+  async function put(next: Plan, counters: Counters, now: number): Promise<boolean> {
+    const item = itemOf(next, counters, now);
+    const answer = await bounded(store.replace(key, known, item, expiresAt(next, now)));
+    learn(answer.item);
+    alone = answer.written && (alone || !looked);
+    looked = false;
+    return answer.written;
+  }
+
+  async function add({ additions }: Offer, now: number): Promise<boolean> {
+    const { revision = '', counters = {} } = known ?? {};
+    const answer = await bounded(store.add(key, revision, additions, now));
+    learn(answer.item);
+    const byUs = ({ counter, by }: Addition) =>
+      answer.item?.counters[counter] === (counters[counter] ?? 0) + by;
+    alone = answer.written && (alone || !looked) && additions.every(byUs);
+    looked = false;
+    return answer.written;
+  }
+
+  /** The permissions that were taken, of those that are still worth something. */
+  function given(offer: Offer, { limits: [outer] }: Draw, askedAt: number): Drawn {
+    const limit = plan?.limits[outer];
+    const taken = known?.counters[takenOf(outer)] ?? 0;
+    if (!limit) return { kind: 'failed', cause: new Error('the budget store forgot a limit') };
+    const slots = Array.from({ length: offer.count }, (_, index): Slot => {
+      if (offer.mode === 'now') return { from: askedAt, until: askedAt + lifeMs };
+      const from = timeOf({ from: limit.due, step: limit.step }, taken - offer.count + index);
+      return { from, until: from + lifeMs };
+    }).filter(({ until }) => until >= time.now());
+    if (slots.length === 0) return { kind: 'failed', cause: new Error('the budget store was too slow') };
+    const inWindow = countAfter(limit.runs, askedAt - limit.windowMs) + taken;
+    const left = Math.max(0, (figures.get(outer)?.capacity ?? 0) - inWindow);
+    return { kind: 'given', slots, left };
+  }
+
+  function full(next: Plan, wanted: Draw, now: number): Drawn {
+    const closed = wanted.limits.some((name) => (next.limits[name]?.closedUntil ?? 0) > now);
+    return { kind: 'full', closed, ...whenToAsk(next, wanted, now, figures) };
+  }
+
+  return {
+    async draw(wanted, owedSince) {
+      try {
+        return await draw(wanted, owedSince);
+      } catch (cause) {
+        return { kind: 'failed', cause };
+      }
+    },
+    async close(limit, until) {
+      for (let tries = 0; tries < mostTries; tries++) {
+        await read();
+        const now = time.now();
+        // Of many that were refused at once, one writes.
+        if ((plan?.limits[limit]?.closedUntil ?? 0) >= until - lifeMs) return;
+        const next = withClosed(renewed(now, 0), limit, until);
+        if (await put(next, {}, now)) return;
+      }
+    },
+  };
+}
+
+const sums = ({ additions }: Offer) =>
+  Object.fromEntries(additions.map(({ counter, by }) => [counter, by] as const));
+
+/** A store may be wrong in what types promise: what comes from outside is looked at before it is used. */
+const isSane = ({ revision, counters, text, writtenAt }: BudgetItem, now: number): boolean =>
+  typeof revision === 'string' &&
+  typeof text === 'string' &&
+  writtenAt >= 0 &&
+  writtenAt <= now + farthestMs &&
+  Object.values(counters ?? {}).every((value) => Number.isSafeInteger(value) && value >= 0);
+
+function isSame(a: BudgetItem | undefined, b: BudgetItem | undefined): boolean {
+  if (!a || !b) return a === b;
+  return (
+    a.revision === b.revision &&
+    Object.keys(b.counters).every((name) => a.counters[name] === b.counters[name])
+  );
+}

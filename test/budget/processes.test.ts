@@ -1,0 +1,17 @@
+/** A full window and a bit of `processes.ts`; the script runs it for as long as one likes. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { missingEmulator } from '../emulator/missing.ts';
+import { runProcesses, summary } from './processes.ts';
+
+describe('8 processes', { skip: missingEmulator() }, () => {
+  test('share one budget, and the upstream refuses none of their requests', async () => {
+    const result = await runProcesses({ seconds: 75, processes: 8, perMinute: 600 });
+    console.log(`  budget, ${summary(result)}`);
+    assert.deepEqual(Object.keys(result.outcomes), ['ok']);
+    assert.ok(result.worst <= 300);
+    assert.ok((result.outcomes.ok ?? 0) > 200);
+    for (const { sent } of result.counts) assert.ok(sent > 0, 'every process gets some');
+  });
+});

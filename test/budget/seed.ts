@@ -1,0 +1,75 @@
+/** One seed of the study: phases of every kind of demand, until so many permissions were used. */
+
+import { createWorld, marketData, type World } from './world/world.ts';
+
+export interface SeedOptions {
+  readonly seed: number;
+  readonly permissions: number;
+  readonly accidents: boolean;
+}
+
+export interface SeedResult {
+  readonly sent: number;
+  /** The most that arrived in any true window of 60 s. */
+  readonly worst: number;
+  /** Of the upstream's own limit, while twice of it was asked for all the time; one for each such phase. */
+  readonly utilisation: readonly number[];
+  readonly burnt: number;
+  readonly frozen: number;
+  readonly killed: number;
+  readonly minutes: number;
+}
+
+const minute = 60_000;
+const { requests } = marketData['market-data'];
+
+export async function runSeed({ seed, permissions, accidents }: SeedOptions): Promise<SeedResult> {
+  const world = createWorld({
+    seed,
+    instances: 200,
+    // Every other seed has all clocks and ways at their limits, the worst that is promised for.
+    extreme: seed % 2 === 0,
+    ...(accidents && { freezesPerMinute: 200, killsPerMinute: 40 }),
+  });
+  const started = world.clock.now;
+  const utilisation: number[] = [];
+  while (world.counts.sent < permissions) {
+    const kind = world.random();
+    if (kind < 0.2) await burst(world, 100 + Math.floor(world.random() * 300));
+    else if (kind < 0.3) await world.live(minute, [{ perMinute: 100 * requests }]);
+    else if (kind < 0.4) await world.live(2 * minute, [{ perMinute: requests * world.random() }]);
+    else if (kind < 0.5) await mixed(world);
+    else utilisation.push(await saturated(world));
+  }
+  await world.clock.runUntil(world.clock.now + minute);
+  const { sent, expired: burnt, frozen, killed } = world.counts;
+  const minutes = (world.clock.now - started) / minute;
+  return { sent, worst: world.upstream.worstWindow(), utilisation, burnt, frozen, killed, minutes };
+}
+
+/** Quiet, and then everything at once. */
+async function burst(world: World, count: number): Promise<void> {
+  await world.clock.runUntil(world.clock.now + minute * 1.2 * world.random());
+  for (let index = 0; index < count; index++) void world.request();
+  await world.live(5000 * world.random(), [{ perMinute: 30 }]);
+}
+
+async function mixed(world: World): Promise<void> {
+  await world.live(2 * minute, [
+    { perMinute: 200 },
+    { perMinute: 200, priority: 'events', waitMs: 5000 },
+    { perMinute: 200, priority: 'background', waitMs: 10_000 },
+  ]);
+}
+
+/** The first minute and a bit still shows what was before. */
+async function saturated(world: World): Promise<number> {
+  await world.live(1.1 * minute, [{ perMinute: 2 * requests }]);
+  const from = world.clock.now;
+  await world.live(9 * minute, [{ perMinute: 2 * requests }]);
+  return world.upstream.between(from, world.clock.now) / (9 * requests);
+}
+
+export const percent = (part: number) => `${(100 * part).toFixed(2)} %`;
+export const mean = (values: readonly number[]) =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
