@@ -11,8 +11,8 @@ await runUntilInterrupted(async () => {
   const run = await startLocalRun(settings, {
     access: ({ method, path, status, milliseconds }) =>
       console.log(`${method} ${path} ${status} ${milliseconds} ms`),
-    report: ({ code, upstreamStatus, upstreamCode, defect }) => {
-      if (upstreamStatus !== undefined || code?.startsWith('upstream_'))
+    report: ({ status, code, upstreamStatus, upstreamCode, defect }) => {
+      if (upstreamStatus !== undefined || (code && status >= 500))
         console.log(
           `  ${code}: upstream answered ${upstreamStatus ?? 'nothing'} ${upstreamCode ?? ''}`.trimEnd(),
         );

@@ -122,7 +122,10 @@ function answer({ id, title, response }: Operation, { schemas, examples }: Parts
       'cache-control': { $ref: '#/components/headers/CacheControl' },
     },
     content: {
-      'application/json': { schema: schemas.of(response), ...(example !== undefined && { example }) },
+      'application/json': {
+        schema: schemas.of(response, 'answer'),
+        ...(example !== undefined && { example }),
+      },
     },
   };
 }

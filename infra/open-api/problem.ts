@@ -125,7 +125,7 @@ function response(
     },
     content: {
       'application/problem+json': {
-        schema: schemas.of(problem),
+        schema: schemas.of(problem, 'answer'),
         examples: Object.fromEntries(
           here.map((code) => [code, { value: example(status, code, sideEffect?.findOut) }]),
         ),

@@ -69,7 +69,7 @@ export function requestBodyOf({ body, example }: Operation, schemas: Schemas): J
     description: 'JSON of at most 1 MiB. Members that the schema does not name are passed on.',
     content: {
       'application/json': {
-        schema: schemas.of(body),
+        schema: schemas.of(body, 'request'),
         ...(example.body !== undefined && { example: example.body as Json }),
       },
     },

@@ -7,27 +7,36 @@ import type { JsonObject } from './json.ts';
 import type { SchemaNames } from './schema-names.ts';
 import { baseOf } from './schema-parts.ts';
 
+/**
+ * In answers enumerations are open: the upstream may come to send other values, and generated clients refuse an
+ * answer that their closed ones do not know.
+ */
+export type Use = 'request' | 'answer';
+
 export interface Schemas {
   /** For the place where it is used: a reference, if it has a name. */
-  of(schema: GenericSchema): JsonObject;
+  of(schema: GenericSchema, use: Use): JsonObject;
   /** All that was referred to so far, by name. */
   components(): JsonObject;
 }
 
 export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
-  const referred = new Map<string, GenericSchema>();
+  const referred = new Map<string, { readonly schema: GenericSchema; readonly use: Use }>();
   const components = new Map<string, JsonObject>();
 
-  function convert(schema: GenericSchema): JsonObject {
+  function convert(schema: GenericSchema, use: Use): JsonObject {
     const self = baseOf(schema);
     const json = toJsonSchema(schema, {
       target: 'draft-2020-12',
       // What is checked is what comes, before anything is made of it.
       typeMode: 'input',
-      // Said by the component's name.
-      ignoreActions: ['title'],
+      // The title is the component's name; a check that only code can make is beside the format that says it.
+      ignoreActions: ['title', 'check'],
       overrideSchema: ({ valibotSchema }) =>
-        valibotSchema === self ? undefined : referenceTo(valibotSchema),
+        valibotSchema === self
+          ? undefined
+          : (referenceTo(valibotSchema, use) ??
+            (use === 'answer' ? openEnumeration(valibotSchema) : undefined)),
       // The format alone would leave it to the reader's library which days it takes.
       overrideAction: ({ valibotAction, jsonSchema }) =>
         valibotAction.type === 'iso_date'
@@ -40,19 +49,28 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
     return inDialect(json as unknown as JsonObject, dialect);
   }
 
-  function referenceTo(schema: GenericSchema): { readonly $ref: string } | undefined {
+  function referenceTo(schema: GenericSchema, use: Use): { readonly $ref: string } | undefined {
     const name = names.get(schema);
     if (name === undefined) return undefined;
-    referred.set(name, schema);
+    // Where both use it, what may be sent decides.
+    if (referred.get(name)?.use !== 'request') referred.set(name, { schema, use });
     return { $ref: `#/components/schemas/${name}` };
   }
 
   return {
-    of: (schema) => referenceTo(baseOf(schema)) ?? convert(schema),
+    of: (schema, use) => referenceTo(baseOf(schema), use) ?? convert(schema, use),
     components() {
       // A component may refer to further ones, which are then found by the same loop.
-      for (const [name, schema] of referred) if (!components.has(name)) components.set(name, convert(schema));
+      for (const [name, { schema, use }] of referred)
+        if (!components.has(name)) components.set(name, convert(schema, use));
       return Object.fromEntries([...components].sort(([one], [other]) => (one < other ? -1 : 1)));
     },
   };
+}
+
+/** Known values, under the extension that readers and generators know for them. */
+function openEnumeration(schema: GenericSchema) {
+  if (schema.type !== 'picklist') return undefined;
+  const { options } = schema as unknown as { readonly options: readonly string[] };
+  return { type: 'string', 'x-extensible-enum': [...options] } as const;
 }

@@ -107,7 +107,7 @@ function proxied(
       'x-amazon-apigateway-request-validator': presence,
     }),
     ...(operation.body && {
-      requestBody: { content: { 'application/json': { schema: models.of(operation.body) } } },
+      requestBody: { content: { 'application/json': { schema: models.of(operation.body, 'request') } } },
     }),
     responses: { 200: { description: operation.title } },
     'x-amazon-apigateway-integration': {

@@ -12,7 +12,7 @@ import {
 } from './decided.ts';
 import { cursorPaging, describe } from './operation.ts';
 import * as parameters from './parameters.ts';
-import { day, decimal, integer, isoMoment, joined, moment, nextPage, text } from './schemas.ts';
+import { askedDay, day, decimal, integer, isoMoment, joined, moment, nextPage, text } from './schemas.ts';
 
 const side = v.picklist(['BUY', 'SELL', 'SHORT']);
 const market = v.picklist(['US']);
@@ -26,7 +26,7 @@ const leg = v.pipe(
     symbol: text,
     quantity: v.optional(decimal),
     strike_price: v.optional(decimal),
-    option_expire_date: v.optional(day),
+    option_expire_date: v.optional(askedDay),
     option_type: v.optional(v.picklist(['CALL', 'PUT'])),
   }),
   v.title('OrderLeg'),
@@ -67,7 +67,7 @@ const tradingSession = v.picklist(['ALL', 'CORE', 'NIGHT']);
 /** What an order that is asked for and one that is shown have in common, all of it optional. */
 const orderOptions = {
   support_trading_session: v.optional(tradingSession),
-  expire_date: v.optional(day),
+  expire_date: v.optional(askedDay),
   stop_price: v.optional(decimal),
   limit_price: v.optional(decimal),
   trailing_type: v.optional(trailingType),
@@ -144,7 +144,11 @@ const client_combo_order_id = v.optional(
   v.pipe(v.string(), v.description('Groups the parts of a combination; made by the server when absent.')),
 );
 
-const readTheOrder = 'Read getOrder by the same client_order_id before sending anything again.';
+const readTheOrder =
+  'Read getOrder by the same client_order_id. If there is no such order, send it again under the same id only: the upstream takes an id once.';
+
+const compareTheOrder =
+  'Read getOrder by the same client_order_id and compare before sending anything again.';
 
 export const placeOrder = describe({
   id: 'placeOrder',
@@ -325,7 +329,7 @@ export const replaceOrder = describe({
     ),
   }),
   response: placed,
-  sideEffect: { findOut: readTheOrder },
+  sideEffect: { findOut: compareTheOrder },
   example: {
     body: {
       account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
@@ -362,7 +366,7 @@ export const cancelOrder = describe({
     client_combo_order_id: v.optional(v.string()),
   }),
   response: placed,
-  sideEffect: { findOut: readTheOrder },
+  sideEffect: { findOut: compareTheOrder },
   example: {
     body: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S', client_order_id: 'gw-20261020-000002' },
   },
@@ -420,7 +424,10 @@ export const batchPlaceOrders = describe({
       }),
     ),
   }),
-  sideEffect: { findOut: 'Read getOrder by each client_order_id before sending anything again.' },
+  sideEffect: {
+    findOut:
+      'Read getOrder by each client_order_id. Send those that are missing again under the same ids only: the upstream takes an id once.',
+  },
   example: {
     body: {
       account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',

@@ -4,6 +4,7 @@
  */
 
 import * as v from 'valibot';
+import { isDay } from './schemas.ts';
 
 export interface Parameter<S extends v.GenericSchema<unknown, string> = v.GenericSchema<unknown, string>> {
   readonly schema: S;
@@ -230,10 +231,4 @@ export function text({ description, maxLength }: Facts & { maxLength: number }) 
     allowed: `1 to ${maxLength} printable ASCII characters, no & and no space at an end`,
     json: { type: 'string', pattern: plain.source, maxLength },
   } as const satisfies Parameter;
-}
-
-/** Whether yyyy-MM-dd names a day that exists. */
-function isDay(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }

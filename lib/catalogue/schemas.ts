@@ -36,10 +36,19 @@ export const isoMoment = v.union([v.string(), epochMilliseconds]);
 /** A small whole number (a year, a rank, a place) that some sources write as text. */
 export const ordinal = v.union([v.pipe(v.number(), v.integer()), v.string()]);
 
-export const integer = v.pipe(v.number(), v.integer());
+export const integer = v.pipe(v.number(), v.integer('a whole number'));
 
 /** A calendar day, yyyy-MM-dd. */
 export const day = v.pipe(v.string(), v.isoDate('a calendar day, yyyy-MM-dd'));
+
+/** Whether yyyy-MM-dd names a day that exists. */
+export function isDay(text: string): boolean {
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}
+
+/** The same where it is asked for: a day that exists. */
+export const askedDay = v.pipe(day, v.check(isDay, 'a calendar day that exists, yyyy-MM-dd'));
 
 /** A calendar day without dashes, yyyyMMdd. */
 export const compactDay = v.pipe(v.string(), v.regex(/^\d{8}$/, 'a calendar day, yyyyMMdd'));

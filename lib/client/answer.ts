@@ -1,6 +1,7 @@
 /** Reads an answer: data of a 200, and of everything else what it says and whether it leaves the outcome open. */
 
 import type { Operation } from '../catalogue/operation.ts';
+import { refusingStatuses } from '../certainty.ts';
 import {
   BrokenAnswerError,
   type Fault,
@@ -55,7 +56,9 @@ const upstreamFailed =
 
 /** In doubt it does: an order that is sent again is worse than one that is looked up for nothing. */
 function leavesOutcomeOpen({ status, code, errorCode }: RefusalFacts, said: unknown): boolean {
-  if (status >= 400 && status < 500) return code === undefined && upstreamFailed.test(errorCode ?? '');
+  if (code === undefined && refusingStatuses.has(status)) return upstreamFailed.test(errorCode ?? '');
+  // A gateway's 4xx is its own word that nothing was changed.
+  if (code !== undefined && status >= 400 && status < 500) return false;
   // Where the gateway cannot know, it says how to find out, whatever the code.
   return !notExecuted.test(code ?? '') || memberOf(said, 'find_out') !== undefined;
 }

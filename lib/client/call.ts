@@ -1,6 +1,7 @@
 /** One call, one request: check → prepare → send → read the answer. Nothing is ever sent a second time. */
 
 import type { Operation } from '../catalogue/operation.ts';
+import { neverConnected } from '../certainty.ts';
 import { type Received, readAnswer } from './answer.ts';
 import type { Connection, PreparedRequest } from './connection.ts';
 import { checkTimeout, type Deadline, startDeadline } from './deadline.ts';
@@ -76,12 +77,3 @@ function lost(operation: Operation, deadline: Deadline, limit: number, error: un
   if (deadline.ended) return givenUp(operation, deadline, limit);
   return new UnreachableError(id, 'no answer came', error);
 }
-
-/** Node's fetch names the cause of a failure; where a runtime does not, the request counts as sent. */
-function neverConnected(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
-  return typeof cause?.code === 'string' && connectFailures.test(cause.code);
-}
-
-const connectFailures =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS_CERT.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*)$/;

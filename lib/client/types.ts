@@ -24,7 +24,12 @@ export type Got<T> = T extends readonly (infer I)[]
   ? Got<I>[]
   : T extends object
     ? { [K in keyof T as NamedKey<T, K>]: Got<T[K]> }
-    : T;
+    : T extends string
+      ? Known<T>
+      : T;
+
+/** Values of an enumeration, for the editor to complete; the upstream may come to send others. */
+type Known<T extends string> = string extends T ? T : T | (string & {});
 
 /** The type of `{}`: what it extends requires nothing. */
 type Nothing = Record<never, never>;

@@ -100,6 +100,8 @@ function checkBody(
   return { text: json.text, errors: bodyFaults(operation.body, json) };
 }
 
+const shownFaults = 20;
+
 /**
  * All that is wrong with a body of a size that people write. Of a larger one the first fault only: a hostile
  * one could be wrong in a million places, each of them an object in memory.
@@ -108,8 +110,19 @@ function bodyFaults(
   schema: v.GenericSchema,
   { text, value }: { text: string; value: unknown },
 ): readonly Fault[] {
-  const parsed = v.safeParse(schema, value, { abortEarly: text.length > 16_384 });
-  return parsed.success ? [] : parsed.issues.slice(0, 20).map(bodyFault);
+  const abortEarly = text.length > 16_384;
+  const parsed = v.safeParse(schema, value, { abortEarly });
+  if (parsed.success) return [];
+  const faults = parsed.issues.slice(0, shownFaults).map(bodyFault);
+  const more = parsed.issues.length - faults.length;
+  if (more > 0) faults.push({ in: 'body', name: '/', detail: `${more} more faults` });
+  else if (abortEarly)
+    faults.push({
+      in: 'body',
+      name: '/',
+      detail: 'perhaps more: of a body this long the first fault is named',
+    });
+  return faults;
 }
 
 function bodyFault(issue: v.BaseIssue<unknown>): Fault {

@@ -1,5 +1,7 @@
 /** Sends a signed request and tells apart, as far as can be told, what became of it. */
 
+import { neverConnected } from '../certainty.ts';
+
 /** What is sent: signed bytes and unsigned headers. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
@@ -96,12 +98,3 @@ async function readAtMost(
   }
   return body;
 }
-
-/** Node's fetch names the cause of a failure; where a runtime does not, the request counts as sent. */
-function neverConnected(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause as { readonly code?: unknown } | undefined) : undefined;
-  return typeof cause?.code === 'string' && connectFailures.test(cause.code);
-}
-
-const connectFailures =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_.*|ERR_TLS_CERT.*|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_.*)$/;

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fault } from '../../infra/simulator/index.ts';
+import { createClient, direct } from '../../lib/client/index.ts';
+import { createSigner } from '../../lib/signer/index.ts';
 import { answering, catalogue, clientAt, directly, failure, orderOf, throughGateway } from './support.ts';
 
 const { findOut } = catalogue.placeOrder.sideEffect;
@@ -17,6 +19,8 @@ describe('an order whose answer is lost', () => {
     { kind: 'status', status: 200, body: '' },
     { kind: 'status', status: 417, body: { error_code: 'OPENAPI_SYSTEM_ERROR', message: 'later' } },
     { kind: 'status', status: 401, body: { error_code: 'DUPPLICATED_REQUEST', message: 'seen' } },
+    // Only these refuse: 400, 401, 403, 404, 417, 429. What something on the way meant by others nobody knows.
+    ...[402, 405, 408, 409, 410, 418, 422, 499].map((status): Fault => ({ kind: 'status', status })),
   ];
   for (const fault of lost)
     test(`by a signer: ${JSON.stringify(fault)}`, async (t) => {
@@ -68,6 +72,39 @@ describe('an order whose answer is lost', () => {
     const shown = await client.getOrder({ account_id: order.account_id, client_order_id });
     assert.equal(shown.orders[0]?.client_order_id, client_order_id);
   });
+});
+
+describe('an order that a connection lost', () => {
+  const failing = (code: string, syscall?: string) =>
+    createClient(
+      { placeOrder: catalogue.placeOrder },
+      direct({
+        baseUrl: 'https://upstream.example',
+        signer: createSigner({ appKey: 'key', appSecret: 'secret' }),
+        fetch: async () => {
+          throw new TypeError('fetch failed', { cause: { code, syscall } });
+        },
+      }),
+    );
+
+  for (const [code, syscall] of [
+    ['ECONNREFUSED', 'connect'],
+    ['EHOSTUNREACH', 'connect'],
+    ['ENOTFOUND', 'getaddrinfo'],
+  ] as const)
+    test(`${code} of ${syscall} was not sent`, async () => {
+      await failure('unreachable', failing(code, syscall).placeOrder(orderOf()));
+    });
+
+  for (const [code, syscall] of [
+    ['EHOSTUNREACH', 'read'],
+    ['ENETUNREACH', 'write'],
+    ['ECONNRESET', 'read'],
+    ['ETIMEDOUT', undefined],
+  ] as const)
+    test(`${code} of ${syscall} may have been sent`, async () => {
+      await failure('outcome_unknown', failing(code, syscall).placeOrder(orderOf()));
+    });
 });
 
 describe('an order that certainly had no effect is refused', () => {

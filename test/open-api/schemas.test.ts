@@ -93,7 +93,7 @@ const everything = v.looseObject({
 
 function written(dialect: '3.1' | '3.0' | 'api-gateway') {
   const schemas = createSchemas(namesFor([operation('getIt', everything)]), dialect);
-  assert.deepEqual(schemas.of(everything), { $ref: '#/components/schemas/GetItResponse' });
+  assert.deepEqual(schemas.of(everything, 'request'), { $ref: '#/components/schemas/GetItResponse' });
   const components = schemas.components() as Record<string, { properties?: object; required?: object }>;
   return { ...components.GetItResponse?.properties } as Record<string, unknown>;
 }

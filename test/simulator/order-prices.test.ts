@@ -71,7 +71,13 @@ test('a stop waits for its price, then takes the market’s or its own limit', (
   const bars = () => {
     const later = play();
     later.now = Date.UTC(2026, 8, 4);
-    return later.ask('getStockBars', { symbol: 'MSFT', category: 'US_STOCK', timespan: 'D', count: '1' })[0];
+    return later.ask('getStockBars', {
+      symbol: 'MSFT',
+      category: 'US_STOCK',
+      timespan: 'D',
+      count: '1',
+      real_time_required: 'false',
+    })[0];
   };
   const day = bars();
   const price = priceOf(player);

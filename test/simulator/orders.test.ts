@@ -77,7 +77,7 @@ test('a client order id is taken once per account', async () => {
     const again = await place(simulator, [limitOrder]);
     assert.deepEqual(
       [again.status, again.json],
-      [417, { error_code: 'INVALID_PARAMETER', message: 'Parameter error, client_order_id' }],
+      [417, { error_code: 'INVALID_PARAMETER', message: 'Parameter error, client_order_id was used before' }],
     );
     const elsewhere = { account_id: simulator.accounts[1]?.account_id };
     assert.equal((await place(simulator, [limitOrder], elsewhere)).status, 200);

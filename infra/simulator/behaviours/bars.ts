@@ -28,7 +28,7 @@ export const bars: Behaviours = {
     const which: Asked = {
       timespan: asked.timespan,
       count,
-      forming: asked.real_time_required === true,
+      forming: asked.real_time_required !== false,
       startTime: asked.start_time,
       endTime: asked.end_time,
       now,
@@ -46,16 +46,22 @@ export const bars: Behaviours = {
   getStockBars: ({ query, now }, world) => {
     const found = findInstrument(world, query.symbol!, query.category);
     if (isRefusal(found)) return found;
-    return answer(stockBars(found, { ...queryAsked(query, now), sessions: query.trading_sessions }, world));
+    return answer(
+      stockBars(found, { ...queryAsked(query, now, true), sessions: query.trading_sessions }, world),
+    );
   },
 };
 
 /** What the query forms have in common. */
-export function queryAsked(query: Readonly<Record<string, string>>, now: number): BarsAsked {
+export function queryAsked(
+  query: Readonly<Record<string, string>>,
+  now: number,
+  formingByDefault: boolean,
+): BarsAsked {
   return {
     timespan: query.timespan as Timespan,
     count: Number(query.count ?? usualCount),
-    forming: query.real_time_required === 'true',
+    forming: (query.real_time_required ?? String(formingByDefault)) === 'true',
     startTime: query.start_time === undefined ? undefined : Number(query.start_time),
     endTime: query.end_time === undefined ? undefined : Number(query.end_time),
     now,

@@ -31,7 +31,7 @@ export const options: Behaviours = {
       result: found.map((contract) => ({
         symbol: contract.symbol,
         instrument_id: contract.instrumentId,
-        result: barsOf(optionAsTraded(contract, world.prices), queryAsked(query, now)).map(shownBar),
+        result: barsOf(optionAsTraded(contract, world.prices), queryAsked(query, now, false)).map(shownBar),
       })),
     });
   },

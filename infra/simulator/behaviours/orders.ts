@@ -85,7 +85,8 @@ function checkAll(
   for (const order of asked) {
     if (isCombination(asked) && order.combo_type === 'NORMAL') return parameterError('combo_type');
     const id = order.client_order_id;
-    if (seen.has(id) || world.orders.find(account.account_id, id)) return parameterError('client_order_id');
+    if (seen.has(id) || world.orders.find(account.account_id, id))
+      return parameterError('client_order_id was used before');
     seen.add(id);
     const checked = checkTerms(order, world, now);
     if (isRefusal(checked)) return checked;

@@ -46,7 +46,9 @@ export const listStockBars = describe({
         v.description('Bars per symbol, 200 when absent, at most 1200 (1650 for M1).'),
       ),
     ),
-    real_time_required: v.optional(v.pipe(v.boolean(), v.description('Include the bar still forming.'))),
+    real_time_required: v.optional(
+      v.pipe(v.boolean(), v.description('Include the bar still forming; on when absent.')),
+    ),
     trading_sessions: v.optional(
       v.pipe(
         v.pipe(
@@ -91,7 +93,7 @@ export const listStockBars = describe({
     noSourceInText,
     momentsAreIntegers,
     'The interface text calls timespan a query parameter, the current version takes a body: this is the body form, getStockBars the query form.',
-    'Up to 1650 bars are accepted, which the docs allow for M1; the SDK speaks of 1200 for all.',
+    'Up to 1650 bars are accepted, which the docs allow for M1; the SDK speaks of 1200 for all. The forming bar is included when real_time_required is absent, as the docs have it; the SDK says nothing.',
   ],
 });
 
@@ -111,7 +113,7 @@ export const getStockBars = describe({
     count: optional(
       whole({ description: 'Number of bars, 200 when absent, at most 1200.', minimum: 1, maximum: 1200 }),
     ),
-    real_time_required: optional(flag({ description: 'Include the bar still forming.' })),
+    real_time_required: optional(flag({ description: 'Include the bar still forming; on when absent.' })),
     trading_sessions: optional(
       choices(['PRE', 'RTH', 'ATH', 'OVN'], {
         description: 'Trading sessions to include; regular hours when absent.',
