@@ -182,7 +182,13 @@ test('funds: values per share are closing prices, day after day without end or g
     seen.push(...ask('getFundNetValues', 'QQQ', { count: '6', ...more }));
     more = { last_date: seen.at(-1).date };
   }
-  const bars = player.ask('getStockBars', { symbol: 'QQQ', category: 'US_ETF', timespan: 'D', count: '24' });
+  const bars = player.ask('getStockBars', {
+    real_time_required: 'false',
+    symbol: 'QQQ',
+    category: 'US_ETF',
+    timespan: 'D',
+    count: '24',
+  });
   assert.deepEqual(
     seen.map(({ date, net_value }) => [date, net_value]),
     bars.toReversed().map(({ time, close }: Json) => [new Date(time).toISOString().slice(0, 10), close]),

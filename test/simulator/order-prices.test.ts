@@ -39,6 +39,7 @@ test('a limit waits until the price comes, and bars show that it came then and n
         player.now += 20 * 3_600_000;
         const order = show(player, id);
         const bars: Json[] = player.ask('getStockBars', {
+          real_time_required: 'false',
           symbol: 'MSFT',
           category: 'US_STOCK',
           timespan: 'M1',
@@ -136,6 +137,7 @@ test('a stop waits for its price, then takes the market’s or its own limit', (
   const trailed = show(player, trailing);
   assert.equal(trailed.status, 'FILLED');
   const before = player.ask('getStockBars', {
+    real_time_required: 'false',
     symbol: 'MSFT',
     category: 'US_STOCK',
     timespan: 'M1',

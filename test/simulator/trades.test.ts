@@ -49,7 +49,12 @@ test('ticks: newest first, the newest the last trade of the snapshot, over midni
 
 test('ticks add up to the volume of their minute', () => {
   player.now = Date.UTC(2026, 10, 17, 9, 31, 0);
-  const [bar] = player.ask('getStockBars', { ...stock, timespan: 'M1', count: '1' });
+  const [bar] = player.ask('getStockBars', {
+    real_time_required: 'false',
+    ...stock,
+    timespan: 'M1',
+    count: '1',
+  });
   const { result } = player.ask('listStockTicks', { ...stock, count: '400' });
   const ofMinute = result.filter(({ time }: Json) => time >= bar.time && time < bar.time + 60_000);
   const sum = ofMinute.reduce((total: number, { volume }: Json) => total + Number(volume), 0);
@@ -64,7 +69,7 @@ test('footprints sum to the volume of the bar, at prices within it', () => {
   for (const timespan of ['M1', 'M5', 'M30']) {
     const [apple, other] = player.ask('listStockFootprints', { ...asked, timespan, count: '3' });
     assert.deepEqual([apple.symbol, other.symbol, apple.result.length], ['AAPL', 'MSFT', 3]);
-    const bars = player.ask('getStockBars', { ...stock, timespan, count: '3' });
+    const bars = player.ask('getStockBars', { real_time_required: 'false', ...stock, timespan, count: '3' });
     for (const [at, print] of apple.result.entries()) {
       const sum = (detail: Record<string, string>) =>
         Object.values(detail).reduce((total, volume) => total + Number(volume), 0);
