@@ -29,9 +29,9 @@ function sendOnce(
   sockets: Sockets,
   url: URL,
   { method, headers, body }: OutgoingRequest,
-  { timeoutMs, maxBytes, freshConnection }: SendLimits,
+  { timeoutMs, maxBytes, freshConnection, letGo }: SendLimits,
 ): Promise<SendResult> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const options = {
       method,
       headers: {
@@ -46,7 +46,9 @@ function sendOnce(
     let written = false;
     let answered = false;
     let timedOut = false;
+    let finished = false;
     const finish = (result: SendResult) => {
+      finished = true;
       clearTimeout(timer);
       resolve(result);
       // What is left of the answer is not worth reading, nor the connection keeping.
@@ -67,12 +69,23 @@ function sendOnce(
     outgoing.on('error', fail);
     outgoing.once('socket', (socket) => {
       const write = () => {
+        if (finished) return;
         written = true;
         outgoing.end(body);
       };
-      if (outgoing.reusedSocket) write();
+      const ready = () => {
+        if (!letGo) return write();
+        letGo(write).then(
+          (may) => may || finish({ kind: 'held' }),
+          (defect) => {
+            reject(defect);
+            finish({ kind: 'held' });
+          },
+        );
+      };
+      if (outgoing.reusedSocket) ready();
       // For TLS the handshake must be over and the certificate found good: `connect` comes before both.
-      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', write);
+      else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', ready);
     });
     outgoing.once('response', (incoming) => {
       answered = true;

@@ -11,7 +11,14 @@ import {
   planWithin,
   routesOf,
 } from '../../lib/catalogue/index.ts';
-import { type RequestReport, refusalResponse, upstreamPathsOf } from '../../lib/gateway/index.ts';
+import {
+  budgetLimits,
+  createBudget,
+  createMemoryBudgetStore,
+  type RequestReport,
+  refusalResponse,
+  upstreamPathsOf,
+} from '../../lib/gateway/index.ts';
 import { listening } from '../environment.ts';
 import { openApiDocument } from '../open-api/document.ts';
 import { type Simulator, startSimulator } from '../simulator/index.ts';
@@ -106,11 +113,17 @@ const documentOf = (open: readonly Group[], url: string) =>
 
 /** One handler for each group, as deployed; only opened groups are routed. */
 function localRoutes(
-  { openGroups, credentials, upstreamPaths = {} }: LocalSettings,
+  { openGroups, credentials, upstreamPaths = {}, marketDataLimit }: LocalSettings,
   upstreamBaseUrl: string,
   report: LocalRunHooks['report'],
 ) {
   const secret = JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret });
+  // One for all groups, as they share the upstream's limit.
+  const budget = createBudget({
+    store: createMemoryBudgetStore(),
+    limits: { ...budgetLimits(), ...(marketDataLimit && { 'market-data': marketDataLimit }) },
+    bucket: 'local',
+  });
   return openGroups.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({
@@ -119,6 +132,7 @@ function localRoutes(
       upstreamBaseUrl,
       upstreamPaths: upstreamPathsOf(upstreamPaths, own),
       secrets: { read: async () => secret },
+      budget,
       ...(report && { report }),
     });
     return routesOf(own).map(({ method, path }) => ({ method, path, handler }));

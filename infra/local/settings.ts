@@ -25,7 +25,7 @@ export interface LocalSettings {
   readonly credentials: AppCredentials;
   /** The simulator's port, or the base URL of another upstream. */
   readonly upstream: { readonly simulatorPort: number } | { readonly baseUrl: string };
-  /** In place of the interface's limit, at the plan and at the simulator alike; for load tests. */
+  /** In place of the interface's limit, at the plan, the budget and the simulator alike; for load tests. */
   readonly marketDataLimit?: Pick<RequestLimit, 'requests' | 'perSeconds'>;
   /** Where operations are sent instead of the paths that they are called by. */
   readonly upstreamPaths?: UpstreamPaths;

@@ -3,12 +3,15 @@
 import type { Operation } from '../catalogue/operation.ts';
 import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
 import { baseUrlFault, normalBaseUrl } from './base-url.ts';
+import type { Budget, Priority } from './budget/index.ts';
+import { drawsOf, type OwnLimits, ownLimitsFault } from './budget-limits.ts';
 import { type CheckedRequest, check } from './check.ts';
 import { createCredentials, type Identity, type SecretSource } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
+import { askForPermit, closeAfter, leastAttemptMs, outOfTime } from './permits.ts';
 import { isRefusal, type Refusal, type RefusalCode, refusalResponse } from './refusals.ts';
-import { createFetchSend, type Send, type SendResult } from './send.ts';
-import { readUpstreamAnswer, type UpstreamOutcome } from './upstream-answer.ts';
+import { createFetchSend, type Send } from './send.ts';
+import { readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
 import { type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
 
 export interface GatewayOptions {
@@ -21,6 +24,10 @@ export interface GatewayOptions {
   readonly secrets: SecretSource;
   /** Default: over the runtime's fetch. */
   readonly send?: Send;
+  /** Asked before every attempt that counts against a limit. Default: none, and everything is sent. */
+  readonly budget?: Budget;
+  /** Limits besides the catalogue's; the budget has to know them too. */
+  readonly ownLimits?: OwnLimits;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   /** The signer's nonces; replace them in tests only. */
@@ -49,6 +56,8 @@ export interface RequestReport {
   /** Requests sent to the upstream for this one: more than one only of a read, after a refused signature or a dead connection. */
   readonly attempts: number;
   readonly milliseconds: number;
+  /** How long it waited for permissions of the budget; absent when it was not asked. */
+  readonly waitedMs?: number;
   /** A defect of ours, for the log alone. */
   readonly defect?: unknown;
 }
@@ -58,18 +67,19 @@ export interface Gateway {
   handle(request: GatewayRequest): Promise<GatewayResponse>;
 }
 
-/** With less time than this before the platform stops waiting, an attempt is not begun. */
-const leastAttemptMs = 1000;
-const outOfTime = 'The gateway ran out of time before the request could be sent; it was not sent.';
-
-/** @throws TypeError when the base URL is neither https nor loopback, or has a query, or a path is not one */
+/**
+ * @throws TypeError when the base URL is neither https nor loopback, or has a query, when a path is not one, or
+ * when a limit does not fit the operations that it is for
+ */
 export function createGateway(options: GatewayOptions): Gateway {
   const { upstreamTimeoutMs = 10_000, maxAnswerBytes = 4 * 1024 * 1024, clock = Date.now } = options;
-  const { canCarry = () => true, upstreamPaths = {} } = options;
+  const { canCarry = () => true, upstreamPaths = {}, budget, ownLimits = {} } = options;
   const fault = baseUrlFault(options.upstreamBaseUrl);
   if (fault) throw new TypeError(`upstreamBaseUrl: ${fault}`);
   const pathsFault = upstreamPathsFault(upstreamPaths, options.operations);
   if (pathsFault) throw new TypeError(`upstreamPaths: ${pathsFault}`);
+  const limitsFault = ownLimitsFault(ownLimits, options.operations);
+  if (limitsFault) throw new TypeError(`ownLimits: ${limitsFault}`);
   const baseUrl = normalBaseUrl(options.upstreamBaseUrl);
   const routes = routesOf(options.operations);
   const send = options.send ?? createFetchSend();
@@ -125,7 +135,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const previous = await credentials.fallback(refused);
     if (!previous) return undefined;
     const outcome = await attempt(route, checked, previous, trail);
-    credentials.fallbackTried(previous, !isAuthRefusal(outcome));
+    if (!wasHeld(outcome)) credentials.fallbackTried(previous, !isAuthRefusal(outcome));
     return outcome;
   }
 
@@ -140,28 +150,35 @@ export function createGateway(options: GatewayOptions): Gateway {
     let sent = await signAndSend(route, checked, identity, trail, operation.sideEffect !== undefined);
     if (sent.kind === 'dropped' && !operation.sideEffect)
       sent = await signAndSend(route, checked, identity, trail, true);
-    if (sent.kind === 'out of time')
-      return { kind: 'refused', refusal: { code: 'gateway_timeout', detail: outOfTime } };
+    if (sent.kind === 'refused') return sent;
     const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
-    return readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, identity.redact);
+    const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, identity.redact);
+    const limits = drawsOf(operation, ownLimits);
+    if (budget && limits && outcome.kind === 'refused' && outcome.refusal.code === 'upstream_rate_limited')
+      await closeAfter(budget, identity.appKey, limits[0], outcome.refusal, trail.deadline - clock());
+    return outcome;
   }
 
-  /** Once: whoever sends again signs again. */
+  /** Once: whoever sends again signs again, with a permission of its own. */
   async function signAndSend(
     { path, operation }: Route,
     { query, body, headers }: CheckedRequest,
-    { signer, accessToken }: Identity,
+    { appKey, signer, accessToken }: Identity,
     trail: Trail,
     freshConnection: boolean,
-  ): Promise<SendResult | { readonly kind: 'out of time' }> {
-    const timeLeft = trail.deadline - clock();
+  ): Promise<Sent | { readonly kind: 'refused'; readonly refusal: Refusal }> {
+    const timeLeft = () => trail.deadline - clock();
     // An order that is sent with no time to hear of it has an unknown outcome; better not sent.
-    if (timeLeft < leastAttemptMs) return { kind: 'out of time' };
+    if (timeLeft() < leastAttemptMs) return { kind: 'refused', refusal: outOfTime };
+    const limits = drawsOf(operation, ownLimits);
+    const permit =
+      budget && limits && (await askForPermit(budget, { appKey, limits, timeLeft, trail, clock }));
+    if (permit && isRefusal(permit)) return { kind: 'refused', refusal: permit };
     const upstreamPath = Object.hasOwn(upstreamPaths, operation.id) ? upstreamPaths[operation.id] : path;
     const url = `${baseUrl}${upstreamPath}`;
     const signed = await signer.sign({ method: operation.method, url, query, body });
-    trail.attempts++;
-    return send(
+    if (!permit) trail.attempts++;
+    const result = await send(
       {
         ...signed,
         headers: {
@@ -171,17 +188,21 @@ export function createGateway(options: GatewayOptions): Gateway {
         },
       },
       {
-        timeoutMs: Math.min(upstreamTimeoutMs, timeLeft),
+        timeoutMs: Math.min(upstreamTimeoutMs, timeLeft()),
         maxBytes: maxAnswerBytes,
         ...(freshConnection && { freshConnection }),
+        ...(permit && { letGo: permit.letGo }),
       },
     );
+    if (result.kind !== 'held') return result;
+    return { kind: 'refused', refusal: permit?.refusal ?? outOfTime };
   }
 
   return {
     async handle(request) {
       const started = clock();
-      const trail: Trail = { attempts: 0, deadline: request.deadline ?? Number.POSITIVE_INFINITY };
+      const { deadline = Number.POSITIVE_INFINITY, priority } = request;
+      const trail: Trail = { attempts: 0, deadline, ...(priority && { priority }) };
       let outcome: GatewayResponse | Refusal;
       let defect: unknown;
       try {
@@ -207,6 +228,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           ...(refusal?.upstream && { upstreamStatus: refusal.upstream.status }),
           ...(refusal?.upstream?.errorCode && { upstreamCode: refusal.upstream.errorCode }),
           ...(defect !== undefined && { defect }),
+          ...(trail.waitedMs !== undefined && { waitedMs: trail.waitedMs }),
           milliseconds: clock() - started,
         });
       } catch {
@@ -221,8 +243,15 @@ export function createGateway(options: GatewayOptions): Gateway {
 interface Trail {
   operation?: Operation;
   attempts: number;
+  waitedMs?: number;
   readonly deadline: number;
+  readonly priority?: Priority;
 }
+
+/** Nothing was sent, so that nothing was learnt of the upstream. */
+const wasHeld = (outcome: UpstreamOutcome) =>
+  outcome.kind === 'refused' &&
+  (outcome.refusal.code === 'budget_used_up' || outcome.refusal.code === 'gateway_timeout');
 
 const isAuthRefusal = (outcome: UpstreamOutcome) =>
   outcome.kind === 'refused' && outcome.refusal.code === 'upstream_auth_failed';

@@ -1,5 +1,7 @@
 /** What comes into the core and goes out of it: HTTP without a platform. */
 
+import type { Priority } from './budget/index.ts';
+
 export interface GatewayRequest {
   readonly method: string;
   /** The path of the route, which is signed and sent; stages and base-path mappings are not in it. */
@@ -13,6 +15,8 @@ export interface GatewayRequest {
   readonly requestId: string;
   /** When the platform stops waiting, by the gateway's clock; no attempt outlasts it. */
   readonly deadline?: number;
+  /** Whose turn it is when the upstream's limit is short. Default interactive; never for a client to say. */
+  readonly priority?: Priority;
 }
 
 export interface GatewayResponse {

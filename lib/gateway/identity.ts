@@ -5,6 +5,8 @@ import type { RefusalCode } from './refusals.ts';
 
 /** Holds the signing key, which cannot be read back. */
 export interface Identity {
+  /** For the budget, which is counted by it; it belongs in no answer, log or report. */
+  readonly appKey: string;
   readonly signer: Signer;
   /** Sent as x-access-token, unsigned, when the upstream asks for two-factor tokens. */
   readonly accessToken?: string;
@@ -55,6 +57,7 @@ export function toIdentity(text: string | undefined, { clock, random }: SigningP
   return {
     ok: true,
     identity: {
+      appKey,
       signer,
       ...(token !== undefined && { accessToken: token }),
       redact: (words) =>

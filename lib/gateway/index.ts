@@ -1,6 +1,21 @@
 /** The gateway's core and its ports. */
 
 export { baseUrlFault } from './base-url.ts';
+export {
+  type Budget,
+  type BudgetOptions,
+  type BudgetReport,
+  type BudgetStore,
+  createBudget,
+  createMemoryBudgetStore,
+  type Priority,
+} from './budget/index.ts';
+export {
+  budgetLimits,
+  type OwnLimit,
+  type OwnLimits,
+  ownLimitsFault,
+} from './budget-limits.ts';
 export { type CompactJson, compactJson } from './compact-json.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
@@ -15,6 +30,7 @@ export {
 } from './refusals.ts';
 export {
   createFetchSend,
+  type LetGo,
   type OutgoingRequest,
   type Send,
   type SendLimits,

@@ -66,6 +66,13 @@ export const refusalKinds = {
     detail: 'The quota of this key is used up.',
     retryAfter: 3600,
   },
+  /** The budget gives no permission in time: it is not the client's doing, but the client is who waits. */
+  budget_used_up: {
+    status: 429,
+    errorCode: 'TOO_MANY_REQUESTS',
+    detail:
+      'The upstream’s request limit, which all clients share, is used up for now; nothing is wrong with this key.',
+  },
   gateway_error: {
     status: 500,
     errorCode: 'INTERNAL_ERROR',

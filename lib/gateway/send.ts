@@ -20,6 +20,8 @@ export type SendResult =
     }
   /** No connection came about: certainly nothing was sent. */
   | { readonly kind: 'unreachable' }
+  /** It was not let go: certainly nothing was sent. */
+  | { readonly kind: 'held' }
   /**
    * A kept connection ended under the request before one byte of an answer: most likely the other end had
    * closed it already, and the request never arrived.
@@ -38,17 +40,26 @@ export interface SendLimits {
    * because on a kept one that has died meanwhile its outcome would be unknown, and what was dropped once.
    */
   readonly freshConnection?: boolean;
+  /** When present, the request leaves only through it. */
+  readonly letGo?: LetGo;
 }
+
+/**
+ * Called once, when the request could leave at once: as late as the runtime allows, after the connection is
+ * there and before anything is written. Calls `leave`, at once or later, or resolves to false: then it shall
+ * not leave.
+ */
+export type LetGo = (leave: () => void) => Promise<boolean>;
 
 /** Port: one attempt, never more. Resolves always; rejects only for a defect. */
 export type Send = (request: OutgoingRequest, limits: SendLimits) => Promise<SendResult>;
 
-/** Over the runtime's fetch (or one given), which gives no choice of connections. */
+/** Over the runtime's fetch (or one given), which gives no choice of connections and makes them unseen. */
 export function createFetchSend(send?: typeof globalThis.fetch): Send {
-  return async (request, { timeoutMs, maxBytes }) => {
+  return async (request, { timeoutMs, maxBytes, letGo }) => {
     const signal = AbortSignal.timeout(timeoutMs);
-    try {
-      const response = await (send ?? fetch)(request.url, {
+    const begin = () =>
+      (send ?? fetch)(request.url, {
         method: request.method,
         headers: request.headers,
         // A redirect would carry the signature to a place it was not made for.
@@ -56,6 +67,10 @@ export function createFetchSend(send?: typeof globalThis.fetch): Send {
         signal,
         ...(request.body !== undefined && { body: request.body }),
       });
+    const begun = letGo ? await begunBy(letGo, signal, begin) : { response: begin() };
+    if (!begun) return { kind: 'held' };
+    try {
+      const response = await begun.response;
       const body = await readAtMost(response, maxBytes);
       if (!body) return { kind: 'too_large' };
       return {
@@ -69,6 +84,22 @@ export function createFetchSend(send?: typeof globalThis.fetch): Send {
       return { kind: neverConnected(error) ? 'unreachable' : 'lost' };
     }
   };
+}
+
+/** In an object, because a promise for a promise would be awaited to its end. */
+async function begunBy(
+  letGo: LetGo,
+  signal: AbortSignal,
+  begin: () => Promise<Response>,
+): Promise<{ readonly response: Promise<Response> } | undefined> {
+  let response: Promise<Response> | undefined;
+  const may = await letGo(() => {
+    if (signal.aborted) return;
+    response = begin();
+    // Whoever awaits it hears of its failure; this is for the moment before.
+    response.catch(() => {});
+  });
+  return may && response ? { response } : undefined;
 }
 
 /** The whole body, or undefined when it is longer; what is too long is not read to its end. */

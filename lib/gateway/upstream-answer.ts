@@ -4,6 +4,9 @@ import type { Operation } from '../catalogue/operation.ts';
 import type { Refusal, RefusalCode, UpstreamRefusal } from './refusals.ts';
 import type { SendResult } from './send.ts';
 
+/** What became of a request that was let go. */
+export type Sent = Exclude<SendResult, { readonly kind: 'held' }>;
+
 export type UpstreamOutcome =
   | { readonly kind: 'answer'; readonly body: Uint8Array; readonly requestId?: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
@@ -54,7 +57,7 @@ const statusMeaning: Readonly<Record<number, RefusalCode>> = {
 /** @param redact takes our secrets out of the upstream's words */
 export function readUpstreamAnswer(
   operation: Operation,
-  sent: SendResult,
+  sent: Sent,
   redact: (text: string) => string,
 ): UpstreamOutcome {
   if (sent.kind === 'answer' && sent.status === 200 && isJson(sent.body)) {
@@ -86,7 +89,7 @@ const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) ===
 
 const stemOf = (errorCode = '') => errorCode.replace(/^(OAUTH_)?OPENAPI_/, '');
 
-function toRefusal(sent: SendResult, redact: (text: string) => string): Refusal {
+function toRefusal(sent: Sent, redact: (text: string) => string): Refusal {
   switch (sent.kind) {
     case 'unreachable':
       return { code: 'upstream_unreachable' };

@@ -11,4 +11,4 @@ export type { Permission } from './permission.ts';
 export { type Priority, priorities } from './priorities.ts';
 export type { BudgetReport } from './report.ts';
 export type { Addition, BudgetItem, BudgetStore, WriteAnswer } from './store.ts';
-export type { After } from './store-time.ts';
+export { type After, afterTimeout } from './store-time.ts';

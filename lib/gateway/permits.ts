@@ -1,0 +1,120 @@
+/** Between an attempt and the budget: what leaves has a permission that is good at that very moment. */
+
+import { afterTimeout, type Budget, type Permission, type Priority } from './budget/index.ts';
+import type { Refusal } from './refusals.ts';
+import type { LetGo } from './send.ts';
+
+/** With less time than this before the platform stops waiting, an attempt is not begun. */
+export const leastAttemptMs = 1000;
+
+export const outOfTime: Refusal = {
+  code: 'gateway_timeout',
+  detail: 'The gateway ran out of time before the request could be sent; it was not sent.',
+};
+
+export interface PermitCall {
+  readonly appKey: string;
+  readonly limits: readonly [string, ...string[]];
+  /** Until the platform stops waiting, in milliseconds. */
+  readonly timeLeft: () => number;
+  readonly clock: () => number;
+  /** What is learnt on the way. */
+  readonly trail: { attempts: number; waitedMs?: number; readonly priority?: Priority };
+}
+
+/** For one attempt. */
+export interface Permit {
+  readonly letGo: LetGo;
+  /** Why it was not let go in the end. */
+  readonly refusal: Refusal | undefined;
+}
+
+/** Longer waits help few, and each occupies a function. */
+const longestWaitMs = 2000;
+/** From the permission to the beginning of the attempt. */
+const signingMs = 100;
+/** How often a permission that has run out is replaced: its life is short, and a new connection may take longer. */
+const mostReplacements = 2;
+/** The client's answer is there already; other instances should hear of it all the same. */
+const longestClosingMs = 1500;
+
+/** Waits for a permission, not longer than would leave no time for the attempt. */
+export async function askForPermit(budget: Budget, call: PermitCall): Promise<Permit | Refusal> {
+  const first = await permission(budget, call);
+  if ('code' in first) return first;
+  let good = first;
+  let refusal: Refusal | undefined;
+  return {
+    get refusal() {
+      return refusal;
+    },
+    async letGo(leave) {
+      for (let replaced = 0; !good.use(); replaced++) {
+        const next = replaced < mostReplacements ? await permission(budget, call) : refused(call, tooSlow);
+        if ('code' in next) {
+          refusal = next;
+          return false;
+        }
+        good = next;
+      }
+      // Nothing is awaited between the look at the clock and this.
+      call.trail.attempts++;
+      leave();
+      return true;
+    },
+  };
+}
+
+/** What the upstream itself refused with 429 is told to all. Never rejects. */
+export function closeAfter(
+  budget: Budget,
+  appKey: string,
+  limit: string,
+  { retryAfterSeconds }: Refusal,
+  timeLeft: number,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = afterTimeout(Math.max(0, Math.min(longestClosingMs, timeLeft)), resolve);
+    const told = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
+    budget
+      .close(appKey, limit, told)
+      .catch(() => {})
+      .finally(() => {
+        cancel();
+        resolve();
+      });
+  });
+}
+
+async function permission(budget: Budget, call: PermitCall): Promise<Permission | Refusal> {
+  const { appKey, limits, timeLeft, clock, trail } = call;
+  const asked = clock();
+  const waitMs = Math.max(0, Math.min(longestWaitMs, timeLeft() - leastAttemptMs - signingMs));
+  const priority = trail.priority && { priority: trail.priority };
+  const answer = await budget.ask({ appKey, limits, waitMs, ...priority });
+  trail.waitedMs = (trail.waitedMs ?? 0) + clock() - asked;
+  if (!answer.ok) return refused(call, answer);
+  return timeLeft() < leastAttemptMs ? outOfTime : answer.permission;
+}
+
+const tooSlow = { reason: 'used_up', retryAfterMs: 1000 } as const;
+
+const details = {
+  used_up: 'The upstream’s request limit, which all clients share, is used up for now',
+  closed: 'The upstream has just refused a request above its limit, which all clients share',
+  store_away:
+    'The gateway cannot see how much of the upstream’s request limit, which all clients share, is used, and sends only a little meanwhile',
+};
+
+function refused(
+  { trail }: PermitCall,
+  { reason, retryAfterMs }: { readonly reason: keyof typeof details; readonly retryAfterMs: number },
+): Refusal {
+  // Of a second attempt that cannot be said; only a read has one.
+  const notSent = trail.attempts === 0 ? ' The request was not sent.' : '';
+  return {
+    code: 'budget_used_up',
+    detail: `${details[reason]}; nothing is wrong with this key.${notSent}`,
+    retryAfterSeconds: retryAfterMs / 1000,
+  };
+}
