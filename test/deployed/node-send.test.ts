@@ -56,6 +56,22 @@ test('nothing is sent that was not asked for', async (t) => {
   );
 });
 
+test('a request is let go when there is a connection, which may take longer than a permission lives', async (t) => {
+  const certificate = selfSigned();
+  const server = createHttpsServer(certificate, (_, response) => response.end('{}'));
+  let connections = 0;
+  server.on('connection', () => connections++);
+  const port = await listening(server);
+  t.after(() => server.close());
+  const send = createNodeSend({ ca: certificate.cert });
+  const letGo = async (leave: () => void) => {
+    assert.equal(connections, 1);
+    leave();
+    return true;
+  };
+  assert.equal(textOf(await send(get(`https://localhost:${port}/`), { ...order, letGo })), '{}');
+});
+
 /** Answers the first request of each connection and ends it when a second one arrives, as if dead. */
 function deadAfterFirst(seen: number[]) {
   const used = new Set<number>();

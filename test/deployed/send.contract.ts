@@ -104,6 +104,49 @@ export function sendContract(name: string, create: () => Send): void {
       );
   });
 
+  check('held: what is not let go is not sent', async (t) => {
+    const { url, arrivals } = await upstreamFor(t, (response) => response.end('{}'));
+    const send = create();
+    for (const freshConnection of [true, false]) {
+      const held = await send(get(`${url}/`), { ...limits, freshConnection, letGo: async () => false });
+      assert.equal(held.kind, 'held');
+    }
+    assert.equal(arrivals.length, 0);
+    assert.equal(textOf(await send(get(`${url}/`), limits)), '{}');
+  });
+
+  check('what is let go is sent then, and not before', async (t) => {
+    const { url, arrivals } = await upstreamFor(t, (response) => response.end('{}'));
+    const letGo = async (leave: () => void) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.equal(arrivals.length, 0);
+      leave();
+      return true;
+    };
+    assert.equal(textOf(await create()(get(`${url}/`), { ...limits, letGo })), '{}');
+    assert.equal(arrivals.length, 1);
+  });
+
+  check('what is let go too late is not sent any more', async (t) => {
+    const { url, arrivals } = await upstreamFor(t, (response) => response.end('{}'));
+    const letGo = async (leave: () => void) => {
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      leave();
+      return true;
+    };
+    const { kind } = await create()(get(`${url}/`), { ...limits, timeoutMs: 50, letGo });
+    assert.ok(kind === 'held' || kind === 'unreachable', kind);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.equal(arrivals.length, 0);
+  });
+
+  check('a defect of whoever lets go is a defect', async (t) => {
+    const { url, arrivals } = await upstreamFor(t, (response) => response.end('{}'));
+    const letGo = () => Promise.reject(new RangeError('a defect'));
+    await assert.rejects(create()(get(`${url}/`), { ...limits, letGo }), RangeError);
+    assert.equal(arrivals.length, 0);
+  });
+
   const head = 'HTTP/1.1 200 OK\r\n';
   const packed = gzipSync('x'.repeat(10_000)).toString('latin1');
   const cutOff = {
