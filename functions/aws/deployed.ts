@@ -1,8 +1,9 @@
-/** A group's handler as it is deployed: settings from the environment, Secrets Manager, Node's sockets. */
+/** A group's handler as it is deployed: settings from the environment, Secrets Manager, DynamoDB, Node's sockets. */
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { refusalResponse } from '../../lib/gateway/refusals.ts';
 import { createGroupHandler, type GroupHandler } from '../group.ts';
+import { createDeployedBudget } from './deployed-budget.ts';
 import { type Environment, readFunctionSettings } from './environment.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
 import { createNodeSend } from './node-send.ts';
@@ -23,7 +24,9 @@ export function deployedHandler(
     log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
     return misconfigured(log);
   }
-  const { secretId, ...settings } = read.settings;
+  const { secretId, budget: budgetSettings, ...settings } = read.settings;
+  const counted =
+    budgetSettings && createDeployedBudget(budgetSettings, env.AWS_LAMBDA_FUNCTION_NAME ?? '', log);
   return createGroupHandler({
     ...settings,
     operations,
@@ -34,7 +37,11 @@ export function deployedHandler(
         log({ level: 'error', event: 'secret_not_read', version, ...describe(error) }),
     }),
     readSecretAhead: true,
-    report: (report) => log(requestEntry(report)),
+    ...(counted && { budget: counted.budget, ownLimits: budgetSettings.ownLimits }),
+    report: (report) => {
+      log(requestEntry(report));
+      counted?.metrics.write();
+    },
   });
 }
 

@@ -2,6 +2,8 @@
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { baseUrlFault } from '../../lib/gateway/base-url.ts';
+import { figuresOf } from '../../lib/gateway/budget/index.ts';
+import { budgetLimits, drawsOf, type OwnLimits, ownLimitsFault } from '../../lib/gateway/budget-limits.ts';
 import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstream-paths.ts';
 import { type CorsOrigins, originFault } from './cors.ts';
 
@@ -16,12 +18,29 @@ export interface FunctionSettings {
   /** For one attempt at the upstream; the gateway's own default when absent. */
   readonly upstreamTimeoutMs?: number;
   readonly corsOrigins: CorsOrigins;
+  /** Present when an operation of the function counts against a limit. */
+  readonly budget?: BudgetSettings;
+}
+
+export interface BudgetSettings {
+  readonly tableName: string;
+  /** Whoever shares a limit names the same one. */
+  readonly bucket: string;
+  /** The part of each limit that is ours. */
+  readonly share: number;
+  /** How many functions there are at most, and what they have when the table is away. */
+  readonly instances?: number;
+  readonly setAside?: number;
+  readonly ownLimits: OwnLimits;
 }
 
 export type ReadSettings =
   | { readonly ok: true; readonly settings: FunctionSettings }
   /** One sentence for each variable that is wrong; values are not repeated. */
   | { readonly ok: false; readonly faults: readonly string[] };
+
+/** One for everybody, so that stacks that share a table share the budget. */
+export const defaultBucket = 'countersign';
 
 /** API Gateway waits 29 seconds in all. */
 const longestUpstreamTimeoutMs = 28_000;
@@ -52,6 +71,8 @@ export function readFunctionSettings(env: Environment, operations: readonly Oper
       if (fault) faults.push(`CORS_ORIGINS: entry ${index + 1} is no origin; ${fault}, or * stands alone`);
     }
 
+  const budget = readBudget(env, operations, faults);
+
   if (faults.length > 0) return { ok: false, faults };
   return {
     ok: true,
@@ -61,8 +82,74 @@ export function readFunctionSettings(env: Environment, operations: readonly Oper
       secretId,
       corsOrigins,
       ...(upstreamTimeoutMs !== undefined && { upstreamTimeoutMs }),
+      ...(budget && { budget }),
     },
   };
+}
+
+function readBudget(
+  env: Environment,
+  operations: readonly Operation[],
+  faults: string[],
+): BudgetSettings | undefined {
+  const bucket = env.BUDGET_BUCKET || defaultBucket;
+  if (!/^[\w.:-]{1,64}$/.test(bucket)) faults.push('BUDGET_BUCKET: not a name of letters, digits, - . : _');
+  const share = readNumber(env.BUDGET_SHARE, 'a number above 0, at most 1', isShare);
+  const setAside = readNumber(env.BUDGET_SET_ASIDE, 'a number from 0 to below 1', (part) => part < 1);
+  const instances = readNumber(env.BUDGET_INSTANCES, 'a whole number from 1 to 10000', isCount);
+  for (const [name, { fault }] of Object.entries({
+    BUDGET_SHARE: share,
+    BUDGET_SET_ASIDE: setAside,
+    BUDGET_INSTANCES: instances,
+  }))
+    if (fault) faults.push(`${name}: ${fault}`);
+  const given = readJson(env.BUDGET_LIMITS);
+  const limitsFault = ownLimitsFault(given, operations);
+  if (limitsFault) faults.push(`BUDGET_LIMITS: ${limitsFault}`);
+
+  const ownLimits = limitsFault ? {} : (given as OwnLimits);
+  if (!share.fault && !setAside.fault) {
+    const narrow = nothingLeftOf(budgetLimits(ownLimits, share.value), setAside.value);
+    if (narrow !== undefined) faults.push(`BUDGET_SHARE: leaves nothing of the limit ${narrow}`);
+  }
+  if (!operations.some((operation) => drawsOf(operation, ownLimits))) return undefined;
+  const tableName = env.BUDGET_TABLE ?? '';
+  // Without one nothing would hold the limit, and nobody would know.
+  if (!tableName) faults.push('BUDGET_TABLE: not set');
+  return {
+    tableName,
+    bucket,
+    share: share.value ?? 1,
+    ownLimits,
+    ...(instances.value !== undefined && { instances: instances.value }),
+    ...(setAside.value !== undefined && { setAside: setAside.value }),
+  };
+}
+
+const isShare = (part: number) => part > 0 && part <= 1;
+const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= 10_000;
+
+/** Written plainly: `Number` would take much more. */
+function readNumber(
+  text: string | undefined,
+  what: string,
+  isGood: (value: number) => boolean,
+): { readonly value?: number; readonly fault?: string } {
+  if (!text) return {};
+  const value = Number(text);
+  return /^\d{1,6}(\.\d{1,9})?$/.test(text) && isGood(value) ? { value } : { fault: `not ${what}` };
+}
+
+/** The name of a limit that has no permission to give, if there is one. */
+export function nothingLeftOf(limits: ReturnType<typeof budgetLimits>, setAside = 0): string | undefined {
+  return Object.keys(limits).find((name) => {
+    try {
+      figuresOf(limits[name]!, {}, setAside);
+      return false;
+    } catch {
+      return true;
+    }
+  });
 }
 
 function readJson(text: string | undefined): unknown {

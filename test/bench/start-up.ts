@@ -52,6 +52,7 @@ export async function benchStartUp(): Promise<void> {
     AWS_LAMBDA_LOG_GROUP_NAME: 'bench',
     AWS_LAMBDA_LOG_STREAM_NAME: 'bench',
     SECRET_ID: secrets.secretId,
+    BUDGET_TABLE: 'bench',
     // Never called: what is measured ends before the first request.
     UPSTREAM_BASE_URL: 'http://127.0.0.1:9',
   };

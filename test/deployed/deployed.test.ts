@@ -40,7 +40,12 @@ async function deployed(t: TestContext, env: Readonly<Record<string, string>> = 
   process.env.AWS_ENDPOINT_URL = stub.url;
   t.after(() => delete process.env.AWS_ENDPOINT_URL);
   const logged: LogEntry[] = [];
-  const variables = { UPSTREAM_BASE_URL: simulator.url, SECRET_ID: stub.secretId, ...env };
+  const variables = {
+    UPSTREAM_BASE_URL: simulator.url,
+    SECRET_ID: stub.secretId,
+    BUDGET_TABLE: 'budget',
+    ...env,
+  };
   const handler = deployedHandler(operations, variables, (entry) => logged.push(entry));
   return { handler, simulator, stub, logged };
 }
@@ -117,7 +122,11 @@ test('a wrong environment: one clear line, and an answer instead of a crash', as
     {
       level: 'error',
       event: 'wrong_configuration',
-      faults: ['UPSTREAM_BASE_URL: http is for loopback addresses only; use https', 'SECRET_ID: not set'],
+      faults: [
+        'UPSTREAM_BASE_URL: http is for loopback addresses only; use https',
+        'SECRET_ID: not set',
+        'BUDGET_TABLE: not set',
+      ],
     },
   ]);
   for (let round = 0; round < 2; round++) {

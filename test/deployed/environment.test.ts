@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Environment, readFunctionSettings } from '../../functions/aws/environment.ts';
-import { placeOrder } from '../../lib/catalogue/index.ts';
+import { getStockSnapshots, operations, placeOrder } from '../../lib/catalogue/index.ts';
 
 const least = { UPSTREAM_BASE_URL: 'https://api.example.com', SECRET_ID: 'arn:aws:secretsmanager:x' };
 
@@ -83,6 +83,78 @@ test('each wrong variable is named', () => {
     ',',
   ])
     assert(faultsOf({ CORS_ORIGINS: origins }).includes('CORS_ORIGINS'), origins);
+});
+
+const budgeted = { ...least, BUDGET_TABLE: 'budget' };
+const budgetFaults = (change: Environment) => {
+  const read = readFunctionSettings({ ...budgeted, ...change }, operations);
+  return read.ok ? [] : read.faults;
+};
+
+test('a function has a budget when its operations count against a limit; then it needs a table', () => {
+  const read = readFunctionSettings(budgeted, [getStockSnapshots]);
+  assert(read.ok);
+  assert.deepEqual(read.settings.budget, {
+    tableName: 'budget',
+    bucket: 'countersign',
+    share: 1,
+    ownLimits: {},
+  });
+  const without = readFunctionSettings(budgeted, [placeOrder]);
+  assert(without.ok && without.settings.budget === undefined);
+  assert.deepEqual(budgetFaults({ BUDGET_TABLE: '' }), ['BUDGET_TABLE: not set']);
+  const limits = { trading: { requests: 10, perSeconds: 1, for: ['orders'] } };
+  const named = readFunctionSettings({ ...budgeted, BUDGET_LIMITS: JSON.stringify(limits) }, [placeOrder]);
+  assert(named.ok);
+  assert.deepEqual(named.settings.budget?.ownLimits, limits);
+});
+
+test('the figures of the budget are read as what they mean', () => {
+  const read = readFunctionSettings(
+    {
+      ...budgeted,
+      BUDGET_BUCKET: 'team-1',
+      BUDGET_SHARE: '0.5',
+      BUDGET_SET_ASIDE: '0.1',
+      BUDGET_INSTANCES: '20',
+    },
+    operations,
+  );
+  assert(read.ok);
+  const { bucket, share, setAside, instances } = read.settings.budget ?? {};
+  assert.deepEqual([bucket, share, setAside, instances], ['team-1', 0.5, 0.1, 20]);
+});
+
+test('each wrong variable of the budget is one fault', () => {
+  for (const [name, values] of Object.entries({
+    BUDGET_BUCKET: ['a b', 'a#b', 'x'.repeat(65)],
+    BUDGET_SHARE: ['0', '1.1', '-1', '1e0', 'half', '0.001'],
+    BUDGET_SET_ASIDE: ['1', '-0.1', 'some'],
+    BUDGET_INSTANCES: ['0', '1.5', '10001', 'many'],
+    BUDGET_LIMITS: [
+      '{',
+      '[]',
+      'null',
+      '{"Bars":{"requests":1,"perSeconds":1,"for":["orders"]}}',
+      '{"market-data":{"requests":1,"perSeconds":1,"for":["orders"]}}',
+      '{"a":null}',
+      '{"a":{"requests":0,"perSeconds":1,"for":["orders"]}}',
+      '{"a":{"requests":1,"perSeconds":0.5,"for":["orders"]}}',
+      '{"a":{"requests":1,"perSeconds":1,"for":[]}}',
+      '{"a":{"requests":1,"perSeconds":1,"for":"orders"}}',
+      '{"a":{"requests":1,"perSeconds":1,"for":["orders"],"within":"others"}}',
+      '{"a":{"requests":1,"perSeconds":1,"for":["market-data"]}}',
+      '{"a":{"requests":1,"perSeconds":1,"for":["orders"]},"b":{"requests":1,"perSeconds":1,"for":["placeOrder"]}}',
+    ],
+  }))
+    for (const value of values) {
+      const faults = budgetFaults({ [name]: value });
+      assert.deepEqual(
+        faults.map((fault) => fault.split(':')[0]),
+        [name],
+        `${value}: ${faults.join('; ')}`,
+      );
+    }
 });
 
 test('a fault does not repeat the value', () => {

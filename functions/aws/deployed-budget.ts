@@ -1,0 +1,26 @@
+/** The budget of a deployed function: what all functions on the same table send, counted in DynamoDB. */
+
+import { type Budget, budgetLimits, createBudget } from '../../lib/gateway/index.ts';
+import { type BudgetMetrics, createBudgetMetrics } from './budget-metrics.ts';
+import { createDynamoBudgetStore } from './dynamo-budget-store.ts';
+import type { BudgetSettings } from './environment.ts';
+import type { Log } from './log.ts';
+
+export function createDeployedBudget(
+  { tableName, bucket, share, instances, setAside, ownLimits }: BudgetSettings,
+  functionName: string,
+  log: Log,
+): { readonly budget: Budget; readonly metrics: BudgetMetrics } {
+  const metrics = createBudgetMetrics(log, { functionName });
+  const budget = createBudget({
+    store: createDynamoBudgetStore({ tableName }),
+    limits: budgetLimits(ownLimits, share),
+    bucket,
+    ownShare: {
+      ...(instances !== undefined && { instances }),
+      ...(setAside !== undefined && { setAside }),
+    },
+    report: metrics.hear,
+  });
+  return { budget, metrics };
+}
