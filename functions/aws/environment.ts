@@ -2,8 +2,13 @@
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { baseUrlFault } from '../../lib/gateway/base-url.ts';
-import { figuresOf } from '../../lib/gateway/budget/index.ts';
-import { budgetLimits, drawsOf, type OwnLimits, ownLimitsFault } from '../../lib/gateway/budget-limits.ts';
+import {
+  budgetLimits,
+  drawsOf,
+  nothingLeftOf,
+  type OwnLimits,
+  ownLimitsFault,
+} from '../../lib/gateway/budget-limits.ts';
 import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstream-paths.ts';
 import { type CorsOrigins, originFault } from './cors.ts';
 
@@ -137,19 +142,7 @@ function readNumber(
 ): { readonly value?: number; readonly fault?: string } {
   if (!text) return {};
   const value = Number(text);
-  return /^\d{1,6}(\.\d{1,9})?$/.test(text) && isGood(value) ? { value } : { fault: `not ${what}` };
-}
-
-/** The name of a limit that has no permission to give, if there is one. */
-export function nothingLeftOf(limits: ReturnType<typeof budgetLimits>, setAside = 0): string | undefined {
-  return Object.keys(limits).find((name) => {
-    try {
-      figuresOf(limits[name]!, {}, setAside);
-      return false;
-    } catch {
-      return true;
-    }
-  });
+  return /^\d{1,6}(\.\d{1,20})?$/.test(text) && isGood(value) ? { value } : { fault: `not ${what}` };
 }
 
 function readJson(text: string | undefined): unknown {

@@ -1,7 +1,7 @@
 /** What a deployer may configure, and what each part is when it is left out. */
 
-import type { Group, UsagePlan } from '../../lib/catalogue/index.ts';
-import type { UpstreamPaths } from '../../lib/gateway/index.ts';
+import type { Group, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
+import type { OwnLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
 
 /** How a group's operations are reached: with an API key, with an AWS signature (SigV4), or not at all. */
 export type Access = 'api-key' | 'iam' | 'closed';
@@ -33,6 +33,27 @@ export interface CountersignConfig {
    * giving `default` changes it. Every key has a bucket of its own.
    */
   readonly plans?: Readonly<Record<string, PlanConfig>>;
+  /** How the upstream's request limits are kept. By default all of them are this stack's alone. */
+  readonly budget?: {
+    /** The part of each limit that is this stack's, where others use the same app key. Default 1. */
+    readonly share?: number;
+    /**
+     * Narrower limits by name, such as the upstream's own for one of its operations, each for a list of
+     * operation ids and groups.
+     */
+    readonly limits?: Readonly<Record<string, NarrowLimit>>;
+    /** How many functions run at once at most: what each has when the table is away. Default 50. */
+    readonly instances?: number;
+    /**
+     * The part of each limit that is for functions that cannot reach the table, from the first failure on.
+     * Default 0; then they have something after a minute without it, and all have more while it works.
+     */
+    readonly setAside?: number;
+    /** The name or ARN of another stack's table, in the same Region, whose budget this one shares. */
+    readonly table?: string;
+    /** Who shares a budget within a table; the app key is part of it anyhow. Default `countersign`. */
+    readonly bucket?: string;
+  };
   /** Browsers and web views that may call; none by default. `*`, alone, stands for any. */
   readonly cors?: { readonly origins: readonly string[] };
   readonly functions?: {
@@ -59,6 +80,10 @@ export interface CountersignConfig {
   readonly onRemoval?: 'destroy' | 'retain';
 }
 
+export interface NarrowLimit extends Pick<RequestLimit, 'requests' | 'perSeconds'> {
+  readonly for: readonly (Group | string)[];
+}
+
 export type AccessLog = 'off' | 'use-account-role' | 'set-account-role';
 
 export interface PlanConfig {
@@ -80,6 +105,14 @@ export interface ResolvedConfig {
   };
   readonly access: Readonly<Partial<Record<Group, Exclude<Access, 'closed'>>>>;
   readonly plans: readonly ResolvedPlan[];
+  readonly budget: {
+    readonly share?: number;
+    readonly instances?: number;
+    readonly setAside?: number;
+    readonly table?: string;
+    readonly bucket?: string;
+    readonly limits: OwnLimits;
+  };
   readonly origins: readonly string[];
   readonly functions: { readonly timeoutSeconds: number; readonly memoryMiB: number };
   readonly logs: { readonly retentionDays: number; readonly access: AccessLog };

@@ -1,4 +1,4 @@
-/** One endpoint group's function, with a role that can do exactly two things. */
+/** One endpoint group's function, with a role that can do exactly what it needs. */
 
 import { fileURLToPath } from 'node:url';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
@@ -14,6 +14,8 @@ export interface GroupFunctionProps {
   /** The handler's file. */
   readonly entry: string;
   readonly secretArn: string;
+  /** Present when the function's requests count against a limit. */
+  readonly budgetTableArn?: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMiB: number;
@@ -35,9 +37,15 @@ export class GroupFunction extends Construct {
     });
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `${props.title}: reads the app secret and writes its own log, nothing else`,
+      description: `${props.title}: reads the app secret${props.budgetTableArn ? ', counts requests' : ''} and writes its own log, nothing else`,
       inlinePolicies: {
         ReadSecret: allowing(['secretsmanager:GetSecretValue'], props.secretArn),
+        ...(props.budgetTableArn && {
+          CountRequests: allowing(
+            ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+            props.budgetTableArn,
+          ),
+        }),
         WriteLog: allowing(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn),
       },
     });

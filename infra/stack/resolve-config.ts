@@ -15,6 +15,7 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig, type ResolvedPlan } from './config.ts';
+import { resolveBudget } from './resolve-budget.ts';
 
 /** REST APIs end an integration here; more takes a quota increase. */
 export const integrationTimeoutSeconds = 29;
@@ -88,6 +89,40 @@ const plan = v.pipe(
 /** Lambda holds a function's whole environment to 4 kB; the origins are its only part without a bound. */
 const maxOriginsLength = 2000;
 
+const between = (message: string, isGood: (value: number) => boolean) =>
+  v.pipe(v.number(message), v.check(isGood, message));
+
+const bucketFault = 'takes 1 to 64 letters, digits, - . : and _';
+const tableFault = 'takes the name or the ARN of a DynamoDB table';
+const limitNameFault = 'takes a name of 1 to 32 lower-case letters, digits and -, beginning with a letter';
+
+const budget = v.strictObject({
+  share: v.optional(between('takes a number above 0, at most 1', (part) => part > 0 && part <= 1)),
+  instances: v.optional(whole(1, 10_000)),
+  setAside: v.optional(between('takes a number from 0 to below 1', (part) => part >= 0 && part < 1)),
+  limits: v.optional(
+    v.record(
+      v.pipe(v.string(limitNameFault), v.regex(/^[a-z][a-z0-9-]{0,31}$/, limitNameFault)),
+      v.strictObject({
+        requests: whole(1, 1_000_000),
+        perSeconds: whole(1, 3600),
+        for: v.pipe(
+          v.array(v.string('takes ids of operations and groups'), 'takes ids of operations and groups'),
+          v.minLength(1, 'takes at least one operation or group'),
+        ),
+      }),
+    ),
+    {},
+  ),
+  table: v.optional(
+    v.pipe(
+      v.string(tableFault),
+      v.regex(/^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/)?[\w.-]{3,255}$/, tableFault),
+    ),
+  ),
+  bucket: v.optional(v.pipe(v.string(bucketFault), v.regex(/^[\w.:-]{1,64}$/, bucketFault))),
+});
+
 const config = v.strictObject({
   upstream: v.strictObject({
     baseUrl: faultless(baseUrlFault, 'takes the absolute URL of the upstream'),
@@ -100,6 +135,7 @@ const config = v.strictObject({
     {},
   ),
   plans: v.optional(v.record(name, plan), {}),
+  budget: v.optional(budget, {}),
   cors: v.optional(
     v.strictObject({
       origins: v.pipe(
@@ -153,6 +189,7 @@ export function resolveConfig(
     functions,
     cors,
     plans,
+    budget: counted,
     groups: chosen,
     ...rest
   } = parsed.output;
@@ -180,6 +217,7 @@ export function resolveConfig(
     upstream,
     functions,
     access: Object.fromEntries(accesses.filter(([, access]) => access !== 'closed')),
+    budget: resolveBudget(counted, operations),
     plans: Object.entries({ default: {}, ...plans }).map(resolvePlan),
     origins: cors.origins,
   };

@@ -1,4 +1,4 @@
-/** The deployment: API Gateway in front of one function for each open group, and the secret they share. */
+/** The deployment: API Gateway in front of one function for each open group, and what they share: the secret and the budget. */
 
 import { fileURLToPath } from 'node:url';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib';
@@ -12,8 +12,9 @@ import {
   groups,
   type Operation,
 } from '../../lib/catalogue/index.ts';
-import { type UpstreamPaths, upstreamPathsOf } from '../../lib/gateway/index.ts';
+import { drawsOf, type UpstreamPaths, upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { apiDefinition } from './api-definition.ts';
+import { budgetTable, budgetVariables } from './budget.ts';
 import { ConfigError, type CountersignConfig } from './config.ts';
 import { GroupFunction } from './group-function.ts';
 import { resolveConfig } from './resolve-config.ts';
@@ -49,16 +50,21 @@ export class CountersignStack extends Stack {
     const removalPolicy = resolved.onRemoval === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     const secret = this.#emptySecret(removalPolicy);
     const served = open.filter((group) => exposed.some((operation) => operation.group === group));
+    const draws = (group: Group) =>
+      exposedOperations(exposed, [group]).some((one) => drawsOf(one, resolved.budget.limits));
+    const table = served.some(draws) ? budgetTable(this, resolved.budget.table) : undefined;
     const functions = served.map((group) => {
       const { function: lambda } = new GroupFunction(this, group, {
         title: groups[group].title,
         entry: entryOf(group),
         secretArn: secret.ref,
+        ...(table && draws(group) && { budgetTableArn: table.arn }),
         environment: {
           UPSTREAM_BASE_URL: resolved.upstream.baseUrl,
           UPSTREAM_TIMEOUT_MS: String(resolved.upstream.timeoutSeconds * 1000),
           SECRET_ID: secret.ref,
           ...pathsVariable(resolved.upstream.paths, exposedOperations(exposed, [group])),
+          ...(table && draws(group) && budgetVariables(table, resolved.budget)),
           ...(resolved.origins.length > 0 && { CORS_ORIGINS: resolved.origins.join(',') }),
         },
         ...resolved.functions,
@@ -109,6 +115,12 @@ export class CountersignStack extends Stack {
       description: 'What clients put in place of the base URL of the upstream',
       value: `https://${api.restApiId}.execute-api.${this.region}.${this.urlSuffix}/${resolved.stageName}`,
     });
+    if (table)
+      new CfnOutput(this, 'BudgetTable', {
+        description:
+          'Where requests to the upstream are counted; other stacks on the same app key can share it',
+        value: table.name,
+      });
     new CfnOutput(this, 'SecretArn', { description: 'Where the app secret belongs', value: secret.ref });
     for (const [planName, { keys }] of plans)
       for (const [keyName, key] of keys)

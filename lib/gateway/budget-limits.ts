@@ -3,7 +3,7 @@
 import type { Group } from '../catalogue/groups.ts';
 import { type LimitName, limits } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import type { BudgetLimit } from './budget/index.ts';
+import { type BudgetLimit, figuresOf } from './budget/index.ts';
 
 export interface OwnLimit extends Pick<BudgetLimit, 'requests' | 'perSeconds'> {
   /** Ids of operations, and groups. */
@@ -24,6 +24,21 @@ export function budgetLimits(own: OwnLimits = {}, share = 1): Readonly<Record<st
       { requests, perSeconds, share, ...(within && { within }) },
     ]),
   );
+}
+
+/** The name of a limit that has no permission to give, if there is one. */
+export function nothingLeftOf(
+  limits: Readonly<Record<string, BudgetLimit>>,
+  setAside = 0,
+): string | undefined {
+  return Object.keys(limits).find((name) => {
+    try {
+      figuresOf(limits[name]!, {}, setAside);
+      return false;
+    } catch {
+      return true;
+    }
+  });
 }
 
 /** The widest first; undefined when the operation counts against none. */

@@ -12,6 +12,9 @@ export {
 } from './budget/index.ts';
 export {
   budgetLimits,
+  drawsOf,
+  isFor,
+  nothingLeftOf,
   type OwnLimit,
   type OwnLimits,
   ownLimitsFault,

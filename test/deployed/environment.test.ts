@@ -114,7 +114,7 @@ test('the figures of the budget are read as what they mean', () => {
     {
       ...budgeted,
       BUDGET_BUCKET: 'team-1',
-      BUDGET_SHARE: '0.5',
+      BUDGET_SHARE: String(1 / 3),
       BUDGET_SET_ASIDE: '0.1',
       BUDGET_INSTANCES: '20',
     },
@@ -122,7 +122,7 @@ test('the figures of the budget are read as what they mean', () => {
   );
   assert(read.ok);
   const { bucket, share, setAside, instances } = read.settings.budget ?? {};
-  assert.deepEqual([bucket, share, setAside, instances], ['team-1', 0.5, 0.1, 20]);
+  assert.deepEqual([bucket, share, setAside, instances], ['team-1', 1 / 3, 0.1, 20]);
 });
 
 test('each wrong variable of the budget is one fault', () => {

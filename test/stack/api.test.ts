@@ -83,6 +83,7 @@ test('further plans, keys and quotas are configuration', () => {
     'ApiKeyIdDefaultAndroid',
     'ApiKeyIdPartnerDefault',
     'ApiUrl',
+    'BudgetTable',
     'SecretArn',
   ]);
   assert.match(
@@ -94,7 +95,7 @@ test('further plans, keys and quotas are configuration', () => {
 
 test('outputs: where to call, which key, which secret', () => {
   const { template, one } = synthesise({ operations, stageName: 'beta' });
-  assert.deepEqual(Object.keys(template.Outputs), ['ApiUrl', 'SecretArn', 'ApiKeyId']);
+  assert.deepEqual(Object.keys(template.Outputs), ['ApiUrl', 'BudgetTable', 'SecretArn', 'ApiKeyId']);
   assert.deepEqual(template.Outputs.SecretArn?.Value, { Ref: one('AWS::SecretsManager::Secret')[0] });
   assert.deepEqual(template.Outputs.ApiKeyId?.Value, { Ref: one('AWS::ApiGateway::ApiKey')[0] });
   assert.match(JSON.stringify(template.Outputs.ApiUrl?.Value), /https:\/\/.*execute-api.*\/beta"/);
@@ -109,6 +110,7 @@ const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
     cors: { origins: ['https://a.example'] },
     plans: { partner: { keys: ['one', 'two'] } },
   },
+  'a shared budget': { budget: { table: 'somebody-s-table', share: 0.5 } },
 };
 
 for (const [what, props] of Object.entries(variants))

@@ -22,6 +22,7 @@ test('an upstream is enough: the rest has defaults that are safe', () => {
   assert.deepEqual(resolved.logs, { retentionDays: 30, access: 'off' });
   assert.deepEqual(resolved.functions, { timeoutSeconds: 25, memoryMiB: 512 });
   assert.equal(resolved.stageName, 'v1');
+  assert.deepEqual(resolved.budget, { limits: {} });
 });
 
 test('one key under any plan without figures stays within the upstream’s limit', () => {
@@ -56,6 +57,22 @@ function originsOfLength(length: number): readonly string[] {
   const full = Array.from({ length: 39 }, (_, n) => `https://${String(n).padStart(37, 'a')}.com`);
   return [...full, `https://${'b'.repeat(length - 39 * 50 - 12)}.com`];
 }
+
+const narrow = { requests: 10, perSeconds: 1, for: ['orders'] };
+
+test('a narrower limit is put within the wide one that its operations count against', () => {
+  const { budget } = resolveConfig({
+    upstream,
+    budget: { share: 0.5, limits: { bars: { ...narrow, for: ['screeners', 'getStockSnapshots'] }, narrow } },
+  });
+  assert.deepEqual(budget, {
+    share: 0.5,
+    limits: {
+      bars: { ...narrow, for: ['screeners', 'getStockSnapshots'], within: 'market-data' },
+      narrow,
+    },
+  });
+});
 
 /** Wrong configurations as a deployer without a type checker could write them. */
 const refused: readonly (readonly [what: string, config: unknown, sentence: RegExp])[] = [
@@ -199,6 +216,61 @@ const refused: readonly (readonly [what: string, config: unknown, sentence: RegE
   ['access logs: true', { upstream, logs: { access: true } }, /^logs\.access takes one of off/],
   ['a stage with a slash', { upstream, stageName: 'v/1' }, /^stageName takes/],
   ['another removal', { upstream, onRemoval: 'snapshot' }, /^onRemoval takes one of destroy, retain\.$/],
+  ['a share of 0', { upstream, budget: { share: 0 } }, /^budget\.share takes a number above 0, at most 1\.$/],
+  ['a share of 2', { upstream, budget: { share: 2 } }, /^budget\.share takes/],
+  ['a share of next to nothing', { upstream, budget: { share: 0.001 } }, /^budget\.share and .* market-data/],
+  ['everything set aside', { upstream, budget: { setAside: 1 } }, /^budget\.setAside takes a number from 0/],
+  ['no instances', { upstream, budget: { instances: 0 } }, /^budget\.instances takes a whole number from 1/],
+  ['a table’s name', { upstream, budget: { table: 'a table' } }, /^budget\.table takes the name or the ARN/],
+  ['a bucket’s name', { upstream, budget: { bucket: 'a#b' } }, /^budget\.bucket takes 1 to 64 letters/],
+  ['another property', { upstream, budget: { reads: 1 } }, /^budget\.reads is not a property/],
+  [
+    'a limit’s name',
+    { upstream, budget: { limits: { 'A b': narrow } } },
+    /^budget\.limits\.A b takes a name/,
+  ],
+  [
+    'half a request',
+    { upstream, budget: { limits: { a: { ...narrow, requests: 0.5 } } } },
+    /^budget\.limits\.a\.requests takes a whole number/,
+  ],
+  [
+    'a limit for nothing',
+    { upstream, budget: { limits: { a: { ...narrow, for: [] } } } },
+    /^budget\.limits\.a\.for takes at least one/,
+  ],
+  [
+    'a limit for something unknown',
+    { upstream, budget: { limits: { a: { ...narrow, for: ['getStockBar'] } } } },
+    /^budget\.limits\.a\.for has "getStockBar", which is neither/,
+  ],
+  [
+    'a limit for two kinds',
+    { upstream, budget: { limits: { a: { ...narrow, for: ['orders', 'market-data'] } } } },
+    /^budget\.limits\.a\.for has operations that count/,
+  ],
+  [
+    'two limits without a wide one',
+    { upstream, budget: { limits: { a: narrow, b: { ...narrow, for: ['placeOrder'] } } } },
+    /^budget\.limits cannot be used: a and b are both for placeOrder\.$/,
+  ],
+  [
+    'the upstream’s own limit',
+    { upstream, budget: { limits: { 'market-data': narrow } } },
+    /^budget\.limits cannot be used: market-data is the upstream’s own limit\.$/,
+  ],
+  [
+    'more limits than an environment holds',
+    {
+      upstream,
+      budget: {
+        limits: Object.fromEntries(
+          Array.from({ length: 20 }, (_, n) => [`a${n}`, { ...narrow, for: ['getStockSnapshots'] }]),
+        ),
+      },
+    },
+    /^budget\.limits takes limits that, as JSON, fit 1,000 characters/,
+  ],
   ['nothing', undefined, /^The configuration /],
 ];
 

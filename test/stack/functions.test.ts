@@ -37,12 +37,76 @@ test('the newest runtime, and time-outs that nest', () => {
 test('the environment names the secret and does not hold it', () => {
   const [, { Properties }] = plain.one('AWS::Lambda::Function');
   const [secretId] = plain.one('AWS::SecretsManager::Secret');
+  const [tableId] = plain.one('AWS::DynamoDB::Table');
   assert.deepEqual(variablesOf(Properties), {
     UPSTREAM_BASE_URL: baseUrl,
     UPSTREAM_TIMEOUT_MS: '10000',
     SECRET_ID: { Ref: secretId },
+    BUDGET_TABLE: { Ref: tableId },
   });
 });
+
+test('the table of the budget: on demand, expiring, and gone with the stack', () => {
+  for (const onRemoval of ['destroy', 'retain'] as const) {
+    const [, table] = synthesise({ operations, onRemoval }).one('AWS::DynamoDB::Table');
+    assert.equal(table.DeletionPolicy, 'Delete');
+    assert.deepEqual(table.Properties, {
+      AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+      BillingMode: 'PAY_PER_REQUEST',
+      TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true },
+    });
+  }
+});
+
+test('without a function that counts requests there is no table', () => {
+  const { all, template } = synthesise({ groups: { ...closed, accounts: 'iam' }, operations });
+  assert.equal(all('AWS::Lambda::Function').length, 1);
+  assert.deepEqual(all('AWS::DynamoDB::Table'), []);
+  assert.ok(!('BudgetTable' in template.Outputs));
+});
+
+test('functions are told of the budget what differs from its defaults', () => {
+  const limits = { trading: { requests: 10, perSeconds: 1, for: ['orders'] } };
+  const budget = { share: 0.5, instances: 20, setAside: 0.1, bucket: 'team', limits };
+  const { all, one } = synthesise({ operations, budget, groups: { ...closed, orders: 'iam' } });
+  const [tableId] = one('AWS::DynamoDB::Table');
+  for (const [, { Properties }] of all('AWS::Lambda::Function')) {
+    const told = Object.entries(variablesOf(Properties)).filter(([name]) => name.startsWith('BUDGET_'));
+    assert.deepEqual(Object.fromEntries(told), {
+      BUDGET_TABLE: { Ref: tableId },
+      BUDGET_SHARE: '0.5',
+      BUDGET_INSTANCES: '20',
+      BUDGET_SET_ASIDE: '0.1',
+      BUDGET_BUCKET: 'team',
+      BUDGET_LIMITS: JSON.stringify(limits),
+    });
+  }
+});
+
+test('a table can be shared, by its name or its ARN', () => {
+  const arn = 'arn:aws:dynamodb:eu-central-1:123456789012:table/shared';
+  for (const [table, resource] of [
+    ['shared', /table\/shared/],
+    [arn, new RegExp(arn)],
+  ] as const) {
+    const { all, one, template } = synthesise({ operations, budget: { table } });
+    assert.deepEqual(all('AWS::DynamoDB::Table'), []);
+    const [, { Properties }] = one('AWS::Lambda::Function');
+    assert.equal(variablesOf(Properties).BUDGET_TABLE, table);
+    assert.equal(template.Outputs.BudgetTable?.Value, table);
+    const role = template.Resources[idOf(Properties.Role)]?.Properties ?? {};
+    assert.match(JSON.stringify(statementsOf(role)[1]), resource);
+  }
+});
+
+/** What is open by default. */
+const closed = {
+  instruments: 'closed',
+  'market-data': 'closed',
+  screeners: 'closed',
+  fundamentals: 'closed',
+} as const;
 
 test('a function knows the other paths of its own operations', () => {
   const paths = {
@@ -74,22 +138,30 @@ test('the secret is empty until the operator sets it', () => {
 });
 
 for (const [what, synthesised] of Object.entries({ plain, opened }))
-  test(`each function has its own role, which can do two things to two resources (${what})`, () => {
+  test(`each function has its own role, which can do what it needs and no more (${what})`, () => {
     const { all, one, template } = synthesised;
     const [secretId] = one('AWS::SecretsManager::Secret');
     const functions = all('AWS::Lambda::Function');
+    const [tableId] = one('AWS::DynamoDB::Table');
     const roles = all('AWS::IAM::Role');
     assert.equal(roles.length, functions.length);
     assert.equal(
       new Set(functions.map(([, { Properties }]) => idOf(Properties.Role))).size,
       functions.length,
     );
-    for (const [, { Properties }] of functions) {
+    for (const [id, { Properties }] of functions) {
+      const counting = {
+        Effect: 'Allow',
+        Action: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+        Resource: { 'Fn::GetAtt': [tableId, 'Arn'] },
+      };
       const logGroup = (Properties.LoggingConfig as { LogGroup: { Ref: string } }).LogGroup.Ref;
       const role = template.Resources[idOf(Properties.Role)]?.Properties ?? {};
       assert.equal(role.ManagedPolicyArns, undefined);
       assert.deepEqual(statementsOf(role), [
         { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: { Ref: secretId } },
+        // Accounts and orders count against no limit of the upstream.
+        ...(id.startsWith('marketdata') ? [counting] : []),
         {
           Effect: 'Allow',
           Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],

@@ -104,6 +104,7 @@ test('cfn-lint finds nothing', { skip: !existsSync(cfnLint) && !process.env.CI &
     plans: { partner: { ratePerSecond: 0.5, burst: 5, quota: { requests: 1000, per: 'day' } } },
     logs: { access: 'set-account-role' },
     onRemoval: 'retain',
+    budget: { share: 0.5, limits: { trading: { requests: 10, perSeconds: 1, for: ['orders'] } } },
   });
   writeFileSync(everything, JSON.stringify(template));
   const templates = [join(assembly, 'Countersign-dev.template.json'), everything];

@@ -1,0 +1,57 @@
+/** The table in which all functions count their requests to the upstream, and what they are told of it. */
+
+import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { Construct } from 'constructs';
+import type { ResolvedConfig } from './config.ts';
+
+export interface BudgetTable {
+  readonly arn: string;
+  /** What the functions call it by. */
+  readonly name: string;
+}
+
+/** @param shared the name or ARN of a table that is there already */
+export function budgetTable(scope: Construct, shared: string | undefined): BudgetTable {
+  if (shared !== undefined) return sharedTable(scope, shared);
+  const table = new Table(scope, 'Budget', {
+    partitionKey: { name: 'pk', type: AttributeType.STRING },
+    timeToLiveAttribute: 'expires_at',
+    // No fixed cost, and no figure to outgrow.
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    // Whatever `onRemoval` says: what it holds is of no use to anybody two minutes later.
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  Validations.of(table).acknowledge({
+    id: 'AwsSolutions-DDB3',
+    reason:
+      'It holds how many requests were sent within the last minute: a copy of an earlier moment would be wrong, and a lost one is made anew.',
+  });
+  return { arn: table.tableArn, name: table.tableName };
+}
+
+function sharedTable(scope: Construct, shared: string): BudgetTable {
+  // DynamoDB takes an ARN wherever it takes a name.
+  return {
+    arn: shared.startsWith('arn:')
+      ? shared
+      : Stack.of(scope).formatArn({ service: 'dynamodb', resource: 'table', resourceName: shared }),
+    name: shared,
+  };
+}
+
+/** What is not configured is left to the functions' own defaults. */
+export function budgetVariables(
+  { name }: BudgetTable,
+  { share, instances, setAside, bucket, limits }: ResolvedConfig['budget'],
+): Record<string, string> {
+  return {
+    BUDGET_TABLE: name,
+    ...(share !== undefined && { BUDGET_SHARE: String(share) }),
+    ...(instances !== undefined && { BUDGET_INSTANCES: String(instances) }),
+    ...(setAside !== undefined && { BUDGET_SET_ASIDE: String(setAside) }),
+    ...(bucket !== undefined && { BUDGET_BUCKET: bucket }),
+    // The same for all, as whoever shares a limit must know the same of it.
+    ...(Object.keys(limits).length > 0 && { BUDGET_LIMITS: JSON.stringify(limits) }),
+  };
+}
