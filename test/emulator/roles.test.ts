@@ -1,4 +1,4 @@
-/** With roles enforced: each function works with exactly its role, and fails with one permission less. */
+/** With roles enforced: each function works with exactly its role, and does without what it lacks. */
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -46,6 +46,9 @@ const calls = {
   orders: { path: '/trade/place_order', iam: true, body: order },
 } as const;
 
+/** What counts against the upstream's limit. */
+const counted: readonly (keyof typeof calls)[] = ['marketdata', 'screeners', 'fundamentals', 'watchlists'];
+
 describe('with roles enforced', { skip: missingEmulator() }, () => {
   let stage: Stage;
   let iam: IAMClient;
@@ -78,7 +81,11 @@ describe('with roles enforced', { skip: missingEmulator() }, () => {
       const RoleName = roles.find((name) => name.includes(group));
       assert.ok(RoleName, `no role among ${roles.join(', ')}`);
       const { PolicyNames } = await iam.send(new ListRolePoliciesCommand({ RoleName }));
-      assert.deepEqual(PolicyNames?.toSorted(), ['ReadSecret', 'WriteLog']);
+      assert.deepEqual(PolicyNames?.toSorted(), [
+        ...(counted.includes(group) ? ['CountRequests'] : []),
+        'ReadSecret',
+        'WriteLog',
+      ]);
       const policy = { RoleName, PolicyName: 'ReadSecret' };
       const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand(policy));
 
@@ -94,9 +101,40 @@ describe('with roles enforced', { skip: missingEmulator() }, () => {
       assert.equal(response.status, 200, await response.text());
     });
 
+  for (const group of counted)
+    test(`${group}: without the permission to count it refuses in time, and goes on by itself with it`, async () => {
+      const RoleName = roles.find((name) => name.includes(group));
+      const policy = { RoleName, PolicyName: 'CountRequests' };
+      const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand(policy));
+
+      await iam.send(new DeleteRolePolicyCommand(policy));
+      const arrived = stage.simulator.received.length;
+      for (let round = 0; round < 2; round++) {
+        const asked = Date.now();
+        const without = await call(group);
+        assert.ok(Date.now() - asked < 5000, `${Date.now() - asked} ms`);
+        assert.equal(without.status, 429);
+        assert.ok(Number(without.headers.get('retry-after')) >= 1);
+        assert.equal(((await without.json()) as { code: string }).code, 'budget_used_up');
+      }
+      assert.equal(stage.simulator.received.length, arrived);
+
+      await iam.send(
+        new PutRolePolicyCommand({ ...policy, PolicyDocument: decodeURIComponent(PolicyDocument) }),
+      );
+      const from = Date.now();
+      let response = await call(group);
+      while (response.status !== 200 && Date.now() - from < 15_000) {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        response = await call(group);
+      }
+      assert.equal(response.status, 200, await response.text());
+    });
+
   test('the order arrived once, and as it was written', () => {
     assert.equal(stage.simulator.orders.length, 1);
-    assert.match(stage.simulator.received.at(-1)?.body ?? '', /"limit_price":"1\.10"/);
+    const received = stage.simulator.received.find(({ target }) => target === '/trade/place_order');
+    assert.match(received?.body ?? '', /"limit_price":"1\.10"/);
   });
 
   // The emulator looks whether there is an AWS signature, not whether it is right: that is for AWS to do.
