@@ -7,7 +7,7 @@ import {
   nothingLeftOf,
   type OwnLimit,
   ownLimitsFault,
-} from '../../lib/gateway/index.ts';
+} from '../../lib/gateway/budget-limits.ts';
 import { ConfigError, type NarrowLimit, type ResolvedConfig } from './config.ts';
 
 interface GivenBudget {

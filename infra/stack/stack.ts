@@ -12,7 +12,8 @@ import {
   groups,
   type Operation,
 } from '../../lib/catalogue/index.ts';
-import { drawsOf, type UpstreamPaths, upstreamPathsOf } from '../../lib/gateway/index.ts';
+import { drawsOf } from '../../lib/gateway/budget-limits.ts';
+import { type UpstreamPaths, upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { apiDefinition } from './api-definition.ts';
 import { budgetTable, budgetVariables } from './budget.ts';
 import { ConfigError, type CountersignConfig } from './config.ts';

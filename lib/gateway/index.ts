@@ -2,19 +2,19 @@
 
 export { baseUrlFault } from './base-url.ts';
 export {
+  type Addition,
   type Budget,
+  type BudgetItem,
   type BudgetOptions,
   type BudgetReport,
   type BudgetStore,
   createBudget,
   createMemoryBudgetStore,
   type Priority,
+  type WriteAnswer,
 } from './budget/index.ts';
 export {
   budgetLimits,
-  drawsOf,
-  isFor,
-  nothingLeftOf,
   type OwnLimit,
   type OwnLimits,
   ownLimitsFault,

@@ -128,6 +128,16 @@ describe('a permission for each attempt', () => {
     assert.ok(reports.every(({ waitedMs }) => waitedMs === undefined));
   });
 
+  test('of the priority that the platform gives the request', async (t) => {
+    const { gateway, kinds } = await budgetedFor(t);
+    for (const priority of [undefined, 'background'] as const)
+      await gateway.handle({ ...requestOf(snapshotTarget), ...(priority && { priority }) });
+    assert.deepEqual(
+      kinds('given').map((report) => 'priority' in report && report.priority),
+      ['interactive', 'background'],
+    );
+  });
+
   test('together never more than the limit, whatever is asked for at once', async (t) => {
     const { gateway, simulator } = await budgetedFor(t, {
       requests: 20,

@@ -278,6 +278,15 @@ describe('in front of the handlers', () => {
     // The plan is the key's: who asks without one is not its concern.
     assert.equal((await fetch(`${url}/health`)).status, 200);
   });
+
+  test('what counts against the upstream’s limit has a permission of the run’s budget', async (t) => {
+    const { ask, reports } = await runFor(t);
+    for (const target of [snapshotTarget, accountsPath]) assert.equal((await ask(target)).status, 200);
+    assert.deepEqual(
+      reports.map(({ waitedMs }) => typeof waitedMs),
+      ['number', 'undefined'],
+    );
+  });
 });
 
 describe('the upstream’s failures, through everything', () => {
