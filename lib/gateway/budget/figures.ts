@@ -63,7 +63,7 @@ export function figuresOf(limit: BudgetLimit, margins: Margins, setAside: number
   const { clockOffsetMs = 500, networkMs = 500, heldBack = 1 / 150 } = margins;
   const ours = Math.floor(requests * share);
   const aside = Math.floor(ours * setAside);
-  const held = Math.min(Math.ceil(ours * heldBack), Math.max(0, ours - 1));
+  const held = Math.min(Math.ceil(ours * heldBack), Math.max(0, ours - aside - 1));
   const capacity = ours - aside - held;
   if (!(capacity >= 1 && perSeconds > 0 && share > 0 && share <= 1))
     throw new RangeError(`${requests} in ${perSeconds} s, share ${share}: no permission is left to give.`);
