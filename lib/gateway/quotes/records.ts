@@ -1,0 +1,127 @@
+/**
+ * Cuts the upstream's JSON array into the bytes of its records, and puts records into an array again. No
+ * record is ever written anew: what the upstream sent as `1.10` or in an odd order stays so.
+ */
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const comma = 0x2c;
+const colon = 0x3a;
+
+/**
+ * The records by symbol, each a copy of exactly its bytes; of a symbol that comes twice the last. Undefined
+ * when the body is not an array of objects that each have a `symbol`.
+ *
+ * @param body JSON; what is wrong inside of a record is not looked for
+ */
+export function cutRecords(body: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
+  const records = new Map<string, Uint8Array>();
+  let at = skipSpace(body, 0);
+  if (body[at] !== openBracket) return undefined;
+  at = skipSpace(body, at + 1);
+  if (body[at] === closeBracket) return isEnd(body, at + 1) ? records : undefined;
+  for (;;) {
+    const cut = cutRecord(body, at);
+    if (!cut) return undefined;
+    records.set(cut.symbol, body.slice(at, cut.end));
+    at = skipSpace(body, cut.end);
+    if (body[at] === closeBracket) return isEnd(body, at + 1) ? records : undefined;
+    if (body[at] !== comma) return undefined;
+    at = skipSpace(body, at + 1);
+  }
+}
+
+/** One array of the records in the order given. */
+export function joinRecords(records: readonly Uint8Array[]): Uint8Array {
+  let length = 2 + Math.max(0, records.length - 1);
+  for (const record of records) length += record.length;
+  const body = new Uint8Array(length);
+  body[0] = openBracket;
+  let at = 1;
+  for (const record of records) {
+    if (at > 1) body[at++] = comma;
+    body.set(record, at);
+    at += record.length;
+  }
+  body[at] = closeBracket;
+  return body;
+}
+
+/** The end of the object that begins at `start`, and the text of its own member `symbol`. */
+function cutRecord(body: Uint8Array, start: number): { end: number; symbol: string } | undefined {
+  if (body[start] !== openBrace) return undefined;
+  let depth = 0;
+  let symbol: string | undefined;
+  /** Whether the next text at depth 1 is the name of a member. */
+  let atName = true;
+  let isSymbol = false;
+  for (let at = start; at < body.length; at++) {
+    switch (body[at]) {
+      case quote: {
+        const end = endOfText(body, at);
+        if (end === undefined) return undefined;
+        if (depth === 1) {
+          if (atName) isSymbol = textOf(body, at, end) === 'symbol';
+          else if (isSymbol) symbol = textOf(body, at, end);
+        }
+        at = end - 1;
+        break;
+      }
+      case openBrace:
+      case openBracket:
+        depth++;
+        break;
+      case closeBrace:
+      case closeBracket:
+        if (--depth === 0) return symbol === undefined ? undefined : { end: at + 1, symbol };
+        break;
+      case colon:
+        if (depth === 1) atName = false;
+        break;
+      case comma:
+        if (depth === 1) atName = true;
+    }
+  }
+  return undefined;
+}
+
+/** The index after the closing quote. */
+function endOfText(body: Uint8Array, start: number): number | undefined {
+  for (let at = start + 1; at < body.length; at++) {
+    if (body[at] === backslash) at++;
+    else if (body[at] === quote) return at + 1;
+  }
+  return undefined;
+}
+
+const decoder = new TextDecoder();
+
+function textOf(body: Uint8Array, start: number, end: number): string | undefined {
+  let text = '';
+  for (let at = start + 1; at < end - 1; at++) {
+    const code = body[at]!;
+    if (code === backslash || code > 0x7e) return parsed(body.subarray(start, end));
+    text += String.fromCharCode(code);
+  }
+  return text;
+}
+
+/** A text with escapes or beyond ASCII. */
+function parsed(text: Uint8Array): string | undefined {
+  try {
+    return JSON.parse(decoder.decode(text)) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+function skipSpace(body: Uint8Array, at: number): number {
+  while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at++;
+  return at;
+}
+
+const isEnd = (body: Uint8Array, at: number) => skipSpace(body, at) === body.length;
