@@ -1,0 +1,110 @@
+/** What an instance knows: the quotes, which symbols exist, and how the upstream and the callers do. */
+
+import { type Figures, minuteMs } from './figures.ts';
+import { cutRecords } from './records.ts';
+import { Sheet } from './sheet.ts';
+import type { Entry, TurnKind, UpstreamSays } from './store.ts';
+import { createSymbols, type Symbols } from './symbols.ts';
+
+interface Past {
+  readonly at: number;
+  readonly kind: TurnKind;
+  readonly caller: string | undefined;
+  /** Symbols that the turn found to be unknown. */
+  readonly refuted: number;
+}
+
+export class Board {
+  readonly sheets = new Map<string, Sheet>();
+  readonly #figures: Figures;
+  readonly #categories = new Map<string, Symbols>();
+  readonly #denials = new Map<string, { readonly says: UpstreamSays; readonly until: number }>();
+  /** Turns of the last minute. */
+  #past: Past[] = [];
+  #notBefore = 0;
+  #lastOutcome = { at: 0, failures: 0 };
+
+  constructor(figures: Figures) {
+    this.#figures = figures;
+  }
+
+  sheet(viewId: string): Sheet {
+    const known = this.sheets.get(viewId);
+    if (known) return known;
+    const sheet = new Sheet(viewId, this.#figures);
+    this.sheets.set(viewId, sheet);
+    return sheet;
+  }
+
+  symbols(category: string): Symbols {
+    const known = this.#categories.get(category);
+    if (known) return known;
+    const { mostLines, mostUnknown, unknownMs } = this.#figures;
+    const symbols = createSymbols(mostLines, mostUnknown, unknownMs);
+    this.#categories.set(category, symbols);
+    return symbols;
+  }
+
+  /** Takes in what came of a turn, in whatever order turns are heard of. */
+  learn(entry: Entry, now: number): void {
+    const { outcome } = entry;
+    const sheet = this.sheet(entry.view);
+    const { category } = sheet.view;
+    const records = outcome.kind === 'answer' ? (cutRecords(outcome.body) ?? new Map()) : new Map();
+    for (const [symbol, record] of records) sheet.put(symbol, record, entry.sentAt);
+    const refuted = this.symbols(category).learn(entry, records.keys(), now);
+    for (const symbol of refuted) this.#dropUnknown(category, symbol);
+    for (const [place, symbol, until] of entry.unknown ?? []) this.symbols(place).learnUnknown(symbol, until);
+    for (const [view, symbol, times] of entry.asked) this.sheet(view).hear(symbol, times, entry.sentAt);
+    if (outcome.kind === 'denied')
+      this.#denials.set(entry.view, { says: outcome.says, until: outcome.until });
+    if (outcome.kind === 'failed') this.#notBefore = Math.max(this.#notBefore, outcome.notBefore);
+    this.#count(entry, refuted.length);
+  }
+
+  #dropUnknown(category: string, symbol: string): void {
+    for (const sheet of this.sheets.values()) if (sheet.view.category === category) sheet.drop(symbol);
+  }
+
+  #count({ kind, caller, sentAt, outcome }: Entry, refuted: number): void {
+    this.#past.push({ at: sentAt, kind, caller, refuted });
+    if (sentAt < this.#lastOutcome.at) return;
+    if (outcome.kind !== 'failed') this.#lastOutcome = { at: sentAt, failures: 0 };
+    else if (outcome.upstream) this.#lastOutcome = { at: sentAt, failures: this.#lastOutcome.failures + 1 };
+  }
+
+  denial(viewId: string, now: number): UpstreamSays | undefined {
+    const denial = this.#denials.get(viewId);
+    return denial && denial.until > now ? denial.says : undefined;
+  }
+
+  /** Before then nobody asks the upstream: there is no permission, or it does not answer. */
+  get notBefore(): number {
+    return this.#notBefore;
+  }
+
+  /** How many turns in a row the upstream has left without an answer. */
+  get failures(): number {
+    return this.#lastOutcome.failures;
+  }
+
+  /** Of the last minute: turns of a kind, of one caller or of all. */
+  turns(kind: TurnKind, now: number, caller?: string): number {
+    return this.#lastMinute(now).filter(
+      (one) => one.kind === kind && (caller === undefined || one.caller === caller),
+    ).length;
+  }
+
+  /** Of the last minute: symbols that turned out to be unknown after this caller had asked for them. */
+  refuted(caller: string, now: number): number {
+    let total = 0;
+    for (const one of this.#lastMinute(now)) if (one.caller === caller) total += one.refuted;
+    return total;
+  }
+
+  #lastMinute(now: number): readonly Past[] {
+    if (this.#past.some(({ at }) => at <= now - minuteMs))
+      this.#past = this.#past.filter(({ at }) => at > now - minuteMs);
+    return this.#past;
+  }
+}

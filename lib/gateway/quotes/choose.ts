@@ -1,0 +1,175 @@
+/**
+ * What a turn asks for. Of the symbols in use those with the greatest age × demand^¼: with the square root
+ * the mean would be a little better and the tail much worse. The sum of the squares is what a call is worth:
+ * by it views, and groups under suspicion, compete for the one budget.
+ */
+
+import type { Board } from './board.ts';
+import type { Figures } from './figures.ts';
+import { type Line, markOf, type Sheet } from './sheet.ts';
+import { type Flight, type TurnKind, type Want, wantKey } from './store.ts';
+
+export interface Plan {
+  readonly kind: TurnKind;
+  readonly view: string;
+  readonly symbols: readonly string[];
+  readonly sibling?: readonly string[];
+  readonly caller?: string;
+}
+
+export interface Situation {
+  readonly board: Board;
+  readonly figures: Figures;
+  readonly flights: readonly Flight[];
+  /** What is waited for, here and elsewhere. */
+  readonly wants: readonly Want[];
+  readonly now: number;
+}
+
+/** A quote that is waited for counts as one of this age. */
+const wantedAgeMs = 5000;
+
+interface Scored {
+  readonly symbol: string;
+  readonly score: number;
+}
+
+/** A call that keeps quotes fresh; undefined when none is in use. */
+export function planRefresh(situation: Situation): Plan | undefined {
+  const sheets = [...situation.board.sheets.values()].map((sheet) => scored(sheet, situation));
+  const wanted = provenWants(situation);
+  const plans = sheets.flatMap(({ sheet, floor, alone, groups }) => {
+    const wants = wanted.get(sheet.view.id) ?? [];
+    const value = wants.length * (wantedAgeMs * floor) ** 2;
+    const symbols = topped(wants, alone, situation.figures.mostSymbols);
+    const refresh = { kind: 'refresh' as const, view: sheet.view.id, symbols };
+    return [
+      { value: value + worth(alone.slice(0, situation.figures.mostSymbols)), plan: refresh },
+      ...groups.map(({ plan, lines }) => ({ value: worth(lines), plan })),
+    ];
+  });
+  const useful = plans.filter(({ plan }) => plan.symbols.length > 0);
+  return useful.sort((a, b) => b.value - a.value)[0]?.plan;
+}
+
+/** A call for quotes that are waited for, of the view where most are, filled up with others that are due. */
+export function planWanted(situation: Situation): Plan | undefined {
+  const [most] = [...provenWants(situation)].sort(([, a], [, b]) => b.length - a.length);
+  if (!most) return undefined;
+  const [view, wants] = most;
+  const { alone } = scored(situation.board.sheet(view), situation);
+  const symbols = topped(wants, alone, situation.figures.mostSymbols);
+  const caller = situation.wants.find((want) => want.view === view && wants.includes(want.symbol))?.caller;
+  return { kind: 'wanted', view, symbols, ...(caller && { caller }) };
+}
+
+/**
+ * A call that learns whether symbols exist: those of one caller, whoever had fewest tests lately, so that
+ * nobody's junk delays another's symbols.
+ */
+export function planTest(situation: Situation): Plan | undefined {
+  const { board, figures, now } = situation;
+  const marks = marksInFlight(situation.flights);
+  const byCaller = new Map<string, Want[]>();
+  for (const want of situation.wants) {
+    const symbols = board.symbols(board.sheet(want.view).view.category);
+    if (symbols.isProven(want.symbol) || symbols.unknown(want.symbol, now)) continue;
+    if (marks.get(want.view)?.has(markOf(want.symbol))) continue;
+    byCaller.set(want.caller, [...(byCaller.get(want.caller) ?? []), want]);
+  }
+  const callers = [...byCaller.keys()]
+    .filter((caller) => board.refuted(caller, now) < figures.unknownPerCaller)
+    .map((caller) => ({ caller, tests: board.turns('test', now, caller) }))
+    .sort((a, b) => a.tests - b.tests);
+  const caller = callers[0]?.caller;
+  if (caller === undefined) return undefined;
+  const calls = new Map<string, Plan & { readonly symbols: string[] }>();
+  const counts = new Map<string, number>();
+  for (const { view, symbol } of byCaller.get(caller) ?? []) {
+    const group = board.symbols(board.sheet(view).view.category).groupOf(symbol, now);
+    const key = `${view}/${group?.symbols[0] ?? ''}`;
+    const call = calls.get(key) ?? {
+      kind: 'test' as const,
+      view,
+      caller,
+      symbols: group ? [...group.symbols] : [],
+      ...(group && { sibling: group.sibling }),
+    };
+    if (!group && call.symbols.length < figures.mostSymbols && !call.symbols.includes(symbol))
+      call.symbols.push(symbol);
+    calls.set(key, call);
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const [best] = [...counts].sort(([, a], [, b]) => b - a);
+  return best && calls.get(best[0]);
+}
+
+/** The wants that a plan takes along, and those that need nobody to ask, as keys. */
+export function wantsOf(plan: Plan, { board, wants, now }: Situation): string[] {
+  const asked = new Set(plan.symbols);
+  return wants.flatMap((want) => {
+    const { category } = board.sheet(want.view).view;
+    const isTaken = want.view === plan.view && asked.has(want.symbol);
+    return isTaken || board.symbols(category).unknown(want.symbol, now) ? [wantKey(want)] : [];
+  });
+}
+
+/** Of the wants those that may go along with others, by view; not what is under way already. */
+function provenWants({ board, flights, wants }: Situation): Map<string, string[]> {
+  const marks = marksInFlight(flights);
+  const byView = new Map<string, Set<string>>();
+  for (const { view, symbol } of wants) {
+    if (!board.symbols(board.sheet(view).view.category).isProven(symbol)) continue;
+    if (marks.get(view)?.has(markOf(symbol))) continue;
+    byView.set(view, (byView.get(view) ?? new Set()).add(symbol));
+  }
+  return new Map([...byView].map(([view, symbols]) => [view, [...symbols]]));
+}
+
+/** A sheet's lines in use by what refreshing them is worth, best first. */
+function scored(sheet: Sheet, { board, figures, flights, now }: Situation) {
+  const { demandExponent, demandFloor } = figures;
+  const symbols = board.symbols(sheet.view.category);
+  const inFlight = marksInFlight(flights).get(sheet.view.id);
+  const lines = sheet.inUse(now);
+  const least = Math.max(1e-9, (demandFloor * sum(lines)) / Math.max(1, lines.length));
+  const alone: Scored[] = [];
+  const groups = new Map<string, { readonly plan: Plan; readonly lines: Scored[] }>();
+  for (const line of lines) {
+    if (inFlight?.has(line.mark)) continue;
+    const score = (now - line.sentAt) * Math.max(line.demand, least) ** demandExponent;
+    const one = { symbol: line.symbol, score };
+    if (symbols.isProven(line.symbol)) {
+      alone.push(one);
+      continue;
+    }
+    const group = symbols.groupOf(line.symbol, now) ?? { symbols: [line.symbol], sibling: [] };
+    const key = group.symbols[0] ?? '';
+    const plan = { kind: 'test' as const, view: sheet.view.id, ...group };
+    groups.set(key, { plan, lines: [...(groups.get(key)?.lines ?? []), one] });
+  }
+  alone.sort((a, b) => b.score - a.score);
+  return { sheet, floor: least ** demandExponent, alone, groups: [...groups.values()] };
+}
+
+function topped(first: readonly string[], others: readonly Scored[], most: number): readonly string[] {
+  const symbols = new Set(first.slice(0, most));
+  for (const { symbol } of others) {
+    if (symbols.size >= most) break;
+    symbols.add(symbol);
+  }
+  return [...symbols];
+}
+
+function marksInFlight(flights: readonly Flight[]): ReadonlyMap<string, ReadonlySet<number>> {
+  const marks = new Map<string, Set<number>>();
+  for (const flight of flights) {
+    const of = marks.get(flight.view) ?? new Set();
+    for (const mark of flight.marks) of.add(mark);
+    marks.set(flight.view, of);
+  }
+  return marks;
+}
+
+const worth = (lines: readonly Scored[]) => lines.reduce((total, { score }) => total + score * score, 0);
+const sum = (lines: readonly Line[]) => lines.reduce((total, { demand }) => total + demand, 0);

@@ -1,0 +1,67 @@
+/** The figures by which quotes are kept; all times in milliseconds. */
+
+export interface Figures {
+  /** The distance of refreshes while all is well: a little less than the budget's, which has the last word. */
+  readonly paceMs: number;
+  /** Symbols that one call of the upstream takes. */
+  readonly mostSymbols: number;
+  /** How old what an instance knows of the journal may be. */
+  readonly pollMs: number;
+  /** Beyond this age a quote is not served without trying for a newer one, and the answer says that it is stale. */
+  readonly boundMs: number;
+  /** Beyond this age a quote is not served at all. */
+  readonly hardBoundMs: number;
+  /** How long a client waits for a quote that nobody has, at most. */
+  readonly waitMs: number;
+  /** For one request to the upstream. */
+  readonly upstreamTimeoutMs: number;
+  /** A symbol that nobody asked for so long is not refreshed any more. */
+  readonly forgetMs: number;
+  /** How long a symbol that the upstream does not know counts as unknown. */
+  readonly unknownMs: number;
+  /** Symbols are refreshed as often as demand to this power, relative to each other. */
+  readonly demandExponent: number;
+  /** No symbol in use counts less than this part of the mean demand. */
+  readonly demandFloor: number;
+  /** The least `max-age` of a client that is honoured. */
+  readonly leastMaxAgeMs: number;
+  /** How many turns a minute one caller may cause by `max-age` and `no-cache`. */
+  readonly turnsPerCaller: number;
+  /** How many tests of unproven symbols may come at once, and how many a minute after that. */
+  readonly testBurst: number;
+  readonly testsPerMinute: number;
+  /** Unknown symbols that a caller may have found out a minute. */
+  readonly unknownPerCaller: number;
+  /** Quotes, and unknown symbols, that an instance keeps. */
+  readonly mostLines: number;
+  readonly mostUnknown: number;
+}
+
+export const defaultFigures: Figures = {
+  paceMs: 206,
+  mostSymbols: 100,
+  pollMs: 100,
+  boundMs: 30_000,
+  hardBoundMs: 300_000,
+  waitMs: 4000,
+  upstreamTimeoutMs: 3000,
+  forgetMs: 300_000,
+  unknownMs: 600_000,
+  demandExponent: 0.25,
+  demandFloor: 0.1,
+  leastMaxAgeMs: 1000,
+  turnsPerCaller: 20,
+  testBurst: 40,
+  testsPerMinute: 12,
+  unknownPerCaller: 60,
+  mostLines: 20_000,
+  mostUnknown: 10_000,
+};
+
+/** Between two turns that somebody waits for: what is wanted meanwhile goes along with the second. */
+export const coalesceMs = 30;
+/** A turn whose outcome is not there after so long, on top of the upstream's time, has come to nothing. */
+export const flightSlackMs = 1000;
+/** What was read less than this ago is what the store says now. */
+export const currentMs = 15;
+export const minuteMs = 60_000;

@@ -1,0 +1,50 @@
+/** What the quotes need besides their store: permissions, the upstream, a clock. */
+
+import type { UpstreamSays } from './store.ts';
+import type { View } from './view.ts';
+
+/** One request's worth of the budget that all instances share. */
+export interface Permission {
+  /** When it is worth nothing any more, in milliseconds since the epoch. */
+  readonly validUntil: number;
+  /** Asked immediately before the request leaves; true at most once, and never after its time. */
+  use(): boolean;
+}
+
+export type PermissionAnswer =
+  | { readonly ok: true; readonly permission: Permission }
+  | { readonly ok: false; readonly retryAfterMs: number };
+
+/** Port: the budget. */
+export interface Permissions {
+  /** Waits `waitMs` at most. `interactive` when a client waits for what is asked for, else `background`. */
+  ask(call: {
+    readonly priority: 'interactive' | 'background';
+    readonly waitMs: number;
+  }): Promise<PermissionAnswer>;
+}
+
+export type UpstreamAnswer =
+  | { readonly kind: 'answer'; readonly body: Uint8Array }
+  /** The upstream refused what was asked for: one of the symbols, as far as can be known. */
+  | { readonly kind: 'rejected'; readonly says: UpstreamSays }
+  /** The upstream refuses this view, whatever the symbols: no subscription, for example. */
+  | { readonly kind: 'denied'; readonly says: UpstreamSays }
+  /** No answer, a broken one, a failure; `retryAfterMs` when the upstream named a time. */
+  | { readonly kind: 'failed'; readonly retryAfterMs?: number };
+
+/** Port: one request, never two; each that leaves needs a permission of its own. Resolves always. */
+export type AskUpstream = (
+  view: View,
+  symbols: readonly string[],
+  permission: Permission,
+  timeoutMs: number,
+) => Promise<UpstreamAnswer>;
+
+export interface Runtime {
+  /** Now, in milliseconds since the epoch; a clock that goes on while the instance is frozen. */
+  readonly clock: () => number;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+}

@@ -1,0 +1,254 @@
+/**
+ * Snapshots for many clients out of few upstream calls. Every instance answers from memory, and looks into
+ * the journal while it serves. Whoever serves when a refresh is due makes it, and is the only one to wait;
+ * who asks for what nobody has waits with all who want the like.
+ */
+
+import { Board } from './board.ts';
+import { defaultFigures, type Figures } from './figures.ts';
+import { textHash } from './hash.ts';
+import { createJournal } from './journal.ts';
+import type { AskUpstream, Permissions, Runtime } from './ports.ts';
+import { type Line, markOf } from './sheet.ts';
+import { longestSymbol, type QuoteStore, type UpstreamSays, type Want, wantKey } from './store.ts';
+import { createTurns } from './turns.ts';
+import type { View } from './view.ts';
+
+export interface QuotesOptions extends Partial<Runtime> {
+  readonly store: QuoteStore;
+  readonly permissions: Permissions;
+  readonly upstream: AskUpstream;
+  readonly figures?: Partial<Figures>;
+}
+
+export interface QuoteCall {
+  readonly view: View;
+  /** In the order of the answer; a symbol may come twice. */
+  readonly symbols: readonly string[];
+  /** Who asks: what he wishes beyond what is there is paid from his share. */
+  readonly caller: string;
+  /** Wants nothing older, in milliseconds; 0 for `no-cache`. */
+  readonly maxAgeMs?: number;
+  /** Takes what is older than the bound by so much without a try for newer, in milliseconds. */
+  readonly maxStaleMs?: number;
+  /** When the client stops waiting, by the clock. */
+  readonly deadline?: number;
+}
+
+export type Quote = Pick<Line, 'symbol' | 'record' | 'hash' | 'sentAt'>;
+
+export type QuoteOutcome =
+  | {
+      readonly kind: 'quotes';
+      /** Each symbol asked that exists, in the order asked. */
+      readonly quotes: readonly Quote[];
+      /** Of the oldest, in milliseconds. */
+      readonly ageMs: number;
+      /** Symbols that the upstream does not know. */
+      readonly unknown: readonly string[];
+      /** Whether it was there, or somebody had to be waited for: this request or another. */
+      readonly from: 'memory' | 'own-turn' | 'other-turn';
+      /** Beyond the bound. */
+      readonly stale: boolean;
+      /** When asking again is likely to bring something new. */
+      readonly pollAfterMs: number;
+    }
+  /** The upstream refuses all of the symbols, or the view. */
+  | { readonly kind: 'refused'; readonly says: UpstreamSays }
+  /** Not all is known that was asked for, or it is too old, and it could not be had in time. */
+  | {
+      readonly kind: 'unavailable';
+      readonly known: readonly Quote[];
+      readonly missing: readonly string[];
+      readonly retryAfterMs: number;
+    };
+
+export interface Quotes {
+  /** Always resolves; waits `waitMs` at most. */
+  ask(call: QuoteCall): Promise<QuoteOutcome>;
+}
+
+/** The least time that a turn needs. */
+const leastTurnMs = 500;
+/** How long a request that has something to show waits for something newer. */
+const softWaitMs = 1000;
+/** With so many failures in a row nobody waits any more. */
+const downAfter = 3;
+const napMs = 30;
+
+interface Looked {
+  readonly found: readonly Line[];
+  /** Older than wished for, but better than nothing. */
+  readonly older: readonly Line[];
+  readonly missing: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+export function createQuotes(options: QuotesOptions): Quotes {
+  const figures: Figures = { ...defaultFigures, ...options.figures };
+  const runtime: Runtime = {
+    clock: options.clock ?? Date.now,
+    sleep: options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
+    random: options.random ?? Math.random,
+  };
+  const { clock, sleep, random } = runtime;
+  const { store } = options;
+  const board = new Board(figures);
+  const journal = createJournal(store, runtime, figures, (entry, now) => board.learn(entry, now));
+  const turns = createTurns({ ...options, runtime }, journal, board, figures);
+  let refreshing = false;
+
+  /** Brings the memory up to date, and refreshes if it is time and nobody here does already. */
+  async function keepUp(deadline: number): Promise<boolean> {
+    if (journal.isOld(clock())) await journal.poll();
+    if (refreshing || !isDue('refresh') || deadline - clock() < leastTurnMs) return false;
+    refreshing = true;
+    try {
+      // What is due may be somebody else's by now.
+      if (!journal.isCurrent(clock())) await journal.poll();
+      return isDue('refresh') && (await turns.take('refresh', [], deadline));
+    } finally {
+      refreshing = false;
+    }
+  }
+
+  const isDue = (kind: 'refresh' | 'wanted' | 'test') => clock() >= dueAt(kind);
+  const dueAt = (kind: 'refresh' | 'wanted' | 'test') =>
+    Math.max(journal.due(kind, clock()), board.notBefore);
+
+  function look({ view, symbols, ...call }: QuoteCall, arrived: number): Looked {
+    const sheet = board.sheet(view.id);
+    const known = board.symbols(view.category);
+    const now = clock();
+    const limit = ageLimit(call, figures);
+    const looked = {
+      found: [] as Line[],
+      older: [] as Line[],
+      missing: [] as string[],
+      unknown: [] as string[],
+    };
+    for (const symbol of symbols) {
+      const line = sheet.lines.get(symbol);
+      if (line && arrived - line.sentAt <= limit) looked.found.push(line);
+      else if (line && now - line.sentAt <= figures.hardBoundMs) looked.older.push(line);
+      else if (symbol.length > longestSymbol || known.unknown(symbol, now)) looked.unknown.push(symbol);
+      else looked.missing.push(symbol);
+    }
+    return looked;
+  }
+
+  /** Whether it makes sense to wait for what was not found. */
+  function isWorthWaiting({ older, missing }: Looked, caller: string, isWish: boolean): boolean {
+    if (missing.length > 0)
+      return board.failures < downAfter && board.refuted(caller, clock()) < figures.unknownPerCaller;
+    if (older.length === 0 || board.failures > 0) return false;
+    return !isWish || board.turns('wanted', clock(), caller) < figures.turnsPerCaller;
+  }
+
+  /** One step towards what is missing; true when this request itself asked the upstream. */
+  async function seek(wants: readonly Want[], deadline: number): Promise<boolean> {
+    if (!journal.isCurrent(clock()) && !journal.isAway(clock())) {
+      await journal.poll();
+      return false;
+    }
+    const now = clock();
+    const flights = journal.flights(now);
+    const open = wants.filter(
+      ({ view, symbol }) =>
+        !flights.some((flight) => flight.view === view && flight.marks.includes(markOf(symbol))),
+    );
+    if (open.length === 0) {
+      await sleep(napMs);
+      return false;
+    }
+    const isProven = ({ view, symbol }: Want) =>
+      board.symbols(board.sheet(view).view.category).isProven(symbol);
+    const kind = open.some(isProven) ? 'wanted' : 'test';
+    if (isDue(kind) && deadline - now >= leastTurnMs) return turns.take(kind, open, deadline);
+    const said = new Set(journal.control.wants);
+    const unsaid = open.map(wantKey).filter((key) => !said.has(key));
+    if (unsaid.length > 0 && !journal.isAway(now)) {
+      try {
+        journal.saw(await store.want(unsaid));
+      } catch {
+        journal.failed(clock());
+      }
+      return false;
+    }
+    // Not all at the same moment: the first takes what the others want along.
+    const pause = Math.min(Math.max(1, dueAt(kind) - now), napMs) + random() * 10;
+    await sleep(Math.min(pause, Math.max(1, deadline - now)));
+    return false;
+  }
+
+  return {
+    async ask(call) {
+      const arrived = clock();
+      const { view, symbols, deadline = Number.POSITIVE_INFINITY } = call;
+      const caller = textHash(call.caller).toString(36);
+      const sheet = board.sheet(view.id);
+      for (const symbol of symbols) {
+        const line = sheet.lines.get(symbol);
+        if (line) sheet.count(line, arrived);
+      }
+      await keepUp(deadline);
+      let looked = look(call, arrived);
+      const isWish = call.maxAgeMs !== undefined;
+      let waited = false;
+      let own = false;
+      while (isWorthWaiting(looked, caller, isWish)) {
+        const waitMs = looked.missing.length > 0 ? figures.waitMs : softWaitMs;
+        const end = Math.min(arrived + waitMs, deadline);
+        const denied = board.denial(view.id, clock());
+        if (clock() >= end || denied) break;
+        waited = true;
+        const sought = [...looked.missing, ...looked.older.map(({ symbol }) => symbol)];
+        const wants = sought.map((symbol) => ({ caller, view: view.id, symbol }));
+        own = (await seek(wants, deadline)) || own;
+        looked = look(call, arrived);
+      }
+      const from = waited ? (own ? 'own-turn' : 'other-turn') : 'memory';
+      return outcomeOf(call, looked, from);
+    },
+  };
+
+  function outcomeOf(
+    { view, symbols }: QuoteCall,
+    { found, older, missing, unknown }: Looked,
+    from: 'memory' | 'own-turn' | 'other-turn',
+  ): QuoteOutcome {
+    const now = clock();
+    const denied = board.denial(view.id, now);
+    if (denied && missing.length > 0) return { kind: 'refused', says: denied };
+    if (missing.length > 0) {
+      const retryAfterMs = Math.max(1000, dueAt('test') - now);
+      return { kind: 'unavailable', known: [...found, ...older], missing, retryAfterMs };
+    }
+    if (unknown.length > 0 && unknown.length === symbols.length) {
+      const known = board.symbols(view.category);
+      const says = unknown.map((symbol) => known.unknown(symbol, now)?.says).find((one) => one);
+      if (says) return { kind: 'refused', says };
+    }
+    const sheet = board.sheet(view.id);
+    const gone = new Set(unknown);
+    const quotes = symbols.flatMap((symbol) => (gone.has(symbol) ? [] : (sheet.lines.get(symbol) ?? [])));
+    const oldest = quotes.reduce((least, { sentAt }) => Math.min(least, sentAt), now);
+    return {
+      kind: 'quotes',
+      quotes,
+      ageMs: now - oldest,
+      unknown,
+      from,
+      stale: now - oldest > figures.boundMs,
+      pollAfterMs: Math.ceil(sheet.lines.size / figures.mostSymbols) * figures.paceMs,
+    };
+  }
+}
+
+function ageLimit(
+  { maxAgeMs, maxStaleMs = 0 }: Pick<QuoteCall, 'maxAgeMs' | 'maxStaleMs'>,
+  { boundMs, hardBoundMs, leastMaxAgeMs }: Figures,
+): number {
+  if (maxAgeMs !== undefined) return Math.min(boundMs, Math.max(leastMaxAgeMs, maxAgeMs));
+  return Math.min(hardBoundMs, boundMs + maxStaleMs);
+}

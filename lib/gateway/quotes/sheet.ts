@@ -1,0 +1,113 @@
+/** The quotes of one view that an instance has in memory, and how much each is in demand. */
+
+import type { Figures } from './figures.ts';
+import { hashOf, textHash } from './hash.ts';
+import { type View, viewOfId } from './view.ts';
+
+/** One symbol of a view. */
+export interface Line {
+  readonly symbol: string;
+  readonly mark: number;
+  /** The record as the upstream sent it. */
+  record: Uint8Array;
+  /** Changes with the record. */
+  hash: number;
+  /** Just before the upstream was asked, in milliseconds since the epoch. */
+  sentAt: number;
+  /** When a client last asked any instance for it, as far as is known here. */
+  askedAt: number;
+  /** When the journal last said that it was asked for. */
+  toldAt: number;
+  /** How often it was asked for lately: all instances together, older ones counting less. */
+  demand: number;
+  /** How often it was asked for here since this instance last told. */
+  untold: number;
+}
+
+/** 16 bits that stand for a symbol among those that a turn asks for. */
+export const markOf = (symbol: string): number => textHash(symbol) & 0xffff;
+
+/** Demand of so long ago counts a third of today's. */
+const demandMs = 60_000;
+
+export class Sheet {
+  readonly view: View;
+  readonly lines = new Map<string, Line>();
+  readonly #figures: Figures;
+  readonly #untold = new Set<Line>();
+  #fadedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(id: string, figures: Figures) {
+    this.view = viewOfId(id);
+    this.#figures = figures;
+  }
+
+  /** Takes a record unless there is a newer one. */
+  put(symbol: string, record: Uint8Array, sentAt: number): void {
+    const line = this.lines.get(symbol);
+    if (line && line.sentAt >= sentAt) return;
+    const hash = hashOf(record);
+    if (line) Object.assign(line, { record, hash, sentAt });
+    else {
+      // Whoever had it fetched wanted it.
+      const asked = { askedAt: sentAt, toldAt: sentAt, demand: 0, untold: 0 };
+      this.lines.set(symbol, { symbol, mark: markOf(symbol), record, hash, sentAt, ...asked });
+    }
+  }
+
+  drop(symbol: string): void {
+    const line = this.lines.get(symbol);
+    if (!line) return;
+    this.lines.delete(symbol);
+    this.#untold.delete(line);
+  }
+
+  /** A client asked here. */
+  count(line: Line, now: number): void {
+    line.askedAt = now;
+    line.untold++;
+    this.#untold.add(line);
+  }
+
+  /** Clients asked somewhere: the journal says so. */
+  hear(symbol: string, times: number, at: number): void {
+    const line = this.lines.get(symbol);
+    if (!line) return;
+    line.demand += times;
+    line.toldAt = Math.max(line.toldAt, at);
+    line.askedAt = Math.max(line.askedAt, at);
+  }
+
+  /** The next `most` to tell of: those of which the journal heard longest ago come first, so that nobody forgets them. */
+  tell(most: number): readonly (readonly [symbol: string, times: number])[] {
+    let lines = [...this.#untold];
+    if (lines.length > most) lines = lines.sort((a, b) => a.toldAt - b.toldAt).slice(0, most);
+    return lines.map((line) => {
+      const times = line.untold;
+      line.untold = 0;
+      this.#untold.delete(line);
+      return [line.symbol, times] as const;
+    });
+  }
+
+  get untold(): number {
+    return this.#untold.size;
+  }
+
+  /** Lines in use, after forgetting what is of no use to anybody. */
+  inUse(now: number): Line[] {
+    const { forgetMs, hardBoundMs, mostLines } = this.#figures;
+    const fading = Math.exp(-Math.max(0, now - this.#fadedAt) / demandMs);
+    this.#fadedAt = now;
+    const lines: Line[] = [];
+    for (const line of this.lines.values()) {
+      line.demand *= fading;
+      if (now - line.askedAt <= forgetMs) lines.push(line);
+      else if (now - line.sentAt > hardBoundMs) this.drop(line.symbol);
+    }
+    if (lines.length <= mostLines) return lines;
+    lines.sort((a, b) => b.askedAt - a.askedAt);
+    for (const line of lines.splice(mostLines)) this.drop(line.symbol);
+    return lines;
+  }
+}

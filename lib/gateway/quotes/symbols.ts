@@ -1,0 +1,134 @@
+/**
+ * Which symbols of a category exist. A symbol is proven once the upstream gave a record of it; until then it
+ * is asked for only among others that are unproven, because one that the upstream does not know may fail the
+ * whole call. A call that failed is halved: if one half is good, a bad one is in the other, without asking.
+ */
+
+import type { Entry, UpstreamSays } from './store.ts';
+
+/** Symbols of a call that was refused. They are tested together, and not with others. */
+export interface Group {
+  readonly symbols: readonly string[];
+  /** If this group is good, then that one is not. */
+  readonly sibling: readonly string[];
+  readonly says: UpstreamSays;
+}
+
+export interface Unknown {
+  readonly until: number;
+  /** How the upstream refused it; absent when it left it out of its answer. */
+  readonly says?: UpstreamSays;
+}
+
+export interface Symbols {
+  isProven(symbol: string): boolean;
+  unknown(symbol: string, now: number): Unknown | undefined;
+  /** What has to be tested with the symbol; undefined when it may go with any other unproven one. */
+  groupOf(symbol: string, now: number): Pick<Group, 'symbols' | 'sibling'> | undefined;
+  /** @param now when the entry was read */
+  learn(entry: Entry, records: Iterable<string>, now: number): readonly string[];
+  learnUnknown(symbol: string, until: number): void;
+}
+
+export function createSymbols(mostProven: number, mostUnknown: number, unknownMs: number): Symbols {
+  const proven = new Set<string>();
+  const unknown = new Map<string, Unknown>();
+  const groups = new Map<string, Group>();
+
+  function prove(symbol: string): void {
+    groups.delete(symbol);
+    unknown.delete(symbol);
+    if (proven.has(symbol)) return;
+    proven.add(symbol);
+    dropOldest(proven, mostProven);
+  }
+
+  function refute(symbol: string, until: number, says?: UpstreamSays): void {
+    groups.delete(symbol);
+    proven.delete(symbol);
+    // Set anew at the end, because the oldest are dropped first.
+    unknown.delete(symbol);
+    unknown.set(symbol, { until, ...(says && { says }) });
+    dropOldest(unknown, mostUnknown);
+  }
+
+  /** At least one of these is bad: a single one for certain. Gives those that this makes unknown. */
+  function suspect(symbols: readonly string[], says: UpstreamSays, until: number): readonly string[] {
+    const [only] = symbols;
+    if (only !== undefined && symbols.length === 1) {
+      refute(only, until, says);
+      return [only];
+    }
+    const [half, sibling] = divided(symbols, says.message);
+    const wordless = withoutMessage(says);
+    for (const symbol of half) group(symbol, { symbols: half, sibling, says: wordless });
+    for (const symbol of sibling) group(symbol, { symbols: sibling, sibling: half, says: wordless });
+    return [];
+  }
+
+  function group(symbol: string, one: Group): void {
+    proven.delete(symbol);
+    groups.delete(symbol);
+    groups.set(symbol, one);
+    dropOldest(groups, mostUnknown);
+  }
+
+  return {
+    isProven: (symbol) => proven.has(symbol),
+    unknown(symbol, now) {
+      const one = unknown.get(symbol);
+      return one && one.until > now ? one : undefined;
+    },
+    groupOf(symbol, now) {
+      const one = groups.get(symbol);
+      if (one) return one;
+      const past = unknown.get(symbol);
+      // It was unknown once and may well be so still: tested alone, it costs nobody else.
+      return past && past.until <= now ? { symbols: [symbol], sibling: [] } : undefined;
+    },
+    learn({ symbols, sibling = [], outcome }, records, now) {
+      if (outcome.kind === 'answer') {
+        const says = sibling.map((one) => groups.get(one)?.says).find((one) => one) ?? noWords;
+        for (const symbol of records) prove(symbol);
+        for (const symbol of outcome.unknown) refute(symbol, now + unknownMs);
+        const bad = sibling.filter((symbol) => !proven.has(symbol));
+        return [...outcome.unknown, ...(bad.length > 0 ? suspect(bad, says, now + unknownMs) : [])];
+      }
+      if (outcome.kind !== 'rejected') return [];
+      // Nothing is said of the other half now: it goes with the unproven again.
+      for (const symbol of sibling) groups.delete(symbol);
+      return suspect(symbols, outcome.says, now + unknownMs);
+    },
+    learnUnknown(symbol, until) {
+      if (!proven.has(symbol) && !unknown.has(symbol)) refute(symbol, until);
+    },
+  };
+}
+
+const noWords: UpstreamSays = { status: 417, errorCode: 'INVALID_SYMBOL' };
+
+/** The upstream's words were about a call of many, and may name another of them. */
+const withoutMessage = ({ message: _, ...says }: UpstreamSays): UpstreamSays => says;
+
+/**
+ * Two parts, the one to be tested first. Where the words name exactly one of the symbols, that one stands
+ * apart: a hint that saves calls if it is right, and costs one if it is not.
+ */
+function divided(
+  symbols: readonly string[],
+  message = '',
+): readonly [half: readonly string[], sibling: readonly string[]] {
+  const words = new Set(message.split(/[\s,;:'"()[\]]+/));
+  const named = symbols.filter((symbol) => words.has(symbol));
+  if (named.length === 1) return [symbols.filter((symbol) => symbol !== named[0]), named];
+  const middle = Math.ceil(symbols.length / 2);
+  return [symbols.slice(0, middle), symbols.slice(middle)];
+}
+
+function dropOldest(from: Set<string> | Map<string, unknown>, most: number): void {
+  if (from.size <= most) return;
+  for (const oldest of from.keys()) {
+    from.delete(oldest);
+    if (from.size <= most) return;
+  }
+}

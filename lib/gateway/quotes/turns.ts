@@ -1,0 +1,178 @@
+/**
+ * Taking a turn: one conditional write says whose it is; the one who has it draws a permission, asks the
+ * upstream once and writes into the journal what came of it, so that all others have it too.
+ */
+
+import type { Board } from './board.ts';
+import { type Plan, planRefresh, planTest, planWanted, type Situation, wantsOf } from './choose.ts';
+import { coalesceMs, type Figures, minuteMs } from './figures.ts';
+import type { Journal } from './journal.ts';
+import type { AskUpstream, Permissions, Runtime, UpstreamAnswer } from './ports.ts';
+import { cutRecords, joinRecords } from './records.ts';
+import { markOf } from './sheet.ts';
+import {
+  type Entry,
+  type QuoteStore,
+  readWant,
+  type Turn,
+  type TurnKind,
+  type TurnOutcome,
+  type Want,
+} from './store.ts';
+
+export interface TurnPorts {
+  readonly store: QuoteStore;
+  readonly permissions: Permissions;
+  readonly upstream: AskUpstream;
+  readonly runtime: Runtime;
+}
+
+export interface Turns {
+  /**
+   * Takes a turn of this kind now, if there is anything to ask for and nobody else has it.
+   *
+   * @param own what the caller waits for himself
+   * @param deadline when he stops waiting
+   * @returns whether the upstream was asked, or would have been
+   */
+  take(kind: TurnKind, own: readonly Want[], deadline: number): Promise<boolean>;
+}
+
+const planners = { refresh: planRefresh, wanted: planWanted, test: planTest } as const;
+/** How many symbols of each view an entry tells the demand of. */
+const mostTold = 100;
+/** Wanted turns a minute that may come one on the heels of the other. */
+const wantedBurst = 60;
+/** After a failure of the upstream; twice as much after each further one. */
+const firstPauseMs = 125;
+const longestPauseMs = 1000;
+const deniedMs = 30_000;
+
+export function createTurns(ports: TurnPorts, journal: Journal, board: Board, figures: Figures): Turns {
+  const { store, permissions, upstream, runtime } = ports;
+  const { clock } = runtime;
+
+  async function take(kind: TurnKind, own: readonly Want[], deadline: number): Promise<boolean> {
+    const now = clock();
+    const wants = [...journal.control.wants.map(readWant), ...own];
+    const situation: Situation = { board, figures, flights: journal.flights(now), wants, now };
+    const plan = planners[kind](situation);
+    if (!plan) return false;
+    const turn = await claim(plan, situation);
+    if (turn === undefined) return false;
+    const { sentAt, outcome } = await askOnce(plan, deadline);
+    const entry: Entry = {
+      turn,
+      kind: plan.kind,
+      view: plan.view,
+      sentAt,
+      symbols: plan.symbols,
+      outcome,
+      ...(plan.sibling && plan.sibling.length > 0 && { sibling: plan.sibling }),
+      ...(plan.caller !== undefined && { caller: plan.caller }),
+      unknown: knownUnknown(situation),
+      asked: [...board.sheets].flatMap(([view, sheet]) =>
+        sheet.tell(mostTold).map(([symbol, times]) => [view, symbol, times] as const),
+      ),
+    };
+    if (turn === 0) board.learn(entry, clock());
+    else {
+      journal.sawOwn(entry);
+      await store.write(entry).catch(() => journal.failed(clock()));
+    }
+    return true;
+  }
+
+  /** The number of the turn; 0 when there is no store to ask, undefined when somebody else has it. */
+  async function claim(plan: Plan, situation: Situation): Promise<number | undefined> {
+    if (journal.isAway(situation.now)) return 0;
+    const turn = journal.control.turn + 1;
+    const next: Turn = {
+      turn,
+      due: dueAfter(plan.kind, situation.now),
+      flights: [
+        ...situation.flights,
+        { turn, at: situation.now, view: plan.view, marks: plan.symbols.map(markOf) },
+      ],
+      takesWants: wantsOf(plan, situation),
+    };
+    try {
+      const answer = await store.take(next);
+      if (!answer.taken) {
+        journal.saw(answer.control);
+        return undefined;
+      }
+      const taken = new Set(next.takesWants);
+      journal.saw({ ...next, wants: journal.control.wants.filter((key) => !taken.has(key)) });
+      return turn;
+    } catch {
+      journal.failed(clock());
+      return 0;
+    }
+  }
+
+  function dueAfter(kind: TurnKind, now: number): Turn['due'] {
+    const { paceMs, testBurst, testsPerMinute } = figures;
+    const due = { ...journal.control.due };
+    // Evenly, without making up for a pause.
+    if (kind !== 'test') due.refresh = Math.max(journal.due('refresh', now) + paceMs, now + paceMs / 2);
+    if (kind === 'wanted')
+      due.wanted = now + (board.turns('wanted', now) < wantedBurst ? coalesceMs : paceMs);
+    if (kind === 'test')
+      due.test = now + (board.turns('test', now) < testBurst ? coalesceMs : minuteMs / testsPerMinute);
+    return due;
+  }
+
+  async function askOnce(plan: Plan, deadline: number): Promise<{ sentAt: number; outcome: TurnOutcome }> {
+    const answer = await permissions.ask({
+      priority: plan.kind === 'refresh' ? 'background' : 'interactive',
+      waitMs: Math.max(0, Math.min(figures.paceMs, deadline - clock())),
+    });
+    const sentAt = clock();
+    if (!answer.ok) {
+      const notBefore = sentAt + Math.min(minuteMs, answer.retryAfterMs);
+      return { sentAt, outcome: { kind: 'failed', notBefore, upstream: false } };
+    }
+    const timeoutMs = Math.max(1, Math.min(figures.upstreamTimeoutMs, deadline - sentAt));
+    const { view } = board.sheet(plan.view);
+    const said = await upstream(view, plan.symbols, answer.permission, timeoutMs);
+    return { sentAt, outcome: read(said, plan.symbols) };
+  }
+
+  function read(answer: UpstreamAnswer, symbols: readonly string[]): TurnOutcome {
+    switch (answer.kind) {
+      case 'answer': {
+        const records = cutRecords(answer.body);
+        if (!records) return failed();
+        const found = symbols.flatMap((symbol) => records.get(symbol) ?? []);
+        return {
+          kind: 'answer',
+          body: joinRecords(found),
+          unknown: symbols.filter((symbol) => !records.has(symbol)),
+        };
+      }
+      case 'rejected':
+        return answer;
+      case 'denied':
+        return { ...answer, until: clock() + deniedMs };
+      case 'failed':
+        return failed(answer.retryAfterMs);
+    }
+  }
+
+  function failed(retryAfterMs?: number): TurnOutcome {
+    const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(10, board.failures));
+    const notBefore = clock() + Math.min(minuteMs, retryAfterMs ?? pause);
+    return { kind: 'failed', notBefore, upstream: true };
+  }
+
+  function knownUnknown({ wants, now }: Situation): NonNullable<Entry['unknown']> {
+    return wants.flatMap(({ view, symbol }) => {
+      const { category } = board.sheet(view).view;
+      const unknown = board.symbols(category).unknown(symbol, now);
+      return unknown ? [[category, symbol, unknown.until] as const] : [];
+    });
+  }
+
+  return { take };
+}
