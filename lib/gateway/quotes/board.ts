@@ -4,15 +4,19 @@ import { type Figures, minuteMs } from './figures.ts';
 import { cutRecords } from './records.ts';
 import { Sheet } from './sheet.ts';
 import type { Entry, TurnKind, UpstreamSays } from './store.ts';
-import { createSymbols, type Symbols } from './symbols.ts';
+import { createSymbols, type Learnt, type Symbols } from './symbols.ts';
 
 interface Past {
   readonly at: number;
   readonly kind: TurnKind;
   readonly caller: string | undefined;
-  /** Symbols that the turn found to be unknown. */
+  /** Symbols that the turn proved to exist, or found to be unknown. */
+  readonly proved: number;
   readonly refuted: number;
 }
+
+/** One in ten of the symbols that are new may be unknown without harm to whoever asks. */
+const unknownPerProved = 0.1;
 
 export class Board {
   readonly sheets = new Map<string, Sheet>();
@@ -52,22 +56,22 @@ export class Board {
     const { category } = sheet.view;
     const records = outcome.kind === 'answer' ? (cutRecords(outcome.body) ?? new Map()) : new Map();
     for (const [symbol, record] of records) sheet.put(symbol, record, entry.sentAt);
-    const refuted = this.symbols(category).learn(entry, records.keys(), now);
-    for (const symbol of refuted) this.#dropUnknown(category, symbol);
+    const learnt = this.symbols(category).learn(entry, records.keys(), now);
+    for (const symbol of learnt.refuted) this.#dropUnknown(category, symbol);
     for (const [place, symbol, until] of entry.unknown ?? []) this.symbols(place).learnUnknown(symbol, until);
     for (const [view, symbol, times] of entry.asked) this.sheet(view).hear(symbol, times, entry.sentAt);
     if (outcome.kind === 'denied')
       this.#denials.set(entry.view, { says: outcome.says, until: outcome.until });
     if (outcome.kind === 'failed') this.#notBefore = Math.max(this.#notBefore, outcome.notBefore);
-    this.#count(entry, refuted.length);
+    this.#count(entry, learnt);
   }
 
   #dropUnknown(category: string, symbol: string): void {
     for (const sheet of this.sheets.values()) if (sheet.view.category === category) sheet.drop(symbol);
   }
 
-  #count({ kind, caller, sentAt, outcome }: Entry, refuted: number): void {
-    this.#past.push({ at: sentAt, kind, caller, refuted });
+  #count({ kind, caller, sentAt, outcome }: Entry, { proved, refuted }: Learnt): void {
+    this.#past.push({ at: sentAt, kind, caller, proved, refuted: refuted.length });
     if (sentAt < this.#lastOutcome.at) return;
     if (outcome.kind !== 'failed') this.#lastOutcome = { at: sentAt, failures: 0 };
     else if (outcome.upstream) this.#lastOutcome = { at: sentAt, failures: this.#lastOutcome.failures + 1 };
@@ -95,11 +99,15 @@ export class Board {
     ).length;
   }
 
-  /** Of the last minute: symbols that turned out to be unknown after this caller had asked for them. */
-  refuted(caller: string, now: number): number {
-    let total = 0;
-    for (const one of this.#lastMinute(now)) if (one.caller === caller) total += one.refuted;
-    return total;
+  /**
+   * Whether a caller may have no more symbols tested: too many were unknown lately. Whoever brings many that
+   * exist, as everybody does at first, may be wrong more often.
+   */
+  isSpent(caller: string, now: number): boolean {
+    let left = this.#figures.unknownPerCaller;
+    for (const one of this.#lastMinute(now))
+      if (one.caller === caller) left += one.proved * unknownPerProved - one.refuted;
+    return left < 1;
   }
 
   #lastMinute(now: number): readonly Past[] {

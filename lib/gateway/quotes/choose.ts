@@ -70,38 +70,45 @@ export function planWanted(situation: Situation): Plan | undefined {
 export function planTest(situation: Situation): Plan | undefined {
   const { board, figures, now } = situation;
   const marks = marksInFlight(situation.flights);
-  const byCaller = new Map<string, Want[]>();
-  for (const want of situation.wants) {
-    const symbols = board.symbols(board.sheet(want.view).view.category);
-    if (symbols.isProven(want.symbol) || symbols.unknown(want.symbol, now)) continue;
-    if (marks.get(want.view)?.has(markOf(want.symbol))) continue;
-    byCaller.set(want.caller, [...(byCaller.get(want.caller) ?? []), want]);
+  const calls = new Map<string, Call>();
+  const isInFlight = (view: string, symbol: string) => marks.get(view)?.has(markOf(symbol)) ?? false;
+  const put = (call: Omit<Call, 'waiting' | 'kind'>, waiting: number) => {
+    const key = `${call.caller}/${call.view}/${call.sibling ? call.symbols[0] : ''}`;
+    const known = calls.get(key);
+    if (known) known.waiting += waiting;
+    else calls.set(key, { kind: 'test', ...call, waiting });
+    return calls.get(key)!;
+  };
+  for (const category of new Set([...board.sheets.values()].map(({ view }) => view.category)))
+    for (const { symbols, sibling, view, caller } of board.symbols(category).pending())
+      if (!symbols.some((symbol) => isInFlight(view, symbol)))
+        put({ view, caller, sibling, symbols: [...symbols] }, symbols.length);
+  for (const { view, symbol, caller } of situation.wants) {
+    const symbols = board.symbols(board.sheet(view).view.category);
+    if (symbols.isProven(symbol) || symbols.unknown(symbol, now) || isInFlight(view, symbol)) continue;
+    const group = symbols.groupOf(symbol, now);
+    if (group) put({ view, caller, sibling: group.sibling, symbols: [...group.symbols] }, 1);
+    else {
+      const call = put({ view, caller, symbols: [] }, 1);
+      if (call.symbols.length < figures.mostTested && !call.symbols.includes(symbol))
+        call.symbols.push(symbol);
+    }
   }
-  const callers = [...byCaller.keys()]
-    .filter((caller) => board.refuted(caller, now) < figures.unknownPerCaller)
-    .map((caller) => ({ caller, tests: board.turns('test', now, caller) }))
-    .sort((a, b) => a.tests - b.tests);
-  const caller = callers[0]?.caller;
-  if (caller === undefined) return undefined;
-  const calls = new Map<string, Plan & { readonly symbols: string[] }>();
-  const counts = new Map<string, number>();
-  for (const { view, symbol } of byCaller.get(caller) ?? []) {
-    const group = board.symbols(board.sheet(view).view.category).groupOf(symbol, now);
-    const key = `${view}/${group?.symbols[0] ?? ''}`;
-    const call = calls.get(key) ?? {
-      kind: 'test' as const,
-      view,
-      caller,
-      symbols: group ? [...group.symbols] : [],
-      ...(group && { sibling: group.sibling }),
-    };
-    if (!group && call.symbols.length < figures.mostSymbols && !call.symbols.includes(symbol))
-      call.symbols.push(symbol);
-    calls.set(key, call);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  const [best] = [...counts].sort(([, a], [, b]) => b - a);
-  return best && calls.get(best[0]);
+  const fewest = new Map<string, number>();
+  for (const { caller } of calls.values())
+    if (!fewest.has(caller)) fewest.set(caller, board.turns('test', now, caller));
+  const [best] = [...calls.values()]
+    .filter(({ caller }) => !board.isSpent(caller, now))
+    .sort((a, b) => fewest.get(a.caller)! - fewest.get(b.caller)! || b.waiting - a.waiting);
+  if (!best) return undefined;
+  const { waiting: _, ...plan } = best;
+  return plan;
+}
+
+interface Call extends Plan {
+  readonly caller: string;
+  readonly symbols: string[];
+  waiting: number;
 }
 
 /** The wants that a plan takes along, and those that need nobody to ask, as keys. */

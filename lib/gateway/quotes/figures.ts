@@ -5,6 +5,8 @@ export interface Figures {
   readonly paceMs: number;
   /** Symbols that one call of the upstream takes. */
   readonly mostSymbols: number;
+  /** Unproven symbols that are tested together: at one unknown in a hundred, two of three such calls succeed. */
+  readonly mostTested: number;
   /** How old what an instance knows of the journal may be. */
   readonly pollMs: number;
   /** Beyond this age a quote is not served without trying for a newer one, and the answer says that it is stale. */
@@ -27,10 +29,10 @@ export interface Figures {
   readonly leastMaxAgeMs: number;
   /** How many turns a minute one caller may cause by `max-age` and `no-cache`. */
   readonly turnsPerCaller: number;
-  /** How many tests of unproven symbols may come at once, and how many a minute after that. */
+  /** How many tests of unproven symbols may come at once, and how many a minute come back. */
   readonly testBurst: number;
   readonly testsPerMinute: number;
-  /** Unknown symbols that a caller may have found out a minute. */
+  /** Unknown symbols that a caller may have found out a minute, beside a tenth of those that exist. */
   readonly unknownPerCaller: number;
   /** Quotes, and unknown symbols, that an instance keeps. */
   readonly mostLines: number;
@@ -40,6 +42,7 @@ export interface Figures {
 export const defaultFigures: Figures = {
   paceMs: 206,
   mostSymbols: 100,
+  mostTested: 40,
   pollMs: 100,
   boundMs: 30_000,
   hardBoundMs: 300_000,
@@ -51,15 +54,15 @@ export const defaultFigures: Figures = {
   demandFloor: 0.1,
   leastMaxAgeMs: 1000,
   turnsPerCaller: 20,
-  testBurst: 40,
-  testsPerMinute: 12,
-  unknownPerCaller: 60,
+  testBurst: 120,
+  testsPerMinute: 24,
+  unknownPerCaller: 6,
   mostLines: 20_000,
   mostUnknown: 10_000,
 };
 
 /** Between two turns that somebody waits for: what is wanted meanwhile goes along with the second. */
-export const coalesceMs = 30;
+export const coalesceMs = 20;
 /** A turn whose outcome is not there after so long, on top of the upstream's time, has come to nothing. */
 export const flightSlackMs = 1000;
 /** What was read less than this ago is what the store says now. */

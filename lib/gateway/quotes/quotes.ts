@@ -10,7 +10,7 @@ import { textHash } from './hash.ts';
 import { createJournal } from './journal.ts';
 import type { AskUpstream, Permissions, Runtime } from './ports.ts';
 import { type Line, markOf } from './sheet.ts';
-import { longestSymbol, type QuoteStore, type UpstreamSays, type Want, wantKey } from './store.ts';
+import { longestSymbol, mostWants, type QuoteStore, type UpstreamSays, type Want, wantKey } from './store.ts';
 import { createTurns } from './turns.ts';
 import type { View } from './view.ts';
 
@@ -74,7 +74,10 @@ const leastTurnMs = 500;
 const softWaitMs = 1000;
 /** With so many failures in a row nobody waits any more. */
 const downAfter = 3;
-const napMs = 30;
+/** A request that waits looks again after the first time, and then ever less often. */
+const firstNapMs = 30;
+const longestNapMs = 250;
+const helpAfterMs = 60;
 
 interface Looked {
   readonly found: readonly Line[];
@@ -139,14 +142,13 @@ export function createQuotes(options: QuotesOptions): Quotes {
 
   /** Whether it makes sense to wait for what was not found. */
   function isWorthWaiting({ older, missing }: Looked, caller: string, isWish: boolean): boolean {
-    if (missing.length > 0)
-      return board.failures < downAfter && board.refuted(caller, clock()) < figures.unknownPerCaller;
+    if (missing.length > 0) return board.failures < downAfter && !board.isSpent(caller, clock());
     if (older.length === 0 || board.failures > 0) return false;
     return !isWish || board.turns('wanted', clock(), caller) < figures.turnsPerCaller;
   }
 
   /** One step towards what is missing; true when this request itself asked the upstream. */
-  async function seek(wants: readonly Want[], deadline: number): Promise<boolean> {
+  async function seek(wants: readonly Want[], napMs: number, deadline: number): Promise<boolean> {
     if (!journal.isCurrent(clock()) && !journal.isAway(clock())) {
       await journal.poll();
       return false;
@@ -158,25 +160,27 @@ export function createQuotes(options: QuotesOptions): Quotes {
         !flights.some((flight) => flight.view === view && flight.marks.includes(markOf(symbol))),
     );
     if (open.length === 0) {
-      await sleep(napMs);
+      await sleep(napMs * (0.5 + random()));
       return false;
     }
     const isProven = ({ view, symbol }: Want) =>
       board.symbols(board.sheet(view).view.category).isProven(symbol);
     const kind = open.some(isProven) ? 'wanted' : 'test';
-    if (isDue(kind) && deadline - now >= leastTurnMs) return turns.take(kind, open, deadline);
     const said = new Set(journal.control.wants);
     const unsaid = open.map(wantKey).filter((key) => !said.has(key));
-    if (unsaid.length > 0 && !journal.isAway(now)) {
+    // Of many who wait for the same, those who come anew go on; the others help if nobody does.
+    const patience = unsaid.length > 0 && napMs === firstNapMs ? 0 : helpAfterMs * (1 + random());
+    if (now >= dueAt(kind) + patience && deadline - now >= leastTurnMs)
+      return turns.take(kind, open, deadline);
+    if (unsaid.length > 0 && said.size < mostWants && !journal.isAway(now)) {
       try {
         journal.saw(await store.want(unsaid));
       } catch {
         journal.failed(clock());
       }
-      return false;
     }
     // Not all at the same moment: the first takes what the others want along.
-    const pause = Math.min(Math.max(1, dueAt(kind) - now), napMs) + random() * 10;
+    const pause = Math.min(Math.max(patience, dueAt(kind) - clock() + patience), napMs) + random() * 10;
     await sleep(Math.min(pause, Math.max(1, deadline - now)));
     return false;
   }
@@ -185,7 +189,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     async ask(call) {
       const arrived = clock();
       const { view, symbols, deadline = Number.POSITIVE_INFINITY } = call;
-      const caller = textHash(call.caller).toString(36);
+      const caller = (textHash(call.caller) & 0x7fff).toString(36);
       const sheet = board.sheet(view.id);
       for (const symbol of symbols) {
         const line = sheet.lines.get(symbol);
@@ -196,6 +200,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       const isWish = call.maxAgeMs !== undefined;
       let waited = false;
       let own = false;
+      let napMs = firstNapMs;
       while (isWorthWaiting(looked, caller, isWish)) {
         const waitMs = looked.missing.length > 0 ? figures.waitMs : softWaitMs;
         const end = Math.min(arrived + waitMs, deadline);
@@ -204,7 +209,9 @@ export function createQuotes(options: QuotesOptions): Quotes {
         waited = true;
         const sought = [...looked.missing, ...looked.older.map(({ symbol }) => symbol)];
         const wants = sought.map((symbol) => ({ caller, view: view.id, symbol }));
-        own = (await seek(wants, deadline)) || own;
+        const asked = await seek(wants, napMs, deadline);
+        own ||= asked;
+        napMs = asked ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);
         looked = look(call, arrived);
       }
       const from = waited ? (own ? 'own-turn' : 'other-turn') : 'memory';

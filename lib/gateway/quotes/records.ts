@@ -65,7 +65,7 @@ function cutRecord(body: Uint8Array, start: number): { end: number; symbol: stri
         const end = endOfText(body, at);
         if (end === undefined) return undefined;
         if (depth === 1) {
-          if (atName) isSymbol = textOf(body, at, end) === 'symbol';
+          if (atName) isSymbol = isSymbolName(body, at, end);
           else if (isSymbol) symbol = textOf(body, at, end);
         }
         at = end - 1;
@@ -99,6 +99,17 @@ function endOfText(body: Uint8Array, start: number): number | undefined {
 }
 
 const decoder = new TextDecoder();
+const symbolName = new TextEncoder().encode('"symbol"');
+
+/** Looked at byte by byte, because every member of every record comes by here. */
+function isSymbolName(body: Uint8Array, start: number, end: number): boolean {
+  let isPlain = end - start === symbolName.length;
+  for (let at = start; at < end; at++) {
+    if (body[at] === backslash) return textOf(body, start, end) === 'symbol';
+    if (isPlain && body[at] !== symbolName[at - start]) isPlain = false;
+  }
+  return isPlain;
+}
 
 function textOf(body: Uint8Array, start: number, end: number): string | undefined {
   let text = '';

@@ -12,6 +12,8 @@ export interface Control {
   readonly turn: number;
   /** From when on the next turn of a kind may be taken, in milliseconds since the epoch. */
   readonly due: Readonly<Record<TurnKind, number>>;
+  /** How many tests may come at once, as of a moment. */
+  readonly tests: { readonly left: number; readonly at: number };
   /** Turns whose outcome was not known to whoever took the last one. */
   readonly flights: readonly Flight[];
   /** Quotes that somebody waits for, by `wantKey`, until a turn takes them along. */
@@ -30,6 +32,8 @@ export interface Flight {
 export const noControl: Control = {
   turn: 0,
   due: { refresh: 0, wanted: 0, test: 0 },
+  // All of them: nobody tested anything before.
+  tests: { left: Number.MAX_SAFE_INTEGER, at: 0 },
   flights: [],
   wants: [],
 };
@@ -101,7 +105,7 @@ export interface QuoteStore {
 }
 
 /** Keeps the control item small: every write of it is paid for by its size. */
-export const mostWants = 600;
+export const mostWants = 150;
 
 /** Longer ones are no symbols of anything; they are answered as unknown without asking anybody. */
 export const longestSymbol = 32;

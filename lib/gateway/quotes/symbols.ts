@@ -12,6 +12,9 @@ export interface Group {
   /** If this group is good, then that one is not. */
   readonly sibling: readonly string[];
   readonly says: UpstreamSays;
+  /** In which view it was asked for, and for whom. */
+  readonly view: string;
+  readonly caller: string;
 }
 
 export interface Unknown {
@@ -25,9 +28,18 @@ export interface Symbols {
   unknown(symbol: string, now: number): Unknown | undefined;
   /** What has to be tested with the symbol; undefined when it may go with any other unproven one. */
   groupOf(symbol: string, now: number): Pick<Group, 'symbols' | 'sibling'> | undefined;
+  /** Groups that are still to be tested; of two halves the one to begin with. */
+  pending(): readonly Group[];
   /** @param now when the entry was read */
-  learn(entry: Entry, records: Iterable<string>, now: number): readonly string[];
+  learn(entry: Entry, records: Iterable<string>, now: number): Learnt;
   learnUnknown(symbol: string, until: number): void;
+}
+
+export interface Learnt {
+  /** How many symbols were not proven before. */
+  readonly proved: number;
+  /** Symbols that are unknown from now on. */
+  readonly refuted: readonly string[];
 }
 
 export function createSymbols(mostProven: number, mostUnknown: number, unknownMs: number): Symbols {
@@ -35,12 +47,14 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   const unknown = new Map<string, Unknown>();
   const groups = new Map<string, Group>();
 
-  function prove(symbol: string): void {
+  /** Whether that is news. */
+  function prove(symbol: string): boolean {
     groups.delete(symbol);
     unknown.delete(symbol);
-    if (proven.has(symbol)) return;
+    if (proven.has(symbol)) return false;
     proven.add(symbol);
     dropOldest(proven, mostProven);
+    return true;
   }
 
   function refute(symbol: string, until: number, says?: UpstreamSays): void {
@@ -53,16 +67,21 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   }
 
   /** At least one of these is bad: a single one for certain. Gives those that this makes unknown. */
-  function suspect(symbols: readonly string[], says: UpstreamSays, until: number): readonly string[] {
+  function suspect(
+    symbols: readonly string[],
+    says: UpstreamSays,
+    until: number,
+    of: Pick<Group, 'view' | 'caller'>,
+  ): readonly string[] {
     const [only] = symbols;
     if (only !== undefined && symbols.length === 1) {
       refute(only, until, says);
       return [only];
     }
     const [half, sibling] = divided(symbols, says.message);
-    const wordless = withoutMessage(says);
-    for (const symbol of half) group(symbol, { symbols: half, sibling, says: wordless });
-    for (const symbol of sibling) group(symbol, { symbols: sibling, sibling: half, says: wordless });
+    const common = { ...of, says: withoutMessage(says) };
+    for (const symbol of half) group(symbol, { ...common, symbols: half, sibling });
+    for (const symbol of sibling) group(symbol, { ...common, symbols: sibling, sibling: half });
     return [];
   }
 
@@ -86,18 +105,30 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
       // It was unknown once and may well be so still: tested alone, it costs nobody else.
       return past && past.until <= now ? { symbols: [symbol], sibling: [] } : undefined;
     },
-    learn({ symbols, sibling = [], outcome }, records, now) {
+    pending() {
+      const found = new Set<Group>();
+      for (const one of groups.values()) {
+        const isSecond = one.sibling.some((symbol) => found.has(groups.get(symbol)!));
+        if (!isSecond) found.add(one);
+      }
+      return [...found];
+    },
+    learn({ symbols, sibling = [], outcome, view, caller = '' }, records, now) {
+      const until = now + unknownMs;
+      const of = { view, caller };
       if (outcome.kind === 'answer') {
         const says = sibling.map((one) => groups.get(one)?.says).find((one) => one) ?? noWords;
-        for (const symbol of records) prove(symbol);
-        for (const symbol of outcome.unknown) refute(symbol, now + unknownMs);
+        let proved = 0;
+        for (const symbol of records) if (prove(symbol)) proved++;
+        for (const symbol of outcome.unknown) refute(symbol, until);
         const bad = sibling.filter((symbol) => !proven.has(symbol));
-        return [...outcome.unknown, ...(bad.length > 0 ? suspect(bad, says, now + unknownMs) : [])];
+        const refuted = bad.length > 0 ? suspect(bad, says, until, of) : [];
+        return { proved, refuted: [...outcome.unknown, ...refuted] };
       }
-      if (outcome.kind !== 'rejected') return [];
+      if (outcome.kind !== 'rejected') return { proved: 0, refuted: [] };
       // Nothing is said of the other half now: it goes with the unproven again.
       for (const symbol of sibling) groups.delete(symbol);
-      return suspect(symbols, outcome.says, now + unknownMs);
+      return { proved: 0, refuted: suspect(symbols, outcome.says, until, of) };
     },
     learnUnknown(symbol, until) {
       if (!proven.has(symbol) && !unknown.has(symbol)) refute(symbol, until);

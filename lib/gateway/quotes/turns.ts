@@ -89,7 +89,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     const turn = journal.control.turn + 1;
     const next: Turn = {
       turn,
-      due: dueAfter(plan.kind, situation.now),
+      ...pacedAfter(plan.kind, situation.now),
       flights: [
         ...situation.flights,
         { turn, at: situation.now, view: plan.view, marks: plan.symbols.map(markOf) },
@@ -111,16 +111,23 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     }
   }
 
-  function dueAfter(kind: TurnKind, now: number): Turn['due'] {
+  /** When the next turns are due, once one of this kind is taken. */
+  function pacedAfter(kind: TurnKind, now: number): Pick<Turn, 'due' | 'tests'> {
     const { paceMs, testBurst, testsPerMinute } = figures;
-    const due = { ...journal.control.due };
+    const { control } = journal;
+    const due = { ...control.due };
+    let { tests } = control;
     // Evenly, without making up for a pause.
     if (kind !== 'test') due.refresh = Math.max(journal.due('refresh', now) + paceMs, now + paceMs / 2);
     if (kind === 'wanted')
       due.wanted = now + (board.turns('wanted', now) < wantedBurst ? coalesceMs : paceMs);
-    if (kind === 'test')
-      due.test = now + (board.turns('test', now) < testBurst ? coalesceMs : minuteMs / testsPerMinute);
-    return due;
+    if (kind === 'test') {
+      const msPerTest = minuteMs / testsPerMinute;
+      const back = Math.max(0, now - tests.at) / msPerTest;
+      tests = { left: Math.min(testBurst, tests.left + back) - 1, at: now };
+      due.test = now + Math.max(coalesceMs, (1 - tests.left) * msPerTest);
+    }
+    return { due, tests };
   }
 
   async function askOnce(plan: Plan, deadline: number): Promise<{ sentAt: number; outcome: TurnOutcome }> {
