@@ -1,7 +1,7 @@
 /**
  * Instances that serve one request at a time, as many as are needed; a new one begins with an empty memory. A
- * request mostly goes to the instance that was idle for the shortest time, and sometimes to any, so that some
- * come back after long.
+ * request goes to one of those that were idle for the shortest time, so that what a burst has started is left
+ * to be reclaimed.
  */
 
 import type { QuoteCall, QuoteOutcome, Quotes } from '../../../lib/gateway/quotes/quotes.ts';
@@ -9,7 +9,7 @@ import type { VirtualTime } from './virtual-time.ts';
 
 /** Computing, and what the platform adds, while an instance cannot take another request. */
 const busyMs = 2;
-const anyShare = 0.02;
+const recent = 16;
 
 export class Fleet {
   readonly #time: VirtualTime;
@@ -37,10 +37,9 @@ export class Fleet {
       this.size++;
       return this.#create();
     }
-    const at = this.#random() < anyShare ? Math.floor(this.#random() * length) : length - 1;
+    const at = Math.max(0, length - 1 - Math.floor(this.#random() * recent));
     const chosen = this.#idle[at]!;
-    this.#idle[at] = this.#idle[length - 1]!;
-    this.#idle.pop();
+    this.#idle.splice(at, 1);
     return chosen;
   }
 }

@@ -25,8 +25,12 @@ export function createPermits(time: VirtualTime, storeMs: () => number): Permits
   function nextAt(priority: 'interactive' | 'background'): number {
     const now = time.now();
     while (given[first] !== undefined && given[first]! <= now - windowMs) first++;
-    const full = given.length - first >= capacity ? given[given.length - capacity]! + windowMs : now;
-    return priority === 'interactive' ? full : Math.max(full, lastBackground + paceMs);
+    const room = capacity - (given.length - first);
+    const leaves = given[first] === undefined ? now : given[first]! + windowMs;
+    if (room <= 0) return leaves;
+    if (priority === 'interactive') return now;
+    // What is left has to last until the first leaves the window: slower now rather than nothing then.
+    return Math.max(now, lastBackground + Math.max(paceMs, (leaves - now) / (room + 1)));
   }
 
   return {
@@ -39,7 +43,7 @@ export function createPermits(time: VirtualTime, storeMs: () => number): Permits
         const next = nextAt(priority);
         if (next <= now) {
           given.push(now);
-          if (priority === 'background') lastBackground = Math.max(lastBackground + paceMs, now - paceMs);
+          if (priority === 'background') lastBackground = Math.max(lastBackground + paceMs, now - paceMs / 2);
           let used = false;
           const validUntil = now + lifeMs;
           const use = () => {
