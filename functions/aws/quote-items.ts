@@ -4,6 +4,7 @@
  */
 
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { cutRecords, joinRecords } from '../../lib/gateway/quotes/records.ts';
 import type { Entry, TurnOutcome } from '../../lib/gateway/quotes/store.ts';
 
 /** Another one when the meaning of the bytes changes; those of another version are not read. */
@@ -23,7 +24,7 @@ interface Head extends Omit<Entry, 'turn' | 'outcome' | 'asked'> {
 const lineEnd = 0x0a;
 
 export function packEntry({ turn: _, outcome, asked, symbols, ...entry }: Entry): Uint8Array {
-  const body = outcome.kind === 'answer' ? outcome.body : new Uint8Array();
+  const body = outcome.kind === 'answer' ? joinRecords([...outcome.records.values()]) : new Uint8Array();
   const byView: Record<string, (string | number)[]> = {};
   for (const [view, symbol, times] of asked) {
     const list = byView[view] ?? [];
@@ -54,10 +55,12 @@ export function unpackEntry(turn: number, packed: Uint8Array): Entry | undefined
     const end = bytes.indexOf(lineEnd);
     const { v, outcome, asked, ...head } = JSON.parse(bytes.subarray(0, end).toString()) as Head;
     if (v !== version) return undefined;
+    const records = cutRecords(bytes.subarray(end + 1));
+    if (!records && outcome.kind === 'answer') return undefined;
     return {
       ...head,
       turn,
-      outcome: outcome.kind === 'answer' ? { ...outcome, body: bytes.subarray(end + 1) } : outcome,
+      outcome: outcome.kind === 'answer' ? { ...outcome, records: records ?? new Map() } : outcome,
       asked: Object.entries(asked).flatMap(([view, list]) =>
         pairs(list).map((one) => [view, ...one] as const),
       ),

@@ -1,7 +1,6 @@
 /** What an instance knows: the quotes, which symbols exist, and how the upstream and the callers do. */
 
 import { type Figures, minuteMs } from './figures.ts';
-import { cutRecords } from './records.ts';
 import { Sheet } from './sheet.ts';
 import type { Entry, TurnKind, UpstreamSays } from './store.ts';
 import { createSymbols, type Learnt, type Symbols } from './symbols.ts';
@@ -54,9 +53,9 @@ export class Board {
     const { outcome } = entry;
     const sheet = this.sheet(entry.view);
     const { category } = sheet.view;
-    const records = outcome.kind === 'answer' ? (cutRecords(outcome.body) ?? new Map()) : new Map();
-    for (const [symbol, record] of records) sheet.put(symbol, record, entry.sentAt);
-    const learnt = this.symbols(category).learn(entry, records.keys(), now);
+    if (outcome.kind === 'answer')
+      for (const [symbol, record] of outcome.records) sheet.put(symbol, record, entry.sentAt);
+    const learnt = this.symbols(category).learn(entry, now);
     for (const symbol of learnt.refuted) this.#dropUnknown(category, symbol);
     for (const [place, symbol, until] of entry.unknown ?? []) this.symbols(place).learnUnknown(symbol, until);
     for (const [view, symbol, times] of entry.asked) this.sheet(view).hear(symbol, times, entry.sentAt);

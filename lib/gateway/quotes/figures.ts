@@ -63,8 +63,10 @@ export const defaultFigures: Figures = {
 
 /** Between two turns that somebody waits for: what is wanted meanwhile goes along with the second. */
 export const coalesceMs = 20;
-/** A turn whose outcome is not there after so long, on top of the upstream's time, has come to nothing. */
-export const flightSlackMs = 1000;
+/** After so long nobody counts on a turn's outcome any more; it may still come. */
+export const flightMs = 1500;
+/** An entry may be so much later than the upstream's answer could be. */
+export const entrySlackMs = 1000;
 /** What was read less than this ago is what the store says now. */
 export const currentMs = 15;
 export const minuteMs = 60_000;

@@ -1,6 +1,6 @@
 /** An instance's reading of the store: the control item as last seen, and each entry of the journal once. */
 
-import { currentMs, type Figures, flightSlackMs } from './figures.ts';
+import { currentMs, entrySlackMs, type Figures, flightMs } from './figures.ts';
 import type { Runtime } from './ports.ts';
 import { type Control, type Entry, type Flight, noControl, type QuoteStore, type TurnKind } from './store.ts';
 
@@ -37,7 +37,6 @@ export function createJournal(
   learn: (entry: Entry, now: number) => void,
 ): Journal {
   const { boundMs, paceMs, pollMs, upstreamTimeoutMs } = figures;
-  const flightMs = upstreamTimeoutMs + flightSlackMs;
   /** As many turns as there can be within the bound. */
   const lookBack = Math.ceil(boundMs / paceMs);
   let control = noControl;
@@ -61,7 +60,8 @@ export function createJournal(
       learn(entry, now);
     }
     for (const turn of read) if (turn < upTo - 2 * lookBack) read.delete(turn);
-    for (const [turn, since] of missing) if (now - since > flightMs) missing.delete(turn);
+    for (const [turn, since] of missing)
+      if (now - since > upstreamTimeoutMs + entrySlackMs) missing.delete(turn);
   }
 
   async function look(now: number): Promise<void> {

@@ -10,6 +10,7 @@ import { textHash } from './hash.ts';
 import { createJournal } from './journal.ts';
 import type { AskUpstream, Permissions, Runtime } from './ports.ts';
 import { type Line, markOf } from './sheet.ts';
+import { createShyness } from './shyness.ts';
 import { longestSymbol, mostWants, type QuoteStore, type UpstreamSays, type Want, wantKey } from './store.ts';
 import { createTurns } from './turns.ts';
 import type { View } from './view.ts';
@@ -31,10 +32,13 @@ export interface QuoteCall {
   readonly maxAgeMs?: number;
   /** Takes what is older than the bound by so much without a try for newer, in milliseconds. */
   readonly maxStaleMs?: number;
+  /** Takes what is there, and waits for nothing. */
+  readonly onlyIfCached?: true;
   /** When the client stops waiting, by the clock. */
   readonly deadline?: number;
 }
 
+/** As it is when the outcome is given; it may be newer a moment later. */
 export type Quote = Pick<Line, 'symbol' | 'record' | 'hash' | 'sentAt'>;
 
 export type QuoteOutcome =
@@ -50,6 +54,8 @@ export type QuoteOutcome =
       readonly from: 'memory' | 'own-turn' | 'other-turn';
       /** Beyond the bound. */
       readonly stale: boolean;
+      /** Whether it was waited for because the client wants nothing older. */
+      readonly isWish: boolean;
       /** When asking again is likely to bring something new. */
       readonly pollAfterMs: number;
     }
@@ -99,23 +105,24 @@ export function createQuotes(options: QuotesOptions): Quotes {
   const board = new Board(figures);
   const journal = createJournal(store, runtime, figures, (entry, now) => board.learn(entry, now));
   const turns = createTurns({ ...options, runtime }, journal, board, figures);
+  const shyness = createShyness(random);
   let refreshing = false;
 
   /** Brings the memory up to date, and refreshes if it is time and nobody here does already. */
-  async function keepUp(deadline: number): Promise<boolean> {
+  async function keepUp(deadline: number): Promise<void> {
     if (journal.isOld(clock())) await journal.poll();
-    if (refreshing || !isDue('refresh') || deadline - clock() < leastTurnMs) return false;
+    if (refreshing || !isRefreshDue() || deadline - clock() < leastTurnMs) return;
     refreshing = true;
     try {
       // What is due may be somebody else's by now.
       if (!journal.isCurrent(clock())) await journal.poll();
-      return isDue('refresh') && (await turns.take('refresh', [], deadline));
+      if (isRefreshDue()) shyness.heed(await turns.take('refresh', [], deadline));
     } finally {
       refreshing = false;
     }
   }
 
-  const isDue = (kind: 'refresh' | 'wanted' | 'test') => clock() >= dueAt(kind);
+  const isRefreshDue = () => clock() >= dueAt('refresh') + shyness.of(journal.control.turn);
   const dueAt = (kind: 'refresh' | 'wanted' | 'test') =>
     Math.max(journal.due(kind, clock()), board.notBefore);
 
@@ -171,7 +178,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     // Of many who wait for the same, those who come anew go on; the others help if nobody does.
     const patience = unsaid.length > 0 && napMs === firstNapMs ? 0 : helpAfterMs * (1 + random());
     if (now >= dueAt(kind) + patience && deadline - now >= leastTurnMs)
-      return turns.take(kind, open, deadline);
+      return (await turns.take(kind, open, deadline)) === 'taken';
     if (unsaid.length > 0 && said.size < mostWants && !journal.isAway(now)) {
       try {
         journal.saw(await store.want(unsaid));
@@ -201,7 +208,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       let waited = false;
       let own = false;
       let napMs = firstNapMs;
-      while (isWorthWaiting(looked, caller, isWish)) {
+      while (!call.onlyIfCached && isWorthWaiting(looked, caller, isWish)) {
         const waitMs = looked.missing.length > 0 ? figures.waitMs : softWaitMs;
         const end = Math.min(arrived + waitMs, deadline);
         const denied = board.denial(view.id, clock());
@@ -220,7 +227,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
   };
 
   function outcomeOf(
-    { view, symbols }: QuoteCall,
+    { view, symbols, maxAgeMs }: QuoteCall,
     { found, older, missing, unknown }: Looked,
     from: 'memory' | 'own-turn' | 'other-turn',
   ): QuoteOutcome {
@@ -247,6 +254,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       unknown,
       from,
       stale: now - oldest > figures.boundMs,
+      isWish: maxAgeMs !== undefined,
       pollAfterMs: Math.ceil(sheet.lines.size / figures.mostSymbols) * figures.paceMs,
     };
   }

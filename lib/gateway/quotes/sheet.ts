@@ -1,7 +1,7 @@
 /** The quotes of one view that an instance has in memory, and how much each is in demand. */
 
 import type { Figures } from './figures.ts';
-import { hashOf, textHash } from './hash.ts';
+import { textHash } from './hash.ts';
 import { type View, viewOfId } from './view.ts';
 
 /** One symbol of a view. */
@@ -10,8 +10,8 @@ export interface Line {
   readonly mark: number;
   /** The record as the upstream sent it. */
   record: Uint8Array;
-  /** Changes with the record. */
-  hash: number;
+  /** Changes with the record; worked out when it is first wanted. */
+  hash: number | undefined;
   /** Just before the upstream was asked, in milliseconds since the epoch. */
   sentAt: number;
   /** When a client last asked any instance for it, as far as is known here. */
@@ -46,12 +46,15 @@ export class Sheet {
   put(symbol: string, record: Uint8Array, sentAt: number): void {
     const line = this.lines.get(symbol);
     if (line && line.sentAt >= sentAt) return;
-    const hash = hashOf(record);
-    if (line) Object.assign(line, { record, hash, sentAt });
-    else {
+    if (line) {
+      line.record = record;
+      line.hash = undefined;
+      line.sentAt = sentAt;
+    } else {
       // Whoever had it fetched wanted it.
       const asked = { askedAt: sentAt, toldAt: sentAt, demand: 0, untold: 0 };
-      this.lines.set(symbol, { symbol, mark: markOf(symbol), record, hash, sentAt, ...asked });
+      const mark = markOf(symbol);
+      this.lines.set(symbol, { symbol, mark, record, hash: undefined, sentAt, ...asked });
     }
   }
 

@@ -52,8 +52,12 @@ export interface UpstreamSays {
 }
 
 export type TurnOutcome =
-  /** `body` is an array of records of symbols that were asked for; `unknown` were asked for and are not in it. */
-  | { readonly kind: 'answer'; readonly body: Uint8Array; readonly unknown: readonly string[] }
+  /** Records by symbol, as the upstream sent each; `unknown` were asked for and did not come. */
+  | {
+      readonly kind: 'answer';
+      readonly records: ReadonlyMap<string, Uint8Array>;
+      readonly unknown: readonly string[];
+    }
   /** At least one of the symbols is refused. */
   | { readonly kind: 'rejected'; readonly says: UpstreamSays }
   /** Nobody gets this view for a while, whatever the symbols. */

@@ -31,7 +31,7 @@ export interface Symbols {
   /** Groups that are still to be tested; of two halves the one to begin with. */
   pending(): readonly Group[];
   /** @param now when the entry was read */
-  learn(entry: Entry, records: Iterable<string>, now: number): Learnt;
+  learn(entry: Entry, now: number): Learnt;
   learnUnknown(symbol: string, until: number): void;
 }
 
@@ -113,13 +113,13 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
       }
       return [...found];
     },
-    learn({ symbols, sibling = [], outcome, view, caller = '' }, records, now) {
+    learn({ symbols, sibling = [], outcome, view, caller = '' }, now) {
       const until = now + unknownMs;
       const of = { view, caller };
       if (outcome.kind === 'answer') {
         const says = sibling.map((one) => groups.get(one)?.says).find((one) => one) ?? noWords;
         let proved = 0;
-        for (const symbol of records) if (prove(symbol)) proved++;
+        for (const symbol of outcome.records.keys()) if (prove(symbol)) proved++;
         for (const symbol of outcome.unknown) refute(symbol, until);
         const bad = sibling.filter((symbol) => !proven.has(symbol));
         const refuted = bad.length > 0 ? suspect(bad, says, until, of) : [];

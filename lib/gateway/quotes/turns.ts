@@ -8,7 +8,7 @@ import { type Plan, planRefresh, planTest, planWanted, type Situation, wantsOf }
 import { coalesceMs, type Figures, minuteMs } from './figures.ts';
 import type { Journal } from './journal.ts';
 import type { AskUpstream, Permissions, Runtime, UpstreamAnswer } from './ports.ts';
-import { cutRecords, joinRecords } from './records.ts';
+import { cutRecords } from './records.ts';
 import { markOf } from './sheet.ts';
 import {
   type Entry,
@@ -27,15 +27,17 @@ export interface TurnPorts {
   readonly runtime: Runtime;
 }
 
+/** `taken`: what came of it is known by now. `lost`: somebody else has it. `idle`: there is nothing to ask for. */
+export type Taken = 'taken' | 'lost' | 'idle';
+
 export interface Turns {
   /**
    * Takes a turn of this kind now, if there is anything to ask for and nobody else has it.
    *
    * @param own what the caller waits for himself
    * @param deadline when he stops waiting
-   * @returns whether the upstream was asked, or would have been
    */
-  take(kind: TurnKind, own: readonly Want[], deadline: number): Promise<boolean>;
+  take(kind: TurnKind, own: readonly Want[], deadline: number): Promise<Taken>;
 }
 
 const planners = { refresh: planRefresh, wanted: planWanted, test: planTest } as const;
@@ -52,14 +54,14 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
   const { store, permissions, upstream, runtime } = ports;
   const { clock } = runtime;
 
-  async function take(kind: TurnKind, own: readonly Want[], deadline: number): Promise<boolean> {
+  async function take(kind: TurnKind, own: readonly Want[], deadline: number): Promise<Taken> {
     const now = clock();
     const wants = [...journal.control.wants.map(readWant), ...own];
     const situation: Situation = { board, figures, flights: journal.flights(now), wants, now };
     const plan = planners[kind](situation);
-    if (!plan) return false;
+    if (!plan) return 'idle';
     const turn = await claim(plan, situation);
-    if (turn === undefined) return false;
+    if (turn === undefined) return 'lost';
     const { sentAt, outcome } = await askOnce(plan, deadline);
     const entry: Entry = {
       turn,
@@ -80,7 +82,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       journal.sawOwn(entry);
       await store.write(entry).catch(() => journal.failed(clock()));
     }
-    return true;
+    return 'taken';
   }
 
   /** The number of the turn; 0 when there is no store to ask, undefined when somebody else has it. */
@@ -151,10 +153,10 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       case 'answer': {
         const records = cutRecords(answer.body);
         if (!records) return failed();
-        const found = symbols.flatMap((symbol) => records.get(symbol) ?? []);
+        const asked = new Set(symbols);
         return {
           kind: 'answer',
-          body: joinRecords(found),
+          records: new Map([...records].filter(([symbol]) => asked.has(symbol))),
           unknown: symbols.filter((symbol) => !records.has(symbol)),
         };
       }

@@ -1,0 +1,76 @@
+/** Quotes as an answer of HTTP: the records as they came, in the order asked, and the truth about their age. */
+
+import { ageHeader, cacheStatus, matchesTag, readCacheWishes, weakTag } from '../cache-headers.ts';
+import { defaultFigures } from './figures.ts';
+import { hashOf, hashOfAll } from './hash.ts';
+import type { Quote, QuoteCall, QuoteOutcome } from './quotes.ts';
+import { joinRecords } from './records.ts';
+
+export interface QuoteResponse {
+  readonly status: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** What a client's headers say about the age that he wants; in lower case. */
+export function quoteWishes(
+  headers: Readonly<Record<string, string>>,
+): Pick<QuoteCall, 'maxAgeMs' | 'maxStaleMs' | 'onlyIfCached'> {
+  return readCacheWishes(headers['cache-control']);
+}
+
+/** @param boundMs the figure of the same name, when it is not the default */
+export function quoteResponse(
+  outcome: Extract<QuoteOutcome, { kind: 'quotes' }>,
+  headers: Readonly<Record<string, string>>,
+  boundMs = defaultFigures.boundMs,
+): QuoteResponse {
+  const { quotes, ageMs, unknown, from, stale, pollAfterMs } = outcome;
+  const etag = weakTag(hashOfAll(quotes.map(hashOfQuote)));
+  const known = {
+    etag,
+    age: ageHeader(ageMs),
+    // A client may keep it, to ask with its tag whether it changed.
+    'cache-control': 'private, no-cache',
+    'cache-status': cacheStatus({
+      ...(from !== 'memory' && { fwd: outcome.isWish ? ('request' as const) : ('miss' as const) }),
+      collapsed: from === 'other-turn',
+      ttlMs: boundMs - ageMs,
+      ...(stale && { detail: 'older-than-the-bound' }),
+    }),
+    'x-poll-after': String(Math.max(1, Math.ceil(pollAfterMs / 1000))),
+    // Symbols are printable and have no comma: the parameter's check says so.
+    ...(unknown.length > 0 && { 'x-unknown-symbols': unknown.join(',') }),
+  };
+  if (matchesTag(headers['if-none-match'], etag))
+    return { status: 304, headers: known, body: new Uint8Array() };
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', ...known },
+    body: joinRecords(quotes.map(({ record }) => record)),
+  };
+}
+
+/** Most answers hold quotes that others held before. */
+function hashOfQuote(quote: Quote): number {
+  quote.hash ??= hashOf(quote.record);
+  return quote.hash;
+}
+
+/**
+ * What is known beside a refusal: put into its problem+json as `known`, each record with its age in seconds,
+ * and `missing`, the symbols of which nothing is known that may be shown.
+ */
+export function withKnown(
+  problem: Uint8Array,
+  { known, missing }: { readonly known: readonly Quote[]; readonly missing: readonly string[] },
+  now: number,
+): Uint8Array {
+  const text = new TextDecoder().decode(problem).trimEnd();
+  const decoder = new TextDecoder();
+  const records = known.map(
+    ({ record, sentAt }) => `{"age":${ageHeader(now - sentAt)},"snapshot":${decoder.decode(record)}}`,
+  );
+  const members = `"missing":${JSON.stringify(missing)},"known":[${records.join(',')}]`;
+  return new TextEncoder().encode(`${text.slice(0, -1)}${text === '{}' ? '' : ','}${members}}`);
+}

@@ -1,0 +1,32 @@
+/** Quotes that all instances share, and their ports. */
+
+export { type QuoteResponse, quoteResponse, quoteWishes, withKnown } from './answer.ts';
+export { defaultFigures, type Figures } from './figures.ts';
+export { createMemoryQuoteStore } from './memory-store.ts';
+export type {
+  AskUpstream,
+  Permission,
+  PermissionAnswer,
+  Permissions,
+  UpstreamAnswer,
+} from './ports.ts';
+export {
+  createQuotes,
+  type Quote,
+  type QuoteCall,
+  type QuoteOutcome,
+  type Quotes,
+  type QuotesOptions,
+} from './quotes.ts';
+export type {
+  Control,
+  Entry,
+  Flight,
+  QuoteStore,
+  StoreNews,
+  Turn,
+  TurnKind,
+  TurnOutcome,
+  UpstreamSays,
+} from './store.ts';
+export { type View, viewOf } from './view.ts';
