@@ -30,7 +30,7 @@ export function createPermits(time: VirtualTime, storeMs: () => number): Permits
     if (room <= 0) return leaves;
     if (priority === 'interactive') return now;
     // What is left has to last until the first leaves the window: slower now rather than nothing then.
-    return Math.max(now, lastBackground + Math.max(paceMs, (leaves - now) / (room + 1)));
+    return lastBackground + Math.max(paceMs, (leaves - now) / (room + 1));
   }
 
   return {
@@ -43,7 +43,7 @@ export function createPermits(time: VirtualTime, storeMs: () => number): Permits
         const next = nextAt(priority);
         if (next <= now) {
           given.push(now);
-          if (priority === 'background') lastBackground = Math.max(lastBackground + paceMs, now - paceMs / 2);
+          if (priority === 'background') lastBackground = Math.max(next, now - paceMs / 2);
           let used = false;
           const validUntil = now + lifeMs;
           const use = () => {

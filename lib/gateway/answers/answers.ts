@@ -1,0 +1,160 @@
+/**
+ * Answers that many clients can share: kept by canonical request for as long as the operation's freshness
+ * allows, in memory and in a store for all instances. Of equal requests that nobody has an answer to, one asks
+ * the upstream, over all instances; of those that have an old one, one asks and all others get the old one.
+ */
+
+import type { FreshnessMs } from './freshness.ts';
+import { createKept } from './kept.ts';
+import type { AnswerContent, AnswerStore, StoredAnswer } from './store.ts';
+
+export interface AnswersOptions {
+  readonly store: AnswerStore;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+  readonly sleep?: (milliseconds: number) => Promise<void>;
+  /** For answers in memory. Default 32 MiB. */
+  readonly mostBytes?: number;
+  /** How long a refusal stands for the next one. Default 1.5 s. */
+  readonly refusalMs?: number;
+  /** How long a request waits for another's answer. Default 4 s. */
+  readonly waitMs?: number;
+  /** The least `max-age` of a client that is honoured. Default 1 s. */
+  readonly leastMaxAgeMs?: number;
+}
+
+export interface AnswerCall {
+  readonly key: string;
+  readonly freshness: FreshnessMs;
+  /** Asks the upstream: draws a permission, signs, sends, reads. Never rejects. */
+  readonly fetch: () => Promise<AnswerContent>;
+  /** How long that takes at most, in milliseconds. */
+  readonly fetchMs: number;
+  readonly maxAgeMs?: number;
+  readonly maxStaleMs?: number;
+  readonly onlyIfCached?: true;
+  /** When the client stops waiting, by the clock. */
+  readonly deadline?: number;
+}
+
+export type AnswerOutcome =
+  | {
+      readonly kind: 'answer' | 'refused';
+      readonly answer: StoredAnswer;
+      readonly ageMs: number;
+      /** How long it is still fresh, in milliseconds; below zero when it is not. */
+      readonly ttlMs: number;
+      /** `own` and `other`: this request, or another one, asked the upstream meanwhile. */
+      readonly from: 'memory' | 'store' | 'own' | 'other';
+    }
+  /** Nothing is there, and it could not be had in time. */
+  | { readonly kind: 'unavailable'; readonly retryAfterMs: number };
+
+export interface Answers {
+  ask(call: AnswerCall): Promise<AnswerOutcome>;
+}
+
+const firstNapMs = 40;
+const longestNapMs = 250;
+/** After a failure of the store it is left alone for so long. */
+const awayMs = 1000;
+
+export function createAnswers(options: AnswersOptions): Answers {
+  const { store, clock = Date.now, mostBytes = 32 * 1024 * 1024, refusalMs = 1500 } = options;
+  const { waitMs = 4000, leastMaxAgeMs = 1000 } = options;
+  const sleep = options.sleep ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
+  const kept = createKept(mostBytes);
+  const fetching = new Map<string, Promise<StoredAnswer>>();
+  let awayUntil = Number.NEGATIVE_INFINITY;
+
+  /** Undefined, too, when the store cannot be asked. */
+  async function tried<T>(work: () => Promise<T>): Promise<T | undefined> {
+    if (clock() < awayUntil) return undefined;
+    try {
+      return await work();
+    } catch {
+      awayUntil = clock() + awayMs;
+      return undefined;
+    }
+  }
+
+  function ageLimit({ freshness: { freshMs }, maxAgeMs }: AnswerCall, { kind }: StoredAnswer): number {
+    if (kind === 'refused') return Math.min(refusalMs, freshMs);
+    return maxAgeMs === undefined ? freshMs : Math.min(freshMs, Math.max(leastMaxAgeMs, maxAgeMs));
+  }
+
+  const isFresh = (call: AnswerCall, answer: StoredAnswer | undefined, now: number) =>
+    answer !== undefined && now - answer.askedAt <= ageLimit(call, answer);
+
+  /** Whether it may be given while somebody asks anew, or nobody can. */
+  function isUsable(call: AnswerCall, answer: StoredAnswer | undefined, now: number) {
+    if (answer?.kind !== 'answer') return false;
+    const { freshMs, staleMs } = call.freshness;
+    const most = call.maxStaleMs === undefined ? staleMs : Math.min(staleMs, call.maxStaleMs);
+    return call.maxAgeMs === undefined && now - answer.askedAt <= freshMs + most;
+  }
+
+  function outcome(
+    call: AnswerCall,
+    answer: StoredAnswer,
+    from: 'memory' | 'store' | 'own' | 'other',
+  ): AnswerOutcome {
+    const ageMs = Math.max(0, clock() - answer.askedAt);
+    return { kind: answer.kind, answer, ageMs, ttlMs: call.freshness.freshMs - ageMs, from };
+  }
+
+  /** Once for all who ask this instance meanwhile. */
+  function fetchOnce({ key, fetch, freshness: { freshMs, staleMs } }: AnswerCall, old?: StoredAnswer) {
+    const running = fetching.get(key);
+    if (running) return running;
+    const run = (async () => {
+      const askedAt = clock();
+      const answer = { ...(await fetch()), askedAt };
+      // A refusal does not take the place of an answer that may still be shown.
+      if (answer.kind === 'answer' || old?.kind !== 'answer') kept.put(key, answer);
+      if (answer.kind === 'answer') await tried(() => store.write(key, answer, askedAt + freshMs + staleMs));
+      else if (old?.kind !== 'answer') await tried(() => store.write(key, answer, askedAt + refusalMs));
+      else await tried(() => store.release(key));
+      return answer;
+    })().finally(() => fetching.delete(key));
+    fetching.set(key, run);
+    return run;
+  }
+
+  return {
+    async ask(call) {
+      const { key, deadline = Number.POSITIVE_INFINITY, fetchMs } = call;
+      const arrived = clock();
+      const mine = kept.get(key);
+      if (mine && isFresh(call, mine, arrived)) return outcome(call, mine, 'memory');
+      const running = fetching.get(key);
+      if (running && !isUsable(call, mine, arrived)) return outcome(call, await running, 'other');
+
+      const end = Math.min(arrived + waitMs, deadline);
+      let napMs = firstNapMs;
+      let best = mine;
+      for (let round = 0; ; round++) {
+        const shared = await tried(() => store.read(key));
+        if (shared && shared.askedAt > (best?.askedAt ?? 0)) {
+          best = shared;
+          kept.put(key, shared);
+        }
+        if (best && isFresh(call, best, clock())) return outcome(call, best, round > 0 ? 'other' : 'store');
+        if (call.onlyIfCached) break;
+        const now = clock();
+        const isMine = await tried(() => store.lease(key, now, now + fetchMs));
+        // Without a store nobody else can be waited for.
+        if (isMine !== false) {
+          const fetched = await fetchOnce(call, best);
+          if (fetched.kind === 'refused' && best && isUsable(call, best, clock())) break;
+          return outcome(call, fetched, 'own');
+        }
+        if (isUsable(call, best, clock()) || clock() >= end) break;
+        await sleep(Math.min(napMs, Math.max(1, end - clock())));
+        napMs = Math.min(longestNapMs, napMs * 1.5);
+      }
+      if (best && isUsable(call, best, clock())) return outcome(call, best, 'store');
+      return { kind: 'unavailable', retryAfterMs: 1000 };
+    },
+  };
+}

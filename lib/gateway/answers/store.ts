@@ -1,0 +1,56 @@
+/** Where answers are kept for all instances, and who of them asks the upstream. */
+
+/** A refusal is JSON that the gateway reads back; to this cache it is opaque. */
+export type AnswerContent =
+  | { readonly kind: 'answer'; readonly body: Uint8Array }
+  | { readonly kind: 'refused'; readonly refusal: unknown };
+
+export type StoredAnswer = AnswerContent & {
+  /** The moment just before the upstream was asked, in milliseconds since the epoch. */
+  readonly askedAt: number;
+};
+
+/**
+ * Port. Rejects when the store cannot be asked or takes too long; it never hangs. `read` may be some
+ * milliseconds behind, `lease` decides on what is.
+ */
+export interface AnswerStore {
+  read(key: string): Promise<StoredAnswer | undefined>;
+  /** Until then nobody else gets it. True for one of those who ask at once. */
+  lease(key: string, now: number, until: number): Promise<boolean>;
+  /** Ends the lease early, for those who wait. */
+  release(key: string): Promise<void>;
+  /**
+   * After `expiresAt` (ms since the epoch) it may be dropped. An answer that is too large for the store is
+   * left out, which is no failure.
+   */
+  write(key: string, answer: StoredAnswer, expiresAt: number): Promise<void>;
+}
+
+/** For one process: the local run, and tests. */
+export function createMemoryAnswerStore(): AnswerStore {
+  const answers = new Map<string, { readonly answer: StoredAnswer; readonly expiresAt: number }>();
+  const leases = new Map<string, number>();
+  return {
+    async read(key) {
+      return answers.get(key)?.answer;
+    },
+    async lease(key, now, until) {
+      if ((leases.get(key) ?? 0) > now) return false;
+      leases.set(key, until);
+      return true;
+    },
+    async release(key) {
+      leases.delete(key);
+    },
+    async write(key, answer, expiresAt) {
+      for (const [old, { expiresAt: at }] of answers) {
+        if (at > answer.askedAt) break;
+        answers.delete(old);
+        leases.delete(old);
+      }
+      answers.delete(key);
+      answers.set(key, { answer, expiresAt });
+    },
+  };
+}
