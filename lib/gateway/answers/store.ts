@@ -51,6 +51,7 @@ export function createMemoryAnswerStore(): AnswerStore {
       }
       answers.delete(key);
       answers.set(key, { answer, expiresAt });
+      leases.delete(key);
     },
   };
 }

@@ -18,15 +18,17 @@ export {
   type Quotes,
   type QuotesOptions,
 } from './quotes.ts';
-export type {
-  Control,
-  Entry,
-  Flight,
-  QuoteStore,
-  StoreNews,
-  Turn,
-  TurnKind,
-  TurnOutcome,
-  UpstreamSays,
+export {
+  type Control,
+  type Entry,
+  type Flight,
+  mostWants,
+  noControl,
+  type QuoteStore,
+  type StoreNews,
+  type Turn,
+  type TurnKind,
+  type TurnOutcome,
+  type UpstreamSays,
 } from './store.ts';
 export { type View, viewOf } from './view.ts';

@@ -26,6 +26,8 @@ export interface Journal {
   /** Turns that were taken and whose outcome may still come. */
   flights(now: number): readonly Flight[];
   saw(control: Control): void;
+  /** What a refused write says: the control item as it certainly is. */
+  lostTo(control: Control): void;
   sawOwn(entry: Entry): void;
   failed(now: number): void;
 }
@@ -82,6 +84,16 @@ export function createJournal(
     if (found.turn >= control.turn) control = found;
   }
 
+  function lostTo(found: Control): void {
+    if (found.turn < control.turn) {
+      // A write does not see the past: the journal began anew.
+      upTo = 0;
+      missing.clear();
+      read.clear();
+    }
+    control = found;
+  }
+
   function failed(now: number): void {
     awayUntil = now + awayMs;
   }
@@ -110,6 +122,7 @@ export function createJournal(
     flights: (now) =>
       control.flights.filter(({ turn, at }) => !read.has(turn) && Math.abs(now - at) < flightMs),
     saw,
+    lostTo,
     sawOwn(entry) {
       take([entry], clock());
     },

@@ -101,7 +101,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     try {
       const answer = await store.take(next);
       if (!answer.taken) {
-        journal.saw(answer.control);
+        journal.lostTo(answer.control);
         return undefined;
       }
       const taken = new Set(next.takesWants);

@@ -1,0 +1,110 @@
+/**
+ * The answer store of a deployed function, in the table of the quotes: an answer and its lease are items of
+ * their own, because taking a lease is paid for by the size of what it stands in. A function needs GetItem,
+ * PutItem, UpdateItem and DeleteItem on it.
+ */
+
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { AnswerContent, AnswerStore, StoredAnswer } from '../../lib/gateway/answers/index.ts';
+
+export interface DynamoAnswerStoreOptions {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  /** Names what shares answers: an upstream account, whose subscriptions decide what is in them. */
+  readonly partition: string;
+}
+
+/** DynamoDB's 400 kB, less keys and the other attributes. */
+const mostBytes = 390 * 1024;
+const mostUnpacked = 16 * 1024 * 1024;
+const quality = 5;
+
+export function createDynamoAnswerStore(options: DynamoAnswerStoreOptions): AnswerStore {
+  const { client, tableName: TableName, partition } = options;
+  const keyOf = (key: string, item: 'answer' | 'lease') => ({
+    pk: { S: `answers#${partition}#${key}` },
+    sk: { S: item },
+  });
+  return {
+    async read(key) {
+      const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(key, 'answer') }));
+      return Item && toAnswer(Item);
+    },
+    async lease(key, now, until) {
+      try {
+        await client.send(
+          new PutItemCommand({
+            TableName,
+            Item: { ...keyOf(key, 'lease'), lease_until: number(until), expires_at: seconds(until) },
+            ConditionExpression: 'attribute_not_exists(lease_until) OR lease_until <= :now',
+            ExpressionAttributeValues: { ':now': number(now) },
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+        return false;
+      }
+    },
+    async release(key) {
+      await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key, 'lease') }));
+    },
+    async write(key, { askedAt, ...content }, expiresAt) {
+      const packed = pack(content);
+      if (packed.length > mostBytes) return;
+      await client.send(
+        new PutItemCommand({
+          TableName,
+          Item: {
+            ...keyOf(key, 'answer'),
+            kind: { S: content.kind },
+            content: { B: packed },
+            asked_at: number(askedAt),
+            expires_at: seconds(expiresAt),
+          },
+        }),
+      );
+      // Whoever asks next finds the answer; should it be stale by then, he may ask anew.
+      await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key, 'lease') }));
+    },
+  };
+}
+
+const number = (value: number): AttributeValue.NMember => ({ N: String(Math.round(value)) });
+const seconds = (ms: number) => number(Math.ceil(ms / 1000));
+
+function pack(content: AnswerContent): Uint8Array {
+  const bytes =
+    content.kind === 'answer' ? content.body : Buffer.from(JSON.stringify(content.refusal ?? null));
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: quality,
+    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
+  return brotliCompressSync(bytes, { params });
+}
+
+/** Undefined for what is no answer. */
+function toAnswer({
+  kind,
+  content,
+  asked_at: asked,
+}: Record<string, AttributeValue>): StoredAnswer | undefined {
+  const askedAt = Number(asked?.N);
+  if (!content?.B || !Number.isFinite(askedAt)) return undefined;
+  try {
+    const bytes = brotliDecompressSync(content.B, { maxOutputLength: mostUnpacked });
+    if (kind?.S === 'answer') return { kind: 'answer', body: bytes, askedAt };
+    return { kind: 'refused', refusal: JSON.parse(bytes.toString()), askedAt };
+  } catch {
+    return undefined;
+  }
+}
