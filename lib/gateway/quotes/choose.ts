@@ -15,6 +15,8 @@ export interface Plan {
   readonly symbols: readonly string[];
   readonly sibling?: readonly string[];
   readonly caller?: string;
+  /** How many symbols that are waited for stay for a later turn of this kind. */
+  readonly left?: number;
 }
 
 export interface Situation {
@@ -60,7 +62,9 @@ export function planWanted(situation: Situation): Plan | undefined {
   const { alone } = scored(situation.board.sheet(view), situation);
   const symbols = topped(wants, alone, situation.figures.mostSymbols);
   const caller = situation.wants.find((want) => want.view === view && wants.includes(want.symbol))?.caller;
-  return { kind: 'wanted', view, symbols, ...(caller && { caller }) };
+  const left = [...provenWants(situation).values()].reduce((total, { length }) => total + length, 0);
+  const taken = Math.min(wants.length, situation.figures.mostSymbols);
+  return { kind: 'wanted', view, symbols, left: left - taken, ...(caller && { caller }) };
 }
 
 /**
@@ -69,9 +73,12 @@ export function planWanted(situation: Situation): Plan | undefined {
  */
 export function planTest(situation: Situation): Plan | undefined {
   const { board, figures, now } = situation;
-  const marks = marksInFlight(situation.flights);
+  // In whatever view a symbol is asked for, the answer says whether it exists.
+  const flights = situation.flights.map((flight) => ({ ...flight, view: categoryOf(board, flight.view) }));
+  const marks = marksInFlight(flights);
   const calls = new Map<string, Call>();
-  const isInFlight = (view: string, symbol: string) => marks.get(view)?.has(markOf(symbol)) ?? false;
+  const isInFlight = (view: string, symbol: string) =>
+    marks.get(categoryOf(board, view))?.has(markOf(symbol)) ?? false;
   const put = (call: Omit<Call, 'waiting' | 'kind'>, waiting: number) => {
     const key = `${call.caller}/${call.view}/${call.sibling ? call.symbols[0] : ''}`;
     const known = calls.get(key);
@@ -101,9 +108,12 @@ export function planTest(situation: Situation): Plan | undefined {
     .filter(({ caller }) => !board.isSpent(caller, now))
     .sort((a, b) => fewest.get(a.caller)! - fewest.get(b.caller)! || b.waiting - a.waiting);
   if (!best) return undefined;
-  const { waiting: _, ...plan } = best;
-  return plan;
+  const { waiting, ...plan } = best;
+  const all = [...calls.values()].reduce((total, call) => total + call.waiting, 0);
+  return { ...plan, left: all - waiting };
 }
+
+const categoryOf = (board: Board, view: string) => board.sheet(view).view.category;
 
 interface Call extends Plan {
   readonly caller: string;

@@ -61,8 +61,11 @@ export const defaultFigures: Figures = {
   mostUnknown: 10_000,
 };
 
-/** Between two turns that somebody waits for: what is wanted meanwhile goes along with the second. */
-export const coalesceMs = 20;
+/**
+ * Between two turns that somebody waits for: what is wanted meanwhile goes along with the second. Short while
+ * enough is left for a good call, longer for single symbols: after a cold start every call counts.
+ */
+export const coalesceMs = { many: 20, few: 150 } as const;
 /** After so long nobody counts on a turn's outcome any more; it may still come. */
 export const flightMs = 1500;
 /** An entry may be so much later than the upstream's answer could be. */

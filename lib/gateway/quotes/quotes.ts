@@ -84,6 +84,7 @@ const downAfter = 3;
 const firstNapMs = 30;
 const longestNapMs = 250;
 const helpAfterMs = 60;
+const anybody = '';
 
 interface Looked {
   readonly found: readonly Line[];
@@ -215,7 +216,13 @@ export function createQuotes(options: QuotesOptions): Quotes {
         if (clock() >= end || denied) break;
         waited = true;
         const sought = [...looked.missing, ...looked.older.map(({ symbol }) => symbol)];
-        const wants = sought.map((symbol) => ({ caller, view: view.id, symbol }));
+        const known = board.symbols(view.category);
+        // Whose wish it is matters only for symbols that have to be tested, and for what is wanted anew.
+        const wants = sought.map((symbol) => ({
+          caller: isWish || !known.isProven(symbol) ? caller : anybody,
+          view: view.id,
+          symbol,
+        }));
         const asked = await seek(wants, napMs, deadline);
         own ||= asked;
         napMs = asked ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);

@@ -109,7 +109,7 @@ export interface QuoteStore {
 }
 
 /** Keeps the control item small: every write of it is paid for by its size. */
-export const mostWants = 150;
+export const mostWants = 300;
 
 /** Longer ones are no symbols of anything; they are answered as unknown without asking anybody. */
 export const longestSymbol = 32;

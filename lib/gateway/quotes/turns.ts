@@ -45,6 +45,8 @@ const planners = { refresh: planRefresh, wanted: planWanted, test: planTest } as
 const mostTold = 100;
 /** Wanted turns a minute that may come one on the heels of the other. */
 const wantedBurst = 60;
+/** So many that are left are worth a call. */
+const manyLeft = 30;
 /** After a failure of the upstream; twice as much after each further one. */
 const firstPauseMs = 125;
 const longestPauseMs = 1000;
@@ -91,7 +93,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     const turn = journal.control.turn + 1;
     const next: Turn = {
       turn,
-      ...pacedAfter(plan.kind, situation.now),
+      ...pacedAfter(plan, situation.now),
       flights: [
         ...situation.flights,
         { turn, at: situation.now, view: plan.view, marks: plan.symbols.map(markOf) },
@@ -114,20 +116,20 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
   }
 
   /** When the next turns are due, once one of this kind is taken. */
-  function pacedAfter(kind: TurnKind, now: number): Pick<Turn, 'due' | 'tests'> {
+  function pacedAfter({ kind, left = 0 }: Plan, now: number): Pick<Turn, 'due' | 'tests'> {
     const { paceMs, testBurst, testsPerMinute } = figures;
     const { control } = journal;
     const due = { ...control.due };
     let { tests } = control;
     // Evenly, without making up for a pause.
     if (kind !== 'test') due.refresh = Math.max(journal.due('refresh', now) + paceMs, now + paceMs / 2);
-    if (kind === 'wanted')
-      due.wanted = now + (board.turns('wanted', now) < wantedBurst ? coalesceMs : paceMs);
+    const soonMs = left >= manyLeft ? coalesceMs.many : coalesceMs.few;
+    if (kind === 'wanted') due.wanted = now + (board.turns('wanted', now) < wantedBurst ? soonMs : paceMs);
     if (kind === 'test') {
       const msPerTest = minuteMs / testsPerMinute;
       const back = Math.max(0, now - tests.at) / msPerTest;
       tests = { left: Math.min(testBurst, tests.left + back) - 1, at: now };
-      due.test = now + Math.max(coalesceMs, (1 - tests.left) * msPerTest);
+      due.test = now + Math.max(soonMs, (1 - tests.left) * msPerTest);
     }
     return { due, tests };
   }

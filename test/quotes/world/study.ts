@@ -3,7 +3,7 @@
 import { packEntry } from '../../../functions/aws/quote-items.ts';
 import type { Figures } from '../../../lib/gateway/quotes/figures.ts';
 import { createQuotes, type QuoteOutcome } from '../../../lib/gateway/quotes/quotes.ts';
-import type { Control } from '../../../lib/gateway/quotes/store.ts';
+import type { Control, Entry } from '../../../lib/gateway/quotes/store.ts';
 import { Fleet } from './fleet.ts';
 import { type Client, exists } from './load.ts';
 import { createMeteredStore, type Meter } from './metered-store.ts';
@@ -22,6 +22,8 @@ export interface StudyOptions {
   /** From and to, in seconds. */
   readonly upstreamDown?: readonly [number, number];
   readonly storeAway?: readonly [number, number];
+  /** Told of each turn when it is written down. */
+  readonly onEntry?: (entry: Entry, now: number) => void;
   /** Told of each answer. */
   readonly onAnswer?: (client: Client, outcome: QuoteOutcome, arrived: number, answered: number) => void;
   /** Further requests: called once with what asks. */
@@ -69,7 +71,10 @@ export async function study(options: StudyOptions): Promise<Measured> {
   const time = new VirtualTime();
   const start = time.now();
   const store = createMeteredStore(time, random, {
-    entry: (entry) => packEntry(entry).length + itemBytes,
+    entry: (entry) => {
+      options.onEntry?.(entry, time.now());
+      return packEntry(entry).length + itemBytes;
+    },
     control: controlBytes,
   });
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
