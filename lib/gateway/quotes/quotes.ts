@@ -178,8 +178,12 @@ export function createQuotes(options: QuotesOptions): Quotes {
     const unsaid = open.map(wantKey).filter((key) => !said.has(key));
     // Of many who wait for the same, those who come anew go on; the others help if nobody does.
     const patience = unsaid.length > 0 && napMs === firstNapMs ? 0 : helpAfterMs * (1 + random());
-    if (now >= dueAt(kind) + patience && deadline - now >= leastTurnMs)
-      return (await turns.take(kind, open, deadline)) === 'taken';
+    if (now >= dueAt(kind) + patience && deadline - now >= leastTurnMs) {
+      const taken = await turns.take(kind, open, deadline);
+      // Idle: in another view it is under way already.
+      if (taken === 'idle') await sleep(napMs * (0.5 + random()));
+      return taken === 'taken';
+    }
     if (unsaid.length > 0 && said.size < mostWants && !journal.isAway(now)) {
       try {
         journal.saw(await store.want(unsaid));

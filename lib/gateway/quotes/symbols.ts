@@ -2,6 +2,8 @@
  * Which symbols of a category exist. A symbol is proven once the upstream gave a record of it; until then it
  * is asked for only among others that are unproven, because one that the upstream does not know may fail the
  * whole call. A call that failed is halved: if one half is good, a bad one is in the other, without asking.
+ * In the end a symbol is unknown only when it was refused alone, or when the upstream's words name it and
+ * their words have proved right before.
  */
 
 import type { Entry, UpstreamSays } from './store.ts';
@@ -46,11 +48,14 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   const proven = new Set<string>();
   const unknown = new Map<string, Unknown>();
   const groups = new Map<string, Group>();
+  /** Symbols that the upstream's words named, and how often that was right or wrong. */
+  const hints = { named: new Set<string>(), right: 0, wrong: 0 };
 
   /** Whether that is news. */
   function prove(symbol: string): boolean {
     groups.delete(symbol);
     unknown.delete(symbol);
+    if (hints.named.delete(symbol)) hints.wrong++;
     if (proven.has(symbol)) return false;
     proven.add(symbol);
     dropOldest(proven, mostProven);
@@ -60,6 +65,7 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   function refute(symbol: string, until: number, says?: UpstreamSays): void {
     groups.delete(symbol);
     proven.delete(symbol);
+    if (hints.named.delete(symbol)) hints.right++;
     // Set anew at the end, because the oldest are dropped first.
     unknown.delete(symbol);
     unknown.set(symbol, { until, ...(says && { says }) });
@@ -78,11 +84,31 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
       refute(only, until, says);
       return [only];
     }
-    const [half, sibling] = divided(symbols, says.message);
+    const named = namedBy(says.message, symbols);
+    if (named !== undefined && hints.right >= hintsToTrust && hints.wrong === 0) {
+      for (const symbol of symbols) groups.delete(symbol);
+      refute(named, until, says);
+      return [named];
+    }
+    if (named !== undefined) hints.named.add(named);
+    const [half, sibling] = named === undefined ? halves(symbols) : [without(symbols, named), [named]];
     const common = { ...of, says: withoutMessage(says) };
     for (const symbol of half) group(symbol, { ...common, symbols: half, sibling });
     for (const symbol of sibling) group(symbol, { ...common, symbols: sibling, sibling: half });
     return [];
+  }
+
+  /** What was suspected with the other half, of which nothing is known now. */
+  function clear(sibling: readonly string[], of: Pick<Group, 'view' | 'caller'>): void {
+    const [only] = sibling;
+    const says = groups.get(only ?? '')?.says ?? noWords;
+    for (const symbol of sibling) groups.delete(symbol);
+    // A single one stood apart for a reason. The others go with the unproven again.
+    if (only !== undefined && sibling.length === 1) alone(only, says, of);
+  }
+
+  function alone(symbol: string, says: UpstreamSays, of: Pick<Group, 'view' | 'caller'>): void {
+    if (!proven.has(symbol)) group(symbol, { ...of, symbols: [symbol], sibling: [], says });
   }
 
   function group(symbol: string, one: Group): void {
@@ -121,13 +147,17 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
         let proved = 0;
         for (const symbol of outcome.records.keys()) if (prove(symbol)) proved++;
         for (const symbol of outcome.unknown) refute(symbol, until);
-        const bad = sibling.filter((symbol) => !proven.has(symbol));
-        const refuted = bad.length > 0 ? suspect(bad, says, until, of) : [];
-        return { proved, refuted: [...outcome.unknown, ...refuted] };
+        const [bad, ...more] = sibling.filter((symbol) => !proven.has(symbol));
+        if (bad === undefined) return { proved, refuted: outcome.unknown };
+        if (more.length > 0) suspect([bad, ...more], says, until, of);
+        else if (hints.named.has(bad)) {
+          refute(bad, until, says);
+          return { proved, refuted: [...outcome.unknown, bad] };
+        } else alone(bad, says, of);
+        return { proved, refuted: outcome.unknown };
       }
       if (outcome.kind !== 'rejected') return { proved: 0, refuted: [] };
-      // Nothing is said of the other half now: it goes with the unproven again.
-      for (const symbol of sibling) groups.delete(symbol);
+      clear(sibling, of);
       return { proved: 0, refuted: suspect(symbols, outcome.says, until, of) };
     },
     learnUnknown(symbol, until) {
@@ -136,22 +166,22 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   };
 }
 
+const hintsToTrust = 3;
 const noWords: UpstreamSays = { status: 417, errorCode: 'INVALID_SYMBOL' };
 
 /** The upstream's words were about a call of many, and may name another of them. */
 const withoutMessage = ({ message: _, ...says }: UpstreamSays): UpstreamSays => says;
 
-/**
- * Two parts, the one to be tested first. Where the words name exactly one of the symbols, that one stands
- * apart: a hint that saves calls if it is right, and costs one if it is not.
- */
-function divided(
-  symbols: readonly string[],
-  message = '',
-): readonly [half: readonly string[], sibling: readonly string[]] {
-  const words = new Set(message.split(/[\s,;:'"()[\]]+/));
-  const named = symbols.filter((symbol) => words.has(symbol));
-  if (named.length === 1) return [symbols.filter((symbol) => symbol !== named[0]), named];
+/** The one of the symbols that the words name; undefined when they name none, or several. */
+function namedBy(words: string | undefined, symbols: readonly string[]): string | undefined {
+  const said = new Set((words ?? '').split(/[\s,;:'"()[\]]+/));
+  const named = symbols.filter((symbol) => said.has(symbol));
+  return named.length === 1 ? named[0] : undefined;
+}
+
+const without = (symbols: readonly string[], one: string) => symbols.filter((symbol) => symbol !== one);
+
+function halves(symbols: readonly string[]): readonly [readonly string[], readonly string[]] {
   const middle = Math.ceil(symbols.length / 2);
   return [symbols.slice(0, middle), symbols.slice(middle)];
 }

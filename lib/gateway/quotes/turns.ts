@@ -121,8 +121,11 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     const { control } = journal;
     const due = { ...control.due };
     let { tests } = control;
-    // Evenly, without making up for a pause.
-    if (kind !== 'test') due.refresh = Math.max(journal.due('refresh', now) + paceMs, now + paceMs / 2);
+    // Evenly, neither making up for a pause nor paying for what came in between: the budget sees to that.
+    if (kind !== 'test') {
+      const next = Math.max(journal.due('refresh', now) + paceMs, now + paceMs / 2);
+      due.refresh = Math.min(next, now + paceMs);
+    }
     const soonMs = left >= manyLeft ? coalesceMs.many : coalesceMs.few;
     if (kind === 'wanted') due.wanted = now + (board.turns('wanted', now) < wantedBurst ? soonMs : paceMs);
     if (kind === 'test') {
