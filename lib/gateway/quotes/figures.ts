@@ -43,7 +43,7 @@ export const defaultFigures: Figures = {
   paceMs: 206,
   mostSymbols: 100,
   mostTested: 40,
-  pollMs: 100,
+  pollMs: 70,
   boundMs: 30_000,
   hardBoundMs: 300_000,
   waitMs: 4000,

@@ -10,6 +10,8 @@ import type { VirtualTime } from './virtual-time.ts';
 /** Computing, and what the platform adds, while an instance cannot take another request. */
 const busyMs = 2;
 const recent = 16;
+/** The platform takes back what a burst left idle; here at once, so that a later burst begins cold. */
+const mostIdle = 64;
 
 export class Fleet {
   readonly #time: VirtualTime;
@@ -27,7 +29,10 @@ export class Fleet {
   async serve(call: QuoteCall): Promise<QuoteOutcome> {
     const instance = this.#take();
     const outcome = await instance.ask(call);
-    this.#time.after(busyMs, () => this.#idle.push(instance));
+    this.#time.after(busyMs, () => {
+      this.#idle.push(instance);
+      if (this.#idle.length > mostIdle) this.#idle.shift();
+    });
     return outcome;
   }
 

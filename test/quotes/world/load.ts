@@ -13,11 +13,15 @@ export interface LoadOptions {
   /** Names that do not exist, among which the junk is. */
   readonly junkNames?: number;
   readonly views?: readonly (readonly [id: string, share: number])[];
+  /** Clients share a few keys, named like this. Default 3, `key-0` and so on. */
+  readonly caller?: string;
+  readonly callers?: number;
   /** Parts of the symbols that are of a category; what is not named here is the first category's. */
   readonly etfShare?: number;
 }
 
 export interface Client {
+  /** What it asks for; another one each time where it says so. */
   readonly call: QuoteCall;
   /** Asked for and existing. */
   readonly existing: number;
@@ -36,7 +40,7 @@ export const oneView = [['US_STOCK', 1]] as const;
 
 export function createClients(random: () => number, options: LoadOptions): Client[] {
   const { clients, symbols, perClient = 20, junkShare = 0.01, junkNames = 20 } = options;
-  const { views = oneView, etfShare = 0.15 } = options;
+  const { views = oneView, etfShare = 0.15, caller = 'key-', callers = 3 } = options;
   const hasEtfs = views.some(([id]) => id.startsWith('US_ETF'));
   const etfs = hasEtfs ? Math.round(symbols * etfShare) : 0;
   const zipf = { US_STOCK: createZipf(symbols - etfs), US_ETF: createZipf(Math.max(1, etfs)) };
@@ -54,7 +58,7 @@ export function createClients(random: () => number, options: LoadOptions): Clien
       if (!isJunk && !chosen.has(name)) existing++;
       chosen.add(name);
     }
-    return { existing, call: { view, symbols: [...chosen], caller: `key-${index % 3}` } };
+    return { existing, call: { view, symbols: [...chosen], caller: `${caller}${index % callers}` } };
   });
 }
 

@@ -19,6 +19,10 @@ export interface StudyOptions {
   readonly figures?: Partial<Figures>;
   readonly unknown?: VirtualUpstreamOptions['unknown'];
   readonly downBy?: VirtualUpstreamOptions['downBy'];
+  /** Ages and waits count from this second on. Default 0: from the cold start. */
+  readonly countFrom?: number;
+  /** Whose ages count; everybody's when absent. */
+  readonly counts?: (client: Client) => boolean;
   /** From and to, in seconds. */
   readonly upstreamDown?: readonly [number, number];
   readonly storeAway?: readonly [number, number];
@@ -66,7 +70,7 @@ export interface Ages {
 }
 
 export async function study(options: StudyOptions): Promise<Measured> {
-  const { clients, seconds, everyMs = 5000, seed = 1 } = options;
+  const { clients, seconds, everyMs = 5000, seed = 1, countFrom = 0, counts = () => true } = options;
   const random = createRandom(seed);
   const time = new VirtualTime();
   const start = time.now();
@@ -105,11 +109,14 @@ export async function study(options: StudyOptions): Promise<Measured> {
     requests++;
     const outcome = await fleet.serve(client.call);
     const now = time.now();
-    waits.push(now - arrived);
+    const isCounted = arrived >= start + countFrom * 1000 && counts(client);
+    if (isCounted) waits.push(now - arrived);
     if (outcome.kind === 'quotes') {
       answered++;
-      oldest.push(outcome.ageMs);
-      for (const { sentAt } of outcome.quotes) ages.add(now - sentAt);
+      if (isCounted) {
+        oldest.push(outcome.ageMs);
+        for (const { sentAt } of outcome.quotes) ages.add(now - sentAt);
+      }
       if (outcome.quotes.length !== client.existing) wrong++;
       // Looking into every record would take longer than all the rest.
       else if (requests % 97 === 0)
@@ -142,7 +149,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
     waits: quantiles(waits),
     upstreamRequests: upstream.arrivals.length,
     worstMinute: worstMinute(upstream.arrivals),
-    results: counts(upstream.requests.map(({ result }) => result)),
+    results: tally(upstream.requests.map(({ result }) => result)),
     perUpstreamRequest: requests / Math.max(1, upstream.arrivals.length),
     meter: store.meter,
     instances: fleet.size,
@@ -208,7 +215,7 @@ function worstMinute(arrivals: readonly number[]): number {
   return worst;
 }
 
-function counts(values: readonly string[]): Record<string, number> {
+function tally(values: readonly string[]): Record<string, number> {
   const found: Record<string, number> = {};
   for (const value of values) found[value] = (found[value] ?? 0) + 1;
   return found;

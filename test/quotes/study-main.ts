@@ -1,0 +1,60 @@
+/**
+ * All situations at full size and length; about ten minutes. Arguments narrow the run, each a part of a name:
+ *
+ *     node --import tsx test/quotes/study-main.ts plain poison
+ */
+
+import { createClients } from './world/load.ts';
+import { passThrough } from './world/pass-through.ts';
+import { mixed, outage, plain, poison, rareSymbols } from './world/scenarios.ts';
+import { type Ages, report } from './world/study.ts';
+import { createRandom } from './world/virtual-time.ts';
+
+const full = { clients: 10_000, seconds: 600 };
+const short = { clients: 10_000, seconds: 180 };
+const seconds = ({ p50, p99, max }: Ages) => [p50, p99, max].map((ms) => (ms / 1000).toFixed(2)).join('/');
+
+const studies: Readonly<Record<string, () => Promise<string>>> = {
+  plain: async () => report('one category without flags, from cold', await plain(full)),
+  mixed: async () => report('two categories, five views, from cold', await mixed(full)),
+  'pass-through': async () => {
+    const clients = createClients(createRandom(7), { clients: full.clients, symbols: 1000 });
+    const { requests, answered } = await passThrough(clients, full.seconds);
+    return `pass-through: ${((100 * answered) / requests).toFixed(2)} % of ${requests} answered`;
+  },
+  'symbols-200': async () => report('200 symbols', await plain(short, { symbols: 200 })),
+  'symbols-5000': async () => report('5,000 symbols', await plain(short, { symbols: 5000 })),
+  'clients-100': async () => report('100 clients', await plain({ ...short, clients: 100 })),
+  cold: async () =>
+    [
+      report('cold start within 5 s, no junk', await plain({ ...full, seconds: 6 }, { junkShare: 0 })),
+      report('cold start within 5 s, junk', await plain({ ...full, seconds: 6 })),
+    ].join('\n'),
+  rare: async () =>
+    `rare symbol: wait p50/p99/max ${seconds(await rareSymbols({ ...full, seconds: 140 }))} s`,
+  down: async () => {
+    const lines: string[] = [];
+    for (const by of ['error', 'silence'] as const) {
+      const { measured, meanwhile, afterwards } = await outage(short, 'upstreamDown', 70, by);
+      lines.push(report(`upstream down for 30 s by ${by}`, measured));
+      lines.push(`  meanwhile ${meanwhile.join(' of ')}; 3 s later ages ${seconds(afterwards)} s`);
+    }
+    return lines.join('\n');
+  },
+  away: async () => {
+    const { measured, meanwhile, afterwards } = await outage(short, 'storeAway', 70);
+    return `${report('store away for 30 s', measured)}\n  meanwhile ${meanwhile.join(' of ')}; 3 s later ages ${seconds(afterwards)} s`;
+  },
+  poison: async () => {
+    const { clean, poisoned } = await poison(full, 62);
+    return `${report('without poison', clean)}\n${report('one caller poisons', poisoned)}`;
+  },
+};
+
+const filters = process.argv.slice(2);
+for (const [name, run] of Object.entries(studies)) {
+  if (filters.length > 0 && !filters.some((part) => name.includes(part))) continue;
+  const started = performance.now();
+  console.log(await run());
+  console.log(`  (${name}: ${((performance.now() - started) / 1000).toFixed(0)} s)`);
+}

@@ -1,0 +1,106 @@
+/** The situations that quotes have to stand, at any size and length. */
+
+import type { QuoteOutcome } from '../../../lib/gateway/quotes/index.ts';
+import { viewOfId } from '../../../lib/gateway/quotes/view.ts';
+import { appViews, type Client, createClients, type LoadOptions } from './load.ts';
+import { type Ages, type Measured, quantiles, type StudyOptions, study } from './study.ts';
+import { createRandom } from './virtual-time.ts';
+
+export interface Size {
+  readonly clients: number;
+  readonly seconds: number;
+}
+
+const load = (clients: number, change: Partial<LoadOptions> = {}) =>
+  createClients(createRandom(7), { clients, symbols: 1000, ...change });
+
+/** One category without flags, one unknown symbol in a hundred. */
+export const plain = (
+  { clients, seconds }: Size,
+  change: Partial<LoadOptions> = {},
+  more: Partial<StudyOptions> = {},
+): Promise<Measured> => study({ clients: load(clients, change), seconds, ...more });
+
+/** Two categories and the flags as apps mix them. */
+export const mixed = ({ clients, seconds }: Size): Promise<Measured> =>
+  study({ clients: load(clients, { views: appViews }), seconds });
+
+export interface Outage {
+  readonly measured: Measured;
+  /** Answered from the beginning of the outage to its end, of how many. */
+  readonly meanwhile: readonly [answered: number, requests: number];
+  /** From three seconds after its end on, for as long as that. */
+  readonly afterwards: Ages;
+}
+
+/** The upstream, or the store, is away for half a minute. */
+export async function outage(
+  { clients, seconds }: Size,
+  what: 'upstreamDown' | 'storeAway',
+  from: number,
+  downBy: 'error' | 'silence' = 'error',
+): Promise<Outage> {
+  const to = from + 30;
+  const ages: number[] = [];
+  let requests = 0;
+  let answered = 0;
+  let start: number | undefined;
+  const onAnswer = (_: Client, outcome: QuoteOutcome, arrived: number, now: number) => {
+    start ??= arrived;
+    const second = (arrived - start) / 1000;
+    if (second >= from && second < to) {
+      requests++;
+      if (outcome.kind === 'quotes') answered++;
+    }
+    if (second >= to + 3 && second < to + 6 && outcome.kind === 'quotes')
+      for (const { sentAt } of outcome.quotes) ages.push(now - sentAt);
+  };
+  const measured = await plain({ clients, seconds }, {}, { [what]: [from, to], downBy, onAnswer });
+  return { measured, meanwhile: [answered, requests], afterwards: quantiles(ages) };
+}
+
+/** Symbols that exist and that nobody has asked for, one every two seconds: how long whoever asks waits. */
+export async function rareSymbols({ clients, seconds }: Size): Promise<Ages> {
+  const waits: number[] = [];
+  await plain(
+    { clients, seconds },
+    { junkShare: 0 },
+    {
+      also: ({ time, ask }) => {
+        for (let second = 20, index = 0; second < seconds - 5; second += 2, index++)
+          time.after(second * 1000 + index * 37, async () => {
+            const call = { view: viewOfId('US_STOCK'), symbols: [`RARE${index}`], caller: 'key-1' };
+            const asked = time.now();
+            const outcome = await ask({ call, existing: 1 });
+            waits.push(outcome.kind === 'quotes' ? time.now() - asked : Number.POSITIVE_INFINITY);
+          });
+      },
+    },
+  );
+  return quantiles(waits);
+}
+
+export interface Poisoned {
+  readonly clean: Measured;
+  readonly poisoned: Measured;
+}
+
+/**
+ * One caller in twenty asks for a symbol in twenty that does not exist, another one each time. Ages are those
+ * of all others, once the cold start is over; without poison that caller asks for existing ones alone.
+ */
+export async function poison({ clients, seconds }: Size, countFrom: number): Promise<Poisoned> {
+  const others = load(Math.round(clients * 0.95));
+  const his = load(Math.round(clients * 0.05), { caller: 'poison-', callers: 1, junkShare: 0 });
+  let count = 0;
+  const poisonous = his.map((client) => ({
+    existing: client.existing - 1,
+    get call() {
+      const [, ...symbols] = client.call.symbols;
+      return { ...client.call, symbols: [`0X${(count++).toString(36)}`, ...symbols] };
+    },
+  }));
+  const counts = ({ call }: Client) => !call.caller.startsWith('poison');
+  const run = (all: readonly Client[]) => study({ clients: all, seconds, countFrom, counts });
+  return { clean: await run([...others, ...his]), poisoned: await run([...others, ...poisonous]) };
+}
