@@ -56,7 +56,7 @@ export const defaultFigures: Figures = {
   turnsPerCaller: 20,
   testBurst: 120,
   testsPerMinute: 24,
-  unknownPerCaller: 6,
+  unknownPerCaller: 20,
   mostLines: 20_000,
   mostUnknown: 10_000,
 };

@@ -4,8 +4,11 @@ import { currentMs, entrySlackMs, type Figures, flightMs } from './figures.ts';
 import type { Runtime } from './ports.ts';
 import { type Control, type Entry, type Flight, noControl, type QuoteStore, type TurnKind } from './store.ts';
 
-/** After a failure of the store it is left alone for so long. */
-const awayMs = 1000;
+/** After a failure of the store it is left alone for so long, and longer after each further one. */
+const firstAwayMs = 1000;
+const longestAwayMs = 5000;
+/** Without a store an instance refreshes for itself alone, this often. */
+const alonePaceMs = 3000;
 /** A time further ahead than this was written by a clock that is wrong. */
 const mostAheadMs = 15_000;
 /** Entries that are late and asked for one by one; more at once would be a journal with holes. */
@@ -28,13 +31,14 @@ export interface Journal {
   saw(control: Control): void;
   /** What a refused write says: the control item as it certainly is. */
   lostTo(control: Control): void;
+  /** What this instance did: in a turn, or (turn 0) for itself alone. */
   sawOwn(entry: Entry): void;
   failed(now: number): void;
 }
 
 export function createJournal(
   store: QuoteStore,
-  { clock }: Runtime,
+  { clock, random }: Runtime,
   figures: Figures,
   learn: (entry: Entry, now: number) => void,
 ): Journal {
@@ -44,6 +48,8 @@ export function createJournal(
   let control = noControl;
   let readAt = Number.NEGATIVE_INFINITY;
   let awayUntil = Number.NEGATIVE_INFINITY;
+  let awayMs = firstAwayMs;
+  let aloneDue = Number.NEGATIVE_INFINITY;
   let polling: Promise<void> | undefined;
   /** The last turn whose entry was read. */
   let upTo = 0;
@@ -77,6 +83,7 @@ export function createJournal(
     take(news.entries, now);
     saw(news.control);
     readAt = now;
+    awayMs = firstAwayMs;
   }
 
   function saw(found: Control): void {
@@ -95,7 +102,11 @@ export function createJournal(
   }
 
   function failed(now: number): void {
+    if (now < awayUntil) return;
+    // Not all instances at the same moment, and none before it has served from memory for a while.
+    if (awayMs === firstAwayMs) aloneDue = now + (0.3 + 0.7 * random()) * alonePaceMs;
     awayUntil = now + awayMs;
+    awayMs = Math.min(longestAwayMs, 2 * awayMs);
   }
 
   return {
@@ -116,6 +127,7 @@ export function createJournal(
       return polling;
     },
     due(kind, now) {
+      if (now < awayUntil && kind === 'refresh') return aloneDue;
       const due = control.due[kind];
       return due > now + mostAheadMs ? now : due;
     },
@@ -124,7 +136,12 @@ export function createJournal(
     saw,
     lostTo,
     sawOwn(entry) {
-      take([entry], clock());
+      const now = clock();
+      if (entry.turn > 0) take([entry], now);
+      else {
+        learn(entry, now);
+        aloneDue = now + alonePaceMs;
+      }
     },
     failed,
   };

@@ -78,6 +78,8 @@ export interface Quotes {
 const leastTurnMs = 500;
 /** How long a request that has something to show waits for something newer. */
 const softWaitMs = 1000;
+/** How long a request waits when there is no store: for its own turn, because nobody shares the work. */
+const aloneWaitMs = 100;
 /** With so many failures in a row nobody waits any more. */
 const downAfter = 3;
 /** A request that waits looks again after the first time, and then ever less often. */
@@ -151,7 +153,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
   /** Whether it makes sense to wait for what was not found. */
   function isWorthWaiting({ older, missing }: Looked, caller: string, isWish: boolean): boolean {
     if (missing.length > 0) return board.failures < downAfter && !board.isSpent(caller, clock());
-    if (older.length === 0 || board.failures > 0) return false;
+    if (older.length === 0 || board.failures > 0 || journal.isAway(clock())) return false;
     return !isWish || board.turns('wanted', clock(), caller) < figures.turnsPerCaller;
   }
 
@@ -214,7 +216,11 @@ export function createQuotes(options: QuotesOptions): Quotes {
       let own = false;
       let napMs = firstNapMs;
       while (!call.onlyIfCached && isWorthWaiting(looked, caller, isWish)) {
-        const waitMs = looked.missing.length > 0 ? figures.waitMs : softWaitMs;
+        const waitMs = journal.isAway(clock())
+          ? aloneWaitMs
+          : looked.missing.length > 0
+            ? figures.waitMs
+            : softWaitMs;
         const end = Math.min(arrived + waitMs, deadline);
         const denied = board.denial(view.id, clock());
         if (clock() >= end || denied) break;

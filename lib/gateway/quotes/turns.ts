@@ -64,7 +64,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     if (!plan) return 'idle';
     const turn = await claim(plan, situation);
     if (turn === undefined) return 'lost';
-    const { sentAt, outcome } = await askOnce(plan, deadline);
+    const { sentAt, outcome } = await askOnce(plan, deadline, turn === 0 ? 0 : figures.paceMs);
     const entry: Entry = {
       turn,
       kind: plan.kind,
@@ -79,11 +79,8 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
         sheet.tell(mostTold).map(([symbol, times]) => [view, symbol, times] as const),
       ),
     };
-    if (turn === 0) board.learn(entry, clock());
-    else {
-      journal.sawOwn(entry);
-      await store.write(entry).catch(() => journal.failed(clock()));
-    }
+    journal.sawOwn(entry);
+    if (turn > 0) await store.write(entry).catch(() => journal.failed(clock()));
     return 'taken';
   }
 
@@ -137,10 +134,14 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     return { due, tests };
   }
 
-  async function askOnce(plan: Plan, deadline: number): Promise<{ sentAt: number; outcome: TurnOutcome }> {
+  async function askOnce(
+    plan: Plan,
+    deadline: number,
+    waitMs: number,
+  ): Promise<{ sentAt: number; outcome: TurnOutcome }> {
     const answer = await permissions.ask({
       priority: plan.kind === 'refresh' ? 'background' : 'interactive',
-      waitMs: Math.max(0, Math.min(figures.paceMs, deadline - clock())),
+      waitMs: Math.max(0, Math.min(waitMs, deadline - clock())),
     });
     const sentAt = clock();
     if (!answer.ok) {
