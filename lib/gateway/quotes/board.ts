@@ -14,8 +14,10 @@ interface Past {
   readonly refuted: number;
 }
 
-/** One in ten of the symbols that are new may be unknown without harm to whoever asks. */
-const unknownPerProved = 0.1;
+/** For four symbols that are new and exist, one may be unknown without harm to whoever asks. */
+const unknownPerProved = 0.25;
+/** How many unknown symbols that are asked for an entry tells again, for instances that are new. */
+const mostUnknownTold = 20;
 
 export class Board {
   readonly sheets = new Map<string, Sheet>();
@@ -24,6 +26,8 @@ export class Board {
   readonly #denials = new Map<string, { readonly says: UpstreamSays; readonly until: number }>();
   /** Turns of the last minute. */
   #past: Past[] = [];
+  /** Unknown symbols that clients ask for here, by category and symbol, and when the journal last told of each. */
+  readonly #askedUnknown = new Map<string, { category: string; symbol: string; toldAt: number }>();
   #notBefore = 0;
   #lastOutcome = { at: 0, failures: 0 };
 
@@ -57,7 +61,11 @@ export class Board {
       for (const [symbol, record] of outcome.records) sheet.put(symbol, record, entry.sentAt);
     const learnt = this.symbols(category).learn(entry, now);
     for (const symbol of learnt.refuted) this.#dropUnknown(category, symbol);
-    for (const [place, symbol, until] of entry.unknown ?? []) this.symbols(place).learnUnknown(symbol, until);
+    for (const [place, symbol, until] of entry.unknown ?? []) {
+      this.symbols(place).learnUnknown(symbol, until);
+      const asked = this.#askedUnknown.get(`${place}/${symbol}`);
+      if (asked) asked.toldAt = Math.max(asked.toldAt, entry.sentAt);
+    }
     for (const [view, symbol, times] of entry.asked) this.sheet(view).hear(symbol, times, entry.sentAt);
     if (outcome.kind === 'denied')
       this.#denials.set(entry.view, { says: outcome.says, until: outcome.until });
@@ -74,6 +82,24 @@ export class Board {
     if (sentAt < this.#lastOutcome.at) return;
     if (outcome.kind !== 'failed') this.#lastOutcome = { at: sentAt, failures: 0 };
     else if (outcome.upstream) this.#lastOutcome = { at: sentAt, failures: this.#lastOutcome.failures + 1 };
+  }
+
+  /** A client asked here for a symbol that is unknown. */
+  countUnknown(category: string, symbol: string): void {
+    const key = `${category}/${symbol}`;
+    if (this.#askedUnknown.has(key) || this.#askedUnknown.size >= this.#figures.mostUnknown) return;
+    this.#askedUnknown.set(key, { category, symbol, toldAt: 0 });
+  }
+
+  /** Unknown symbols to tell of, longest untold first, so that new instances need not find out again. */
+  tellUnknown(now: number): readonly (readonly [category: string, symbol: string, until: number])[] {
+    const asked = [...this.#askedUnknown.values()].sort((a, b) => a.toldAt - b.toldAt);
+    return asked.slice(0, mostUnknownTold).flatMap(({ category, symbol }) => {
+      // Asked for again, it comes back.
+      this.#askedUnknown.delete(`${category}/${symbol}`);
+      const unknown = this.symbols(category).unknown(symbol, now);
+      return unknown ? [[category, symbol, unknown.until] as const] : [];
+    });
   }
 
   denial(viewId: string, now: number): UpstreamSays | undefined {

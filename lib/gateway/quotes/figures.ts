@@ -32,7 +32,7 @@ export interface Figures {
   /** How many tests of unproven symbols may come at once, and how many a minute come back. */
   readonly testBurst: number;
   readonly testsPerMinute: number;
-  /** Unknown symbols that a caller may have found out a minute, beside a tenth of those that exist. */
+  /** Unknown symbols that a caller may have found out a minute, beside a quarter of those that exist. */
   readonly unknownPerCaller: number;
   /** Quotes, and unknown symbols, that an instance keeps. */
   readonly mostLines: number;
@@ -56,7 +56,7 @@ export const defaultFigures: Figures = {
   turnsPerCaller: 20,
   testBurst: 120,
   testsPerMinute: 24,
-  unknownPerCaller: 20,
+  unknownPerCaller: 8,
   mostLines: 20_000,
   mostUnknown: 10_000,
 };

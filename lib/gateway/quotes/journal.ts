@@ -6,7 +6,7 @@ import { type Control, type Entry, type Flight, noControl, type QuoteStore, type
 
 /** After a failure of the store it is left alone for so long, and longer after each further one. */
 const firstAwayMs = 1000;
-const longestAwayMs = 5000;
+const longestAwayMs = 2500;
 /** Without a store an instance refreshes for itself alone, this often. */
 const alonePaceMs = 3000;
 /** A time further ahead than this was written by a clock that is wrong. */

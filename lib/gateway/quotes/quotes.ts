@@ -210,6 +210,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
         if (line) sheet.count(line, arrived);
       }
       await keepUp(deadline);
+      const known = board.symbols(view.category);
       let looked = look(call, arrived);
       const isWish = call.maxAgeMs !== undefined;
       let waited = false;
@@ -226,7 +227,6 @@ export function createQuotes(options: QuotesOptions): Quotes {
         if (clock() >= end || denied) break;
         waited = true;
         const sought = [...looked.missing, ...looked.older.map(({ symbol }) => symbol)];
-        const known = board.symbols(view.category);
         // Whose wish it is matters only for symbols that have to be tested, and for what is wanted anew.
         const wants = sought.map((symbol) => ({
           caller: isWish || !known.isProven(symbol) ? caller : anybody,
@@ -238,6 +238,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
         napMs = asked ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);
         looked = look(call, arrived);
       }
+      for (const symbol of looked.unknown) board.countUnknown(view.category, symbol);
       const from = waited ? (own ? 'own-turn' : 'other-turn') : 'memory';
       return outcomeOf(call, looked, from);
     },

@@ -74,7 +74,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       outcome,
       ...(plan.sibling && plan.sibling.length > 0 && { sibling: plan.sibling }),
       ...(plan.caller !== undefined && { caller: plan.caller }),
-      unknown: knownUnknown(situation),
+      unknown: [...knownUnknown(situation), ...board.tellUnknown(situation.now)],
       asked: [...board.sheets].flatMap(([view, sheet]) =>
         sheet.tell(mostTold).map(([symbol, times]) => [view, symbol, times] as const),
       ),
