@@ -1,0 +1,298 @@
+/** What single requests get: order, age, unknown symbols, wishes, refusals; a new instance, a lost one. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { quoteResponse, quoteWishes, withKnown } from '../../lib/gateway/quotes/index.ts';
+import type { QuoteCall, QuoteOutcome } from '../../lib/gateway/quotes/quotes.ts';
+import { viewOf } from '../../lib/gateway/quotes/view.ts';
+import { createBench, textOf, us } from './world/bench.ts';
+
+const answered = (outcome: QuoteOutcome) => {
+  assert.equal(outcome.kind, 'quotes', JSON.stringify(outcome));
+  return outcome as Extract<QuoteOutcome, { kind: 'quotes' }>;
+};
+const symbolsOf = (outcome: QuoteOutcome) => answered(outcome).quotes.map(({ symbol }) => symbol);
+
+test('records come in the order asked, as often as asked, with the upstream’s bytes', async () => {
+  const bench = createBench();
+  const outcome = await bench.ask(bench.instance(), { symbols: ['B', 'A', 'B'] });
+  assert.deepEqual(symbolsOf(outcome), ['B', 'A', 'B']);
+  const { body, headers } = quoteResponse(answered(outcome), {});
+  assert.equal(textOf(body), `[${['B', 'A', 'B'].map((one) => textOf(bench.sent.get(one)!)).join(',')}]`);
+  assert.equal(headers['content-type'], 'application/json');
+});
+
+test('a new instance has its first answer from the store, not from the upstream', async () => {
+  const bench = createBench();
+  await bench.ask(bench.instance(), { symbols: ['A', 'B'] });
+  bench.permits.setOpen(false);
+  const before = bench.calls.length;
+  const outcome = answered(await bench.ask(bench.instance(), { symbols: ['B', 'A'] }));
+  assert.equal(bench.calls.length, before);
+  assert.equal(outcome.from, 'memory');
+});
+
+test('of many instances that miss the same, one asks', async () => {
+  const bench = createBench();
+  const instances = Array.from({ length: 12 }, bench.instance);
+  const outcomes = await bench.all(instances.map((one) => () => one.ask(us({ symbols: ['A', 'B', 'C'] }))));
+  for (const outcome of outcomes) assert.deepEqual(symbolsOf(outcome), ['A', 'B', 'C']);
+  assert.equal(bench.calls.filter(({ symbols }) => symbols.includes('A')).length, 1);
+});
+
+test('Age is never less than the truth, and says when it is beyond the bound', async () => {
+  const bench = createBench();
+  const instance = bench.instance();
+  await bench.ask(instance, { symbols: ['A'] });
+  bench.permits.setOpen(false);
+  for (const [seconds, stale] of [
+    [4.2, false],
+    [29, true],
+    [200, true],
+  ] as const) {
+    await bench.wait(seconds * 1000);
+    const outcome = answered(await bench.ask(instance, { symbols: ['A'] }));
+    const age = bench.time.now() - bench.madeAt('A');
+    const { headers } = quoteResponse(outcome, {});
+    assert.ok(Number(headers.age) * 1000 >= age && Number(headers.age) * 1000 < age + 1200, headers.age);
+    assert.equal(outcome.stale, stale);
+    assert.match(headers['cache-status'] ?? '', stale ? /ttl=-\d+; detail=older-than-the-bound/ : /ttl=2\d/);
+  }
+  await bench.wait(100_000);
+  const tooOld = await bench.ask(instance, { symbols: ['A'] });
+  assert.equal(tooOld.kind, 'unavailable');
+});
+
+test('an unknown symbol is left out and named; asked for alone, it is refused as the upstream does', async () => {
+  for (const unknown of ['refuses-naming', 'refuses', 'leaves-out'] as const) {
+    const bench = createBench({ unknown });
+    const instance = bench.instance();
+    const symbols = [...Array.from({ length: 30 }, (_, index) => `S${index}`), '0X'];
+    const outcome = answered(await bench.ask(instance, { symbols: symbols.toReversed() }));
+    assert.deepEqual(
+      outcome.quotes.map(({ symbol }) => symbol),
+      symbols.slice(0, -1).toReversed(),
+    );
+    assert.deepEqual(outcome.unknown, ['0X']);
+    assert.equal(quoteResponse(outcome, {}).headers['x-unknown-symbols'], '0X');
+    const before = bench.calls.length;
+    const alone = await bench.ask(instance, { symbols: ['0X'] });
+    if (unknown === 'leaves-out') assert.deepEqual(symbolsOf(alone), []);
+    else assert.ok(alone.kind === 'refused' && alone.says.errorCode === 'INVALID_SYMBOL');
+    // It is remembered, by other instances and in other views too.
+    const view = viewOf([
+      ['category', 'US_STOCK'],
+      ['extend_hour_required', 'true'],
+    ]);
+    assert.notEqual((await bench.ask(bench.instance(), { view, symbols: ['0X'] })).kind, 'unavailable');
+    assert.ok(bench.calls.slice(before).every(({ symbols: asked }) => !asked.includes('0X')));
+    assert.ok(before <= 16, `${before} calls`);
+  }
+});
+
+test('proven and unproven symbols are never asked for together', async () => {
+  const bench = createBench();
+  const instance = bench.instance();
+  const proven = Array.from({ length: 60 }, (_, index) => `S${index}`);
+  await bench.ask(instance, { symbols: proven });
+  for (let round = 0; round < 20; round++)
+    await bench.ask(instance, { symbols: ['S1', `N${round}`, `0X${round}`, `S${round + 20}`] });
+  const seen = new Set<string>();
+  for (const { symbols, kind } of bench.calls) {
+    const isMixed = symbols.some((one) => seen.has(one)) && symbols.some((one) => !seen.has(one));
+    assert.ok(!isMixed, symbols.join());
+    if (kind === 'answer') for (const symbol of symbols) seen.add(symbol);
+  }
+});
+
+test('a hint that is wrong costs a call, not a symbol', async () => {
+  // The words always name the first symbol, which exists.
+  const bench = createBench({ misleading: true });
+  const instance = bench.instance();
+  const outcome = await bench.ask(instance, { symbols: ['A', 'B', 'C', 'D', 'E', '0X', '0Y'] });
+  assert.deepEqual(symbolsOf(outcome), ['A', 'B', 'C', 'D', 'E']);
+});
+
+test('a refusal that passes makes no symbol unknown', async () => {
+  const bench = createBench({ unknown: 'refuses' });
+  const instance = bench.instance();
+  bench.refuseNext(1);
+  const symbols = Array.from({ length: 16 }, (_, index) => `S${index}`);
+  assert.deepEqual(symbolsOf(await bench.ask(instance, { symbols })), symbols);
+});
+
+test('max-age and no-cache are honoured down to the least that the deployer allows', async () => {
+  const bench = createBench();
+  const instance = bench.instance();
+  await bench.ask(instance, { symbols: ['A'] });
+  bench.permits.setBackground(false);
+  await bench.wait(2500);
+  const plain = answered(await bench.ask(instance, { symbols: ['A'] }));
+  assert.ok(plain.from === 'memory' && plain.ageMs > 2000);
+  const young = answered(
+    await bench.ask(instance, { symbols: ['A'], ...quoteWishes({ 'cache-control': 'max-age=2' }) }),
+  );
+  assert.ok(young.ageMs <= 2000);
+  assert.match(quoteResponse(young, {}).headers['cache-status'] ?? '', /fwd=request/);
+  await bench.wait(500);
+  // Half a second old is young enough for whoever may ask for a second at the least.
+  assert.equal(answered(await bench.ask(instance, { symbols: ['A'], maxAgeMs: 0 })).from, 'memory');
+});
+
+test('wishes are paid from the caller’s share', async () => {
+  const bench = createBench({ figures: { turnsPerCaller: 5 } });
+  const instance = bench.instance();
+  await bench.ask(instance, { symbols: ['A'] });
+  bench.permits.setBackground(false);
+  let fetched = 0;
+  for (let round = 0; round < 12; round++) {
+    await bench.wait(1500);
+    const outcome = answered(await bench.ask(instance, { symbols: ['A'], maxAgeMs: 0, caller: 'greedy' }));
+    if (outcome.from !== 'memory') fetched++;
+  }
+  assert.equal(fetched, 5);
+  const other = answered(await bench.ask(instance, { symbols: ['A'], maxAgeMs: 0, caller: 'modest' }));
+  assert.equal(other.from, 'own-turn');
+});
+
+test('flags and categories are kept apart', async () => {
+  const bench = createBench();
+  const instance = bench.instance();
+  const views = [
+    [],
+    [['extend_hour_required', 'true']],
+    [
+      ['overnight_required', 'true'],
+      ['extend_hour_required', 'false'],
+    ],
+  ] as const;
+  const bodies = [];
+  for (const flags of views) {
+    const view = viewOf([['category', 'US_STOCK'], ...flags]);
+    bodies.push(textOf(answered(await bench.ask(instance, { view, symbols: ['A'] })).quotes[0]!.record));
+  }
+  assert.deepEqual(
+    bodies.map((body) => [body.includes('extend_hour_'), body.includes('ovn_')]),
+    [
+      [false, false],
+      [true, false],
+      [false, true],
+    ],
+  );
+});
+
+test('a tag that still holds is answered with 304, and changes with any record and their order', async () => {
+  const bench = createBench();
+  const instance = bench.instance();
+  const first = quoteResponse(answered(await bench.ask(instance, { symbols: ['A', 'B'] })), {});
+  const etag = first.headers.etag ?? '';
+  bench.permits.setOpen(false);
+  const same = answered(await bench.ask(instance, { symbols: ['A', 'B'] }));
+  const unchanged = quoteResponse(same, { 'if-none-match': `"x", ${etag}` });
+  assert.deepEqual([unchanged.status, unchanged.body.length, unchanged.headers.etag], [304, 0, etag]);
+  assert.ok(unchanged.headers.age && unchanged.headers['cache-status']);
+  const turned = quoteResponse(answered(await bench.ask(instance, { symbols: ['B', 'A'] })), {});
+  assert.notEqual(turned.headers.etag, etag);
+  bench.permits.setOpen(true);
+  await bench.wait(5000);
+  const newer = quoteResponse(answered(await bench.ask(instance, { symbols: ['A', 'B'], maxAgeMs: 0 })), {
+    'if-none-match': etag,
+  });
+  assert.equal(newer.status, 200);
+});
+
+test('without the upstream: what is known, with its age, beside what is missing', async () => {
+  const bench = createBench();
+  const instance = bench.instance();
+  await bench.ask(instance, { symbols: ['A'] });
+  bench.upstream.setDown(true);
+  for (let round = 0; round < 20; round++) {
+    await bench.ask(instance, { symbols: ['A'] });
+    await bench.wait(300);
+  }
+  const outcome = await bench.ask(instance, { symbols: ['A', 'NEW'] });
+  assert.ok(outcome.kind === 'unavailable');
+  const problem = new TextEncoder().encode('{"status":503}');
+  const said = JSON.parse(textOf(withKnown(problem, outcome, bench.time.now())));
+  assert.deepEqual(
+    [said.status, said.missing, said.known.length, said.known[0].snapshot.symbol],
+    [503, ['NEW'], 1, 'A'],
+  );
+  assert.ok(said.known[0].age >= 5);
+});
+
+test('a view that the upstream denies is refused to all for a while, and to nobody else', async () => {
+  const bench = createBench({ deniedFlag: 'overnight_required' });
+  const instance = bench.instance();
+  const view = viewOf([
+    ['category', 'US_STOCK'],
+    ['overnight_required', 'true'],
+  ]);
+  for (let round = 0; round < 5; round++) {
+    const outcome = await bench.ask(instance, { view, symbols: [`S${round}`] });
+    assert.ok(outcome.kind === 'refused' && outcome.says.status === 403);
+  }
+  assert.equal(bench.calls.filter(({ kind }) => kind === 'denied').length, 1);
+  assert.deepEqual(symbolsOf(await bench.ask(instance, { symbols: ['S0'] })), ['S0']);
+});
+
+test('an instance that dies with a turn holds nobody up for long', async () => {
+  const bench = createBench();
+  bench.loseNextWrite();
+  await bench.ask(bench.instance(), { symbols: ['A'] });
+  const started = bench.time.now();
+  assert.deepEqual(symbolsOf(await bench.ask(bench.instance(), { symbols: ['A'] })), ['A']);
+  assert.ok(bench.time.now() - started < 2500, `${bench.time.now() - started}`);
+});
+
+test('a store that begins anew, or has a time far ahead in it, does not stop an instance', async () => {
+  const bench = createBench();
+  const instance = bench.instance();
+  for (let round = 0; round < 10; round++) {
+    await bench.ask(instance, { symbols: ['A'] });
+    await bench.wait(300);
+  }
+  bench.emptyStore();
+  for (let round = 0; round < 5; round++) {
+    await bench.wait(300);
+    await bench.ask(instance, { symbols: ['A'] });
+  }
+  assert.ok(answered(await bench.ask(instance, { symbols: ['A'] })).ageMs < 1000);
+  await bench.setDue(bench.time.now() + 3_600_000);
+  for (let round = 0; round < 5; round++) {
+    await bench.wait(300);
+    await bench.ask(instance, { symbols: ['A'] });
+  }
+  assert.ok(answered(await bench.ask(instance, { symbols: ['A'] })).ageMs < 1000);
+});
+
+test('what nobody asks for is forgotten after five minutes', async () => {
+  const bench = createBench();
+  const instance = bench.instance();
+  await bench.ask(instance, { symbols: ['OLD', 'A'] });
+  const start = bench.time.now();
+  const keepAsking = async (untilSecond: number) => {
+    while (bench.time.now() < start + untilSecond * 1000) {
+      await bench.wait(1000);
+      await bench.ask(instance, { symbols: ['A'] });
+    }
+  };
+  await keepAsking(295);
+  assert.ok(bench.calls.at(-1)!.symbols.includes('OLD'));
+  await keepAsking(305);
+  assert.deepEqual(bench.calls.at(-1)!.symbols, ['A']);
+});
+
+test('a name that is too long for a symbol is unknown without asking', async () => {
+  const bench = createBench();
+  const outcome = await bench.ask(bench.instance(), { symbols: ['A', 'X'.repeat(33)] });
+  assert.deepEqual(symbolsOf(outcome), ['A']);
+  assert.ok(bench.calls.every(({ symbols }) => symbols.every((one) => one.length <= 32)));
+});
+
+test('only-if-cached waits for nothing', async () => {
+  const bench = createBench();
+  const call: Partial<QuoteCall> = { symbols: ['A'], ...quoteWishes({ 'cache-control': 'only-if-cached' }) };
+  assert.equal((await bench.ask(bench.instance(), call)).kind, 'unavailable');
+  assert.equal(bench.calls.length, 0);
+});

@@ -1,0 +1,157 @@
+/** A few instances, a store and an upstream on a virtual clock, for single requests. */
+
+import type { Figures } from '../../../lib/gateway/quotes/figures.ts';
+import { createMemoryQuoteStore, noControl, type QuoteStore } from '../../../lib/gateway/quotes/index.ts';
+import type { AskUpstream, Permissions, UpstreamAnswer } from '../../../lib/gateway/quotes/ports.ts';
+import {
+  createQuotes,
+  type QuoteCall,
+  type QuoteOutcome,
+  type Quotes,
+} from '../../../lib/gateway/quotes/quotes.ts';
+import { cutRecords } from '../../../lib/gateway/quotes/records.ts';
+import { viewOfId } from '../../../lib/gateway/quotes/view.ts';
+import { exists } from './load.ts';
+import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
+import { createRandom, VirtualTime } from './virtual-time.ts';
+
+export interface BenchOptions extends Partial<VirtualUpstreamOptions> {
+  readonly figures?: Partial<Figures>;
+  /** The upstream's words name a symbol that exists. */
+  readonly misleading?: boolean;
+  /** The upstream gives nothing with this flag, whatever the symbols. */
+  readonly deniedFlag?: string;
+  readonly seed?: number;
+}
+
+export const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+export const us = (call: Partial<QuoteCall>): QuoteCall => ({
+  view: viewOfId('US_STOCK'),
+  symbols: [],
+  caller: 'key-1',
+  ...call,
+});
+
+export function createBench(options: BenchOptions = {}) {
+  const { figures, misleading, deniedFlag, seed = 1 } = options;
+  const time = new VirtualTime();
+  const random = createRandom(seed);
+  const upstream = createVirtualUpstream(time, random, { exists, ...options });
+  const calls: { readonly symbols: readonly string[]; readonly kind: UpstreamAnswer['kind'] }[] = [];
+  const sent = new Map<string, Uint8Array>();
+  let memory = createMemoryQuoteStore();
+  let refusals = 0;
+  let losesWrite = false;
+  const gate = { open: true, background: true };
+
+  const trip = async <T>(work: () => Promise<T>): Promise<T> => {
+    await time.sleep(2 + 2 * random());
+    const answer = await work();
+    await time.sleep(2 + 2 * random());
+    return answer;
+  };
+  const store: QuoteStore = {
+    read: (after, missing) => trip(() => memory.read(after, missing)),
+    take: (turn) => trip(() => memory.take(turn)),
+    want: (keys) => trip(() => memory.want(keys)),
+    write: (entry) =>
+      trip(async () => {
+        if (!losesWrite) await memory.write(entry);
+        losesWrite = false;
+      }),
+  };
+  const permissions: Permissions = {
+    async ask({ priority }) {
+      const isOpen = gate.open && (gate.background || priority === 'interactive');
+      if (!isOpen) return { ok: false, retryAfterMs: 200 };
+      let used = false;
+      const use = () => {
+        const isFirst = !used;
+        used = true;
+        return isFirst;
+      };
+      return { ok: true, permission: { validUntil: time.now() + 250, use } };
+    },
+  };
+  const ask: AskUpstream = async (view, symbols, permission, timeoutMs) => {
+    const answer = await answerTo(view, symbols, permission, timeoutMs);
+    calls.push({ symbols, kind: answer.kind });
+    if (answer.kind === 'answer')
+      for (const [symbol, record] of cutRecords(answer.body) ?? []) sent.set(symbol, record);
+    return answer;
+  };
+  const answerTo: AskUpstream = async (view, symbols, permission, timeoutMs) => {
+    if (deniedFlag && view.query.some(([name]) => name === deniedFlag))
+      return { kind: 'denied', says: { status: 403, errorCode: 'UNAUTHORIZED_CATEGORY' } };
+    if (refusals > 0) {
+      refusals--;
+      return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL' } };
+    }
+    const answer = await upstream.ask(view, symbols, permission, timeoutMs);
+    if (answer.kind !== 'rejected' || !misleading) return answer;
+    const named = symbols.find(exists) ?? symbols[0];
+    return { ...answer, says: { ...answer.says, message: `Not known: ${named}` } };
+  };
+
+  /** Runs until the work is done, and nothing longer. */
+  async function finish<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    for (let steps = 0; !isDone; steps++) {
+      if (steps > 20_000) throw new Error('it never ends');
+      await time.runUntil(time.now() + 5);
+    }
+    return done;
+  }
+
+  return {
+    time,
+    calls,
+    sent,
+    upstream,
+    instance: (): Quotes =>
+      createQuotes({
+        store,
+        permissions,
+        upstream: ask,
+        clock: time.now,
+        sleep: time.sleep,
+        random,
+        ...(figures && { figures }),
+      }),
+    ask: (instance: Quotes, call: Partial<QuoteCall>): Promise<QuoteOutcome> =>
+      finish(instance.ask(us(call))),
+    all: <T>(works: readonly (() => Promise<T>)[]): Promise<T[]> =>
+      finish(Promise.all(works.map((work) => work()))),
+    wait: (ms: number) => time.runUntil(time.now() + ms),
+    /** When the record that was sent last was made, by the upstream. */
+    madeAt: (symbol: string) => madeAt(sent.get(symbol)!),
+    permits: {
+      setOpen: (open: boolean) => {
+        gate.open = open;
+      },
+      setBackground: (open: boolean) => {
+        gate.background = open;
+      },
+    },
+    refuseNext(count: number) {
+      refusals = count;
+    },
+    loseNextWrite() {
+      losesWrite = true;
+    },
+    emptyStore() {
+      memory = createMemoryQuoteStore();
+    },
+    /** Writes a control item in which nothing is due before. */
+    async setDue(due: number) {
+      const { control } = await memory.read(undefined, []);
+      const { wants: _, ...last } = control;
+      const next = { ...last, turn: last.turn + 1, tests: noControl.tests, takesWants: [] };
+      await memory.take({ ...next, due: { refresh: due, wanted: due, test: due } });
+    },
+  };
+}
