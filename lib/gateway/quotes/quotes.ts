@@ -262,8 +262,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       if (says) return { kind: 'refused', says };
     }
     const sheet = board.sheet(view.id);
-    const gone = new Set(unknown);
-    const quotes = symbols.flatMap((symbol) => (gone.has(symbol) ? [] : (sheet.lines.get(symbol) ?? [])));
+    const quotes = symbols.flatMap((symbol) => sheet.lines.get(symbol) ?? []);
     const oldest = quotes.reduce((least, { sentAt }) => Math.min(least, sentAt), now);
     return {
       kind: 'quotes',

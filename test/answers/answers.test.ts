@@ -1,0 +1,187 @@
+/** Answers that are shared: one upstream call for a burst over all instances, old ones while somebody asks anew. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type AnswerCall,
+  type AnswerContent,
+  type AnswerOutcome,
+  type AnswerStore,
+  createAnswers,
+  createMemoryAnswerStore,
+} from '../../lib/gateway/answers/index.ts';
+import { VirtualTime } from '../quotes/world/virtual-time.ts';
+
+const body = (text: string) => new TextEncoder().encode(text);
+
+function setUp(settings: Parameters<typeof createAnswers>[0] | object = {}) {
+  const time = new VirtualTime();
+  const memory = createMemoryAnswerStore();
+  const state = { away: false, calls: 0, fails: false, fetchMs: 100 };
+  const trip = async <T>(work: () => Promise<T>): Promise<T> => {
+    await time.sleep(5);
+    if (state.away) throw new Error('away');
+    return work();
+  };
+  const store: AnswerStore = {
+    read: (key) => trip(() => memory.read(key)),
+    lease: (key, now, until) => trip(() => memory.lease(key, now, until)),
+    release: (key) => trip(() => memory.release(key)),
+    write: (key, answer, expiresAt) => trip(() => memory.write(key, answer, expiresAt)),
+  };
+  const fetch = async (): Promise<AnswerContent> => {
+    const call = ++state.calls;
+    await time.sleep(state.fetchMs);
+    if (state.fails) return { kind: 'refused', refusal: { code: 'upstream_error', call } };
+    return { kind: 'answer', body: body(`{"call":${call}}`) };
+  };
+  const instance = () => createAnswers({ store, clock: time.now, sleep: time.sleep, ...settings });
+  const call = (change: Partial<AnswerCall> = {}): AnswerCall => ({
+    key: 'bars#1',
+    freshness: { freshMs: 5000, staleMs: 10_000 },
+    fetchMs: 3000,
+    fetch,
+    ...change,
+  });
+  async function finish<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    for (let steps = 0; !isDone; steps++) {
+      if (steps > 20_000) throw new Error('it never ends');
+      await time.runUntil(time.now() + 1);
+    }
+    return done;
+  }
+  const wait = (ms: number) => time.runUntil(time.now() + ms);
+  return { time, memory, state, instance, call, finish, wait };
+}
+
+const said = (outcome: AnswerOutcome) =>
+  outcome.kind === 'unavailable'
+    ? 'unavailable'
+    : outcome.answer.kind === 'answer'
+      ? new TextDecoder().decode(outcome.answer.body)
+      : JSON.stringify(outcome.answer.refusal);
+
+test('a burst of equal misses over many instances is one call', async () => {
+  const { state, instance, call, finish } = setUp();
+  const outcomes = await finish(
+    Promise.all(Array.from({ length: 30 }, instance).flatMap((one) => [one.ask(call()), one.ask(call())])),
+  );
+  assert.equal(state.calls, 1);
+  assert.deepEqual(new Set(outcomes.map(said)), new Set(['{"call":1}']));
+  assert.equal(outcomes.filter((one) => one.kind === 'answer' && one.from === 'own').length, 1);
+});
+
+test('what is fresh is given without asking: from memory, or by a new instance from the store', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  const first = instance();
+  await finish(first.ask(call()));
+  await wait(4000);
+  const again = await finish(first.ask(call()));
+  const other = await finish(instance().ask(call()));
+  assert.deepEqual(
+    [again.kind === 'answer' && again.from, other.kind === 'answer' && other.from],
+    ['memory', 'store'],
+  );
+  assert.ok(again.kind === 'answer' && again.ageMs >= 4000 && again.ttlMs <= 1000);
+  assert.equal(state.calls, 1);
+});
+
+test('what is stale is given to all but the one who asks anew', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  await finish(instance().ask(call()));
+  await wait(6000);
+  const outcomes = await finish(
+    Promise.all(Array.from({ length: 20 }, instance).map((one) => one.ask(call()))),
+  );
+  assert.equal(state.calls, 2);
+  const texts = outcomes.map(said).sort();
+  assert.deepEqual([texts.filter((one) => one === '{"call":1}').length, texts.at(-1)], [19, '{"call":2}']);
+  for (const one of outcomes)
+    if (said(one) === '{"call":1}') assert.ok(one.kind === 'answer' && one.ttlMs < 0 && one.ageMs >= 6000);
+});
+
+test('what is older than stale is not given', async () => {
+  const { instance, call, finish, wait } = setUp();
+  await finish(instance().ask(call()));
+  await wait(15_200);
+  const outcomes = await finish(
+    Promise.all(Array.from({ length: 5 }, instance).map((one) => one.ask(call()))),
+  );
+  assert.deepEqual(new Set(outcomes.map(said)), new Set(['{"call":2}']));
+});
+
+test('max-age asks for something younger, down to a second', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  const one = instance();
+  await finish(one.ask(call()));
+  await wait(2000);
+  assert.equal(said(await finish(one.ask(call({ maxAgeMs: 3000 })))), '{"call":1}');
+  assert.equal(said(await finish(one.ask(call({ maxAgeMs: 0 })))), '{"call":2}');
+  await wait(500);
+  assert.equal(said(await finish(one.ask(call({ maxAgeMs: 0 })))), '{"call":2}');
+  assert.equal(state.calls, 2);
+});
+
+test('a refusal stands for a second and a half, and does not take the place of an answer', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  state.fails = true;
+  const one = instance();
+  const refused = await finish(one.ask(call()));
+  assert.equal(refused.kind, 'refused');
+  assert.equal(said(await finish(one.ask(call()))), said(refused));
+  assert.equal(said(await finish(instance().ask(call()))), said(refused));
+  assert.equal(state.calls, 1);
+  await wait(1600);
+  state.fails = false;
+  assert.equal(said(await finish(one.ask(call()))), '{"call":2}');
+  state.fails = true;
+  await wait(6000);
+  assert.equal(said(await finish(one.ask(call()))), '{"call":2}');
+  assert.equal(said(await finish(instance().ask(call()))), '{"call":2}');
+});
+
+test('whoever took the lease and died holds the others up for its time only', async () => {
+  const { memory, time, state, instance, call, finish } = setUp();
+  await memory.lease('bars#1', time.now(), time.now() + 3000);
+  const started = time.now();
+  assert.equal(said(await finish(instance().ask(call()))), '{"call":1}');
+  assert.ok(time.now() - started >= 3000 && time.now() - started < 4500);
+  assert.equal(state.calls, 1);
+});
+
+test('nobody waits longer than his time', async () => {
+  const { memory, time, instance, call, finish } = setUp();
+  await memory.lease('bars#1', time.now(), time.now() + 60_000);
+  const started = time.now();
+  const outcome = await finish(instance().ask(call({ deadline: started + 1000 })));
+  assert.equal(outcome.kind, 'unavailable');
+  assert.ok(time.now() - started < 1300);
+});
+
+test('without a store each instance keeps its own', async () => {
+  const { state, instance, call, finish } = setUp();
+  state.away = true;
+  const one = instance();
+  const outcomes = await finish(Promise.all([one.ask(call()), one.ask(call()), instance().ask(call())]));
+  assert.ok(outcomes.every(({ kind }) => kind === 'answer'));
+  assert.equal(state.calls, 2);
+  assert.equal(said(await finish(one.ask(call()))), said(outcomes[0]!));
+});
+
+test('a stream of odd requests does not push out what is in use', async () => {
+  const { state, instance, call, finish } = setUp({ mostBytes: 40_000 });
+  const one = instance();
+  state.fetchMs = 1;
+  const freshness = { freshMs: 60_000, staleMs: 0 };
+  await finish(one.ask(call({ freshness })));
+  await finish(one.ask(call({ freshness })));
+  for (let odd = 0; odd < 300; odd++) await finish(one.ask(call({ freshness, key: `odd#${odd}` })));
+  const outcome = await finish(one.ask(call({ freshness })));
+  assert.ok(outcome.kind === 'answer' && outcome.from === 'memory');
+  const gone = await finish(one.ask(call({ freshness, key: 'odd#0' })));
+  assert.ok(gone.kind === 'answer' && gone.from === 'store');
+});

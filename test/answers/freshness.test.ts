@@ -1,0 +1,92 @@
+/** Which operations share answers, for how long, and when two requests are one. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { operations } from '../../lib/catalogue/index.ts';
+import { answerKey, freshnessFor, freshnessOf } from '../../lib/gateway/answers/index.ts';
+
+const shared = ['market-data', 'screeners', 'instruments', 'fundamentals'];
+
+test('what is the same for every caller has a freshness; what belongs to an account, or changes it, never', () => {
+  const expected = operations
+    .filter(
+      ({ group, sideEffect, id }) => shared.includes(group) && !sideEffect && id !== 'getStockSnapshots',
+    )
+    .map(({ id }) => id);
+  assert.deepEqual(Object.keys(freshnessOf).sort(), expected.sort());
+});
+
+test('a parameter that decides names values that the operation knows', () => {
+  for (const operation of operations) {
+    const by = freshnessOf[operation.id]?.by;
+    const allowed = by && operation.query[by.parameter]?.json.enum;
+    for (const value of allowed ?? [])
+      assert.ok(Object.hasOwn(by!.seconds, value), `${operation.id}: ${value}`);
+  }
+});
+
+test('freshness by a parameter, and staleness in proportion', () => {
+  const freshness = { seconds: 5, staleSeconds: 10, by: { parameter: 'timespan', seconds: { D: 30 } } };
+  assert.deepEqual(freshnessFor(freshness, { timespan: 'D' }), { freshMs: 30_000, staleMs: 60_000 });
+  assert.deepEqual(freshnessFor(freshness, { timespan: 'toString' }), { freshMs: 5000, staleMs: 10_000 });
+  assert.deepEqual(freshnessFor({ seconds: 2 }, {}), { freshMs: 2000, staleMs: 0 });
+});
+
+test('requests that mean the same have one key, others their own', async () => {
+  const key = await answerKey(
+    'a',
+    [
+      ['x', '1'],
+      ['y', '2'],
+    ],
+    '',
+  );
+  assert.equal(
+    await answerKey(
+      'a',
+      [
+        ['y', '2'],
+        ['x', '1'],
+      ],
+      '',
+    ),
+    key,
+  );
+  const others = await Promise.all([
+    answerKey(
+      'b',
+      [
+        ['x', '1'],
+        ['y', '2'],
+      ],
+      '',
+    ),
+    answerKey(
+      'a',
+      [
+        ['x', '1'],
+        ['y', '3'],
+      ],
+      '',
+    ),
+    answerKey('a', [['x', '1']], ''),
+    answerKey(
+      'a',
+      [
+        ['x', '1'],
+        ['y', '2'],
+      ],
+      '{}',
+    ),
+    answerKey(
+      'a',
+      [
+        ['x', '1","y'],
+        ['y', '2'],
+      ],
+      '',
+    ),
+  ]);
+  assert.equal(new Set([...others, key]).size, 6);
+  assert.match(key, /^a#[0-9a-f]{32}$/);
+});
