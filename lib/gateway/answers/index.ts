@@ -7,7 +7,6 @@ export {
   type AnswersOptions,
   createAnswers,
 } from './answers.ts';
-export { type Freshness, type FreshnessMs, freshnessFor } from './freshness.ts';
-export { freshnessOf } from './freshness-table.ts';
+export { type FreshnessMs, freshnessFor } from './freshness.ts';
 export { answerKey } from './key.ts';
 export { type AnswerContent, type AnswerStore, createMemoryAnswerStore, type StoredAnswer } from './store.ts';
