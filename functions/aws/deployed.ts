@@ -4,6 +4,7 @@ import type { Operation } from '../../lib/catalogue/operation.ts';
 import { refusalResponse } from '../../lib/gateway/refusals.ts';
 import { createGroupHandler, type GroupHandler } from '../group.ts';
 import { createDeployedBudget } from './deployed-budget.ts';
+import { createDeployedSharing } from './deployed-sharing.ts';
 import { type Environment, readFunctionSettings } from './environment.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
 import { createNodeSend } from './node-send.ts';
@@ -24,7 +25,7 @@ export function deployedHandler(
     log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
     return misconfigured(log);
   }
-  const { secretId, budget: budgetSettings, ...settings } = read.settings;
+  const { secretId, budget: budgetSettings, cache, ...settings } = read.settings;
   const counted =
     budgetSettings && createDeployedBudget(budgetSettings, env.AWS_LAMBDA_FUNCTION_NAME ?? '', log);
   return createGroupHandler({
@@ -38,6 +39,7 @@ export function deployedHandler(
     }),
     readSecretAhead: true,
     ...(counted && { budget: counted.budget, ownLimits: budgetSettings.ownLimits }),
+    ...(cache && { sharing: createDeployedSharing(cache, settings.upstreamBaseUrl) }),
     report: (report) => {
       log(requestEntry(report));
       counted?.metrics.write();

@@ -14,7 +14,9 @@ import {
 import {
   budgetLimits,
   createBudget,
+  createMemoryAnswerStore,
   createMemoryBudgetStore,
+  createMemoryQuoteStore,
   type RequestReport,
   refusalResponse,
   upstreamPathsOf,
@@ -124,6 +126,8 @@ function localRoutes(
     limits: { ...budgetLimits(), ...(marketDataLimit && { 'market-data': marketDataLimit }) },
     bucket: 'local',
   });
+  // One for all groups, as deployed.
+  const sharing = { quotes: createMemoryQuoteStore(), answers: createMemoryAnswerStore() };
   return openGroups.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({
@@ -133,6 +137,7 @@ function localRoutes(
       upstreamPaths: upstreamPathsOf(upstreamPaths, own),
       secrets: { read: async () => secret },
       budget,
+      sharing,
       ...(report && { report }),
     });
     return routesOf(own).map(({ method, path }) => ({ method, path, handler }));

@@ -1,5 +1,9 @@
 /** The gateway's core and its ports. */
 
+export {
+  type AnswerStore,
+  createMemoryAnswerStore,
+} from './answers/index.ts';
 export { baseUrlFault } from './base-url.ts';
 export {
   type Addition,
@@ -23,6 +27,7 @@ export { type CompactJson, compactJson } from './compact-json.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
+export { createMemoryQuoteStore, type QuoteStore } from './quotes/index.ts';
 export {
   type Fault,
   type Refusal,
@@ -39,4 +44,5 @@ export {
   type SendLimits,
   type SendResult,
 } from './send.ts';
+export type { SharingFigures, SharingOptions } from './sharing/index.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';
