@@ -40,6 +40,7 @@ export function deployedHandler(
     readSecretAhead: true,
     ...(counted && { budget: counted.budget, ownLimits: budgetSettings.ownLimits }),
     ...(cache && { sharing: createDeployedSharing(cache, settings.upstreamBaseUrl) }),
+    reportTurn: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
     report: (report) => {
       log(requestEntry(report));
       counted?.metrics.write();

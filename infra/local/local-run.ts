@@ -115,7 +115,7 @@ const documentOf = (open: readonly Group[], url: string) =>
 
 /** One handler for each group, as deployed; only opened groups are routed. */
 function localRoutes(
-  { openGroups, credentials, upstreamPaths = {}, marketDataLimit }: LocalSettings,
+  { openGroups, credentials, upstreamPaths = {}, marketDataLimit, cache }: LocalSettings,
   upstreamBaseUrl: string,
   report: LocalRunHooks['report'],
 ) {
@@ -137,7 +137,7 @@ function localRoutes(
       upstreamPaths: upstreamPathsOf(upstreamPaths, own),
       secrets: { read: async () => secret },
       budget,
-      sharing,
+      ...(cache !== 'off' && { sharing }),
       ...(report && { report }),
     });
     return routesOf(own).map(({ method, path }) => ({ method, path, handler }));

@@ -27,6 +27,8 @@ export interface LocalSettings {
   readonly upstream: { readonly simulatorPort: number } | { readonly baseUrl: string };
   /** In place of the interface's limit, at the plan, the budget and the simulator alike; for load tests. */
   readonly marketDataLimit?: Pick<RequestLimit, 'requests' | 'perSeconds'>;
+  /** `off`: every read goes to the upstream. */
+  readonly cache?: 'off';
   /** Where operations are sent instead of the paths that they are called by. */
   readonly upstreamPaths?: UpstreamPaths;
 }
@@ -51,7 +53,14 @@ export function readSettings(env: Environment): LocalSettings {
     upstream: baseUrl ? { baseUrl } : { simulatorPort: readPort(env, 'UPSTREAM_PORT', 8788) },
     ...(upstreamPaths && { upstreamPaths }),
     ...(marketDataLimit && { marketDataLimit }),
+    ...(isCacheOff(env.CACHE) && { cache: 'off' }),
   };
+}
+
+function isCacheOff(text: string | undefined): boolean {
+  if (!text || text === 'on') return false;
+  if (text === 'off') return true;
+  throw new StartError(`CACHE must be on or off, not ${JSON.stringify(text)}.`);
 }
 
 /** Another upstream has its own limit, which no setting of ours can raise. */

@@ -10,7 +10,7 @@ import { createCredentials, type SecretSource } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
 import { isRefusal, type Refusal, type RefusalCode, refusalResponse } from './refusals.ts';
 import { createFetchSend, type Send } from './send.ts';
-import { createSharing, type SharingOptions } from './sharing/index.ts';
+import { createSharing, type SharingOptions, type TurnReport } from './sharing/index.ts';
 import type { SharedBy, Trail } from './trail.ts';
 import { createUpstream } from './upstream.ts';
 import { type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
@@ -47,6 +47,8 @@ export interface GatewayOptions {
   readonly secretTimeToLiveMs?: number;
   /** Told of every request when it is answered. Holds nothing that a client sent but the operation. */
   readonly report?: (report: RequestReport) => void;
+  /** Told of requests to the upstream for what all share, when they brought nothing. */
+  readonly reportTurn?: (report: TurnReport) => void;
 }
 
 export interface RequestReport {
@@ -115,6 +117,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       clock,
       timeoutMs: upstreamTimeoutMs,
       ...(budget && { budget }),
+      ...(options.reportTurn && { reportTurn: options.reportTurn }),
     });
 
   if (options.readSecretAhead) credentials.current().catch(() => {});

@@ -44,5 +44,5 @@ export {
   type SendLimits,
   type SendResult,
 } from './send.ts';
-export type { SharingFigures, SharingOptions } from './sharing/index.ts';
+export type { SharingFigures, SharingOptions, TurnReport } from './sharing/index.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';

@@ -182,6 +182,7 @@ describe('what is open', () => {
     // More than the plan lets through at once.
     const { ask, simulator, reports, access } = await runFor(t, {
       marketDataLimit: { requests: 100_000, perSeconds: 60 },
+      cache: 'off',
     });
     const post = (path: string, body: string) => ask(path, { method: 'POST', headers: withBody, body });
     const prepare: Prepare = async (path, body) => (await post(path, JSON.stringify(body))).json();
@@ -273,14 +274,15 @@ describe('in front of the handlers', () => {
       const problem = await problemOf(response);
       assert.deepEqual([problem.code, problem.error_code], ['throttled', 'TOO_MANY_REQUESTS']);
     }
-    assert.equal(simulator!.received.length, served.length);
+    // Equal reads share what the first of them brought.
+    assert.ok(simulator!.received.length < 10, String(simulator!.received.length));
     assert.equal(simulator!.counts.TOO_MANY_REQUESTS, undefined);
     // The plan is the key's: who asks without one is not its concern.
     assert.equal((await fetch(`${url}/health`)).status, 200);
   });
 
   test('what counts against the upstream’s limit has a permission of the run’s budget', async (t) => {
-    const { ask, reports } = await runFor(t);
+    const { ask, reports } = await runFor(t, { cache: 'off' });
     for (const target of [snapshotTarget, accountsPath]) assert.equal((await ask(target)).status, 200);
     assert.deepEqual(
       reports.map(({ waitedMs }) => typeof waitedMs),

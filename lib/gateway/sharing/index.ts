@@ -10,7 +10,7 @@ import { createSharedAnswers } from './answers.ts';
 import type { SharingOptions, SharingParts } from './ports.ts';
 import { createSharedQuotes, type SharedQuotes } from './quotes.ts';
 
-export type { SharingFigures, SharingOptions } from './ports.ts';
+export type { SharingFigures, SharingOptions, TurnReport } from './ports.ts';
 
 export interface Sharing {
   /** Undefined for an operation that shares nothing. */

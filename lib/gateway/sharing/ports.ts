@@ -5,6 +5,7 @@ import type { Budget } from '../budget/index.ts';
 import type { OwnLimits } from '../budget-limits.ts';
 import type { Credentials } from '../credentials.ts';
 import type { Figures, QuoteStore } from '../quotes/index.ts';
+import type { RefusalCode } from '../refusals.ts';
 import type { Upstream } from '../upstream.ts';
 
 export interface SharingOptions {
@@ -27,6 +28,17 @@ export interface SharingParts {
   readonly clock: () => number;
   /** For one attempt at the upstream. */
   readonly timeoutMs: number;
+  readonly reportTurn?: (report: TurnReport) => void;
+}
+
+/** A request to the upstream for what all share that brought nothing; no one request of a client's is its cause. */
+export interface TurnReport {
+  readonly operation: string;
+  readonly code: RefusalCode;
+  readonly upstreamStatus?: number;
+  readonly upstreamCode?: string;
+  /** How many symbols it asked for. */
+  readonly symbols: number;
 }
 
 /** Whoever is not told apart is one caller. */

@@ -38,7 +38,7 @@ const authDeniedMs = 3000;
 export function createSharedQuotes(
   operation: Operation,
   { quotes: store, figures }: Pick<SharingOptions, 'quotes' | 'figures'>,
-  { upstream, credentials, budget, ownLimits, clock, timeoutMs }: SharingParts,
+  { upstream, credentials, budget, ownLimits, clock, timeoutMs, reportTurn }: SharingParts,
 ): SharedQuotes {
   /** Whose permission it is, until it is used. */
   const holders = new WeakMap<Permission, Pick<Trail, 'priority'> & { readonly identity: Identity }>();
@@ -76,8 +76,23 @@ export function createSharedQuotes(
       identity,
     );
     failure = outcome.kind === 'refused' ? { refusal: outcome.refusal, at: clock() } : undefined;
+    if (failure) report(failure.refusal, symbols.length);
     return asTurnsKnowIt(outcome);
   };
+
+  function report({ code, upstream: said }: Refusal, symbols: number): void {
+    try {
+      reportTurn?.({
+        operation: operation.id,
+        code,
+        symbols,
+        ...(said && { upstreamStatus: said.status }),
+        ...(said?.errorCode && { upstreamCode: said.errorCode }),
+      });
+    } catch {
+      // A log that fails must not cost those who wait their answers.
+    }
+  }
 
   const quotes = createQuotes({ store, permissions, upstream: ask, clock, ...(figures && { figures }) });
 
