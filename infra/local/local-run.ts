@@ -8,7 +8,7 @@ import {
   type Group,
   limits,
   operations,
-  planWithin,
+  planOfTier,
   routesOf,
 } from '../../lib/catalogue/index.ts';
 import {
@@ -68,7 +68,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
         routes: localRoutes(settings, upstreamUrl, hooks.report),
         pages: createPages(() => documentOf(settings.openGroups, api.url)),
         apiKeys: [{ id: 'local', value: settings.apiKey }],
-        plan: planWithin(marketDataLimit),
+        plan: planOfTier(settings.plan ?? 'upstream', marketDataLimit),
         refuse: (code, { requestId, method, path, allow, retryAfterSeconds }) => {
           const match = findRoute(everyRoute, method, path);
           const sideEffect = match.kind === 'route' ? match.route.operation.sideEffect : undefined;

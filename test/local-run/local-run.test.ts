@@ -283,6 +283,12 @@ describe('in front of the handlers', () => {
     assert.equal((await fetch(`${url}/health`)).status, 200);
   });
 
+  test('under the plan of an app, one key has many clients', async (t) => {
+    const { ask } = await runFor(t, { plan: 'app' });
+    const responses = await Promise.all(Array.from({ length: 150 }, () => ask(accountsPath)));
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
+  });
+
   test('what counts against the upstream’s limit has a permission of the run’s budget', async (t) => {
     const { ask, reports } = await runFor(t, { cache: 'off' });
     for (const target of [snapshotTarget, accountsPath]) assert.equal((await ask(target)).status, 200);
