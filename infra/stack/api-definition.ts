@@ -15,7 +15,7 @@ import { securityOf, securitySchemes } from '../open-api/security.ts';
 import type { Access } from './config.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import { health, preflight } from './mock-answers.ts';
-import { integrationTimeoutSeconds } from './resolve-config.ts';
+import { integrationTimeoutSeconds } from './resolve-functions.ts';
 
 export interface ApiDefinitionOptions {
   readonly title: string;

@@ -1,4 +1,4 @@
-/** The deployment: API Gateway in front of one function for each open group, and what they share: the secret and the budget. */
+/** The deployment: API Gateway in front of one function for each open group, and what they share: the secret, the budget and answers. */
 
 import { fileURLToPath } from 'node:url';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib';
@@ -16,6 +16,7 @@ import { drawsOf } from '../../lib/gateway/budget-limits.ts';
 import { type UpstreamPaths, upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { apiDefinition } from './api-definition.ts';
 import { budgetTable, budgetVariables } from './budget.ts';
+import { sharedCache } from './cache.ts';
 import { ConfigError, type CountersignConfig } from './config.ts';
 import { GroupFunction } from './group-function.ts';
 import { resolveConfig } from './resolve-config.ts';
@@ -54,12 +55,14 @@ export class CountersignStack extends Stack {
     const draws = (group: Group) =>
       exposedOperations(exposed, [group]).some((one) => drawsOf(one, resolved.budget.limits));
     const table = served.some(draws) ? budgetTable(this, resolved.budget.table) : undefined;
+    const cacheOf = sharedCache(this, resolved.cache, exposed);
     const functions = served.map((group) => {
       const { function: lambda } = new GroupFunction(this, group, {
         title: groups[group].title,
         entry: entryOf(group),
         secretArn: secret.ref,
         ...(table && draws(group) && { budgetTableArn: table.arn }),
+        cache: cacheOf(group),
         environment: {
           UPSTREAM_BASE_URL: resolved.upstream.baseUrl,
           UPSTREAM_TIMEOUT_MS: String(resolved.upstream.timeoutSeconds * 1000),
@@ -69,6 +72,7 @@ export class CountersignStack extends Stack {
           ...(resolved.origins.length > 0 && { CORS_ORIGINS: resolved.origins.join(',') }),
         },
         ...resolved.functions,
+        reservedConcurrency: resolved.functions.reservedConcurrency[group],
         logRetentionDays: resolved.logs.retentionDays,
         removalPolicy,
       });

@@ -5,7 +5,7 @@ import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { configOf, stageOf } from '../../infra/stack/stages.ts';
-import { limits, openByDefault } from '../../lib/catalogue/index.ts';
+import { appPlan, type Group, limits, openByDefault } from '../../lib/catalogue/index.ts';
 import { baseUrl, synthesise } from './synthesise.ts';
 
 const upstream = { baseUrl };
@@ -20,9 +20,14 @@ test('an upstream is enough: the rest has defaults that are safe', () => {
   );
   assert.deepEqual(resolved.origins, []);
   assert.deepEqual(resolved.logs, { retentionDays: 30, access: 'off' });
-  assert.deepEqual(resolved.functions, { timeoutSeconds: 25, memoryMiB: 512 });
+  assert.deepEqual(resolved.functions, {
+    timeoutSeconds: 25,
+    memoryMiB: 512,
+    reservedConcurrency: {},
+  });
   assert.equal(resolved.stageName, 'v1');
   assert.deepEqual(resolved.budget, { limits: {} });
+  assert.deepEqual(resolved.cache, { quotes: {}, clients: {} });
 });
 
 test('one key under any plan without figures stays within the upstream’s limit', () => {
@@ -49,6 +54,36 @@ test('plans: the default one is there beside others, and can be changed', () => 
       keys: ['default'],
     },
   ]);
+});
+
+test('a plan of the tier app has room for ten thousand phones under one key', () => {
+  const { plans } = resolveConfig({
+    upstream,
+    plans: { app: { tier: 'app', keys: ['ios', 'android'] }, team: { tier: 'upstream' } },
+  });
+  const [byDefault, app, team] = plans;
+  assert.deepEqual(app, { name: 'app', ...appPlan, keys: ['ios', 'android'] });
+  assert.deepEqual({ ...team, name: 'default' }, byDefault);
+});
+
+test('an instance is kept free for each order, and for others where it is wanted', () => {
+  const groups = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
+  const reservedBy = (reservedConcurrency: Partial<Record<Group, number | 'none'>>) =>
+    resolveConfig({ upstream, groups, functions: { reservedConcurrency } }).functions.reservedConcurrency;
+  assert.deepEqual(reservedBy({}), { orders: 10, watchlists: 10 });
+  assert.deepEqual(reservedBy({ orders: 25, watchlists: 'none', 'market-data': 500 }), {
+    orders: 25,
+    'market-data': 500,
+  });
+});
+
+test('the cache: off, or what differs from the functions’ own defaults', () => {
+  assert.equal(resolveConfig({ upstream, cache: 'off' }).cache, 'off');
+  const cache = {
+    quotes: { staleAfterSeconds: 10, uselessAfterSeconds: 60 },
+    clients: { leastMaxAgeSeconds: 0, refreshesPerMinute: 0 },
+  };
+  assert.deepEqual(resolveConfig({ upstream, cache }).cache, cache);
 });
 
 /** Together, with their commas, as many characters as asked for. */
@@ -270,6 +305,59 @@ const refused: readonly (readonly [what: string, config: unknown, sentence: RegE
       },
     },
     /^budget\.limits takes limits that, as JSON, fit 1,000 characters/,
+  ],
+  ['a cache that is on', { upstream, cache: 'on' }, /^cache takes off, or an object\.$/],
+  ['a cache: false', { upstream, cache: false }, /^cache takes off, or an object\.$/],
+  ['another property', { upstream, cache: { off: true } }, /^cache\.off is not a property/],
+  [
+    'quotes older than their journal',
+    { upstream, cache: { quotes: { uselessAfterSeconds: 301 } } },
+    /^cache\.quotes\.uselessAfterSeconds takes a whole number from 1 to 300\.$/,
+  ],
+  [
+    'quotes that are useless before they are stale',
+    { upstream, cache: { quotes: { uselessAfterSeconds: 20 } } },
+    /^cache\.quotes\.staleAfterSeconds \(30\) must not be more than cache\.quotes\.uselessAfterSeconds \(20\)/,
+  ],
+  [
+    'half a second',
+    { upstream, cache: { clients: { leastMaxAgeSeconds: 0.5 } } },
+    /^cache\.clients\.leastMaxAgeSeconds takes a whole number from 0 to 300\.$/,
+  ],
+  [
+    'more refreshes than there are',
+    { upstream, cache: { clients: { refreshesPerMinute: 301 } } },
+    /^cache\.clients\.refreshesPerMinute takes a whole number from 0 to 300\.$/,
+  ],
+  [
+    'a reserved 0, which would stop the function',
+    { upstream, groups: { orders: 'iam' }, functions: { reservedConcurrency: { orders: 0 } } },
+    /^functions\.reservedConcurrency\.orders takes a whole number from 1 to 1000\.$/,
+  ],
+  [
+    'some reserved',
+    { upstream, functions: { reservedConcurrency: { 'market-data': 'some' } } },
+    /^functions\.reservedConcurrency\.market-data takes a whole number from 1 to 1000, or none\.$/,
+  ],
+  [
+    'instances for a closed group',
+    { upstream, functions: { reservedConcurrency: { orders: 5 } } },
+    /^functions\.reservedConcurrency\.orders is for a group that is not open/,
+  ],
+  [
+    'instances for tokens',
+    { upstream, functions: { reservedConcurrency: { auth: 5 } } },
+    /^functions\.reservedConcurrency\.auth is not a property/,
+  ],
+  [
+    'another tier',
+    { upstream, plans: { app: { tier: 'phone' } } },
+    /^plans\.app\.tier takes one of upstream, app\.$/,
+  ],
+  [
+    'a tier and figures',
+    { upstream, plans: { app: { tier: 'app', ratePerSecond: 1, burst: 1 } } },
+    /^plans\.app takes a tier or figures of its own, not both\.$/,
   ],
   ['nothing', undefined, /^The configuration /],
 ];
