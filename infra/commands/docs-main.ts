@@ -1,12 +1,16 @@
-/** The command behind `npm run docs`: writes what the documentation takes from the catalogue. */
+/** The command behind `npm run docs`: writes what the documentation takes from the catalogue and from figures. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { operations } from '../../lib/catalogue/index.ts';
+import { costPage } from './cost-page.ts';
 import { operationsTable } from './operations-table.ts';
 
-const file = fileURLToPath(new URL('../../docs/operations.md', import.meta.url));
-mkdirSync(dirname(file), { recursive: true });
-writeFileSync(file, operationsTable(operations));
-console.log('docs/operations.md is written.');
+const pages = { 'operations.md': operationsTable(operations), 'cost.md': costPage() };
+
+const folder = fileURLToPath(new URL('../../docs/', import.meta.url));
+mkdirSync(folder, { recursive: true });
+for (const [name, text] of Object.entries(pages)) {
+  writeFileSync(`${folder}${name}`, text);
+  console.log(`docs/${name} is written.`);
+}
