@@ -15,7 +15,8 @@ export async function compressed(answer: Answer, accepted: string | undefined): 
   const { headers, body } = answer;
   if (body.length < minimumCompressionBytes || headers.has('content-encoding')) return answer;
   const all = new Map(headers);
-  // Also on what is sent as it is: a cache must not give it to everybody, nor the other to those without gzip.
+  // API Gateway's pages do not say whether it does this. Also on what is sent as it is: a cache on the way must
+  // give neither form to those who asked for the other.
   all.set('vary', [[...(headers.get('vary') ?? []), 'accept-encoding'].join(', ')]);
   if (!prefersGzip(accepted)) return { ...answer, headers: all };
   return { ...answer, headers: all.set('content-encoding', ['gzip']), body: await zipped(body) };

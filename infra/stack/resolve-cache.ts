@@ -27,7 +27,7 @@ const parts = v.strictObject({
 
 /** Chosen by what is given: of a union's two faults none would name the property. */
 export const cache = v.lazy((given) =>
-  typeof given === 'object' ? parts : v.literal('off', 'takes off, or an object'),
+  typeof given === 'object' && given !== null ? parts : v.literal('off', 'takes off, or an object'),
 );
 
 /** @throws ConfigError in one sentence that names the property */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { App } from 'aws-cdk-lib';
-import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
+import { ConfigError } from '../../infra/stack/config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { configOf, stageOf } from '../../infra/stack/stages.ts';
-import { appPlan, type Group, limits, openByDefault } from '../../lib/catalogue/index.ts';
+import { limits, openByDefault } from '../../lib/catalogue/index.ts';
+import { type Refusals, testRefusals } from './refusals.ts';
 import { baseUrl, synthesise } from './synthesise.ts';
 
 const upstream = { baseUrl };
@@ -56,36 +57,6 @@ test('plans: the default one is there beside others, and can be changed', () => 
   ]);
 });
 
-test('a plan of the tier app has room for ten thousand phones under one key', () => {
-  const { plans } = resolveConfig({
-    upstream,
-    plans: { app: { tier: 'app', keys: ['ios', 'android'] }, team: { tier: 'upstream' } },
-  });
-  const [byDefault, app, team] = plans;
-  assert.deepEqual(app, { name: 'app', ...appPlan, keys: ['ios', 'android'] });
-  assert.deepEqual({ ...team, name: 'default' }, byDefault);
-});
-
-test('an instance is kept free for each order, and for others where it is wanted', () => {
-  const groups = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
-  const reservedBy = (reservedConcurrency: Partial<Record<Group, number | 'none'>>) =>
-    resolveConfig({ upstream, groups, functions: { reservedConcurrency } }).functions.reservedConcurrency;
-  assert.deepEqual(reservedBy({}), { orders: 10, watchlists: 10 });
-  assert.deepEqual(reservedBy({ orders: 25, watchlists: 'none', 'market-data': 500 }), {
-    orders: 25,
-    'market-data': 500,
-  });
-});
-
-test('the cache: off, or what differs from the functions’ own defaults', () => {
-  assert.equal(resolveConfig({ upstream, cache: 'off' }).cache, 'off');
-  const cache = {
-    quotes: { staleAfterSeconds: 10, uselessAfterSeconds: 60 },
-    clients: { leastMaxAgeSeconds: 0, refreshesPerMinute: 0 },
-  };
-  assert.deepEqual(resolveConfig({ upstream, cache }).cache, cache);
-});
-
 /** Together, with their commas, as many characters as asked for. */
 function originsOfLength(length: number): readonly string[] {
   // 39 of 49 characters and a comma each; the last one brings them to the length.
@@ -110,7 +81,7 @@ test('a narrower limit is put within the wide one that its operations count agai
 });
 
 /** Wrong configurations as a deployer without a type checker could write them. */
-const refused: readonly (readonly [what: string, config: unknown, sentence: RegExp])[] = [
+const refused: Refusals = [
   ['no upstream', {}, /^upstream is required\.$/],
   ['no base URL', { upstream: {} }, /^upstream\.baseUrl is required\.$/],
   ['a relative base URL', { upstream: { baseUrl: 'api' } }, /^upstream\.baseUrl .*not an absolute URL\.$/],
@@ -306,74 +277,10 @@ const refused: readonly (readonly [what: string, config: unknown, sentence: RegE
     },
     /^budget\.limits takes limits that, as JSON, fit 1,000 characters/,
   ],
-  ['a cache that is on', { upstream, cache: 'on' }, /^cache takes off, or an object\.$/],
-  ['a cache: false', { upstream, cache: false }, /^cache takes off, or an object\.$/],
-  ['another property', { upstream, cache: { off: true } }, /^cache\.off is not a property/],
-  [
-    'quotes older than their journal',
-    { upstream, cache: { quotes: { uselessAfterSeconds: 301 } } },
-    /^cache\.quotes\.uselessAfterSeconds takes a whole number from 1 to 300\.$/,
-  ],
-  [
-    'quotes that are useless before they are stale',
-    { upstream, cache: { quotes: { uselessAfterSeconds: 20 } } },
-    /^cache\.quotes\.staleAfterSeconds \(30\) must not be more than cache\.quotes\.uselessAfterSeconds \(20\)/,
-  ],
-  [
-    'half a second',
-    { upstream, cache: { clients: { leastMaxAgeSeconds: 0.5 } } },
-    /^cache\.clients\.leastMaxAgeSeconds takes a whole number from 0 to 300\.$/,
-  ],
-  [
-    'more refreshes than there are',
-    { upstream, cache: { clients: { refreshesPerMinute: 301 } } },
-    /^cache\.clients\.refreshesPerMinute takes a whole number from 0 to 300\.$/,
-  ],
-  [
-    'a reserved 0, which would stop the function',
-    { upstream, groups: { orders: 'iam' }, functions: { reservedConcurrency: { orders: 0 } } },
-    /^functions\.reservedConcurrency\.orders takes a whole number from 1 to 1000\.$/,
-  ],
-  [
-    'some reserved',
-    { upstream, functions: { reservedConcurrency: { 'market-data': 'some' } } },
-    /^functions\.reservedConcurrency\.market-data takes a whole number from 1 to 1000, or none\.$/,
-  ],
-  [
-    'instances for a closed group',
-    { upstream, functions: { reservedConcurrency: { orders: 5 } } },
-    /^functions\.reservedConcurrency\.orders is for a group that is not open/,
-  ],
-  [
-    'instances for tokens',
-    { upstream, functions: { reservedConcurrency: { auth: 5 } } },
-    /^functions\.reservedConcurrency\.auth is not a property/,
-  ],
-  [
-    'another tier',
-    { upstream, plans: { app: { tier: 'phone' } } },
-    /^plans\.app\.tier takes one of upstream, app\.$/,
-  ],
-  [
-    'a tier and figures',
-    { upstream, plans: { app: { tier: 'app', ratePerSecond: 1, burst: 1 } } },
-    /^plans\.app takes a tier or figures of its own, not both\.$/,
-  ],
   ['nothing', undefined, /^The configuration /],
 ];
 
-for (const [what, config, sentence] of refused)
-  test(`refused in one sentence: ${what}`, () => {
-    assert.throws(
-      () => resolveConfig(config as CountersignConfig),
-      (error) => {
-        assert.ok(error instanceof ConfigError);
-        assert.match(error.message, sentence);
-        assert.match(error.message, /^[^\n]+\.$/);
-        return true;
-      },
-    );
-  });
+testRefusals(refused);
 
 test('a stack without properties is refused in one sentence', () => {
   assert.throws(
