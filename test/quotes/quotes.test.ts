@@ -11,6 +11,8 @@ const answered = (outcome: QuoteOutcome) => {
   assert.equal(outcome.kind, 'quotes', JSON.stringify(outcome));
   return outcome as Extract<QuoteOutcome, { kind: 'quotes' }>;
 };
+/** Instead of refreshes all the time, so that a wish has something to wish for. */
+const seldom = 14_000;
 const symbolsOf = (outcome: QuoteOutcome) => answered(outcome).quotes.map(({ symbol }) => symbol);
 
 test('records come in the order asked, as often as asked, with the upstream’s bytes', async () => {
@@ -122,10 +124,11 @@ test('a refusal that passes makes no symbol unknown', async () => {
 });
 
 test('max-age and no-cache are honoured down to the least that the deployer allows', async () => {
-  const bench = createBench();
+  const bench = createBench({ figures: { paceMs: seldom } });
   const instance = bench.instance();
   await bench.ask(instance, { symbols: ['A'] });
-  bench.permits.setBackground(false);
+  // The one refresh for a while.
+  await bench.ask(instance, { symbols: ['A'] });
   await bench.wait(2500);
   const plain = answered(await bench.ask(instance, { symbols: ['A'] }));
   assert.ok(plain.from === 'memory' && plain.ageMs > 2000);
@@ -140,13 +143,14 @@ test('max-age and no-cache are honoured down to the least that the deployer allo
 });
 
 test('wishes are paid from the caller’s share', async () => {
-  const bench = createBench({ figures: { turnsPerCaller: 5 } });
+  const bench = createBench({ figures: { turnsPerCaller: 5, paceMs: seldom, leastMaxAgeMs: 100 } });
   const instance = bench.instance();
   await bench.ask(instance, { symbols: ['A'] });
-  bench.permits.setBackground(false);
+  // The one refresh for a while.
+  await bench.ask(instance, { symbols: ['A'] });
   let fetched = 0;
   for (let round = 0; round < 12; round++) {
-    await bench.wait(1500);
+    await bench.wait(300);
     const outcome = answered(await bench.ask(instance, { symbols: ['A'], maxAgeMs: 0, caller: 'greedy' }));
     if (outcome.from !== 'memory') fetched++;
   }

@@ -6,8 +6,9 @@
 
 import { createClients } from './world/load.ts';
 import { passThrough } from './world/pass-through.ts';
+import { report } from './world/report.ts';
 import { mixed, outage, plain, poison, rareSymbols } from './world/scenarios.ts';
-import { type Ages, report } from './world/study.ts';
+import type { Ages } from './world/study.ts';
 import { createRandom } from './world/virtual-time.ts';
 
 const full = { clients: 10_000, seconds: 600 };

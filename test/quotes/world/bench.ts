@@ -2,7 +2,12 @@
 
 import type { Figures } from '../../../lib/gateway/quotes/figures.ts';
 import { createMemoryQuoteStore, noControl, type QuoteStore } from '../../../lib/gateway/quotes/index.ts';
-import type { AskUpstream, Permissions, UpstreamAnswer } from '../../../lib/gateway/quotes/ports.ts';
+import type {
+  AskUpstream,
+  Permissions,
+  TurnPriority,
+  UpstreamAnswer,
+} from '../../../lib/gateway/quotes/ports.ts';
 import {
   createQuotes,
   type QuoteCall,
@@ -43,7 +48,8 @@ export function createBench(options: BenchOptions = {}) {
   let memory = createMemoryQuoteStore();
   let refusals = 0;
   let losesWrite = false;
-  const gate = { open: true, background: true };
+  let isOpen = true;
+  const asked: TurnPriority[] = [];
 
   const trip = async <T>(work: () => Promise<T>): Promise<T> => {
     await time.sleep(2 + 2 * random());
@@ -63,7 +69,7 @@ export function createBench(options: BenchOptions = {}) {
   };
   const permissions: Permissions = {
     async ask({ priority }) {
-      const isOpen = gate.open && (gate.background || priority === 'interactive');
+      asked.push(priority);
       if (!isOpen) return { ok: false, retryAfterMs: 200 };
       let used = false;
       const use = () => {
@@ -88,6 +94,7 @@ export function createBench(options: BenchOptions = {}) {
       refusals--;
       return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL' } };
     }
+    if (!permission.use()) return { kind: 'failed' };
     const answer = await upstream.ask(view, symbols, permission, timeoutMs);
     if (answer.kind !== 'rejected' || !misleading) return answer;
     const named = symbols.find(exists) ?? symbols[0];
@@ -131,11 +138,10 @@ export function createBench(options: BenchOptions = {}) {
     madeAt: (symbol: string) => madeAt(sent.get(symbol)!),
     permits: {
       setOpen: (open: boolean) => {
-        gate.open = open;
+        isOpen = open;
       },
-      setBackground: (open: boolean) => {
-        gate.background = open;
-      },
+      /** With which priority each was asked for. */
+      asked,
     },
     refuseNext(count: number) {
       refusals = count;

@@ -36,7 +36,7 @@ export interface Outage {
 /** The upstream, or the store, is away for half a minute. */
 export async function outage(
   { clients, seconds }: Size,
-  what: 'upstreamDown' | 'storeAway',
+  what: 'upstreamDown' | 'storeAway' | 'budgetAway',
   from: number,
   downBy: 'error' | 'silence' = 'error',
 ): Promise<Outage> {
@@ -72,7 +72,7 @@ export async function rareSymbols({ clients, seconds }: Size): Promise<Ages> {
             const call = { view: viewOfId('US_STOCK'), symbols: [`RARE${index}`], caller: 'key-1' };
             const asked = time.now();
             const outcome = await ask({ call, existing: 1 });
-            waits.push(outcome.kind === 'quotes' ? time.now() - asked : Number.POSITIVE_INFINITY);
+            waits.push(outcome?.kind === 'quotes' ? time.now() - asked : Number.POSITIVE_INFINITY);
           });
       },
     },
@@ -86,10 +86,10 @@ export interface Poisoned {
 }
 
 /**
- * One caller in twenty asks for a symbol in twenty that does not exist, another one each time. Ages are those
- * of all others, once the cold start is over; without poison that caller asks for existing ones alone.
+ * One caller has one phone in twenty, each of which asks for a symbol that does not exist, another one each
+ * time; without poison they ask for existing ones alone.
  */
-export async function poison({ clients, seconds }: Size, countFrom: number): Promise<Poisoned> {
+export function poisonLoad(clients: number): Readonly<Record<'clean' | 'poisoned', readonly Client[]>> {
   const others = load(Math.round(clients * 0.95));
   const his = load(Math.round(clients * 0.05), { caller: 'poison-', callers: 1, junkShare: 0 });
   let count = 0;
@@ -100,7 +100,13 @@ export async function poison({ clients, seconds }: Size, countFrom: number): Pro
       return { ...client.call, symbols: [`0X${(count++).toString(36)}`, ...symbols] };
     },
   }));
+  return { clean: [...others, ...his], poisoned: [...others, ...poisonous] };
+}
+
+/** Ages are those of all others, once the cold start is over. */
+export async function poison({ clients, seconds }: Size, countFrom: number): Promise<Poisoned> {
+  const loads = poisonLoad(clients);
   const counts = ({ call }: Client) => !call.caller.startsWith('poison');
   const run = (all: readonly Client[]) => study({ clients: all, seconds, countFrom, counts });
-  return { clean: await run([...others, ...his]), poisoned: await run([...others, ...poisonous]) };
+  return { clean: await run(loads.clean), poisoned: await run(loads.poisoned) };
 }
