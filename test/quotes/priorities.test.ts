@@ -34,7 +34,9 @@ test('clients ask with theirs, and refresh before events do', async () => {
   const [first, ...refreshes] = bench.permits.asked;
   assert.equal(first, 'events');
   assert.ok(refreshes.length > 5);
-  assert.deepEqual(new Set(refreshes), new Set(['interactive']));
+  // Only while a client waits for a slow answer is a refresh so late that events make it.
+  const inBackground = refreshes.filter((priority) => priority !== 'interactive');
+  assert.ok(inBackground.length <= refreshes.length / 8, `${refreshes}`);
 });
 
 test('a turn is as urgent as the most urgent of those who wait for it', () => {

@@ -4,7 +4,7 @@ import { type Figures, minuteMs } from './figures.ts';
 import { createJunk, type Junk } from './junk.ts';
 import type { TurnPriority } from './ports.ts';
 import { Sheet } from './sheet.ts';
-import type { Entry, TurnKind, TurnOutcome, UpstreamSays } from './store.ts';
+import { type Entry, longestSymbol, type TurnKind, type TurnOutcome, type UpstreamSays } from './store.ts';
 import { createSymbols, type Symbols } from './symbols.ts';
 
 type Failed = Extract<TurnOutcome, { kind: 'failed' }>;
@@ -96,6 +96,8 @@ export class Board {
 
   /** A client asked here for a symbol that is unknown. */
   countUnknown(category: string, symbol: string): void {
+    // Everybody sees by himself that a text is too long, and it may be very long.
+    if (symbol.length > longestSymbol) return;
     const key = `${category}/${symbol}`;
     if (this.#askedUnknown.has(key) || this.#askedUnknown.size >= this.#figures.mostUnknown) return;
     this.#askedUnknown.set(key, { category, symbol, toldAt: 0 });

@@ -56,7 +56,8 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     groups.delete(symbol);
     unknown.delete(symbol);
     if (hints.named.delete(symbol)) hints.wrong++;
-    if (proven.has(symbol)) return;
+    // Set anew at the end: what is refreshed stays, whatever else comes.
+    proven.delete(symbol);
     proven.add(symbol);
     dropOldest(proven, mostProven);
   }

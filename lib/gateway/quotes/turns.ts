@@ -143,6 +143,8 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       const next = Math.max(journal.due('refresh', now) + paceMs, now + paceMs / 2);
       due.refresh = Math.min(next, now + paceMs);
     }
+    // Not at the same moment, or one waits for the other's permission; and not ever later, with test after test.
+    if (kind === 'test') due.refresh = Math.min(Math.max(due.refresh, now) + paceMs / 2, now + paceMs);
     const soonMs = left >= manyLeft ? coalesceMs.many : coalesceMs.few;
     if (kind === 'wanted') due.wanted = now + (board.turns('wanted', now) < wantedBurst ? soonMs : paceMs);
     if (kind === 'test') {

@@ -48,11 +48,13 @@ export function createBench(options: BenchOptions = {}) {
   let memory = createMemoryQuoteStore();
   let refusals = 0;
   let losesWrite = false;
+  let isAway = false;
   let isOpen = true;
   const asked: TurnPriority[] = [];
 
   const trip = async <T>(work: () => Promise<T>): Promise<T> => {
     await time.sleep(2 + 2 * random());
+    if (isAway) throw new Error('the store is away');
     const answer = await work();
     await time.sleep(2 + 2 * random());
     return answer;
@@ -148,6 +150,9 @@ export function createBench(options: BenchOptions = {}) {
     },
     loseNextWrite() {
       losesWrite = true;
+    },
+    setStoreAway(away: boolean) {
+      isAway = away;
     },
     emptyStore() {
       memory = createMemoryQuoteStore();

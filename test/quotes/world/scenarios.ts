@@ -33,14 +33,22 @@ export interface Outage {
   readonly afterwards: Ages;
 }
 
-/** The upstream, or the store, is away for half a minute. */
+export type Absent = 'upstreamDown' | 'storeAway' | 'budgetAway';
+
+export interface OutageOptions {
+  readonly from: number;
+  /** Default half a minute. */
+  readonly forSeconds?: number;
+  readonly downBy?: 'error' | 'silence';
+}
+
+/** The upstream, the store of the quotes or that of the budget is away for a while, or several are at once. */
 export async function outage(
   { clients, seconds }: Size,
-  what: 'upstreamDown' | 'storeAway' | 'budgetAway',
-  from: number,
-  downBy: 'error' | 'silence' = 'error',
+  what: readonly Absent[],
+  { from, forSeconds = 30, downBy = 'error' }: OutageOptions,
 ): Promise<Outage> {
-  const to = from + 30;
+  const to = from + forSeconds;
   const ages: number[] = [];
   let requests = 0;
   let answered = 0;
@@ -55,7 +63,8 @@ export async function outage(
     if (second >= to + 3 && second < to + 6 && outcome.kind === 'quotes')
       for (const { sentAt } of outcome.quotes) ages.push(now - sentAt);
   };
-  const measured = await plain({ clients, seconds }, {}, { [what]: [from, to], downBy, onAnswer });
+  const away = Object.fromEntries(what.map((one) => [one, [from, to] as const]));
+  const measured = await plain({ clients, seconds }, {}, { ...away, downBy, onAnswer });
   return { measured, meanwhile: [answered, requests], afterwards: quantiles(ages) };
 }
 
