@@ -1,5 +1,6 @@
 /** A few instances, a store and an upstream on a virtual clock, for single requests. */
 
+import assert from 'node:assert/strict';
 import type { Figures } from '../../../lib/gateway/quotes/figures.ts';
 import { createMemoryQuoteStore, noControl, type QuoteStore } from '../../../lib/gateway/quotes/index.ts';
 import type {
@@ -37,6 +38,13 @@ export const us = (call: Partial<QuoteCall>): QuoteCall => ({
   caller: 'key-1',
   ...call,
 });
+
+export const answered = (outcome: QuoteOutcome) => {
+  assert.equal(outcome.kind, 'quotes', JSON.stringify(outcome));
+  return outcome as Extract<QuoteOutcome, { kind: 'quotes' }>;
+};
+
+export const symbolsOf = (outcome: QuoteOutcome) => answered(outcome).quotes.map(({ symbol }) => symbol);
 
 export function createBench(options: BenchOptions = {}) {
   const { figures, misleading, deniedFlag, seed = 1 } = options;
