@@ -77,9 +77,9 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     const situation: Situation = { board, figures, flights: journal.flights(now), wants, now };
     const plan = planners[kind](situation);
     if (!plan) return 'idle';
-    const turn = await claim(plan, situation);
-    if (turn === undefined) return 'lost';
     const priority = priorityOf(plan, situation, byEvents);
+    const turn = await claim(plan, situation, priority);
+    if (turn === undefined) return 'lost';
     const waitMs = turn === 0 ? 0 : permissionMs(plan.kind, priority);
     const { sentAt, outcome } = await askOnce(plan, deadline, { priority, waitMs });
     const entry: Entry = {
@@ -105,12 +105,16 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
   }
 
   /** The number of the turn; 0 when there is no store to ask, undefined when somebody else has it. */
-  async function claim(plan: Plan, situation: Situation): Promise<number | undefined> {
+  async function claim(
+    plan: Plan,
+    situation: Situation,
+    priority: TurnPriority,
+  ): Promise<number | undefined> {
     if (journal.isAway(situation.now)) return 0;
     const turn = journal.control.turn + 1;
     const next: Turn = {
       turn,
-      ...pacedAfter(plan, situation.now),
+      ...pacedAfter(plan, situation.now, priority),
       flights: [
         ...situation.flights,
         { turn, at: situation.now, view: plan.view, marks: plan.symbols.map(markOf) },
@@ -133,18 +137,24 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
   }
 
   /** When the next turns are due, once one of this kind is taken. */
-  function pacedAfter({ kind, left = 0 }: Plan, now: number): Pick<Turn, 'due' | 'tests'> {
+  function pacedAfter(
+    { kind, left = 0 }: Plan,
+    now: number,
+    priority: TurnPriority,
+  ): Pick<Turn, 'due' | 'tests'> {
     const { paceMs, testBurst, testsPerMinute } = figures;
     const { control } = journal;
     const due = { ...control.due };
     let { tests } = control;
     // Evenly, neither making up for a pause nor paying for what came in between: the budget sees to that.
-    if (kind !== 'test') {
+    if (kind === 'refresh' || (kind === 'wanted' && priority === 'interactive')) {
       const next = Math.max(journal.due('refresh', now) + paceMs, now + paceMs / 2);
       due.refresh = Math.min(next, now + paceMs);
     }
     // Not at the same moment, or one waits for the other's permission; and not ever later, with test after test.
-    if (kind === 'test') due.refresh = Math.min(Math.max(due.refresh, now) + paceMs / 2, now + paceMs);
+    // What events want puts off nothing.
+    if (kind === 'test' && priority === 'interactive')
+      due.refresh = Math.min(Math.max(due.refresh, now) + paceMs / 2, now + paceMs);
     const soonMs = left >= manyLeft ? coalesceMs.many : coalesceMs.few;
     if (kind === 'wanted') due.wanted = now + (board.turns('wanted', now) < wantedBurst ? soonMs : paceMs);
     if (kind === 'test') {
