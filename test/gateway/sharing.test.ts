@@ -226,6 +226,34 @@ describe('when the upstream fails', () => {
   });
 });
 
+describe('when the budget is used up', () => {
+  test('what is known is given, and 429 only where nothing is', async (t) => {
+    const budget = createBudget({
+      store: createMemoryBudgetStore(),
+      limits: { 'market-data': { requests: 2, perSeconds: 60 } },
+      bucket: 'test',
+      margins: { clockOffsetMs: 0, networkMs: 0, heldBack: 0 },
+    });
+    const { gateway, market } = await sharedFor(t, {}, { budget });
+    await ask(gateway, snapshots('AAPL'));
+    await ask(gateway, depth);
+    const calls = market().length;
+    await pause(1100);
+    const known = await ask(gateway, snapshots('AAPL'));
+    assert.equal(known.status, 200);
+    assert.ok(Number(known.headers.age) >= 1);
+    const wish = await ask(gateway, depth, { headers: { 'cache-control': 'no-cache' } });
+    assert.equal(wish.status, 200);
+    assert.match(wish.headers['cache-status'] ?? '', /^countersign; hit; ttl=-\d+$/);
+    for (const target of [snapshots('MSFT'), profile]) {
+      const problem = problemOf(await ask(gateway, target));
+      assert.deepEqual([problem.status, problem.code], [429, 'budget_used_up']);
+      assert.match(problem.detail, /nothing is wrong with this key\. The request was not sent\./);
+    }
+    assert.equal(market().length, calls);
+  });
+});
+
 describe('other market data', () => {
   test('is asked for once in its time, with whatever key and on whatever instance', async (t) => {
     const { gateway, another, market } = await sharedFor(t);

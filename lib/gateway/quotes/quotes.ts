@@ -119,6 +119,11 @@ export function createQuotes(options: QuotesOptions): Quotes {
     return !isWish || board.turns('wanted', clock(), caller) < figures.turnsPerCaller;
   }
 
+  /** Whether nobody asks the upstream before then: there is no permission, or it wants to be left alone. */
+  const isInVain = (priority: TurnPriority, end: number) =>
+    Math.min(dueAt('wanted', priority), dueAt('test', priority)) >= end &&
+    journal.flights(clock()).length === 0;
+
   /** One step towards what is missing; true when this request itself asked the upstream. */
   async function seek(wants: readonly Want[], napMs: number, taker: Taker): Promise<boolean> {
     if (!journal.isCurrent(clock()) && !journal.isAway(clock())) {
@@ -190,7 +195,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
             : softWaitMs;
         const end = Math.min(arrived + waitMs, deadline);
         const denied = board.denial(view.id, clock());
-        if (clock() >= end || denied) break;
+        if (clock() >= end || denied || isInVain(byEvents ? 'events' : 'interactive', end)) break;
         waited = true;
         const sought = [...looked.missing, ...looked.older.map(({ symbol }) => symbol)];
         // Whose wish it is matters only for symbols that have to be tested, and for what is wanted anew.
