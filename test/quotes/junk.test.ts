@@ -22,7 +22,7 @@ const proved = (turn: number, count: number): Entry => {
   const records = new Map(symbols.map((symbol) => [symbol, new Uint8Array()]));
   return failed(turn, { symbols, outcome: { kind: 'answer', records, unknown: [] } });
 };
-const create = () => createJunk({ unknownPerCaller: 4 });
+const create = () => createJunk({ failuresPerCaller: 4, forgivenPerMinute: 4 });
 
 test('so many failed tests and no more, then one for each that is forgiven', () => {
   const junk = create();
@@ -48,7 +48,7 @@ test('whoever brings many that exist may be wrong more often', () => {
   assert.equal(junk.isSpent('one', start + turn * 100), false);
   // Merits are not saved up without end.
   junk.learn(proved(turn++, 1000));
-  for (let round = 0; round < 8; round++) junk.learn(failed(turn++));
+  for (let round = 0; round < 6; round++) junk.learn(failed(turn++));
   assert.equal(junk.isSpent('one', start + turn * 100), true);
 });
 

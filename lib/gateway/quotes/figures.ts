@@ -35,11 +35,10 @@ export interface Figures {
   /** How many tests of unproven symbols may come at once, and how many a minute come back. */
   readonly testBurst: number;
   readonly testsPerMinute: number;
-  /**
-   * How many of a caller's tests may fail, and how many of them a minute are forgiven. Each is a refresh less
-   * for all: 8 of 289 cost their ages 3 %.
-   */
-  readonly unknownPerCaller: number;
+  /** How many of a caller's tests may fail at once: after a cold start everybody's do. */
+  readonly failuresPerCaller: number;
+  /** How many of them are forgiven a minute. Each is a refresh less for all: 8 of 289 cost their ages 3 %. */
+  readonly forgivenPerMinute: number;
   /** Quotes, and unknown symbols, that an instance keeps. */
   readonly mostLines: number;
   readonly mostUnknown: number;
@@ -62,7 +61,8 @@ export const defaultFigures: Figures = {
   turnsPerCaller: 20,
   testBurst: 120,
   testsPerMinute: 24,
-  unknownPerCaller: 8,
+  failuresPerCaller: 30,
+  forgivenPerMinute: 8,
   mostLines: 20_000,
   mostUnknown: 10_000,
 };

@@ -1,7 +1,7 @@
 /**
  * Who brings symbols that do not exist. Each such symbol costs calls that would have kept the quotes of all
- * others fresh, so that a caller has an account of tests that failed: it may stand at `unknownPerCaller`,
- * and as many a minute are forgiven. Whoever brings many that exist, as everybody does at first, may be wrong
+ * others fresh, so that a caller has an account of tests that failed: it may stand at `failuresPerCaller`,
+ * and some are forgiven each minute. Whoever brings many that exist, as everybody does at first, may be wrong
  * more often. Only what stands in the journal counts, so that all instances count the same; what an instance
  * came too late to read, the later entries tell again.
  */
@@ -19,14 +19,18 @@ export interface Junk {
 
 /** For four symbols that are new and exist, one test may fail without harm to whoever asks. */
 const failedPerProved = 0.25;
+/** How much may be saved up that way, as a part of what an account may stand at. */
+const mostMerit = 1 / 4;
 const mostTold = 20;
 
-export function createJunk({ unknownPerCaller }: Pick<Figures, 'unknownPerCaller'>): Junk {
+type JunkFigures = Pick<Figures, 'failuresPerCaller' | 'forgivenPerMinute'>;
+
+export function createJunk({ failuresPerCaller, forgivenPerMinute }: JunkFigures): Junk {
   const accounts = new Map<string, { level: number; at: number }>();
 
   /** Both debts and merits fade. */
   function faded(level: number, since: number): number {
-    const back = (Math.max(0, since) / minuteMs) * unknownPerCaller;
+    const back = (Math.max(0, since) / minuteMs) * forgivenPerMinute;
     return Math.sign(level) * Math.max(0, Math.abs(level) - back);
   }
 
@@ -36,7 +40,7 @@ export function createJunk({ unknownPerCaller }: Pick<Figures, 'unknownPerCaller
   }
 
   function set(caller: string, level: number, at: number): void {
-    accounts.set(caller, { level: Math.max(-unknownPerCaller, level), at });
+    accounts.set(caller, { level: Math.max(-mostMerit * failuresPerCaller, level), at });
   }
 
   return {
@@ -50,7 +54,7 @@ export function createJunk({ unknownPerCaller }: Pick<Figures, 'unknownPerCaller
       const at = Math.max(sentAt, accounts.get(caller)?.at ?? 0);
       set(caller, levelOf(caller, at) + failed - proved * failedPerProved, at);
     },
-    isSpent: (caller, now) => levelOf(caller, now) > unknownPerCaller - 1,
+    isSpent: (caller, now) => levelOf(caller, now) > failuresPerCaller - 1,
     tell(now) {
       const levels: (readonly [caller: string, level: number])[] = [];
       for (const caller of accounts.keys()) {
