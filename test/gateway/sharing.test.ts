@@ -16,7 +16,15 @@ import {
   type SharingFigures,
   type TurnReport,
 } from '../../lib/gateway/index.ts';
-import { accountsPath, ask, coreFor, problemOf, secretText, snapshotPath } from '../support/core.ts';
+import {
+  accountsPath,
+  ask,
+  coreFor,
+  problemOf,
+  requestOf,
+  secretText,
+  snapshotPath,
+} from '../support/core.ts';
 
 const snapshots = (symbols: string, more = '') =>
   `${snapshotPath}?symbols=${symbols}&category=US_STOCK${more}`;
@@ -141,6 +149,24 @@ describe('snapshots', () => {
     assert.deepEqual([problem.status, problem.code], [422, 'upstream_rejected']);
     assert.equal(problem.upstream?.status, 417);
     assert.ok(market().length <= calls + 1, 'it is remembered');
+  });
+
+  test('of ever more unknown symbols are refused to whoever asks for those, and to nobody else', async (t) => {
+    const { gateway } = await sharedFor(t);
+    const by = async (caller: string, symbols: string) => {
+      const reply = await gateway.handle({ ...requestOf(snapshots(symbols)), caller });
+      return { ...reply, text: new TextDecoder().decode(reply.body) };
+    };
+    await by('other', 'AAPL');
+    let reply = await by('junk', 'AAPL');
+    for (let round = 0; round < 60 && reply.status !== 429; round++)
+      reply = await by('junk', Array.from({ length: 4 }, (_, at) => `ZZQ${round}X${at}`).join(','));
+    const problem = problemOf(reply);
+    assert.deepEqual([problem.status, problem.code], [429, 'throttled']);
+    assert.match(problem.detail, /unknown to the upstream/);
+    assert.ok(Number(reply.headers['retry-after']) >= 1);
+    assert.equal((await by('junk', 'AAPL')).status, 200);
+    assert.equal((await by('other', 'MSFT')).status, 200);
   });
 
   test('with no-cache are asked for anew, down to a second', async (t) => {

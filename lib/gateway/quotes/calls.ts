@@ -52,6 +52,8 @@ export type QuoteOutcome =
       readonly known: readonly Quote[];
       readonly missing: readonly string[];
       readonly retryAfterMs: number;
+      /** So many of the caller's symbols were unknown lately that nobody looks for more of them. */
+      readonly isSpent: boolean;
     };
 
 export interface Quotes {

@@ -212,7 +212,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       }
       for (const symbol of looked.unknown) board.countUnknown(view.category, symbol);
       const from = waited ? (own ? 'own-turn' : 'other-turn') : 'memory';
-      return outcomeOf(call, looked, from);
+      return outcomeOf(call, looked, from, board.junk.isSpent(caller, clock()));
     },
   };
 
@@ -220,13 +220,14 @@ export function createQuotes(options: QuotesOptions): Quotes {
     { view, symbols, maxAgeMs, priority = 'interactive' }: QuoteCall,
     { found, older, missing, unknown }: Looked,
     from: 'memory' | 'own-turn' | 'other-turn',
+    isSpent: boolean,
   ): QuoteOutcome {
     const now = clock();
     const denied = board.denial(view.id, now);
     if (denied && missing.length > 0) return { kind: 'refused', says: denied };
     if (missing.length > 0) {
       const retryAfterMs = Math.max(1000, dueAt('test', priority) - now);
-      return { kind: 'unavailable', known: [...found, ...older], missing, retryAfterMs };
+      return { kind: 'unavailable', known: [...found, ...older], missing, retryAfterMs, isSpent };
     }
     if (unknown.length > 0 && unknown.length === symbols.length) {
       const known = board.symbols(view.category);

@@ -126,7 +126,7 @@ export function createSharedQuotes(
 
   function refusalOf(outcome: Exclude<QuoteOutcome, { kind: 'quotes' }>, onlyIfCached: boolean): Refusal {
     if (outcome.kind === 'refused') return refusalFrom(outcome.says);
-    const { known, missing, retryAfterMs } = outcome;
+    const { known, missing, retryAfterMs, isSpent } = outcome;
     const now = clock();
     const members = {
       rawMembers: knownMembers({ known, missing }, now),
@@ -134,11 +134,18 @@ export function createSharedQuotes(
     };
     // The status that RFC 9111 wants for what is not there.
     if (onlyIfCached) return { code: 'no_fresh_answer', status: 504, ...members };
+    if (isSpent)
+      return { code: 'throttled', detail: spentWords, ...members, retryAfterSeconds: spentSeconds };
     const cause = failure && now - failure.at < failureMs ? failure.refusal : undefined;
     if (cause && known.length === 0) return { ...members, ...cause };
     return { code: 'no_fresh_answer', ...members, ...(cause?.upstream && { upstream: cause.upstream }) };
   }
 }
+
+/** When looking again makes sense for a caller who asked for much that does not exist. */
+const spentSeconds = 15;
+const spentWords =
+  'Too many of the symbols that this key asked for are unknown to the upstream: for a while it gets only what others have asked for.';
 
 const sharedBy: Readonly<Record<Extract<QuoteOutcome, { kind: 'quotes' }>['from'], SharedBy>> = {
   memory: 'hit',
