@@ -1,10 +1,11 @@
 /** A group's handler as it is deployed: settings from the environment, Secrets Manager, DynamoDB, Node's sockets. */
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
+import type { GatewayOptions } from '../../lib/gateway/index.ts';
 import { refusalResponse } from '../../lib/gateway/refusals.ts';
 import { createGroupHandler, type GroupHandler } from '../group.ts';
 import { createDeployedBudget } from './deployed-budget.ts';
-import { type Environment, readFunctionSettings } from './environment.ts';
+import { type Environment, type FunctionSettings, readFunctionSettings } from './environment.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
 import { createNodeSend } from './node-send.ts';
 import { toProxyResult } from './rest-proxy.ts';
@@ -24,10 +25,20 @@ export function deployedHandler(
     log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
     return misconfigured(log);
   }
-  const { secretId, budget: budgetSettings, ...settings } = read.settings;
+  const { corsOrigins } = read.settings;
+  return createGroupHandler({ ...gatewayOptions(read.settings, operations, env, log), corsOrigins });
+}
+
+/** What every deployed function's gateway is made of. */
+export function gatewayOptions(
+  { secretId, budget: budgetSettings, corsOrigins: _, ...settings }: FunctionSettings,
+  operations: readonly Operation[],
+  env: Environment,
+  log: Log,
+): GatewayOptions {
   const counted =
     budgetSettings && createDeployedBudget(budgetSettings, env.AWS_LAMBDA_FUNCTION_NAME ?? '', log);
-  return createGroupHandler({
+  return {
     ...settings,
     operations,
     send: createNodeSend(),
@@ -42,7 +53,7 @@ export function deployedHandler(
       log(requestEntry(report));
       counted?.metrics.write();
     },
-  });
+  };
 }
 
 function misconfigured(log: Log): GroupHandler {
