@@ -16,6 +16,8 @@ export interface GroupFunctionProps {
   readonly secretArn: string;
   /** Present when the function's requests count against a limit. */
   readonly budgetTableArn?: string;
+  /** What else it may do, by the policy's name. */
+  readonly policies?: Readonly<Record<string, PolicyDocument>>;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMiB: number;
@@ -46,6 +48,7 @@ export class GroupFunction extends Construct {
             props.budgetTableArn,
           ),
         }),
+        ...props.policies,
         WriteLog: allowing(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn),
       },
     });
@@ -68,6 +71,6 @@ export class GroupFunction extends Construct {
   }
 }
 
-function allowing(actions: string[], resource: string): PolicyDocument {
+export function allowing(actions: string[], resource: string): PolicyDocument {
   return new PolicyDocument({ statements: [new PolicyStatement({ actions, resources: [resource] })] });
 }

@@ -15,6 +15,7 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig, type ResolvedPlan } from './config.ts';
+import { events } from './lookups-config.ts';
 import { resolveBudget } from './resolve-budget.ts';
 
 /** REST APIs end an integration here; more takes a quota increase. */
@@ -136,6 +137,7 @@ const config = v.strictObject({
   ),
   plans: v.optional(v.record(name, plan), {}),
   budget: v.optional(budget, {}),
+  events: v.optional(events),
   cors: v.optional(
     v.strictObject({
       origins: v.pipe(
@@ -191,6 +193,7 @@ export function resolveConfig(
     plans,
     budget: counted,
     groups: chosen,
+    events: byEvent,
     ...rest
   } = parsed.output;
 
@@ -216,6 +219,7 @@ export function resolveConfig(
     ...rest,
     upstream,
     functions,
+    ...(byEvent && { events: byEvent }),
     access: Object.fromEntries(accesses.filter(([, access]) => access !== 'closed')),
     budget: resolveBudget(counted, operations),
     plans: Object.entries({ default: {}, ...plans }).map(resolvePlan),
