@@ -165,14 +165,15 @@ export function createLookups(options: LookupsOptions): Lookups {
     }
 
     const read = messages.map((message) => ({ message, parsed: parseRequest(message.body, operations) }));
-    await mapLimited(read, atOnce, async ({ message, parsed }) => {
-      if (!parsed.ok)
-        await guarded(message, () => poison(message, `invalid_request: ${parsed.reason}`, parsed));
-    });
     const requests = read.flatMap(({ message, parsed }) =>
       parsed.ok ? [{ message, lookup: parsed.lookup }] : [],
     );
     await mapLimited(byRequest(requests), atOnce, takeAll);
+    // After the good ones, of which it might have an id.
+    await mapLimited(read, atOnce, async ({ message, parsed }) => {
+      if (!parsed.ok)
+        await guarded(message, () => poison(message, `invalid_request: ${parsed.reason}`, parsed));
+    });
 
     const asked = await askAll(
       jobs.map(({ lookup }) => lookup),
