@@ -39,7 +39,7 @@ export class GroupFunction extends Construct {
     });
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `${props.title}: reads the app secret${props.budgetTableArn ? ', counts requests' : ''} and writes its own log, nothing else`,
+      description: `${props.title}: reads the app secret${props.budgetTableArn ? ', counts requests' : ''} and writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
       inlinePolicies: {
         ReadSecret: allowing(['secretsmanager:GetSecretValue'], props.secretArn),
         ...(props.budgetTableArn && {

@@ -11,9 +11,9 @@ import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Archive, EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import { type CfnFunction, EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
-import { Queue, QueueEncryption, RedrivePermission } from 'aws-cdk-lib/aws-sqs';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Group } from '../../lib/catalogue/index.ts';
 import { eventNames, replySource } from '../../lib/events/names.ts';
@@ -54,10 +54,7 @@ export class Lookups extends Construct {
       eventBusName: `${Stack.of(this).stackName}-lookups`,
       description: 'Requests for quotes and other reads, and their replies',
     });
-    const deadLetters = this.#queue('DeadLetters', {
-      retentionPeriod: retention,
-      redriveAllowPolicy: { redrivePermission: RedrivePermission.ALLOW_ALL },
-    });
+    const deadLetters = this.#queue('DeadLetters', { retentionPeriod: retention });
     const queue = this.#queue('Queue', {
       retentionPeriod: retention,
       visibilityTimeout: Duration.seconds(visibilityFactor * props.timeoutSeconds),
@@ -102,6 +99,8 @@ export class Lookups extends Construct {
         }),
       },
     });
+    // What waits goes round, until its deadline. After 16 rounds Lambda would take that for a defect, and stop it.
+    (lambda.node.defaultChild as CfnFunction).recursiveLoop = 'Allow';
     new EventSourceMapping(this, 'Messages', {
       target: lambda,
       eventSourceArn: queue.queueArn,
@@ -136,6 +135,8 @@ export class Lookups extends Construct {
       new CfnOutput(Stack.of(this), name, { description, value });
     output('LookupBus', 'The bus that takes requests and gives replies', bus.eventBusName);
     output('LookupQueueUrl', 'The queue that takes requests as bare JSON', queue.queueUrl);
+    output('LookupQueueArn', 'The same, as a target', queue.queueArn);
+    output('LookupDeadLettersArn', 'Requests that could not be served, to be redriven', deadLetters.queueArn);
     output('LookupDeadLettersUrl', 'Requests that could not be served', deadLetters.queueUrl);
     output('LookupFunction', 'To be invoked directly', lambda.functionName);
   }
