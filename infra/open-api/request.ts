@@ -31,7 +31,7 @@ export function parametersOf({ query, headers = [], example }: Operation): reado
   ];
 }
 
-function parameterSchema({ json, list }: Parameter): JsonObject {
+export function parameterSchema({ json, list }: Parameter): JsonObject {
   const value = {
     ...json,
     ...(json.pattern && { pattern: portable(json.pattern) }),

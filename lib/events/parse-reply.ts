@@ -1,12 +1,15 @@
 /** Reads replies, as a rule's target has them or as the function gave them. */
 
-import { safeParse } from 'valibot';
+import * as v from 'valibot';
 import { eventNames } from './names.ts';
 import * as schemas from './schemas.ts';
 import type { Reply } from './types.ts';
 
+/** What stands in a record is the upstream's affair: no reply is refused for it. */
+const records = v.array(v.looseObject({ symbol: v.string() }));
+
 const schemaOf = {
-  [eventNames.quotes.completed]: schemas.quoteLookupCompleted,
+  [eventNames.quotes.completed]: v.looseObject({ ...schemas.quoteLookupCompleted.entries, quotes: records }),
   [eventNames.quotes.failed]: schemas.quoteLookupFailed,
   [eventNames.read.completed]: schemas.readCompleted,
   [eventNames.read.failed]: schemas.readFailed,
@@ -22,7 +25,7 @@ export function parseReply(came: unknown): Reply | undefined {
   const { 'detail-type': detailType, detail } = event as Readonly<Record<string, unknown>>;
   if (typeof detailType !== 'string' || !Object.hasOwn(schemaOf, detailType)) return undefined;
   const type = detailType as Reply['detailType'];
-  return safeParse(schemaOf[type], detail).success ? ({ detailType: type, detail } as Reply) : undefined;
+  return v.safeParse(schemaOf[type], detail).success ? ({ detailType: type, detail } as Reply) : undefined;
 }
 
 /**

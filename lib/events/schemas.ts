@@ -96,7 +96,7 @@ const parts = {
 
 const asOf = v.pipe(
   v.string(),
-  v.isoTimestamp('a moment in UTC'),
+  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'a moment in UTC'),
   v.description('The upstream was asked then or later, for all that is in the reply.'),
 );
 

@@ -191,6 +191,11 @@ test('a reply is read from its envelope or the text of it; anything else is none
   assert.ok(reply?.detailType === 'QuoteLookupCompleted');
   assert.equal(reply.detail.quotes[0]?.price, '1.10');
   assert.deepEqual(parseReply(event), reply);
+  const odd = [{ symbol: 'AAPL', price: 1, new: true }];
+  assert.ok(
+    parseReply({ ...event, detail: { ...completed, quotes: odd, new: true } }),
+    'replies may say more',
+  );
   const failed = { request_id: 'r', code: 'deadline_passed', retryable: true, detail: 'late' };
   assert.ok(parseReply({ 'detail-type': 'ReadFailed', detail: failed }));
   for (const none of [
