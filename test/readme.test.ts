@@ -9,7 +9,7 @@ import { startLocalRun } from '../infra/local/local-run.ts';
 import { readSettings } from '../infra/local/settings.ts';
 import { welcome } from '../infra/local/welcome.ts';
 import { startSimulator } from '../infra/simulator/index.ts';
-import { groups } from '../lib/catalogue/index.ts';
+import { groups, planOfTier, planTiers } from '../lib/catalogue/index.ts';
 import { refusalKinds } from '../lib/gateway/index.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -45,6 +45,15 @@ describe('the README', () => {
         rows.some((row) => row.includes(`\`${group}\``) && row.includes(`| ${exposure}`)),
         `${group} is ${exposure}`,
       );
+  });
+
+  test('has each tier of usage plans with its figures', () => {
+    for (const tier of planTiers) {
+      const { burst, ratePerSecond } = planOfTier(tier);
+      const [row = ''] = rows.filter((one) => one.startsWith(`| \`${tier}\` |`));
+      const figures = [burst, ratePerSecond].map((figure) => figure.toLocaleString('en-US'));
+      assert.match(row, new RegExp(`\\| ${figures[0]} at once, then ${figures[1]} a second`), tier);
+    }
   });
 
   test('shows what npm start prints', async () => {

@@ -18,6 +18,12 @@ export const corsExposedHeaders: readonly string[] = [
   'allow',
   'x-amzn-requestid',
   'x-amzn-errortype',
+  // How old an answer is, whose it is, when to come again, and what of it there is not.
+  'age',
+  'cache-status',
+  'etag',
+  'x-poll-after',
+  'x-unknown-symbols',
 ];
 
 /** How long a browser keeps a preflight's answer; two hours is as long as any of them does. */
@@ -26,6 +32,9 @@ export const corsMaxAgeSeconds = 7200;
 const requestHeaders = [
   'content-type',
   'x-api-key',
+  // How fresh an answer has to be, and which one the client has already.
+  'cache-control',
+  'if-none-match',
   // What SigV4 signs, for groups that are opened with IAM.
   'authorization',
   'x-amz-date',

@@ -5,6 +5,7 @@ import type { GatewayOptions } from '../../lib/gateway/index.ts';
 import { refusalResponse } from '../../lib/gateway/refusals.ts';
 import { createGroupHandler, type GroupHandler } from '../group.ts';
 import { createDeployedBudget } from './deployed-budget.ts';
+import { createDeployedSharing } from './deployed-sharing.ts';
 import { type Environment, type FunctionSettings, readFunctionSettings } from './environment.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
 import { createNodeSend } from './node-send.ts';
@@ -31,7 +32,7 @@ export function deployedHandler(
 
 /** What every deployed function's gateway is made of. */
 export function gatewayOptions(
-  { secretId, budget: budgetSettings, corsOrigins: _, ...settings }: FunctionSettings,
+  { secretId, budget: budgetSettings, cache, corsOrigins: _, ...settings }: FunctionSettings,
   operations: readonly Operation[],
   env: Environment,
   log: Log,
@@ -49,6 +50,8 @@ export function gatewayOptions(
     }),
     readSecretAhead: true,
     ...(counted && { budget: counted.budget, ownLimits: budgetSettings.ownLimits }),
+    ...(cache && { sharing: createDeployedSharing(cache, settings.upstreamBaseUrl) }),
+    reportTurn: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
     report: (report) => {
       log(requestEntry(report));
       counted?.metrics.write();

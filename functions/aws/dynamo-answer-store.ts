@@ -12,8 +12,14 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
+  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { AnswerContent, AnswerStore, StoredAnswer } from '../../lib/gateway/answers/index.ts';
+import {
+  type AnswerContent,
+  type AnswerStore,
+  minuteOf,
+  type StoredAnswer,
+} from '../../lib/gateway/answers/index.ts';
 
 export interface DynamoAnswerStoreOptions {
   readonly client: DynamoDBClient;
@@ -39,20 +45,16 @@ export function createDynamoAnswerStore(options: DynamoAnswerStoreOptions): Answ
       return Item && toAnswer(Item);
     },
     async lease(key, now, until) {
-      try {
-        await client.send(
+      return isMet(
+        client.send(
           new PutItemCommand({
             TableName,
             Item: { ...keyOf(key, 'lease'), lease_until: number(until), expires_at: seconds(until) },
             ConditionExpression: 'attribute_not_exists(lease_until) OR lease_until <= :now',
             ExpressionAttributeValues: { ':now': number(now) },
           }),
-        );
-        return true;
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        return false;
-      }
+        ),
+      );
     },
     async release(key) {
       await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key, 'lease') }));
@@ -75,7 +77,36 @@ export function createDynamoAnswerStore(options: DynamoAnswerStoreOptions): Answ
       // Whoever asks next finds the answer; should it be stale by then, he may ask anew.
       await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key, 'lease') }));
     },
+    async spend(account, now, most) {
+      const minute = minuteOf(now);
+      return isMet(
+        client.send(
+          new UpdateItemCommand({
+            TableName,
+            Key: { pk: { S: `spent#${partition}#${account}` }, sk: { S: String(minute) } },
+            UpdateExpression: 'ADD spent :one SET expires_at = :expires',
+            ConditionExpression: 'attribute_not_exists(spent) OR spent < :most',
+            ExpressionAttributeValues: {
+              ':one': number(1),
+              ':most': number(most),
+              ':expires': seconds((minute + 2) * 60_000),
+            },
+          }),
+        ),
+      );
+    },
   };
+}
+
+/** False when the condition of a write was not met. */
+async function isMet(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
 }
 
 const number = (value: number): AttributeValue.NMember => ({ N: String(Math.round(value)) });

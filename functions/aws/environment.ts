@@ -9,6 +9,8 @@ import {
   type OwnLimits,
   ownLimitsFault,
 } from '../../lib/gateway/budget-limits.ts';
+import { defaultFigures } from '../../lib/gateway/quotes/figures.ts';
+import type { SharingFigures } from '../../lib/gateway/sharing/index.ts';
 import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstream-paths.ts';
 import { type CorsOrigins, originFault } from './cors.ts';
 
@@ -25,6 +27,8 @@ export interface FunctionSettings {
   readonly corsOrigins: CorsOrigins;
   /** Present when an operation of the function counts against a limit. */
   readonly budget?: BudgetSettings;
+  /** Present when there is a table for what all callers share. */
+  readonly cache?: CacheSettings;
 }
 
 export interface BudgetSettings {
@@ -37,6 +41,11 @@ export interface BudgetSettings {
   readonly instances?: number;
   readonly setAside?: number;
   readonly ownLimits: OwnLimits;
+}
+
+export interface CacheSettings {
+  readonly tableName: string;
+  readonly figures: SharingFigures;
 }
 
 export type ReadSettings =
@@ -77,6 +86,7 @@ export function readFunctionSettings(env: Environment, operations: readonly Oper
     }
 
   const budget = readBudget(env, operations, faults);
+  const cache = readCache(env, operations, faults);
 
   if (faults.length > 0) return { ok: false, faults };
   return {
@@ -88,6 +98,7 @@ export function readFunctionSettings(env: Environment, operations: readonly Oper
       corsOrigins,
       ...(upstreamTimeoutMs !== undefined && { upstreamTimeoutMs }),
       ...(budget && { budget }),
+      ...(cache && { cache }),
     },
   };
 }
@@ -130,6 +141,35 @@ function readBudget(
     ...(setAside.value !== undefined && { setAside: setAside.value }),
   };
 }
+
+/** Without a table every read goes to the upstream. */
+function readCache(
+  env: Environment,
+  operations: readonly Operation[],
+  faults: string[],
+): CacheSettings | undefined {
+  const numbers = Object.entries(cacheNumbers).flatMap(([name, { figure, unit, most }]) => {
+    const isGood = (value: number) => Number.isInteger(value) && value >= 1 && value <= most;
+    const { value, fault } = readNumber(env[name], `a whole number from 1 to ${most}`, isGood);
+    if (fault) faults.push(`${name}: ${fault}`);
+    return value === undefined ? [] : [[figure, value * unit] as const];
+  });
+  const figures: SharingFigures = Object.fromEntries(numbers);
+  const { boundMs, hardBoundMs } = { ...defaultFigures, ...figures };
+  if (boundMs > hardBoundMs) faults.push('QUOTES_BOUND_SECONDS: more than QUOTES_HARD_BOUND_SECONDS');
+  const tableName = env.CACHE_TABLE;
+  if (!tableName || !operations.some(({ freshness }) => freshness)) return undefined;
+  return { tableName, figures };
+}
+
+const cacheNumbers: Readonly<
+  Record<string, { readonly figure: keyof SharingFigures; readonly unit: number; readonly most: number }>
+> = {
+  QUOTES_BOUND_SECONDS: { figure: 'boundMs', unit: 1000, most: 3600 },
+  QUOTES_HARD_BOUND_SECONDS: { figure: 'hardBoundMs', unit: 1000, most: 3600 },
+  CACHE_LEAST_MAX_AGE_SECONDS: { figure: 'leastMaxAgeMs', unit: 1000, most: 3600 },
+  CACHE_TURNS_PER_CALLER: { figure: 'turnsPerCaller', unit: 1, most: 10_000 },
+};
 
 const isShare = (part: number) => part > 0 && part <= 1;
 const isCount = (count: number) => Number.isInteger(count) && count >= 1 && count <= 10_000;

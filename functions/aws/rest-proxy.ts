@@ -15,7 +15,13 @@ export type ProxyEvent = Pick<
   | 'multiValueQueryStringParameters'
   | 'body'
   | 'isBase64Encoded'
-> & { readonly requestContext: Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> };
+> & { readonly requestContext: RequestContext };
+
+type RequestContext = Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> & {
+  readonly identity?: Partial<
+    Pick<APIGatewayProxyEvent['requestContext']['identity'], 'apiKeyId' | 'userArn'>
+  >;
+};
 
 export function toGatewayRequest(event: ProxyEvent): GatewayRequest {
   return {
@@ -25,8 +31,15 @@ export function toGatewayRequest(event: ProxyEvent): GatewayRequest {
     query: toQuery(event),
     headers: toHeaders(event),
     requestId: event.requestContext.requestId,
+    ...callerOf(event.requestContext),
     ...(event.body !== null && { body: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8') }),
   };
+}
+
+/** As API Gateway has identified him: by the id, not the value, of an API key, or by an AWS signature. */
+function callerOf({ identity }: RequestContext): { readonly caller?: string } {
+  const caller = identity?.apiKeyId || identity?.userArn;
+  return caller ? { caller } : {};
 }
 
 /** API Gateway passes decoded values; the order of different names is lost there already. */

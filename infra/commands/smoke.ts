@@ -32,10 +32,15 @@ const remedies: Partial<Record<RefusalCode, string>> = {
   upstream_path_unknown:
     'The upstream does not know the path: check the base URL, or use another of the paths.',
   upstream_rate_limited: 'The upstream’s request limit is used up for now; everything up to there works.',
+  no_fresh_answer:
+    'The upstream gives no answer in time: it is down, overloaded, or its request limit is used up. The functions’ log says more, as turn_failed.',
   data_not_subscribed: 'The upstream account has no market data subscription; everything up to there works.',
   throttled: 'The usage plan of this key is used up for now; everything up to there works.',
   unknown_operation: 'Market data is not open in this deployment, or the URL lacks its stage.',
 };
+
+/** An answer to `no-cache` is younger, unless the upstream could not be asked. */
+const freshSeconds = 10;
 
 /**
  * @param url the stage's URL, with or without a slash at the end
@@ -56,13 +61,18 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
     );
 
   const target = `${base}${getStockSnapshots.path}?symbols=AAPL&category=US_STOCK`;
-  const answer = await ask(target, { 'x-api-key': apiKey }, timeoutMs);
+  // What is known already would hide that nothing can be asked for.
+  const answer = await ask(target, { 'x-api-key': apiKey, 'cache-control': 'no-cache' }, timeoutMs);
   if (answer === 'timeout') return late;
   if (answer === 'closed') return sick(`${base} closed the connection in the middle of a call.`);
   if (answer.status !== 200) return sick(refusalWords(answer));
   if (!Array.isArray(answer.body))
     return sick(
       `${getStockSnapshots.id} answers 200, but no JSON array: the URL is not that of a Countersign stage.`,
+    );
+  if (answer.age > freshSeconds)
+    return sick(
+      `${getStockSnapshots.id} is answered with what was known ${answer.age} s ago: the upstream gives nothing newer now. The functions’ log says why, as turn_failed.`,
     );
   return { healthy: true, words: `All is well: ${getStockSnapshots.id} is signed, accepted and answered.` };
 }
@@ -78,6 +88,8 @@ interface Answer {
   readonly status: number;
   /** The parsed JSON; undefined for anything else. */
   readonly body: unknown;
+  /** In seconds; 0 when the answer does not say. */
+  readonly age: number;
 }
 
 async function ask(
@@ -88,7 +100,8 @@ async function ask(
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { headers, redirect: 'manual', signal });
-    return { status: response.status, body: parsed(await response.text()) };
+    const age = Number(response.headers.get('age')) || 0;
+    return { status: response.status, body: parsed(await response.text()), age };
   } catch {
     return signal.aborted ? 'timeout' : 'closed';
   }

@@ -8,6 +8,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
 import type { ApiKey } from './api-keys.ts';
+import { compressed } from './compression.ts';
 import type { ProxyHandler } from './invocation.ts';
 import type { Page } from './pages.ts';
 import type { Answer } from './proxy-result.ts';
@@ -78,9 +79,10 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
     const answered = await answer(request, call);
     // API Gateway never sees a request that the client did not finish: nothing to send, nothing to log.
     if (!answered) return;
+    const sent = await compressed(answered, request.headers['accept-encoding']?.toString());
     // Without this a client's kept connection would hold up `close`.
     if (!server.listening) response.setHeader('connection', 'close');
-    send(response, answered, call.requestId);
+    send(response, sent, call.requestId);
     log?.({
       requestId: call.requestId,
       method,

@@ -8,13 +8,15 @@ import {
   type Group,
   limits,
   operations,
-  planWithin,
+  planOfTier,
   routesOf,
 } from '../../lib/catalogue/index.ts';
 import {
   budgetLimits,
   createBudget,
+  createMemoryAnswerStore,
   createMemoryBudgetStore,
+  createMemoryQuoteStore,
   type RequestReport,
   refusalResponse,
   upstreamPathsOf,
@@ -66,7 +68,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
         routes: localRoutes(settings, upstreamUrl, hooks.report),
         pages: createPages(() => documentOf(settings.openGroups, api.url)),
         apiKeys: [{ id: 'local', value: settings.apiKey }],
-        plan: planWithin(marketDataLimit),
+        plan: planOfTier(settings.plan ?? 'upstream', marketDataLimit),
         refuse: (code, { requestId, method, path, allow, retryAfterSeconds }) => {
           const match = findRoute(everyRoute, method, path);
           const sideEffect = match.kind === 'route' ? match.route.operation.sideEffect : undefined;
@@ -113,7 +115,7 @@ const documentOf = (open: readonly Group[], url: string) =>
 
 /** One handler for each group, as deployed; only opened groups are routed. */
 function localRoutes(
-  { openGroups, credentials, upstreamPaths = {}, marketDataLimit }: LocalSettings,
+  { openGroups, credentials, upstreamPaths = {}, marketDataLimit, cache }: LocalSettings,
   upstreamBaseUrl: string,
   report: LocalRunHooks['report'],
 ) {
@@ -124,6 +126,8 @@ function localRoutes(
     limits: { ...budgetLimits(), ...(marketDataLimit && { 'market-data': marketDataLimit }) },
     bucket: 'local',
   });
+  // One for all groups, as deployed.
+  const sharing = { quotes: createMemoryQuoteStore(), answers: createMemoryAnswerStore() };
   return openGroups.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({
@@ -133,6 +137,7 @@ function localRoutes(
       upstreamPaths: upstreamPathsOf(upstreamPaths, own),
       secrets: { read: async () => secret },
       budget,
+      ...(cache !== 'off' && { sharing }),
       ...(report && { report }),
     });
     return routesOf(own).map(({ method, path }) => ({ method, path, handler }));

@@ -6,6 +6,8 @@ import {
   openable,
   openByDefault,
   operations,
+  type PlanTier,
+  planTiers,
   type RequestLimit,
 } from '../../lib/catalogue/index.ts';
 import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
@@ -25,8 +27,12 @@ export interface LocalSettings {
   readonly credentials: AppCredentials;
   /** The simulator's port, or the base URL of another upstream. */
   readonly upstream: { readonly simulatorPort: number } | { readonly baseUrl: string };
+  /** The usage plan of the key; by default the one that keeps within the upstream's limit. */
+  readonly plan?: PlanTier;
   /** In place of the interface's limit, at the plan, the budget and the simulator alike; for load tests. */
   readonly marketDataLimit?: Pick<RequestLimit, 'requests' | 'perSeconds'>;
+  /** `off`: every read goes to the upstream. */
+  readonly cache?: 'off';
   /** Where operations are sent instead of the paths that they are called by. */
   readonly upstreamPaths?: UpstreamPaths;
 }
@@ -41,6 +47,7 @@ export function readSettings(env: Environment): LocalSettings {
     if (!credentials) throw new StartError('UPSTREAM_BASE_URL is set: it needs APP_KEY and APP_SECRET too.');
   }
   const upstreamPaths = readUpstreamPaths(env.UPSTREAM_PATHS);
+  const plan = readPlan(env.PLAN);
   const marketDataLimit = readMarketDataLimit(env.MARKET_DATA_LIMIT, baseUrl !== undefined && baseUrl !== '');
   return {
     port: readPort(env, 'PORT', 8787),
@@ -50,8 +57,24 @@ export function readSettings(env: Environment): LocalSettings {
     credentials: credentials ?? inventAppCredentials(),
     upstream: baseUrl ? { baseUrl } : { simulatorPort: readPort(env, 'UPSTREAM_PORT', 8788) },
     ...(upstreamPaths && { upstreamPaths }),
+    ...(plan && { plan }),
     ...(marketDataLimit && { marketDataLimit }),
+    ...(isCacheOff(env.CACHE) && { cache: 'off' }),
   };
+}
+
+function isCacheOff(text: string | undefined): boolean {
+  if (!text || text === 'on') return false;
+  if (text === 'off') return true;
+  throw new StartError(`CACHE must be on or off, not ${JSON.stringify(text)}.`);
+}
+
+function readPlan(text: string | undefined): PlanTier | undefined {
+  if (!text) return undefined;
+  const tier = planTiers.find((one) => one === text);
+  if (!tier)
+    throw new StartError(`PLAN must be one of ${planTiers.join(', ')}, not ${JSON.stringify(text)}.`);
+  return tier;
 }
 
 /** Another upstream has its own limit, which no setting of ours can raise. */

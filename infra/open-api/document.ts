@@ -10,6 +10,7 @@ import { parametersOf, requestBodyOf } from './request.ts';
 import { namesFor } from './schema-names.ts';
 import { createSchemas, type Schemas } from './schemas.ts';
 import { type Caller, describedSchemes, securityOf } from './security.ts';
+import { answerHeadersOf, sharingResponsesOf } from './sharing.ts';
 
 export interface DocumentOptions {
   /** Default 3.1. */
@@ -107,19 +108,28 @@ function operationObject(operation: Operation, parts: Parts): JsonObject {
     security: securityOf(parts.access(group)),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
-    responses: { 200: answer(operation, parts), ...parts.refusals.of(operation) },
+    responses: {
+      200: answer(operation, parts),
+      ...sharingResponsesOf(operation),
+      ...parts.refusals.of(operation),
+    },
     ...(aliases.length > 0 && { 'x-aliases': aliases }),
   };
 }
 
-function answer({ id, title, response }: Operation, { schemas, examples }: Parts): JsonObject {
+function answer(operation: Operation, { schemas, examples }: Parts): JsonObject {
+  const { id, title, response, freshness } = operation;
   const example = examples.get(id);
   return {
-    description: `${title}: the upstream’s answer, byte for byte.`,
+    description:
+      freshness === 'by-symbol'
+        ? `${title}: the upstream’s records, each byte for byte, in the order asked.`
+        : `${title}: the upstream’s answer, byte for byte.`,
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
-      'x-upstream-request-id': { $ref: '#/components/headers/UpstreamRequestId' },
+      ...(!freshness && { 'x-upstream-request-id': { $ref: '#/components/headers/UpstreamRequestId' } }),
       'cache-control': { $ref: '#/components/headers/CacheControl' },
+      ...answerHeadersOf(operation),
     },
     content: {
       'application/json': {

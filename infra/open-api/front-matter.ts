@@ -1,5 +1,7 @@
 /** What a document says once: how the interface behaves, and the headers of its answers. */
 
+import { sharingHeaders } from './sharing.ts';
+
 export const introduction = `A broker’s Trading & Market Data interface, signed by a gateway: requests come without signing headers, and
 answers are the upstream’s, byte for byte.
 
@@ -9,12 +11,15 @@ answers are the upstream’s, byte for byte.
   any. No value of a query may have an \`&\` in it: the upstream’s signature cannot carry it. \`True\` and \`False\`
   are taken as \`true\` and \`false\`. Members of a body that a schema does not name are passed on.
 - **Answers** may have more members than their schemas: clients ignore what they do not know.
+- **Shared answers**: what is the same for every caller is asked of the upstream once for all. \`age\` says how old
+  it is; a client says with \`cache-control\` how old it may be.
 - **Errors** are \`application/problem+json\` with a stable \`code\`. One 400 names every wrong parameter. A path
   that is not served answers 404 \`unknown_operation\`; another method 405 \`method_not_allowed\`, or what API
   Gateway makes of it.
 - **Aliases**, the paths of older versions, answer the same; they stand in \`x-aliases\`.`;
 
 export const headers = {
+  ...sharingHeaders,
   RequestId: {
     description: 'Names this request in the operator’s logs.',
     schema: { type: 'string' },
@@ -24,7 +29,7 @@ export const headers = {
     schema: { type: 'string' },
   },
   CacheControl: {
-    description: 'Always `no-store`.',
+    description: '`no-store`; of answers that all callers share `private` with `no-cache` or `max-age`.',
     schema: { type: 'string' },
   },
   RetryAfter: {

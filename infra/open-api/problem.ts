@@ -48,6 +48,15 @@ export const problem = v.looseObject({
       v.description('What the upstream said when it refused.'),
     ),
   ),
+  known: v.optional(
+    v.pipe(
+      v.array(v.looseObject({ age: v.pipe(v.number(), v.integer()), snapshot: v.looseObject({}) })),
+      v.description('What is known of what was asked for, with its age in seconds.'),
+    ),
+  ),
+  missing: v.optional(
+    v.pipe(v.array(v.string()), v.description('The symbols of which nothing is known that may be shown.')),
+  ),
 });
 
 /** Said of paths that are in no document. */
@@ -60,19 +69,23 @@ const ofReads: readonly RefusalCode[] = [
   'upstream_answer_too_large',
   'upstream_timeout',
 ];
+const ofShared: readonly RefusalCode[] = ['no_fresh_answer'];
 const ofSideEffects: readonly RefusalCode[] = ['outcome_unknown'];
 
 /** Codes that come with more statuses than their own. */
 const statuses: Partial<Record<RefusalCode, readonly number[]>> = {
   upstream_rejected: [400, 404, 422],
   gateway_error: [500, 502],
+  // 504 where the client wants nothing but what is there.
+  no_fresh_answer: [503, 504],
 };
 
 const statusesOf = (code: RefusalCode) => statuses[code] ?? [refusalKinds[code].status];
 
-function canAnswer({ body, sideEffect }: Operation, code: RefusalCode): boolean {
+function canAnswer({ body, sideEffect, freshness }: Operation, code: RefusalCode): boolean {
   if (notOfAnOperation.includes(code)) return false;
   if (ofBodies.includes(code)) return body !== undefined;
+  if (ofShared.includes(code)) return freshness !== undefined;
   if (ofReads.includes(code)) return sideEffect === undefined;
   return !ofSideEffects.includes(code) || sideEffect !== undefined;
 }
@@ -106,6 +119,7 @@ export function createRefusals(schemas: Schemas): Refusals {
 function nameOf(status: number, here: readonly RefusalCode[]): string {
   const { title } = example(status, here[0] as RefusalCode);
   const words = String(title).replaceAll(' ', '');
+  if (here.some((code) => ofShared.includes(code))) return `${words}OfSharedRead`;
   return here.some((code) => ofReads.includes(code)) ? `${words}OfRead` : words;
 }
 

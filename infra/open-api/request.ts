@@ -4,9 +4,11 @@ import type { Operation, Parameter } from '../../lib/catalogue/index.ts';
 import { portable } from './dialects.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Schemas } from './schemas.ts';
+import { sharingParametersOf } from './sharing.ts';
 
-/** Query parameters, then the headers that are forwarded. */
-export function parametersOf({ query, headers = [], example }: Operation): readonly JsonObject[] {
+/** Query parameters, then headers: those that are forwarded, and those that say how fresh an answer has to be. */
+export function parametersOf(operation: Operation): readonly JsonObject[] {
+  const { query, headers = [], example } = operation;
   return [
     ...Object.entries(query).map(([name, parameter]) => {
       const value = example.query?.[name];
@@ -28,6 +30,7 @@ export function parametersOf({ query, headers = [], example }: Operation): reado
       // No space at an end: HTTP would lose it.
       schema: { type: 'string', pattern: '^[!-~]([ -~]{0,254}[!-~])?$' },
     })),
+    ...sharingParametersOf(operation),
   ];
 }
 

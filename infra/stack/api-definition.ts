@@ -6,6 +6,7 @@
 
 import type { Group, Operation } from '../../lib/catalogue/index.ts';
 import { routesOf } from '../../lib/catalogue/index.ts';
+import { minimumCompressionBytes } from '../compression.ts';
 import type { JsonObject } from '../open-api/json.ts';
 import { parametersOf } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
@@ -14,7 +15,7 @@ import { securityOf, securitySchemes } from '../open-api/security.ts';
 import type { Access } from './config.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import { health, preflight } from './mock-answers.ts';
-import { integrationTimeoutSeconds } from './resolve-config.ts';
+import { integrationTimeoutSeconds } from './resolve-functions.ts';
 
 export interface ApiDefinitionOptions {
   readonly title: string;
@@ -38,6 +39,8 @@ export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
     openapi: '3.0.1',
     info: { title, version: '1' },
     'x-amazon-apigateway-api-key-source': 'HEADER',
+    // In the body, as everything else: what stands beside an imported body CloudFormation forgets.
+    'x-amazon-apigateway-minimum-compression-size': minimumCompressionBytes,
     'x-amazon-apigateway-request-validators': {
       [presence]: { validateRequestParameters: true, validateRequestBody: false },
     },

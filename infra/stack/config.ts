@@ -1,6 +1,6 @@
 /** What a deployer may configure, and what each part is when it is left out. */
 
-import type { Group, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
+import type { Group, PlanTier, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
 import type { OwnLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
 import type { EventsConfig } from './lookups-config.ts';
 
@@ -67,6 +67,11 @@ export interface CountersignConfig {
     /** The ARN of the SNS topic that is told of dead letters. Default none: the alarm is there all the same. */
     readonly alarmTopic?: string;
   };
+  /**
+   * Answers that all clients share, so that the upstream is asked once for many. `off` leaves the table out, and
+   * every request goes to the upstream.
+   */
+  readonly cache?: 'off' | CacheConfig;
   /** Browsers and web views that may call; none by default. `*`, alone, stands for any. */
   readonly cors?: { readonly origins: readonly string[] };
   readonly functions?: {
@@ -77,6 +82,12 @@ export interface CountersignConfig {
      * gives a starting function a whole CPU.
      */
     readonly memoryMiB?: number;
+    /**
+     * How many instances Lambda keeps free for a group's function, which are also the most that it has. Default
+     * 10 for groups with side effects, so that a flood of reads cannot starve trading, and `none` for others.
+     * 100 must be left to the account's other functions: a new account, with a limit of 10 in all, takes `none`.
+     */
+    readonly reservedConcurrency?: Partial<Record<Group, number | 'none'>>;
   };
   readonly logs?: {
     /** Days, one of those that CloudWatch Logs knows. Default 30. */
@@ -97,10 +108,31 @@ export interface NarrowLimit extends Pick<RequestLimit, 'requests' | 'perSeconds
   readonly for: readonly (Group | string)[];
 }
 
+export interface CacheConfig {
+  readonly quotes?: {
+    /** An older quote is served only if there is no newer one, and the answer says that it is stale. Default 30. */
+    readonly staleAfterSeconds?: number;
+    /** An older quote is not served. Default 300, which is the most. */
+    readonly uselessAfterSeconds?: number;
+  };
+  /** What one client may ask for beyond what all have. */
+  readonly clients?: {
+    /** A smaller `max-age` counts as this one. Default 1. */
+    readonly leastMaxAgeSeconds?: number;
+    /** How often one caller may cause a request to the upstream by `max-age` or `no-cache`. Default 20. */
+    readonly refreshesPerMinute?: number;
+  };
+}
+
 export type AccessLog = 'off' | 'use-account-role' | 'set-account-role';
 
 export interface PlanConfig {
-  /** Tokens that come back each second; together with `burst`. Default: the upstream's market-data limit. */
+  /**
+   * `upstream`, the default, keeps one key within the upstream's market-data limit; `app` is for many clients
+   * under one key that read shared answers. In place of figures.
+   */
+  readonly tier?: PlanTier;
+  /** Tokens that come back each second; together with `burst`, in place of `tier`. */
   readonly ratePerSecond?: number;
   /** How many requests may come at once; together with `ratePerSecond`. */
   readonly burst?: number;
@@ -127,8 +159,13 @@ export interface ResolvedConfig {
     readonly limits: OwnLimits;
   };
   readonly events?: EventsConfig;
+  readonly cache: 'off' | Required<CacheConfig>;
   readonly origins: readonly string[];
-  readonly functions: { readonly timeoutSeconds: number; readonly memoryMiB: number };
+  readonly functions: {
+    readonly timeoutSeconds: number;
+    readonly memoryMiB: number;
+    readonly reservedConcurrency: Readonly<Partial<Record<Group, number>>>;
+  };
   readonly logs: { readonly retentionDays: number; readonly access: AccessLog };
   readonly stageName: string;
   readonly onRemoval: 'destroy' | 'retain';

@@ -8,6 +8,7 @@ import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { bundlingOptions } from '../bundling.ts';
+import type { CacheAccess } from './cache.ts';
 
 export interface GroupFunctionProps {
   readonly title: string;
@@ -16,11 +17,15 @@ export interface GroupFunctionProps {
   readonly secretArn: string;
   /** Present when the function's requests count against a limit. */
   readonly budgetTableArn?: string;
+  /** Present when the function has answers to share. */
+  readonly cache?: CacheAccess | undefined;
   /** What else it may do, by the policy's name. */
   readonly policies?: Readonly<Record<string, PolicyDocument>>;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMiB: number;
+  /** Instances that are kept free for it, and the most that it has. */
+  readonly reservedConcurrency?: number | undefined;
   readonly logRetentionDays: number;
   readonly removalPolicy: RemovalPolicy;
 }
@@ -39,7 +44,7 @@ export class GroupFunction extends Construct {
     });
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `${props.title}: reads the app secret${props.budgetTableArn ? ', counts requests' : ''} and writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
+      description: `${props.title}: reads the app secret${props.budgetTableArn ? ', counts requests' : ''}${props.cache ? ', shares answers' : ''} and writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
       inlinePolicies: {
         ReadSecret: allowing(['secretsmanager:GetSecretValue'], props.secretArn),
         ...(props.budgetTableArn && {
@@ -48,6 +53,7 @@ export class GroupFunction extends Construct {
             props.budgetTableArn,
           ),
         }),
+        ...(props.cache && { ShareAnswers: allowing([...props.cache.actions], props.cache.tableArn) }),
         ...props.policies,
         WriteLog: allowing(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn),
       },
@@ -61,12 +67,13 @@ export class GroupFunction extends Construct {
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       memorySize: props.memoryMiB,
+      ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       timeout: Duration.seconds(props.timeoutSeconds),
       // Given, so that the library adds no managed policy, which would write every log group of the account.
       role,
       logGroup,
       awsSdkConnectionReuse: false,
-      environment: { ...props.environment },
+      environment: { ...props.environment, ...props.cache?.variables },
     });
   }
 }

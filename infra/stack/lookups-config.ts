@@ -1,6 +1,7 @@
 /** What a deployer may configure of lookups by event. */
 
 import * as v from 'valibot';
+import { whole } from './schema-parts.ts';
 
 /** With nothing left open. */
 export interface EventsConfig {
@@ -8,11 +9,6 @@ export interface EventsConfig {
   readonly archiveDays?: number | undefined;
   readonly alarmTopic?: string | undefined;
 }
-
-const whole = (min: number, max: number) => {
-  const message = `takes a whole number from ${min} to ${max}`;
-  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
-};
 
 const topicFault = 'takes the ARN of an SNS topic';
 

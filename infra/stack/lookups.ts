@@ -25,6 +25,7 @@ export interface LookupsProps
     GroupFunctionProps,
     | 'secretArn'
     | 'budgetTableArn'
+    | 'cache'
     | 'environment'
     | 'timeoutSeconds'
     | 'memoryMiB'

@@ -7,37 +7,23 @@ import {
   operations as catalogue,
   type Group,
   groups,
-  limits,
   type Operation,
   openable,
   openByDefault,
-  planWithin,
 } from '../../lib/catalogue/index.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
-import { ConfigError, type CountersignConfig, type ResolvedConfig, type ResolvedPlan } from './config.ts';
+import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { events } from './lookups-config.ts';
 import { resolveBudget } from './resolve-budget.ts';
-
-/** REST APIs end an integration here; more takes a quota increase. */
-export const integrationTimeoutSeconds = 29;
+import { cache, resolveCache } from './resolve-cache.ts';
+import { functions, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
+import { plans, resolvePlan } from './resolve-plans.ts';
+import { oneOf, whole } from './schema-parts.ts';
 
 const accessOf = (group: Group) =>
   groups[group].exposure === 'open'
     ? oneOf('api-key', 'iam', 'closed')
     : v.picklist(['iam', 'closed'], 'takes iam or closed: its operations belong to one upstream account');
-
-function oneOf<const V extends readonly string[]>(...values: V) {
-  return v.picklist(values, `takes one of ${values.join(', ')}`);
-}
-
-const whole = (min: number, max: number) => {
-  const message = `takes a whole number from ${min} to ${max}`;
-  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
-};
-
-/** Only lower-case letters and digits, because names become parts of CloudFormation's ids. */
-const nameFault = 'takes a name of 1 to 32 lower-case letters and digits, beginning with a letter';
-const name = v.pipe(v.string(nameFault), v.regex(/^[a-z][a-z0-9]{0,31}$/, nameFault));
 
 const faultless = (faultOf: (text: string) => string | undefined, otherwise: string) =>
   v.pipe(
@@ -58,33 +44,6 @@ function configuredOriginFault(text: string): string | undefined {
 
 const retentionDays = Object.values(RetentionDays).filter(
   (days): days is number => typeof days === 'number' && days !== RetentionDays.INFINITE,
-);
-
-const plan = v.pipe(
-  v.strictObject({
-    ratePerSecond: v.optional(
-      v.pipe(
-        v.number('takes a number above 0'),
-        v.finite('takes a number above 0'),
-        v.gtValue(0, 'takes a number above 0'),
-      ),
-    ),
-    burst: v.optional(whole(1, 1_000_000)),
-    quota: v.optional(
-      v.strictObject({ requests: whole(1, 1_000_000_000), per: oneOf('day', 'week', 'month') }),
-    ),
-    keys: v.optional(
-      v.pipe(
-        v.array(name),
-        v.minLength(1, 'takes at least one key'),
-        v.check((keys) => new Set(keys).size === keys.length, 'has the same key twice'),
-      ),
-    ),
-  }),
-  v.check(
-    ({ ratePerSecond, burst }) => (ratePerSecond === undefined) === (burst === undefined),
-    'takes ratePerSecond and burst together, or neither',
-  ),
 );
 
 /** Lambda holds a function's whole environment to 4 kB; the origins are its only part without a bound. */
@@ -135,7 +94,7 @@ const config = v.strictObject({
     v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(accessOf(group))]))),
     {},
   ),
-  plans: v.optional(v.record(name, plan), {}),
+  plans: v.optional(plans, {}),
   budget: v.optional(budget, {}),
   events: v.optional(events),
   cors: v.optional(
@@ -155,13 +114,8 @@ const config = v.strictObject({
     }),
     { origins: [] },
   ),
-  functions: v.optional(
-    v.strictObject({
-      timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 25),
-      memoryMiB: v.optional(whole(128, 10_240), 512),
-    }),
-    {},
-  ),
+  cache: v.optional(cache, {}),
+  functions: v.optional(functions, {}),
   logs: v.optional(
     v.strictObject({
       retentionDays: v.optional(v.picklist(retentionDays, `takes one of ${retentionDays.join(', ')}`), 30),
@@ -188,9 +142,10 @@ export function resolveConfig(
   if (!parsed.success) throw new ConfigError(sentenceOf(parsed.issues[0]));
   const {
     upstream: { allowLoopback, ...upstream },
-    functions,
+    functions: computing,
+    cache: sharing,
     cors,
-    plans,
+    plans: planned,
     budget: counted,
     groups: chosen,
     events: byEvent,
@@ -207,7 +162,7 @@ export function resolveConfig(
   if (pathsFault) throw new ConfigError(`upstream.paths cannot be used: ${pathsFault}.`);
 
   // A read is sent once more after a refused signature; the function must outlive both attempts.
-  if (2 * upstream.timeoutSeconds >= functions.timeoutSeconds)
+  if (2 * upstream.timeoutSeconds >= computing.timeoutSeconds)
     throw new ConfigError(
       `functions.timeoutSeconds must be more than twice upstream.timeoutSeconds (${upstream.timeoutSeconds}), because a read may be sent twice, and less than ${integrationTimeoutSeconds}.`,
     );
@@ -215,29 +170,21 @@ export function resolveConfig(
   const accesses = openable.map(
     (group) => [group, chosen[group] ?? (openByDefault.includes(group) ? 'api-key' : 'closed')] as const,
   );
+  const open = accesses.filter(([, access]) => access !== 'closed');
   return {
     ...rest,
     upstream,
-    functions,
     ...(byEvent && { events: byEvent }),
-    access: Object.fromEntries(accesses.filter(([, access]) => access !== 'closed')),
+    functions: resolveFunctions(
+      computing,
+      open.map(([group]) => group),
+      operations,
+    ),
+    access: Object.fromEntries(open),
     budget: resolveBudget(counted, operations),
-    plans: Object.entries({ default: {}, ...plans }).map(resolvePlan),
+    cache: resolveCache(sharing),
+    plans: Object.entries({ default: {}, ...planned }).map(resolvePlan),
     origins: cors.origins,
-  };
-}
-
-function resolvePlan([planName, { ratePerSecond, burst, quota, keys }]: readonly [
-  string,
-  v.InferOutput<typeof plan>,
-]): ResolvedPlan {
-  return {
-    name: planName,
-    ...(ratePerSecond !== undefined && burst !== undefined
-      ? { ratePerSecond, burst }
-      : planWithin(limits['market-data'])),
-    ...(quota && { quota }),
-    keys: keys ?? ['default'],
   };
 }
 

@@ -1,4 +1,4 @@
-/** The deployment: API Gateway in front of one function for each open group, and what they share: the secret and the budget. */
+/** The deployment: API Gateway in front of one function for each open group, and what they share: the secret, the budget and answers. */
 
 import { fileURLToPath } from 'node:url';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib';
@@ -17,6 +17,7 @@ import { drawsOf } from '../../lib/gateway/budget-limits.ts';
 import { type UpstreamPaths, upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { apiDefinition } from './api-definition.ts';
 import { budgetTable, budgetVariables } from './budget.ts';
+import { joinedAccess, sharedCache } from './cache.ts';
 import { ConfigError, type CountersignConfig } from './config.ts';
 import { GroupFunction } from './group-function.ts';
 import { Lookups } from './lookups.ts';
@@ -58,12 +59,14 @@ export class CountersignStack extends Stack {
     const draws = (group: Group) =>
       exposedOperations(exposed, [group]).some((one) => drawsOf(one, resolved.budget.limits));
     const table = served.some(draws) ? budgetTable(this, resolved.budget.table) : undefined;
+    const cacheOf = sharedCache(this, resolved.cache, exposed);
     const functions = served.map((group) => {
       const { function: lambda } = new GroupFunction(this, group, {
         title: groups[group].title,
         entry: entryOf(group),
         secretArn: secret.ref,
         ...(table && draws(group) && { budgetTableArn: table.arn }),
+        cache: cacheOf(group),
         environment: {
           UPSTREAM_BASE_URL: resolved.upstream.baseUrl,
           UPSTREAM_TIMEOUT_MS: String(resolved.upstream.timeoutSeconds * 1000),
@@ -73,6 +76,7 @@ export class CountersignStack extends Stack {
           ...(resolved.origins.length > 0 && { CORS_ORIGINS: resolved.origins.join(',') }),
         },
         ...resolved.functions,
+        reservedConcurrency: resolved.functions.reservedConcurrency[group],
         logRetentionDays: resolved.logs.retentionDays,
         removalPolicy,
       });
@@ -80,12 +84,13 @@ export class CountersignStack extends Stack {
     });
 
     if (resolved.events) {
-      const counts = table && exposed.some((one) => drawsOf(one, resolved.budget.limits));
+      const counts = table && readsOf(exposed, served).some((one) => drawsOf(one, resolved.budget.limits));
       new Lookups(this, 'Lookups', {
         config: resolved.events,
         groups: served,
         secretArn: secret.ref,
         ...(counts && { budgetTableArn: table.arn }),
+        cache: joinedAccess(served.map(cacheOf)),
         environment: {
           UPSTREAM_BASE_URL: resolved.upstream.baseUrl,
           UPSTREAM_TIMEOUT_MS: String(resolved.upstream.timeoutSeconds * 1000),
@@ -93,7 +98,8 @@ export class CountersignStack extends Stack {
           ...pathsVariable(resolved.upstream.paths, readsOf(exposed, served)),
           ...(counts && budgetVariables(table, resolved.budget)),
         },
-        ...resolved.functions,
+        timeoutSeconds: resolved.functions.timeoutSeconds,
+        memoryMiB: resolved.functions.memoryMiB,
         logRetentionDays: resolved.logs.retentionDays,
         removalPolicy,
         ...(lookupEntry && { entry: lookupEntry }),

@@ -21,7 +21,7 @@ export * from './market-data/index.ts';
 export type { Example, Operation, Paging, Source } from './operation.ts';
 export * from './orders.ts';
 export type { JsonForm, Parameter } from './parameters.ts';
-export { planWithin, type UsagePlan } from './plans.ts';
+export { appPlan, type PlanTier, planOfTier, planTiers, planWithin, type UsagePlan } from './plans.ts';
 export { findRoute, type Route, type RouteMatch, routesOf } from './routes.ts';
 export * from './screeners.ts';
 export * from './watchlists.ts';

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { category, optionCategory, pageKey } from './common.ts';
 import { fromVendor, noSourceInText, notInText, olderPath } from './decided.ts';
+import { hourly } from './freshness.ts';
 import { cursorPaging, describe } from './operation.ts';
 import * as parameters from './parameters.ts';
 import { day, decimal, nextPage } from './schemas.ts';
@@ -73,6 +74,7 @@ export const listStockInstruments = describe({
   },
   response: v.looseObject({ data: v.optional(v.array(stockInstrument)), pagination_key: nextPage }),
   paging: cursorPaging,
+  freshness: hourly,
   example: { query: { category: 'US_STOCK', symbols: 'AAPL,MSFT' } },
   sources: {
     path: ['vendor-sdk', 'vendor-docs'],
@@ -116,6 +118,7 @@ export const getStockInstrument = describe({
   },
   response: v.array(stockInstrument),
   paging: { parameter: 'last_instrument_id', next: { ofLastItem: 'instrument_id' } },
+  freshness: hourly,
   example: { query: { symbols: 'AAPL', category: 'US_STOCK' } },
   sources: {
     path: ['vendor-sdk', 'inferred'],
@@ -211,6 +214,7 @@ export const listOptionContracts = describe({
     pagination_key: nextPage,
   }),
   paging: cursorPaging,
+  freshness: hourly,
   example: {
     query: {
       category: 'US_OPTION',

@@ -1,6 +1,7 @@
 /** What an operation is: the one description that everything else in the project is derived from. */
 
 import type { GenericSchema } from 'valibot';
+import type { Freshness } from './freshness.ts';
 import type { Group } from './groups.ts';
 import type { LimitName } from './limits.ts';
 import type { Parameter } from './parameters.ts';
@@ -29,6 +30,11 @@ export interface Operation {
   readonly response: GenericSchema;
   /** The upstream limit that a request counts against. */
   readonly limit?: LimitName;
+  /**
+   * Present when the answer is the same for every caller, so that all can share it: for how long, or
+   * `by-symbol` when it is a list of one record for each symbol asked for, which are shared one by one.
+   */
+  readonly freshness?: Freshness | 'by-symbol';
   /**
    * Present when a request changes state at the upstream, so that it is sent at most once. `findOut` says
    * how a caller learns what became of it when the answer is lost.

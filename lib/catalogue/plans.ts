@@ -1,9 +1,10 @@
 /**
- * Usage plans: a token bucket per API key, with figures that keep one key within an upstream limit. The CDK
- * stack and the local API Gateway take the same figures from here.
+ * Usage plans: a token bucket per API key, with figures that keep one key within an upstream limit, or let an
+ * app's clients read answers that they share. The CDK stack and the local API Gateway take the same figures
+ * from here.
  */
 
-import type { RequestLimit } from './limits.ts';
+import { limits, type RequestLimit } from './limits.ts';
 
 /** The two figures of API Gateway's token bucket. A bucket starts full. */
 export interface UsagePlan {
@@ -34,3 +35,29 @@ export function planWithin({
   }
   return { ratePerSecond, burst };
 }
+
+/**
+ * What a plan is for. `upstream`: each request may become one to the upstream, so a key has what the limit has.
+ * `app`: clients read what is shared; the upstream is asked as often as it is, however many they are.
+ */
+export const planTiers = ['upstream', 'app'] as const;
+
+export type PlanTier = (typeof planTiers)[number];
+
+/** Ten thousand phones that read every five seconds, all under one key. */
+const readsPerSecond = 10_000 / 5;
+
+/**
+ * A quarter above the steady rate, because phones do not come evenly; with two seconds' worth in the bucket,
+ * all ten thousand may come at once within three seconds, as after a push message. Both stay below what API
+ * Gateway gives an account, 10,000 a second and a burst of 5,000, so that another key still gets through.
+ *
+ * It protects the account and its bill, not the upstream: whatever clients do, the budget alone holds that limit.
+ */
+export const appPlan: UsagePlan = { ratePerSecond: 1.25 * readsPerSecond, burst: 2 * readsPerSecond };
+
+/** @param limit the one that a plan of the tier `upstream` keeps within */
+export const planOfTier = (
+  tier: PlanTier,
+  limit: Pick<RequestLimit, 'requests' | 'perSeconds'> = limits['market-data'],
+): UsagePlan => (tier === 'app' ? appPlan : planWithin(limit));

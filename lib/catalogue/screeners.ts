@@ -11,6 +11,7 @@ import {
   olderPath,
   oneLimit,
 } from './decided.ts';
+import { session } from './freshness.ts';
 import { cursorPaging, describe } from './operation.ts';
 import { choice, optional, text } from './parameters.ts';
 import { day, decimal, nextPage } from './schemas.ts';
@@ -118,6 +119,7 @@ export const listGainersLosers = describe({
   },
   response: v.array(ranked),
   limit: 'market-data',
+  freshness: session,
   example: {
     query: { rank_type: 'DAY_1', category: 'US_STOCK', sort_by: 'CHANGE_RATIO', direction: 'DESC' },
   },
@@ -148,6 +150,7 @@ export const listTopActive = describe({
   },
   response: v.array(ranked),
   limit: 'market-data',
+  freshness: session,
   example: { query: { category: 'US_STOCK', rank_type: 'VOLUME', sort_by: 'VOLUME', direction: 'DESC' } },
   sources: fromVendor,
   notes: [
@@ -206,6 +209,7 @@ export const listMarketSectors = describe({
   }),
   limit: 'market-data',
   paging: cursorPaging,
+  freshness: session,
   example: { query: { category: 'US_STOCK', agg_type: 'MARKET_VALUE', period: 'D1', direction: 'DESC' } },
   sources: fromVendor,
   notes: ['declined, advanced and flat are counts as text.'],
@@ -261,6 +265,7 @@ export const getMarketSectorDetail = describe({
   }),
   limit: 'market-data',
   paging: cursorPaging,
+  freshness: session,
   example: {
     query: {
       sector_id: '6412',
@@ -290,6 +295,7 @@ export const listHighDividendRank = describe({
   },
   response: v.array(dividendRanked),
   limit: 'market-data',
+  freshness: { seconds: 300, staleSeconds: 900 },
   example: { query: { category: 'US_STOCK', sort_by: 'YIELD', direction: 'DESC' } },
   sources: fromVendor,
   notes: ['Always the top 200, no paging.'],
@@ -360,6 +366,7 @@ export const listWeek52HighLow = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: { seconds: 30, staleSeconds: 120 },
   example: {
     query: { category: 'US_STOCK', rank_type: 'NEW_HIGH', sort_by: 'CHANGE_RATIO_52W', direction: 'DESC' },
   },

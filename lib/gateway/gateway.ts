@@ -1,17 +1,18 @@
 /** The gateway's core: one request in, one answer out, over ports. It knows no platform. */
 
 import type { Operation } from '../catalogue/operation.ts';
-import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
+import { findRoute, routesOf } from '../catalogue/routes.ts';
 import { baseUrlFault, normalBaseUrl } from './base-url.ts';
-import type { Budget, Priority } from './budget/index.ts';
-import { drawsOf, type OwnLimits, ownLimitsFault } from './budget-limits.ts';
-import { type CheckedRequest, check } from './check.ts';
-import { createCredentials, type Identity, type SecretSource } from './credentials.ts';
+import type { Budget } from './budget/index.ts';
+import { type OwnLimits, ownLimitsFault } from './budget-limits.ts';
+import { check } from './check.ts';
+import { createCredentials, type SecretSource } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
-import { askForPermit, closeAfter, leastAttemptMs, outOfTime } from './permits.ts';
 import { isRefusal, type Refusal, type RefusalCode, refusalResponse } from './refusals.ts';
 import { createFetchSend, type Send } from './send.ts';
-import { readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
+import { createSharing, type SharingOptions, type TurnReport } from './sharing/index.ts';
+import type { SharedBy, Trail } from './trail.ts';
+import { createUpstream } from './upstream.ts';
 import { type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
 
 export interface GatewayOptions {
@@ -26,6 +27,8 @@ export interface GatewayOptions {
   readonly send?: Send;
   /** Asked before every attempt that counts against a limit. Default: none, and everything is sent. */
   readonly budget?: Budget;
+  /** Stores of what all callers share. Default: none, and every read goes to the upstream. */
+  readonly sharing?: SharingOptions;
   /** Limits besides the catalogue's; the budget has to know them too. */
   readonly ownLimits?: OwnLimits;
   /** Now, in milliseconds since the epoch. */
@@ -44,6 +47,8 @@ export interface GatewayOptions {
   readonly secretTimeToLiveMs?: number;
   /** Told of every request when it is answered. Holds nothing that a client sent but the operation. */
   readonly report?: (report: RequestReport) => void;
+  /** Told of requests to the upstream for what all share, when they brought nothing. */
+  readonly reportTurn?: (report: TurnReport) => void;
 }
 
 export interface RequestReport {
@@ -58,6 +63,8 @@ export interface RequestReport {
   readonly milliseconds: number;
   /** How long it waited for permissions of the budget; absent when it was not asked. */
   readonly waitedMs?: number;
+  /** Of a shared answer: whether it was there already, or whose request to the upstream brought it. */
+  readonly shared?: SharedBy;
   /** A defect of ours, for the log alone. */
   readonly defect?: unknown;
 }
@@ -82,7 +89,6 @@ export function createGateway(options: GatewayOptions): Gateway {
   if (limitsFault) throw new TypeError(`ownLimits: ${limitsFault}`);
   const baseUrl = normalBaseUrl(options.upstreamBaseUrl);
   const routes = routesOf(options.operations);
-  const send = options.send ?? createFetchSend();
   const credentials = createCredentials({
     source: options.secrets,
     clock,
@@ -90,24 +96,53 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...(options.secretTimeToLiveMs !== undefined && { timeToLiveMs: options.secretTimeToLiveMs }),
   });
 
+  const upstream = createUpstream({
+    baseUrl,
+    paths: upstreamPaths,
+    credentials,
+    send: options.send ?? createFetchSend(),
+    ownLimits,
+    clock,
+    timeoutMs: upstreamTimeoutMs,
+    maxAnswerBytes,
+    canCarry,
+    ...(budget && { budget }),
+  });
+  const sharing =
+    options.sharing &&
+    createSharing(options.sharing, {
+      upstream,
+      credentials,
+      ownLimits,
+      clock,
+      timeoutMs: upstreamTimeoutMs,
+      ...(budget && { budget }),
+      ...(options.reportTurn && { reportTurn: options.reportTurn }),
+    });
+
   if (options.readSecretAhead) credentials.current().catch(() => {});
 
-  /** route → check → credentials → sign → send → read the answer. */
+  /** route → check → credentials → what all share, or the upstream → answer. */
   async function serve(request: GatewayRequest, trail: Trail): Promise<GatewayResponse | Refusal> {
     const match = findRoute(routes, request.method, request.path);
     if (match.kind === 'unknown') return { code: 'unknown_operation' };
     if (match.kind === 'other-method') return { code: 'method_not_allowed', allow: match.allowed };
     const { route } = match;
-    trail.operation = route.operation;
+    const { operation } = route;
+    trail.operation = operation;
 
-    const checked = check(route.operation, request);
+    const checked = check(operation, request);
     if (isRefusal(checked)) return checked;
 
-    const current = await (route.operation.sideEffect ? credentials.current() : credentials.forRead());
+    const current = await (operation.sideEffect ? credentials.current() : credentials.forRead());
     if (!current.ok) return { code: current.code };
-    let outcome = await attempt(route, checked, current.identity, trail);
-    if (isAuthRefusal(outcome))
-      outcome = (await attemptAgain(route, checked, current.identity, trail)) ?? outcome;
+    const shared = await sharing?.answer(route, request, checked, current.identity, trail);
+    if (shared)
+      return isRefusal(shared)
+        ? shared
+        : { ...shared, headers: { ...shared.headers, 'x-request-id': request.requestId } };
+
+    const outcome = await upstream.ask({ ...route, request: checked, trail }, current.identity);
     if (outcome.kind === 'refused') return outcome.refusal;
     return {
       status: 200,
@@ -119,83 +154,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       },
       body: outcome.body,
     };
-  }
-
-  /** A read whose credentials were refused: once more with newer ones, or else with the previous. */
-  async function attemptAgain(
-    route: Route,
-    checked: CheckedRequest,
-    refused: Identity,
-    trail: Trail,
-  ): Promise<UpstreamOutcome | undefined> {
-    const newer = await credentials.renew(refused);
-    // What has a side effect is never sent twice by us, though it was refused.
-    if (route.operation.sideEffect) return undefined;
-    if (newer) return attempt(route, checked, newer, trail);
-    const previous = await credentials.fallback(refused);
-    if (!previous) return undefined;
-    const outcome = await attempt(route, checked, previous, trail);
-    if (!wasHeld(outcome)) credentials.fallbackTried(previous, !isAuthRefusal(outcome));
-    return outcome;
-  }
-
-  /** A read that met a dead connection goes out once more, on a new one: most likely it never arrived. */
-  async function attempt(
-    route: Route,
-    checked: CheckedRequest,
-    identity: Identity,
-    trail: Trail,
-  ): Promise<UpstreamOutcome> {
-    const { operation } = route;
-    let sent = await signAndSend(route, checked, identity, trail, operation.sideEffect !== undefined);
-    if (sent.kind === 'dropped' && !operation.sideEffect)
-      sent = await signAndSend(route, checked, identity, trail, true);
-    if (sent.kind === 'refused') return sent;
-    const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
-    const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, identity.redact);
-    const limits = drawsOf(operation, ownLimits);
-    if (budget && limits && outcome.kind === 'refused' && outcome.refusal.code === 'upstream_rate_limited')
-      await closeAfter(budget, identity.appKey, limits[0], outcome.refusal, trail.deadline - clock());
-    return outcome;
-  }
-
-  /** Once: whoever sends again signs again, with a permission of its own. */
-  async function signAndSend(
-    { path, operation }: Route,
-    { query, body, headers }: CheckedRequest,
-    { appKey, signer, accessToken }: Identity,
-    trail: Trail,
-    freshConnection: boolean,
-  ): Promise<Sent | { readonly kind: 'refused'; readonly refusal: Refusal }> {
-    const timeLeft = () => trail.deadline - clock();
-    // An order that is sent with no time to hear of it has an unknown outcome; better not sent.
-    if (timeLeft() < leastAttemptMs) return { kind: 'refused', refusal: outOfTime };
-    const limits = drawsOf(operation, ownLimits);
-    const permit =
-      budget && limits && (await askForPermit(budget, { appKey, limits, timeLeft, trail, clock }));
-    if (permit && isRefusal(permit)) return { kind: 'refused', refusal: permit };
-    const upstreamPath = Object.hasOwn(upstreamPaths, operation.id) ? upstreamPaths[operation.id] : path;
-    const url = `${baseUrl}${upstreamPath}`;
-    const signed = await signer.sign({ method: operation.method, url, query, body });
-    if (!permit) trail.attempts++;
-    const result = await send(
-      {
-        ...signed,
-        headers: {
-          ...headers,
-          ...(accessToken !== undefined && { 'x-access-token': accessToken }),
-          ...signed.headers,
-        },
-      },
-      {
-        timeoutMs: Math.min(upstreamTimeoutMs, timeLeft()),
-        maxBytes: maxAnswerBytes,
-        ...(freshConnection && { freshConnection }),
-        ...(permit && { letGo: permit.letGo }),
-      },
-    );
-    if (result.kind !== 'held') return result;
-    return { kind: 'refused', refusal: permit?.refusal ?? outOfTime };
   }
 
   return {
@@ -228,6 +186,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           ...(refusal?.upstream && { upstreamStatus: refusal.upstream.status }),
           ...(refusal?.upstream?.errorCode && { upstreamCode: refusal.upstream.errorCode }),
           ...(defect !== undefined && { defect }),
+          ...(trail.shared && { shared: trail.shared }),
           ...(trail.waitedMs !== undefined && { waitedMs: trail.waitedMs }),
           milliseconds: clock() - started,
         });
@@ -238,20 +197,3 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   };
 }
-
-/** What is learnt about a request on its way, for the report. */
-interface Trail {
-  operation?: Operation;
-  attempts: number;
-  waitedMs?: number;
-  readonly deadline: number;
-  readonly priority?: Priority;
-}
-
-/** Nothing was sent, so that nothing was learnt of the upstream. */
-const wasHeld = (outcome: UpstreamOutcome) =>
-  outcome.kind === 'refused' &&
-  (outcome.refusal.code === 'budget_used_up' || outcome.refusal.code === 'gateway_timeout');
-
-const isAuthRefusal = (outcome: UpstreamOutcome) =>
-  outcome.kind === 'refused' && outcome.refusal.code === 'upstream_auth_failed';

@@ -15,6 +15,8 @@ export interface GatewayRequest {
   readonly requestId: string;
   /** When the platform stops waiting, by the gateway's clock; no attempt outlasts it. */
   readonly deadline?: number;
+  /** Who asks, as the platform knows him; what is shared is shared out by it. Default: all are one. */
+  readonly caller?: string;
   /** Whose turn it is when the upstream's limit is short. Default interactive; never for a client to say. */
   readonly priority?: Priority;
 }

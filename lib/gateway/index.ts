@@ -1,5 +1,9 @@
 /** The gateway's core and its ports. */
 
+export {
+  type AnswerStore,
+  createMemoryAnswerStore,
+} from './answers/index.ts';
 export { baseUrlFault } from './base-url.ts';
 export {
   type Addition,
@@ -24,6 +28,7 @@ export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export * from './lookups/index.ts';
+export { createMemoryQuoteStore, type QuoteStore } from './quotes/index.ts';
 export {
   type Fault,
   type Refusal,
@@ -40,4 +45,5 @@ export {
   type SendLimits,
   type SendResult,
 } from './send.ts';
+export type { SharingFigures, SharingOptions, TurnReport } from './sharing/index.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';

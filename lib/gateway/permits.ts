@@ -38,9 +38,17 @@ const mostReplacements = 2;
 /** The client's answer is there already; other instances should hear of it all the same. */
 const longestClosingMs = 1500;
 
-/** Waits for a permission, not longer than would leave no time for the attempt. */
-export async function askForPermit(budget: Budget, call: PermitCall): Promise<Permit | Refusal> {
-  const first = await permission(budget, call);
+/**
+ * Waits for a permission, not longer than would leave no time for the attempt.
+ *
+ * @param given one that the attempt has already
+ */
+export async function askForPermit(
+  budget: Budget,
+  call: PermitCall,
+  given?: Permission,
+): Promise<Permit | Refusal> {
+  const first = given ?? (await permission(budget, call));
   if ('code' in first) return first;
   let good = first;
   let refusal: Refusal | undefined;

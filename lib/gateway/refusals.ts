@@ -111,6 +111,13 @@ export const refusalKinds = {
     detail: 'The request was sent, but its answer was lost: it may or may not have taken effect.',
     ownWords: true,
   },
+  /** What is known is too old or not all that was asked for, and the upstream gave nothing better in time. */
+  no_fresh_answer: {
+    status: 503,
+    errorCode: 'SERVICE_NOT_AVAILABLE',
+    detail: 'No answer that is fresh enough is known, and the upstream gave none in time.',
+    retryAfter: 1,
+  },
   upstream_rate_limited: {
     status: 503,
     errorCode: 'TOO_MANY_REQUESTS',
@@ -187,6 +194,8 @@ export interface Refusal {
   readonly findOut?: string;
   readonly retryAfterSeconds?: number;
   readonly allow?: readonly string[];
+  /** Further members of the problem, as JSON without the braces: what others wrote keeps its bytes. */
+  readonly rawMembers?: string;
 }
 
 export const isRefusal = <T extends object>(value: T | Refusal): value is Refusal =>
@@ -222,6 +231,8 @@ export function refusalResponse(refusal: Refusal, requestId: string): GatewayRes
       request_id: upstream.requestId,
     },
   };
+  const text = JSON.stringify(problem);
+  const raw = refusal.rawMembers;
   return {
     status,
     headers: {
@@ -231,7 +242,7 @@ export function refusalResponse(refusal: Refusal, requestId: string): GatewayRes
       ...(retryAfter !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
       ...(refusal.allow && { allow: refusal.allow.join(', ') }),
     },
-    body: new TextEncoder().encode(JSON.stringify(problem)),
+    body: new TextEncoder().encode(raw === undefined ? text : `${text.slice(0, -1)},${raw}}`),
   };
 }
 

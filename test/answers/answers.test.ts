@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   type AnswerCall,
-  type AnswerContent,
   type AnswerOutcome,
   type AnswerStore,
   createAnswers,
   createMemoryAnswerStore,
+  type FetchedAnswer,
 } from '../../lib/gateway/answers/index.ts';
 import { VirtualTime } from '../quotes/world/virtual-time.ts';
 
@@ -17,7 +17,7 @@ const body = (text: string) => new TextEncoder().encode(text);
 function setUp(settings: Parameters<typeof createAnswers>[0] | object = {}) {
   const time = new VirtualTime();
   const memory = createMemoryAnswerStore();
-  const state = { away: false, calls: 0, fails: false, fetchMs: 100 };
+  const state = { away: false, calls: 0, fails: false, isOwn: false, fetchMs: 100, patient: 0 };
   const trip = async <T>(work: () => Promise<T>): Promise<T> => {
     await time.sleep(5);
     if (state.away) throw new Error('away');
@@ -28,16 +28,25 @@ function setUp(settings: Parameters<typeof createAnswers>[0] | object = {}) {
     lease: (key, now, until) => trip(() => memory.lease(key, now, until)),
     release: (key) => trip(() => memory.release(key)),
     write: (key, answer, expiresAt) => trip(() => memory.write(key, answer, expiresAt)),
+    spend: (account, now, most) => trip(() => memory.spend(account, now, most)),
   };
-  const fetch = async (): Promise<AnswerContent> => {
+  const fetch = async (isPatient: boolean): Promise<FetchedAnswer> => {
     const call = ++state.calls;
+    const { fails, isOwn } = state;
+    if (isPatient) state.patient++;
     await time.sleep(state.fetchMs);
-    if (state.fails) return { kind: 'refused', refusal: { code: 'upstream_error', call } };
+    if (fails)
+      return {
+        kind: 'refused',
+        refusal: { code: 'upstream_error', call },
+        ...(isOwn && { isOwn: true }),
+      };
     return { kind: 'answer', body: body(`{"call":${call}}`) };
   };
   const instance = () => createAnswers({ store, clock: time.now, sleep: time.sleep, ...settings });
   const call = (change: Partial<AnswerCall> = {}): AnswerCall => ({
     key: 'bars#1',
+    caller: 'app',
     freshness: { freshMs: 5000, staleMs: 10_000 },
     fetchMs: 3000,
     fetch,
@@ -184,4 +193,47 @@ test('a stream of odd requests does not push out what is in use', async () => {
   assert.ok(outcome.kind === 'answer' && outcome.from === 'memory');
   const gone = await finish(one.ask(call({ freshness, key: 'odd#0' })));
   assert.ok(gone.kind === 'answer' && gone.from === 'store');
+});
+
+test('a caller has so many wishes a minute; beyond them he has what is fresh', async () => {
+  const { instance, call, finish, wait } = setUp({ wishesPerCaller: 2 });
+  const wish = (caller: string) => finish(instance().ask(call({ caller, maxAgeMs: 0 })));
+  await finish(instance().ask(call()));
+  const texts: string[] = [];
+  for (const caller of ['app', 'app', 'app', 'other']) {
+    await wait(1100);
+    texts.push(said(await wish(caller)));
+  }
+  assert.deepEqual(texts, ['{"call":2}', '{"call":3}', '{"call":3}', '{"call":4}']);
+});
+
+test('a wish that cannot be had is answered with what is there', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  await finish(instance().ask(call()));
+  await wait(2000);
+  state.fails = true;
+  const outcome = await finish(instance().ask(call({ maxAgeMs: 0 })));
+  assert.equal(said(outcome), '{"call":1}');
+  assert.ok(outcome.kind === 'answer' && outcome.ageMs >= 2000);
+  assert.equal(state.calls, 2);
+});
+
+test('beyond its share of misses a caller lets all others go first', async () => {
+  const { state, instance, call, finish } = setUp({ missesPerCaller: 3 });
+  for (let odd = 0; odd < 5; odd++) await finish(instance().ask(call({ key: `odd#${odd}` })));
+  assert.deepEqual([state.calls, state.patient], [5, 2]);
+  await finish(instance().ask(call({ caller: 'other' })));
+  assert.deepEqual([state.calls, state.patient], [6, 2]);
+});
+
+test('a refusal that is one request’s own is nobody else’s', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  Object.assign(state, { fails: true, isOwn: true });
+  const one = instance();
+  const first = finish(one.ask(call()));
+  await wait(60);
+  Object.assign(state, { fails: false });
+  const second = finish(one.ask(call()));
+  assert.equal((await first).kind, 'refused');
+  assert.equal(said(await second), '{"call":2}');
 });

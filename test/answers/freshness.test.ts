@@ -3,26 +3,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { operations } from '../../lib/catalogue/index.ts';
-import { answerKey, freshnessFor, freshnessOf } from '../../lib/gateway/answers/index.ts';
+import { answerKey, freshnessFor } from '../../lib/gateway/answers/index.ts';
 
 const shared = ['market-data', 'screeners', 'instruments', 'fundamentals'];
 
 test('what is the same for every caller has a freshness; what belongs to an account, or changes it, never', () => {
-  const expected = operations
-    .filter(
-      ({ group, sideEffect, id }) => shared.includes(group) && !sideEffect && id !== 'getStockSnapshots',
-    )
-    .map(({ id }) => id);
-  assert.deepEqual(Object.keys(freshnessOf).sort(), expected.sort());
+  for (const { id, group, sideEffect, freshness } of operations)
+    assert.equal(freshness !== undefined, shared.includes(group) && !sideEffect, id);
 });
 
 test('a parameter that decides names values that the operation knows', () => {
-  for (const operation of operations) {
-    const by = freshnessOf[operation.id]?.by;
-    const allowed = by && operation.query[by.parameter]?.json.enum;
-    for (const value of allowed ?? [])
-      assert.ok(Object.hasOwn(by!.seconds, value), `${operation.id}: ${value}`);
+  for (const { id, freshness, query } of operations) {
+    const by = typeof freshness === 'object' ? freshness.by : undefined;
+    const allowed = by && query[by.parameter]?.json.enum;
+    for (const value of allowed ?? []) assert.ok(Object.hasOwn(by!.seconds, value), `${id}: ${value}`);
   }
+});
+
+test('what is shared by symbol asks for symbols', () => {
+  const bySymbol = operations.filter(({ freshness }) => freshness === 'by-symbol');
+  assert.deepEqual(
+    bySymbol.map(({ id, query }) => [id, query.symbols?.required, query.category?.required]),
+    [['getStockSnapshots', true, true]],
+  );
 });
 
 test('freshness by a parameter, and staleness in proportion', () => {

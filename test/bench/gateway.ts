@@ -18,6 +18,7 @@ export async function benchGateway(): Promise<void> {
     credentials,
     upstream: { simulatorPort: 0 },
     marketDataLimit: { requests: 10_000_000, perSeconds: 60 },
+    cache: 'off',
   });
   try {
     const signedFetch = createSignedFetch({ signer: createSigner(credentials) });

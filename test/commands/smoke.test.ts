@@ -41,6 +41,14 @@ test('a stage that answers is healthy', async (t) => {
   assert.equal((await diagnose(t, ok)).healthy, true);
 });
 
+test('a stage that only repeats what it knew is not healthy', async (t) => {
+  const old: Respond = (response) =>
+    response.writeHead(200, { 'content-type': 'application/json', age: '42' }).end('[]');
+  const { healthy, words } = await diagnose(t, ok, old);
+  assert.equal(healthy, false);
+  assert.match(words, /known 42 s ago/);
+});
+
 for (const [what, health] of [
   ['a web page', says('<p>Hello</p>', 200, 'text/html')],
   ['another status', says('{"status":"up"}')],

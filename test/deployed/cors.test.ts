@@ -48,6 +48,11 @@ test('all origins, and none', () => {
   assert.deepEqual(corsHeaders([], 'https://app.example'), {});
 });
 
+test('a script may read how fresh an answer is, and when to come again', () => {
+  for (const name of ['age', 'cache-status', 'etag', 'x-poll-after', 'x-unknown-symbols', 'retry-after'])
+    assert(corsExposedHeaders.includes(name), name);
+});
+
 test('what an origin looks like', () => {
   for (const origin of [...configured, 'https://[::1]:8443', 'http://127.0.0.1'])
     assert.equal(originFault(origin), undefined, origin);
@@ -67,6 +72,7 @@ test('a preflight allows the key, the content type and what operations forward',
   const allowed = corsRequestHeaders(operations);
   for (const name of ['x-api-key', 'content-type', 'authorization', 'x-signature', 'category'])
     assert(allowed.includes(name), name);
+  for (const name of ['cache-control', 'if-none-match']) assert(allowed.includes(name), name);
   assert.equal(new Set(allowed).size, allowed.length);
   for (const name of [...allowed, ...corsExposedHeaders]) assert.equal(name, name.toLowerCase());
 });

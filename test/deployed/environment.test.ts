@@ -157,6 +157,54 @@ test('each wrong variable of the budget is one fault', () => {
     }
 });
 
+test('what all callers share has a table where answers are shared, and the figures that are given', () => {
+  const cached = { ...budgeted, CACHE_TABLE: 'cache' };
+  const plain = readFunctionSettings(cached, [getStockSnapshots]);
+  assert(plain.ok);
+  assert.deepEqual(plain.settings.cache, { tableName: 'cache', figures: {} });
+  const read = readFunctionSettings(
+    {
+      ...cached,
+      QUOTES_BOUND_SECONDS: '10',
+      QUOTES_HARD_BOUND_SECONDS: '60',
+      CACHE_LEAST_MAX_AGE_SECONDS: '2',
+      CACHE_TURNS_PER_CALLER: '5',
+    },
+    [getStockSnapshots],
+  );
+  assert(read.ok);
+  assert.deepEqual(read.settings.cache?.figures, {
+    boundMs: 10_000,
+    hardBoundMs: 60_000,
+    leastMaxAgeMs: 2000,
+    turnsPerCaller: 5,
+  });
+  for (const [env, one] of [
+    [budgeted, getStockSnapshots],
+    [cached, placeOrder],
+  ] as const) {
+    const without = readFunctionSettings(env, [one]);
+    assert(without.ok && without.settings.cache === undefined);
+  }
+});
+
+test('each wrong figure of what is shared is one fault', () => {
+  for (const [name, values] of Object.entries({
+    QUOTES_BOUND_SECONDS: ['0', '1.5', '301', 'soon'],
+    QUOTES_HARD_BOUND_SECONDS: ['0', '3601', '-1'],
+    CACHE_LEAST_MAX_AGE_SECONDS: ['0', '1e1'],
+    CACHE_TURNS_PER_CALLER: ['0', '10001'],
+  }))
+    for (const value of values) {
+      const faults = budgetFaults({ CACHE_TABLE: 'cache', [name]: value });
+      assert.deepEqual(
+        faults.map((fault) => fault.split(':')[0]),
+        [name],
+        `${value}: ${faults.join('; ')}`,
+      );
+    }
+});
+
 test('a fault does not repeat the value', () => {
   const canary = 'canary-value';
   const read = readFunctionSettings({

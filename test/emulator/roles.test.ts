@@ -49,6 +49,9 @@ const calls = {
 /** What counts against the upstream's limit. */
 const counted: readonly (keyof typeof calls)[] = ['marketdata', 'screeners', 'fundamentals', 'watchlists'];
 
+/** What has answers that all clients share. */
+const sharing: readonly (keyof typeof calls)[] = ['marketdata', 'instruments', 'screeners', 'fundamentals'];
+
 describe('with roles enforced', { skip: missingEmulator() }, () => {
   let stage: Stage;
   let iam: IAMClient;
@@ -84,6 +87,7 @@ describe('with roles enforced', { skip: missingEmulator() }, () => {
       assert.deepEqual(PolicyNames?.toSorted(), [
         ...(counted.includes(group) ? ['CountRequests'] : []),
         'ReadSecret',
+        ...(sharing.includes(group) ? ['ShareAnswers'] : []),
         'WriteLog',
       ]);
       const policy = { RoleName, PolicyName: 'ReadSecret' };

@@ -5,6 +5,7 @@ import { type ProxyEvent, toProxyResult } from '../../functions/aws/rest-proxy.t
 import { createGroupHandler, type GroupOptions } from '../../functions/group.ts';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
+import { createMemoryAnswerStore, createMemoryQuoteStore } from '../../lib/gateway/index.ts';
 import {
   accountsPath,
   credentials,
@@ -62,6 +63,33 @@ describe('an event', () => {
     const { statusCode } = await handle({ ...event(), path: '/base/of/the/domain' } as ProxyEvent);
     assert.equal(statusCode, 200);
     assert.equal(simulator.received[0]?.target, accountsPath);
+  });
+
+  test('says who asks, by what API Gateway knows of him: each has his own share', async (t) => {
+    const wishes = async (identity: ProxyEvent['requestContext']['identity']) => {
+      const answers = createMemoryAnswerStore();
+      const spent: string[] = [];
+      const spend: typeof answers.spend = (account, ...rest) => {
+        spent.push(account);
+        return answers.spend(account, ...rest);
+      };
+      const sharing = { answers: { ...answers, spend }, quotes: createMemoryQuoteStore() };
+      const { handle } = await handlerFor(t, undefined, { sharing });
+      const query = { symbol: 'AAPL', category: 'US_STOCK' };
+      const resource = '/openapi/market-data/stock/quotes';
+      const requestContext = { requestId: 'r', ...(identity && { identity }) };
+      const headers = { 'x-api-key': 'value-of-the-key' };
+      assert.equal(
+        (await handle(event({ resource, queryStringParameters: query, headers, requestContext }))).statusCode,
+        200,
+      );
+      return spent;
+    };
+    assert.deepEqual(await wishes({ apiKeyId: 'key-1' }), ['misses/key-1']);
+    assert.deepEqual(await wishes({ apiKeyId: null, userArn: 'arn:aws:iam::1:user/a' }), [
+      'misses/arn:aws:iam::1:user/a',
+    ]);
+    assert.deepEqual(await wishes(undefined), ['misses/anybody']);
   });
 
   test('that is refused is answered so, not failed', async (t) => {

@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
+import { minimumCompressionBytes } from '../../infra/compression.ts';
 import { StartError } from '../../infra/environment.ts';
 import type { AccessLogEntry } from '../../infra/local/api-gateway.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
@@ -89,7 +90,8 @@ describe('a 200 of the upstream, through everything', () => {
       const response = await ask(accountsPath);
       assert.equal(response.status, 200);
       assert.equal(response.headers.get('content-type'), 'application/json');
-      assert.equal(response.headers.get('content-encoding'), null);
+      const isLarge = Buffer.byteLength(body) >= minimumCompressionBytes;
+      assert.equal(response.headers.get('content-encoding'), isLarge ? 'gzip' : null);
       assert.ok(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(body)));
     });
   }
@@ -182,6 +184,7 @@ describe('what is open', () => {
     // More than the plan lets through at once.
     const { ask, simulator, reports, access } = await runFor(t, {
       marketDataLimit: { requests: 100_000, perSeconds: 60 },
+      cache: 'off',
     });
     const post = (path: string, body: string) => ask(path, { method: 'POST', headers: withBody, body });
     const prepare: Prepare = async (path, body) => (await post(path, JSON.stringify(body))).json();
@@ -273,14 +276,21 @@ describe('in front of the handlers', () => {
       const problem = await problemOf(response);
       assert.deepEqual([problem.code, problem.error_code], ['throttled', 'TOO_MANY_REQUESTS']);
     }
-    assert.equal(simulator!.received.length, served.length);
+    // Equal reads share what the first of them brought.
+    assert.ok(simulator!.received.length < 10, String(simulator!.received.length));
     assert.equal(simulator!.counts.TOO_MANY_REQUESTS, undefined);
     // The plan is the key's: who asks without one is not its concern.
     assert.equal((await fetch(`${url}/health`)).status, 200);
   });
 
+  test('under the plan of an app, one key has many clients', async (t) => {
+    const { ask } = await runFor(t, { plan: 'app' });
+    const responses = await Promise.all(Array.from({ length: 150 }, () => ask(accountsPath)));
+    assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
+  });
+
   test('what counts against the upstream’s limit has a permission of the run’s budget', async (t) => {
-    const { ask, reports } = await runFor(t);
+    const { ask, reports } = await runFor(t, { cache: 'off' });
     for (const target of [snapshotTarget, accountsPath]) assert.equal((await ask(target)).status, 200);
     assert.deepEqual(
       reports.map(({ waitedMs }) => typeof waitedMs),

@@ -61,6 +61,13 @@ describe('settings', () => {
     assert.deepEqual(upstreamPaths, { placeOrder: '/trading/orders/place' });
   });
 
+  test('are the plan of an app, in front of any upstream', () => {
+    assert.equal(readSettings({}).plan, undefined);
+    assert.equal(readSettings({ PLAN: 'app', MARKET_DATA_LIMIT: '600' }).plan, 'app');
+    assert.equal(readSettings({ ...upstream, PLAN: 'app' }).plan, 'app');
+    assert.equal(readSettings({ PLAN: 'upstream' }).plan, 'upstream');
+  });
+
   test('that are empty are not set', () => {
     const {
       port,
@@ -150,6 +157,10 @@ describe('a wrong environment is one clear line that names the variable', () => 
       /^MARKET_DATA_LIMIT must be a number of requests a minute from 2 on, not ".*"\.$/,
     ]),
     [{ ...upstream, MARKET_DATA_LIMIT: '600' }, /^MARKET_DATA_LIMIT is for the simulator/],
+    ...['App', 'default', 'toString'].map((plan): readonly [Environment, RegExp] => [
+      { PLAN: plan },
+      /^PLAN must be one of upstream, app, not ".*"\.$/,
+    ]),
     ...['{', '[]', '{"placeOrders":"/a"}', '{"placeOrder":"a"}'].map(
       (paths): readonly [Environment, RegExp] => [
         { UPSTREAM_PATHS: paths },

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { createUsagePlan } from '../../infra/local/usage-plan.ts';
 import { limits } from '../../lib/catalogue/limits.ts';
-import { planWithin } from '../../lib/catalogue/plans.ts';
+import { appPlan, planOfTier, planWithin } from '../../lib/catalogue/plans.ts';
 
 /** A meter and a clock that stands still until it is moved. */
 function meterAt(plan: { ratePerSecond: number; burst: number }) {
@@ -153,5 +153,35 @@ describe('the plan derived from a limit', () => {
   test('a limit that leaves nothing for the refill is refused', () => {
     assert.throws(() => planWithin({ requests: 1, perSeconds: 60 }), RangeError);
     assert.throws(() => planWithin({ requests: 300, perSeconds: 0 }), RangeError);
+  });
+});
+
+describe('the plan of an app', () => {
+  /** API Gateway's, for an account and Region, unless it is raised. */
+  const account = { ratePerSecond: 10_000, burst: 5000 };
+  const phones = 10_000;
+  const everyMs = 5000;
+
+  test('leaves something of the account to other keys', () => {
+    assert.ok(appPlan.ratePerSecond < account.ratePerSecond / 2);
+    assert.ok(appPlan.burst < account.burst);
+  });
+
+  for (const withinMs of [3000, 5000])
+    test(`ten thousand phones that all come within ${withinMs / 1000} s, and again every five, are let through`, () => {
+      const { meter, clock } = meterAt(appPlan);
+      const start = clock.now;
+      for (let round = 0; round < 3; round++)
+        for (let phone = 0; phone < phones; phone++) {
+          clock.now = start + round * everyMs + Math.floor((phone * withinMs) / phones);
+          assert.ok(meter.take('ios').allowed, `phone ${phone} of round ${round}`);
+        }
+    });
+
+  test('tiers by name; the limit matters to one of them only', () => {
+    assert.deepEqual(planOfTier('upstream'), planWithin(limits['market-data']));
+    const narrow = { requests: 30, perSeconds: 60 };
+    assert.deepEqual(planOfTier('upstream', narrow), planWithin(narrow));
+    assert.deepEqual(planOfTier('app', narrow), appPlan);
   });
 });

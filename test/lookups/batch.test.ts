@@ -350,3 +350,24 @@ test('a batch tells what became of it; a report that fails costs nobody his repl
   assert.equal(await broken.deliver(), 1);
   assert.equal(broken.queue.length, 0);
 });
+
+test('what is known beside a refusal serves those for whom it is fresh enough; the others wait', async () => {
+  const world = createWorld();
+  const odd = '{"x":"}\\"{","symbol":"B","price":"1.10"}';
+  const rawMembers = `"missing":["C"],"known":[{"age":3,"snapshot":${recordOf('A')}},{"age":20,"snapshot":${odd}}]`;
+  world.upstream = () => ({ code: 'no_fresh_answer', rawMembers });
+  const [a, ab, abc] = [quotes(['A']), quotes(['B', 'A']), quotes(['A', 'B', 'C'])];
+  for (const request of [a, ab, abc]) world.send(request);
+  await world.deliver();
+  assert.equal(world.calls.length, 1);
+  assert.ok(only(world, a.request_id).text.endsWith(`"quotes":[${recordOf('A')}]}`));
+  assert.ok(only(world, ab.request_id).text.endsWith(`"quotes":[${odd},${recordOf('A')}]}`));
+  assert.equal(only(world, ab.request_id).detail.as_of, new Date(world.now - 20_000).toISOString());
+  assert.deepEqual(world.repliesTo(abc.request_id), []);
+  const fresh = quotes(['A', 'B'], { max_age_seconds: 10, deadline_seconds: 1 });
+  world.send(fresh);
+  await world.deliver();
+  const { quotes: had, missing } = only(world, fresh.request_id).detail;
+  assert.equal((had as []).length, 1);
+  assert.deepEqual(missing, [{ symbol: 'B', code: 'no_fresh_answer' }]);
+});

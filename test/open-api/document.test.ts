@@ -101,6 +101,8 @@ test('only what is exposed is there, and what that refers to', () => {
     'ListAccountsItem',
     'Problem',
     'ProblemError',
+    'ProblemKnown',
+    'ProblemKnownSnapshot',
     'ProblemUpstream',
   ]);
   assert.ok(openByDefault.length < document.tags.length);

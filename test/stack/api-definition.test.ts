@@ -50,6 +50,7 @@ interface Definition {
   };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Method>>>>;
   readonly 'x-amazon-apigateway-api-key-source': string;
+  readonly 'x-amazon-apigateway-minimum-compression-size': number;
   readonly 'x-amazon-apigateway-request-validators': Readonly<Record<string, object>>;
 }
 
@@ -67,6 +68,10 @@ const define = (options: Partial<ApiDefinitionOptions> = {}) =>
 /** The integration's answer, for a mock. */
 const answerOf = (method: Method | undefined) =>
   method?.['x-amazon-apigateway-integration'].responses?.default;
+
+test('answers for phones are compressed from a kilobyte on', () => {
+  assert.equal(define()['x-amazon-apigateway-minimum-compression-size'], 1024);
+});
 
 test('every path and alias goes with its one method to its group’s function', () => {
   const operations = [getStockSnapshots, listAccounts, placeOrder];

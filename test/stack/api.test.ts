@@ -93,6 +93,25 @@ test('further plans, keys and quotas are configuration', () => {
   );
 });
 
+test('a plan for an app beside the one that mirrors the upstream’s limit', () => {
+  const { all } = synthesise({
+    operations,
+    plans: { app: { tier: 'app', keys: ['ios', 'android'], quota: { requests: 1_000_000, per: 'day' } } },
+  });
+  const plans = all('AWS::ApiGateway::UsagePlan').map(([, { Properties }]) => [
+    Properties.Throttle,
+    Properties.Quota,
+  ]);
+  assert.deepEqual(plans, [
+    [{ BurstLimit: 60, RateLimit: 4 }, undefined],
+    [
+      { BurstLimit: 4000, RateLimit: 2500 },
+      { Limit: 1_000_000, Period: 'DAY' },
+    ],
+  ]);
+  assert.equal(all('AWS::ApiGateway::ApiKey').length, 3);
+});
+
 test('outputs: where to call, which key, which secret', () => {
   const { template, one } = synthesise({ operations, stageName: 'beta' });
   assert.deepEqual(Object.keys(template.Outputs), ['ApiUrl', 'BudgetTable', 'SecretArn', 'ApiKeyId']);
@@ -113,6 +132,12 @@ const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
   'lookups by event': {
     events: { archiveDays: 7, alarmTopic: 'arn:aws:sns:eu-central-1:123456789012:alarms' },
   },
+  'plans and functions for an app': {
+    groups: { orders: 'iam' },
+    plans: { app: { tier: 'app' } },
+    functions: { reservedConcurrency: { 'market-data': 500 } },
+  },
+  'no cache': { cache: 'off' },
   'a shared budget': { budget: { table: 'somebody-s-table', share: 0.5 } },
 };
 

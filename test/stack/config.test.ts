@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { App } from 'aws-cdk-lib';
-import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
+import { ConfigError } from '../../infra/stack/config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { configOf, stageOf } from '../../infra/stack/stages.ts';
 import { limits, openByDefault } from '../../lib/catalogue/index.ts';
+import { type Refusals, testRefusals } from './refusals.ts';
 import { baseUrl, synthesise } from './synthesise.ts';
 
 const upstream = { baseUrl };
@@ -20,9 +21,14 @@ test('an upstream is enough: the rest has defaults that are safe', () => {
   );
   assert.deepEqual(resolved.origins, []);
   assert.deepEqual(resolved.logs, { retentionDays: 30, access: 'off' });
-  assert.deepEqual(resolved.functions, { timeoutSeconds: 25, memoryMiB: 512 });
+  assert.deepEqual(resolved.functions, {
+    timeoutSeconds: 25,
+    memoryMiB: 512,
+    reservedConcurrency: {},
+  });
   assert.equal(resolved.stageName, 'v1');
   assert.deepEqual(resolved.budget, { limits: {} });
+  assert.deepEqual(resolved.cache, { quotes: {}, clients: {} });
 });
 
 test('one key under any plan without figures stays within the upstream’s limit', () => {
@@ -75,7 +81,7 @@ test('a narrower limit is put within the wide one that its operations count agai
 });
 
 /** Wrong configurations as a deployer without a type checker could write them. */
-const refused: readonly (readonly [what: string, config: unknown, sentence: RegExp])[] = [
+const refused: Refusals = [
   ['no upstream', {}, /^upstream is required\.$/],
   ['no base URL', { upstream: {} }, /^upstream\.baseUrl is required\.$/],
   ['a relative base URL', { upstream: { baseUrl: 'api' } }, /^upstream\.baseUrl .*not an absolute URL\.$/],
@@ -290,18 +296,7 @@ const refused: readonly (readonly [what: string, config: unknown, sentence: RegE
   ['nothing', undefined, /^The configuration /],
 ];
 
-for (const [what, config, sentence] of refused)
-  test(`refused in one sentence: ${what}`, () => {
-    assert.throws(
-      () => resolveConfig(config as CountersignConfig),
-      (error) => {
-        assert.ok(error instanceof ConfigError);
-        assert.match(error.message, sentence);
-        assert.match(error.message, /^[^\n]+\.$/);
-        return true;
-      },
-    );
-  });
+testRefusals(refused);
 
 test('a stack without properties is refused in one sentence', () => {
   assert.throws(

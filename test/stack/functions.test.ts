@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { getStockSnapshots, listAccounts, openable, placeOrder } from '../../lib/catalogue/index.ts';
-import { baseUrl, type Resource, type Synthesised, synthesise } from './synthesise.ts';
+import { baseUrl, idOf, type Synthesised, statementsOf, synthesise, variablesOf } from './synthesise.ts';
 
 const operations = [getStockSnapshots, listAccounts, placeOrder];
 const plain = synthesise({ operations });
@@ -37,20 +37,20 @@ test('the newest runtime, and time-outs that nest', () => {
 test('the environment names the secret and does not hold it', () => {
   const [, { Properties }] = plain.one('AWS::Lambda::Function');
   const [secretId] = plain.one('AWS::SecretsManager::Secret');
-  const [tableId] = plain.one('AWS::DynamoDB::Table');
   assert.deepEqual(variablesOf(Properties), {
     UPSTREAM_BASE_URL: baseUrl,
     UPSTREAM_TIMEOUT_MS: '10000',
     SECRET_ID: { Ref: secretId },
-    BUDGET_TABLE: { Ref: tableId },
+    BUDGET_TABLE: { Ref: plain.table('Budget')?.[0] },
+    CACHE_TABLE: { Ref: plain.table('Cache')?.[0] },
   });
 });
 
 test('the table of the budget: on demand, expiring, and gone with the stack', () => {
   for (const onRemoval of ['destroy', 'retain'] as const) {
-    const [, table] = synthesise({ operations, onRemoval }).one('AWS::DynamoDB::Table');
-    assert.equal(table.DeletionPolicy, 'Delete');
-    assert.deepEqual(table.Properties, {
+    const table = synthesise({ operations, onRemoval }).table('Budget')?.[1];
+    assert.equal(table?.DeletionPolicy, 'Delete');
+    assert.deepEqual(table?.Properties, {
       AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
       BillingMode: 'PAY_PER_REQUEST',
@@ -69,8 +69,8 @@ test('without a function that counts requests there is no table', () => {
 test('functions are told of the budget what differs from its defaults', () => {
   const limits = { trading: { requests: 10, perSeconds: 1, for: ['orders'] } };
   const budget = { share: 0.5, instances: 20, setAside: 0.1, bucket: 'team', limits };
-  const { all, one } = synthesise({ operations, budget, groups: { ...closed, orders: 'iam' } });
-  const [tableId] = one('AWS::DynamoDB::Table');
+  const { all, table } = synthesise({ operations, budget, groups: { ...closed, orders: 'iam' } });
+  const tableId = table('Budget')?.[0];
   for (const [, { Properties }] of all('AWS::Lambda::Function')) {
     const told = Object.entries(variablesOf(Properties)).filter(([name]) => name.startsWith('BUDGET_'));
     assert.deepEqual(Object.fromEntries(told), {
@@ -91,11 +91,14 @@ test('a table can be shared, by its name or its ARN', () => {
     [arn, new RegExp(arn)],
   ] as const) {
     const { all, one, template } = synthesise({ operations, budget: { table } });
-    assert.deepEqual(all('AWS::DynamoDB::Table'), []);
+    assert.deepEqual(
+      all('AWS::DynamoDB::Table').map(([id]) => id.replace(/[0-9A-F]{8}$/, '')),
+      ['Cache'],
+    );
     const [, { Properties }] = one('AWS::Lambda::Function');
     assert.equal(variablesOf(Properties).BUDGET_TABLE, table);
     assert.equal(template.Outputs.BudgetTable?.Value, table);
-    const role = template.Resources[idOf(Properties.Role)]?.Properties ?? {};
+    const role = template.Resources[idOf(Properties.Role)];
     assert.match(JSON.stringify(statementsOf(role)[1]), resource);
   }
 });
@@ -139,10 +142,10 @@ test('the secret is empty until the operator sets it', () => {
 
 for (const [what, synthesised] of Object.entries({ plain, opened }))
   test(`each function has its own role, which can do what it needs and no more (${what})`, () => {
-    const { all, one, template } = synthesised;
+    const { all, one, table, template } = synthesised;
     const [secretId] = one('AWS::SecretsManager::Secret');
     const functions = all('AWS::Lambda::Function');
-    const [tableId] = one('AWS::DynamoDB::Table');
+    const tableArn = (name: 'Budget' | 'Cache') => ({ 'Fn::GetAtt': [table(name)?.[0], 'Arn'] });
     const roles = all('AWS::IAM::Role');
     assert.equal(roles.length, functions.length);
     assert.equal(
@@ -153,15 +156,20 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
       const counting = {
         Effect: 'Allow',
         Action: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-        Resource: { 'Fn::GetAtt': [tableId, 'Arn'] },
+        Resource: tableArn('Budget'),
+      };
+      const sharing = {
+        Effect: 'Allow',
+        Action: ['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+        Resource: tableArn('Cache'),
       };
       const logGroup = (Properties.LoggingConfig as { LogGroup: { Ref: string } }).LogGroup.Ref;
-      const role = template.Resources[idOf(Properties.Role)]?.Properties ?? {};
-      assert.equal(role.ManagedPolicyArns, undefined);
+      const role = template.Resources[idOf(Properties.Role)];
+      assert.equal(role?.Properties.ManagedPolicyArns, undefined);
       assert.deepEqual(statementsOf(role), [
         { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: { Ref: secretId } },
-        // Accounts and orders count against no limit of the upstream.
-        ...(id.startsWith('marketdata') ? [counting] : []),
+        // Accounts and orders count against no limit of the upstream, and share nothing.
+        ...(id.startsWith('marketdata') ? [counting, sharing] : []),
         {
           Effect: 'Allow',
           Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -211,17 +219,6 @@ test('log groups keep a month, and go with the stack, unless configured otherwis
   }
   assert.equal(kept.one('AWS::SecretsManager::Secret')[1].DeletionPolicy, 'Retain');
 });
-
-const variablesOf = (properties: Resource['Properties']) =>
-  (properties.Environment as { readonly Variables: Readonly<Record<string, unknown>> }).Variables;
-
-/** The logical id that a Fn::GetAtt means. */
-const idOf = (value: unknown) => (value as { 'Fn::GetAtt': readonly [string, string] })['Fn::GetAtt'][0];
-
-const statementsOf = (role: Resource['Properties']) =>
-  (role.Policies as readonly { PolicyDocument: { Statement: readonly object[] } }[]).flatMap(
-    ({ PolicyDocument }) => PolicyDocument.Statement,
-  );
 
 /** A Fn::Join with its references in angle brackets. */
 const joined = (value: unknown) =>

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { answerActions, quoteActions } from '../../infra/stack/cache.ts';
 import { type Resource, type Synthesised, synthesise } from './synthesise.ts';
 
 const closed = synthesise();
@@ -97,12 +98,16 @@ test('the role can do what the function does, to what is its own, and no more', 
   const [table] = inLookups(opened, 'AWS::DynamoDB::Table')[0]!;
   const [bus] = inLookups(opened, 'AWS::Events::EventBus')[0]!;
   const [logs] = inLookups(opened, 'AWS::Logs::LogGroup')[0]!;
-  const [budget] = opened.all('AWS::DynamoDB::Table').find(([name]) => !name.startsWith('Lookups'))!;
+  const [budget] = opened.table('Budget')!;
+  const [cache] = opened.table('Cache')!;
   const [secret] = opened.one('AWS::SecretsManager::Secret');
   const policies = only(opened, 'AWS::IAM::Role').Properties.Policies as {
     PolicyName: string;
     PolicyDocument: { Statement: Statement[] };
   }[];
+  const cacheActions = [...new Set([...quoteActions, ...answerActions])]
+    .sort()
+    .map((action) => `dynamodb:${action}`);
   const arn = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] });
   assert.deepEqual(
     policies.flatMap(({ PolicyDocument }) =>
@@ -111,6 +116,7 @@ test('the role can do what the function does, to what is its own, and no more', 
     [
       [['secretsmanager:GetSecretValue'], { Ref: secret }],
       [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], arn(budget)],
+      [cacheActions, arn(cache)],
       [['dynamodb:PutItem', 'dynamodb:UpdateItem'], arn(table)],
       [['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:SendMessage'], arn(id)],
       [['sqs:SendMessage'], arn(dead)],

@@ -101,7 +101,12 @@ test('cfn-lint finds nothing', { skip: !existsSync(cfnLint) && !process.env.CI &
   const { template } = synthesise({
     groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
     cors: { origins: ['https://a.example', 'capacitor://localhost'] },
-    plans: { partner: { ratePerSecond: 0.5, burst: 5, quota: { requests: 1000, per: 'day' } } },
+    plans: {
+      app: { tier: 'app' },
+      partner: { ratePerSecond: 0.5, burst: 5, quota: { requests: 1000, per: 'day' } },
+    },
+    functions: { reservedConcurrency: { 'market-data': 500 } },
+    cache: { quotes: { staleAfterSeconds: 10 }, clients: { refreshesPerMinute: 5 } },
     logs: { access: 'set-account-role' },
     onRemoval: 'retain',
     budget: { share: 0.5, limits: { trading: { requests: 10, perSeconds: 1, for: ['orders'] } } },

@@ -3,6 +3,7 @@
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
+import type { Group } from '../../lib/catalogue/index.ts';
 
 export const baseUrl = 'https://upstream.example';
 
@@ -25,6 +26,10 @@ export interface Synthesised {
   all(type: string): readonly (readonly [id: string, resource: Resource])[];
   /** The only resource of a type. */
   one(type: string): readonly [id: string, resource: Resource];
+  /** The table that is called so in the stack. */
+  table(name: 'Budget' | 'Cache'): readonly [id: string, resource: Resource] | undefined;
+  /** A group's function. */
+  functionOf(group: Group): readonly [id: string, resource: Resource];
 }
 
 export function synthesise(props: Partial<CountersignStackProps> = {}): Synthesised {
@@ -42,5 +47,29 @@ export function synthesise(props: Partial<CountersignStackProps> = {}): Synthesi
         throw new Error(`${type} is there ${others.length + (first ? 1 : 0)} times`);
       return first;
     },
+    table: (name) => all('AWS::DynamoDB::Table').find(([id]) => id.startsWith(name)),
+    functionOf(group) {
+      const found = all('AWS::Lambda::Function').find(([id]) => id.startsWith(group.replace('-', '')));
+      if (!found) throw new Error(`${group} has no function`);
+      return found;
+    },
   };
 }
+
+export const variablesOf = (properties: Resource['Properties']) =>
+  (properties.Environment as { readonly Variables: Readonly<Record<string, unknown>> }).Variables;
+
+/** The logical id that a Fn::GetAtt means. */
+export const idOf = (value: unknown) =>
+  (value as { 'Fn::GetAtt': readonly [string, string] })['Fn::GetAtt'][0];
+
+export interface Policy {
+  readonly PolicyName: string;
+  readonly PolicyDocument: { readonly Statement: readonly object[] };
+}
+
+export const policiesOf = (role: Resource | undefined) =>
+  (role?.Properties.Policies ?? []) as readonly Policy[];
+
+export const statementsOf = (role: Resource | undefined) =>
+  policiesOf(role).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { category, symbol } from '../common.ts';
 import { bothCategories, fromVendor, noSourceInText, oneLimit, ordinals } from '../decided.ts';
+import { hourly } from '../freshness.ts';
 import { describe } from '../operation.ts';
 import { day, decimal, ordinal, url } from '../schemas.ts';
 
@@ -24,6 +25,7 @@ export const listFilings = describe({
     ),
   }),
   limit: 'market-data',
+  freshness: { seconds: 300, staleSeconds: 900 },
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
   decisions: [
@@ -55,6 +57,7 @@ export const listEarningsCalendar = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: hourly,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
   notes: ['Oldest first.', 'A missing eps_actual marks a report that is still to come.'],
@@ -99,6 +102,7 @@ export const listDividendCalendar = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: hourly,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
   notes: ['Oldest first.'],
@@ -130,6 +134,7 @@ export const getFinancialAlert = describe({
     rev_ly: v.optional(v.pipe(decimal, v.description('Same period a year before.'))),
   }),
   limit: 'market-data',
+  freshness: { seconds: 60, staleSeconds: 240 },
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
   notes: ['Tells of the next earnings release.'],

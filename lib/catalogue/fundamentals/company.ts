@@ -10,6 +10,7 @@ import {
   oneLimit,
   ordinals,
 } from '../decided.ts';
+import { daily, hourly } from '../freshness.ts';
 import { describe } from '../operation.ts';
 import { choice, optional, whole } from '../parameters.ts';
 import { compactDay, day, decimal, moment, ordinal } from '../schemas.ts';
@@ -35,6 +36,7 @@ export const getCompanyProfile = describe({
     industries: v.optional(v.array(v.string())),
   }),
   limit: 'market-data',
+  freshness: daily,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
   decisions: [noSourceInText, bothCategories],
@@ -59,6 +61,7 @@ export const getAnalystTargetPrice = describe({
     effective_start_date: v.optional(moment),
   }),
   limit: 'market-data',
+  freshness: hourly,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
   decisions: [noSourceInText, bothCategories, momentsAreIntegers],
@@ -84,6 +87,7 @@ export const getAnalystRating = describe({
     effective_start_date: v.optional(moment),
   }),
   limit: 'market-data',
+  freshness: hourly,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
   notes: ['All counts are text.'],
@@ -108,6 +112,7 @@ export const getForecastEps = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: hourly,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
   notes: [
@@ -141,6 +146,7 @@ export const getCapitalFlow = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: { seconds: 60, staleSeconds: 240 },
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', count: '1' } },
   sources: fromVendor,
   notes: ['Oldest day first.', 'The date has no dashes.'],
@@ -191,6 +197,7 @@ export const getIndustryComparison = describe({
     ),
   }),
   limit: 'market-data',
+  freshness: hourly,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', sort_by: 'EPS_TTM' } },
   sources: fromVendor,
   notes: ['Up to 20 companies, the asked one among them.'],

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { category, symbol } from '../common.ts';
 import { bothCategories, fromVendor, noSourceInText, oneLimit, ordinals } from '../decided.ts';
+import { daily } from '../freshness.ts';
 import { describe } from '../operation.ts';
 import { choice, optional, whole } from '../parameters.ts';
 import { day, decimal, ordinal } from '../schemas.ts';
@@ -43,6 +44,7 @@ export const getFinancialIndicators = describe({
     ),
   }),
   limit: 'market-data',
+  freshness: daily,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', type: 'QUARTERLY', count: '1' } },
   sources: fromVendor,
   notes: ['values is a map from indicator to its periods, not a list.'],
@@ -104,6 +106,7 @@ export const getIncomeStatement = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: daily,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', type: 'QUARTERLY', count: '1' } },
   sources: fromVendor,
   decisions: [noSourceInText, bothCategories, ordinals, oneLimit],
@@ -151,6 +154,7 @@ export const getCashFlowStatement = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: daily,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', type: 'QUARTERLY', count: '1' } },
   sources: fromVendor,
   decisions: [noSourceInText, bothCategories, ordinals, oneLimit],
@@ -224,6 +228,7 @@ export const getBalanceSheet = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: daily,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', type: 'QUARTERLY', count: '1' } },
   sources: fromVendor,
   decisions: [noSourceInText, bothCategories, ordinals, oneLimit],

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { category, symbol } from '../common.ts';
 import { momentsAreIntegers, noSourceInText } from '../decided.ts';
+import { bars } from '../freshness.ts';
 import { describe } from '../operation.ts';
 import { choice, choices, epoch, flag, optional, whole } from '../parameters.ts';
 import { askedMilliseconds, decimal, moment } from '../schemas.ts';
@@ -68,6 +69,7 @@ export const listStockBars = describe({
     result: v.array(v.looseObject({ symbol: v.string(), instrument_id: v.string(), result: v.array(bar) })),
   }),
   limit: 'market-data',
+  freshness: bars,
   example: {
     body: {
       symbols: ['AAPL'],
@@ -124,6 +126,7 @@ export const getStockBars = describe({
   },
   response: v.array(bar),
   limit: 'market-data',
+  freshness: bars,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', timespan: 'D', count: '2' } },
   sources: { path: ['vendor-sdk'], request: ['interface', 'vendor-sdk'], response: ['vendor-sdk'] },
   notes: [

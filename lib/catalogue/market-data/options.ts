@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { optionCategory, optionSymbol, optionSymbols } from '../common.ts';
 import { fromVendor, momentsAreIntegers, noSourceInText, notInText, olderPath } from '../decided.ts';
+import { bars, live } from '../freshness.ts';
 import { describe } from '../operation.ts';
 import { choice, epoch, flag, optional, whole } from '../parameters.ts';
 import { decimal, moment } from '../schemas.ts';
@@ -44,6 +45,7 @@ export const listOptionBars = describe({
     ),
   }),
   limit: 'market-data',
+  freshness: bars,
   example: {
     query: {
       symbols: 'AAPL270115C00240000',
@@ -110,6 +112,7 @@ export const getOptionSnapshots = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: live,
   example: { query: { symbols: 'AAPL270115C00240000,MSFT270115P00500000', category: 'US_OPTION' } },
   sources: fromVendor,
   notes: ['Fields that need a trade in the session may be empty.'],
@@ -144,6 +147,7 @@ export const listOptionTicks = describe({
     ),
   }),
   limit: 'market-data',
+  freshness: live,
   example: { query: { symbol: 'AAPL270115C00240000', category: 'US_OPTION', count: '1' } },
   sources: fromVendor,
   notes: ['Newest tick first.'],

@@ -68,6 +68,7 @@ export const getStockSnapshots = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: 'by-symbol',
   example: {
     query: {
       symbols: 'AAPL,MSFT',

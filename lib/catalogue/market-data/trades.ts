@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { category, symbol, symbols } from '../common.ts';
 import { bothCategories, fromVendor, laxRequired, momentsAreIntegers, notInText } from '../decided.ts';
+import { bars, live } from '../freshness.ts';
 import { describe } from '../operation.ts';
 import { choice, choices, flag, optional, whole } from '../parameters.ts';
 import { decimal, epochMilliseconds, moment } from '../schemas.ts';
@@ -62,6 +63,7 @@ export const getStockQuotes = describe({
     trading_session: v.optional(v.string()),
   }),
   limit: 'market-data',
+  freshness: live,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', depth: '2', overnight_required: 'false' } },
   sources: fromVendor,
   notes: ['Depth depends on the data subscription of the app key.'],
@@ -104,6 +106,7 @@ export const listStockTicks = describe({
     ),
   }),
   limit: 'market-data',
+  freshness: live,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', count: '2', trading_sessions: 'PRE,RTH' } },
   sources: fromVendor,
   notes: ['Newest tick first.'],
@@ -152,6 +155,7 @@ export const listStockFootprints = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: bars,
   example: {
     query: { symbols: 'AAPL', category: 'US_STOCK', timespan: 'M5', count: '1', real_time_required: 'false' },
   },
@@ -186,6 +190,8 @@ export const getStockNoiiSnapshot = describe({
     imbalance_var_indicator: v.optional(v.string()),
   }),
   limit: 'market-data',
+  // New values every five seconds near the auctions.
+  freshness: { seconds: 2, staleSeconds: 8 },
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', imbalance_action_type: 'PRE_CLOSE' } },
   sources: fromVendor,
   notes: [
@@ -219,6 +225,7 @@ export const listStockNoiiBars = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: { seconds: 5, staleSeconds: 10 },
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', imbalance_action_type: 'PRE_OPEN' } },
   sources: fromVendor,
   notes: [

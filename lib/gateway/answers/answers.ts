@@ -21,13 +21,23 @@ export interface AnswersOptions {
   readonly waitMs?: number;
   /** The least `max-age` of a client that is honoured. Default 1 s. */
   readonly leastMaxAgeMs?: number;
+  /** Upstream calls a minute that one caller may cause while a fresh answer is there. Default 20. */
+  readonly wishesPerCaller?: number;
+  /** Upstream calls a minute of one caller beyond which those of others come first. Default 150. */
+  readonly missesPerCaller?: number;
 }
 
 export interface AnswerCall {
   readonly key: string;
   readonly freshness: FreshnessMs;
-  /** Asks the upstream: draws a permission, signs, sends, reads. Never rejects. */
-  readonly fetch: () => Promise<AnswerContent>;
+  /** Who asks; his wishes and misses are counted. */
+  readonly caller: string;
+  /**
+   * Asks the upstream: draws a permission, signs, sends, reads. Never rejects.
+   *
+   * @param isPatient whether all others come first
+   */
+  readonly fetch: (isPatient: boolean) => Promise<FetchedAnswer>;
   /** How long that takes at most, in milliseconds. */
   readonly fetchMs: number;
   readonly maxAgeMs?: number;
@@ -36,6 +46,9 @@ export interface AnswerCall {
   /** When the client stops waiting, by the clock. */
   readonly deadline?: number;
 }
+
+/** `isOwn`: a refusal that says nothing to anybody else, such as that this request ran out of time. */
+export type FetchedAnswer = AnswerContent & { readonly isOwn?: true };
 
 export type AnswerOutcome =
   | {
@@ -59,12 +72,20 @@ const longestNapMs = 250;
 /** After a failure of the store it is left alone for so long. */
 const awayMs = 1000;
 
+interface Fetched {
+  readonly answer: StoredAnswer;
+  /** It says nothing to anybody else. */
+  readonly isOwn: boolean;
+}
+
+const withoutWish = ({ maxAgeMs: _, ...call }: AnswerCall): AnswerCall => call;
+
 export function createAnswers(options: AnswersOptions): Answers {
   const { store, clock = Date.now, mostBytes = 32 * 1024 * 1024, refusalMs = 1500 } = options;
-  const { waitMs = 4000, leastMaxAgeMs = 1000 } = options;
+  const { waitMs = 4000, leastMaxAgeMs = 1000, wishesPerCaller = 20, missesPerCaller = 150 } = options;
   const sleep = options.sleep ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
   const kept = createKept(mostBytes);
-  const fetching = new Map<string, Promise<StoredAnswer>>();
+  const fetching = new Map<string, Promise<Fetched>>();
   let awayUntil = Number.NEGATIVE_INFINITY;
 
   /** Undefined, too, when the store cannot be asked. */
@@ -104,31 +125,52 @@ export function createAnswers(options: AnswersOptions): Answers {
   }
 
   /** Once for all who ask this instance meanwhile. */
-  function fetchOnce({ key, fetch, freshness: { freshMs, staleMs } }: AnswerCall, old?: StoredAnswer) {
-    const running = fetching.get(key);
+  function fetchOnce(call: AnswerCall, old?: StoredAnswer) {
+    const running = fetching.get(call.key);
     if (running) return running;
-    const run = (async () => {
-      const askedAt = clock();
-      const answer = { ...(await fetch()), askedAt };
-      // A refusal does not take the place of an answer that may still be shown.
-      if (answer.kind === 'answer' || old?.kind !== 'answer') kept.put(key, answer);
-      if (answer.kind === 'answer') await tried(() => store.write(key, answer, askedAt + freshMs + staleMs));
-      else if (old?.kind !== 'answer') await tried(() => store.write(key, answer, askedAt + refusalMs));
-      else await tried(() => store.release(key));
-      return answer;
-    })().finally(() => fetching.delete(key));
-    fetching.set(key, run);
+    const run = fetchNow(call, old).finally(() => fetching.delete(call.key));
+    fetching.set(call.key, run);
     return run;
   }
 
+  async function fetchNow(
+    { key, caller, fetch, freshness: { freshMs, staleMs } }: AnswerCall,
+    old?: StoredAnswer,
+  ): Promise<Fetched> {
+    const isPatient =
+      (await tried(() => store.spend(`misses/${caller}`, clock(), missesPerCaller))) === false;
+    const askedAt = clock();
+    const { isOwn = false, ...content } = await fetch(isPatient);
+    const answer = { ...content, askedAt };
+    // A refusal does not take the place of an answer that may still be shown.
+    const takesPlace = answer.kind === 'answer' || (old?.kind !== 'answer' && !isOwn);
+    if (takesPlace) kept.put(key, answer);
+    const expiresAt = askedAt + (answer.kind === 'answer' ? freshMs + staleMs : refusalMs);
+    await tried(() => (takesPlace ? store.write(key, answer, expiresAt) : store.release(key)));
+    return { answer, isOwn };
+  }
+
+  /** What a client wishes beyond what is fresh, he has a share of; without it he has what is fresh. */
+  async function granted(call: AnswerCall, best: StoredAnswer | undefined): Promise<AnswerCall> {
+    const plain = withoutWish(call);
+    if (call.maxAgeMs === undefined || !isFresh(plain, best, clock())) return call;
+    const may = await tried(() => store.spend(`wishes/${call.caller}`, clock(), wishesPerCaller));
+    return may === false ? plain : call;
+  }
+
   return {
-    async ask(call) {
-      const { key, deadline = Number.POSITIVE_INFINITY, fetchMs } = call;
+    async ask(asked) {
+      const { key, deadline = Number.POSITIVE_INFINITY, fetchMs } = asked;
+      const plain = withoutWish(asked);
       const arrived = clock();
+      let call = asked;
       const mine = kept.get(key);
       if (mine && isFresh(call, mine, arrived)) return outcome(call, mine, 'memory');
       const running = fetching.get(key);
-      if (running && !isUsable(call, mine, arrived)) return outcome(call, await running, 'other');
+      if (running && !isUsable(call, mine, arrived)) {
+        const { answer, isOwn } = await running;
+        if (!isOwn) return outcome(call, answer, 'other');
+      }
 
       const end = Math.min(arrived + waitMs, deadline);
       let napMs = firstNapMs;
@@ -141,19 +183,22 @@ export function createAnswers(options: AnswersOptions): Answers {
         }
         if (best && isFresh(call, best, clock())) return outcome(call, best, round > 0 ? 'other' : 'store');
         if (call.onlyIfCached) break;
+        if (round === 0) call = await granted(asked, best);
         const now = clock();
+        if (best && isFresh(call, best, now)) return outcome(call, best, 'store');
         const isMine = await tried(() => store.lease(key, now, now + fetchMs));
         // Without a store nobody else can be waited for.
         if (isMine !== false) {
-          const fetched = await fetchOnce(call, best);
-          if (fetched.kind === 'refused' && best && isUsable(call, best, clock())) break;
+          const { answer: fetched } = await fetchOnce(call, best);
+          if (fetched.kind === 'refused' && best && isUsable(plain, best, clock())) break;
           return outcome(call, fetched, 'own');
         }
         if (isUsable(call, best, clock()) || clock() >= end) break;
         await sleep(Math.min(napMs, Math.max(1, end - clock())));
         napMs = Math.min(longestNapMs, napMs * 1.5);
       }
-      if (best && isUsable(call, best, clock())) return outcome(call, best, 'store');
+      // Of a wish that cannot be had, too: the answer says how old it is.
+      if (best && isUsable(plain, best, clock())) return outcome(plain, best, 'store');
       return { kind: 'unavailable', retryAfterMs: 1000 };
     },
   };

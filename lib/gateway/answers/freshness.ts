@@ -1,13 +1,6 @@
-/** How long an answer may stand for the upstream's next one. */
+/** An operation's freshness for one request, in milliseconds. */
 
-export interface Freshness {
-  /** So long an answer is given without asking again, in seconds. */
-  readonly seconds: number;
-  /** So long after that it is given to everybody but the one who asks anew; 0 when absent. */
-  readonly staleSeconds?: number;
-  /** Where a parameter decides, by its value: `seconds` in place of the common one. */
-  readonly by?: { readonly parameter: string; readonly seconds: Readonly<Record<string, number>> };
-}
+import type { Freshness } from '../../catalogue/freshness.ts';
 
 export interface FreshnessMs {
   readonly freshMs: number;

@@ -6,8 +6,14 @@ export {
   type Answers,
   type AnswersOptions,
   createAnswers,
+  type FetchedAnswer,
 } from './answers.ts';
-export { type Freshness, type FreshnessMs, freshnessFor } from './freshness.ts';
-export { freshnessOf } from './freshness-table.ts';
+export { type FreshnessMs, freshnessFor } from './freshness.ts';
 export { answerKey } from './key.ts';
-export { type AnswerContent, type AnswerStore, createMemoryAnswerStore, type StoredAnswer } from './store.ts';
+export {
+  type AnswerContent,
+  type AnswerStore,
+  createMemoryAnswerStore,
+  minuteOf,
+  type StoredAnswer,
+} from './store.ts';

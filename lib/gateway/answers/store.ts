@@ -25,12 +25,18 @@ export interface AnswerStore {
    * left out, which is no failure.
    */
   write(key: string, answer: StoredAnswer, expiresAt: number): Promise<void>;
+  /** Counts one more for `account` in the minute of `now`; false when `most` are counted already. */
+  spend(account: string, now: number, most: number): Promise<boolean>;
 }
+
+/** Which minute a moment is in. */
+export const minuteOf = (now: number): number => Math.floor(now / 60_000);
 
 /** For one process: the local run, and tests. */
 export function createMemoryAnswerStore(): AnswerStore {
   const answers = new Map<string, { readonly answer: StoredAnswer; readonly expiresAt: number }>();
   const leases = new Map<string, number>();
+  let counts = { minute: 0, of: new Map<string, number>() };
   return {
     async read(key) {
       return answers.get(key)?.answer;
@@ -52,6 +58,13 @@ export function createMemoryAnswerStore(): AnswerStore {
       answers.delete(key);
       answers.set(key, { answer, expiresAt });
       leases.delete(key);
+    },
+    async spend(account, now, most) {
+      const minute = minuteOf(now);
+      if (counts.minute !== minute) counts = { minute, of: new Map() };
+      const spent = counts.of.get(account) ?? 0;
+      if (spent < most) counts.of.set(account, spent + 1);
+      return spent < most;
     },
   };
 }

@@ -6,8 +6,10 @@
 import { type Lookup, type QuoteLookup, quoteOperation, type Read } from '../../events/parse-request.ts';
 import type { Gateway } from '../gateway.ts';
 import type { GatewayResponse } from '../http.ts';
+import { defaultFigures } from '../quotes/figures.ts';
 import { cutRecords } from '../quotes/records.ts';
 import { type Failure, failureOf, isRejection } from './failure.ts';
+import { cutKnown } from './known.ts';
 import { mapLimited } from './map-limited.ts';
 import { mergeLookups, type QuoteCall, viewOf } from './merge.ts';
 
@@ -33,6 +35,15 @@ export interface AskOptions {
   readonly requestId: string;
 }
 
+interface Answer {
+  readonly response: GatewayResponse;
+  /** When it was asked for. */
+  readonly at: number;
+}
+
+/** Without an answer when it was not even asked for. */
+type Failed = { readonly failure: Failure } & Partial<Answer>;
+
 /** Calls at once. More would only wait for each other's permissions. */
 const atOnce = 4;
 /** So many failures of an operation in a row, and it is left alone for the rest of the batch. */
@@ -54,11 +65,11 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
     operation: Read['operation'],
     query: readonly (readonly [string, string])[],
     { body, maxAgeSeconds }: { readonly body?: string; readonly maxAgeSeconds?: number },
-  ): Promise<{ readonly response: GatewayResponse; readonly at: number } | Failure> {
+  ): Promise<Answer | Failed> {
     const keys = [`limit ${operation.limit}`, `operation ${operation.id}`] as const;
     for (const key of keys) {
       const reason = stopped.get(key);
-      if (reason) return reason;
+      if (reason) return { failure: reason };
     }
     const at = clock();
     const response = await gateway.handle({
@@ -68,6 +79,7 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
       headers: maxAgeSeconds === undefined ? {} : { 'cache-control': `max-age=${maxAgeSeconds}` },
       requestId: `${requestId}-${++calls}`,
       deadline,
+      caller: 'events',
       priority: 'events',
       ...(body !== undefined && { body: new TextEncoder().encode(body) }),
     });
@@ -82,7 +94,7 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
       failures.set(operation.id, inRow);
       if (inRow >= mostFailures) stopped.set(keys[1], failure);
     }
-    return failure;
+    return { failure, response, at };
   }
 
   async function askQuotes(call: QuoteCall): Promise<void> {
@@ -94,11 +106,17 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
     const answer = await ask(quoteOperation, pairs, {
       ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
     });
-    if ('code' in answer) {
-      if (!isRejection(answer)) return all({ kind: 'failed', failure: answer });
+    if ('failure' in answer) {
+      const { failure } = answer;
+      if (!isRejection(failure)) {
+        all({ kind: 'failed', failure });
+        return askedOfKnown(answer, wanted, maxAgeSeconds, (symbol, had) =>
+          symbols.set(keyOf(view, symbol), had),
+        );
+      }
       if (wanted.length === 1) return all({ kind: 'unknown' });
       // One of them is bad. Nobody else's quotes may depend on who that is.
-      if (halvings >= mostHalvings) return all({ kind: 'failed', failure: { ...answer, retryable: true } });
+      if (halvings >= mostHalvings) return all({ kind: 'failed', failure: { ...failure, retryable: true } });
       halvings += 2;
       const middle = Math.ceil(wanted.length / 2);
       await askQuotes({ ...call, symbols: wanted.slice(0, middle) });
@@ -116,8 +134,8 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
   async function askRead(lookup: Read): Promise<void> {
     const answer = await ask(lookup.operation, lookup.query, lookup);
     const had: Had =
-      'code' in answer
-        ? { kind: 'failed', failure: answer }
+      'failure' in answer
+        ? { kind: 'failed', failure: answer.failure }
         : { kind: 'had', bytes: answer.response.body, askedAt: answer.at - ageMsOf(answer.response) };
     reads.set(lookup.content, had);
   }
@@ -135,6 +153,23 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
     read: (lookup) => reads.get(lookup.content) ?? notAsked,
     calls,
   };
+}
+
+/** Beside a refusal stands what is known of the others: for many it is all that they asked for. */
+function askedOfKnown(
+  { response, at = 0 }: Failed,
+  wanted: readonly string[],
+  maxAgeSeconds: number | undefined,
+  set: (symbol: string, had: Had) => void,
+): void {
+  if (!response) return;
+  const bound = maxAgeSeconds === undefined ? defaultFigures.boundMs : maxAgeSeconds * 1000;
+  const known = cutKnown(response.body);
+  for (const symbol of wanted) {
+    const record = known.get(symbol);
+    if (record && record.ageMs <= bound)
+      set(symbol, { kind: 'had', bytes: record.bytes, askedAt: at - record.ageMs });
+  }
 }
 
 const keyOf = (view: string, symbol: string) => `${view} ${symbol}`;

@@ -58,19 +58,16 @@ function hashOfQuote(quote: Quote): number {
 }
 
 /**
- * What is known beside a refusal: put into its problem+json as `known`, each record with its age in seconds,
- * and `missing`, the symbols of which nothing is known that may be shown.
+ * What is known beside a refusal, as members of its problem+json: `known`, each record as the upstream wrote
+ * it with its age in seconds, and `missing`, the symbols of which nothing is known that may be shown.
  */
-export function withKnown(
-  problem: Uint8Array,
+export function knownMembers(
   { known, missing }: { readonly known: readonly Quote[]; readonly missing: readonly string[] },
   now: number,
-): Uint8Array {
-  const text = new TextDecoder().decode(problem).trimEnd();
+): string {
   const decoder = new TextDecoder();
   const records = known.map(
     ({ record, sentAt }) => `{"age":${ageHeader(now - sentAt)},"snapshot":${decoder.decode(record)}}`,
   );
-  const members = `"missing":${JSON.stringify(missing)},"known":[${records.join(',')}]`;
-  return new TextEncoder().encode(`${text.slice(0, -1)}${text === '{}' ? '' : ','}${members}}`);
+  return `"missing":${JSON.stringify(missing)},"known":[${records.join(',')}]`;
 }

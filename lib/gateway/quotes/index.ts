@@ -1,6 +1,6 @@
 /** Quotes that all instances share, and their ports. */
 
-export { type QuoteResponse, quoteResponse, quoteWishes, withKnown } from './answer.ts';
+export { knownMembers, type QuoteResponse, quoteResponse, quoteWishes } from './answer.ts';
 export { defaultFigures, type Figures } from './figures.ts';
 export { createMemoryQuoteStore } from './memory-store.ts';
 export type {

@@ -29,9 +29,12 @@ export type UpstreamAnswer =
   /** The upstream refused what was asked for: one of the symbols, as far as can be known. */
   | { readonly kind: 'rejected'; readonly says: UpstreamSays }
   /** The upstream refuses this view, whatever the symbols: no subscription, for example. */
-  | { readonly kind: 'denied'; readonly says: UpstreamSays }
-  /** No answer, a broken one, a failure; `retryAfterMs` when the upstream named a time. */
-  | { readonly kind: 'failed'; readonly retryAfterMs?: number };
+  | { readonly kind: 'denied'; readonly says: UpstreamSays; readonly forMs?: number }
+  /**
+   * No answer, a broken one, a failure; `retryAfterMs` when the upstream named a time. `wasHeld` when nothing
+   * was sent, so that nothing was learnt of the upstream.
+   */
+  | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly wasHeld?: true };
 
 /** Port: one request, never two; each that leaves needs a permission of its own. Resolves always. */
 export type AskUpstream = (

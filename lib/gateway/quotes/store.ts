@@ -49,6 +49,8 @@ export interface UpstreamSays {
   readonly status: number;
   readonly errorCode?: string;
   readonly message?: string;
+  /** What it means to whoever wrote it down; opaque here. */
+  readonly code?: string;
 }
 
 export type TurnOutcome =

@@ -169,13 +169,13 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       case 'rejected':
         return answer;
       case 'denied':
-        return { ...answer, until: clock() + deniedMs };
+        return { kind: 'denied', says: answer.says, until: clock() + (answer.forMs ?? deniedMs) };
       case 'failed':
-        return failed(answer.retryAfterMs);
+        return { ...failed(answer.retryAfterMs), upstream: !answer.wasHeld };
     }
   }
 
-  function failed(retryAfterMs?: number): TurnOutcome {
+  function failed(retryAfterMs?: number): Extract<TurnOutcome, { kind: 'failed' }> {
     const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(10, board.failures));
     const notBefore = clock() + Math.min(minuteMs, retryAfterMs ?? pause);
     return { kind: 'failed', notBefore, upstream: true };

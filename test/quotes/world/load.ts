@@ -74,7 +74,7 @@ function nameOf(category: string, rank: number): string {
 export const exists = (symbol: string) => !symbol.startsWith('0');
 
 /** A rank by chance, the n-th as often as 1/n. */
-function createZipf(size: number): (chance: number) => number {
+export function createZipf(size: number): (chance: number) => number {
   const sums = new Float64Array(size);
   let total = 0;
   for (let rank = 0; rank < size; rank++) {

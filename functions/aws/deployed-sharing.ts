@@ -1,0 +1,21 @@
+/** What the callers of a deployed function share, with those of all others on the same table. */
+
+import { textHash } from '../../lib/gateway/quotes/hash.ts';
+import type { SharingOptions } from '../../lib/gateway/sharing/index.ts';
+import { createDynamoAnswerStore } from './dynamo-answer-store.ts';
+import { createDynamoClient } from './dynamo-client.ts';
+import { createDynamoQuoteStore } from './dynamo-quote-store.ts';
+import type { CacheSettings } from './environment.ts';
+
+/** @param upstreamBaseUrl what one upstream said is never given as another's answer */
+export function createDeployedSharing(
+  { tableName, figures }: CacheSettings,
+  upstreamBaseUrl: string,
+): SharingOptions {
+  const store = {
+    client: createDynamoClient(),
+    tableName,
+    partition: textHash(upstreamBaseUrl).toString(36),
+  };
+  return { quotes: createDynamoQuoteStore(store), answers: createDynamoAnswerStore(store), figures };
+}

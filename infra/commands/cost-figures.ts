@@ -1,0 +1,85 @@
+/** What docs/cost.md computes with. Whoever measures anew, or finds another price, changes it here only. */
+
+/** Dollars, us-east-1, without free tiers and discounts. */
+export const prices = {
+  /** REST API, the first 333 million a month. */
+  apiGatewayPerMillion: 3.5,
+  lambdaPerMillion: 0.2,
+  lambdaPerGbSecond: { x86_64: 0.0000166667, arm64: 0.0000133334 },
+  /** On demand. */
+  readUnitsPerMillion: 0.125,
+  writeUnitsPerMillion: 0.625,
+  transferOutPerGb: 0.09,
+  logsPerGb: 0.5,
+  secretPerMonth: 0.4,
+  secretReadsPer10000: 0.05,
+  metricPerMonth: 0.3,
+} as const;
+
+/** Reads of twenty symbols each, every five seconds. */
+export interface Situation {
+  readonly name: string;
+  readonly clients: number;
+  readonly readsPerSecond: number;
+  /** Requests that the upstream gets, which are per time and not per read. */
+  readonly upstreamPerSecond: number;
+  /** DynamoDB's units for each read, for the quotes that are shared. */
+  readonly quotes: Units;
+  /** The same for each request to the upstream, for the budget. */
+  readonly budget: Units;
+  /** Lambda's time for each read. */
+  readonly billedMs: number;
+}
+
+export interface Units {
+  readonly readUnits: number;
+  readonly writeUnits: number;
+}
+
+/**
+ * Upstream requests and units of quotes: `test/quotes/study-main.ts`, `plain`, `mixed` and `clients-100`. Units
+ * of the budget: its virtual-clock world at this demand; 0.9 and 1.12 operations with many instances, 0.22 and
+ * 1.23 with three, where a write is two units, because the item is between one and two kilobytes. Lambda's time
+ * is assumed: it cannot be measured on one machine.
+ */
+export const situations: readonly Situation[] = [
+  {
+    name: '10,000 clients',
+    clients: 10_000,
+    readsPerSecond: 2000,
+    upstreamPerSecond: 2907 / 600,
+    quotes: { readUnits: 0.181, writeUnits: 0.047 },
+    budget: { readUnits: 0.9, writeUnits: 2 * 1.12 },
+    billedMs: 10,
+  },
+  {
+    name: '10,000 clients, five views',
+    clients: 10_000,
+    readsPerSecond: 2000,
+    upstreamPerSecond: 2907 / 600,
+    quotes: { readUnits: 0.372, writeUnits: 0.088 },
+    budget: { readUnits: 0.9, writeUnits: 2 * 1.12 },
+    billedMs: 10,
+  },
+  {
+    name: '100 clients',
+    clients: 100,
+    readsPerSecond: 20,
+    upstreamPerSecond: 864 / 180,
+    quotes: { readUnits: 3.489, writeUnits: 1.86 },
+    budget: { readUnits: 0.22, writeUnits: 2 * 1.23 },
+    billedMs: 50,
+  },
+];
+
+/** Bytes of twenty snapshots, from the simulator; a test measures them again. */
+export const answerBytes = { plain: 6440, gzip: 1580, headers: 350 } as const;
+
+/** One line of the function's and three of Lambda's own, each with the 26 bytes that CloudWatch adds. */
+export const logBytesPerRequest = 550;
+
+/** As the stack sets them; a test compares. */
+export const deployed = { architecture: 'arm64', memoryMiB: 512 } as const;
+
+/** One active user: an hour on each trading day. */
+export const user = { secondsPerDay: 3600, daysPerMonth: 21, everySeconds: 5 } as const;

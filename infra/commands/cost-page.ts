@@ -1,0 +1,144 @@
+/** The page docs/cost.md: each of its figures is computed. */
+
+import { type Cost, costOf, perUserMonth, readsPerUserMonth, totalOf, transferCost } from './cost.ts';
+import { answerBytes, prices, type Situation, situations, user } from './cost-figures.ts';
+
+const rows: readonly (readonly [part: keyof Cost, label: string])[] = [
+  ['apiGateway', 'API Gateway, requests'],
+  ['lambdaRequests', 'Lambda, requests'],
+  ['lambdaTime', 'Lambda, time'],
+  ['quotes', 'DynamoDB, shared quotes'],
+  ['budget', 'DynamoDB, the budget'],
+  ['transfer', 'Transfer out, compressed'],
+  ['logs', 'CloudWatch Logs'],
+];
+
+const dollars = (amount: number) => `$${amount.toFixed(amount < 0.1 ? 3 : 2)}`;
+const number = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+const line = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+
+/** @returns Markdown, the same for the same figures */
+export function costPage(): string {
+  const [large, , small] = situations as readonly [Situation, Situation, Situation];
+  return `# What it costs
+
+Made from \`infra/commands/cost-figures.ts\` by \`npm run docs\`; a test keeps it current. Prices are those of
+us-east-1, on demand, without free tiers: look into AWS's own pages before you rely on them. Units of DynamoDB come
+from load on a virtual clock, sizes from the simulator. **Nothing here was measured on AWS**: Lambda's time is an
+assumption, ${times()}.
+
+## A million reads
+
+A read is one request for the snapshots of twenty symbols; each client sends one every ${user.everySeconds} seconds.
+
+${table()}
+
+- **API Gateway is most of it**, and its price is for the request, whatever is in it. Lambda and DynamoDB together are
+  ${percent(besides(large), totalOf(costOf(large)))} of the sum at ${number(large.readsPerSecond)} reads a second, and ${percent(besides(small), totalOf(costOf(small)))} at ${number(small.readsPerSecond)}.
+- **Refreshes are per time, not per read.** The upstream is asked ${number(large.upstreamPerSecond)} times a second for ${number(large.clients)} clients and
+  ${number(small.upstreamPerSecond)} times for ${number(small.clients)}, so a read of the few carries ${Math.round(unitsOf(small, 'writeUnits') / unitsOf(large, 'writeUnits'))} times the write units. By the hour
+  DynamoDB takes ${dollars(perHour(small))} for ${number(small.clients)} clients and ${dollars(perHour(large))} for ${number(large.clients)}; without any client it takes nothing.
+- **Views count.** Two categories with and without extended hours are five sets of quotes, each with refreshes of
+  its own.
+
+## One active user
+
+An active user reads every ${user.everySeconds} seconds, an hour on each of ${user.daysPerMonth} days: ${number(readsPerUserMonth)} reads a month.
+
+${users()}
+
+"All of them" is all at the same time, in the same hour. Beside reads, by the month: ${dollars(prices.secretPerMonth)} for the secret; its
+reads, one every five minutes and instance, at $${prices.secretReadsPer10000} for 10,000; and ${dollars(prices.metricPerMonth)} for each metric of the budget, three for a
+function, by the hour in which there are figures. The two tables hold megabytes, for minutes.
+
+## What makes it less
+
+| Lever | What it does to a user's month |
+|---|---|
+${levers(large).join('\n')}
+
+- **Poll hints.** \`x-poll-after\` says in how many seconds each quote will have been refreshed once more: 3 for a
+  thousand symbols in use. To come earlier costs a request and mostly brings the same. In the background, and while
+  the market is closed, an app need not come at all.
+- **Batches.** One request for a screen's symbols, up to 100, instead of one for each.
+- **Compression.** API Gateway compresses from a kilobyte on for clients whose \`accept-encoding\` names gzip and prefers
+  nothing that it does not speak: with \`br;q=1.0, gzip;q=0.9\` answers come as they are.
+- **304.** With \`if-none-match\` an answer that has not changed has no body. It saves transfer and the phone's battery;
+  the request is paid for all the same, so a poll hint saves more.
+- **No cache** (\`cache: 'off'\`). DynamoDB takes nothing for quotes then; but each read is a request to the upstream,
+  of which there are ${number(large.upstreamPerSecond)} a second for everybody. The others get 429, for which API Gateway and Lambda charge as for an
+  answer. It is for few clients that never ask for the same.
+- **Logs.** One line of the function's for each request, beside three of Lambda's own. \`logs.retentionDays\` bounds what
+  is stored, not what is written.
+
+A usage plan bounds none of this exactly: it throttles by best effort. Set a budget alarm in AWS.
+`;
+}
+
+const times = () =>
+  [...new Set(situations.map(({ billedMs }) => billedMs))]
+    .map((ms) => `${ms} ms`)
+    .join(', with few clients ');
+
+const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)} %`;
+
+function besides(situation: Situation): number {
+  const { lambdaRequests, lambdaTime, quotes, budget } = costOf(situation);
+  return lambdaRequests + lambdaTime + quotes + budget;
+}
+
+/** Of DynamoDB. */
+function perHour(situation: Situation): number {
+  const { quotes, budget } = costOf(situation);
+  return ((quotes + budget) * situation.readsPerSecond * 3600) / 1_000_000;
+}
+
+function table(): string {
+  const costs = situations.map(costOf);
+  const units = (of: (one: Situation) => number) => situations.map((one) => number(of(one)));
+  return [
+    line('Dollars per million reads', ...situations.map(({ name }) => name)),
+    `|---|${situations.map(() => '---:|').join('')}`,
+    ...rows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
+    line('**Together**', ...costs.map((cost) => `**${dollars(totalOf(cost))}**`)),
+    line('Reads a second', ...units((one) => one.readsPerSecond)),
+    line('Requests to the upstream a second', ...units((one) => one.upstreamPerSecond)),
+    line('Read units for one read', ...units((one) => unitsOf(one, 'readUnits'))),
+    line('Write units for one read', ...units((one) => unitsOf(one, 'writeUnits'))),
+  ].join('\n');
+}
+
+/** Of quotes and budget. */
+const unitsOf = (
+  { quotes, budget, upstreamPerSecond, readsPerSecond }: Situation,
+  kind: 'readUnits' | 'writeUnits',
+) => quotes[kind] + (budget[kind] * upstreamPerSecond) / readsPerSecond;
+
+function users(): string {
+  return [
+    line('Dollars a month', ...situations.map(({ name }) => name)),
+    `|---|${situations.map(() => '---:|').join('')}`,
+    line('One user', ...situations.map((one) => dollars(perUserMonth(totalOf(costOf(one)))))),
+    line(
+      'All of them',
+      ...situations.map((one) => `$${number(Math.round(one.clients * perUserMonth(totalOf(costOf(one)))))}`),
+    ),
+  ].join('\n');
+}
+
+function levers(situation: Situation): readonly string[] {
+  const all = totalOf(costOf(situation));
+  const { transfer } = costOf(situation);
+  const withTransfer = (bytes: number) => all - transfer + transferCost(bytes);
+  const { plain, headers } = answerBytes;
+  const single = 20;
+  const every = (seconds: number) => (perUserMonth(all) * user.everySeconds) / seconds;
+  return [
+    line('None', dollars(perUserMonth(all))),
+    line('A read every 15 s', dollars(every(15))),
+    line('A read every second, against `x-poll-after: 3`', dollars(every(1))),
+    line(`A request for each of ${single} symbols, instead of one`, dollars(single * perUserMonth(all))),
+    line('Without compression', dollars(perUserMonth(withTransfer(plain + headers)))),
+    line('304 for half of the reads', dollars(perUserMonth((all + withTransfer(headers)) / 2))),
+  ];
+}

@@ -1,0 +1,81 @@
+/** What is said of operations whose answers all callers share: how fresh one is, and how to ask for fresher. */
+
+import type { Operation } from '../../lib/catalogue/index.ts';
+import type { JsonObject } from './json.ts';
+
+/** By the name under which the document's components have them. */
+export const sharingHeaders = {
+  Age: {
+    description: 'Seconds since the upstream was asked, rounded up; of the oldest record in the answer.',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  CacheStatus: {
+    description:
+      'RFC 9211: `hit`, or `fwd=…` when the upstream was asked; `ttl` in seconds is below zero for what is older than it should be.',
+    schema: { type: 'string' },
+  },
+  ETag: {
+    description: 'For `If-None-Match`: changes when the answer does.',
+    schema: { type: 'string' },
+  },
+  PollAfter: {
+    description: 'Seconds after which asking again is likely to bring something new.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  UnknownSymbols: {
+    description:
+      'The symbols asked for that the upstream does not know, with commas between them; absent when it knows all.',
+    schema: { type: 'string' },
+  },
+} as const;
+
+const ref = (name: keyof typeof sharingHeaders | 'RequestId' | 'CacheControl') => ({
+  $ref: `#/components/headers/${name}`,
+});
+
+/** What the answers' headers are, in lower case; none for an operation that shares nothing. */
+export function answerHeadersOf({ freshness }: Operation): JsonObject {
+  if (!freshness) return {};
+  return {
+    age: ref('Age'),
+    'cache-status': ref('CacheStatus'),
+    etag: ref('ETag'),
+    'x-poll-after': ref('PollAfter'),
+    ...(freshness === 'by-symbol' && { 'x-unknown-symbols': ref('UnknownSymbols') }),
+  };
+}
+
+export function sharingParametersOf({ freshness }: Operation): readonly JsonObject[] {
+  if (!freshness) return [];
+  return [
+    {
+      name: 'cache-control',
+      in: 'header',
+      description:
+        '`max-age` or `no-cache` for something fresher, as far as the deployer and the caller’s share allow; `max-stale`; `only-if-cached`.',
+      schema: { type: 'string', pattern: '^[!-~]([ -~]{0,254}[!-~])?$' },
+      example: 'max-age=1',
+    },
+    {
+      name: 'if-none-match',
+      in: 'header',
+      description: 'An `etag`: if the answer is still the same, it is 304 without a body.',
+      schema: { type: 'string', pattern: '^[!-~]([ -~]{0,254}[!-~])?$' },
+    },
+  ];
+}
+
+/** Responses besides the usual ones. */
+export function sharingResponsesOf(operation: Operation): JsonObject {
+  if (!operation.freshness) return {};
+  return {
+    304: {
+      description: 'The answer is the one that `if-none-match` names.',
+      headers: {
+        'x-request-id': ref('RequestId'),
+        'cache-control': ref('CacheControl'),
+        ...answerHeadersOf(operation),
+      },
+    },
+  };
+}

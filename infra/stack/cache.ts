@@ -1,0 +1,92 @@
+/** The table of the answers that all clients share, who may do what in it, and what the functions are told. */
+
+import { RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { Construct } from 'constructs';
+import { exposedOperations, type Group, type Operation } from '../../lib/catalogue/index.ts';
+import { sharesAnswers, sharesQuotes } from '../../lib/gateway/shared-reads.ts';
+import type { ResolvedConfig } from './config.ts';
+
+/** What one group's function has of the cache. */
+export interface CacheAccess {
+  readonly tableArn: string;
+  /** Of DynamoDB, in the order of the alphabet. */
+  readonly actions: readonly string[];
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** What the quote store and the answer store call; a test compares it with their code. */
+export const quoteActions = ['BatchGetItem', 'PutItem', 'Query', 'UpdateItem'];
+export const answerActions = ['DeleteItem', 'GetItem', 'PutItem'];
+
+/**
+ * @param operations those that are routed; without one that has shared answers there is no table
+ * @returns a group's access, or undefined for a group that has nothing to share
+ */
+export function sharedCache(
+  scope: Construct,
+  config: ResolvedConfig['cache'],
+  operations: readonly Operation[],
+): (group: Group) => CacheAccess | undefined {
+  if (config === 'off' || !operations.some(sharesAnswers)) return () => undefined;
+  const { tableArn, tableName } = cacheTable(scope);
+  return (group) => {
+    const shared = exposedOperations(operations, [group]).filter(sharesAnswers);
+    if (shared.length === 0) return undefined;
+    const hasQuotes = shared.some(sharesQuotes);
+    const hasAnswers = !shared.every(sharesQuotes);
+    const actions = new Set([...(hasQuotes ? quoteActions : []), ...(hasAnswers ? answerActions : [])]);
+    return {
+      tableArn,
+      actions: [...actions].sort().map((action) => `dynamodb:${action}`),
+      variables: { CACHE_TABLE: tableName, ...variablesOf(config, hasQuotes) },
+    };
+  };
+}
+
+/** For a function that serves several groups. */
+export function joinedAccess(accesses: readonly (CacheAccess | undefined)[]): CacheAccess | undefined {
+  const all = accesses.filter((access) => access !== undefined);
+  const [first] = all;
+  return (
+    first && {
+      tableArn: first.tableArn,
+      actions: [...new Set(all.flatMap(({ actions }) => actions))].sort(),
+      variables: Object.assign({}, ...all.map(({ variables }) => variables)),
+    }
+  );
+}
+
+function cacheTable(scope: Construct): Table {
+  const table = new Table(scope, 'Cache', {
+    partitionKey: { name: 'pk', type: AttributeType.STRING },
+    sortKey: { name: 'sk', type: AttributeType.STRING },
+    timeToLiveAttribute: 'expires_at',
+    // No fixed cost, and no figure to outgrow.
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    // Whatever `onRemoval` says: all that it holds can be asked for again.
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  Validations.of(table).acknowledge({
+    id: 'AwsSolutions-DDB3',
+    reason:
+      'It holds copies of what the upstream said a moment ago: an older copy of them would be stale, and a lost one is asked for anew.',
+  });
+  return table;
+}
+
+/** What is not configured is left to the functions' own defaults. */
+function variablesOf(
+  { quotes, clients }: Exclude<ResolvedConfig['cache'], 'off'>,
+  hasQuotes: boolean,
+): Record<string, string> {
+  const given = {
+    QUOTES_BOUND_SECONDS: hasQuotes ? quotes.staleAfterSeconds : undefined,
+    QUOTES_HARD_BOUND_SECONDS: hasQuotes ? quotes.uselessAfterSeconds : undefined,
+    CACHE_LEAST_MAX_AGE_SECONDS: clients.leastMaxAgeSeconds,
+    CACHE_TURNS_PER_CALLER: clients.refreshesPerMinute,
+  };
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+}

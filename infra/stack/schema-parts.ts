@@ -1,0 +1,16 @@
+/** What several parts of the configuration's schema are made of; each message completes a sentence. */
+
+import * as v from 'valibot';
+
+export function oneOf<const V extends readonly string[]>(...values: V) {
+  return v.picklist(values, `takes one of ${values.join(', ')}`);
+}
+
+export const whole = (min: number, max: number) => {
+  const message = `takes a whole number from ${min} to ${max}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
+};
+
+/** Only lower-case letters and digits, because names become parts of CloudFormation's ids. */
+const nameFault = 'takes a name of 1 to 32 lower-case letters and digits, beginning with a letter';
+export const name = v.pipe(v.string(nameFault), v.regex(/^[a-z][a-z0-9]{0,31}$/, nameFault));

@@ -1,0 +1,45 @@
+/** What all callers share: stores for it, figures, and what it asks the upstream through. */
+
+import type { AnswerStore } from '../answers/index.ts';
+import type { Budget } from '../budget/index.ts';
+import type { OwnLimits } from '../budget-limits.ts';
+import type { Credentials } from '../credentials.ts';
+import type { Figures, QuoteStore } from '../quotes/index.ts';
+import type { RefusalCode } from '../refusals.ts';
+import type { Upstream } from '../upstream.ts';
+
+export interface SharingOptions {
+  readonly quotes: QuoteStore;
+  readonly answers: AnswerStore;
+  readonly figures?: SharingFigures;
+}
+
+/** What a deployer may want to be otherwise; times in milliseconds. */
+export type SharingFigures = Partial<
+  Pick<Figures, 'boundMs' | 'hardBoundMs' | 'leastMaxAgeMs' | 'turnsPerCaller'>
+>;
+
+/** The gateway's parts that sharing works with. */
+export interface SharingParts {
+  readonly upstream: Upstream;
+  readonly credentials: Credentials;
+  readonly budget?: Budget;
+  readonly ownLimits: OwnLimits;
+  readonly clock: () => number;
+  /** For one attempt at the upstream. */
+  readonly timeoutMs: number;
+  readonly reportTurn?: (report: TurnReport) => void;
+}
+
+/** A request to the upstream for what all share that brought nothing; no one request of a client's is its cause. */
+export interface TurnReport {
+  readonly operation: string;
+  readonly code: RefusalCode;
+  readonly upstreamStatus?: number;
+  readonly upstreamCode?: string;
+  /** How many symbols it asked for. */
+  readonly symbols: number;
+}
+
+/** Whoever is not told apart is one caller. */
+export const anyCaller = 'anybody';

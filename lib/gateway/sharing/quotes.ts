@@ -1,0 +1,193 @@
+/** Snapshots over the quotes that all instances share: their ports, and their outcomes as answers. */
+
+import type { Operation } from '../../catalogue/operation.ts';
+import { drawsOf } from '../budget-limits.ts';
+import type { CheckedRequest } from '../check.ts';
+import type { Identity } from '../credentials.ts';
+import type { GatewayRequest, GatewayResponse } from '../http.ts';
+import { leastAttemptMs } from '../permits.ts';
+import {
+  type AskUpstream,
+  createQuotes,
+  knownMembers,
+  type Permission,
+  type Permissions,
+  type QuoteOutcome,
+  quoteResponse,
+  quoteWishes,
+  type UpstreamAnswer,
+  type UpstreamSays,
+  viewOf,
+} from '../quotes/index.ts';
+import { isRefusal, type Refusal, type RefusalCode } from '../refusals.ts';
+import type { SharedBy, Trail } from '../trail.ts';
+import { wasHeld } from '../upstream.ts';
+import type { UpstreamOutcome } from '../upstream-answer.ts';
+import { anyCaller, type SharingOptions, type SharingParts } from './ports.ts';
+
+export interface SharedQuotes {
+  answer(request: GatewayRequest, checked: CheckedRequest, trail: Trail): Promise<GatewayResponse | Refusal>;
+}
+
+/** So long a failure of the upstream is given as the reason why something cannot be had. */
+const failureMs = 10_000;
+/** Refused credentials are mended by an operator who waits to see it work. */
+const authDeniedMs = 3000;
+
+/** @param operation whose records are shared by symbol */
+export function createSharedQuotes(
+  operation: Operation,
+  { quotes: store, figures }: Pick<SharingOptions, 'quotes' | 'figures'>,
+  { upstream, credentials, budget, ownLimits, clock, timeoutMs, reportTurn }: SharingParts,
+): SharedQuotes {
+  /** Whose permission it is, until it is used. */
+  const holders = new WeakMap<Permission, Pick<Trail, 'priority'> & { readonly identity: Identity }>();
+  let failure: { readonly refusal: Refusal; readonly at: number } | undefined;
+
+  const permissions: Permissions = {
+    async ask({ priority, waitMs }) {
+      const current = await credentials.forRead();
+      if (!current.ok) return { ok: false, retryAfterMs: 1000 };
+      const { identity } = current;
+      const limits = drawsOf(operation, ownLimits);
+      const answer =
+        budget && limits
+          ? await budget.ask({ appKey: identity.appKey, limits, priority, waitMs })
+          : ({ ok: true, permission: unlimited() } as const);
+      if (answer.ok) holders.set(answer.permission, { identity, priority });
+      return answer;
+    },
+  };
+
+  const ask: AskUpstream = async (view, symbols, permission, turnMs) => {
+    const { identity, ...holder } = holders.get(permission)!;
+    // Whoever draws a permission anew in the middle has a little longer than an attempt takes.
+    const trail: Trail = { attempts: 0, deadline: clock() + turnMs + leastAttemptMs, ...holder };
+    const query = [['symbols', symbols.join(',')] as const, ...view.query];
+    const outcome = await upstream.ask(
+      {
+        operation,
+        path: operation.path,
+        request: { query, body: '', headers: {} },
+        trail,
+        permission,
+        timeoutMs: Math.min(turnMs, timeoutMs),
+      },
+      identity,
+    );
+    failure = outcome.kind === 'refused' ? { refusal: outcome.refusal, at: clock() } : undefined;
+    if (failure) report(failure.refusal, symbols.length);
+    return asTurnsKnowIt(outcome);
+  };
+
+  function report({ code, upstream: said }: Refusal, symbols: number): void {
+    try {
+      reportTurn?.({
+        operation: operation.id,
+        code,
+        symbols,
+        ...(said && { upstreamStatus: said.status }),
+        ...(said?.errorCode && { upstreamCode: said.errorCode }),
+      });
+    } catch {
+      // A log that fails must not cost those who wait their answers.
+    }
+  }
+
+  const quotes = createQuotes({ store, permissions, upstream: ask, clock, ...(figures && { figures }) });
+
+  return {
+    async answer(request, { query }, trail) {
+      const { headers, deadline, caller = anyCaller } = request;
+      const symbols = query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
+      const wishes = quoteWishes(headers);
+      const outcome = await quotes.ask({
+        view: viewOf(query),
+        symbols,
+        caller,
+        ...wishes,
+        ...(deadline !== undefined && { deadline }),
+      });
+      if (outcome.kind === 'quotes') trail.shared = sharedBy[outcome.from];
+      if (outcome.kind !== 'quotes') return refusalOf(outcome, wishes.onlyIfCached ?? false);
+      return quoteResponse(outcome, headers, figures?.boundMs);
+    },
+  };
+
+  function refusalOf(outcome: Exclude<QuoteOutcome, { kind: 'quotes' }>, onlyIfCached: boolean): Refusal {
+    if (outcome.kind === 'refused') return refusalFrom(outcome.says);
+    const { known, missing, retryAfterMs } = outcome;
+    const now = clock();
+    const members = {
+      rawMembers: knownMembers({ known, missing }, now),
+      retryAfterSeconds: retryAfterMs / 1000,
+    };
+    // The status that RFC 9111 wants for what is not there.
+    if (onlyIfCached) return { code: 'no_fresh_answer', status: 504, ...members };
+    const cause = failure && now - failure.at < failureMs ? failure.refusal : undefined;
+    if (cause && known.length === 0) return { ...members, ...cause };
+    return { code: 'no_fresh_answer', ...members, ...(cause?.upstream && { upstream: cause.upstream }) };
+  }
+}
+
+const sharedBy: Readonly<Record<Extract<QuoteOutcome, { kind: 'quotes' }>['from'], SharedBy>> = {
+  memory: 'hit',
+  'own-turn': 'miss',
+  'other-turn': 'collapsed',
+};
+
+function unlimited(): Permission {
+  let used = false;
+  return {
+    validUntil: Number.POSITIVE_INFINITY,
+    use() {
+      const isFirst = !used;
+      used = true;
+      return isFirst;
+    },
+  };
+}
+
+/** These say nothing about a symbol: whoever asks now is refused the same. */
+const forEverybody: Partial<Record<RefusalCode, { readonly forMs?: number }>> = {
+  data_not_subscribed: {},
+  upstream_path_unknown: {},
+  upstream_quota_used_up: {},
+  upstream_auth_failed: { forMs: authDeniedMs },
+};
+
+function asTurnsKnowIt(outcome: UpstreamOutcome): UpstreamAnswer {
+  if (outcome.kind === 'answer') return outcome;
+  const { refusal } = outcome;
+  const { code, retryAfterSeconds } = refusal;
+  if (code === 'upstream_rejected') return { kind: 'rejected', says: saidBy(refusal) };
+  const denied = forEverybody[code];
+  if (denied) return { kind: 'denied', says: saidBy(refusal), ...denied };
+  return {
+    kind: 'failed',
+    ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
+    ...(wasHeld(outcome) && { wasHeld: true }),
+  };
+}
+
+/** Through the store, to whoever asks for the same. */
+function saidBy({ code, status, upstream }: Refusal): UpstreamSays {
+  return {
+    code,
+    status: upstream?.status ?? status ?? 0,
+    ...(upstream?.errorCode && { errorCode: upstream.errorCode }),
+    ...(upstream?.message && { message: upstream.message }),
+  };
+}
+
+function refusalFrom({ code, ...upstream }: UpstreamSays): Refusal {
+  const refusal = { code: code as RefusalCode, upstream };
+  if (!isRefusal(refusal) || code === 'upstream_rejected')
+    return {
+      code: 'upstream_rejected',
+      upstream,
+      status: upstream.status === 400 || upstream.status === 404 ? upstream.status : 422,
+      ...(upstream.message && { detail: `The upstream refused the request: ${upstream.message}` }),
+    };
+  return refusal;
+}

@@ -1,0 +1,20 @@
+/** What is learnt about a request on its way, for the report. */
+
+import type { Operation } from '../catalogue/operation.ts';
+import type { Priority } from './budget/index.ts';
+
+export interface Trail {
+  operation?: Operation;
+  /** Requests that were sent to the upstream. */
+  attempts: number;
+  /** For permissions of the budget, in milliseconds. */
+  waitedMs?: number;
+  /** How a shared answer came about. */
+  shared?: SharedBy;
+  /** When the platform stops waiting, by the gateway's clock. */
+  readonly deadline: number;
+  readonly priority?: Priority;
+}
+
+/** `hit`: it was there; `collapsed`: another request asked the upstream for it meanwhile; `miss`: this one did. */
+export type SharedBy = 'hit' | 'collapsed' | 'miss';

@@ -1,0 +1,121 @@
+/**
+ * What a cached read costs, and what store and budget add to it: twenty snapshots out of what all share, with
+ * stores in memory and on the DynamoDB engine, beside the same read straight through to the upstream.
+ */
+
+import { createDynamoAnswerStore } from '../../functions/aws/dynamo-answer-store.ts';
+import { createDynamoBudgetStore } from '../../functions/aws/dynamo-budget-store.ts';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoQuoteStore } from '../../functions/aws/dynamo-quote-store.ts';
+import { createNodeSend } from '../../functions/aws/node-send.ts';
+import { startSimulator } from '../../infra/simulator/index.ts';
+import { createUniverse } from '../../infra/simulator/market/universe.ts';
+import { operations } from '../../lib/catalogue/index.ts';
+import {
+  type BudgetStore,
+  createBudget,
+  createGateway,
+  createMemoryAnswerStore,
+  createMemoryBudgetStore,
+  createMemoryQuoteStore,
+  type Gateway,
+  type SharingOptions,
+} from '../../lib/gateway/index.ts';
+import { emulatorEnvironment } from '../budget/dynamo.ts';
+import { startMinistack, whatIsMissing } from '../emulator/ministack.ts';
+import { createTables, tables } from '../sharing/tables.ts';
+
+const credentials = { appKey: 'bench-key', appSecret: 'bench-secret' };
+const rounds = 3000;
+const warmUp = 300;
+/** So that the journal is looked into, and refreshes fall due, as under load. */
+const limits = { 'market-data': { requests: 300, perSeconds: 60 } };
+
+export async function benchCachedRead(): Promise<void> {
+  const simulator = await startSimulator({
+    ...credentials,
+    limits: { 'market-data': { requests: 1_000_000, perSeconds: 60 } },
+  });
+  const missing = whatIsMissing();
+  const emulator = missing ? undefined : await startMinistack();
+  try {
+    const gatewayOn = (budget: BudgetStore | undefined, sharing: SharingOptions | undefined) =>
+      createGateway({
+        operations,
+        upstreamBaseUrl: simulator.url,
+        secrets: {
+          read: async () =>
+            JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret }),
+        },
+        send: createNodeSend(),
+        ...(budget && { budget: createBudget({ store: budget, limits, bucket: 'bench' }) }),
+        ...(sharing && { sharing }),
+      });
+    const gateways: Record<string, Gateway> = {
+      'straight through': gatewayOn(undefined, undefined),
+      'stores in memory': gatewayOn(createMemoryBudgetStore(), {
+        quotes: createMemoryQuoteStore(),
+        answers: createMemoryAnswerStore(),
+      }),
+    };
+    if (emulator) {
+      Object.assign(process.env, emulatorEnvironment);
+      await createTables(emulator.endpoint);
+      const client = createDynamoClient({ endpoint: emulator.endpoint, timeoutMs: 2000 });
+      const table = { client, tableName: tables.cache, partition: 'bench' };
+      gateways['DynamoDB engine'] = gatewayOn(
+        createDynamoBudgetStore({ tableName: tables.budget, endpoint: emulator.endpoint }),
+        { quotes: createDynamoQuoteStore(table), answers: createDynamoAnswerStore(table) },
+      );
+    }
+    await compare(gateways);
+    if (missing) console.log(`  ${missing}`);
+  } finally {
+    await simulator.close();
+    await emulator?.stop();
+  }
+}
+
+async function compare(gateways: Readonly<Record<string, Gateway>>): Promise<void> {
+  const symbols = [...createUniverse(1).values()]
+    .filter(({ category }) => category === 'US_STOCK')
+    .slice(0, 20)
+    .map(({ symbol }) => symbol)
+    .join(',');
+  const times: Record<string, number[]> = {};
+  for (let round = 0; round < rounds + warmUp; round++)
+    // In turn, so that whatever else the machine does falls on all.
+    for (const [name, gateway] of Object.entries(gateways)) {
+      const ms = await timed(gateway, symbols);
+      if (round >= warmUp) (times[name] ??= []).push(ms);
+    }
+  console.log(`Cached read: 20 snapshots, ${rounds} rounds, sequential, without HTTP in front`);
+  const straight = quantile(times['straight through'] ?? [], 0.5);
+  for (const [name, all] of Object.entries(times)) {
+    const [p50, p99] = [quantile(all, 0.5), quantile(all, 0.99)];
+    const perSecond = Math.round((1000 * all.length) / all.reduce((total, ms) => total + ms, 0));
+    console.log(
+      `  ${name.padEnd(18)} p50 ${p50.toFixed(3)} ms   p99 ${p99.toFixed(2)} ms   ${perSecond} reads/s of one process   ${(p50 / straight).toFixed(2)} of straight through`,
+    );
+  }
+}
+
+async function timed(gateway: Gateway, symbols: string): Promise<number> {
+  const started = performance.now();
+  const { status } = await gateway.handle({
+    method: 'GET',
+    path: '/openapi/market-data/stock/snapshot',
+    query: [
+      ['symbols', symbols],
+      ['category', 'US_STOCK'],
+    ],
+    headers: {},
+    requestId: 'bench',
+  });
+  if (status !== 200) throw new Error(`answered ${status}`);
+  return performance.now() - started;
+}
+
+const quantile = (values: readonly number[], share: number) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
+  Number.NaN;

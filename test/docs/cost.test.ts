@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { costOf, readsPerUserMonth, totalOf } from '../../infra/commands/cost.ts';
+import { answerBytes, deployed, prices, situations } from '../../infra/commands/cost-figures.ts';
+import { costPage } from '../../infra/commands/cost-page.ts';
+import { startLocalRun } from '../../infra/local/local-run.ts';
+import { readSettings } from '../../infra/local/settings.ts';
+import { resolveConfig } from '../../infra/stack/resolve-config.ts';
+import { synthesise } from '../stack/synthesise.ts';
+
+const text = costPage();
+const rows = text
+  .split('\n')
+  .filter((line) => line.startsWith('| '))
+  .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('**', '')));
+const row = (label: string) => rows.find(([, name]) => name === label)?.slice(2, -1) ?? assert.fail(label);
+const amount = (cell = '') => Number(cell.replace(/[$,]/g, ''));
+
+test('docs/cost.md is current', () => {
+  const file = join(import.meta.dirname, '../../docs/cost.md');
+  assert.equal(readFileSync(file, 'utf8'), text, 'the figures have changed: npm run docs');
+});
+
+test('a million reads, added up another way', () => {
+  for (const [index, { quotes, budget, billedMs, ...rates }] of situations.entries()) {
+    const reads = 1e6;
+    const refreshes = (reads / rates.readsPerSecond) * rates.upstreamPerSecond;
+    const readUnits = reads * quotes.readUnits + refreshes * budget.readUnits;
+    const writeUnits = reads * quotes.writeUnits + refreshes * budget.writeUnits;
+    const gigabytes = (reads * (answerBytes.gzip + answerBytes.headers)) / 1024 ** 3;
+    const logged = (reads * 550) / 1024 ** 3;
+    const sum =
+      3.5 +
+      0.2 +
+      reads * (billedMs / 1000) * 0.5 * 0.0000133334 +
+      (readUnits / 1e6) * 0.125 +
+      (writeUnits / 1e6) * 0.625 +
+      gigabytes * 0.09 +
+      logged * 0.5;
+    assert.ok(Math.abs(amount(row('Together')[index]) - sum) < 0.006, `${row('Together')[index]}, ${sum}`);
+  }
+});
+
+test('each column adds up to its sum', () => {
+  const from = rows.findIndex(([, name]) => name?.startsWith('Dollars per million'));
+  const to = rows.findIndex(([, name]) => name === 'Together');
+  for (const [index] of situations.entries()) {
+    const parts = rows.slice(from + 1, to).map((cells) => amount(cells[index + 2]));
+    const sum = parts.reduce((total, part) => total + part, 0);
+    assert.equal(parts.length, 7);
+    assert.ok(Math.abs(sum - amount(row('Together')[index])) < 0.03, `${sum}`);
+  }
+});
+
+test('a user’s month is so many reads, and few clients pay more for each', () => {
+  assert.equal(readsPerUserMonth, 15_120);
+  const [large, , small] = row('One user').map(amount);
+  const [first] = situations;
+  assert.ok(Math.abs((totalOf(costOf(first!)) * 15_120) / 1e6 - (large ?? 0)) < 0.001);
+  assert.ok((small ?? 0) > (large ?? 0));
+});
+
+test('architecture and memory are those of the stack', () => {
+  assert.equal(
+    resolveConfig({ upstream: { baseUrl: 'https://a.example' } }).functions.memoryMiB,
+    deployed.memoryMiB,
+  );
+  for (const [, { Properties }] of synthesise().all('AWS::Lambda::Function'))
+    assert.deepEqual(Properties.Architectures, [deployed.architecture]);
+  assert.ok(deployed.architecture in prices.lambdaPerGbSecond);
+});
+
+test('an answer has the size that the page computes with', async () => {
+  const settings = { ...readSettings({}), port: 0, upstream: { simulatorPort: 0 } };
+  const run = await startLocalRun(settings);
+  try {
+    const ask = async (path: string) => {
+      const response = await fetch(run.url + path, { headers: { 'x-api-key': settings.apiKey } });
+      assert.equal(response.status, 200, path);
+      return response.text();
+    };
+    const known = await ask('/trading/instruments/stocks/profiles/list?category=US_STOCK');
+    const symbols = [...known.matchAll(/"symbol":"(\w+)"/g)].slice(0, 20).map(([, symbol]) => symbol);
+    assert.equal(symbols.length, 20);
+    const answer = await ask(`/openapi/market-data/stock/snapshot?symbols=${symbols}&category=US_STOCK`);
+    const close = (measured: number, said: number) =>
+      assert.ok(Math.abs(measured - said) < said / 20, `${measured} bytes, not ${said}`);
+    close(Buffer.byteLength(answer), answerBytes.plain);
+    close(gzipSync(answer).length, answerBytes.gzip);
+  } finally {
+    await run.close();
+  }
+});

@@ -1,0 +1,19 @@
+/** Half a minute of `processes.ts`; the script runs it for as long as one likes. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { missingEmulator } from '../emulator/missing.ts';
+import { runProcesses, summary } from './processes.ts';
+
+describe('3 processes on the DynamoDB engine', { skip: missingEmulator() }, () => {
+  test('answer far more requests than they send, and the upstream refuses none', async () => {
+    const result = await runProcesses({ seconds: 30, processes: 3, clients: 90, symbols: 300 });
+    console.log(`  shared, ${summary(result)}`);
+    assert.deepEqual(Object.keys(result.outcomes), ['ok']);
+    assert.ok(result.worst <= 300);
+    assert.equal(result.wrong, 0);
+    const answered = result.statuses[200] ?? 0;
+    assert.ok(answered >= 0.99 * result.requests, JSON.stringify(result.statuses));
+    assert.ok(answered > 2 * (result.outcomes.ok ?? 0));
+  });
+});

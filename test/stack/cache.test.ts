@@ -1,0 +1,126 @@
+/** The table of shared answers, and which function may do what in it. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { answerActions, quoteActions } from '../../infra/stack/cache.ts';
+import { getStockSnapshots, listAccounts, openable, operations } from '../../lib/catalogue/index.ts';
+import { freshnessOf } from '../../lib/gateway/answers/freshness-table.ts';
+import { sharesAnswers, sharesQuotes } from '../../lib/gateway/shared-reads.ts';
+import { idOf, policiesOf, statementsOf, synthesise, variablesOf } from './synthesise.ts';
+
+const accounts = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
+const everything = synthesise({ groups: accounts });
+
+test('the table: two keys, on demand, expiring, and gone with the stack', () => {
+  for (const onRemoval of ['destroy', 'retain'] as const) {
+    const [, table] = synthesise({ operations: [getStockSnapshots], onRemoval }).table('Cache') ?? [];
+    assert.equal(table?.DeletionPolicy, 'Delete');
+    assert.deepEqual(table?.Properties, {
+      AttributeDefinitions: [
+        { AttributeName: 'pk', AttributeType: 'S' },
+        { AttributeName: 'sk', AttributeType: 'S' },
+      ],
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+      BillingMode: 'PAY_PER_REQUEST',
+      TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true },
+    });
+  }
+});
+
+test('each group may do what its operations need, and knows the table only then', () => {
+  const of = (...actions: readonly string[]) => actions.map((action) => `dynamodb:${action}`);
+  const answers = of('DeleteItem', 'GetItem', 'PutItem');
+  const expected = {
+    accounts: [],
+    orders: [],
+    watchlists: [],
+    instruments: answers,
+    screeners: answers,
+    fundamentals: answers,
+    'market-data': of('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+  } as const;
+  const tableId = everything.table('Cache')?.[0];
+  for (const group of openable) {
+    const [, { Properties }] = everything.functionOf(group);
+    const role = everything.template.Resources[idOf(Properties.Role)];
+    const statements = statementsOf(role).filter((one) => JSON.stringify(one).includes(`"${tableId}"`));
+    const actions: readonly string[] = expected[group as keyof typeof expected];
+    assert.deepEqual(
+      statements,
+      actions.length === 0
+        ? []
+        : [{ Effect: 'Allow', Action: actions, Resource: { 'Fn::GetAtt': [tableId, 'Arn'] } }],
+      group,
+    );
+    const names = policiesOf(role).map(({ PolicyName }) => PolicyName);
+    assert.equal(names.includes('ShareAnswers'), actions.length > 0, group);
+    assert.deepEqual(
+      variablesOf(Properties).CACHE_TABLE,
+      actions.length > 0 ? { Ref: tableId } : undefined,
+      group,
+    );
+  }
+});
+
+test('what is granted is what the stores call', () => {
+  const calledBy = (file: string) => {
+    const source = readFileSync(join(import.meta.dirname, '../../functions/aws', file), 'utf8');
+    return [...new Set([...source.matchAll(/new (\w+)Command\(/g)].map(([, action = '']) => action))].sort();
+  };
+  assert.deepEqual(quoteActions, calledBy('dynamo-quote-store.ts'));
+  assert.deepEqual(answerActions, calledBy('dynamo-answer-store.ts'));
+});
+
+test('without anything to share, and with the cache off, there is no table', () => {
+  for (const { table, template } of [
+    synthesise({ operations: [listAccounts], groups: { accounts: 'iam' } }),
+    synthesise({ cache: 'off' }),
+  ]) {
+    assert.equal(table('Cache'), undefined);
+    assert.doesNotMatch(JSON.stringify(template), /CACHE_|QUOTES_|ShareAnswers/);
+  }
+});
+
+test('functions are told what differs from their defaults, of quotes only where they serve them', () => {
+  const { functionOf } = synthesise({
+    cache: {
+      quotes: { staleAfterSeconds: 10, uselessAfterSeconds: 60 },
+      clients: { leastMaxAgeSeconds: 2, refreshesPerMinute: 0 },
+    },
+  });
+  const toldTo = (group: 'market-data' | 'screeners') =>
+    Object.fromEntries(
+      Object.entries(variablesOf(functionOf(group)[1].Properties)).filter(([name]) =>
+        /^(CACHE|QUOTES)_.*(SECONDS|CALLER)$/.test(name),
+      ),
+    );
+  const clients = { CACHE_LEAST_MAX_AGE_SECONDS: '2', CACHE_TURNS_PER_CALLER: '0' };
+  assert.deepEqual(toldTo('screeners'), clients);
+  assert.deepEqual(toldTo('market-data'), {
+    QUOTES_BOUND_SECONDS: '10',
+    QUOTES_HARD_BOUND_SECONDS: '60',
+    ...clients,
+  });
+});
+
+test('what belongs to one account, or changes something, is not shared', () => {
+  const shared = operations.filter(sharesAnswers);
+  assert.deepEqual(
+    shared.map(({ id }) => id).sort(),
+    ['getStockSnapshots', ...Object.keys(freshnessOf)].sort(),
+  );
+  for (const { id, group, sideEffect } of shared) {
+    assert.ok(!(group in accounts), id);
+    assert.equal(sideEffect, undefined, id);
+  }
+  assert.deepEqual(
+    operations.filter(sharesQuotes).map(({ id }) => id),
+    ['getStockSnapshots'],
+  );
+  assert.ok(!sharesAnswers({ id: 'toString' }));
+});

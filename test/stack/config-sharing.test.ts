@@ -1,0 +1,97 @@
+/** What may be configured for many clients: plans by tier, shared answers, instances that are kept free. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { resolveConfig } from '../../infra/stack/resolve-config.ts';
+import { appPlan, type Group } from '../../lib/catalogue/index.ts';
+import { testRefusals } from './refusals.ts';
+import { baseUrl } from './synthesise.ts';
+
+const upstream = { baseUrl };
+
+test('a plan of the tier app has room for ten thousand phones under one key', () => {
+  const { plans } = resolveConfig({
+    upstream,
+    plans: { app: { tier: 'app', keys: ['ios', 'android'] }, team: { tier: 'upstream' } },
+  });
+  const [byDefault, app, team] = plans;
+  assert.deepEqual(app, { name: 'app', ...appPlan, keys: ['ios', 'android'] });
+  assert.deepEqual({ ...team, name: 'default' }, byDefault);
+});
+
+test('an instance is kept free for each order, and for others where it is wanted', () => {
+  const groups = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
+  const reservedBy = (reservedConcurrency: Partial<Record<Group, number | 'none'>>) =>
+    resolveConfig({ upstream, groups, functions: { reservedConcurrency } }).functions.reservedConcurrency;
+  assert.deepEqual(reservedBy({}), { orders: 10, watchlists: 10 });
+  assert.deepEqual(reservedBy({ orders: 25, watchlists: 'none', 'market-data': 500 }), {
+    orders: 25,
+    'market-data': 500,
+  });
+});
+
+test('the cache: off, or what differs from the functions’ own defaults', () => {
+  assert.equal(resolveConfig({ upstream, cache: 'off' }).cache, 'off');
+  const cache = {
+    quotes: { staleAfterSeconds: 10, uselessAfterSeconds: 60 },
+    clients: { leastMaxAgeSeconds: 0, refreshesPerMinute: 0 },
+  };
+  assert.deepEqual(resolveConfig({ upstream, cache }).cache, cache);
+});
+
+testRefusals([
+  ['a cache that is on', { upstream, cache: 'on' }, /^cache takes off, or an object\.$/],
+  ['a cache: null', { upstream, cache: null }, /^cache takes off, or an object\.$/],
+  ['a cache: false', { upstream, cache: false }, /^cache takes off, or an object\.$/],
+  ['another property', { upstream, cache: { off: true } }, /^cache\.off is not a property/],
+  [
+    'quotes older than their journal',
+    { upstream, cache: { quotes: { uselessAfterSeconds: 301 } } },
+    /^cache\.quotes\.uselessAfterSeconds takes a whole number from 1 to 300\.$/,
+  ],
+  [
+    'quotes that are useless before they are stale',
+    { upstream, cache: { quotes: { uselessAfterSeconds: 20 } } },
+    /^cache\.quotes\.staleAfterSeconds \(30\) must not be more than cache\.quotes\.uselessAfterSeconds \(20\)/,
+  ],
+  [
+    'half a second',
+    { upstream, cache: { clients: { leastMaxAgeSeconds: 0.5 } } },
+    /^cache\.clients\.leastMaxAgeSeconds takes a whole number from 0 to 300\.$/,
+  ],
+  [
+    'more refreshes than there are',
+    { upstream, cache: { clients: { refreshesPerMinute: 301 } } },
+    /^cache\.clients\.refreshesPerMinute takes a whole number from 0 to 300\.$/,
+  ],
+  [
+    'a reserved 0, which would stop the function',
+    { upstream, groups: { orders: 'iam' }, functions: { reservedConcurrency: { orders: 0 } } },
+    /^functions\.reservedConcurrency\.orders takes a whole number from 1 to 1000\.$/,
+  ],
+  [
+    'some reserved',
+    { upstream, functions: { reservedConcurrency: { 'market-data': 'some' } } },
+    /^functions\.reservedConcurrency\.market-data takes a whole number from 1 to 1000, or none\.$/,
+  ],
+  [
+    'instances for a closed group',
+    { upstream, functions: { reservedConcurrency: { orders: 5 } } },
+    /^functions\.reservedConcurrency\.orders is for a group that is not open/,
+  ],
+  [
+    'instances for tokens',
+    { upstream, functions: { reservedConcurrency: { auth: 5 } } },
+    /^functions\.reservedConcurrency\.auth is not a property/,
+  ],
+  [
+    'another tier',
+    { upstream, plans: { app: { tier: 'phone' } } },
+    /^plans\.app\.tier takes one of upstream, app\.$/,
+  ],
+  [
+    'a tier and figures',
+    { upstream, plans: { app: { tier: 'app', ratePerSecond: 1, burst: 1 } } },
+    /^plans\.app takes a tier or figures of its own, not both\.$/,
+  ],
+]);
