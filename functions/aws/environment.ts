@@ -148,9 +148,9 @@ function readCache(
   operations: readonly Operation[],
   faults: string[],
 ): CacheSettings | undefined {
-  const numbers = Object.entries(cacheNumbers).flatMap(([name, { figure, unit, most }]) => {
-    const isGood = (value: number) => Number.isInteger(value) && value >= 1 && value <= most;
-    const { value, fault } = readNumber(env[name], `a whole number from 1 to ${most}`, isGood);
+  const numbers = Object.entries(cacheNumbers).flatMap(([name, { figure, unit, least, most }]) => {
+    const isGood = (value: number) => Number.isInteger(value) && value >= least && value <= most;
+    const { value, fault } = readNumber(env[name], `a whole number from ${least} to ${most}`, isGood);
     if (fault) faults.push(`${name}: ${fault}`);
     return value === undefined ? [] : [[figure, value * unit] as const];
   });
@@ -163,12 +163,21 @@ function readCache(
 }
 
 const cacheNumbers: Readonly<
-  Record<string, { readonly figure: keyof SharingFigures; readonly unit: number; readonly most: number }>
+  Record<
+    string,
+    {
+      readonly figure: keyof SharingFigures;
+      readonly unit: number;
+      readonly least: number;
+      readonly most: number;
+    }
+  >
 > = {
-  QUOTES_BOUND_SECONDS: { figure: 'boundMs', unit: 1000, most: 3600 },
-  QUOTES_HARD_BOUND_SECONDS: { figure: 'hardBoundMs', unit: 1000, most: 3600 },
-  CACHE_LEAST_MAX_AGE_SECONDS: { figure: 'leastMaxAgeMs', unit: 1000, most: 3600 },
-  CACHE_TURNS_PER_CALLER: { figure: 'turnsPerCaller', unit: 1, most: 10_000 },
+  // What is older is no longer in the store.
+  QUOTES_BOUND_SECONDS: { figure: 'boundMs', unit: 1000, least: 1, most: 300 },
+  QUOTES_HARD_BOUND_SECONDS: { figure: 'hardBoundMs', unit: 1000, least: 1, most: 300 },
+  CACHE_LEAST_MAX_AGE_SECONDS: { figure: 'leastMaxAgeMs', unit: 1000, least: 1, most: 3600 },
+  CACHE_TURNS_PER_CALLER: { figure: 'turnsPerCaller', unit: 1, least: 0, most: 10_000 },
 };
 
 const isShare = (part: number) => part > 0 && part <= 1;

@@ -4,7 +4,6 @@ import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import { exposedOperations, type Group, type Operation } from '../../lib/catalogue/index.ts';
-import { sharesAnswers, sharesQuotes } from '../../lib/gateway/shared-reads.ts';
 import type { ResolvedConfig } from './config.ts';
 
 /** What one group's function has of the cache. */
@@ -17,7 +16,10 @@ export interface CacheAccess {
 
 /** What the quote store and the answer store call; a test compares it with their code. */
 export const quoteActions = ['BatchGetItem', 'PutItem', 'Query', 'UpdateItem'];
-export const answerActions = ['DeleteItem', 'GetItem', 'PutItem'];
+export const answerActions = ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'];
+
+const isShared = ({ freshness }: Operation) => freshness !== undefined;
+const isSharedBySymbol = ({ freshness }: Operation) => freshness === 'by-symbol';
 
 /**
  * @param operations those that are routed; without one that has shared answers there is no table
@@ -28,13 +30,13 @@ export function sharedCache(
   config: ResolvedConfig['cache'],
   operations: readonly Operation[],
 ): (group: Group) => CacheAccess | undefined {
-  if (config === 'off' || !operations.some(sharesAnswers)) return () => undefined;
+  if (config === 'off' || !operations.some(isShared)) return () => undefined;
   const { tableArn, tableName } = cacheTable(scope);
   return (group) => {
-    const shared = exposedOperations(operations, [group]).filter(sharesAnswers);
+    const shared = exposedOperations(operations, [group]).filter(isShared);
     if (shared.length === 0) return undefined;
-    const hasQuotes = shared.some(sharesQuotes);
-    const hasAnswers = !shared.every(sharesQuotes);
+    const hasQuotes = shared.some(isSharedBySymbol);
+    const hasAnswers = !shared.every(isSharedBySymbol);
     const actions = new Set([...(hasQuotes ? quoteActions : []), ...(hasAnswers ? answerActions : [])]);
     return {
       tableArn,

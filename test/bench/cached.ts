@@ -87,7 +87,9 @@ async function compare(gateways: Readonly<Record<string, Gateway>>): Promise<voi
     // In turn, so that whatever else the machine does falls on all.
     for (const [name, gateway] of Object.entries(gateways)) {
       const ms = await timed(gateway, symbols);
-      if (round >= warmUp) (times[name] ??= []).push(ms);
+      const own = times[name] ?? [];
+      times[name] = own;
+      if (round >= warmUp) own.push(ms);
     }
   console.log(`Cached read: 20 snapshots, ${rounds} rounds, sequential, without HTTP in front`);
   const straight = quantile(times['straight through'] ?? [], 0.5);

@@ -168,7 +168,7 @@ test('what all callers share has a table where answers are shared, and the figur
       QUOTES_BOUND_SECONDS: '10',
       QUOTES_HARD_BOUND_SECONDS: '60',
       CACHE_LEAST_MAX_AGE_SECONDS: '2',
-      CACHE_TURNS_PER_CALLER: '5',
+      CACHE_TURNS_PER_CALLER: '0',
     },
     [getStockSnapshots],
   );
@@ -177,7 +177,7 @@ test('what all callers share has a table where answers are shared, and the figur
     boundMs: 10_000,
     hardBoundMs: 60_000,
     leastMaxAgeMs: 2000,
-    turnsPerCaller: 5,
+    turnsPerCaller: 0,
   });
   for (const [env, one] of [
     [budgeted, getStockSnapshots],
@@ -193,7 +193,7 @@ test('each wrong figure of what is shared is one fault', () => {
     QUOTES_BOUND_SECONDS: ['0', '1.5', '301', 'soon'],
     QUOTES_HARD_BOUND_SECONDS: ['0', '3601', '-1'],
     CACHE_LEAST_MAX_AGE_SECONDS: ['0', '1e1'],
-    CACHE_TURNS_PER_CALLER: ['0', '10001'],
+    CACHE_TURNS_PER_CALLER: ['-1', '10001'],
   }))
     for (const value of values) {
       const faults = budgetFaults({ CACHE_TABLE: 'cache', [name]: value });

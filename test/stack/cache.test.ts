@@ -5,9 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { answerActions, quoteActions } from '../../infra/stack/cache.ts';
-import { getStockSnapshots, listAccounts, openable, operations } from '../../lib/catalogue/index.ts';
-import { freshnessOf } from '../../lib/gateway/answers/freshness-table.ts';
-import { sharesAnswers, sharesQuotes } from '../../lib/gateway/shared-reads.ts';
+import { getStockSnapshots, listAccounts, openable } from '../../lib/catalogue/index.ts';
 import { idOf, policiesOf, statementsOf, synthesise, variablesOf } from './synthesise.ts';
 
 const accounts = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
@@ -34,7 +32,7 @@ test('the table: two keys, on demand, expiring, and gone with the stack', () => 
 
 test('each group may do what its operations need, and knows the table only then', () => {
   const of = (...actions: readonly string[]) => actions.map((action) => `dynamodb:${action}`);
-  const answers = of('DeleteItem', 'GetItem', 'PutItem');
+  const answers = of('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem');
   const expected = {
     accounts: [],
     orders: [],
@@ -106,21 +104,4 @@ test('functions are told what differs from their defaults, of quotes only where 
     QUOTES_HARD_BOUND_SECONDS: '60',
     ...clients,
   });
-});
-
-test('what belongs to one account, or changes something, is not shared', () => {
-  const shared = operations.filter(sharesAnswers);
-  assert.deepEqual(
-    shared.map(({ id }) => id).sort(),
-    ['getStockSnapshots', ...Object.keys(freshnessOf)].sort(),
-  );
-  for (const { id, group, sideEffect } of shared) {
-    assert.ok(!(group in accounts), id);
-    assert.equal(sideEffect, undefined, id);
-  }
-  assert.deepEqual(
-    operations.filter(sharesQuotes).map(({ id }) => id),
-    ['getStockSnapshots'],
-  );
-  assert.ok(!sharesAnswers({ id: 'toString' }));
 });
