@@ -9,6 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { parseReply } from '../../lib/events/index.ts';
+import { eventValidators, mutated } from '../docs/event-validators.ts';
 import { clientConfig } from './deployment.ts';
 import { missingEmulator } from './missing.ts';
 import { collectReplies, depthOf, drain, type Replies } from './replies.ts';
@@ -35,6 +36,7 @@ describe('lookups under fire', { skip: missingEmulator() }, () => {
   let bus: EventBridgeClient;
   let started = Number.POSITIVE_INFINITY;
   let failed = 0;
+  let good: readonly Sent[] = [];
   before(async () => {
     stage = await startStage({
       fault: () => {
@@ -87,7 +89,7 @@ describe('lookups under fire', { skip: missingEmulator() }, () => {
   test('every good one is answered with one content, every poisoned one is a dead letter', async () => {
     const pool = stage.simulator.symbols('US_STOCK').slice(0, poolSize);
     const ids = Array.from({ length: requests }, (_, index) => `lookup-${index}`);
-    const good = ids.map((request_id, index): Sent => {
+    good = ids.map((request_id, index): Sent => {
       const symbols = Array.from(
         { length: 1 + (index % 8) },
         (_, nth) => pool[(index * 7 + nth * nth) % poolSize],
@@ -145,6 +147,23 @@ describe('lookups under fire', { skip: missingEmulator() }, () => {
     );
     assert.ok(killed > 0 && failed > 0);
     assert.ok(calls < requests / 4, `${calls} calls`);
+  });
+
+  test('the published schemas accept every event of it, and none that was spoilt', () => {
+    const validators = eventValidators();
+    let spoilt = 0;
+    const check = (name: string, detail: Record<string, unknown>, isRequest: boolean) => {
+      assert.ok(validators[name]?.(detail), `${name} ${JSON.stringify(detail)}`);
+      for (const wrong of mutated(detail, isRequest)) {
+        spoilt++;
+        assert.ok(!validators[name]?.(wrong), `${name} ${JSON.stringify(wrong)}`);
+      }
+    };
+    for (const { body } of good) check('QuoteLookupRequested', JSON.parse(body), true);
+    for (const event of replies.events) check(event['detail-type'], event.detail, false);
+    console.log(
+      `  schemas: ${good.length} requests and ${replies.events.length} replies accepted, ${spoilt} spoilt ones refused`,
+    );
   });
 
   test('in the end nothing is left in the queue', async () => {
