@@ -124,17 +124,19 @@ export class Lookups extends Construct {
     });
     if (config.alarmTopic)
       alarm.addAlarmAction(new SnsAction(Topic.fromTopicArn(this, 'AlarmTopic', config.alarmTopic)));
-    if (config.archiveDays)
-      new Archive(this, 'Archive', {
+    const output = (name: string, description: string, value: string) =>
+      new CfnOutput(Stack.of(this), name, { description, value });
+    if (config.archiveDays) {
+      const archive = new Archive(this, 'Archive', {
         sourceEventBus: bus,
         description: 'Requests, to be replayed',
         eventPattern: { detailType: requests },
         retention: Duration.days(config.archiveDays),
       });
-
-    const output = (name: string, description: string, value: string) =>
-      new CfnOutput(Stack.of(this), name, { description, value });
+      output('LookupArchiveArn', 'Where requests are replayed from', archive.archiveArn);
+    }
     output('LookupBus', 'The bus that takes requests and gives replies', bus.eventBusName);
+    output('LookupBusArn', 'The same, as a target', bus.eventBusArn);
     output('LookupQueueUrl', 'The queue that takes requests as bare JSON', queue.queueUrl);
     output('LookupQueueArn', 'The same, as a target', queue.queueArn);
     output('LookupDeadLettersArn', 'Requests that could not be served, to be redriven', deadLetters.queueArn);

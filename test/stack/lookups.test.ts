@@ -178,8 +178,17 @@ test('what may be read follows the groups that are open', () => {
 });
 
 test('its outputs say where to send, and where to look', () => {
-  for (const name of ['Bus', 'QueueUrl', 'QueueArn', 'DeadLettersUrl', 'DeadLettersArn', 'Function'])
+  for (const name of [
+    'Bus',
+    'BusArn',
+    'QueueUrl',
+    'QueueArn',
+    'DeadLettersUrl',
+    'DeadLettersArn',
+    'Function',
+  ])
     assert.ok(opened.template.Outputs[`Lookup${name}`], name);
+  assert.ok(synthesise({ events: { archiveDays: 1 } }).template.Outputs.LookupArchiveArn);
 });
 
 interface Statement {
