@@ -39,6 +39,8 @@ export function createLookupQueue(options: SqsOptions): LookupQueue {
   const { queueUrl, deadLetterUrl, endpoint, timeoutMs = 2000, onFailure } = options;
   const client = new SQSClient({
     maxAttempts: 3,
+    // One endpoint for both queues: their addresses name the same, or an emulator's other name.
+    useQueueUrlAsEndpoint: false,
     requestHandler: {
       connectionTimeout: timeoutMs,
       requestTimeout: timeoutMs,

@@ -10,13 +10,13 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Archive, EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
-import { Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type CfnFunction, EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Group } from '../../lib/catalogue/index.ts';
-import { eventNames, replySource } from '../../lib/events/names.ts';
+import { eventNames } from '../../lib/events/names.ts';
 import { allowing, GroupFunction, type GroupFunctionProps } from './group-function.ts';
 import type { EventsConfig } from './lookups-config.ts';
 
@@ -93,11 +93,7 @@ export class Lookups extends Construct {
             allow(['sqs:SendMessage'], deadLetters.queueArn),
           ],
         }),
-        Reply: new PolicyDocument({
-          statements: [
-            allow(['events:PutEvents'], bus.eventBusArn, { StringEquals: { 'events:source': replySource } }),
-          ],
-        }),
+        Reply: allowing(['events:PutEvents'], bus.eventBusArn),
       },
     });
     // What waits goes round, until its deadline. After 16 rounds Lambda would take that for a defect, and stop it.
@@ -167,10 +163,5 @@ export class Lookups extends Construct {
 
 const entry = fileURLToPath(new URL('../../functions/quote-lookup/handler.ts', import.meta.url));
 
-const allow = (actions: string[], resource: string, conditions: object = {}) =>
-  new PolicyStatement({
-    effect: Effect.ALLOW,
-    actions,
-    resources: [resource],
-    conditions: { ...conditions },
-  });
+const allow = (actions: string[], resource: string) =>
+  new PolicyStatement({ actions, resources: [resource] });
