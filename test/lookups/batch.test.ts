@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { operations } from '../../lib/catalogue/index.ts';
 import { joinParts, parseReply } from '../../lib/events/index.ts';
 import type { Refusal } from '../../lib/gateway/index.ts';
 import { createMemoryLookupStore } from '../../lib/gateway/lookups/index.ts';
@@ -303,6 +304,34 @@ test('another large answer comes as pieces of its text', async () => {
   const whole = joinParts(replies.reverse());
   assert.ok(whole?.detailType === 'ReadCompleted');
   assert.deepEqual(whole.detail.answer, answer);
+});
+
+test('pieces are texts that every reader takes: no pair of surrogates is parted', async () => {
+  for (const space of ['', ' ']) {
+    const world = createWorld();
+    const answer = `${space}"${'😀'.repeat(200_000)}"`;
+    world.upstream = () => answer;
+    const query = { symbols: 'A', category: 'US_STOCK' };
+    world.send({ request_id: 'r', operation: 'getStockSnapshots', query });
+    await world.deliver();
+    assert.ok(world.published.length > 2);
+    for (const { detail } of world.published) assert.doesNotMatch(detail, /\\ud[89a-f]/);
+    assert.equal(world.published.map(({ detail }) => JSON.parse(detail).text).join(''), answer);
+  }
+});
+
+test('after a refusal of the budget nothing else is asked that counts against it', async () => {
+  const world = createWorld();
+  world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 1 });
+  const reads = operations.filter(
+    (one) => one.limit === 'market-data' && one.method === 'GET' && !one.sideEffect,
+  );
+  assert.ok(reads.length > 10);
+  for (const { id, example } of reads)
+    world.send({ request_id: `read-${id}`, operation: id, query: example.query ?? {} });
+  await world.deliver();
+  assert.ok(world.calls.length <= 4, `${world.calls.length} calls`);
+  assert.equal(world.waits.length, reads.length);
 });
 
 test('what the store has no room for fails as too large', async () => {

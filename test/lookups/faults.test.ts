@@ -62,6 +62,10 @@ test('a replay has the same reply again', async () => {
   world.send({ 'detail-type': 'QuoteLookupRequested', 'replay-name': 'again', detail: one });
   await world.deliver();
   assert.equal(world.published.length, 2);
+  world.send(one);
+  world.send({ 'detail-type': 'QuoteLookupRequested', 'replay-name': 'again', detail: one });
+  await world.deliver();
+  assert.equal(world.published.length, 3, 'beside a copy, too');
   assert.equal(world.repliesTo(one.request_id).length, 1);
   assert.equal(world.calls.length, 1);
 });
