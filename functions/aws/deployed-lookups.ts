@@ -1,8 +1,9 @@
 /** The handler of lookups as it is deployed: SQS, EventBridge and DynamoDB around a gateway like the others'. */
 
+import { limits } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
-import { createLookups } from '../../lib/gateway/lookups/index.ts';
+import { createLookups, createPoliteBudget } from '../../lib/gateway/lookups/index.ts';
 import { createLookupHandler, type LookupHandler } from '../lookups.ts';
 import { gatewayOptions } from './deployed.ts';
 import { createDynamoClient } from './dynamo-client.ts';
@@ -16,6 +17,8 @@ import { createLookupQueue } from './sqs.ts';
 
 /** Nobody waits at a connection; better late than to leave it to the queue. */
 const storeTimeoutMs = 2000;
+/** While less than half of the limit is left, all lookups together take one permission in so long. */
+const pauseMs = 1000;
 
 /**
  * A wrong environment is one line in the log, and every message stays in the queue: it comes back when the
@@ -33,10 +36,15 @@ export function deployedLookups(
       throw new Error('wrong_configuration');
     };
   }
-  const { function: settings, operations, tableName, queueUrl, deadLetterUrl, busName } = read.settings;
+  const { function: settings, operations, instances, ...names } = read.settings;
+  const { tableName, queueUrl, deadLetterUrl, busName } = names;
   const onFailure = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });
+  const polite = createPoliteBudget({
+    reserve: Math.floor((limits['market-data'].requests * (settings.budget?.share ?? 1)) / 2),
+    pauseMs: pauseMs * instances,
+  });
   const lookups = createLookups({
-    gateway: createGateway(gatewayOptions(settings, operations, env, log)),
+    gateway: createGateway(gatewayOptions(settings, operations, env, log, polite)),
     operations,
     store: createDynamoLookupStore({
       client: createDynamoClient({ timeoutMs: storeTimeoutMs, attempts: 3 }),

@@ -2,6 +2,7 @@
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { GatewayOptions } from '../../lib/gateway/index.ts';
+import type { PoliteBudget } from '../../lib/gateway/lookups/index.ts';
 import { refusalResponse } from '../../lib/gateway/refusals.ts';
 import { createGroupHandler, type GroupHandler } from '../group.ts';
 import { createDeployedBudget } from './deployed-budget.ts';
@@ -30,15 +31,19 @@ export function deployedHandler(
   return createGroupHandler({ ...gatewayOptions(read.settings, operations, env, log), corsOrigins });
 }
 
-/** What every deployed function's gateway is made of. */
+/**
+ * What every deployed function's gateway is made of.
+ * @param polite present when its requests can wait for those of others
+ */
 export function gatewayOptions(
   { secretId, budget: budgetSettings, cache, corsOrigins: _, ...settings }: FunctionSettings,
   operations: readonly Operation[],
   env: Environment,
   log: Log,
+  polite?: PoliteBudget,
 ): GatewayOptions {
-  const counted =
-    budgetSettings && createDeployedBudget(budgetSettings, env.AWS_LAMBDA_FUNCTION_NAME ?? '', log);
+  const name = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
+  const counted = budgetSettings && createDeployedBudget(budgetSettings, name, log, polite?.hear);
   return {
     ...settings,
     operations,
@@ -49,7 +54,10 @@ export function gatewayOptions(
         log({ level: 'error', event: 'secret_not_read', version, ...describe(error) }),
     }),
     readSecretAhead: true,
-    ...(counted && { budget: counted.budget, ownLimits: budgetSettings.ownLimits }),
+    ...(counted && {
+      budget: polite ? polite.around(counted.budget) : counted.budget,
+      ownLimits: budgetSettings.ownLimits,
+    }),
     ...(cache && { sharing: createDeployedSharing(cache, settings.upstreamBaseUrl) }),
     reportTurn: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
     report: (report) => {

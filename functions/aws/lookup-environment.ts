@@ -9,6 +9,8 @@ export interface LookupSettings {
   readonly function: FunctionSettings;
   /** The reads of the open groups. */
   readonly operations: readonly Operation[];
+  /** How many functions work on the queue at once. */
+  readonly instances: number;
   readonly tableName: string;
   readonly queueUrl: string;
   readonly deadLetterUrl: string;
@@ -35,13 +37,16 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
   const groups = required('LOOKUP_GROUPS').split(',').filter(Boolean);
   if (groups.some((group) => !openable.includes(group as Group)))
     faults.push(`LOOKUP_GROUPS: takes ${openable.join(', ')}`);
+  const instances = Number(env.LOOKUP_INSTANCES || '2');
+  if (!(Number.isInteger(instances) && instances >= 1 && instances <= 1000))
+    faults.push('LOOKUP_INSTANCES: not a whole number from 1 to 1000');
   const operations = readsOf(catalogue, groups as Group[]);
   const read = readFunctionSettings(env, operations);
   if (!read.ok) return { ok: false, faults: [...read.faults, ...faults] };
   if (faults.length > 0) return { ok: false, faults };
   return {
     ok: true,
-    settings: { function: read.settings, operations, tableName, queueUrl, deadLetterUrl, busName },
+    settings: { function: read.settings, operations, instances, tableName, queueUrl, deadLetterUrl, busName },
   };
 }
 

@@ -81,6 +81,7 @@ export class Lookups extends Construct {
         LOOKUP_DEAD_LETTERS: deadLetters.queueUrl,
         LOOKUP_BUS: bus.eventBusName,
         LOOKUP_GROUPS: groups.join(','),
+        LOOKUP_INSTANCES: String(config.concurrency),
       },
       policies: {
         RememberRequests: allowing(['dynamodb:PutItem', 'dynamodb:UpdateItem'], table.tableArn),

@@ -248,6 +248,10 @@ test('what may be read are the reads of the open groups, and tokens never', () =
   assert.ok(ids('orders').includes('getOrder') && !ids('orders').includes('placeOrder'));
   assert.ok(ids(openByDefault.join(',')).length > 30);
   const never = readLookupSettings({ ...environment, LOOKUP_GROUPS: 'auth' }, operations);
+  for (const LOOKUP_INSTANCES of ['0', 'many', '1.5']) {
+    const odd = readLookupSettings({ ...environment, LOOKUP_INSTANCES }, operations);
+    assert.ok(!odd.ok && odd.faults[0]?.startsWith('LOOKUP_INSTANCES: '));
+  }
   assert.ok(!never.ok && never.faults.some((fault) => fault.startsWith('LOOKUP_GROUPS: takes')));
 });
 

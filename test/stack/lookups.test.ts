@@ -90,6 +90,9 @@ test('batches fail in part, a bounded number of functions works on them, and wai
   assert.equal(Properties.BatchSize, 100);
   const more = only(synthesise({ events: { concurrency: 5 } }), 'AWS::Lambda::EventSourceMapping');
   assert.deepEqual(more.Properties.ScalingConfig, { MaximumConcurrency: 5 });
+  const told = only(synthesise({ events: { concurrency: 5 } }), 'AWS::Lambda::Function').Properties
+    .Environment;
+  assert.equal((told as { Variables: Record<string, unknown> }).Variables.LOOKUP_INSTANCES, '5');
   assert.equal(only(opened, 'AWS::Lambda::Function').Properties.RecursiveLoop, 'Allow');
 });
 

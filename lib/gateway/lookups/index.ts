@@ -3,6 +3,7 @@
 export type { DirectReply } from './direct.ts';
 export { createLookups, type Lookups, type LookupsOptions } from './lookups.ts';
 export { createMemoryLookupStore } from './memory-store.ts';
+export { createPoliteBudget, type PoliteBudget, type PoliteOptions } from './polite-budget.ts';
 export type {
   BusDetail,
   Claim,
