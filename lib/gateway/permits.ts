@@ -114,8 +114,9 @@ const details = {
     'The gateway cannot see how much of the upstream’s request limit, which all clients share, is used, and sends only a little meanwhile',
 };
 
-function refused(
-  { trail }: PermitCall,
+/** What the budget's own refusal is to a client. */
+export function refused(
+  { trail }: { readonly trail: Pick<PermitCall['trail'], 'attempts'> },
   { reason, retryAfterMs }: { readonly reason: keyof typeof details; readonly retryAfterMs: number },
 ): Refusal {
   // Of a second attempt that cannot be said; only a read has one.

@@ -29,7 +29,9 @@ describe('through the stack', { skip: missingEmulator() }, () => {
   let stage: Stage;
   before(async () => {
     // The plan lets everything through: what holds is the budget alone.
-    stage = await startStage({ props: { plans: { default: { ratePerSecond: 5000, burst: 5000 } } } });
+    stage = await startStage({
+      props: { plans: { default: { ratePerSecond: 5000, burst: 5000 } }, cache: 'off' },
+    });
     await putSecret(stage);
   });
   after(() => stage?.stop());

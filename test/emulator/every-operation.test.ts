@@ -19,6 +19,7 @@ describe('a deployment that opens every group', { skip: missingEmulator() }, () 
       props: {
         groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
         plans: { default: { ratePerSecond: 5000, burst: 5000 } },
+        cache: 'off',
       },
       upstreamLimit: 100_000,
     });

@@ -52,9 +52,9 @@ describe('deployed on the emulator', { skip: missingEmulator() }, () => {
   });
 
   test('every alias is routed, and signed as it was called', async () => {
-    const alias = `/market-data/stocks/snapshots/list?symbols=AAPL,MSFT&category=US_STOCK`;
+    const alias = `/market-data/stocks/depths/list?symbol=AAPL&category=US_STOCK`;
     assert.equal((await stage.call(alias)).status, 200);
-    assert.match(stage.simulator.received.at(-1)?.target ?? '', /^\/market-data\/stocks\/snapshots\/list\?/);
+    assert.match(stage.simulator.received.at(-1)?.target ?? '', /^\/market-data\/stocks\/depths\/list\?/);
   });
 
   test('refusals of function and API Gateway have one shape', async () => {

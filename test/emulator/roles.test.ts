@@ -46,6 +46,14 @@ const calls = {
   orders: { path: '/trade/place_order', iam: true, body: order },
 } as const;
 
+/** Calls whose answers nobody knows yet. */
+const unknown = {
+  ...calls,
+  marketdata: { path: '/openapi/market-data/stock/quotes?symbol=MSFT&category=US_STOCK' },
+  screeners: { path: '/market-data/screeners/week52-high-low/list?category=US_STOCK' },
+  fundamentals: { path: '/market-data/fundamentals/company-profiles/get?symbol=MSFT&category=US_STOCK' },
+} as const;
+
 /** What counts against the upstream's limit. */
 const counted: readonly (keyof typeof calls)[] = ['marketdata', 'screeners', 'fundamentals', 'watchlists'];
 
@@ -70,8 +78,11 @@ describe('with roles enforced', { skip: missingEmulator() }, () => {
   });
   after(() => stage?.stop());
 
-  async function call(group: keyof typeof calls): Promise<Response> {
-    const { path, ...how } = calls[group];
+  async function call(
+    group: keyof typeof calls,
+    of: typeof calls | typeof unknown = calls,
+  ): Promise<Response> {
+    const { path, ...how } = of[group];
     const body = 'body' in how ? how.body : undefined;
     const headers: Record<string, string> = body ? { 'content-type': 'application/json' } : {};
     const init = { method: body ? 'POST' : 'GET', headers, ...(body && { body }) };
@@ -115,7 +126,7 @@ describe('with roles enforced', { skip: missingEmulator() }, () => {
       const arrived = stage.simulator.received.length;
       for (let round = 0; round < 2; round++) {
         const asked = Date.now();
-        const without = await call(group);
+        const without = await call(group, unknown);
         assert.ok(Date.now() - asked < 5000, `${Date.now() - asked} ms`);
         assert.equal(without.status, 429);
         assert.ok(Number(without.headers.get('retry-after')) >= 1);
@@ -127,12 +138,26 @@ describe('with roles enforced', { skip: missingEmulator() }, () => {
         new PutRolePolicyCommand({ ...policy, PolicyDocument: decodeURIComponent(PolicyDocument) }),
       );
       const from = Date.now();
-      let response = await call(group);
+      let response = await call(group, unknown);
       while (response.status !== 200 && Date.now() - from < 15_000) {
         await new Promise((resolve) => setTimeout(resolve, 500));
-        response = await call(group);
+        response = await call(group, unknown);
       }
       assert.equal(response.status, 200, await response.text());
+    });
+
+  for (const group of sharing)
+    test(`${group}: without the permission to share it asks the upstream itself`, async () => {
+      const RoleName = roles.find((name) => name.includes(group));
+      const policy = { RoleName, PolicyName: 'ShareAnswers' };
+      const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand(policy));
+      await iam.send(new DeleteRolePolicyCommand(policy));
+      const without = await call(group);
+      assert.equal(without.status, 200, await without.text());
+      await iam.send(
+        new PutRolePolicyCommand({ ...policy, PolicyDocument: decodeURIComponent(PolicyDocument) }),
+      );
+      assert.equal((await call(group)).status, 200);
     });
 
   test('the order arrived once, and as it was written', () => {

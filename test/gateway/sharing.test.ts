@@ -16,7 +16,15 @@ import {
   type SharingFigures,
   type TurnReport,
 } from '../../lib/gateway/index.ts';
-import { accountsPath, ask, coreFor, problemOf, secretText, snapshotPath } from '../support/core.ts';
+import {
+  accountsPath,
+  ask,
+  coreFor,
+  problemOf,
+  requestOf,
+  secretText,
+  snapshotPath,
+} from '../support/core.ts';
 
 const snapshots = (symbols: string, more = '') =>
   `${snapshotPath}?symbols=${symbols}&category=US_STOCK${more}`;
@@ -143,6 +151,24 @@ describe('snapshots', () => {
     assert.ok(market().length <= calls + 1, 'it is remembered');
   });
 
+  test('of ever more unknown symbols are refused to whoever asks for those, and to nobody else', async (t) => {
+    const { gateway } = await sharedFor(t);
+    const by = async (caller: string, symbols: string) => {
+      const reply = await gateway.handle({ ...requestOf(snapshots(symbols)), caller });
+      return { ...reply, text: new TextDecoder().decode(reply.body) };
+    };
+    await by('other', 'AAPL');
+    let reply = await by('junk', 'AAPL');
+    for (let round = 0; round < 60 && reply.status !== 429; round++)
+      reply = await by('junk', Array.from({ length: 4 }, (_, at) => `ZZQ${round}X${at}`).join(','));
+    const problem = problemOf(reply);
+    assert.deepEqual([problem.status, problem.code], [429, 'throttled']);
+    assert.match(problem.detail, /unknown to the upstream/);
+    assert.ok(Number(reply.headers['retry-after']) >= 1);
+    assert.equal((await by('junk', 'AAPL')).status, 200);
+    assert.equal((await by('other', 'MSFT')).status, 200);
+  });
+
   test('with no-cache are asked for anew, down to a second', async (t) => {
     const { gateway, market } = await sharedFor(t);
     await ask(gateway, snapshots('AAPL'));
@@ -223,6 +249,34 @@ describe('when the upstream fails', () => {
     assert.deepEqual([first.status, first.code], [503, 'upstream_rate_limited']);
     await ask(gateway, snapshots('MSFT'));
     assert.equal(market().length, 1);
+  });
+});
+
+describe('when the budget is used up', () => {
+  test('what is known is given, and 429 only where nothing is', async (t) => {
+    const budget = createBudget({
+      store: createMemoryBudgetStore(),
+      limits: { 'market-data': { requests: 2, perSeconds: 60 } },
+      bucket: 'test',
+      margins: { clockOffsetMs: 0, networkMs: 0, heldBack: 0 },
+    });
+    const { gateway, market } = await sharedFor(t, {}, { budget });
+    await ask(gateway, snapshots('AAPL'));
+    await ask(gateway, depth);
+    const calls = market().length;
+    await pause(1100);
+    const known = await ask(gateway, snapshots('AAPL'));
+    assert.equal(known.status, 200);
+    assert.ok(Number(known.headers.age) >= 1);
+    const wish = await ask(gateway, depth, { headers: { 'cache-control': 'no-cache' } });
+    assert.equal(wish.status, 200);
+    assert.match(wish.headers['cache-status'] ?? '', /^countersign; hit; ttl=-\d+$/);
+    for (const target of [snapshots('MSFT'), profile]) {
+      const problem = problemOf(await ask(gateway, target));
+      assert.deepEqual([problem.status, problem.code], [429, 'budget_used_up']);
+      assert.match(problem.detail, /nothing is wrong with this key\. The request was not sent\./);
+    }
+    assert.equal(market().length, calls);
   });
 });
 

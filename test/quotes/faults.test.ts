@@ -6,29 +6,34 @@ import { holds } from './world/holds.ts';
 import { outage, poison, rareSymbols } from './world/scenarios.ts';
 
 const small = { clients: 1000, seconds: 120 };
-/** The window of the stand-in budget: then what the cold start took has come back. */
+/** The budget's window: then what the cold start took has come back. */
 const warm = 62;
 
 test('a symbol that nobody has is there in a moment', async () => {
   const { p50, p99 } = await rareSymbols({ ...small, clients: 2000, seconds: 90 });
   console.log(`rare symbol: waited ${p50.toFixed(0)} ms at the median, ${p99.toFixed(0)} ms at most`);
-  assert.ok(p50 <= 250 && p99 <= 2000);
+  // Half a step of the budget's pace is for the permission.
+  assert.ok(p50 <= 350 && p99 <= 2000, `${p50}/${p99}`);
 });
 
 for (const by of ['error', 'silence'] as const)
   test(`the upstream is down for half a minute, by ${by}: everybody is served, and fresh soon after`, async () => {
-    const { measured, meanwhile, afterwards } = await outage(small, 'upstreamDown', 70, by);
+    const { measured, meanwhile, afterwards } = await outage(small, ['upstreamDown'], {
+      from: 70,
+      downBy: by,
+    });
     holds(`upstream down by ${by}`, measured);
     assert.equal(meanwhile[0], meanwhile[1]);
     assert.ok(afterwards.p99 <= 4000, `${afterwards.p99}`);
   });
 
-test('the store is away for half a minute: memory serves', async () => {
-  const { measured, meanwhile, afterwards } = await outage(small, 'storeAway', 70);
-  holds('store away', measured);
-  assert.ok(meanwhile[0] / meanwhile[1] >= 0.99);
-  assert.ok(afterwards.p99 <= 5000, `${afterwards.p99}`);
-});
+for (const what of [['storeAway'], ['budgetAway'], ['storeAway', 'budgetAway']] as const)
+  test(`half a minute of ${what.join(' and ')}: memory serves, with the budget’s share`, async () => {
+    const { measured, meanwhile, afterwards } = await outage(small, what, { from: 70 });
+    holds(what.join(' and '), measured);
+    assert.ok(meanwhile[0] / meanwhile[1] >= 0.99);
+    assert.ok(afterwards.p99 <= 5000, `${afterwards.p99}`);
+  });
 
 test('junk of one caller costs nobody else', async () => {
   const { clean, poisoned } = await poison({ clients: 2000, seconds: 180 }, warm);

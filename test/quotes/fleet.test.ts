@@ -12,7 +12,7 @@ import { mixed, plain } from './world/scenarios.ts';
 import { createRandom } from './world/virtual-time.ts';
 
 const full = { clients: 10_000, seconds: 120 };
-/** The window of the stand-in budget: then what the cold start took has come back. */
+/** The budget's window: then what the cold start took has come back. */
 const warm = 62;
 
 test('ten thousand phones, one category: fresh within the bounds', async () => {

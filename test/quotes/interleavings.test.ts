@@ -20,6 +20,7 @@ const request = fc.record({
   view: fc.constantFrom('US_STOCK', 'US_STOCK', 'US_STOCK+e', 'US_ETF'),
   symbols: fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 8 }),
   caller: fc.constantFrom('one', 'two'),
+  priority: fc.constantFrom('interactive' as const, 'events' as const),
   maxAgeMs: fc.option(fc.constantFrom(0, 1000, 5000), { nil: undefined }),
 });
 
@@ -27,6 +28,7 @@ const trouble = fc.record({
   kind: fc.constantFrom(
     'down' as const,
     'closed' as const,
+    'away' as const,
     'lost' as const,
     'emptied' as const,
     'restart' as const,
@@ -62,17 +64,22 @@ test('an answer holds exactly what was asked for and exists, no older than it sa
             bench.upstream.setDown(true);
             time.after(forMs, () => bench.upstream.setDown(false));
           }
+          if (kind === 'away') {
+            bench.setStoreAway(true);
+            time.after(forMs, () => bench.setStoreAway(false));
+          }
           if (kind === 'closed') {
             bench.permits.setOpen(false);
             time.after(forMs, () => bench.permits.setOpen(true));
           }
         });
-      for (const { at, instance, view, symbols, caller, maxAgeMs } of requests)
+      for (const { at, instance, view, symbols, caller, priority, maxAgeMs } of requests)
         time.after(at, async () => {
           const call = us({
             view: viewOfId(view),
             symbols,
             caller,
+            priority,
             ...(maxAgeMs !== undefined && { maxAgeMs }),
           });
           const outcome = await instances[instance]!.ask(call);
@@ -83,6 +90,8 @@ test('an answer holds exactly what was asked for and exists, no older than it sa
             answered++;
             const found = outcome.quotes.map(({ symbol }) => symbol);
             if (`${found}` !== `${expected}`) faults.push(`${symbols}: got ${found}`);
+            const strange = symbols.filter((symbol) => !exists(symbol));
+            if (`${outcome.unknown}` !== `${strange}`) faults.push(`${symbols}: unknown ${outcome.unknown}`);
             for (const { symbol, record, sentAt } of outcome.quotes) {
               const text = new TextDecoder().decode(record);
               if ((JSON.parse(text) as { symbol: string }).symbol !== symbol)

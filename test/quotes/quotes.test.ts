@@ -1,17 +1,14 @@
-/** What single requests get: order, age, unknown symbols, wishes, refusals; a new instance, a lost one. */
+/** What single requests get: order, age, wishes, refusals; a new instance, a lost one. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { knownMembers, quoteResponse, quoteWishes } from '../../lib/gateway/quotes/index.ts';
-import type { QuoteCall, QuoteOutcome } from '../../lib/gateway/quotes/quotes.ts';
+import type { QuoteCall } from '../../lib/gateway/quotes/quotes.ts';
 import { viewOf } from '../../lib/gateway/quotes/view.ts';
-import { createBench, textOf, us } from './world/bench.ts';
+import { answered, createBench, symbolsOf, textOf, us } from './world/bench.ts';
 
-const answered = (outcome: QuoteOutcome) => {
-  assert.equal(outcome.kind, 'quotes', JSON.stringify(outcome));
-  return outcome as Extract<QuoteOutcome, { kind: 'quotes' }>;
-};
-const symbolsOf = (outcome: QuoteOutcome) => answered(outcome).quotes.map(({ symbol }) => symbol);
+/** Instead of refreshes all the time, so that a wish has something to wish for. */
+const seldom = 14_000;
 
 test('records come in the order asked, as often as asked, with the upstream’s bytes', async () => {
   const bench = createBench();
@@ -63,69 +60,12 @@ test('Age is never less than the truth, and says when it is beyond the bound', a
   assert.equal(tooOld.kind, 'unavailable');
 });
 
-test('an unknown symbol is left out and named; asked for alone, it is refused as the upstream does', async () => {
-  for (const unknown of ['refuses-naming', 'refuses', 'leaves-out'] as const) {
-    const bench = createBench({ unknown });
-    const instance = bench.instance();
-    const symbols = [...Array.from({ length: 30 }, (_, index) => `S${index}`), '0X'];
-    const outcome = answered(await bench.ask(instance, { symbols: symbols.toReversed() }));
-    assert.deepEqual(
-      outcome.quotes.map(({ symbol }) => symbol),
-      symbols.slice(0, -1).toReversed(),
-    );
-    assert.deepEqual(outcome.unknown, ['0X']);
-    assert.equal(quoteResponse(outcome, {}).headers['x-unknown-symbols'], '0X');
-    const before = bench.calls.length;
-    const alone = await bench.ask(instance, { symbols: ['0X'] });
-    if (unknown === 'leaves-out') assert.deepEqual(symbolsOf(alone), []);
-    else assert.ok(alone.kind === 'refused' && alone.says.errorCode === 'INVALID_SYMBOL');
-    // It is remembered, by other instances and in other views too.
-    const view = viewOf([
-      ['category', 'US_STOCK'],
-      ['extend_hour_required', 'true'],
-    ]);
-    assert.notEqual((await bench.ask(bench.instance(), { view, symbols: ['0X'] })).kind, 'unavailable');
-    assert.ok(bench.calls.slice(before).every(({ symbols: asked }) => !asked.includes('0X')));
-    assert.ok(before <= 16, `${before} calls`);
-  }
-});
-
-test('proven and unproven symbols are never asked for together', async () => {
-  const bench = createBench();
-  const instance = bench.instance();
-  const proven = Array.from({ length: 60 }, (_, index) => `S${index}`);
-  await bench.ask(instance, { symbols: proven });
-  for (let round = 0; round < 20; round++)
-    await bench.ask(instance, { symbols: ['S1', `N${round}`, `0X${round}`, `S${round + 20}`] });
-  const seen = new Set<string>();
-  for (const { symbols, kind } of bench.calls) {
-    const isMixed = symbols.some((one) => seen.has(one)) && symbols.some((one) => !seen.has(one));
-    assert.ok(!isMixed, symbols.join());
-    if (kind === 'answer') for (const symbol of symbols) seen.add(symbol);
-  }
-});
-
-test('a hint that is wrong costs a call, not a symbol', async () => {
-  // The words always name the first symbol, which exists.
-  const bench = createBench({ misleading: true });
-  const instance = bench.instance();
-  const outcome = await bench.ask(instance, { symbols: ['A', 'B', 'C', 'D', 'E', '0X', '0Y'] });
-  assert.deepEqual(symbolsOf(outcome), ['A', 'B', 'C', 'D', 'E']);
-});
-
-test('a refusal that passes makes no symbol unknown', async () => {
-  const bench = createBench({ unknown: 'refuses' });
-  const instance = bench.instance();
-  bench.refuseNext(1);
-  const symbols = Array.from({ length: 16 }, (_, index) => `S${index}`);
-  assert.deepEqual(symbolsOf(await bench.ask(instance, { symbols })), symbols);
-});
-
 test('max-age and no-cache are honoured down to the least that the deployer allows', async () => {
-  const bench = createBench();
+  const bench = createBench({ figures: { paceMs: seldom } });
   const instance = bench.instance();
   await bench.ask(instance, { symbols: ['A'] });
-  bench.permits.setBackground(false);
+  // The one refresh for a while.
+  await bench.ask(instance, { symbols: ['A'] });
   await bench.wait(2500);
   const plain = answered(await bench.ask(instance, { symbols: ['A'] }));
   assert.ok(plain.from === 'memory' && plain.ageMs > 2000);
@@ -140,13 +80,14 @@ test('max-age and no-cache are honoured down to the least that the deployer allo
 });
 
 test('wishes are paid from the caller’s share', async () => {
-  const bench = createBench({ figures: { turnsPerCaller: 5 } });
+  const bench = createBench({ figures: { turnsPerCaller: 5, paceMs: seldom, leastMaxAgeMs: 100 } });
   const instance = bench.instance();
   await bench.ask(instance, { symbols: ['A'] });
-  bench.permits.setBackground(false);
+  // The one refresh for a while.
+  await bench.ask(instance, { symbols: ['A'] });
   let fetched = 0;
   for (let round = 0; round < 12; round++) {
-    await bench.wait(1500);
+    await bench.wait(300);
     const outcome = answered(await bench.ask(instance, { symbols: ['A'], maxAgeMs: 0, caller: 'greedy' }));
     if (outcome.from !== 'memory') fetched++;
   }
@@ -277,13 +218,6 @@ test('what nobody asks for is forgotten after five minutes', async () => {
   assert.ok(bench.calls.at(-1)!.symbols.includes('OLD'));
   await keepAsking(305);
   assert.deepEqual(bench.calls.at(-1)!.symbols, ['A']);
-});
-
-test('a name that is too long for a symbol is unknown without asking', async () => {
-  const bench = createBench();
-  const outcome = await bench.ask(bench.instance(), { symbols: ['A', 'X'.repeat(33)] });
-  assert.deepEqual(symbolsOf(outcome), ['A']);
-  assert.ok(bench.calls.every(({ symbols }) => symbols.every((one) => one.length <= 32)));
 });
 
 test('only-if-cached waits for nothing', async () => {

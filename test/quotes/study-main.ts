@@ -6,13 +6,25 @@
 
 import { createClients } from './world/load.ts';
 import { passThrough } from './world/pass-through.ts';
-import { mixed, outage, plain, poison, rareSymbols } from './world/scenarios.ts';
-import { type Ages, report } from './world/study.ts';
+import { report } from './world/report.ts';
+import { mixed, type Outage, outage, plain, poison, rareSymbols } from './world/scenarios.ts';
+import type { Ages } from './world/study.ts';
 import { createRandom } from './world/virtual-time.ts';
 
 const full = { clients: 10_000, seconds: 600 };
 const short = { clients: 10_000, seconds: 180 };
 const seconds = ({ p50, p99, max }: Ages) => [p50, p99, max].map((ms) => (ms / 1000).toFixed(2)).join('/');
+
+/** Once the cold start is over. */
+const from = 70;
+const absences = {
+  'the store of quotes': ['storeAway'],
+  'the budget’s store': ['budgetAway'],
+  'both stores': ['storeAway', 'budgetAway'],
+} as const;
+
+const told = (name: string, { measured, meanwhile, afterwards }: Outage) =>
+  `${report(name, measured)}\n  meanwhile ${meanwhile.join(' of ')}; 3 s later ages ${seconds(afterwards)} s`;
 
 const studies: Readonly<Record<string, () => Promise<string>>> = {
   plain: async () => report('one category without flags, from cold', await plain(full)),
@@ -34,16 +46,22 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
     `rare symbol: wait p50/p99/max ${seconds(await rareSymbols({ ...full, seconds: 140 }))} s`,
   down: async () => {
     const lines: string[] = [];
-    for (const by of ['error', 'silence'] as const) {
-      const { measured, meanwhile, afterwards } = await outage(short, 'upstreamDown', 70, by);
-      lines.push(report(`upstream down for 30 s by ${by}`, measured));
-      lines.push(`  meanwhile ${meanwhile.join(' of ')}; 3 s later ages ${seconds(afterwards)} s`);
-    }
+    for (const downBy of ['error', 'silence'] as const)
+      lines.push(
+        told(`upstream down for 30 s by ${downBy}`, await outage(short, ['upstreamDown'], { from, downBy })),
+      );
     return lines.join('\n');
   },
   away: async () => {
-    const { measured, meanwhile, afterwards } = await outage(short, 'storeAway', 70);
-    return `${report('store away for 30 s', measured)}\n  meanwhile ${meanwhile.join(' of ')}; 3 s later ages ${seconds(afterwards)} s`;
+    const lines: string[] = [];
+    for (const [name, what] of Object.entries(absences))
+      lines.push(told(`${name} away for 30 s`, await outage(short, what, { from })));
+    return lines.join('\n');
+  },
+  'long-away': async () => {
+    const size = { ...full, seconds: 330 };
+    const name = 'both stores away for three minutes, each instance has its share';
+    return told(name, await outage(size, absences['both stores'], { from, forSeconds: 180 }));
   },
   poison: async () => {
     const { clean, poisoned } = await poison(full, 62);

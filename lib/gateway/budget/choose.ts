@@ -159,7 +159,8 @@ export function whenToAsk(
   let notBefore = Math.max(now, limit.due - aheadMs);
   let earliest = next;
   if (isHindered(limit, draw, {}, now)) {
-    const afterOthers = next + Math.floor(figure.capacity * leaves) * limit.step;
+    // What is due already counts towards what is left to the others.
+    const afterOthers = Math.max(now, limit.due + Math.floor(figure.capacity * leaves) * limit.step);
     const byFloor = now + ((1 - limit.floors[draw.priority]) * limit.step) / floor;
     notBefore = Math.max(limit.closedUntil, Math.min(afterOthers, Math.max(now, byFloor)));
     earliest = notBefore;

@@ -1,26 +1,26 @@
 /** What an instance knows: the quotes, which symbols exist, and how the upstream and the callers do. */
 
 import { type Figures, minuteMs } from './figures.ts';
+import { createJunk, type Junk } from './junk.ts';
+import type { TurnPriority } from './ports.ts';
 import { Sheet } from './sheet.ts';
-import type { Entry, TurnKind, UpstreamSays } from './store.ts';
-import { createSymbols, type Learnt, type Symbols } from './symbols.ts';
+import { type Entry, longestSymbol, type TurnKind, type TurnOutcome, type UpstreamSays } from './store.ts';
+import { createSymbols, type Symbols } from './symbols.ts';
+
+type Failed = Extract<TurnOutcome, { kind: 'failed' }>;
 
 interface Past {
   readonly at: number;
   readonly kind: TurnKind;
   readonly caller: string | undefined;
-  /** Symbols that the turn proved to exist, or found to be unknown. */
-  readonly proved: number;
-  readonly refuted: number;
 }
 
-/** For four symbols that are new and exist, one may be unknown without harm to whoever asks. */
-const unknownPerProved = 0.25;
 /** How many unknown symbols that are asked for an entry tells again, for instances that are new. */
 const mostUnknownTold = 20;
 
 export class Board {
   readonly sheets = new Map<string, Sheet>();
+  readonly junk: Junk;
   readonly #figures: Figures;
   readonly #categories = new Map<string, Symbols>();
   readonly #denials = new Map<string, { readonly says: UpstreamSays; readonly until: number }>();
@@ -29,10 +29,12 @@ export class Board {
   /** Unknown symbols that clients ask for here, by category and symbol, and when the journal last told of each. */
   readonly #askedUnknown = new Map<string, { category: string; symbol: string; toldAt: number }>();
   #notBefore = 0;
+  readonly #permissionsFrom = new Map<`${TurnKind} ${TurnPriority}`, number>();
   #lastOutcome = { at: 0, failures: 0 };
 
   constructor(figures: Figures) {
     this.#figures = figures;
+    this.junk = createJunk(figures);
   }
 
   sheet(viewId: string): Sheet {
@@ -59,8 +61,8 @@ export class Board {
     const { category } = sheet.view;
     if (outcome.kind === 'answer')
       for (const [symbol, record] of outcome.records) sheet.put(symbol, record, entry.sentAt);
-    const learnt = this.symbols(category).learn(entry, now);
-    for (const symbol of learnt.refuted) this.#dropUnknown(category, symbol);
+    const refuted = this.symbols(category).learn(entry, now);
+    for (const symbol of refuted) this.#dropUnknown(category, symbol);
     for (const [place, symbol, until] of entry.unknown ?? []) {
       this.symbols(place).learnUnknown(symbol, until);
       const asked = this.#askedUnknown.get(`${place}/${symbol}`);
@@ -69,16 +71,24 @@ export class Board {
     for (const [view, symbol, times] of entry.asked) this.sheet(view).hear(symbol, times, entry.sentAt);
     if (outcome.kind === 'denied')
       this.#denials.set(entry.view, { says: outcome.says, until: outcome.until });
-    if (outcome.kind === 'failed') this.#notBefore = Math.max(this.#notBefore, outcome.notBefore);
-    this.#count(entry, learnt);
+    if (outcome.kind === 'failed') this.#pause(entry, outcome);
+    this.junk.learn(entry);
+    this.#count(entry);
+  }
+
+  #pause({ kind, priority }: Entry, { upstream, notBefore }: Failed): void {
+    if (upstream) this.#notBefore = Math.max(this.#notBefore, notBefore);
+    // Who asks for another kind of turn waits longer, and who is more urgent is served all the same.
+    const key = `${kind} ${priority ?? 'interactive'}` as const;
+    if (!upstream) this.#permissionsFrom.set(key, Math.max(this.#permissionsFrom.get(key) ?? 0, notBefore));
   }
 
   #dropUnknown(category: string, symbol: string): void {
     for (const sheet of this.sheets.values()) if (sheet.view.category === category) sheet.drop(symbol);
   }
 
-  #count({ kind, caller, sentAt, outcome }: Entry, { proved, refuted }: Learnt): void {
-    this.#past.push({ at: sentAt, kind, caller, proved, refuted: refuted.length });
+  #count({ kind, caller, sentAt, outcome }: Entry): void {
+    this.#past.push({ at: sentAt, kind, caller });
     if (sentAt < this.#lastOutcome.at) return;
     if (outcome.kind !== 'failed') this.#lastOutcome = { at: sentAt, failures: 0 };
     else if (outcome.upstream) this.#lastOutcome = { at: sentAt, failures: this.#lastOutcome.failures + 1 };
@@ -86,6 +96,8 @@ export class Board {
 
   /** A client asked here for a symbol that is unknown. */
   countUnknown(category: string, symbol: string): void {
+    // Everybody sees by himself that a text is too long, and it may be very long.
+    if (symbol.length > longestSymbol) return;
     const key = `${category}/${symbol}`;
     if (this.#askedUnknown.has(key) || this.#askedUnknown.size >= this.#figures.mostUnknown) return;
     this.#askedUnknown.set(key, { category, symbol, toldAt: 0 });
@@ -107,9 +119,9 @@ export class Board {
     return denial && denial.until > now ? denial.says : undefined;
   }
 
-  /** Before then nobody asks the upstream: there is no permission, or it does not answer. */
-  get notBefore(): number {
-    return this.#notBefore;
+  /** Before then nobody asks the upstream for that: there is no permission, or it does not answer. */
+  notBefore(kind: TurnKind, priority: TurnPriority): number {
+    return Math.max(this.#notBefore, this.#permissionsFrom.get(`${kind} ${priority}`) ?? 0);
   }
 
   /** How many turns in a row the upstream has left without an answer. */
@@ -122,17 +134,6 @@ export class Board {
     return this.#lastMinute(now).filter(
       (one) => one.kind === kind && (caller === undefined || one.caller === caller),
     ).length;
-  }
-
-  /**
-   * Whether a caller may have no more symbols tested: too many were unknown lately. Whoever brings many that
-   * exist, as everybody does at first, may be wrong more often.
-   */
-  isSpent(caller: string, now: number): boolean {
-    let left = this.#figures.unknownPerCaller;
-    for (const one of this.#lastMinute(now))
-      if (one.caller === caller) left += one.proved * unknownPerProved - one.refuted;
-    return left < 1;
   }
 
   #lastMinute(now: number): readonly Past[] {

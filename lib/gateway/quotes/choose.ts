@@ -6,6 +6,7 @@
 
 import type { Board } from './board.ts';
 import type { Figures } from './figures.ts';
+import type { TurnPriority } from './ports.ts';
 import { type Line, markOf, type Sheet } from './sheet.ts';
 import { type Flight, type TurnKind, type Want, wantKey } from './store.ts';
 
@@ -97,15 +98,15 @@ export function planTest(situation: Situation): Plan | undefined {
     if (group) put({ view, caller, sibling: group.sibling, symbols: [...group.symbols] }, 1);
     else {
       const call = put({ view, caller, symbols: [] }, 1);
-      if (call.symbols.length < figures.mostTested && !call.symbols.includes(symbol))
-        call.symbols.push(symbol);
+      const most = symbols.isNamed ? figures.mostSymbols : figures.mostTested;
+      if (call.symbols.length < most && !call.symbols.includes(symbol)) call.symbols.push(symbol);
     }
   }
   const fewest = new Map<string, number>();
   for (const { caller } of calls.values())
     if (!fewest.has(caller)) fewest.set(caller, board.turns('test', now, caller));
   const [best] = [...calls.values()]
-    .filter(({ caller }) => !board.isSpent(caller, now))
+    .filter(({ caller }) => !board.junk.isSpent(caller, now))
     .sort((a, b) => fewest.get(a.caller)! - fewest.get(b.caller)! || b.waiting - a.waiting);
   if (!best) return undefined;
   const { waiting, ...plan } = best;
@@ -119,6 +120,19 @@ interface Call extends Plan {
   readonly caller: string;
   readonly symbols: string[];
   waiting: number;
+}
+
+/**
+ * What a turn asks its permission with: it is as urgent as the most urgent of those who wait for it.
+ *
+ * @param byEvents whether whoever takes it is driven by events
+ */
+export function priorityOf(plan: Plan, { wants }: Situation, byEvents: boolean): TurnPriority {
+  const symbols = new Set(plan.symbols);
+  const served = wants.filter((want) => want.view === plan.view && symbols.has(want.symbol));
+  if (served.some((want) => !want.byEvents)) return 'interactive';
+  if (served.length > 0) return 'events';
+  return byEvents ? 'background' : 'interactive';
 }
 
 /** The wants that a plan takes along, and those that need nobody to ask, as keys. */

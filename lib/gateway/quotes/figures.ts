@@ -5,7 +5,10 @@ export interface Figures {
   readonly paceMs: number;
   /** Symbols that one call of the upstream takes. */
   readonly mostSymbols: number;
-  /** Unproven symbols that are tested together: at one unknown in a hundred, two of three such calls succeed. */
+  /**
+   * Unproven symbols that are tested together, as long as the upstream's words have not proved to name those
+   * that are unknown: at one unknown in a hundred, two of three such calls succeed.
+   */
   readonly mostTested: number;
   /** How old what an instance knows of the journal may be. */
   readonly pollMs: number;
@@ -32,8 +35,10 @@ export interface Figures {
   /** How many tests of unproven symbols may come at once, and how many a minute come back. */
   readonly testBurst: number;
   readonly testsPerMinute: number;
-  /** Unknown symbols that a caller may have found out a minute, beside a quarter of those that exist. */
-  readonly unknownPerCaller: number;
+  /** How many of a caller's tests may fail at once: after a cold start everybody's do. */
+  readonly failuresPerCaller: number;
+  /** How many of them are forgiven a minute. Each is a refresh less for all: 8 of 289 cost their ages 3 %. */
+  readonly forgivenPerMinute: number;
   /** Quotes, and unknown symbols, that an instance keeps. */
   readonly mostLines: number;
   readonly mostUnknown: number;
@@ -56,7 +61,8 @@ export const defaultFigures: Figures = {
   turnsPerCaller: 20,
   testBurst: 120,
   testsPerMinute: 24,
-  unknownPerCaller: 8,
+  failuresPerCaller: 30,
+  forgivenPerMinute: 8,
   mostLines: 20_000,
   mostUnknown: 10_000,
 };

@@ -8,6 +8,7 @@ export type {
   Permission,
   PermissionAnswer,
   Permissions,
+  TurnPriority,
   UpstreamAnswer,
 } from './ports.ts';
 export {

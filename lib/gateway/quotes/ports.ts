@@ -15,13 +15,16 @@ export type PermissionAnswer =
   | { readonly ok: true; readonly permission: Permission }
   | { readonly ok: false; readonly retryAfterMs: number };
 
+/**
+ * `interactive` for what clients have, refreshes too, because each of these is for all who ask; `events` when
+ * only callers that events drive wait for it, and `background` when only they ask at all.
+ */
+export type TurnPriority = 'interactive' | 'events' | 'background';
+
 /** Port: the budget. */
 export interface Permissions {
-  /** Waits `waitMs` at most. `interactive` when a client waits for what is asked for, else `background`. */
-  ask(call: {
-    readonly priority: 'interactive' | 'background';
-    readonly waitMs: number;
-  }): Promise<PermissionAnswer>;
+  /** Waits `waitMs` at most. */
+  ask(call: { readonly priority: TurnPriority; readonly waitMs: number }): Promise<PermissionAnswer>;
 }
 
 export type UpstreamAnswer =

@@ -5,15 +5,15 @@
  */
 
 import { Board } from './board.ts';
-import { defaultFigures, type Figures } from './figures.ts';
+import { ageLimit, type QuoteCall, type QuoteOutcome, type Quotes } from './calls.ts';
+import { defaultFigures, type Figures, minuteMs } from './figures.ts';
 import { textHash } from './hash.ts';
 import { createJournal } from './journal.ts';
-import type { AskUpstream, Permissions, Runtime } from './ports.ts';
+import type { AskUpstream, Permissions, Runtime, TurnPriority } from './ports.ts';
 import { type Line, markOf } from './sheet.ts';
 import { createShyness } from './shyness.ts';
-import { longestSymbol, mostWants, type QuoteStore, type UpstreamSays, type Want, wantKey } from './store.ts';
-import { createTurns } from './turns.ts';
-import type { View } from './view.ts';
+import { longestSymbol, mostWants, type QuoteStore, type TurnKind, type Want, wantKey } from './store.ts';
+import { createTurns, type Taker } from './turns.ts';
 
 export interface QuotesOptions extends Partial<Runtime> {
   readonly store: QuoteStore;
@@ -22,57 +22,7 @@ export interface QuotesOptions extends Partial<Runtime> {
   readonly figures?: Partial<Figures>;
 }
 
-export interface QuoteCall {
-  readonly view: View;
-  /** In the order of the answer; a symbol may come twice. */
-  readonly symbols: readonly string[];
-  /** Who asks: what he wishes beyond what is there is paid from his share. */
-  readonly caller: string;
-  /** Wants nothing older, in milliseconds; 0 for `no-cache`. */
-  readonly maxAgeMs?: number;
-  /** Takes what is older than the bound by so much without a try for newer, in milliseconds. */
-  readonly maxStaleMs?: number;
-  /** Takes what is there, and waits for nothing. */
-  readonly onlyIfCached?: true;
-  /** When the client stops waiting, by the clock. */
-  readonly deadline?: number;
-}
-
-/** As it is when the outcome is given; it may be newer a moment later. */
-export type Quote = Pick<Line, 'symbol' | 'record' | 'hash' | 'sentAt'>;
-
-export type QuoteOutcome =
-  | {
-      readonly kind: 'quotes';
-      /** Each symbol asked that exists, in the order asked. */
-      readonly quotes: readonly Quote[];
-      /** Of the oldest, in milliseconds. */
-      readonly ageMs: number;
-      /** Symbols that the upstream does not know. */
-      readonly unknown: readonly string[];
-      /** Whether it was there, or somebody had to be waited for: this request or another. */
-      readonly from: 'memory' | 'own-turn' | 'other-turn';
-      /** Beyond the bound. */
-      readonly stale: boolean;
-      /** Whether it was waited for because the client wants nothing older. */
-      readonly isWish: boolean;
-      /** When asking again is likely to bring something new. */
-      readonly pollAfterMs: number;
-    }
-  /** The upstream refuses all of the symbols, or the view. */
-  | { readonly kind: 'refused'; readonly says: UpstreamSays }
-  /** Not all is known that was asked for, or it is too old, and it could not be had in time. */
-  | {
-      readonly kind: 'unavailable';
-      readonly known: readonly Quote[];
-      readonly missing: readonly string[];
-      readonly retryAfterMs: number;
-    };
-
-export interface Quotes {
-  /** Always resolves; waits `waitMs` at most. */
-  ask(call: QuoteCall): Promise<QuoteOutcome>;
-}
+export type { Quote, QuoteCall, QuoteOutcome, Quotes } from './calls.ts';
 
 /** The least time that a turn needs. */
 const leastTurnMs = 500;
@@ -112,22 +62,34 @@ export function createQuotes(options: QuotesOptions): Quotes {
   let refreshing = false;
 
   /** Brings the memory up to date, and refreshes if it is time and nobody here does already. */
-  async function keepUp(deadline: number): Promise<void> {
+  async function keepUp(taker: Taker): Promise<void> {
     if (journal.isOld(clock())) await journal.poll();
-    if (refreshing || !isRefreshDue() || deadline - clock() < leastTurnMs) return;
+    if (refreshing || !isRefreshDue(taker) || taker.deadline - clock() < leastTurnMs) return;
     refreshing = true;
     try {
       // What is due may be somebody else's by now.
       if (!journal.isCurrent(clock())) await journal.poll();
-      if (isRefreshDue()) shyness.heed(await turns.take('refresh', [], deadline));
+      if (isRefreshDue(taker)) shyness.heed(await turns.take('refresh', [], taker));
     } finally {
       refreshing = false;
     }
   }
 
-  const isRefreshDue = () => clock() >= dueAt('refresh') + shyness.of(journal.control.turn);
-  const dueAt = (kind: 'refresh' | 'wanted' | 'test') =>
-    Math.max(journal.due(kind, clock()), board.notBefore);
+  function isRefreshDue({ byEvents }: Taker): boolean {
+    // Where there are clients, one of them refreshes, with more urgency.
+    const due = byEvents
+      ? dueAt('refresh', 'background') + 2 * figures.paceMs
+      : dueAt('refresh', 'interactive');
+    return clock() >= due + shyness.of(journal.control.turn);
+  }
+
+  function dueAt(kind: TurnKind, priority: TurnPriority): number {
+    const due = Math.max(journal.due(kind, clock()), board.notBefore(kind, priority));
+    if (kind !== 'test' || priority === 'interactive') return due;
+    // Half of the tests are left to clients.
+    const { left, at } = journal.control.tests;
+    return Math.max(due, at + ((figures.testBurst / 2 - left) * minuteMs) / figures.testsPerMinute);
+  }
 
   function look({ view, symbols, ...call }: QuoteCall, arrived: number): Looked {
     const sheet = board.sheet(view.id);
@@ -152,18 +114,25 @@ export function createQuotes(options: QuotesOptions): Quotes {
 
   /** Whether it makes sense to wait for what was not found. */
   function isWorthWaiting({ older, missing }: Looked, caller: string, isWish: boolean): boolean {
-    if (missing.length > 0) return board.failures < downAfter && !board.isSpent(caller, clock());
+    if (missing.length > 0) return board.failures < downAfter && !board.junk.isSpent(caller, clock());
     if (older.length === 0 || board.failures > 0 || journal.isAway(clock())) return false;
     return !isWish || board.turns('wanted', clock(), caller) < figures.turnsPerCaller;
   }
 
+  /** Whether nobody asks the upstream before then: there is no permission, or it wants to be left alone. */
+  const isInVain = (priority: TurnPriority, end: number) =>
+    Math.min(dueAt('wanted', priority), dueAt('test', priority)) >= end &&
+    journal.flights(clock()).length === 0;
+
   /** One step towards what is missing; true when this request itself asked the upstream. */
-  async function seek(wants: readonly Want[], napMs: number, deadline: number): Promise<boolean> {
+  async function seek(wants: readonly Want[], napMs: number, taker: Taker): Promise<boolean> {
     if (!journal.isCurrent(clock()) && !journal.isAway(clock())) {
       await journal.poll();
       return false;
     }
     const now = clock();
+    const { deadline, byEvents } = taker;
+    const priority = byEvents ? 'events' : 'interactive';
     const flights = journal.flights(now);
     const open = wants.filter(
       ({ view, symbol }) =>
@@ -180,8 +149,8 @@ export function createQuotes(options: QuotesOptions): Quotes {
     const unsaid = open.map(wantKey).filter((key) => !said.has(key));
     // Of many who wait for the same, those who come anew go on; the others help if nobody does.
     const patience = unsaid.length > 0 && napMs === firstNapMs ? 0 : helpAfterMs * (1 + random());
-    if (now >= dueAt(kind) + patience && deadline - now >= leastTurnMs) {
-      const taken = await turns.take(kind, open, deadline);
+    if (now >= dueAt(kind, priority) + patience && deadline - now >= leastTurnMs) {
+      const taken = await turns.take(kind, open, taker);
       // Idle: in another view it is under way already.
       if (taken === 'idle') await sleep(napMs * (0.5 + random()));
       return taken === 'taken';
@@ -194,7 +163,8 @@ export function createQuotes(options: QuotesOptions): Quotes {
       }
     }
     // Not all at the same moment: the first takes what the others want along.
-    const pause = Math.min(Math.max(patience, dueAt(kind) - clock() + patience), napMs) + random() * 10;
+    const pause =
+      Math.min(Math.max(patience, dueAt(kind, priority) - clock() + patience), napMs) + random() * 10;
     await sleep(Math.min(pause, Math.max(1, deadline - now)));
     return false;
   }
@@ -209,7 +179,8 @@ export function createQuotes(options: QuotesOptions): Quotes {
         const line = sheet.lines.get(symbol);
         if (line) sheet.count(line, arrived);
       }
-      await keepUp(deadline);
+      const byEvents = call.priority === 'events';
+      await keepUp({ deadline, byEvents });
       const known = board.symbols(view.category);
       let looked = look(call, arrived);
       const isWish = call.maxAgeMs !== undefined;
@@ -224,7 +195,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
             : softWaitMs;
         const end = Math.min(arrived + waitMs, deadline);
         const denied = board.denial(view.id, clock());
-        if (clock() >= end || denied) break;
+        if (clock() >= end || denied || isInVain(byEvents ? 'events' : 'interactive', end)) break;
         waited = true;
         const sought = [...looked.missing, ...looked.older.map(({ symbol }) => symbol)];
         // Whose wish it is matters only for symbols that have to be tested, and for what is wanted anew.
@@ -232,29 +203,31 @@ export function createQuotes(options: QuotesOptions): Quotes {
           caller: isWish || !known.isProven(symbol) ? caller : anybody,
           view: view.id,
           symbol,
+          ...(byEvents && { byEvents }),
         }));
-        const asked = await seek(wants, napMs, deadline);
+        const asked = await seek(wants, napMs, { deadline, byEvents });
         own ||= asked;
         napMs = asked ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);
         looked = look(call, arrived);
       }
       for (const symbol of looked.unknown) board.countUnknown(view.category, symbol);
       const from = waited ? (own ? 'own-turn' : 'other-turn') : 'memory';
-      return outcomeOf(call, looked, from);
+      return outcomeOf(call, looked, from, board.junk.isSpent(caller, clock()));
     },
   };
 
   function outcomeOf(
-    { view, symbols, maxAgeMs }: QuoteCall,
+    { view, symbols, maxAgeMs, priority = 'interactive' }: QuoteCall,
     { found, older, missing, unknown }: Looked,
     from: 'memory' | 'own-turn' | 'other-turn',
+    isSpent: boolean,
   ): QuoteOutcome {
     const now = clock();
     const denied = board.denial(view.id, now);
     if (denied && missing.length > 0) return { kind: 'refused', says: denied };
     if (missing.length > 0) {
-      const retryAfterMs = Math.max(1000, dueAt('test') - now);
-      return { kind: 'unavailable', known: [...found, ...older], missing, retryAfterMs };
+      const retryAfterMs = Math.max(1000, dueAt('test', priority) - now);
+      return { kind: 'unavailable', known: [...found, ...older], missing, retryAfterMs, isSpent };
     }
     if (unknown.length > 0 && unknown.length === symbols.length) {
       const known = board.symbols(view.category);
@@ -275,12 +248,4 @@ export function createQuotes(options: QuotesOptions): Quotes {
       pollAfterMs: Math.ceil(sheet.lines.size / figures.mostSymbols) * figures.paceMs,
     };
   }
-}
-
-function ageLimit(
-  { maxAgeMs, maxStaleMs = 0 }: Pick<QuoteCall, 'maxAgeMs' | 'maxStaleMs'>,
-  { boundMs, hardBoundMs, leastMaxAgeMs }: Figures,
-): number {
-  if (maxAgeMs !== undefined) return Math.min(boundMs, Math.max(leastMaxAgeMs, maxAgeMs));
-  return Math.min(hardBoundMs, boundMs + maxStaleMs);
 }

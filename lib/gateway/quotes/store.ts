@@ -4,6 +4,8 @@
  * reads it there.
  */
 
+import type { TurnPriority } from './ports.ts';
+
 /** Why the upstream is asked: to keep quotes fresh, because somebody waits, or to learn whether a symbol exists. */
 export type TurnKind = 'refresh' | 'wanted' | 'test';
 
@@ -85,6 +87,12 @@ export interface Entry {
   readonly asked: readonly (readonly [view: string, symbol: string, times: number])[];
   /** Whose wish caused the turn. */
   readonly caller?: string;
+  /** With which the turn asked for its permission; absent when interactive. */
+  readonly priority?: Exclude<TurnPriority, 'interactive'>;
+  /** The writer has seen that the upstream's words name what is unknown. */
+  readonly namesUnknown?: true;
+  /** Which callers' tests failed lately, and how many of them are not forgiven yet. */
+  readonly failedTests?: readonly (readonly [caller: string, level: number])[];
 }
 
 export interface StoreNews {
@@ -120,12 +128,23 @@ export interface Want {
   readonly caller: string;
   readonly view: string;
   readonly symbol: string;
+  /** Wanted by somebody whom events drive; clients come first. */
+  readonly byEvents?: true;
 }
 
-export const wantKey = ({ caller, view, symbol }: Want): string => `${caller}/${view}/${symbol}`;
+const eventsMark = '~';
+
+export const wantKey = ({ caller, view, symbol, byEvents }: Want): string =>
+  `${byEvents ? eventsMark : ''}${caller}/${view}/${symbol}`;
 
 /** The symbol comes last, so that whatever stands in it changes nothing else. */
 export function readWant(key: string): Want {
-  const [caller = '', view = '', ...symbol] = key.split('/');
-  return { caller, view, symbol: symbol.join('/') };
+  const [first = '', view = '', ...symbol] = key.split('/');
+  const byEvents = first.startsWith(eventsMark);
+  return {
+    caller: byEvents ? first.slice(eventsMark.length) : first,
+    view,
+    symbol: symbol.join('/'),
+    ...(byEvents && { byEvents }),
+  };
 }

@@ -26,22 +26,21 @@ export interface Unknown {
 }
 
 export interface Symbols {
+  /** Whether the upstream's words have named what is unknown so far, so that a refusal costs one call. */
+  readonly isNamed: boolean;
   isProven(symbol: string): boolean;
   unknown(symbol: string, now: number): Unknown | undefined;
   /** What has to be tested with the symbol; undefined when it may go with any other unproven one. */
   groupOf(symbol: string, now: number): Pick<Group, 'symbols' | 'sibling'> | undefined;
   /** Groups that are still to be tested; of two halves the one to begin with. */
   pending(): readonly Group[];
-  /** @param now when the entry was read */
-  learn(entry: Entry, now: number): Learnt;
+  /**
+   * Gives the symbols that are unknown from now on.
+   *
+   * @param now when the entry was read
+   */
+  learn(entry: Entry, now: number): readonly string[];
   learnUnknown(symbol: string, until: number): void;
-}
-
-export interface Learnt {
-  /** How many symbols were not proven before. */
-  readonly proved: number;
-  /** Symbols that are unknown from now on. */
-  readonly refuted: readonly string[];
 }
 
 export function createSymbols(mostProven: number, mostUnknown: number, unknownMs: number): Symbols {
@@ -51,15 +50,16 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   /** Symbols that the upstream's words named, and how often that was right or wrong. */
   const hints = { named: new Set<string>(), right: 0, wrong: 0 };
 
-  /** Whether that is news. */
-  function prove(symbol: string): boolean {
+  const isNamed = () => hints.right >= hintsToTrust && hints.wrong === 0;
+
+  function prove(symbol: string): void {
     groups.delete(symbol);
     unknown.delete(symbol);
     if (hints.named.delete(symbol)) hints.wrong++;
-    if (proven.has(symbol)) return false;
+    // Set anew at the end: what is refreshed stays, whatever else comes.
+    proven.delete(symbol);
     proven.add(symbol);
     dropOldest(proven, mostProven);
-    return true;
   }
 
   function refute(symbol: string, until: number, says?: UpstreamSays): void {
@@ -85,7 +85,7 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
       return [only];
     }
     const named = namedBy(says.message, symbols);
-    if (named !== undefined && hints.right >= hintsToTrust && hints.wrong === 0) {
+    if (named !== undefined && isNamed()) {
       for (const symbol of symbols) groups.delete(symbol);
       refute(named, until, says);
       return [named];
@@ -96,6 +96,14 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     for (const symbol of half) group(symbol, { ...common, symbols: half, sibling });
     for (const symbol of sibling) group(symbol, { ...common, symbols: sibling, sibling: half });
     return [];
+  }
+
+  /** Once the words have proved right, so has what they said before. */
+  function refuteNamed(until: number): readonly string[] {
+    if (!isNamed()) return [];
+    const named = [...hints.named].filter((symbol) => groups.get(symbol)?.symbols.length === 1);
+    for (const symbol of named) refute(symbol, until, groups.get(symbol)?.says);
+    return named;
   }
 
   /** What was suspected with the other half, of which nothing is known now. */
@@ -118,7 +126,36 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     dropOldest(groups, mostUnknown);
   }
 
+  function learn(
+    { symbols, sibling = [], outcome, view, caller = '', namesUnknown }: Entry,
+    now: number,
+  ): readonly string[] {
+    // Whoever was there earlier has seen more of the upstream's words.
+    if (namesUnknown) hints.right = Math.max(hints.right, hintsToTrust);
+    const until = now + unknownMs;
+    const of = { view, caller };
+    if (outcome.kind === 'answer') {
+      const says = sibling.map((one) => groups.get(one)?.says).find((one) => one) ?? noWords;
+      for (const symbol of outcome.records.keys()) prove(symbol);
+      for (const symbol of outcome.unknown) refute(symbol, until);
+      const [bad, ...more] = sibling.filter((symbol) => !proven.has(symbol));
+      if (bad === undefined) return outcome.unknown;
+      if (more.length > 0) suspect([bad, ...more], says, until, of);
+      else if (hints.named.has(bad)) {
+        refute(bad, until, says);
+        return [...outcome.unknown, bad];
+      } else alone(bad, says, of);
+      return outcome.unknown;
+    }
+    if (outcome.kind !== 'rejected') return [];
+    clear(sibling, of);
+    return suspect(symbols, outcome.says, until, of);
+  }
+
   return {
+    get isNamed() {
+      return isNamed();
+    },
     isProven: (symbol) => proven.has(symbol),
     unknown(symbol, now) {
       const one = unknown.get(symbol);
@@ -139,26 +176,9 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
       }
       return [...found];
     },
-    learn({ symbols, sibling = [], outcome, view, caller = '' }, now) {
-      const until = now + unknownMs;
-      const of = { view, caller };
-      if (outcome.kind === 'answer') {
-        const says = sibling.map((one) => groups.get(one)?.says).find((one) => one) ?? noWords;
-        let proved = 0;
-        for (const symbol of outcome.records.keys()) if (prove(symbol)) proved++;
-        for (const symbol of outcome.unknown) refute(symbol, until);
-        const [bad, ...more] = sibling.filter((symbol) => !proven.has(symbol));
-        if (bad === undefined) return { proved, refuted: outcome.unknown };
-        if (more.length > 0) suspect([bad, ...more], says, until, of);
-        else if (hints.named.has(bad)) {
-          refute(bad, until, says);
-          return { proved, refuted: [...outcome.unknown, bad] };
-        } else alone(bad, says, of);
-        return { proved, refuted: outcome.unknown };
-      }
-      if (outcome.kind !== 'rejected') return { proved: 0, refuted: [] };
-      clear(sibling, of);
-      return { proved: 0, refuted: suspect(symbols, outcome.says, until, of) };
+    learn(entry, now) {
+      const refuted = learn(entry, now);
+      return [...refuted, ...refuteNamed(now + unknownMs)];
     },
     learnUnknown(symbol, until) {
       if (!proven.has(symbol) && !unknown.has(symbol)) refute(symbol, until);

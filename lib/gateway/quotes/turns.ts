@@ -4,10 +4,18 @@
  */
 
 import type { Board } from './board.ts';
-import { type Plan, planRefresh, planTest, planWanted, type Situation, wantsOf } from './choose.ts';
+import {
+  type Plan,
+  planRefresh,
+  planTest,
+  planWanted,
+  priorityOf,
+  type Situation,
+  wantsOf,
+} from './choose.ts';
 import { coalesceMs, type Figures, minuteMs } from './figures.ts';
 import type { Journal } from './journal.ts';
-import type { AskUpstream, Permissions, Runtime, UpstreamAnswer } from './ports.ts';
+import type { AskUpstream, Permissions, Runtime, TurnPriority, UpstreamAnswer } from './ports.ts';
 import { cutRecords } from './records.ts';
 import { markOf } from './sheet.ts';
 import {
@@ -30,14 +38,19 @@ export interface TurnPorts {
 /** `taken`: what came of it is known by now. `lost`: somebody else has it. `idle`: there is nothing to ask for. */
 export type Taken = 'taken' | 'lost' | 'idle';
 
+export interface Taker {
+  readonly deadline: number;
+  /** No client waits for whoever takes the turn. */
+  readonly byEvents: boolean;
+}
+
 export interface Turns {
   /**
    * Takes a turn of this kind now, if there is anything to ask for and nobody else has it.
    *
    * @param own what the caller waits for himself
-   * @param deadline when he stops waiting
    */
-  take(kind: TurnKind, own: readonly Want[], deadline: number): Promise<Taken>;
+  take(kind: TurnKind, own: readonly Want[], taker: Taker): Promise<Taken>;
 }
 
 const planners = { refresh: planRefresh, wanted: planWanted, test: planTest } as const;
@@ -47,6 +60,8 @@ const mostTold = 100;
 const wantedBurst = 60;
 /** So many that are left are worth a call. */
 const manyLeft = 30;
+/** For a permission; not so long that nobody counts on the turn any more. */
+const wantedPermissionMs = 800;
 /** After a failure of the upstream; twice as much after each further one. */
 const firstPauseMs = 125;
 const longestPauseMs = 1000;
@@ -56,15 +71,17 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
   const { store, permissions, upstream, runtime } = ports;
   const { clock } = runtime;
 
-  async function take(kind: TurnKind, own: readonly Want[], deadline: number): Promise<Taken> {
+  async function take(kind: TurnKind, own: readonly Want[], { deadline, byEvents }: Taker): Promise<Taken> {
     const now = clock();
     const wants = [...journal.control.wants.map(readWant), ...own];
     const situation: Situation = { board, figures, flights: journal.flights(now), wants, now };
     const plan = planners[kind](situation);
     if (!plan) return 'idle';
-    const turn = await claim(plan, situation);
+    const priority = priorityOf(plan, situation, byEvents);
+    const turn = await claim(plan, situation, priority);
     if (turn === undefined) return 'lost';
-    const { sentAt, outcome } = await askOnce(plan, deadline, turn === 0 ? 0 : figures.paceMs);
+    const waitMs = turn === 0 ? 0 : permissionMs(plan.kind, priority);
+    const { sentAt, outcome } = await askOnce(plan, deadline, { priority, waitMs });
     const entry: Entry = {
       turn,
       kind: plan.kind,
@@ -74,6 +91,9 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       outcome,
       ...(plan.sibling && plan.sibling.length > 0 && { sibling: plan.sibling }),
       ...(plan.caller !== undefined && { caller: plan.caller }),
+      ...(priority !== 'interactive' && { priority }),
+      ...(board.symbols(board.sheet(plan.view).view.category).isNamed && { namesUnknown: true }),
+      failedTests: board.junk.tell(now),
       unknown: [...knownUnknown(situation), ...board.tellUnknown(situation.now)],
       asked: [...board.sheets].flatMap(([view, sheet]) =>
         sheet.tell(mostTold).map(([symbol, times]) => [view, symbol, times] as const),
@@ -85,12 +105,16 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
   }
 
   /** The number of the turn; 0 when there is no store to ask, undefined when somebody else has it. */
-  async function claim(plan: Plan, situation: Situation): Promise<number | undefined> {
+  async function claim(
+    plan: Plan,
+    situation: Situation,
+    priority: TurnPriority,
+  ): Promise<number | undefined> {
     if (journal.isAway(situation.now)) return 0;
     const turn = journal.control.turn + 1;
     const next: Turn = {
       turn,
-      ...pacedAfter(plan, situation.now),
+      ...pacedAfter(plan, situation.now, priority),
       flights: [
         ...situation.flights,
         { turn, at: situation.now, view: plan.view, marks: plan.symbols.map(markOf) },
@@ -113,16 +137,24 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
   }
 
   /** When the next turns are due, once one of this kind is taken. */
-  function pacedAfter({ kind, left = 0 }: Plan, now: number): Pick<Turn, 'due' | 'tests'> {
+  function pacedAfter(
+    { kind, left = 0 }: Plan,
+    now: number,
+    priority: TurnPriority,
+  ): Pick<Turn, 'due' | 'tests'> {
     const { paceMs, testBurst, testsPerMinute } = figures;
     const { control } = journal;
     const due = { ...control.due };
     let { tests } = control;
     // Evenly, neither making up for a pause nor paying for what came in between: the budget sees to that.
-    if (kind !== 'test') {
+    if (kind === 'refresh' || (kind === 'wanted' && priority === 'interactive')) {
       const next = Math.max(journal.due('refresh', now) + paceMs, now + paceMs / 2);
       due.refresh = Math.min(next, now + paceMs);
     }
+    // Not at the same moment, or one waits for the other's permission; and not ever later, with test after test.
+    // What events want puts off nothing.
+    if (kind === 'test' && priority === 'interactive')
+      due.refresh = Math.min(Math.max(due.refresh, now) + paceMs / 2, now + paceMs);
     const soonMs = left >= manyLeft ? coalesceMs.many : coalesceMs.few;
     if (kind === 'wanted') due.wanted = now + (board.turns('wanted', now) < wantedBurst ? soonMs : paceMs);
     if (kind === 'test') {
@@ -137,10 +169,10 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
   async function askOnce(
     plan: Plan,
     deadline: number,
-    waitMs: number,
+    { priority, waitMs }: { readonly priority: TurnPriority; readonly waitMs: number },
   ): Promise<{ sentAt: number; outcome: TurnOutcome }> {
     const answer = await permissions.ask({
-      priority: plan.kind === 'refresh' ? 'background' : 'interactive',
+      priority,
       waitMs: Math.max(0, Math.min(waitMs, deadline - clock())),
     });
     const sentAt = clock();
@@ -153,6 +185,13 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     const said = await upstream(view, plan.symbols, answer.permission, timeoutMs);
     return { sentAt, outcome: read(said, plan.symbols) };
   }
+
+  /**
+   * The next refresh is as good as one that is late; what a client waits for is worth more patience. Whoever is
+   * less urgent keeps nobody waiting who wants the same.
+   */
+  const permissionMs = (kind: TurnKind, priority: TurnPriority) =>
+    kind === 'refresh' || priority !== 'interactive' ? figures.paceMs : wantedPermissionMs;
 
   function read(answer: UpstreamAnswer, symbols: readonly string[]): TurnOutcome {
     switch (answer.kind) {

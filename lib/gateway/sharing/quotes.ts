@@ -5,12 +5,13 @@ import { drawsOf } from '../budget-limits.ts';
 import type { CheckedRequest } from '../check.ts';
 import type { Identity } from '../credentials.ts';
 import type { GatewayRequest, GatewayResponse } from '../http.ts';
-import { leastAttemptMs } from '../permits.ts';
+import { leastAttemptMs, refused } from '../permits.ts';
 import {
   type AskUpstream,
   createQuotes,
   knownMembers,
   type Permission,
+  type PermissionAnswer,
   type Permissions,
   type QuoteOutcome,
   quoteResponse,
@@ -24,6 +25,10 @@ import type { SharedBy, Trail } from '../trail.ts';
 import { wasHeld } from '../upstream.ts';
 import type { UpstreamOutcome } from '../upstream-answer.ts';
 import { anyCaller, type SharingOptions, type SharingParts } from './ports.ts';
+
+interface Holder extends Pick<Trail, 'priority'> {
+  readonly identity: Identity;
+}
 
 export interface SharedQuotes {
   answer(request: GatewayRequest, checked: CheckedRequest, trail: Trail): Promise<GatewayResponse | Refusal>;
@@ -41,8 +46,13 @@ export function createSharedQuotes(
   { upstream, credentials, budget, ownLimits, clock, timeoutMs, reportTurn }: SharingParts,
 ): SharedQuotes {
   /** Whose permission it is, until it is used. */
-  const holders = new WeakMap<Permission, Pick<Trail, 'priority'> & { readonly identity: Identity }>();
+  const holders = new WeakMap<Permission, Holder>();
   let failure: { readonly refusal: Refusal; readonly at: number } | undefined;
+
+  function given(permission: Permission, holder: Holder): PermissionAnswer {
+    holders.set(permission, holder);
+    return { ok: true, permission };
+  }
 
   const permissions: Permissions = {
     async ask({ priority, waitMs }) {
@@ -50,11 +60,10 @@ export function createSharedQuotes(
       if (!current.ok) return { ok: false, retryAfterMs: 1000 };
       const { identity } = current;
       const limits = drawsOf(operation, ownLimits);
-      const answer =
-        budget && limits
-          ? await budget.ask({ appKey: identity.appKey, limits, priority, waitMs })
-          : ({ ok: true, permission: unlimited() } as const);
-      if (answer.ok) holders.set(answer.permission, { identity, priority });
+      if (!budget || !limits) return given(unlimited(), { identity, priority });
+      const answer = await budget.ask({ appKey: identity.appKey, limits, priority, waitMs });
+      if (answer.ok) return given(answer.permission, { identity, priority });
+      failure = { refusal: refused({ trail: { attempts: 0 } }, answer), at: clock() };
       return answer;
     },
   };
@@ -98,13 +107,14 @@ export function createSharedQuotes(
 
   return {
     async answer(request, { query }, trail) {
-      const { headers, deadline, caller = anyCaller } = request;
+      const { headers, deadline, caller = anyCaller, priority = 'interactive' } = request;
       const symbols = query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
       const wishes = quoteWishes(headers);
       const outcome = await quotes.ask({
         view: viewOf(query),
         symbols,
         caller,
+        priority: priority === 'interactive' ? priority : 'events',
         ...wishes,
         ...(deadline !== undefined && { deadline }),
       });
@@ -116,7 +126,7 @@ export function createSharedQuotes(
 
   function refusalOf(outcome: Exclude<QuoteOutcome, { kind: 'quotes' }>, onlyIfCached: boolean): Refusal {
     if (outcome.kind === 'refused') return refusalFrom(outcome.says);
-    const { known, missing, retryAfterMs } = outcome;
+    const { known, missing, retryAfterMs, isSpent } = outcome;
     const now = clock();
     const members = {
       rawMembers: knownMembers({ known, missing }, now),
@@ -124,11 +134,18 @@ export function createSharedQuotes(
     };
     // The status that RFC 9111 wants for what is not there.
     if (onlyIfCached) return { code: 'no_fresh_answer', status: 504, ...members };
+    if (isSpent)
+      return { code: 'throttled', detail: spentWords, ...members, retryAfterSeconds: spentSeconds };
     const cause = failure && now - failure.at < failureMs ? failure.refusal : undefined;
     if (cause && known.length === 0) return { ...members, ...cause };
     return { code: 'no_fresh_answer', ...members, ...(cause?.upstream && { upstream: cause.upstream }) };
   }
 }
+
+/** When looking again makes sense for a caller who asked for much that does not exist. */
+const spentSeconds = 15;
+const spentWords =
+  'Too many of the symbols that this key asked for are unknown to the upstream: for a while it gets only what others have asked for.';
 
 const sharedBy: Readonly<Record<Extract<QuoteOutcome, { kind: 'quotes' }>['from'], SharedBy>> = {
   memory: 'hit',

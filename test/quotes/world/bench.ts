@@ -1,8 +1,14 @@
 /** A few instances, a store and an upstream on a virtual clock, for single requests. */
 
+import assert from 'node:assert/strict';
 import type { Figures } from '../../../lib/gateway/quotes/figures.ts';
 import { createMemoryQuoteStore, noControl, type QuoteStore } from '../../../lib/gateway/quotes/index.ts';
-import type { AskUpstream, Permissions, UpstreamAnswer } from '../../../lib/gateway/quotes/ports.ts';
+import type {
+  AskUpstream,
+  Permissions,
+  TurnPriority,
+  UpstreamAnswer,
+} from '../../../lib/gateway/quotes/ports.ts';
 import {
   createQuotes,
   type QuoteCall,
@@ -33,6 +39,13 @@ export const us = (call: Partial<QuoteCall>): QuoteCall => ({
   ...call,
 });
 
+export const answered = (outcome: QuoteOutcome) => {
+  assert.equal(outcome.kind, 'quotes', JSON.stringify(outcome));
+  return outcome as Extract<QuoteOutcome, { kind: 'quotes' }>;
+};
+
+export const symbolsOf = (outcome: QuoteOutcome) => answered(outcome).quotes.map(({ symbol }) => symbol);
+
 export function createBench(options: BenchOptions = {}) {
   const { figures, misleading, deniedFlag, seed = 1 } = options;
   const time = new VirtualTime();
@@ -43,10 +56,13 @@ export function createBench(options: BenchOptions = {}) {
   let memory = createMemoryQuoteStore();
   let refusals = 0;
   let losesWrite = false;
-  const gate = { open: true, background: true };
+  let isAway = false;
+  let isOpen = true;
+  const asked: TurnPriority[] = [];
 
   const trip = async <T>(work: () => Promise<T>): Promise<T> => {
     await time.sleep(2 + 2 * random());
+    if (isAway) throw new Error('the store is away');
     const answer = await work();
     await time.sleep(2 + 2 * random());
     return answer;
@@ -63,7 +79,7 @@ export function createBench(options: BenchOptions = {}) {
   };
   const permissions: Permissions = {
     async ask({ priority }) {
-      const isOpen = gate.open && (gate.background || priority === 'interactive');
+      asked.push(priority);
       if (!isOpen) return { ok: false, retryAfterMs: 200 };
       let used = false;
       const use = () => {
@@ -88,6 +104,7 @@ export function createBench(options: BenchOptions = {}) {
       refusals--;
       return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL' } };
     }
+    if (!permission.use()) return { kind: 'failed' };
     const answer = await upstream.ask(view, symbols, permission, timeoutMs);
     if (answer.kind !== 'rejected' || !misleading) return answer;
     const named = symbols.find(exists) ?? symbols[0];
@@ -131,17 +148,19 @@ export function createBench(options: BenchOptions = {}) {
     madeAt: (symbol: string) => madeAt(sent.get(symbol)!),
     permits: {
       setOpen: (open: boolean) => {
-        gate.open = open;
+        isOpen = open;
       },
-      setBackground: (open: boolean) => {
-        gate.background = open;
-      },
+      /** With which priority each was asked for. */
+      asked,
     },
     refuseNext(count: number) {
       refusals = count;
     },
     loseNextWrite() {
       losesWrite = true;
+    },
+    setStoreAway(away: boolean) {
+      isAway = away;
     },
     emptyStore() {
       memory = createMemoryQuoteStore();

@@ -1,7 +1,8 @@
 /** What is true of every run, whatever went wrong in it. */
 
 import assert from 'node:assert/strict';
-import { type Measured, report } from './study.ts';
+import { report } from './report.ts';
+import type { Measured } from './study.ts';
 
 export function holds(name: string, measured: Measured): void {
   console.log(report(name, measured));

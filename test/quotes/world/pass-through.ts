@@ -1,8 +1,11 @@
 /** The same load without quotes: each request is one at the upstream, if there is a permission for it. */
 
+import { createBudgets, permissionsOf } from './budgets.ts';
 import type { Client } from './load.ts';
-import { createPermits } from './permits.ts';
 import { createRandom, VirtualTime } from './virtual-time.ts';
+
+/** So many serve; each of them has as many requests at once as come. */
+const instances = 64;
 
 export async function passThrough(
   clients: readonly Client[],
@@ -12,15 +15,17 @@ export async function passThrough(
   const random = createRandom(1);
   const time = new VirtualTime();
   const end = time.now() + seconds * 1000;
-  const permits = createPermits(time, () => 0);
+  const budgets = createBudgets(time, random, () => 5 + 3 * random());
+  const permissions = Array.from({ length: instances }, () => permissionsOf(budgets.connect()));
   let requests = 0;
   let answered = 0;
   for (const _ of clients) {
     const again = async () => {
       requests++;
       time.after(everyMs, again);
-      const answer = await permits.ask({ priority: 'interactive', waitMs: 0 });
-      if (answer.ok) answered++;
+      const one = permissions[Math.floor(random() * instances)]!;
+      const answer = await one.ask({ priority: 'interactive', waitMs: 2000 });
+      if (answer.ok && answer.permission.use()) answered++;
     };
     time.after(random() * everyMs, again);
   }

@@ -33,14 +33,22 @@ export interface Outage {
   readonly afterwards: Ages;
 }
 
-/** The upstream, or the store, is away for half a minute. */
+export type Absent = 'upstreamDown' | 'storeAway' | 'budgetAway';
+
+export interface OutageOptions {
+  readonly from: number;
+  /** Default half a minute. */
+  readonly forSeconds?: number;
+  readonly downBy?: 'error' | 'silence';
+}
+
+/** The upstream, the store of the quotes or that of the budget is away for a while, or several are at once. */
 export async function outage(
   { clients, seconds }: Size,
-  what: 'upstreamDown' | 'storeAway',
-  from: number,
-  downBy: 'error' | 'silence' = 'error',
+  what: readonly Absent[],
+  { from, forSeconds = 30, downBy = 'error' }: OutageOptions,
 ): Promise<Outage> {
-  const to = from + 30;
+  const to = from + forSeconds;
   const ages: number[] = [];
   let requests = 0;
   let answered = 0;
@@ -55,7 +63,8 @@ export async function outage(
     if (second >= to + 3 && second < to + 6 && outcome.kind === 'quotes')
       for (const { sentAt } of outcome.quotes) ages.push(now - sentAt);
   };
-  const measured = await plain({ clients, seconds }, {}, { [what]: [from, to], downBy, onAnswer });
+  const away = Object.fromEntries(what.map((one) => [one, [from, to] as const]));
+  const measured = await plain({ clients, seconds }, {}, { ...away, downBy, onAnswer });
   return { measured, meanwhile: [answered, requests], afterwards: quantiles(ages) };
 }
 
@@ -72,7 +81,7 @@ export async function rareSymbols({ clients, seconds }: Size): Promise<Ages> {
             const call = { view: viewOfId('US_STOCK'), symbols: [`RARE${index}`], caller: 'key-1' };
             const asked = time.now();
             const outcome = await ask({ call, existing: 1 });
-            waits.push(outcome.kind === 'quotes' ? time.now() - asked : Number.POSITIVE_INFINITY);
+            waits.push(outcome?.kind === 'quotes' ? time.now() - asked : Number.POSITIVE_INFINITY);
           });
       },
     },
@@ -86,10 +95,10 @@ export interface Poisoned {
 }
 
 /**
- * One caller in twenty asks for a symbol in twenty that does not exist, another one each time. Ages are those
- * of all others, once the cold start is over; without poison that caller asks for existing ones alone.
+ * One caller has one phone in twenty, each of which asks for a symbol that does not exist, another one each
+ * time; without poison they ask for existing ones alone.
  */
-export async function poison({ clients, seconds }: Size, countFrom: number): Promise<Poisoned> {
+export function poisonLoad(clients: number): Readonly<Record<'clean' | 'poisoned', readonly Client[]>> {
   const others = load(Math.round(clients * 0.95));
   const his = load(Math.round(clients * 0.05), { caller: 'poison-', callers: 1, junkShare: 0 });
   let count = 0;
@@ -100,7 +109,13 @@ export async function poison({ clients, seconds }: Size, countFrom: number): Pro
       return { ...client.call, symbols: [`0X${(count++).toString(36)}`, ...symbols] };
     },
   }));
+  return { clean: [...others, ...his], poisoned: [...others, ...poisonous] };
+}
+
+/** Ages are those of all others, once the cold start is over. */
+export async function poison({ clients, seconds }: Size, countFrom: number): Promise<Poisoned> {
+  const loads = poisonLoad(clients);
   const counts = ({ call }: Client) => !call.caller.startsWith('poison');
   const run = (all: readonly Client[]) => study({ clients: all, seconds, countFrom, counts });
-  return { clean: await run([...others, ...his]), poisoned: await run([...others, ...poisonous]) };
+  return { clean: await run(loads.clean), poisoned: await run(loads.poisoned) };
 }

@@ -1,13 +1,14 @@
 /** One run of the production code under load on a virtual clock, and what was measured. */
 
 import { packEntry } from '../../../functions/aws/quote-items.ts';
+import { createUsagePlan } from '../../../infra/local/usage-plan.ts';
 import type { Figures } from '../../../lib/gateway/quotes/figures.ts';
 import { createQuotes, type QuoteOutcome } from '../../../lib/gateway/quotes/quotes.ts';
 import type { Control, Entry } from '../../../lib/gateway/quotes/store.ts';
+import { type BudgetMeter, createBudgets, leaveWith, permissionsOf } from './budgets.ts';
 import { Fleet } from './fleet.ts';
 import { type Client, exists } from './load.ts';
 import { createMeteredStore, type Meter } from './metered-store.ts';
-import { createPermits } from './permits.ts';
 import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
 import { createRandom, VirtualTime } from './virtual-time.ts';
 
@@ -26,6 +27,7 @@ export interface StudyOptions {
   /** From and to, in seconds. */
   readonly upstreamDown?: readonly [number, number];
   readonly storeAway?: readonly [number, number];
+  readonly budgetAway?: readonly [number, number];
   /** Told of each turn when it is written down. */
   readonly onEntry?: (entry: Entry, now: number) => void;
   /** Told of each answer. */
@@ -38,7 +40,8 @@ export interface World {
   readonly time: VirtualTime;
   readonly random: () => number;
   readonly start: number;
-  ask(client: Client): Promise<QuoteOutcome>;
+  /** Undefined when the caller's plan refuses. */
+  ask(client: Client): Promise<QuoteOutcome | undefined>;
 }
 
 export interface Measured {
@@ -58,7 +61,9 @@ export interface Measured {
   readonly meter: Meter;
   readonly instances: number;
   readonly unavailable: number;
-  readonly permissions: number;
+  readonly budget: BudgetMeter;
+  /** Refused by the plan in front. */
+  readonly overPlan: number;
   /** Answers that were not what was asked for, or older than they said. */
   readonly wrong: number;
 }
@@ -68,6 +73,9 @@ export interface Ages {
   readonly p99: number;
   readonly max: number;
 }
+
+/** What an app's key is sized for: all of its phones, and all of them at once. */
+const appPlan = { ratePerSecond: 2500, burst: 5000 } as const;
 
 export async function study(options: StudyOptions): Promise<Measured> {
   const { clients, seconds, everyMs = 5000, seed = 1, countFrom = 0, counts = () => true } = options;
@@ -83,18 +91,20 @@ export async function study(options: StudyOptions): Promise<Measured> {
   });
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
   // The budget has a table of its own, as fast as this one.
-  const permits = createPermits(time, store.latency);
-  const fleet = new Fleet(time, random, () =>
-    createQuotes({
+  const budgets = createBudgets(time, random, store.latency);
+  const plan = createUsagePlan({ ...appPlan, clock: () => Math.floor(time.now()) });
+  const fleet = new Fleet(time, random, () => {
+    const budget = budgets.connect();
+    return createQuotes({
       store: store.shared,
-      permissions: permits,
-      upstream: upstream.ask,
+      permissions: permissionsOf(budget),
+      upstream: leaveWith(upstream.ask, budget, time, random),
       clock: time.now,
       sleep: time.sleep,
       random,
       ...(options.figures && { figures: options.figures }),
-    }),
-  );
+    });
+  });
 
   const ages = new Histogram();
   const oldest: number[] = [];
@@ -103,11 +113,17 @@ export async function study(options: StudyOptions): Promise<Measured> {
   let answered = 0;
   let unavailable = 0;
   let wrong = 0;
+  let overPlan = 0;
 
-  async function ask(client: Client): Promise<QuoteOutcome> {
+  async function ask(client: Client): Promise<QuoteOutcome | undefined> {
     const arrived = time.now();
     requests++;
-    const outcome = await fleet.serve(client.call);
+    const { call } = client;
+    if (!plan.take(call.caller).allowed) {
+      overPlan++;
+      return undefined;
+    }
+    const outcome = await fleet.serve(call);
     const now = time.now();
     const isCounted = arrived >= start + countFrom * 1000 && counts(client);
     if (isCounted) waits.push(now - arrived);
@@ -136,6 +152,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
   }
   during(time, options.upstreamDown, upstream.setDown);
   during(time, options.storeAway, store.setAway);
+  during(time, options.budgetAway, budgets.setAway);
   options.also?.({ time, random, start, ask });
   await time.runUntil(start + seconds * 1000);
 
@@ -153,7 +170,8 @@ export async function study(options: StudyOptions): Promise<Measured> {
     perUpstreamRequest: requests / Math.max(1, upstream.arrivals.length),
     meter: store.meter,
     instances: fleet.size,
-    permissions: permits.given.length,
+    budget: budgets.meter,
+    overPlan,
   };
 }
 
@@ -219,21 +237,4 @@ function tally(values: readonly string[]): Record<string, number> {
   const found: Record<string, number> = {};
   for (const value of values) found[value] = (found[value] ?? 0) + 1;
   return found;
-}
-
-/** On demand, us-east-1, since November 2024: dollars per million units. */
-const dollars = { readUnit: 0.125, writeUnit: 0.625 };
-
-export function report(name: string, measured: Measured): string {
-  const { requests, ages, waits, meter } = measured;
-  const seconds = ({ p50, p99, max }: Ages) => [p50, p99, max].map((ms) => (ms / 1000).toFixed(2)).join('/');
-  const part = (count: number) => (count / requests).toFixed(3);
-  const cost = (meter.readUnits * dollars.readUnit + meter.writeUnits * dollars.writeUnit) / requests;
-  return [
-    `${name}: ${requests} requests, ${((100 * measured.answered) / requests).toFixed(3)} % answered 200`,
-    `${measured.unavailable} unavailable, ${measured.wrong} wrong`,
-    `age p50/p99/max ${seconds(ages)} s, of the oldest in an answer ${seconds(measured.oldest)} s, wait ${seconds(waits)} s`,
-    `upstream ${measured.upstreamRequests} (${measured.worstMinute} in the worst minute), ${measured.perUpstreamRequest.toFixed(0)} requests for each ${JSON.stringify(measured.results)}`,
-    `${measured.instances} instances; units per request ${part(meter.readUnits)} read, ${part(meter.writeUnits)} write; $${cost.toFixed(3)} per million; ${meter.refused} refused turns of ${meter.entries}; ${(meter.entryBytes / Math.max(1, meter.entries)).toFixed(0)} bytes an entry`,
-  ].join('\n  ');
 }

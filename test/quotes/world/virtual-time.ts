@@ -3,7 +3,7 @@
 export class VirtualTime {
   #now: number;
   #order = 0;
-  readonly #heap: { at: number; order: number; run: () => void }[] = [];
+  readonly #heap: Event[] = [];
 
   constructor(start = 1_795_239_000_000) {
     this.#now = start;
@@ -12,9 +12,14 @@ export class VirtualTime {
   readonly now = (): number => this.#now;
   readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => this.after(ms, resolve));
 
-  after(ms: number, run: () => void): void {
-    this.#push({ at: this.#now + Math.max(0, ms), order: this.#order++, run });
-  }
+  /** What it returns takes that back. */
+  readonly after = (ms: number, run: () => void): (() => void) => {
+    const event: Event = { at: this.#now + Math.max(0, ms), order: this.#order++, run };
+    this.#push(event);
+    return () => {
+      event.run = undefined;
+    };
+  };
 
   /** Runs what is due up to `end`, each event with all that follows from it without waiting. */
   async runUntil(end: number): Promise<void> {
@@ -22,6 +27,7 @@ export class VirtualTime {
       const next = this.#heap[0];
       if (!next || next.at > end) break;
       this.#pop();
+      if (!next.run) continue;
       this.#now = Math.max(this.#now, next.at);
       next.run();
       // The next turn of the real event loop: every promise that could go on has.
@@ -30,7 +36,7 @@ export class VirtualTime {
     this.#now = Math.max(this.#now, end);
   }
 
-  #push(event: { at: number; order: number; run: () => void }): void {
+  #push(event: Event): void {
     const heap = this.#heap;
     let at = heap.length;
     heap.push(event);
@@ -60,11 +66,12 @@ export class VirtualTime {
   }
 }
 
-interface Ordered {
+interface Event {
   readonly at: number;
   readonly order: number;
+  run: (() => void) | undefined;
 }
-const isBefore = (a: Ordered, b: Ordered) => a.at < b.at || (a.at === b.at && a.order < b.order);
+const isBefore = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
 
 /** Repeatable chance (mulberry32). */
 export function createRandom(seed: number): () => number {

@@ -1,0 +1,68 @@
+/**
+ * Who brings symbols that do not exist. Each such symbol costs calls that would have kept the quotes of all
+ * others fresh, so that a caller has an account of tests that failed: it may stand at `failuresPerCaller`,
+ * and some are forgiven each minute. Whoever brings many that exist, as everybody does at first, may be wrong
+ * more often. Only what stands in the journal counts, so that all instances count the same; what an instance
+ * came too late to read, the later entries tell again.
+ */
+
+import { type Figures, minuteMs } from './figures.ts';
+import type { Entry } from './store.ts';
+
+export interface Junk {
+  learn(entry: Entry): void;
+  /** Whether a caller may have no more symbols tested for now. */
+  isSpent(caller: string, now: number): boolean;
+  /** The accounts that an entry tells of. */
+  tell(now: number): NonNullable<Entry['failedTests']>;
+}
+
+/** For four symbols that are new and exist, one test may fail without harm to whoever asks. */
+const failedPerProved = 0.25;
+/** How much may be saved up that way, as a part of what an account may stand at. */
+const mostMerit = 1 / 4;
+const mostTold = 20;
+
+type JunkFigures = Pick<Figures, 'failuresPerCaller' | 'forgivenPerMinute'>;
+
+export function createJunk({ failuresPerCaller, forgivenPerMinute }: JunkFigures): Junk {
+  const accounts = new Map<string, { level: number; at: number }>();
+
+  /** Both debts and merits fade. */
+  function faded(level: number, since: number): number {
+    const back = (Math.max(0, since) / minuteMs) * forgivenPerMinute;
+    return Math.sign(level) * Math.max(0, Math.abs(level) - back);
+  }
+
+  function levelOf(caller: string, now: number): number {
+    const account = accounts.get(caller);
+    return account ? faded(account.level, now - account.at) : 0;
+  }
+
+  function set(caller: string, level: number, at: number): void {
+    accounts.set(caller, { level: Math.max(-mostMerit * failuresPerCaller, level), at });
+  }
+
+  return {
+    learn({ kind, caller, outcome, sentAt, failedTests = [] }) {
+      for (const [told, level] of failedTests)
+        if (level > levelOf(told, sentAt)) set(told, level, Math.max(sentAt, accounts.get(told)?.at ?? 0));
+      if (kind !== 'test' || caller === undefined) return;
+      const isAnswer = outcome.kind === 'answer';
+      const failed = outcome.kind === 'rejected' || (isAnswer && outcome.unknown.length > 0) ? 1 : 0;
+      const proved = isAnswer ? outcome.records.size : 0;
+      const at = Math.max(sentAt, accounts.get(caller)?.at ?? 0);
+      set(caller, levelOf(caller, at) + failed - proved * failedPerProved, at);
+    },
+    isSpent: (caller, now) => levelOf(caller, now) > failuresPerCaller - 1,
+    tell(now) {
+      const levels: (readonly [caller: string, level: number])[] = [];
+      for (const caller of accounts.keys()) {
+        const level = Math.round(levelOf(caller, now) * 100) / 100;
+        if (level === 0) accounts.delete(caller);
+        else if (level > 0) levels.push([caller, level]);
+      }
+      return levels.sort(([, a], [, b]) => b - a).slice(0, mostTold);
+    },
+  };
+}

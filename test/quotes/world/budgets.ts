@@ -1,0 +1,136 @@
+/** The production budget on the virtual clock: one for each instance, on a store that all of them share. */
+
+import {
+  type Budget,
+  type BudgetItem,
+  type BudgetStore,
+  createBudget,
+  createMemoryBudgetStore,
+  type WriteAnswer,
+} from '../../../lib/gateway/budget/index.ts';
+import { budgetLimits } from '../../../lib/gateway/budget-limits.ts';
+import type { AskUpstream, Permissions } from '../../../lib/gateway/quotes/ports.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+export interface BudgetMeter {
+  reads: number;
+  writes: number;
+  refused: number;
+  readUnits: number;
+  writeUnits: number;
+  /** Permissions that were given, refused, and given but used too late. */
+  given: number;
+  turnedAway: number;
+  expired: number;
+}
+
+export interface Budgets {
+  /** Another instance's budget. */
+  connect(): Budget;
+  readonly meter: BudgetMeter;
+  setAway(away: boolean): void;
+}
+
+const appKey = 'study';
+const limit = 'market-data';
+
+/** @param latency of one operation, in milliseconds */
+export function createBudgets(time: VirtualTime, random: () => number, latency: () => number): Budgets {
+  const store = createMemoryBudgetStore();
+  const meter: BudgetMeter = {
+    reads: 0,
+    writes: 0,
+    refused: 0,
+    readUnits: 0,
+    writeUnits: 0,
+    given: 0,
+    turnedAway: 0,
+    expired: 0,
+  };
+  let away = false;
+
+  async function trip<T>(work: () => Promise<T>): Promise<T> {
+    const total = latency();
+    await time.sleep(total / 2);
+    if (away) throw new Error('the budget store is away');
+    const answer = await work();
+    await time.sleep(total / 2);
+    return answer;
+  }
+  const write = (work: () => Promise<WriteAnswer>) =>
+    trip(async () => {
+      const answer = await work();
+      meter.writes++;
+      // A refused write costs as much as one that is not.
+      meter.writeUnits += Math.ceil(bytesOf(answer.item) / 1024);
+      if (!answer.written) meter.refused++;
+      return answer;
+    });
+  const shared: BudgetStore = {
+    read: (key) =>
+      trip(async () => {
+        const item = await store.read(key);
+        meter.reads++;
+        // A whole unit for 4 kB, because all replicas are waited for.
+        meter.readUnits += Math.ceil(bytesOf(item) / 4096);
+        return item;
+      }),
+    add: (...args) => write(() => store.add(...args)),
+    replace: (...args) => write(() => store.replace(...args)),
+  };
+
+  return {
+    meter,
+    setAway(isAway) {
+      away = isAway;
+    },
+    connect: () =>
+      createBudget({
+        store: shared,
+        limits: { [limit]: budgetLimits()[limit]! },
+        bucket: 'study',
+        keyOf: () => 'study',
+        clock: () => Math.floor(time.now()),
+        after: time.after,
+        random,
+        report: ({ kind }) => {
+          if (kind === 'given') meter.given++;
+          if (kind === 'refused') meter.turnedAway++;
+          if (kind === 'expired') meter.expired++;
+        },
+      }),
+  };
+}
+
+export const permissionsOf = (budget: Budget): Permissions => ({
+  ask: ({ priority, waitMs }) => budget.ask({ appKey, limits: [limit], priority, waitMs }),
+});
+
+/** How often a permission that has run out is replaced. */
+const mostReplacements = 2;
+const signingMs = 4;
+
+/** Signs, and sends with the permission at the moment when the request leaves, replaced when it has run out. */
+export const leaveWith =
+  (upstream: AskUpstream, budget: Budget, time: VirtualTime, random: () => number): AskUpstream =>
+  async (view, symbols, permission, timeoutMs) => {
+    const started = time.now();
+    await time.sleep(random() * signingMs);
+    let good = permission;
+    for (let replaced = 0; !good.use(); replaced++) {
+      const waitMs = Math.max(0, timeoutMs - (time.now() - started));
+      const next = await budget.ask({ appKey, limits: [limit], waitMs });
+      if (!next.ok || replaced === mostReplacements) return { kind: 'failed' };
+      good = next.permission;
+    }
+    return upstream(view, symbols, good, Math.max(1, timeoutMs - (time.now() - started)));
+  };
+
+/** Names of the attributes, keys, time to live, and what DynamoDB adds to each item. */
+const itemBytes = 250;
+const bytesOf = (item: BudgetItem | undefined) =>
+  item
+    ? itemBytes +
+      item.text.length +
+      Object.keys(item.counters).reduce((sum, name) => sum + name.length + 6, 0)
+    : 1;
