@@ -1,6 +1,6 @@
 /** The budget of a deployed function: what all functions on the same table send, counted in DynamoDB. */
 
-import { type Budget, budgetLimits, createBudget } from '../../lib/gateway/index.ts';
+import { type Budget, type BudgetReport, budgetLimits, createBudget } from '../../lib/gateway/index.ts';
 import { type BudgetMetrics, createBudgetMetrics } from './budget-metrics.ts';
 import { createDynamoBudgetStore } from './dynamo-budget-store.ts';
 import type { BudgetSettings } from './environment.ts';
@@ -10,6 +10,7 @@ export function createDeployedBudget(
   { tableName, bucket, share, instances, setAside, ownLimits }: BudgetSettings,
   functionName: string,
   log: Log,
+  hear: (report: BudgetReport) => void = () => {},
 ): { readonly budget: Budget; readonly metrics: BudgetMetrics } {
   const metrics = createBudgetMetrics(log, { functionName });
   const budget = createBudget({
@@ -20,7 +21,10 @@ export function createDeployedBudget(
       ...(instances !== undefined && { instances }),
       ...(setAside !== undefined && { setAside }),
     },
-    report: metrics.hear,
+    report: (report) => {
+      metrics.hear(report);
+      hear(report);
+    },
   });
   return { budget, metrics };
 }

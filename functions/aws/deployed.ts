@@ -1,11 +1,13 @@
 /** A group's handler as it is deployed: settings from the environment, Secrets Manager, DynamoDB, Node's sockets. */
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
+import type { GatewayOptions } from '../../lib/gateway/index.ts';
+import type { PoliteBudget } from '../../lib/gateway/lookups/index.ts';
 import { refusalResponse } from '../../lib/gateway/refusals.ts';
 import { createGroupHandler, type GroupHandler } from '../group.ts';
 import { createDeployedBudget } from './deployed-budget.ts';
 import { createDeployedSharing } from './deployed-sharing.ts';
-import { type Environment, readFunctionSettings } from './environment.ts';
+import { type Environment, type FunctionSettings, readFunctionSettings } from './environment.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
 import { createNodeSend } from './node-send.ts';
 import { toProxyResult } from './rest-proxy.ts';
@@ -25,10 +27,24 @@ export function deployedHandler(
     log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
     return misconfigured(log);
   }
-  const { secretId, budget: budgetSettings, cache, ...settings } = read.settings;
-  const counted =
-    budgetSettings && createDeployedBudget(budgetSettings, env.AWS_LAMBDA_FUNCTION_NAME ?? '', log);
-  return createGroupHandler({
+  const { corsOrigins } = read.settings;
+  return createGroupHandler({ ...gatewayOptions(read.settings, operations, env, log), corsOrigins });
+}
+
+/**
+ * What every deployed function's gateway is made of.
+ * @param polite present when its requests can wait for those of others
+ */
+export function gatewayOptions(
+  { secretId, budget: budgetSettings, cache, corsOrigins: _, ...settings }: FunctionSettings,
+  operations: readonly Operation[],
+  env: Environment,
+  log: Log,
+  polite?: PoliteBudget,
+): GatewayOptions {
+  const name = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
+  const counted = budgetSettings && createDeployedBudget(budgetSettings, name, log, polite?.hear);
+  return {
     ...settings,
     operations,
     send: createNodeSend(),
@@ -38,14 +54,17 @@ export function deployedHandler(
         log({ level: 'error', event: 'secret_not_read', version, ...describe(error) }),
     }),
     readSecretAhead: true,
-    ...(counted && { budget: counted.budget, ownLimits: budgetSettings.ownLimits }),
+    ...(counted && {
+      budget: polite ? polite.around(counted.budget) : counted.budget,
+      ownLimits: budgetSettings.ownLimits,
+    }),
     ...(cache && { sharing: createDeployedSharing(cache, settings.upstreamBaseUrl) }),
     reportTurn: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
     report: (report) => {
       log(requestEntry(report));
       counted?.metrics.write();
     },
-  });
+  };
 }
 
 function misconfigured(log: Log): GroupHandler {

@@ -1,4 +1,4 @@
-/** The DynamoDB client that quotes and answers share. */
+/** The DynamoDB client that quotes, answers and lookups share. */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
@@ -7,12 +7,14 @@ export interface DynamoClientOptions {
   readonly endpoint?: string;
   /** For one operation. Default 300 ms: whoever waits for it has a client waiting. */
   readonly timeoutMs?: number;
+  /** Default 1: without the store an instance goes on by itself, which is better than to wait. */
+  readonly attempts?: number;
 }
 
-export function createDynamoClient({ endpoint, timeoutMs = 300 }: DynamoClientOptions = {}): DynamoDBClient {
+export function createDynamoClient(options: DynamoClientOptions = {}): DynamoDBClient {
+  const { endpoint, timeoutMs = 300, attempts = 1 } = options;
   return new DynamoDBClient({
-    // Once: without the store an instance goes on by itself, which is better than to wait.
-    maxAttempts: 1,
+    maxAttempts: attempts,
     requestHandler: {
       connectionTimeout: timeoutMs,
       requestTimeout: timeoutMs,

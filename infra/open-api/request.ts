@@ -34,7 +34,7 @@ export function parametersOf(operation: Operation): readonly JsonObject[] {
   ];
 }
 
-function parameterSchema({ json, list }: Parameter): JsonObject {
+export function parameterSchema({ json, list }: Parameter): JsonObject {
   const value = {
     ...json,
     ...(json.pattern && { pattern: portable(json.pattern) }),

@@ -46,6 +46,19 @@ export function sharedCache(
   };
 }
 
+/** For a function that serves several groups. */
+export function joinedAccess(accesses: readonly (CacheAccess | undefined)[]): CacheAccess | undefined {
+  const all = accesses.filter((access) => access !== undefined);
+  const [first] = all;
+  return (
+    first && {
+      tableArn: first.tableArn,
+      actions: [...new Set(all.flatMap(({ actions }) => actions))].sort(),
+      variables: Object.assign({}, ...all.map(({ variables }) => variables)),
+    }
+  );
+}
+
 function cacheTable(scope: Construct): Table {
   const table = new Table(scope, 'Cache', {
     partitionKey: { name: 'pk', type: AttributeType.STRING },

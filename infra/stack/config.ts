@@ -2,6 +2,7 @@
 
 import type { Group, PlanTier, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
 import type { OwnLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
+import type { EventsConfig } from './lookups-config.ts';
 
 /** How a group's operations are reached: with an API key, with an AWS signature (SigV4), or not at all. */
 export type Access = 'api-key' | 'iam' | 'closed';
@@ -53,6 +54,18 @@ export interface CountersignConfig {
     readonly table?: string;
     /** Who shares a budget within a table; the app key is part of it anyhow. Default `countersign`. */
     readonly bucket?: string;
+  };
+  /**
+   * Lookups by event: a bus, a queue and a function for them; `{}` opens. Default none, because an idle queue
+   * is asked for messages all the time, which is not free.
+   */
+  readonly events?: {
+    /** Functions that work on the queue at once. Default 2, which is the least. */
+    readonly concurrency?: number;
+    /** Keeps requests so many days, to be replayed. Default none: an archive costs by what lies in it. */
+    readonly archiveDays?: number;
+    /** The ARN of the SNS topic that is told of dead letters. Default none: the alarm is there all the same. */
+    readonly alarmTopic?: string;
   };
   /**
    * Answers that all clients share, so that the upstream is asked once for many. `off` leaves the table out, and
@@ -145,6 +158,7 @@ export interface ResolvedConfig {
     readonly bucket?: string;
     readonly limits: OwnLimits;
   };
+  readonly events?: EventsConfig;
   readonly cache: 'off' | Required<CacheConfig>;
   readonly origins: readonly string[];
   readonly functions: {

@@ -19,6 +19,8 @@ export interface GroupFunctionProps {
   readonly budgetTableArn?: string;
   /** Present when the function has answers to share. */
   readonly cache?: CacheAccess | undefined;
+  /** What else it may do, by the policy's name. */
+  readonly policies?: Readonly<Record<string, PolicyDocument>>;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMiB: number;
@@ -42,7 +44,7 @@ export class GroupFunction extends Construct {
     });
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `${props.title}: reads the app secret${props.budgetTableArn ? ', counts requests' : ''}${props.cache ? ', shares answers' : ''} and writes its own log, nothing else`,
+      description: `${props.title}: reads the app secret${props.budgetTableArn ? ', counts requests' : ''}${props.cache ? ', shares answers' : ''} and writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
       inlinePolicies: {
         ReadSecret: allowing(['secretsmanager:GetSecretValue'], props.secretArn),
         ...(props.budgetTableArn && {
@@ -52,6 +54,7 @@ export class GroupFunction extends Construct {
           ),
         }),
         ...(props.cache && { ShareAnswers: allowing([...props.cache.actions], props.cache.tableArn) }),
+        ...props.policies,
         WriteLog: allowing(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn),
       },
     });
@@ -75,6 +78,6 @@ export class GroupFunction extends Construct {
   }
 }
 
-function allowing(actions: string[], resource: string): PolicyDocument {
+export function allowing(actions: string[], resource: string): PolicyDocument {
   return new PolicyDocument({ statements: [new PolicyStatement({ actions, resources: [resource] })] });
 }

@@ -13,6 +13,7 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
+import { events } from './lookups-config.ts';
 import { resolveBudget } from './resolve-budget.ts';
 import { cache, resolveCache } from './resolve-cache.ts';
 import { functions, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
@@ -95,6 +96,7 @@ const config = v.strictObject({
   ),
   plans: v.optional(plans, {}),
   budget: v.optional(budget, {}),
+  events: v.optional(events),
   cors: v.optional(
     v.strictObject({
       origins: v.pipe(
@@ -146,6 +148,7 @@ export function resolveConfig(
     plans: planned,
     budget: counted,
     groups: chosen,
+    events: byEvent,
     ...rest
   } = parsed.output;
 
@@ -171,6 +174,7 @@ export function resolveConfig(
   return {
     ...rest,
     upstream,
+    ...(byEvent && { events: byEvent }),
     functions: resolveFunctions(
       computing,
       open.map(([group]) => group),

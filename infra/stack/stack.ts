@@ -5,6 +5,7 @@ import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'a
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnSecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
+import { readsOf } from '../../functions/aws/lookup-environment.ts';
 import {
   operations as catalogue,
   exposedOperations,
@@ -16,9 +17,10 @@ import { drawsOf } from '../../lib/gateway/budget-limits.ts';
 import { type UpstreamPaths, upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { apiDefinition } from './api-definition.ts';
 import { budgetTable, budgetVariables } from './budget.ts';
-import { sharedCache } from './cache.ts';
+import { joinedAccess, sharedCache } from './cache.ts';
 import { ConfigError, type CountersignConfig } from './config.ts';
 import { GroupFunction } from './group-function.ts';
+import { Lookups } from './lookups.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { createRestApi } from './rest-api.ts';
 import { Plan } from './usage-plans.ts';
@@ -30,6 +32,8 @@ export interface CountersignStackProps extends CountersignConfig {
   readonly operations?: readonly Operation[];
   /** The file whose export `handler` is a group's function. Default `functions/GROUP/handler.ts`. */
   readonly entryOf?: (group: Group) => string;
+  /** The same of the function of lookups. Default `functions/quote-lookup/handler.ts`. */
+  readonly lookupEntry?: string;
 }
 
 export class CountersignStack extends Stack {
@@ -37,7 +41,7 @@ export class CountersignStack extends Stack {
   constructor(scope: Construct, id: string, props: CountersignStackProps) {
     // Callers without a type checker may leave the properties out; resolveConfig says then what is missing.
     const given = props ?? ({} as CountersignStackProps);
-    const { stack, operations = catalogue, entryOf = handlerOf, ...config } = given;
+    const { stack, operations = catalogue, entryOf = handlerOf, lookupEntry, ...config } = given;
     const resolved = resolveConfig(config, operations);
     super(scope, id, stack);
 
@@ -78,6 +82,29 @@ export class CountersignStack extends Stack {
       });
       return [group, lambda] as const;
     });
+
+    if (resolved.events) {
+      const counts = table && readsOf(exposed, served).some((one) => drawsOf(one, resolved.budget.limits));
+      new Lookups(this, 'Lookups', {
+        config: resolved.events,
+        groups: served,
+        secretArn: secret.ref,
+        ...(counts && { budgetTableArn: table.arn }),
+        cache: joinedAccess(served.map(cacheOf)),
+        environment: {
+          UPSTREAM_BASE_URL: resolved.upstream.baseUrl,
+          UPSTREAM_TIMEOUT_MS: String(resolved.upstream.timeoutSeconds * 1000),
+          SECRET_ID: secret.ref,
+          ...pathsVariable(resolved.upstream.paths, readsOf(exposed, served)),
+          ...(counts && budgetVariables(table, resolved.budget)),
+        },
+        timeoutSeconds: resolved.functions.timeoutSeconds,
+        memoryMiB: resolved.functions.memoryMiB,
+        logRetentionDays: resolved.logs.retentionDays,
+        removalPolicy,
+        ...(lookupEntry && { entry: lookupEntry }),
+      });
+    }
 
     const slowest = Math.min(...resolved.plans.map(({ ratePerSecond }) => ratePerSecond));
     const definition = apiDefinition({

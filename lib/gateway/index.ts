@@ -27,6 +27,7 @@ export { type CompactJson, compactJson } from './compact-json.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
+export * from './lookups/index.ts';
 export { createMemoryQuoteStore, type QuoteStore } from './quotes/index.ts';
 export {
   type Fault,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { APIGatewayClient, GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
 import { App } from 'aws-cdk-lib';
-import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
 import { stackNameOf } from '../../infra/stack/stages.ts';
 import { completeImport } from './complete-import.ts';
@@ -20,7 +20,9 @@ export const canary = { appKey: 'canary-app-key-5f1d', appSecret: 'canary-app-se
 
 export const snapshots = '/openapi/market-data/stock/snapshot?symbols=AAPL&category=US_STOCK';
 
-type Props = Omit<CountersignStackProps, 'upstream'>;
+type Props = Omit<CountersignStackProps, 'upstream'> & {
+  readonly upstream?: Partial<CountersignStackProps['upstream']>;
+};
 
 export interface Stage {
   readonly simulator: Simulator;
@@ -42,16 +44,20 @@ export interface StageOptions extends MinistackOptions {
   readonly props?: Props;
   /** Requests that the simulator admits in a minute. */
   readonly upstreamLimit?: number;
+  /** What goes wrong at the upstream. */
+  readonly fault?: SimulatorOptions['fault'];
 }
 
 export async function startStage({
   props = {},
   upstreamLimit = 300,
+  fault,
   ...options
 }: StageOptions = {}): Promise<Stage> {
   const simulator = await startSimulator({
     ...canary,
     limits: { 'market-data': { requests: upstreamLimit, perSeconds: 60 } },
+    ...(fault && { fault }),
   });
   const directories: string[] = [];
   let emulator: Ministack | undefined;
@@ -65,8 +71,8 @@ export async function startStage({
     directories.push(directory);
     const app = new App({ outdir: directory });
     new CountersignStack(app, stackName, {
-      upstream: { baseUrl: simulator.url, allowLoopback: true },
       ...more,
+      upstream: { baseUrl: simulator.url, allowLoopback: true, ...more.upstream },
     });
     app.synth();
     return { directory, stackName };

@@ -129,6 +129,9 @@ const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
     cors: { origins: ['https://a.example'] },
     plans: { partner: { keys: ['one', 'two'] } },
   },
+  'lookups by event': {
+    events: { archiveDays: 7, alarmTopic: 'arn:aws:sns:eu-central-1:123456789012:alarms' },
+  },
   'plans and functions for an app': {
     groups: { orders: 'iam' },
     plans: { app: { tier: 'app' } },

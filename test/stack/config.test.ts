@@ -168,6 +168,22 @@ const refused: Refusals = [
   ],
   ['a plan’s name', { upstream, plans: { 'Slow plan': {} } }, /^plans\.Slow plan takes a name/],
   [
+    'one function for events',
+    { upstream, events: { concurrency: 1 } },
+    /^events\.concurrency takes a whole number from 2 to 1000\.$/,
+  ],
+  [
+    'an archive of no days',
+    { upstream, events: { archiveDays: 0 } },
+    /^events\.archiveDays takes a whole number/,
+  ],
+  [
+    'a topic’s name',
+    { upstream, events: { alarmTopic: 'alarms' } },
+    /^events\.alarmTopic takes the ARN of an SNS topic\.$/,
+  ],
+  ['another property of events', { upstream, events: { bus: 'b' } }, /^events\.bus is not a property/],
+  [
     'an origin with a path',
     { upstream, cors: { origins: ['https://a.example/'] } },
     /^cors\.origins\.0 .*without a path\.$/,

@@ -1,0 +1,58 @@
+/** The handler of lookups as it is deployed: SQS, EventBridge and DynamoDB around a gateway like the others'. */
+
+import { limits } from '../../lib/catalogue/limits.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import { createGateway } from '../../lib/gateway/index.ts';
+import { createLookups, createPoliteBudget } from '../../lib/gateway/lookups/index.ts';
+import { createLookupHandler, type LookupHandler } from '../lookups.ts';
+import { gatewayOptions } from './deployed.ts';
+import { createDynamoClient } from './dynamo-client.ts';
+import { createDynamoLookupStore } from './dynamo-lookup-store.ts';
+import type { Environment } from './environment.ts';
+import { createLookupBus } from './event-bridge.ts';
+import { describe, type Log, writeLog } from './log.ts';
+import { readLookupSettings } from './lookup-environment.ts';
+import { createLookupMetrics } from './lookup-metrics.ts';
+import { createLookupQueue } from './sqs.ts';
+
+/** Nobody waits at a connection; better late than to leave it to the queue. */
+const storeTimeoutMs = 2000;
+/** While less than half of the limit is left, all lookups together take one permission in so long. */
+const pauseMs = 1000;
+
+/**
+ * A wrong environment is one line in the log, and every message stays in the queue: it comes back when the
+ * deployment is right.
+ */
+export function deployedLookups(
+  catalogue: readonly Operation[],
+  env: Environment = process.env,
+  log: Log = writeLog,
+): LookupHandler {
+  const read = readLookupSettings(env, catalogue);
+  if (!read.ok) {
+    log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
+    return async () => {
+      throw new Error('wrong_configuration');
+    };
+  }
+  const { function: settings, operations, instances, ...names } = read.settings;
+  const { tableName, queueUrl, deadLetterUrl, busName } = names;
+  const onFailure = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });
+  const polite = createPoliteBudget({
+    reserve: Math.floor((limits['market-data'].requests * (settings.budget?.share ?? 1)) / 2),
+    pauseMs: pauseMs * instances,
+  });
+  const lookups = createLookups({
+    gateway: createGateway(gatewayOptions(settings, operations, env, log, polite)),
+    operations,
+    store: createDynamoLookupStore({
+      client: createDynamoClient({ timeoutMs: storeTimeoutMs, attempts: 3 }),
+      tableName,
+    }),
+    queue: createLookupQueue({ queueUrl, deadLetterUrl, onFailure: onFailure('lookup_not_put_back') }),
+    bus: createLookupBus({ busName, onFailure: onFailure('lookup_not_published') }),
+    report: createLookupMetrics(log, { functionName: env.AWS_LAMBDA_FUNCTION_NAME ?? '' }),
+  });
+  return createLookupHandler(lookups);
+}

@@ -1,0 +1,149 @@
+/**
+ * The store of lookups over DynamoDB: one item for each request, in a table whose key is a text named `pk`,
+ * with `expires_at` as its time to live. A function needs PutItem and UpdateItem on it.
+ */
+
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/gateway/lookups/index.ts';
+
+export interface DynamoLookupStoreOptions {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+}
+
+type Item = Record<string, AttributeValue>;
+
+/** DynamoDB's 400 kB, less keys and the other attributes. */
+const mostBytes = 390 * 1024;
+const mostUnpacked = 64 * 1024 * 1024;
+const quality = 5;
+
+export function createDynamoLookupStore({ client, tableName }: DynamoLookupStoreOptions): LookupStore {
+  const keyOf = (id: string) => ({ TableName: tableName, Key: { pk: { S: id } } });
+
+  /** Undefined when the condition was refused. */
+  async function update(id: string, set: string, condition: string, values: Item): Promise<true | undefined> {
+    try {
+      await client.send(
+        new UpdateItemCommand({
+          ...keyOf(id),
+          UpdateExpression: `SET ${set}`,
+          ConditionExpression: condition,
+          ExpressionAttributeNames: named(set, condition),
+          ExpressionAttributeValues: values,
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      return undefined;
+    }
+  }
+
+  /** A new one, or in place of one that has expired, which DynamoDB removes only some day. */
+  async function put({ id, hash, owner, now, leaseUntil, expiresAt }: ClaimCall): Promise<Item | undefined> {
+    try {
+      await client.send(
+        new PutItemCommand({
+          TableName: tableName,
+          Item: {
+            pk: { S: id },
+            hash: { S: hash },
+            owner: { S: owner },
+            lease_until: number(leaseUntil),
+            expires_at: seconds(expiresAt),
+          },
+          ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
+          ExpressionAttributeValues: { ':now': number(now / 1000) },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      // Gone between the look and the answer: the message comes again.
+      if (!error.Item) throw error;
+      return error.Item;
+    }
+  }
+
+  return {
+    async claim(call): Promise<Claim> {
+      const there = await put(call);
+      if (!there) return { kind: 'ours' };
+      const { id, hash, owner, now, leaseUntil } = call;
+      if (there.hash?.S !== hash) return { kind: 'other' };
+      const reply = there.reply?.B && unpack(there.reply.B);
+      if (reply && there.published_at) return { kind: 'published', reply };
+      // The client had put it, and lost the answer.
+      if (there.owner?.S === owner) return { kind: 'ours', ...(reply && { reply }) };
+      const until = Number(there.lease_until?.N);
+      if (until > now) return { kind: 'busy', until };
+      // Of several that find a dead owner, one takes over.
+      const taken = await update(
+        id,
+        '#owner = :owner, #lease_until = :until',
+        '#owner = :before AND #lease_until = :old',
+        {
+          ':owner': { S: owner },
+          ':until': number(leaseUntil),
+          ':before': there.owner ?? { S: '' },
+          ':old': there.lease_until ?? number(0),
+        },
+      );
+      if (!taken) return { kind: 'busy', until: leaseUntil };
+      return { kind: 'ours', ...(reply && { reply }) };
+    },
+
+    async answer(id, owner, reply) {
+      const packed = pack(reply);
+      if (packed.length > mostBytes) return 'too_large';
+      const values = { ':reply': { B: packed }, ':owner': { S: owner } };
+      const set = '#reply = :reply';
+      const kept = await update(id, set, '#owner = :owner AND attribute_not_exists(#reply)', values);
+      return kept ? 'kept' : 'lost';
+    },
+
+    async published(id, now) {
+      await update(id, '#published_at = :now', 'attribute_exists(#pk)', { ':now': number(now) });
+    },
+
+    async release(id, owner) {
+      const values = { ':none': number(0), ':owner': { S: owner } };
+      await update(id, '#lease_until = :none', '#owner = :owner', values);
+    },
+  };
+}
+
+const number = (value: number): AttributeValue.NMember => ({ N: String(Math.round(value)) });
+const seconds = (ms: number) => number(Math.ceil(ms / 1000));
+
+/** Some of the names are words of DynamoDB's own. */
+const named = (...expressions: readonly string[]) =>
+  Object.fromEntries(
+    expressions.flatMap((text) => [...text.matchAll(/#(\w+)/g)].map(([name, word = '']) => [name, word])),
+  );
+
+function pack(reply: StoredReply): Uint8Array {
+  const bytes = Buffer.from(JSON.stringify([reply.detailType, ...reply.details]));
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: quality,
+    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
+  return brotliCompressSync(bytes, { params });
+}
+
+/** @throws when it is none: better than to answer otherwise than before */
+function unpack(packed: Uint8Array): StoredReply {
+  const bytes = brotliDecompressSync(packed, { maxOutputLength: mostUnpacked });
+  const [detailType = '', ...details] = JSON.parse(bytes.toString()) as string[];
+  return { detailType, details };
+}

@@ -1,0 +1,97 @@
+/** The rim: replies onto a bus of EventBridge. Entries that it did not take are put again. */
+
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { replySource } from '../../lib/events/names.ts';
+import type { BusDetail, LookupBus } from '../../lib/gateway/lookups/index.ts';
+
+export interface EventBridgeOptions {
+  readonly busName: string;
+  /** In place of the Region's endpoint; otherwise the client looks into AWS_ENDPOINT_URL itself. */
+  readonly endpoint?: string;
+  /** For one attempt of two. Default 2 seconds. */
+  readonly timeoutMs?: number;
+  /** Told of every put that failed, wholly or in part. */
+  readonly onFailure?: (error: unknown) => void;
+  /** Pauses between puts; replace it in tests only. */
+  readonly sleep?: (milliseconds: number) => Promise<void>;
+}
+
+/** A put takes so many entries and bytes. */
+const mostEntries = 10;
+const mostBytes = 250 * 1024;
+/** How often an entry is put in all. */
+const rounds = 3;
+const pauseMs = 200;
+
+export function createLookupBus(options: EventBridgeOptions): LookupBus {
+  const { busName, endpoint, timeoutMs = 2000, onFailure } = options;
+  const { sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms)) } = options;
+  const client = new EventBridgeClient({
+    maxAttempts: 2,
+    requestHandler: {
+      connectionTimeout: timeoutMs,
+      requestTimeout: timeoutMs,
+      // Without it the client only warns and waits on.
+      throwOnRequestTimeout: true,
+    },
+    ...(endpoint !== undefined && { endpoint }),
+  });
+
+  /** Those that the bus did not take. */
+  async function put(batch: readonly Numbered[]): Promise<readonly Numbered[]> {
+    try {
+      const { Entries = [] } = await client.send(
+        new PutEventsCommand({
+          Entries: batch.map(({ detailType, detail }) => ({
+            EventBusName: busName,
+            Source: replySource,
+            DetailType: detailType,
+            Detail: detail,
+          })),
+        }),
+      );
+      const lost = batch.filter((_, index) => !Entries[index]?.EventId);
+      if (lost.length > 0)
+        onFailure?.(
+          Object.assign(new Error(), {
+            code: Entries.find(({ ErrorCode }) => ErrorCode)?.ErrorCode ?? 'PutEvents',
+          }),
+        );
+      return lost;
+    } catch (error) {
+      onFailure?.(error);
+      return batch;
+    }
+  }
+
+  return {
+    async publish(entries) {
+      let left: readonly Numbered[] = entries.map((entry, index) => ({ ...entry, index }));
+      for (let round = 0; left.length > 0 && round < rounds; round++) {
+        if (round > 0) await sleep(pauseMs * 2 ** round);
+        left = (await Promise.all(batches(left).map(put))).flat();
+      }
+      const lost = new Set(left.map(({ index }) => index));
+      return entries.map((_, index) => !lost.has(index));
+    },
+  };
+}
+
+type Numbered = BusDetail & { readonly index: number };
+
+function batches(entries: readonly Numbered[]): readonly (readonly Numbered[])[] {
+  const found: Numbered[][] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const size = Buffer.byteLength(entry.detail) + entry.detailType.length + replySource.length;
+    const last = found.at(-1);
+    if (last && last.length < mostEntries && bytes + size <= mostBytes) {
+      last.push(entry);
+      bytes += size;
+    } else {
+      found.push([entry]);
+      bytes = size;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,39 @@
+/** The handler of lookups by event: batches of a queue, and direct calls. */
+
+import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
+import type { Lookups } from '../lib/gateway/lookups/index.ts';
+import { toMessage } from './aws/sqs.ts';
+
+/** @returns for a queue the messages that must come again, else the reply */
+export type LookupHandler = (
+  event: unknown,
+  context: Pick<Context, 'getRemainingTimeInMillis'>,
+) => Promise<SQSBatchResponse | object>;
+
+/** What a workflow matches in `Retry`: the same lookup may be answered later. */
+export class LookupRetryable extends Error {
+  override readonly name = 'LookupRetryable';
+}
+
+/** What a workflow matches in `Catch`: trying again is of no use. */
+export class LookupFailed extends Error {
+  override readonly name = 'LookupFailed';
+}
+
+/** @param clock now, in milliseconds since the epoch */
+export function createLookupHandler(lookups: Lookups, clock: () => number = Date.now): LookupHandler {
+  return async (event, context) => {
+    const endAt = clock() + context.getRemainingTimeInMillis();
+    if (isQueueEvent(event)) {
+      const again = await lookups.batch(event.Records.map(toMessage), endAt);
+      return { batchItemFailures: again.map((itemIdentifier) => ({ itemIdentifier })) };
+    }
+    const { detail, failure } = await lookups.direct(event, endAt);
+    // Workflows tell failures by their name, and have the reply as the error's text.
+    if (failure) throw new (failure.retryable ? LookupRetryable : LookupFailed)(detail);
+    return JSON.parse(detail) as object;
+  };
+}
+
+const isQueueEvent = (event: unknown): event is SQSEvent =>
+  typeof event === 'object' && event !== null && 'Records' in event && Array.isArray(event.Records);

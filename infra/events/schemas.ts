@@ -1,0 +1,122 @@
+/**
+ * The events as JSON Schema (2020-12), each the `detail` of one: derived from the contract, and of what is
+ * read from the catalogue's entries. Requests are closed, replies open.
+ */
+
+import type { GenericSchema } from 'valibot';
+import { readsOf } from '../../functions/aws/lookup-environment.ts';
+import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
+import { eventNames } from '../../lib/events/names.ts';
+import * as contract from '../../lib/events/schemas.ts';
+import type { JsonObject } from '../open-api/json.ts';
+import { parameterSchema } from '../open-api/request.ts';
+import { namesFor } from '../open-api/schema-names.ts';
+import { createSchemas, type Schemas, type Use } from '../open-api/schemas.ts';
+
+const descriptions: Readonly<Record<string, string>> = {
+  [eventNames.quotes.requested]: 'Asks for quotes. To a bus, a queue, or the function itself.',
+  [eventNames.quotes.completed]: 'Quotes, and by name what is unknown or could not be had.',
+  [eventNames.quotes.failed]: 'A lookup of quotes had nothing to give.',
+  [eventNames.read.requested]: 'Asks for any other read of an open group, by the id of its operation.',
+  [eventNames.read.completed]: 'The answer of the upstream to a read.',
+  [eventNames.read.failed]: 'A read was refused, or not answered in time.',
+};
+
+/** By the events' names. What a deployment takes is less where groups are closed. */
+export function eventSchemas(): Readonly<Record<string, JsonObject>> {
+  const reads = readsOf(operations, openable);
+  return {
+    ...schemaOf(eventNames.quotes.requested, (schemas) =>
+      whole(schemas, contract.quoteLookupRequested, 'request'),
+    ),
+    ...schemaOf(eventNames.quotes.completed, (schemas) =>
+      whole(schemas, contract.quoteLookupCompleted, 'answer'),
+    ),
+    ...schemaOf(eventNames.quotes.failed, (schemas) => whole(schemas, contract.quoteLookupFailed, 'answer')),
+    ...schemaOf(eventNames.read.requested, (schemas) => readRequested(schemas, reads)),
+    ...schemaOf(eventNames.read.completed, (schemas) => readCompleted(schemas, reads)),
+    ...schemaOf(eventNames.read.failed, (schemas) => whole(schemas, contract.readFailed, 'answer')),
+  };
+}
+
+function schemaOf(name: string, make: (schemas: Schemas) => JsonObject): Record<string, JsonObject> {
+  const schemas = createSchemas(namesFor([]), '3.1');
+  const schema = make(schemas);
+  const definitions = schemas.components();
+  const text = JSON.stringify({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: `urn:countersign:event:${name}`,
+    title: name,
+    description: descriptions[name],
+    ...schema,
+    ...(Object.keys(definitions).length > 0 && { $defs: definitions }),
+  });
+  return { [name]: JSON.parse(text.replaceAll('"#/components/schemas/', '"#/$defs/')) as JsonObject };
+}
+
+const whole = (schemas: Schemas, schema: GenericSchema, use: Use) => schemas.of(schema, use);
+
+/** Each operation takes its own parameters. */
+function readRequested(schemas: Schemas, reads: readonly Operation[]): JsonObject {
+  const { properties, required, ...rest } = whole(schemas, contract.readRequested, 'request');
+  const { operation: _, query: __, body: ___, ...common } = properties as JsonObject;
+  return {
+    type: 'object',
+    required: required ?? [],
+    properties: { operation: { enum: reads.map(({ id }) => id) } },
+    oneOf: reads.map((operation) => ({
+      title: operation.id,
+      ...rest,
+      properties: {
+        ...common,
+        operation: { const: operation.id },
+        query: queryOf(operation),
+        ...(operation.body && { body: schemas.of(operation.body, 'request') }),
+      },
+      required: [
+        ...(isRequired(operation) ? ['query'] : []),
+        ...(operation.body ? ['body'] : []),
+        'operation',
+      ],
+    })),
+  };
+}
+
+function queryOf({ query, anyQuery }: Operation): JsonObject {
+  const required = Object.keys(query).filter((name) => query[name]?.required);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(query).map(([name, parameter]) => [
+        name,
+        { description: parameter.description, ...parameterSchema(parameter) },
+      ]),
+    ),
+    ...(required.length > 0 && { required }),
+    ...(!anyQuery && { additionalProperties: false }),
+  };
+}
+
+const isRequired = ({ query }: Operation) => Object.values(query).some(({ required }) => required);
+
+/** Each operation answers in its own form, or in pieces of its text. */
+function readCompleted(schemas: Schemas, reads: readonly Operation[]): JsonObject {
+  const { properties, ...rest } = whole(schemas, contract.readCompleted, 'answer');
+  const { answer: _, ...common } = properties as JsonObject;
+  return {
+    ...rest,
+    properties: common,
+    oneOf: [
+      ...reads.map((operation) => ({
+        title: operation.id,
+        properties: {
+          operation: { const: operation.id },
+          answer: schemas.of(operation.response, 'answer'),
+          parts: { const: 1 },
+        },
+        required: ['answer'],
+      })),
+      { title: 'In pieces', properties: { parts: { minimum: 2 } }, required: ['text'] },
+    ],
+  };
+}

@@ -1,0 +1,22 @@
+/** What a deployer may configure of lookups by event. */
+
+import * as v from 'valibot';
+import { whole } from './schema-parts.ts';
+
+/** With nothing left open. */
+export interface EventsConfig {
+  readonly concurrency: number;
+  readonly archiveDays?: number | undefined;
+  readonly alarmTopic?: string | undefined;
+}
+
+const topicFault = 'takes the ARN of an SNS topic';
+
+export const events = v.strictObject({
+  // Lambda takes no less than 2 for a queue.
+  concurrency: v.optional(whole(2, 1000), 2),
+  archiveDays: v.optional(whole(1, 3650)),
+  alarmTopic: v.optional(
+    v.pipe(v.string(topicFault), v.regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, topicFault)),
+  ),
+});

@@ -1,0 +1,231 @@
+/**
+ * Reads what came as a request: the bare JSON, or the envelope of an event bus around it. What is no request
+ * is told in words, with as much of its id as could be read.
+ */
+
+import * as v from 'valibot';
+import { getStockSnapshots } from '../catalogue/market-data/index.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import { check } from '../gateway/check.ts';
+import { isRefusal } from '../gateway/refusals.ts';
+import { eventNames, type LookupKind } from './names.ts';
+import * as schemas from './schemas.ts';
+
+/** What every request says besides what it asks for. */
+interface Common {
+  readonly requestId: string;
+  readonly maxAgeSeconds?: number;
+  /** Since the epoch. */
+  readonly deadlineMs?: number;
+  readonly deadlineSeconds?: number;
+  /** The same for the same question, however it was written and whatever its deadline. */
+  readonly content: string;
+  /** The operation's checked query, for quotes without the symbols. */
+  readonly query: readonly (readonly [name: string, value: string])[];
+  /** It was put on the bus again on purpose, so that whoever lost the reply has it again. */
+  readonly isReplay: boolean;
+}
+
+export interface QuoteLookup extends Common {
+  readonly kind: 'quotes';
+  /** Each once, in the order given. */
+  readonly symbols: readonly string[];
+  readonly category: string;
+}
+
+export interface Read extends Common {
+  readonly kind: 'read';
+  readonly operation: Operation;
+  /** JSON text; absent where the operation takes none. */
+  readonly body?: string;
+}
+
+export type Lookup = QuoteLookup | Read;
+
+export interface LookupFault {
+  readonly name: string;
+  readonly detail: string;
+  readonly allowed?: string;
+  readonly received?: string;
+}
+
+export type ParsedRequest =
+  | { readonly ok: true; readonly lookup: Lookup }
+  | {
+      readonly ok: false;
+      /** All faults in one line, for people. */
+      readonly reason: string;
+      readonly faults: readonly LookupFault[];
+      readonly kind: LookupKind;
+      /** As far as it has a good one, so that its sender can be told. */
+      readonly requestId?: string;
+    };
+
+/**
+ * @param came an object, or the text of a queue's message
+ * @param operations those that may be read; what is not among them does not exist here
+ */
+export function parseRequest(came: unknown, operations: readonly Operation[]): ParsedRequest {
+  const json = typeof came === 'string' ? parseJson(came) : came;
+  if (!isObject(json)) return refused('quotes', undefined, [{ name: '/', detail: 'not a JSON object' }]);
+  if (!('detail-type' in json)) return parseDetail(json, 'operation' in json ? 'read' : 'quotes', operations);
+
+  const type = json['detail-type'];
+  const kind = (Object.keys(eventNames) as LookupKind[]).find((one) => eventNames[one].requested === type);
+  if (!kind)
+    return refused('quotes', json.detail, [
+      {
+        name: 'detail-type',
+        detail: 'no request',
+        allowed: `one of ${Object.values(eventNames)
+          .map(({ requested }) => requested)
+          .join(', ')}`,
+        received: shown(type),
+      },
+    ]);
+  return parseDetail(json.detail, kind, operations, 'replay-name' in json);
+}
+
+function parseDetail(
+  detail: unknown,
+  kind: LookupKind,
+  operations: readonly Operation[],
+  isReplay = false,
+): ParsedRequest {
+  return kind === 'quotes' ? parseQuotes(detail, isReplay) : parseRead(detail, operations, isReplay);
+}
+
+function parseQuotes(detail: unknown, isReplay: boolean): ParsedRequest {
+  const parsed = v.safeParse(schemas.quoteLookupRequested, detail);
+  if (!parsed.success) return refused('quotes', detail, parsed.issues.map(faultOf));
+  const { symbols: given, category, ...rest } = parsed.output;
+  const symbols = [...new Set(given)];
+  const flags = (['extend_hour_required', 'overnight_required'] as const).filter((flag) => rest[flag]);
+  const query = [['category', category], ...flags.map((flag) => [flag, 'true'])] as [string, string][];
+  const content = JSON.stringify(['quotes', symbols, query, rest.max_age_seconds ?? null]);
+  return {
+    ok: true,
+    lookup: { kind: 'quotes', symbols, category, query, content, ...commonOf(rest), isReplay },
+  };
+}
+
+function parseRead(detail: unknown, operations: readonly Operation[], isReplay: boolean): ParsedRequest {
+  const parsed = v.safeParse(schemas.readRequested, detail);
+  if (!parsed.success) return refused('read', detail, parsed.issues.map(faultOf));
+  const { operation: id, query = {}, body, ...rest } = parsed.output;
+  const operation = operations.find((one) => one.id === id);
+  if (!operation || operation.sideEffect) {
+    const what = operation
+      ? 'it has a side effect, and only reads are made by event'
+      : 'no such operation, or its group is not open here';
+    return refused('read', detail, [{ name: 'operation', detail: what, received: shown(id) }]);
+  }
+  const text = body && JSON.stringify(body);
+  const checked = check(operation, {
+    method: operation.method,
+    path: operation.path,
+    query: Object.entries(query).map(([name, value]) => [name, [value].flat().join(',')] as const),
+    headers: {},
+    requestId: rest.request_id,
+    ...(text !== undefined && { body: new TextEncoder().encode(text) }),
+  });
+  if (isRefusal(checked))
+    return refused(
+      'read',
+      detail,
+      checked.errors ?? [{ name: 'body', detail: checked.detail ?? checked.code }],
+    );
+  const content = JSON.stringify([
+    'read',
+    id,
+    [...checked.query].sort(byName),
+    checked.body,
+    rest.max_age_seconds ?? null,
+  ]);
+  return {
+    ok: true,
+    lookup: {
+      kind: 'read',
+      operation,
+      query: checked.query,
+      ...(operation.body && { body: checked.body }),
+      content,
+      ...commonOf(rest),
+      isReplay,
+    },
+  };
+}
+
+const byName = ([one]: readonly [string, string], [other]: readonly [string, string]) =>
+  one < other ? -1 : 1;
+
+interface GivenCommon {
+  readonly request_id: string;
+  readonly max_age_seconds?: number | undefined;
+  readonly deadline?: string | undefined;
+  readonly deadline_seconds?: number | undefined;
+}
+
+const commonOf = ({
+  request_id,
+  max_age_seconds: age,
+  deadline,
+  deadline_seconds: seconds,
+}: GivenCommon) => ({
+  requestId: request_id,
+  ...(age !== undefined && { maxAgeSeconds: age }),
+  ...(deadline !== undefined && { deadlineMs: Date.parse(deadline) }),
+  ...(seconds !== undefined && { deadlineSeconds: seconds }),
+});
+
+function refused(kind: LookupKind, detail: unknown, faults: readonly LookupFault[]): ParsedRequest {
+  const id = v.safeParse(schemas.requestId, isObject(detail) ? detail.request_id : undefined);
+  const shownFaults = faults.slice(0, mostFaults).map(({ name, detail: what, allowed, received }) => ({
+    name,
+    detail: what,
+    ...(allowed !== undefined && { allowed }),
+    ...(received !== undefined && { received }),
+  }));
+  return {
+    ok: false,
+    kind,
+    faults: shownFaults,
+    reason: shownFaults.map(({ name, detail: what }) => `${name}: ${what}`).join('; '),
+    ...(id.success && { requestId: id.output }),
+  };
+}
+
+/** A hostile request could be wrong in thousands of places. */
+const mostFaults = 20;
+
+function faultOf({ path, expected, message, received, type }: v.BaseIssue<unknown>): LookupFault {
+  const name = (path ?? []).map(({ key }) => String(key)).join('.') || '/';
+  if (received === 'undefined') return { name, detail: 'required' };
+  if (expected === 'never') return { name, detail: 'no member of this event' };
+  const inWords = type === 'regex' || type === 'check';
+  return {
+    name,
+    detail: 'not an allowed value',
+    allowed: inWords ? message : (expected ?? message),
+    received: shown(received),
+  };
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What quotes are asked of. */
+export const quoteOperation: Operation = getStockSnapshots;

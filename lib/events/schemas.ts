@@ -1,0 +1,172 @@
+/**
+ * The contract: what stands in the `detail` of each event. Requests are strict, because a misspelt member
+ * would be a wish that nobody heard; replies are open, because they may come to say more.
+ */
+
+import * as v from 'valibot';
+import { getStockSnapshots } from '../catalogue/market-data/index.ts';
+import { longestDeadlineSeconds } from './names.ts';
+
+const { symbols, category } = getStockSnapshots.query;
+
+/** Symbols of one lookup. Beyond what one call of the upstream takes: lookups are cut into calls anyhow. */
+export const mostSymbols = 500;
+
+/** Of the requester's making, and good for a rule's pattern, a log line and a key. */
+export const requestId = v.pipe(
+  v.string(),
+  v.regex(
+    /^[A-Za-z0-9][A-Za-z0-9._:/#@=+-]{0,255}$/,
+    '1 to 256 letters, digits and . _ : / # @ = + -, beginning with a letter or digit',
+  ),
+  v.description('Names the request; its reply has the same. A request with an id of another is refused.'),
+);
+
+const isMoment = (text: string) => !Number.isNaN(Date.parse(text));
+
+const common = {
+  request_id: requestId,
+  max_age_seconds: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.maxValue(86_400),
+      v.description('How old the answer may be. When absent, as old as interactive callers get it.'),
+    ),
+  ),
+  deadline: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^2\d{3}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/,
+        'a moment in UTC, like 2026-10-21T13:30:00Z',
+      ),
+      v.check(isMoment, 'a moment that exists'),
+      v.description(
+        `After it the reply is a failure. Beside deadline_seconds the earlier counts; at most ${longestDeadlineSeconds / 3600} hours ahead.`,
+      ),
+    ),
+  ),
+  deadline_seconds: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.maxValue(longestDeadlineSeconds),
+      v.description('The deadline, counted from when the request came into the queue. Default 300.'),
+    ),
+  ),
+};
+
+const symbol = v.pipe(
+  v.string(),
+  v.regex(
+    new RegExp(symbols.json.pattern),
+    'a symbol: printable, without a comma, an & or a space at an end',
+  ),
+  v.maxLength(64),
+);
+
+export const quoteLookupRequested = v.strictObject({
+  ...common,
+  symbols: v.pipe(v.array(symbol), v.minLength(1), v.maxLength(mostSymbols)),
+  category: category.schema,
+  extend_hour_required: v.optional(v.boolean()),
+  overnight_required: v.optional(v.boolean()),
+});
+
+const value = v.union([v.string(), v.number(), v.boolean()]);
+
+/** The operation's own parameters are checked by the catalogue's entry. */
+export const readRequested = v.strictObject({
+  ...common,
+  operation: v.pipe(v.string(), v.description('Id of a read operation of an open group.')),
+  query: v.optional(v.record(v.string(), v.union([value, v.array(value)]))),
+  body: v.optional(v.record(v.string(), v.unknown())),
+});
+
+const part = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** A reply that is too large for one entry of a bus comes in several events. */
+const parts = {
+  part: v.pipe(part, v.description('Which of the events of this reply it is, from 1.')),
+  parts: v.pipe(part, v.description('How many events the reply has: 1 unless it is too large for one.')),
+};
+
+const asOf = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/, 'a moment in UTC'),
+  v.description('The upstream was asked then or later, for all that is in the reply.'),
+);
+
+export const quoteLookupCompleted = v.looseObject({
+  request_id: requestId,
+  ...parts,
+  category: v.string(),
+  as_of: asOf,
+  quotes: v.pipe(
+    getStockSnapshots.response,
+    v.description('Of this part: the upstream’s records, not a byte of them changed.'),
+  ),
+  unknown: v.pipe(v.array(v.string()), v.description('Symbols that the upstream does not know.')),
+  missing: v.pipe(
+    v.array(v.looseObject({ symbol: v.string(), code: v.string() })),
+    v.description('Symbols that could not be had before the deadline, and why.'),
+  ),
+});
+
+const failure = {
+  request_id: requestId,
+  code: v.pipe(
+    v.string(),
+    v.nonEmpty(),
+    v.description('deadline_passed, invalid_request, or a code of the gateway’s refusals.'),
+  ),
+  retryable: v.pipe(
+    v.boolean(),
+    v.description('Whether the same request, under a new id, may be answered later.'),
+  ),
+  detail: v.pipe(v.string(), v.description('Why, for people.')),
+  errors: v.optional(
+    v.pipe(
+      v.array(
+        v.looseObject({
+          name: v.string(),
+          detail: v.string(),
+          allowed: v.optional(v.string()),
+          received: v.optional(v.string()),
+        }),
+      ),
+      v.description('Each wrong part of the request.'),
+    ),
+  ),
+  upstream: v.optional(
+    v.pipe(
+      v.looseObject({
+        status: v.pipe(v.number(), v.integer()),
+        error_code: v.optional(v.string()),
+        message: v.optional(v.string()),
+      }),
+      v.description('What the upstream said when it refused.'),
+    ),
+  ),
+};
+
+export const quoteLookupFailed = v.looseObject(failure);
+
+export const readFailed = v.looseObject({ ...failure, operation: v.optional(v.string()) });
+
+export const readCompleted = v.looseObject({
+  request_id: requestId,
+  ...parts,
+  operation: v.string(),
+  as_of: asOf,
+  answer: v.optional(v.pipe(v.unknown(), v.description('The upstream’s answer, where it fits one event.'))),
+  text: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('Otherwise a piece of its JSON text: joined in order of `part` they are the answer.'),
+    ),
+  ),
+});

@@ -1,0 +1,39 @@
+/** The events as types, all of them derived from the contract and the catalogue. */
+
+import type { InferInput, InferOutput } from 'valibot';
+import type { Operation } from '../catalogue/operation.ts';
+import type { Given, Got, QueryOf, ResultOf } from '../client/types.ts';
+import type { eventNames } from './names.ts';
+import type * as schemas from './schemas.ts';
+
+export type QuoteLookupRequested = Given<InferInput<typeof schemas.quoteLookupRequested>>;
+export type QuoteLookupCompleted = Got<InferOutput<typeof schemas.quoteLookupCompleted>>;
+export type QuoteLookupFailed = Got<InferOutput<typeof schemas.quoteLookupFailed>>;
+
+type Wishes = Omit<Given<InferInput<typeof schemas.readRequested>>, 'operation' | 'query' | 'body'>;
+
+/** @template O the operation that is read */
+export interface ReadRequested<O extends Operation = Operation> extends Wishes {
+  readonly operation: O['id'];
+  readonly query?: Operation extends O ? Readonly<Record<string, unknown>> : QueryOf<O>;
+  readonly body?: unknown;
+}
+
+export type ReadCompleted<O extends Operation = Operation> = Omit<
+  Got<InferOutput<typeof schemas.readCompleted>>,
+  'answer'
+> & { answer?: Operation extends O ? unknown : ResultOf<O> };
+export type ReadFailed = Got<InferOutput<typeof schemas.readFailed>>;
+
+/** What asks, ready to be put on a bus or, its detail alone, into the queue. */
+export interface RequestEvent<D> {
+  readonly detailType: (typeof eventNames)[keyof typeof eventNames]['requested'];
+  readonly detail: D;
+}
+
+/** What answers, told apart by `detailType`. */
+export type Reply =
+  | { readonly detailType: 'QuoteLookupCompleted'; readonly detail: QuoteLookupCompleted }
+  | { readonly detailType: 'QuoteLookupFailed'; readonly detail: QuoteLookupFailed }
+  | { readonly detailType: 'ReadCompleted'; readonly detail: ReadCompleted }
+  | { readonly detailType: 'ReadFailed'; readonly detail: ReadFailed };

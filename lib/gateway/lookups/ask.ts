@@ -1,0 +1,189 @@
+/**
+ * Asks the gateway for what a batch wants, a few calls at a time. What is used up for one call is so for the
+ * next: after a refusal of the budget, or several failures in a row, the rest of the batch waits unasked.
+ */
+
+import { type Lookup, type QuoteLookup, quoteOperation, type Read } from '../../events/parse-request.ts';
+import type { Gateway } from '../gateway.ts';
+import type { GatewayResponse } from '../http.ts';
+import { defaultFigures } from '../quotes/figures.ts';
+import { cutRecords } from '../quotes/records.ts';
+import { type Failure, failureOf, isRejection } from './failure.ts';
+import { cutKnown } from './known.ts';
+import { mapLimited } from './map-limited.ts';
+import { mergeLookups, type QuoteCall, viewOf } from './merge.ts';
+
+/** What became of one symbol, or of a read. */
+export type Had =
+  | { readonly kind: 'had'; readonly bytes: Uint8Array; readonly askedAt: number }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+export interface Asked {
+  symbol(lookup: QuoteLookup, symbol: string): Had;
+  read(lookup: Read): Had;
+  /** How often the gateway was asked. */
+  readonly calls: number;
+}
+
+export interface AskOptions {
+  readonly gateway: Gateway;
+  readonly clock: () => number;
+  /** When the answers must be there. */
+  readonly deadline: number;
+  /** Names the calls in the log. */
+  readonly requestId: string;
+}
+
+interface Answer {
+  readonly response: GatewayResponse;
+  /** When it was asked for. */
+  readonly at: number;
+}
+
+/** Without an answer when it was not even asked for. */
+type Failed = { readonly failure: Failure } & Partial<Answer>;
+
+/** Calls at once. More would only wait for each other's permissions. */
+const atOnce = 4;
+/** So many failures of an operation in a row, and it is left alone for the rest of the batch. */
+const mostFailures = 3;
+/** Calls that look for a symbol which the upstream does not know, in a batch. */
+const mostHalvings = 24;
+const mostSymbolsOfCall = quoteOperation.query.symbols?.list?.maxItems ?? 100;
+
+export async function askAll(lookups: readonly Lookup[], options: AskOptions): Promise<Asked> {
+  const { gateway, clock, deadline, requestId } = options;
+  const symbols = new Map<string, Had>();
+  const reads = new Map<string, Had>();
+  const stopped = new Map<string, Failure>();
+  const failures = new Map<string, number>();
+  let calls = 0;
+  let halvings = 0;
+
+  async function ask(
+    operation: Read['operation'],
+    query: readonly (readonly [string, string])[],
+    { body, maxAgeSeconds }: { readonly body?: string; readonly maxAgeSeconds?: number },
+  ): Promise<Answer | Failed> {
+    const keys = [`limit ${operation.limit}`, `operation ${operation.id}`] as const;
+    for (const key of keys) {
+      const reason = stopped.get(key);
+      if (reason) return { failure: reason };
+    }
+    const at = clock();
+    const response = await gateway.handle({
+      method: operation.method,
+      path: operation.path,
+      query,
+      headers: maxAgeSeconds === undefined ? {} : { 'cache-control': `max-age=${maxAgeSeconds}` },
+      requestId: `${requestId}-${++calls}`,
+      deadline,
+      caller: 'events',
+      priority: 'events',
+      ...(body !== undefined && { body: new TextEncoder().encode(body) }),
+    });
+    if (response.status === 200) {
+      failures.set(operation.id, 0);
+      return { response, at };
+    }
+    const failure = failureOf(response);
+    if (failure.code === 'budget_used_up') stopped.set(keys[0], failure);
+    else if (failure.retryable) {
+      const inRow = (failures.get(operation.id) ?? 0) + 1;
+      failures.set(operation.id, inRow);
+      if (inRow >= mostFailures) stopped.set(keys[1], failure);
+    }
+    return { failure, response, at };
+  }
+
+  async function askQuotes(call: QuoteCall): Promise<void> {
+    const { view, query, symbols: wanted, maxAgeSeconds } = call;
+    const all = (had: Had) => {
+      for (const symbol of wanted) symbols.set(keyOf(view, symbol), had);
+    };
+    const pairs = [['symbols', wanted.join(',')] as const, ...query];
+    const answer = await ask(quoteOperation, pairs, {
+      ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
+    });
+    if ('failure' in answer) {
+      const { failure } = answer;
+      if (!isRejection(failure)) {
+        all({ kind: 'failed', failure });
+        return askedOfKnown(answer, wanted, maxAgeSeconds, (symbol, had) =>
+          symbols.set(keyOf(view, symbol), had),
+        );
+      }
+      if (wanted.length === 1) return all({ kind: 'unknown' });
+      // One of them is bad. Nobody else's quotes may depend on who that is.
+      if (halvings >= mostHalvings) return all({ kind: 'failed', failure: { ...failure, retryable: true } });
+      halvings += 2;
+      const middle = Math.ceil(wanted.length / 2);
+      await askQuotes({ ...call, symbols: wanted.slice(0, middle) });
+      return askQuotes({ ...call, symbols: wanted.slice(middle) });
+    }
+    const records = cutRecords(answer.response.body);
+    if (!records) return all({ kind: 'failed', failure: notRecords });
+    const askedAt = answer.at - ageMsOf(answer.response);
+    for (const symbol of wanted) {
+      const bytes = records.get(symbol);
+      symbols.set(keyOf(view, symbol), bytes ? { kind: 'had', bytes, askedAt } : { kind: 'unknown' });
+    }
+  }
+
+  async function askRead(lookup: Read): Promise<void> {
+    const answer = await ask(lookup.operation, lookup.query, lookup);
+    const had: Had =
+      'failure' in answer
+        ? { kind: 'failed', failure: answer.failure }
+        : { kind: 'had', bytes: answer.response.body, askedAt: answer.at - ageMsOf(answer.response) };
+    reads.set(lookup.content, had);
+  }
+
+  const quotes = lookups.filter((one) => one.kind === 'quotes');
+  // The same read, asked by several, is one.
+  const distinct = new Map(lookups.flatMap((one) => (one.kind === 'read' ? [[one.content, one]] : [])));
+  const tasks = [
+    ...mergeLookups(quotes, mostSymbolsOfCall).map((call) => () => askQuotes(call)),
+    ...[...distinct.values()].map((lookup) => () => askRead(lookup)),
+  ];
+  await mapLimited(tasks, atOnce, (task) => task());
+  return {
+    symbol: (lookup, symbol) => symbols.get(keyOf(viewOf(lookup), symbol)) ?? notAsked,
+    read: (lookup) => reads.get(lookup.content) ?? notAsked,
+    calls,
+  };
+}
+
+/** Beside a refusal stands what is known of the others: for many it is all that they asked for. */
+function askedOfKnown(
+  { response, at = 0 }: Failed,
+  wanted: readonly string[],
+  maxAgeSeconds: number | undefined,
+  set: (symbol: string, had: Had) => void,
+): void {
+  if (!response) return;
+  const bound = maxAgeSeconds === undefined ? defaultFigures.boundMs : maxAgeSeconds * 1000;
+  const known = cutKnown(response.body);
+  for (const symbol of wanted) {
+    const record = known.get(symbol);
+    if (record && record.ageMs <= bound)
+      set(symbol, { kind: 'had', bytes: record.bytes, askedAt: at - record.ageMs });
+  }
+}
+
+const keyOf = (view: string, symbol: string) => `${view} ${symbol}`;
+
+/** Shared answers say how old they are; another one is new. */
+const ageMsOf = ({ headers }: GatewayResponse) => 1000 * (Number(headers.age) || 0);
+
+const notRecords: Failure = {
+  code: 'upstream_broken_answer',
+  retryable: true,
+  detail: 'The upstream’s answer is no list of records.',
+};
+
+const notAsked: Had = {
+  kind: 'failed',
+  failure: { code: 'gateway_error', retryable: true, detail: 'The gateway failed.' },
+};

@@ -1,0 +1,220 @@
+/**
+ * Lookups by event: a batch of messages in, replies on a bus out. A request that dies with its function comes
+ * back with its message, and whoever takes it then finds in the store how far it had come: there is one reply
+ * to each id, however often it is delivered, and it is kept before it is published.
+ */
+
+import type { Operation } from '../../catalogue/operation.ts';
+import { type Lookup, parseRequest } from '../../events/parse-request.ts';
+import type { Gateway } from '../gateway.ts';
+import { askAll } from './ask.ts';
+import { deadlineOf } from './deadline.ts';
+import { createDirect, type DirectReply } from './direct.ts';
+import { answerTooLarge, deadlinePassed, invalid, type Refused } from './failure.ts';
+import { mapLimited } from './map-limited.ts';
+import type {
+  LookupBus,
+  LookupMessage,
+  LookupQueue,
+  LookupReport,
+  LookupStore,
+  StoredReply,
+  Wait,
+} from './ports.ts';
+import { failedReply, failedReplyTo } from './replies.ts';
+import { settle } from './settle.ts';
+import { createTally } from './tally.ts';
+
+export interface LookupsOptions {
+  readonly gateway: Gateway;
+  /** What may be read; should be what the gateway offers. Those with a side effect are refused here. */
+  readonly operations: readonly Operation[];
+  readonly store: LookupStore;
+  readonly queue: LookupQueue;
+  readonly bus: LookupBus;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+  /** From 0 to below 1. */
+  readonly random?: () => number;
+  /** How long a request is remembered; must be longer than its message can lie in a queue. Default 15 days. */
+  readonly rememberMs?: number;
+  /** Told of every batch and direct call when it is done. */
+  readonly report?: (report: LookupReport) => void;
+}
+
+export interface Lookups {
+  /**
+   * @param endAt when the platform stops waiting
+   * @returns the ids of messages that must come again; all others are done with. Resolves always.
+   */
+  batch(messages: readonly LookupMessage[], endAt: number): Promise<readonly string[]>;
+  /** Without store, queue and bus: the caller has the reply, and asks again himself. */
+  direct(event: unknown, endAt: number): Promise<DirectReply>;
+}
+
+/** For keeping and publishing what was had. */
+const publishingMs = 3000;
+/** Calls of the store at once. */
+const atOnce = 16;
+const dayMs = 86_400_000;
+
+interface Job {
+  readonly message: LookupMessage;
+  readonly lookup: Lookup;
+}
+
+interface Ready {
+  readonly message: LookupMessage;
+  readonly id: string;
+  readonly reply: StoredReply;
+  readonly outcome: 'answered' | 'failed' | 'again';
+}
+
+export function createLookups(options: LookupsOptions): Lookups {
+  const { gateway, operations, store, queue, bus, clock = Date.now, random = Math.random } = options;
+  const { rememberMs = 15 * dayMs, report = () => {} } = options;
+
+  async function batch(messages: readonly LookupMessage[], endAt: number): Promise<readonly string[]> {
+    const owner = crypto.randomUUID();
+    const tally = createTally(report);
+    const jobs: Job[] = [];
+    const ready: Ready[] = [];
+    const waits: Wait[] = [];
+
+    /** Whatever fails of ours is no fault of the request: its message comes again. */
+    const guarded = (message: LookupMessage, run: () => Promise<void>) =>
+      run().catch((cause: unknown) => tally.leave(message, cause));
+    const claim = async (id: string, hash: string) => {
+      const now = clock();
+      return store.claim({ id, hash, owner, now, leaseUntil: endAt, expiresAt: now + rememberMs });
+    };
+    const waitForOwner = (message: LookupMessage, until: number) =>
+      waits.push({ message, seconds: secondsOf(until - clock() + 1000) });
+
+    async function keep(job: Job, reply: StoredReply, outcome: Ready['outcome']): Promise<void> {
+      const { message, lookup } = job;
+      const kept = await store.answer(lookup.requestId, owner, reply);
+      if (kept === 'too_large') return keep(job, failedReply(lookup, answerTooLarge), 'failed');
+      // Another took it over, because we looked dead. What he says counts, if he is not so himself.
+      if (kept === 'lost') return void waitForOwner(message, endAt);
+      ready.push({ message, id: lookup.requestId, reply, outcome });
+    }
+
+    async function take(job: Job): Promise<void> {
+      const { message, lookup } = job;
+      const taken = await claim(lookup.requestId, await hashOf(lookup.content));
+      switch (taken.kind) {
+        case 'busy':
+          tally.count('duplicates');
+          waitForOwner(message, taken.until);
+          return;
+        case 'other':
+          return poison(message, 'id_conflict: another request had this request_id');
+        case 'published':
+          tally.count('duplicates');
+          if (lookup.isReplay)
+            ready.push({ message, id: lookup.requestId, reply: taken.reply, outcome: 'again' });
+          return;
+        case 'ours':
+          if (taken.reply)
+            ready.push({ message, id: lookup.requestId, reply: taken.reply, outcome: 'again' });
+          else if (deadlineOf(lookup, message.sentAt) <= clock())
+            await keep(job, failedReply(lookup, deadlinePassed), 'failed');
+          else jobs.push(job);
+      }
+    }
+
+    /** Copies of a request in one batch are one; another request with its id is poison. */
+    async function takeAll(copies: readonly Job[]): Promise<void> {
+      const seen = new Set<string>();
+      for (const job of copies) {
+        if (seen.has(job.lookup.content) && !job.lookup.isReplay) tally.count('duplicates');
+        else await guarded(job.message, () => take(job));
+        seen.add(job.lookup.content);
+      }
+    }
+
+    /** To the dead letters at once; and its sender is told, if there is one to tell. */
+    async function poison(message: LookupMessage, reason: string, parsed?: Refused): Promise<void> {
+      await queue.deadLetter(message, reason);
+      tally.count('poisoned');
+      if (parsed?.requestId === undefined) return;
+      const id = parsed.requestId;
+      const taken = await claim(id, await hashOf(message.body));
+      if (taken.kind !== 'ours') return;
+      const reply = taken.reply ?? failedReplyTo(parsed.kind, { request_id: id }, invalid(parsed));
+      if (taken.reply || (await store.answer(id, owner, reply)) === 'kept')
+        ready.push({ message, id, reply, outcome: 'again' });
+    }
+
+    async function publish(): Promise<void> {
+      const entries = ready.flatMap(({ reply: { detailType, details } }, index) =>
+        details.map((detail) => ({ index, detailType, detail })),
+      );
+      const taken = await bus.publish(entries).catch((cause: unknown) => {
+        tally.cause(cause);
+        return [];
+      });
+      const lost = new Set(entries.flatMap(({ index }, at) => (taken[at] ? [] : [index])));
+      await mapLimited([...ready.entries()], atOnce, async ([index, { message, id, outcome }]) => {
+        if (lost.has(index)) return tally.leave(message);
+        if (outcome !== 'again') tally.settled(outcome, clock() - message.sentAt);
+        // Should this fail, a copy of the message would publish the same again; the message itself is done.
+        await store.published(id, clock()).catch(tally.cause);
+      });
+    }
+
+    const read = messages.map((message) => ({ message, parsed: parseRequest(message.body, operations) }));
+    const requests = read.flatMap(({ message, parsed }) =>
+      parsed.ok ? [{ message, lookup: parsed.lookup }] : [],
+    );
+    await mapLimited(byRequest(requests), atOnce, takeAll);
+    // After the good ones, of which it might have an id.
+    await mapLimited(read, atOnce, async ({ message, parsed }) => {
+      if (!parsed.ok)
+        await guarded(message, () => poison(message, `invalid_request: ${parsed.reason}`, parsed));
+    });
+
+    const asked = await askAll(
+      jobs.map(({ lookup }) => lookup),
+      { gateway, clock, deadline: endAt - publishingMs, requestId: owner },
+    );
+    tally.calls(asked.calls);
+    await mapLimited(jobs, atOnce, (job) =>
+      guarded(job.message, async () => {
+        const { message, lookup } = job;
+        const deadline = deadlineOf(lookup, message.sentAt);
+        const settled = settle(lookup, asked, { now: clock(), deadline, waits: message.waits, random });
+        if (settled.kind === 'reply')
+          return keep(job, settled.reply, settled.failure ? 'failed' : 'answered');
+        tally.count('waiting');
+        // Should this fail, the copy waits until the claim runs out by itself.
+        await store.release(lookup.requestId, owner).catch(tally.cause);
+        waits.push({ message, seconds: secondsOf(settled.waitMs) });
+      }),
+    );
+    await publish();
+    if (waits.length > 0) for (const message of await queue.putAgain(waits)) tally.leave(message);
+    return tally.done();
+  }
+
+  return { batch, direct: createDirect({ gateway, operations, clock, random, report }) };
+}
+
+/** Each request with its copies. */
+function byRequest(jobs: readonly Job[]): readonly (readonly Job[])[] {
+  const groups = new Map<string, Job[]>();
+  for (const job of jobs) {
+    const group = groups.get(job.lookup.requestId);
+    if (group) group.push(job);
+    else groups.set(job.lookup.requestId, [job]);
+  }
+  return [...groups.values()];
+}
+
+const secondsOf = (ms: number) => Math.min(900, Math.max(1, Math.ceil(ms / 1000)));
+
+async function hashOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -1,0 +1,41 @@
+/**
+ * A budget for whoever can wait. The budget itself lets the more urgent go first while they ask; but what was
+ * taken in a burst a moment before they ask is gone for the rest of the window. So lookups take freely while
+ * much is left, and below a reserve only now and then.
+ */
+
+import type { Budget, BudgetReport } from '../budget/index.ts';
+
+export interface PoliteOptions {
+  /** So many permissions of the widest limit are left to others, as far as can be known. */
+  readonly reserve: number;
+  /** Below the reserve one permission is taken, and then none for so long. */
+  readonly pauseMs: number;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+export interface PoliteBudget {
+  /** To be told what the budget reports. */
+  hear(report: BudgetReport): void;
+  /** Asks the budget, unless it is time to leave something to others. */
+  around(budget: Budget): Budget;
+}
+
+export function createPoliteBudget({ reserve, pauseMs, clock = Date.now }: PoliteOptions): PoliteBudget {
+  let notBefore = Number.NEGATIVE_INFINITY;
+  return {
+    hear(report) {
+      if (report.kind === 'given')
+        notBefore = report.left < reserve ? clock() + pauseMs : Number.NEGATIVE_INFINITY;
+    },
+    around: (budget) => ({
+      async ask(call) {
+        const retryAfterMs = notBefore - clock();
+        if (call.priority !== 'events' || retryAfterMs <= 0) return budget.ask(call);
+        return { ok: false, reason: 'used_up', retryAfterMs };
+      },
+      close: (...given) => budget.close(...given),
+    }),
+  };
+}

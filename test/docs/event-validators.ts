@@ -1,0 +1,46 @@
+/** The published schemas of the events, as a consumer uses them, and how to spoil what they accept. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+
+export const folder = join(import.meta.dirname, '../../docs/events');
+
+/** By the event's name: whether a detail is one. */
+export type Validators = Readonly<Record<string, (detail: unknown) => boolean>>;
+
+export function eventValidators(): Validators {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false, strictRequired: false });
+  // What generators read, and the forms of texts, which have patterns besides.
+  ajv.addKeyword('x-extensible-enum');
+  for (const format of ['decimal', 'int64', 'date', 'date-time', 'uri']) ajv.addFormat(format, true);
+  return Object.fromEntries(
+    readdirSync(folder).map((file) => {
+      const validate = ajv.compile(JSON.parse(readFileSync(join(folder, file), 'utf8')));
+      return [file.replace(/\.json$/, ''), (detail: unknown) => validate(detail)] as const;
+    }),
+  );
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Members that may be anything at all. */
+const free = new Set(['answer', 'body']);
+
+/**
+ * Each wrong in one way: a required member is missing, a member has another type, and in a request there is
+ * one that nobody knows.
+ */
+export function mutated(detail: Members, isRequest: boolean): readonly Members[] {
+  const names = Object.keys(detail).filter((name) => detail[name] !== undefined && !free.has(name));
+  const optional =
+    /^(deadline|deadline_seconds|max_age_seconds|extend_hour_required|overnight_required|errors|upstream|query|operation|text)$/;
+  return [
+    ...names.filter((name) => !optional.test(name)).map((name) => ({ ...detail, [name]: undefined })),
+    ...names.map((name) => ({ ...detail, [name]: otherType(detail[name]) })),
+    ...(isRequest ? [{ ...detail, unheard_of: 1 }] : []),
+    ...('request_id' in detail ? [{ ...detail, request_id: ' ' }] : []),
+  ].map((one) => JSON.parse(JSON.stringify(one)) as Members);
+}
+
+const otherType = (value: unknown) => (typeof value === 'string' ? 1 : Array.isArray(value) ? 'text' : [1]);

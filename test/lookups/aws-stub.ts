@@ -1,0 +1,46 @@
+/** Stands in for SQS and EventBridge: keeps what is sent, and answers as a test wants. */
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+
+export interface Sent {
+  /** `SendMessage`, `PutEvents` … */
+  readonly action: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface AwsStub {
+  readonly url: string;
+  readonly sent: readonly Sent[];
+}
+
+/** @param answer what to say, or a status for a failure */
+export async function startAwsStub(
+  t: TestContext,
+  answer: (sent: Sent, nth: number) => object | number,
+): Promise<AwsStub> {
+  Object.assign(process.env, {
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_REGION: 'us-east-1',
+  });
+  const sent: Sent[] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const [, action = ''] = String(request.headers['x-amz-target']).split('.');
+    const one = { action, body: JSON.parse(text) };
+    sent.push(one);
+    const said = answer(one, sent.length);
+    const failed = typeof said === 'number';
+    response.writeHead(failed ? said : 200, { 'content-type': 'application/x-amz-json-1.0' });
+    response.end(JSON.stringify(failed ? { __type: 'InternalFailure', message: 'away' } : said));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent };
+}

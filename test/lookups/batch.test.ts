@@ -1,0 +1,402 @@
+/** What a batch asks the upstream for, and what its requesters hear. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { operations } from '../../lib/catalogue/index.ts';
+import { joinParts, parseReply } from '../../lib/events/index.ts';
+import type { Refusal } from '../../lib/gateway/index.ts';
+import { createMemoryLookupStore } from '../../lib/gateway/lookups/index.ts';
+import { createWorld, market, quotes, recordOf, symbolsOf, type World } from './world.ts';
+
+const only = (world: World, id: string) => {
+  const replies = world.repliesTo(id);
+  assert.equal(replies.length, 1, JSON.stringify(replies));
+  return replies[0]!;
+};
+const symbols = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `S${from + index}`);
+
+test('overlapping requests are one call, and each has its own in its own order, byte for byte', async () => {
+  const world = createWorld();
+  const one = quotes(['B', 'A']);
+  const other = quotes(['C', 'B', 'B']);
+  for (const request of [one, other]) world.send(request);
+  await world.deliver();
+  assert.equal(world.calls.length, 1);
+  assert.deepEqual([...symbolsOf(world.calls[0]!)].sort(), ['A', 'B', 'C']);
+  assert.equal(world.calls[0]?.priority, 'events');
+  assert.ok(only(world, one.request_id).text.endsWith(`"quotes":[${recordOf('B')},${recordOf('A')}]}`));
+  assert.ok(only(world, other.request_id).text.endsWith(`"quotes":[${recordOf('C')},${recordOf('B')}]}`));
+  assert.equal(world.queue.length, 0);
+});
+
+test('a call takes a hundred symbols; views, and wishes for freshness, are calls of their own', async () => {
+  const world = createWorld();
+  world.send(quotes(symbols(130)));
+  world.send(quotes(symbols(60, 100)));
+  await world.deliver();
+  assert.deepEqual(world.calls.map((call) => symbolsOf(call).length).sort(), [100, 60]);
+  world.calls.length = 0;
+  world.send(quotes(['A'], { extend_hour_required: true, overnight_required: false }));
+  world.send(quotes(['A'], { category: 'US_ETF' }));
+  world.send(quotes(['A']));
+  await world.deliver();
+  assert.equal(world.calls.length, 3);
+  assert.ok(
+    world.calls.some(({ query }) =>
+      query.some(([name, value]) => name === 'extend_hour_required' && value === 'true'),
+    ),
+  );
+  world.calls.length = 0;
+  world.send(quotes(symbols(80), { max_age_seconds: 60 }));
+  world.send(quotes(symbols(50, 79), { max_age_seconds: 0 }));
+  await world.deliver();
+  const wishes = world.calls.map((call) => [call.headers['cache-control'], symbolsOf(call).length]);
+  assert.deepEqual(wishes.sort(), [
+    ['max-age=0', 100],
+    ['max-age=60', 29],
+  ]);
+});
+
+test('the age of a shared answer is counted from its as_of', async () => {
+  const world = createWorld();
+  const request = quotes(['A']);
+  world.upstream = () => ({
+    status: 200,
+    headers: { age: '2' },
+    body: new TextEncoder().encode(`[${recordOf('A')}]`),
+  });
+  world.send(request);
+  await world.deliver();
+  assert.equal(only(world, request.request_id).detail.as_of, new Date(world.now - 2000).toISOString());
+});
+
+test('a symbol that the upstream refuses is named, and costs nobody else his quotes', async () => {
+  const world = createWorld();
+  const good = quotes(['A', 'B', 'C']);
+  const mixed = quotes(['D', 'XBAD']);
+  const bad = quotes(['XBAD']);
+  for (const request of [good, mixed, bad]) world.send(request);
+  await world.deliver();
+  assert.deepEqual(only(world, good.request_id).detail.unknown, []);
+  assert.equal((only(world, good.request_id).detail.quotes as []).length, 3);
+  assert.deepEqual(only(world, mixed.request_id).detail.unknown, ['XBAD']);
+  assert.equal((only(world, mixed.request_id).detail.quotes as []).length, 1);
+  assert.equal(only(world, bad.request_id).type, 'QuoteLookupCompleted');
+  assert.deepEqual(only(world, bad.request_id).detail.unknown, ['XBAD']);
+});
+
+test('who sends nothing but junk does not cause a call for each of it in one batch', async () => {
+  const world = createWorld();
+  world.send(quotes(Array.from({ length: 500 }, (_, index) => `X${index}`)));
+  await world.deliver();
+  assert.ok(world.calls.length <= 40, `${world.calls.length} calls`);
+  assert.equal(world.waits.length, 1);
+});
+
+test('a symbol that the answer leaves out is unknown', async () => {
+  const world = createWorld();
+  world.upstream = () => `[${recordOf('A')}]`;
+  const request = quotes(['A', 'GONE']);
+  world.send(request);
+  await world.deliver();
+  assert.deepEqual(only(world, request.request_id).detail.unknown, ['GONE']);
+});
+
+test('another read passes its answer through; the same read of two is one call', async () => {
+  const world = createWorld();
+  world.upstream = () => '[{"date":"2026-11-20","n":1.10}]';
+  const read = (request_id: string, more: object = {}) => ({
+    request_id,
+    operation: 'listStockBars',
+    body: { symbols: ['AAPL'], category: 'US_STOCK', timespan: 'D' },
+    ...more,
+  });
+  world.send(read('bars-1'));
+  world.send(read('bars-2', { deadline_seconds: 60 }));
+  await world.deliver();
+  assert.equal(world.calls.length, 1, JSON.stringify(world.dead));
+  assert.equal(
+    new TextDecoder().decode(world.calls[0]?.body),
+    '{"symbols":["AAPL"],"category":"US_STOCK","timespan":"D"}',
+  );
+  for (const id of ['bars-1', 'bars-2']) {
+    assert.equal(only(world, id).type, 'ReadCompleted');
+    assert.ok(only(world, id).text.endsWith('"answer":[{"date":"2026-11-20","n":1.10}]}'));
+  }
+});
+
+const refusals: readonly (readonly [Refusal, boolean])[] = [
+  [{ code: 'data_not_subscribed' }, false],
+  [{ code: 'upstream_answer_too_large' }, false],
+  [{ code: 'unknown_operation' }, false],
+];
+for (const [refusal, retryable] of refusals)
+  test(`${refusal.code}: fails at once, ${retryable ? '' : 'not '}retryable`, async () => {
+    const world = createWorld();
+    world.upstream = () => refusal;
+    const request = quotes(['A']);
+    world.send(request);
+    await world.deliver();
+    const { type, detail } = only(world, request.request_id);
+    assert.equal(type, 'QuoteLookupFailed');
+    assert.deepEqual([detail.code, detail.retryable], [refusal.code, retryable]);
+    assert.deepEqual([world.waits.length, world.queue.length, world.dead.length], [0, 0, 0]);
+  });
+
+test('what the upstream refuses of a read is told in its words', async () => {
+  const world = createWorld();
+  const upstream = { status: 417, errorCode: 'INVALID_SYMBOL', message: 'no such' };
+  world.upstream = () => ({ code: 'upstream_rejected', status: 422, upstream });
+  world.send({
+    request_id: 'r',
+    operation: 'getStockSnapshots',
+    query: { symbols: 'A', category: 'US_STOCK' },
+  });
+  await world.deliver();
+  const { type, detail } = only(world, 'r');
+  assert.deepEqual(
+    [type, detail.code, detail.retryable, detail.operation],
+    ['ReadFailed', 'upstream_rejected', false, 'getStockSnapshots'],
+  );
+  assert.deepEqual(detail.upstream, { status: 417, error_code: 'INVALID_SYMBOL', message: 'no such' });
+});
+
+test('a short budget: all wait as long as it says, by a copy and not by failing, and are then answered', async () => {
+  const world = createWorld();
+  world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 7 });
+  const requests = Array.from({ length: 5 }, (_, index) => quotes(symbols(100, 100 * index)));
+  for (const request of requests) world.send(request);
+  await world.deliver();
+  // Calls that were under way together; none was begun after the refusal.
+  assert.ok(world.calls.length <= 4);
+  assert.equal(world.waits.length, 5);
+  for (const { seconds, message } of world.waits) assert.deepEqual([seconds, message.waits], [7, 0]);
+  assert.ok(world.queue.every(({ receives }) => receives === 0));
+  world.upstream = market;
+  await world.run();
+  for (const { request_id } of requests) assert.equal(only(world, request_id).type, 'QuoteLookupCompleted');
+});
+
+test('a budget that stays short: failed as retryable at the deadline, by the reason, not later', async () => {
+  const world = createWorld();
+  world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 3 });
+  const request = quotes(['A'], { deadline_seconds: 60 });
+  world.send(request);
+  const started = world.now;
+  await world.run();
+  const { type, detail } = only(world, request.request_id);
+  assert.deepEqual([type, detail.code, detail.retryable], ['QuoteLookupFailed', 'budget_used_up', true]);
+  assert.ok(world.now - started <= 60_000 && world.now - started > 50_000, `${world.now - started}`);
+  assert.deepEqual(world.dead, []);
+});
+
+test('after several failures in a row the operation is left alone for the batch', async () => {
+  const world = createWorld();
+  world.upstream = () => ({ code: 'upstream_error' });
+  for (let index = 0; index < 20; index++) world.send(quotes(symbols(100, 100 * index)));
+  await world.deliver();
+  assert.ok(world.calls.length <= 6, `${world.calls.length} calls`);
+  assert.equal(world.waits.length, 20);
+});
+
+test('pauses grow, are spread, and end before the deadline', async () => {
+  const seconds: number[] = [];
+  for (const random of [0, 0.999]) {
+    const world = createWorld({ random: () => random });
+    world.upstream = () => ({ code: 'upstream_unreachable' });
+    world.send(quotes(['A']));
+    await world.run();
+    seconds.push(...world.waits.map((wait) => wait.seconds));
+    assert.ok(world.waits.length < 60);
+  }
+  assert.ok(Math.max(...seconds) <= 23 && Math.min(...seconds) >= 1);
+  assert.ok(new Set(seconds).size > 4);
+});
+
+test('at the deadline who has a part gets it, with the rest by name', async () => {
+  const world = createWorld();
+  world.upstream = (request) =>
+    symbolsOf(request).includes('S100') ? { code: 'upstream_timeout' } : market(request);
+  const request = quotes(symbols(102), { deadline_seconds: 2 });
+  world.send(request);
+  await world.run();
+  const { type, detail } = only(world, request.request_id);
+  assert.equal(type, 'QuoteLookupCompleted');
+  assert.equal((detail.quotes as []).length, 100);
+  assert.deepEqual(detail.missing, [
+    { symbol: 'S100', code: 'upstream_timeout' },
+    { symbol: 'S101', code: 'upstream_timeout' },
+  ]);
+});
+
+test('an expired request fails as such, without a call, beside others that do not', async () => {
+  const world = createWorld();
+  const late = quotes(['A'], { deadline: new Date(world.now - 1).toISOString() });
+  const slow = quotes(['A']);
+  world.send(late);
+  world.send(slow);
+  world.now += 299_999;
+  const good = quotes(['B'], { deadline: new Date(world.now + 60_000).toISOString() });
+  world.send(good);
+  world.now += 1;
+  await world.deliver();
+  for (const { request_id } of [late, slow]) {
+    const { type, detail } = only(world, request_id);
+    assert.deepEqual([type, detail.code, detail.retryable], ['QuoteLookupFailed', 'deadline_passed', true]);
+  }
+  assert.equal(only(world, good.request_id).type, 'QuoteLookupCompleted');
+  assert.deepEqual(world.calls.map(symbolsOf), [['B']]);
+});
+
+test('a deadline farther than twelve hours counts as twelve', async () => {
+  const world = createWorld();
+  const request = quotes(['A'], { deadline: new Date(world.now + 9e8).toISOString() });
+  world.send(request);
+  world.now += 12 * 3_600_000;
+  await world.deliver();
+  assert.equal(only(world, request.request_id).detail.code, 'deadline_passed');
+});
+
+test('a large reply comes in parts that fit an event, and joins to what it was', async () => {
+  const world = createWorld();
+  const padding = 'ü'.repeat(500);
+  world.upstream = (request) =>
+    `[${symbolsOf(request)
+      .map((symbol) => `{"symbol":"${symbol}","price":"1.0","x":"${padding}"}`)
+      .join(',')}]`;
+  const request = quotes(symbols(500));
+  world.send(request);
+  await world.deliver();
+  assert.ok(world.published.length > 1);
+  for (const { detail } of world.published) assert.ok(Buffer.byteLength(detail) <= 240 * 1024);
+  const replies = world.published.map(({ detailType, detail }) =>
+    parseReply({ 'detail-type': detailType, detail: JSON.parse(detail) }),
+  );
+  assert.ok(replies.every((reply) => reply !== undefined));
+  const shuffled = [...replies.slice(1), ...replies] as NonNullable<(typeof replies)[0]>[];
+  const whole = joinParts(shuffled);
+  assert.ok(whole?.detailType === 'QuoteLookupCompleted');
+  assert.deepEqual(
+    whole.detail.quotes.map(({ symbol }) => symbol),
+    request.symbols,
+  );
+  assert.equal(
+    joinParts(shuffled.filter(({ detail }) => (detail as { part?: number }).part !== 2)),
+    undefined,
+  );
+});
+
+test('another large answer comes as pieces of its text', async () => {
+  const world = createWorld();
+  const answer = Array.from({ length: 4000 }, (_, index) => ({ at: index, text: '"\\"😀😀'.repeat(20) }));
+  world.upstream = () => JSON.stringify(answer);
+  world.send({
+    request_id: 'large',
+    operation: 'listStockBars',
+    body: { symbols: ['AAPL'], category: 'US_STOCK', timespan: 'D' },
+  });
+  await world.deliver();
+  assert.ok(world.published.length > 2);
+  for (const { detail } of world.published) assert.ok(Buffer.byteLength(detail) <= 240 * 1024);
+  const replies = world.published.flatMap(
+    ({ detailType, detail }) => parseReply({ 'detail-type': detailType, detail: JSON.parse(detail) }) ?? [],
+  );
+  const whole = joinParts(replies.reverse());
+  assert.ok(whole?.detailType === 'ReadCompleted');
+  assert.deepEqual(whole.detail.answer, answer);
+});
+
+test('pieces are texts that every reader takes: no pair of surrogates is parted', async () => {
+  for (const space of ['', ' ']) {
+    const world = createWorld();
+    const answer = `${space}"${'😀'.repeat(200_000)}"`;
+    world.upstream = () => answer;
+    const query = { symbols: 'A', category: 'US_STOCK' };
+    world.send({ request_id: 'r', operation: 'getStockSnapshots', query });
+    await world.deliver();
+    assert.ok(world.published.length > 2);
+    for (const { detail } of world.published) assert.doesNotMatch(detail, /\\ud[89a-f]/);
+    assert.equal(world.published.map(({ detail }) => JSON.parse(detail).text).join(''), answer);
+  }
+});
+
+test('after a refusal of the budget nothing else is asked that counts against it', async () => {
+  const world = createWorld();
+  world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 1 });
+  const reads = operations.filter(
+    (one) => one.limit === 'market-data' && one.method === 'GET' && !one.sideEffect,
+  );
+  assert.ok(reads.length > 10);
+  for (const { id, example } of reads)
+    world.send({ request_id: `read-${id}`, operation: id, query: example.query ?? {} });
+  await world.deliver();
+  assert.ok(world.calls.length <= 4, `${world.calls.length} calls`);
+  assert.equal(world.waits.length, reads.length);
+});
+
+test('what the store has no room for fails as too large', async () => {
+  const world = createWorld({ store: createMemoryLookupStore(500) });
+  const request = quotes(symbols(50));
+  world.send(request);
+  await world.deliver();
+  const { type, detail } = only(world, request.request_id);
+  assert.deepEqual([type, detail.code, detail.retryable], ['QuoteLookupFailed', 'answer_too_large', false]);
+});
+
+test('a batch tells what became of it; a report that fails costs nobody his reply', async () => {
+  const world = createWorld();
+  world.upstream = (request) =>
+    symbolsOf(request).length > 0 ? market(request) : { code: 'data_not_subscribed' };
+  const request = quotes(['A', 'XBAD']);
+  for (const body of [
+    request,
+    request,
+    'no json',
+    { request_id: 'r', operation: 'getStockQuote', query: {} },
+  ])
+    world.send(body);
+  world.now += 3000;
+  await world.deliver();
+  const { causes, ...report } = world.reports[0]!;
+  assert.deepEqual(causes, []);
+  assert.deepEqual(report, {
+    answered: 1,
+    failed: 0,
+    waiting: 0,
+    duplicates: 1,
+    poisoned: 2,
+    undone: 0,
+    calls: 3,
+    ages: [3000],
+  });
+
+  const broken = createWorld({
+    report: () => {
+      throw new Error('log');
+    },
+  });
+  broken.send(quotes(['A']));
+  assert.equal(await broken.deliver(), 1);
+  assert.equal(broken.queue.length, 0);
+});
+
+test('what is known beside a refusal serves those for whom it is fresh enough; the others wait', async () => {
+  const world = createWorld();
+  const odd = '{"x":"}\\"{","symbol":"B","price":"1.10"}';
+  const rawMembers = `"missing":["C"],"known":[{"age":3,"snapshot":${recordOf('A')}},{"age":20,"snapshot":${odd}}]`;
+  world.upstream = () => ({ code: 'no_fresh_answer', rawMembers });
+  const [a, ab, abc] = [quotes(['A']), quotes(['B', 'A']), quotes(['A', 'B', 'C'])];
+  for (const request of [a, ab, abc]) world.send(request);
+  await world.deliver();
+  assert.equal(world.calls.length, 1);
+  assert.ok(only(world, a.request_id).text.endsWith(`"quotes":[${recordOf('A')}]}`));
+  assert.ok(only(world, ab.request_id).text.endsWith(`"quotes":[${odd},${recordOf('A')}]}`));
+  assert.equal(only(world, ab.request_id).detail.as_of, new Date(world.now - 20_000).toISOString());
+  assert.deepEqual(world.repliesTo(abc.request_id), []);
+  const fresh = quotes(['A', 'B'], { max_age_seconds: 10, deadline_seconds: 1 });
+  world.send(fresh);
+  await world.deliver();
+  const { quotes: had, missing } = only(world, fresh.request_id).detail;
+  assert.equal((had as []).length, 1);
+  assert.deepEqual(missing, [{ symbol: 'B', code: 'no_fresh_answer' }]);
+});

@@ -1,0 +1,281 @@
+/** One content to each id, whatever fails and whenever; and nothing is lost. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createLookups, type LookupsOptions } from '../../lib/gateway/lookups/index.ts';
+import { createWorld, limitMs, market, quotes, visibilityMs, type World } from './world.ts';
+
+const request = () => quotes(['A', 'B']);
+const broken = () => Promise.reject(new Error('away'));
+
+/** The same world with another function, of which some port fails. */
+const other = (world: World, change: Partial<LookupsOptions>) =>
+  createLookups({ ...world.options, ...change });
+
+test('copies, in one batch or later, are answered once', async () => {
+  const world = createWorld();
+  const { options } = world;
+  const one = request();
+  world.send(one);
+  world.send({ 'detail-type': 'QuoteLookupRequested', detail: one });
+  await world.deliver();
+  world.send(one);
+  await world.deliver(100, createLookups(options));
+  assert.equal(world.published.length, 1);
+  assert.equal(world.calls.length, 1);
+  assert.equal(world.queue.length, 0);
+});
+
+test('copies in two batches at once: one is answered, the other waits until its owner had time, and hears it', async () => {
+  const world = createWorld();
+  const one = request();
+  world.send(one);
+  world.send(one);
+  let goOn = () => {};
+  const slow = other(world, {
+    gateway: {
+      handle: (call) =>
+        new Promise((resolve) => {
+          goOn = () => resolve(world.options.gateway.handle(call));
+        }),
+    },
+  });
+  const first = world.deliver(1, slow);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await world.deliver(1);
+  goOn();
+  await first;
+  assert.equal(world.calls.length, 1);
+  assert.equal(world.waits.length, 1);
+  assert.ok((world.waits[0]?.seconds ?? 0) * 1000 > limitMs);
+  await world.run();
+  assert.equal(world.published.length, 1);
+});
+
+test('a replay has the same reply again', async () => {
+  const world = createWorld();
+  const one = request();
+  world.send(one);
+  await world.deliver();
+  world.upstream = () => '[]';
+  world.send({ 'detail-type': 'QuoteLookupRequested', 'replay-name': 'again', detail: one });
+  await world.deliver();
+  assert.equal(world.published.length, 2);
+  world.send(one);
+  world.send({ 'detail-type': 'QuoteLookupRequested', 'replay-name': 'again', detail: one });
+  await world.deliver();
+  assert.equal(world.published.length, 3, 'beside a copy, too');
+  assert.equal(world.repliesTo(one.request_id).length, 1);
+  assert.equal(world.calls.length, 1);
+});
+
+test('another request with the same id is a dead letter, in one batch and later, and the first is answered', async () => {
+  const world = createWorld();
+  const one = request();
+  const conflict = { ...one, symbols: ['C'] };
+  world.send(one);
+  world.send(conflict);
+  await world.deliver();
+  world.send(conflict);
+  await world.deliver();
+  assert.deepEqual(
+    world.dead.map(({ body, reason }) => [JSON.parse(body).symbols, reason]),
+    Array(2).fill([['C'], 'id_conflict: another request had this request_id']),
+  );
+  assert.equal(world.repliesTo(one.request_id).length, 1);
+  // Another deadline is no other question.
+  world.send({ ...one, deadline_seconds: 60 });
+  await world.deliver();
+  assert.equal(world.dead.length, 2);
+});
+
+test('poison goes alone and at once; its sender hears it once, and never in place of an answer', async () => {
+  const world = createWorld();
+  const good = request();
+  const wrong = { ...request(), category: 'US' };
+  for (const body of ['[]', good, wrong, wrong, { ...good, symbols: [] }]) world.send(body);
+  await world.deliver();
+  assert.equal(world.queue.length, 0);
+  assert.equal(world.dead.length, 4);
+  assert.ok(world.dead.every(({ reason }) => reason.startsWith('invalid_request: ')));
+  assert.deepEqual(
+    world.repliesTo(wrong.request_id).map(({ type, detail }) => [type, detail.code, detail.retryable]),
+    [['QuoteLookupFailed', 'invalid_request', false]],
+  );
+  await world.run();
+  const told = world.repliesTo(good.request_id);
+  assert.equal(told.length, 1);
+});
+
+test('a function that died after its claim: the message comes back and another answers', async () => {
+  const world = createWorld();
+  const one = request();
+  world.send(one);
+  const never = other(world, { gateway: { handle: () => new Promise(() => {}) } });
+  void world.deliver(1, never);
+  await new Promise((resolve) => setImmediate(resolve));
+  world.now += visibilityMs;
+  await world.deliver();
+  assert.equal(world.repliesTo(one.request_id).length, 1);
+});
+
+test('a function that died before it could publish: what it had is published, not something newer', async () => {
+  const world = createWorld();
+  const one = request();
+  world.send(one);
+  void world.deliver(1, other(world, { bus: { publish: () => new Promise(() => {}) } }));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(world.calls.length, 1);
+  world.upstream = () => '[]';
+  world.now += visibilityMs;
+  await world.deliver();
+  const replies = world.repliesTo(one.request_id);
+  assert.deepEqual(
+    replies.map(({ detail }) => (detail.quotes as []).length),
+    [2],
+  );
+  assert.equal(world.calls.length, 1);
+});
+
+test('one that only looked dead does not publish what another has answered meanwhile', async () => {
+  const world = createWorld();
+  const one = request();
+  world.send(one);
+  let goOn = () => {};
+  const frozen = other(world, {
+    gateway: {
+      handle: (call) =>
+        new Promise((resolve) => {
+          goOn = () => resolve(world.options.gateway.handle(call));
+        }),
+    },
+  });
+  const late = world.deliver(1, frozen);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  world.now += visibilityMs;
+  await world.deliver();
+  world.upstream = () => '[{"symbol":"A","price":"9"},{"symbol":"B"}]';
+  goOn();
+  await late;
+  await world.run();
+  assert.equal(world.repliesTo(one.request_id).length, 1);
+  assert.equal(world.published.length, 1);
+});
+
+for (const [what, change] of Object.entries<(world: World) => Partial<LookupsOptions>>({
+  'the store when it claims': ({ options }) => ({ store: { ...options.store, claim: broken } }),
+  'the store when it keeps': ({ options }) => ({ store: { ...options.store, answer: broken } }),
+  'the bus': () => ({ bus: { publish: broken } }),
+  'the bus in part': () => ({ bus: { publish: async (entries) => entries.map(() => false) } }),
+}))
+  test(`${what} fails: the message comes again, and is answered then`, async () => {
+    const world = createWorld();
+    const one = request();
+    const message = world.send(one);
+    await world.deliver(100, other(world, change(world)));
+    assert.deepEqual(world.queue, [message]);
+    assert.equal(world.published.length, 0);
+    assert.equal(world.reports[0]?.undone, 1);
+    await world.run();
+    assert.equal(world.published.length, 1);
+    assert.equal(world.repliesTo(one.request_id)[0]?.type, 'QuoteLookupCompleted');
+  });
+
+test('what cannot be marked as published, given back, or put again is not lost either', async () => {
+  const world = createWorld();
+  const { store, queue } = world.options;
+  const one = request();
+  world.send(one);
+  await world.deliver(100, other(world, { store: { ...store, published: broken } }));
+  assert.deepEqual([world.published.length, world.queue.length], [1, 0]);
+
+  const two = request();
+  const message = world.send(two);
+  world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 1 });
+  await world.deliver(
+    100,
+    other(world, {
+      store: { ...store, release: broken },
+      queue: { ...queue, putAgain: async (waits) => new Set(waits.map((wait) => wait.message)) },
+    }),
+  );
+  assert.deepEqual(world.queue, [message]);
+  world.upstream = market;
+  await world.run();
+  assert.equal(world.repliesTo(two.request_id).length, 1);
+});
+
+test('dead letters that cannot be put: the poison comes again, the others are answered', async () => {
+  const world = createWorld();
+  const one = request();
+  const poison = world.send('no json');
+  world.send(one);
+  await world.deliver(100, other(world, { queue: { ...world.options.queue, deadLetter: broken } }));
+  assert.deepEqual(world.queue, [poison]);
+  assert.equal(world.repliesTo(one.request_id).length, 1);
+  await world.run();
+  assert.equal(world.dead.length, 1);
+});
+
+test('whatever fails, before or after its effect, and whoever dies: one content to each, and none lost', async () => {
+  const scenario = fc.record({
+    ids: fc.array(fc.nat(5), { minLength: 1, maxLength: 12 }),
+    poison: fc.nat(2),
+    // What becomes of each call of a port, in turn; then all goes well.
+    faults: fc.array(fc.constantFrom('ok', 'ok', 'ok', 'before', 'after', 'die'), { maxLength: 40 }),
+    upstream: fc.array(fc.constantFrom('ok', 'ok', 'upstream_error', 'budget_used_up'), { maxLength: 8 }),
+    most: fc.integer({ min: 1, max: 6 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ ids, poison, faults, upstream, most }) => {
+      const world = createWorld();
+      const { store, queue, bus } = world.options;
+      let at = 0;
+      let dead = false;
+      const faulty =
+        <A extends unknown[], R>(call: (...given: A) => Promise<R>) =>
+        async (...given: A): Promise<R> => {
+          const fault = dead ? 'die' : (faults[at++] ?? 'ok');
+          if (fault === 'die') dead = true;
+          if (fault === 'before' || fault === 'die') throw new Error('away');
+          const result = await call(...given);
+          if (fault === 'after') throw new Error('away');
+          return result;
+        };
+      let asked = 0;
+      world.upstream = (call) => {
+        const how = upstream[asked++] ?? 'ok';
+        return how === 'ok' ? market(call) : { code: how as 'upstream_error', retryAfterSeconds: 2 };
+      };
+      const lookups = other(world, {
+        store: {
+          claim: faulty(store.claim),
+          answer: faulty(store.answer),
+          published: faulty(store.published),
+          release: faulty(store.release),
+        },
+        queue: { putAgain: faulty(queue.putAgain), deadLetter: faulty(queue.deadLetter) },
+        bus: { publish: faulty(bus.publish) },
+      });
+      const request = (id: number) => quotes([`S${id}`, `S${id + 1}`], { request_id: `id-${id}` });
+      for (const id of ids) world.send(request(id));
+      for (let index = 0; index < poison; index++) world.send(`poison ${index}`);
+      for (let rounds = 0; world.queue.length > 0; rounds++) {
+        assert.ok(rounds < 500, 'the queue is never empty');
+        dead = false;
+        const before = [...world.queue];
+        const took = await world.deliver(most, lookups).catch(() => 1);
+        // Nobody hears the answer of the dead: his messages all come again.
+        if (dead) for (const message of before) if (!world.queue.includes(message)) world.queue.push(message);
+        if (took === 0) world.now = Math.min(...world.queue.map(({ visibleAt }) => visibleAt));
+      }
+      for (const id of new Set(ids)) {
+        const replies = world.repliesTo(`id-${id}`);
+        assert.equal(replies.length, 1, JSON.stringify(replies));
+      }
+      assert.equal(new Set(world.dead.map(({ body }) => body)).size, poison);
+    }),
+    { numRuns: 300 },
+  );
+});

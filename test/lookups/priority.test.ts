@@ -1,0 +1,62 @@
+/** Lookups behind interactive callers: the real gateway, one budget for both, more wanted than there is. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBudget, createMemoryBudgetStore, createPoliteBudget } from '../../lib/gateway/index.ts';
+import { ask, coreFor, snapshotPath } from '../support/core.ts';
+import { createWorld } from './world.ts';
+
+const limit = { requests: 100, perSeconds: 10 };
+/** Together 120 in a window of 100; the interactive ones begin when the lookups have had their burst. */
+const interactive = 40;
+const lookups = 80;
+const seconds = 10;
+
+test('while the budget is short lookups wait, and nobody else is refused', { timeout: 60_000 }, async (t) => {
+  const limits = { 'market-data': limit };
+  const polite = createPoliteBudget({ reserve: 50, pauseMs: 200 });
+  const budget = createBudget({ store: createMemoryBudgetStore(), limits, bucket: 'b', report: polite.hear });
+  const { gateway, simulator } = await coreFor(t, { limits }, { budget: polite.around(budget) });
+  const world = createWorld({ gateway, clock: Date.now, random: Math.random });
+  world.now = Date.now();
+  const ids = Array.from({ length: lookups }, (_, index) => `read-${index}`);
+  // Of one symbol each and read as such, so that nothing is merged.
+  const symbols = simulator.symbols('US_STOCK');
+  for (const [index, request_id] of ids.entries()) {
+    const query = { symbols: symbols[index % symbols.length], category: 'US_STOCK' };
+    world.send({
+      request_id,
+      operation: 'getStockSnapshots',
+      query,
+      deadline_seconds: 60,
+      max_age_seconds: index,
+    });
+  }
+
+  const statuses: Promise<number>[] = [];
+  const users = (async () => {
+    await sleep(2000);
+    for (let nth = 0; nth < interactive; nth++) {
+      statuses.push(
+        ask(gateway, `${snapshotPath}?symbols=AAPL&category=US_STOCK`).then(({ status }) => status),
+      );
+      await sleep((seconds * 1000) / interactive);
+    }
+  })();
+  while (world.queue.length > 0) {
+    world.now = Date.now();
+    if ((await world.deliver(20)) === 0) await sleep(50);
+  }
+  await users;
+  const refused = (await Promise.all(statuses)).filter((status) => status !== 200);
+  const answered = ids.filter((id) => world.repliesTo(id)[0]?.type === 'ReadCompleted');
+  t.diagnostic(
+    `${statuses.length} interactive, ${refused.length} refused; ${answered.length} of ${lookups} lookups answered after ${world.waits.length} waits`,
+  );
+  assert.deepEqual(refused, []);
+  assert.equal(answered.length, lookups);
+  assert.ok(world.waits.length > 0);
+  assert.ok(world.queue.every(({ receives }) => receives <= 1));
+  assert.equal(simulator.counts.TOO_MANY_REQUESTS, undefined);
+});

@@ -1,0 +1,296 @@
+/** SQS, EventBridge, the handler, its settings and its figures. */
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import type { SQSRecord } from 'aws-lambda';
+import { deployedLookups } from '../../functions/aws/deployed-lookups.ts';
+import { createLookupBus } from '../../functions/aws/event-bridge.ts';
+import type { LogEntry } from '../../functions/aws/log.ts';
+import { readLookupSettings } from '../../functions/aws/lookup-environment.ts';
+import { createLookupMetrics } from '../../functions/aws/lookup-metrics.ts';
+import { createLookupQueue, toMessage } from '../../functions/aws/sqs.ts';
+import { createLookupHandler } from '../../functions/lookups.ts';
+import { openByDefault, operations } from '../../lib/catalogue/index.ts';
+import type { LookupMessage } from '../../lib/gateway/lookups/index.ts';
+import { startAwsStub } from './aws-stub.ts';
+import { createWorld, quotes, symbolsOf } from './world.ts';
+
+const record = (body: string, attributes: SQSRecord['messageAttributes'] = {}): SQSRecord => ({
+  messageId: 'm',
+  receiptHandle: 'h',
+  body,
+  attributes: {
+    ApproximateReceiveCount: '1',
+    SentTimestamp: '1795239874823',
+    SenderId: 's',
+    ApproximateFirstReceiveTimestamp: '1795239874900',
+  },
+  messageAttributes: attributes,
+  md5OfBody: '',
+  eventSource: 'aws:sqs',
+  eventSourceARN: 'arn',
+  awsRegion: 'us-east-1',
+});
+const number = (stringValue: string) => ({ dataType: 'Number' as const, stringValue });
+const message = (body: string, waits = 0): LookupMessage => ({ id: body, body, sentAt: 1000, waits });
+const wait = (body: string, seconds = 5) => ({ message: message(body), seconds });
+
+test('a message knows when it came first, and nobody gains time by saying so', () => {
+  assert.deepEqual(toMessage(record('b')), { id: 'm', body: 'b', sentAt: 1795239874823, waits: 0 });
+  const waited = { 'countersign-sent-at': number('1795239870000'), 'countersign-waits': number('3') };
+  assert.deepEqual(toMessage(record('b', waited)), { id: 'm', body: 'b', sentAt: 1795239870000, waits: 3 });
+  const odd = { 'countersign-sent-at': number('9999999999999'), 'countersign-waits': number('-1') };
+  assert.deepEqual(toMessage(record('b', odd)), { id: 'm', body: 'b', sentAt: 1795239874823, waits: 0 });
+});
+
+test('what waits is put again in tens, with its delay and history; what SQS did not take is named', async (t) => {
+  const stub = await startAwsStub(t, ({ body }, nth) => {
+    const entries = body.Entries as { Id: string }[];
+    const failed = nth === 1 ? entries.slice(0, 1) : [];
+    return {
+      Successful: [],
+      Failed: failed.map(({ Id }) => ({ Id, Code: 'InternalError', SenderFault: false })),
+    };
+  });
+  const failures: unknown[] = [];
+  const queue = createLookupQueue({
+    queueUrl: `${stub.url}/queue`,
+    deadLetterUrl: `${stub.url}/dead`,
+    endpoint: stub.url,
+    onFailure: (error) => failures.push(error),
+  });
+  const waits = Array.from({ length: 12 }, (_, index) => wait(`body ${index}`));
+  const large = wait('x'.repeat(200 * 1024));
+  const failed = await queue.putAgain([...waits, large]);
+  assert.equal(failed.size, 1);
+  assert.equal(failures.length, 1);
+  const sizes = stub.sent.map(({ body }) => (body.Entries as []).length);
+  assert.deepEqual(sizes.sort(), [10, 3]);
+  const [entry] = stub.sent.flatMap(({ body }) => body.Entries as Record<string, unknown>[]);
+  assert.equal(entry?.DelaySeconds, 5);
+  assert.deepEqual(entry?.MessageAttributes, {
+    'countersign-sent-at': { DataType: 'Number', StringValue: '1000' },
+    'countersign-waits': { DataType: 'Number', StringValue: '1' },
+  });
+  const two = await queue.putAgain([large, wait('y'.repeat(100 * 1024))]);
+  assert.equal(two.size, 0);
+  assert.equal(stub.sent.length, 4, 'two that do not fit into one call');
+});
+
+test('a queue that is away gives all of them back; a dead letter that is not put is told', async (t) => {
+  const stub = await startAwsStub(t, () => 500);
+  const queue = createLookupQueue({
+    queueUrl: `${stub.url}/queue`,
+    deadLetterUrl: `${stub.url}/dead`,
+    endpoint: stub.url,
+  });
+  const one = wait('a');
+  assert.deepEqual([...(await queue.putAgain([one]))], [one.message]);
+  await assert.rejects(queue.deadLetter(one.message, 'r'));
+});
+
+test('a dead letter has the body as it came, and a reason that SQS takes', async (t) => {
+  const stub = await startAwsStub(t, ({ body }) => ({
+    MessageId: 'm',
+    MD5OfMessageBody: createHash('md5').update(String(body.MessageBody)).digest('hex'),
+  }));
+  const queue = createLookupQueue({
+    queueUrl: `${stub.url}/queue`,
+    deadLetterUrl: `${stub.url}/dead`,
+    endpoint: stub.url,
+  });
+  await queue.deadLetter(message('{"ü":1'), `invalid_request: \u0000ü${'x'.repeat(1000)}`);
+  const [{ action, body }] = stub.sent as [(typeof stub.sent)[0]];
+  assert.equal(action, 'SendMessage');
+  assert.equal(body.QueueUrl, `${stub.url}/dead`);
+  assert.equal(body.MessageBody, '{"ü":1');
+  const { reason } = body.MessageAttributes as { reason: { StringValue: string } };
+  assert.match(reason.StringValue, /^invalid_request: \?\?x+$/);
+  assert.equal(reason.StringValue.length, 500);
+});
+
+const detail = (text: string) => ({ detailType: 'QuoteLookupCompleted', detail: JSON.stringify({ text }) });
+
+test('entries that the bus did not take are put again, and only those', async (t) => {
+  const stub = await startAwsStub(t, ({ body }, nth) => {
+    const entries = body.Entries as object[];
+    return {
+      FailedEntryCount: 1,
+      Entries: entries.map((_, index) =>
+        nth === 1 && index === 1 ? { ErrorCode: 'ThrottlingException' } : { EventId: 'e' },
+      ),
+    };
+  });
+  const failures: unknown[] = [];
+  const bus = createLookupBus({
+    busName: 'bus',
+    endpoint: stub.url,
+    sleep: async () => {},
+    onFailure: (error) => failures.push(error),
+  });
+  assert.deepEqual(await bus.publish([detail('a'), detail('b'), detail('c')]), [true, true, true]);
+  assert.deepEqual(
+    stub.sent.map(({ body }) =>
+      (body.Entries as { Detail: string }[]).map(({ Detail }) => JSON.parse(Detail).text),
+    ),
+    [['a', 'b', 'c'], ['b']],
+  );
+  assert.equal((failures[0] as { code: string }).code, 'ThrottlingException');
+  const [{ body }] = stub.sent as [(typeof stub.sent)[0]];
+  const { EventBusName, Source, DetailType } = (body.Entries as Record<string, string>[])[0]!;
+  assert.deepEqual([EventBusName, Source, DetailType], ['bus', 'countersign', 'QuoteLookupCompleted']);
+});
+
+test('an entry that is refused each time is named, and costs the others nothing', async (t) => {
+  const stub = await startAwsStub(t, ({ body }) => ({
+    Entries: (body.Entries as { Detail: string }[]).map(({ Detail }) =>
+      Detail.includes('"bad"') ? { ErrorCode: 'MalformedDetail' } : { EventId: 'e' },
+    ),
+  }));
+  const bus = createLookupBus({ busName: 'bus', endpoint: stub.url, sleep: async () => {} });
+  assert.deepEqual(await bus.publish([detail('a'), detail('bad'), detail('c')]), [true, false, true]);
+  assert.equal(stub.sent.length, 3);
+});
+
+test('a bus that is away has taken nothing; puts hold ten entries and 256 kB', async (t) => {
+  const away = await startAwsStub(t, () => 500);
+  const none = createLookupBus({ busName: 'bus', endpoint: away.url, sleep: async () => {} });
+  assert.deepEqual(await none.publish([detail('a')]), [false]);
+  const stub = await startAwsStub(t, ({ body }) => ({
+    Entries: (body.Entries as object[]).map(() => ({ EventId: 'e' })),
+  }));
+  const bus = createLookupBus({ busName: 'bus', endpoint: stub.url });
+  const small = Array.from({ length: 11 }, (_, index) => detail(String(index)));
+  await bus.publish([...small, detail('x'.repeat(200_000)), detail('y'.repeat(200_000))]);
+  assert.deepEqual(stub.sent.map(({ body }) => (body.Entries as []).length).sort(), [1, 10, 2]);
+  assert.deepEqual(await bus.publish([]), []);
+});
+
+const context = { getRemainingTimeInMillis: () => 20_000 };
+
+test('the handler names the messages that must come again', async () => {
+  const world = createWorld();
+  const { lookups, options } = world;
+  const handler = createLookupHandler(lookups, options.clock);
+  const event = { Records: [{ ...record(JSON.stringify(quotes(['A']))), messageId: 'good' }] };
+  assert.deepEqual(await handler(event, context), { batchItemFailures: [] });
+  assert.equal(world.published.length, 1);
+  const failing = createWorld({ bus: { publish: async (all) => all.map(() => false) } });
+  const again = await createLookupHandler(failing.lookups, failing.options.clock)(event, context);
+  assert.deepEqual(again, { batchItemFailures: [{ itemIdentifier: 'good' }] });
+});
+
+test('a direct call has the reply; a failure is an error that a workflow can tell', async () => {
+  const world = createWorld();
+  const handler = createLookupHandler(world.lookups, world.options.clock);
+  const request = quotes(['A', 'XBAD']);
+  const reply = (await handler(request, context)) as Record<string, unknown>;
+  assert.equal(reply.request_id, request.request_id);
+  assert.deepEqual(reply.quotes, [{ symbol: 'A', price: '1.10', volume: 100 }]);
+  assert.deepEqual(reply.unknown, ['XBAD']);
+  assert.deepEqual([world.published, world.waits, world.dead], [[], [], []]);
+
+  const failing = (event: unknown) =>
+    handler(event, context).then(
+      () => assert.fail('it did not fail'),
+      (error: Error) => error,
+    );
+  const invalid = await failing({ ...request, symbols: [] });
+  assert.equal(invalid.name, 'LookupFailed');
+  assert.equal(JSON.parse(invalid.message).code, 'invalid_request');
+  assert.equal((await failing('nothing')).name, 'LookupFailed');
+
+  world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 1 });
+  const later = await failing(request);
+  assert.equal(later.name, 'LookupRetryable');
+  assert.deepEqual(JSON.parse(later.message).code, 'budget_used_up');
+
+  world.calls.length = 0;
+  const expired = await failing({ ...request, deadline: '2026-01-01T00:00:00Z' });
+  assert.equal(expired.name, 'LookupRetryable');
+  assert.equal(JSON.parse(expired.message).code, 'deadline_passed');
+  assert.equal(world.calls.length, 0);
+});
+
+test('a direct call is not parted, and never waits longer than its function or its deadline', async () => {
+  const world = createWorld();
+  world.upstream = (request) =>
+    `[${symbolsOf(request).map((symbol) => `{"symbol":"${symbol}","x":"${'x'.repeat(1000)}"}`)}]`;
+  const handler = createLookupHandler(world.lookups, world.options.clock);
+  const symbols = Array.from({ length: 400 }, (_, index) => `S${index}`);
+  const reply = (await handler(quotes(symbols), context)) as { quotes: []; parts: number };
+  assert.deepEqual([reply.quotes.length, reply.parts], [400, 1]);
+  await handler(quotes(['A'], { deadline_seconds: 5 }), context);
+  assert.equal(world.calls[0]?.deadline, world.now + 19_500);
+  assert.equal(world.calls.at(-1)?.deadline, world.now + 5000);
+});
+
+const environment = {
+  UPSTREAM_BASE_URL: 'https://upstream.example',
+  SECRET_ID: 's',
+  BUDGET_TABLE: 'b',
+  LOOKUP_TABLE: 't',
+  LOOKUP_QUEUE: 'q',
+  LOOKUP_DEAD_LETTERS: 'd',
+  LOOKUP_BUS: 'bus',
+  LOOKUP_GROUPS: 'market-data,orders',
+};
+
+test('what may be read are the reads of the open groups, and tokens never', () => {
+  const ids = (groups: string) => {
+    const read = readLookupSettings({ ...environment, LOOKUP_GROUPS: groups }, operations);
+    assert.ok(read.ok, JSON.stringify(read));
+    return read.settings.operations.map(({ id }) => id);
+  };
+  assert.ok(ids('market-data').includes('getStockSnapshots'));
+  assert.ok(!ids('market-data').includes('listAccounts'));
+  assert.ok(ids('orders').includes('getOrder') && !ids('orders').includes('placeOrder'));
+  assert.ok(ids(openByDefault.join(',')).length > 30);
+  const never = readLookupSettings({ ...environment, LOOKUP_GROUPS: 'auth' }, operations);
+  for (const LOOKUP_INSTANCES of ['0', 'many', '1.5']) {
+    const odd = readLookupSettings({ ...environment, LOOKUP_INSTANCES }, operations);
+    assert.ok(!odd.ok && odd.faults[0]?.startsWith('LOOKUP_INSTANCES: '));
+  }
+  assert.ok(!never.ok && never.faults.some((fault) => fault.startsWith('LOOKUP_GROUPS: takes')));
+});
+
+test('a wrong environment is one line, and leaves every message in the queue', async () => {
+  const logged: LogEntry[] = [];
+  const handler = deployedLookups(operations, {}, (entry) => logged.push(entry));
+  const names = [
+    'UPSTREAM_BASE_URL',
+    'SECRET_ID',
+    'LOOKUP_TABLE',
+    'LOOKUP_QUEUE',
+    'LOOKUP_DEAD_LETTERS',
+    'LOOKUP_BUS',
+    'LOOKUP_GROUPS',
+  ];
+  assert.deepEqual(logged, [
+    {
+      level: 'error',
+      event: 'wrong_configuration',
+      faults: names.map((name) => `${name}: not set`),
+    },
+  ]);
+  await assert.rejects(handler({ Records: [record('{}')] }, context), /wrong_configuration/);
+});
+
+test('figures are what CloudWatch makes metrics of; failures have no words of others', () => {
+  const logged: LogEntry[] = [];
+  const report = createLookupMetrics((entry) => logged.push(entry), { functionName: 'f', clock: () => 7 });
+  const counts = { answered: 2, failed: 1, waiting: 3, duplicates: 4, poisoned: 5, undone: 0, calls: 6 };
+  report({ ...counts, ages: [10, 20, 30], causes: [] });
+  report({ ...counts, undone: 1, ages: [], causes: [Object.assign(new Error('canary'), { code: 'C' })] });
+  const [first, failure, second] = logged as [LogEntry, LogEntry, LogEntry];
+  assert.equal(first.level, 'info');
+  assert.deepEqual(first.LookupAge, [10, 20, 30]);
+  const { CloudWatchMetrics } = first._aws as { CloudWatchMetrics: { Metrics: { Name: string }[] }[] };
+  for (const { Name } of CloudWatchMetrics[0]?.Metrics ?? []) assert.ok(Name in first, Name);
+  assert.equal(failure.event, 'lookup_undone');
+  assert.equal(failure.code, 'C');
+  assert.equal(second.level, 'error');
+  assert.ok(!('LookupAge' in second));
+  assert.doesNotMatch(JSON.stringify(logged), /canary/);
+});

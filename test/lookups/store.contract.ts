@@ -1,0 +1,99 @@
+/** What every store of lookups must do. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClaimCall, LookupStore } from '../../lib/gateway/lookups/index.ts';
+
+let ids = 0;
+const now = Date.UTC(2036, 0, 1);
+
+const call = (id: string, change: Partial<ClaimCall> = {}): ClaimCall => ({
+  id,
+  hash: 'h',
+  owner: 'one',
+  now,
+  leaseUntil: now + 1000,
+  expiresAt: now + 60_000,
+  ...change,
+});
+
+const reply = { detailType: 'QuoteLookupCompleted', details: ['{"a":"1.10 ⚖"}', '{"b":1.10}'] };
+
+export function lookupStoreContract(name: string, storeOf: () => LookupStore): void {
+  const check = (what: string, run: (store: LookupStore, id: string) => Promise<void>) =>
+    test(`${name}: ${what}`, () => run(storeOf(), `contract-${++ids}`));
+
+  check('a request is taken once, and by another when its owner had his time', async (store, id) => {
+    assert.deepEqual(await store.claim(call(id)), { kind: 'ours' });
+    const other = call(id, { owner: 'two', now: now + 999, leaseUntil: now + 1999 });
+    assert.deepEqual(await store.claim(other), { kind: 'busy', until: now + 1000 });
+    assert.deepEqual(await store.claim({ ...other, now: now + 1000 }), { kind: 'ours' });
+    const third = call(id, { owner: 'three', now: now + 1001, leaseUntil: now + 3000 });
+    assert.deepEqual(await store.claim(third), { kind: 'busy', until: now + 1999 });
+  });
+
+  check('of many at once one has it', async (store, id) => {
+    const claims = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => store.claim(call(id, { owner: `owner-${index}` }))),
+    );
+    assert.equal(claims.filter(({ kind }) => kind === 'ours').length, 1);
+    assert.equal(claims.filter(({ kind }) => kind === 'busy').length, 11);
+    const later = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        store.claim(call(id, { owner: `later-${index}`, now: now + 1000, leaseUntil: now + 2000 })),
+      ),
+    );
+    assert.equal(later.filter(({ kind }) => kind === 'ours').length, 1);
+  });
+
+  check('what was kept comes back as it was, until it is published and after', async (store, id) => {
+    await store.claim(call(id));
+    assert.equal(await store.answer(id, 'one', reply), 'kept');
+    const other = call(id, { owner: 'two' });
+    assert.equal((await store.claim(other)).kind, 'busy');
+    assert.deepEqual(await store.claim({ ...other, now: now + 1000 }), { kind: 'ours', reply });
+    await store.published(id, now);
+    assert.deepEqual(await store.claim(call(id, { owner: 'three' })), { kind: 'published', reply });
+  });
+
+  check('one reply is kept: of its owner, and not a second', async (store, id) => {
+    assert.equal(await store.answer(id, 'one', reply), 'lost');
+    await store.claim(call(id));
+    assert.equal(await store.answer(id, 'two', reply), 'lost');
+    assert.equal(await store.answer(id, 'one', reply), 'kept');
+    assert.equal(await store.answer(id, 'one', { ...reply, details: ['{}'] }), 'lost');
+    const taken = await store.claim(call(id, { owner: 'two', now: now + 1000, leaseUntil: now + 2000 }));
+    assert.deepEqual(taken, { kind: 'ours', reply });
+  });
+
+  check('another request with the id is told apart in every state', async (store, id) => {
+    const other = call(id, { hash: 'g', owner: 'two', now: now + 1000 });
+    await store.claim(call(id));
+    assert.deepEqual(await store.claim(other), { kind: 'other' });
+    await store.answer(id, 'one', reply);
+    assert.deepEqual(await store.claim(other), { kind: 'other' });
+    await store.published(id, now);
+    assert.deepEqual(await store.claim(other), { kind: 'other' });
+  });
+
+  check('what its owner gives back can be taken at once, and only he gives it back', async (store, id) => {
+    await store.claim(call(id));
+    await store.release(id, 'two');
+    assert.equal((await store.claim(call(id, { owner: 'two' }))).kind, 'busy');
+    await store.release(id, 'one');
+    assert.deepEqual(await store.claim(call(id, { owner: 'two' })), { kind: 'ours' });
+    await store.release('never-there', 'one');
+    await store.published('never-there', now);
+    assert.deepEqual(await store.claim(call(`${id}-other`)), { kind: 'ours' });
+  });
+
+  check('an expired request is as good as none, though it may still lie there', async (store, id) => {
+    await store.claim(call(id));
+    await store.answer(id, 'one', reply);
+    await store.published(id, now);
+    const later = call(id, { hash: 'g', owner: 'two', now: now + 60_000, expiresAt: now + 120_000 });
+    assert.deepEqual(await store.claim({ ...later, now: now + 59_000 }), { kind: 'other' });
+    assert.deepEqual(await store.claim(later), { kind: 'ours' });
+    assert.equal(await store.answer(id, 'two', reply), 'kept');
+  });
+}
