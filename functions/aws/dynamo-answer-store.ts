@@ -56,26 +56,32 @@ export function createDynamoAnswerStore(options: DynamoAnswerStoreOptions): Answ
         ),
       );
     },
-    async release(key) {
-      await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key, 'lease') }));
-    },
-    async write(key, { askedAt, ...content }, expiresAt) {
-      const packed = pack(content);
-      if (packed.length > mostBytes) return;
+    async release(key, at) {
       await client.send(
         new PutItemCommand({
           TableName,
-          Item: {
-            ...keyOf(key, 'answer'),
-            kind: { S: content.kind },
-            content: { B: packed },
-            asked_at: number(askedAt),
-            expires_at: seconds(expiresAt),
-          },
+          Item: { ...keyOf(key, 'lease'), lease_until: number(at), expires_at: seconds(at) },
         }),
       );
-      // Whoever asks next finds the answer; should it be stale by then, he may ask anew.
-      await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key, 'lease') }));
+    },
+    async write(key, { askedAt, ...content }, expiresAt) {
+      const packed = pack(content);
+      const put = new PutItemCommand({
+        TableName,
+        Item: {
+          ...keyOf(key, 'answer'),
+          kind: { S: content.kind },
+          content: { B: packed },
+          asked_at: number(askedAt),
+          expires_at: seconds(expiresAt),
+        },
+      });
+      try {
+        if (packed.length <= mostBytes) await client.send(put);
+      } finally {
+        // Whoever asks next finds the answer; should there be none, or be stale by then, he may ask anew.
+        await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key, 'lease') }));
+      }
     },
     async spend(account, now, most) {
       const minute = minuteOf(now);
@@ -133,7 +139,9 @@ function toAnswer({
   if (!content?.B || !Number.isFinite(askedAt)) return undefined;
   try {
     const bytes = brotliDecompressSync(content.B, { maxOutputLength: mostUnpacked });
-    if (kind?.S === 'answer') return { kind: 'answer', body: bytes, askedAt };
+    // Copied, because what comes out of decompression holds on to much more memory.
+    if (kind?.S === 'answer') return { kind: 'answer', body: new Uint8Array(bytes), askedAt };
+    if (kind?.S !== 'refused') return undefined;
     return { kind: 'refused', refusal: JSON.parse(bytes.toString()), askedAt };
   } catch {
     return undefined;

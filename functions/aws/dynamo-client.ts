@@ -13,7 +13,7 @@ export interface DynamoClientOptions {
 
 export function createDynamoClient(options: DynamoClientOptions = {}): DynamoDBClient {
   const { endpoint, timeoutMs = 300, attempts = 1 } = options;
-  return new DynamoDBClient({
+  const client = new DynamoDBClient({
     maxAttempts: attempts,
     requestHandler: {
       connectionTimeout: timeoutMs,
@@ -23,4 +23,25 @@ export function createDynamoClient(options: DynamoClientOptions = {}): DynamoDBC
     },
     ...(endpoint !== undefined && { endpoint }),
   });
+  const send = client.send.bind(client) as (command: unknown, options: object) => Promise<unknown>;
+  const bounded = (command: unknown) => inTime(timeoutMs, (abortSignal) => send(command, { abortSignal }));
+  client.send = bounded as typeof client.send;
+  return client;
+}
+
+/** To the last byte: the client's own time limit ends with the headers of an answer. */
+async function inTime<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      controller.abort();
+      reject(new Error(`DynamoDB gave no answer within ${ms} ms`));
+    }, ms);
+  });
+  try {
+    return await Promise.race([work(controller.signal), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -39,6 +39,8 @@ type Item = Record<string, AttributeValue>;
 const controlKey = '~control';
 const turnKey = (turn: number) => String(turn).padStart(15, '0');
 
+const mostPages = 4;
+
 /** Nobody looks back further than the bound of an answer. */
 const entryMs = 300_000;
 
@@ -50,6 +52,7 @@ export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteS
   async function query(after: string): Promise<Item[]> {
     const items: Item[] = [];
     let start: Item | undefined;
+    let pages = 0;
     do {
       const { Items = [], LastEvaluatedKey } = await client.send(
         new QueryCommand({
@@ -61,7 +64,8 @@ export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteS
       );
       items.push(...Items);
       start = LastEvaluatedKey;
-    } while (start);
+      // What is further back comes with the next look; a page is a megabyte.
+    } while (start && ++pages < mostPages);
     return items;
   }
 

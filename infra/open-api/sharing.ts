@@ -45,7 +45,7 @@ export function answerHeadersOf({ freshness }: Operation): JsonObject {
   };
 }
 
-export function sharingParametersOf({ freshness }: Operation): readonly JsonObject[] {
+export function sharingParametersOf({ freshness, method }: Operation): readonly JsonObject[] {
   if (!freshness) return [];
   return [
     {
@@ -57,18 +57,20 @@ export function sharingParametersOf({ freshness }: Operation): readonly JsonObje
       schema: { type: 'string' },
       example: 'max-age=1',
     },
-    {
-      name: 'if-none-match',
-      in: 'header',
-      description: 'An `etag`: if the answer is still the same, it is 304 without a body.',
-      schema: { type: 'string' },
-    },
+    ...(method === 'GET' ? [ifNoneMatch] : []),
   ];
 }
 
+const ifNoneMatch = {
+  name: 'if-none-match',
+  in: 'header',
+  description: 'An `etag`: if the answer is still the same, it is 304 without a body.',
+  schema: { type: 'string' },
+} as const;
+
 /** Responses besides the usual ones. */
 export function sharingResponsesOf(operation: Operation): JsonObject {
-  if (!operation.freshness) return {};
+  if (!operation.freshness || operation.method !== 'GET') return {};
   return {
     304: {
       description: 'The answer is the one that `if-none-match` names.',

@@ -198,6 +198,9 @@ export interface Refusal {
   readonly rawMembers?: string;
 }
 
+/** For others than the one whose request it was. */
+export const withoutRequestId = ({ requestId: _, ...upstream }: UpstreamRefusal): UpstreamRefusal => upstream;
+
 export const isRefusal = <T extends object>(value: T | Refusal): value is Refusal =>
   'code' in value && Object.hasOwn(refusalKinds, value.code);
 

@@ -26,7 +26,7 @@ function setUp(settings: Parameters<typeof createAnswers>[0] | object = {}) {
   const store: AnswerStore = {
     read: (key) => trip(() => memory.read(key)),
     lease: (key, now, until) => trip(() => memory.lease(key, now, until)),
-    release: (key) => trip(() => memory.release(key)),
+    release: (key, at) => trip(() => memory.release(key, at)),
     write: (key, answer, expiresAt) => trip(() => memory.write(key, answer, expiresAt)),
     spend: (account, now, most) => trip(() => memory.spend(account, now, most)),
   };
@@ -236,4 +236,71 @@ test('a refusal that is one request’s own is nobody else’s', async () => {
   const second = finish(one.ask(call()));
   assert.equal((await first).kind, 'refused');
   assert.equal(said(await second), '{"call":2}');
+});
+
+test('while the upstream fails it is asked every second and a half, whatever is known', async () => {
+  for (const [known, ageMs] of [
+    [false, 0],
+    [true, 16_000],
+    [true, 6000],
+  ] as const) {
+    const { state, instance, call, finish, wait } = setUp();
+    const instances = [instance(), instance()];
+    if (known) await finish(instances[0]!.ask(call()));
+    await wait(ageMs);
+    state.fails = true;
+    state.calls = 0;
+    for (let request = 0; request < 60; request++) {
+      const outcome = await finish(instances[request % 2]!.ask(call()));
+      if (ageMs === 6000) assert.equal(outcome.kind, 'answer');
+      await wait(100);
+    }
+    // In about seven seconds.
+    assert.ok(state.calls <= 9, `${state.calls} calls, known ${known}, ${ageMs} ms old`);
+  }
+});
+
+test('whoever waits for another’s answer waits no longer than his time, and not at all for what is there', async () => {
+  const { state, time, instance, call, finish, wait } = setUp();
+  state.fetchMs = 3000;
+  const one = instance();
+  const first = one.ask(call());
+  await wait(50);
+  const asked = time.now();
+  const timed = async (change: Partial<AnswerCall>) => {
+    const { kind } = await one.ask(call(change));
+    return [kind, time.now() - asked < 1000];
+  };
+  const hurried = timed({ deadline: asked + 500 });
+  const cached = timed({ onlyIfCached: true });
+  assert.deepEqual(await finish(hurried), ['unavailable', true]);
+  assert.deepEqual(await finish(cached), ['unavailable', true]);
+  assert.equal((await finish(first)).kind, 'answer');
+  assert.equal(state.calls, 1);
+});
+
+test('without a store, of those who ask at once one asks the upstream; his own refusal is not theirs', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  Object.assign(state, { away: true, fails: true, isOwn: true });
+  const one = instance();
+  const asks = Array.from({ length: 3 }, () => finish(one.ask(call())));
+  await wait(30);
+  Object.assign(state, { fails: false });
+  const kinds = (await Promise.all(asks)).map(({ kind }) => kind).sort();
+  assert.deepEqual(kinds, ['answer', 'answer', 'refused']);
+  assert.equal(state.calls, 2);
+});
+
+test('what another version refused, or a wrong clock wrote, is not there', async () => {
+  const known = (refusal: unknown) => (refusal as { code?: string }).code === 'known';
+  const { memory, time, state, instance, call, finish } = setUp({ isRefusal: known });
+  const later = time.now() + 60_000;
+  for (const stored of [
+    { kind: 'refused', refusal: { code: 'of-another-version' }, askedAt: time.now() },
+    { kind: 'answer', body: body('"from the future"'), askedAt: time.now() + 30_000 },
+  ] as const) {
+    state.calls = 0;
+    await memory.write('bars#1', stored, later);
+    assert.equal(said(await finish(instance().ask(call()))), '{"call":1}');
+  }
 });

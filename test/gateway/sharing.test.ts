@@ -16,10 +16,12 @@ import {
   type SharingFigures,
   type TurnReport,
 } from '../../lib/gateway/index.ts';
+import { callOf } from '../support/calls.ts';
 import {
   accountsPath,
   ask,
   coreFor,
+  credentials,
   problemOf,
   requestOf,
   secretText,
@@ -241,6 +243,31 @@ describe('when the upstream fails', () => {
       assert.ok(market().length <= 4, `${market().length} calls`);
     });
 
+  test('a path that is retired is left for the other one', async (t) => {
+    const { gateway, market } = await sharedFor(t, {
+      fault: ({ path }) => (path === snapshotPath ? { kind: 'status', status: 404 } : undefined),
+    });
+    const reply = await ask(gateway, snapshots('AAPL'));
+    assert.equal(reply.status, 200, reply.text);
+    assert.match(market().at(-1)?.target ?? '', /^\/market-data\/stocks\/snapshots\/list/);
+  });
+
+  test('what one caller’s symbols were refused for is no reason for another’s', async (t) => {
+    let words = '';
+    const { gateway } = await sharedFor(t, {
+      fault: () =>
+        words
+          ? { kind: 'status', status: 417, body: { error_code: 'INVALID_SYMBOL', message: words } }
+          : { kind: 'status', status: 500 },
+    });
+    words = 'JUNK1 is not known';
+    assert.equal(problemOf(await ask(gateway, snapshots('JUNK1'))).status, 422);
+    words = '';
+    const problem = problemOf(await ask(gateway, snapshots('MSFT')));
+    assert.equal(problem.code, 'upstream_error');
+    assert.ok(!JSON.stringify(problem).includes('JUNK1'));
+  });
+
   test('a 429 of the upstream stops the next calls', async (t) => {
     const { gateway, market } = await sharedFor(t, {
       fault: () => ({ kind: 'status', status: 429, headers: { 'retry-after': '30' } }),
@@ -313,9 +340,47 @@ describe('other market data', () => {
     });
     const first = problemOf(await ask(gateway, depth));
     const again = problemOf(await ask(gateway, depth));
-    assert.deepEqual(again, first);
+    // The upstream's name of a request is for whoever made it.
+    assert.equal(first.upstream?.request_id, 'sim-1');
+    const { request_id: _, ...upstream } = first.upstream;
+    assert.deepEqual(again, { ...first, upstream });
     assert.deepEqual([first.status, first.code], [422, 'upstream_rejected']);
     assert.equal(market().length, 1);
+  });
+
+  test('a path that the upstream does not serve is one request’s own', async (t) => {
+    const alias = depth.replace('/openapi/market-data/stock/quotes', '/market-data/stocks/depths/list');
+    const { gateway } = await sharedFor(t, {
+      fault: ({ path }) => (path.includes('depths') ? { kind: 'status', status: 404 } : undefined),
+    });
+    assert.equal(problemOf(await ask(gateway, alias)).code, 'upstream_path_unknown');
+    assert.equal((await ask(gateway, depth)).status, 200);
+    assert.equal((await ask(gateway, alias)).status, 200);
+  });
+
+  test('a batch of bars, which is a POST, is shared without conditions', async (t) => {
+    const { gateway, market } = await sharedFor(t);
+    const { search, body } = await callOf('listStockBars', async () => ({}));
+    const path = `/market-data/stocks/bars/list${search}`;
+    const first = await ask(gateway, path, { body: body! });
+    assert.equal(first.status, 200, first.text);
+    const headers = { 'if-none-match': first.headers.etag ?? '' };
+    const again = await ask(gateway, path, { body: body!, headers });
+    assert.deepEqual([again.status, again.text], [200, first.text]);
+    assert.equal(market().length, 1);
+  });
+
+  test('another account has its own answers', async (t) => {
+    let appKey = 'first-account';
+    const secrets = { read: async () => secretText({ ...credentials, appKey }) };
+    const accepts = { fault: () => undefined };
+    const { another, market } = await sharedFor(t, accepts, { secrets });
+    await ask(another(), profile);
+    appKey = 'second-account';
+    await ask(another(), profile);
+    await ask(another(), profile);
+    const keys = market().map(({ headers }) => headers['x-app-key']);
+    assert.ok(keys.includes('first-account') && keys.includes('second-account'), keys.join());
   });
 
   test('what belongs to an account, or changes it, is never shared', async (t) => {

@@ -47,8 +47,9 @@ export function answerStoreContract(
 
   check('a lease that was given back is free, and so it is once the answer is there', async (store) => {
     assert.equal(await store.lease('key', now, now + 500), true);
-    await store.release('key');
-    assert.equal(await store.lease('key', now, now + 500), true);
+    await store.release('key', now + 100);
+    assert.equal(await store.lease('key', now + 99, now + 500), false);
+    assert.equal(await store.lease('key', now + 100, now + 500), true);
     await store.write('key', { kind: 'answer', body: body('1'), askedAt: now }, now + 1000);
     assert.equal(await store.lease('key', now, now + 500), true);
   });
@@ -64,7 +65,9 @@ export function answerStoreContract(
 
   check('what is too large for an item is left out', async (store) => {
     const noise = Uint8Array.from({ length: 450_000 }, () => 32 + Math.floor(Math.random() * 95));
+    assert.equal(await store.lease('key', now, now + 500), true);
     await store.write('key', { kind: 'answer', body: noise, askedAt: now }, now + 1000);
+    assert.equal(await store.lease('key', now, now + 500), true, 'its lease has ended');
     const read = await store.read('key');
     assert.ok(!read || (read.kind === 'answer' && read.body.length === noise.length));
   });

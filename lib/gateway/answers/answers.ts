@@ -6,6 +6,7 @@
 
 import type { FreshnessMs } from './freshness.ts';
 import { createKept } from './kept.ts';
+import { createRefusals } from './recent-refusals.ts';
 import type { AnswerContent, AnswerStore, StoredAnswer } from './store.ts';
 
 export interface AnswersOptions {
@@ -23,6 +24,8 @@ export interface AnswersOptions {
   readonly leastMaxAgeMs?: number;
   /** Upstream calls a minute that one caller may cause while a fresh answer is there. Default 20. */
   readonly wishesPerCaller?: number;
+  /** Whether a refusal that was read from the store is one that the gateway knows. Default: each is. */
+  readonly isRefusal?: (refusal: unknown) => boolean;
   /** Upstream calls a minute of one caller beyond which those of others come first. Default 150. */
   readonly missesPerCaller?: number;
 }
@@ -71,6 +74,8 @@ const firstNapMs = 40;
 const longestNapMs = 250;
 /** After a failure of the store it is left alone for so long. */
 const awayMs = 1000;
+/** What was asked for further ahead than this was written by a clock that is wrong. */
+const mostAheadMs = 15_000;
 
 interface Fetched {
   readonly answer: StoredAnswer;
@@ -83,9 +88,11 @@ const withoutWish = ({ maxAgeMs: _, ...call }: AnswerCall): AnswerCall => call;
 export function createAnswers(options: AnswersOptions): Answers {
   const { store, clock = Date.now, mostBytes = 32 * 1024 * 1024, refusalMs = 1500 } = options;
   const { waitMs = 4000, leastMaxAgeMs = 1000, wishesPerCaller = 20, missesPerCaller = 150 } = options;
+  const { isRefusal = () => true } = options;
   const sleep = options.sleep ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
   const kept = createKept(mostBytes);
   const fetching = new Map<string, Promise<Fetched>>();
+  const refusals = createRefusals(refusalMs);
   let awayUntil = Number.NEGATIVE_INFINITY;
 
   /** Undefined, too, when the store cannot be asked. */
@@ -125,29 +132,38 @@ export function createAnswers(options: AnswersOptions): Answers {
   }
 
   /** Once for all who ask this instance meanwhile. */
-  function fetchOnce(call: AnswerCall, old?: StoredAnswer) {
-    const running = fetching.get(call.key);
-    if (running) return running;
+  function fetchOnce(call: AnswerCall, old?: StoredAnswer): Promise<Fetched> {
     const run = fetchNow(call, old).finally(() => fetching.delete(call.key));
     fetching.set(call.key, run);
     return run;
   }
 
-  async function fetchNow(
-    { key, caller, fetch, freshness: { freshMs, staleMs } }: AnswerCall,
-    old?: StoredAnswer,
-  ): Promise<Fetched> {
+  async function fetchNow(call: AnswerCall, old?: StoredAnswer): Promise<Fetched> {
+    const { key, caller, fetch, freshness } = call;
     const isPatient =
       (await tried(() => store.spend(`misses/${caller}`, clock(), missesPerCaller))) === false;
     const askedAt = clock();
     const { isOwn = false, ...content } = await fetch(isPatient);
     const answer = { ...content, askedAt };
-    // A refusal does not take the place of an answer that may still be shown.
-    const takesPlace = answer.kind === 'answer' || (old?.kind !== 'answer' && !isOwn);
-    if (takesPlace) kept.put(key, answer);
-    const expiresAt = askedAt + (answer.kind === 'answer' ? freshMs + staleMs : refusalMs);
-    await tried(() => (takesPlace ? store.write(key, answer, expiresAt) : store.release(key)));
+    if (answer.kind === 'answer') {
+      kept.put(key, answer);
+      await tried(() => store.write(key, answer, askedAt + freshness.freshMs + freshness.staleMs));
+    } else if (isOwn) await tried(() => store.release(key, clock()));
+    else {
+      refusals.put(key, answer, clock());
+      // It does not take the place of an answer that may still be shown; nobody asks again for a moment.
+      if (isUsable(withoutWish(call), old, clock()))
+        await tried(() => store.release(key, askedAt + refusalMs));
+      else await tried(() => store.write(key, answer, askedAt + refusalMs));
+    }
     return { answer, isOwn };
+  }
+
+  /** What the store has, unless this version cannot read it or a wrong clock wrote it. */
+  async function readShared(key: string): Promise<StoredAnswer | undefined> {
+    const shared = await tried(() => store.read(key));
+    if (!shared || shared.askedAt > clock() + mostAheadMs) return undefined;
+    return shared.kind === 'answer' || isRefusal(shared.refusal) ? shared : undefined;
   }
 
   /** What a client wishes beyond what is fresh, he has a share of; without it he has what is fresh. */
@@ -163,43 +179,51 @@ export function createAnswers(options: AnswersOptions): Answers {
       const { key, deadline = Number.POSITIVE_INFINITY, fetchMs } = asked;
       const plain = withoutWish(asked);
       const arrived = clock();
-      let call = asked;
-      const mine = kept.get(key);
-      if (mine && isFresh(call, mine, arrived)) return outcome(call, mine, 'memory');
-      const running = fetching.get(key);
-      if (running && !isUsable(call, mine, arrived)) {
-        const { answer, isOwn } = await running;
-        if (!isOwn) return outcome(call, answer, 'other');
-      }
-
       const end = Math.min(arrived + waitMs, deadline);
-      let napMs = firstNapMs;
-      let best = mine;
-      for (let round = 0; ; round++) {
-        const shared = await tried(() => store.read(key));
+      let call = asked;
+      let best = kept.get(key);
+      if (best && isFresh(call, best, arrived)) return outcome(call, best, 'memory');
+      const refusal = refusals.get(key, arrived);
+      if (refusal) return outcome(plain, best && isUsable(plain, best, arrived) ? best : refusal, 'memory');
+
+      let isFirst = true;
+      for (let napMs = firstNapMs; ; napMs = Math.min(longestNapMs, napMs * 1.5)) {
+        const nap = () => sleep(Math.min(napMs, Math.max(1, end - clock())));
+        const running = fetching.get(key);
+        if (running && !call.onlyIfCached) {
+          if (isUsable(call, best, clock()) || clock() >= end) break;
+          const fetched = await Promise.race([running, nap()]);
+          // What only its own request was refused for is no answer to this one.
+          if (fetched && !fetched.isOwn) return shown(fetched.answer, 'other');
+          continue;
+        }
+        const shared = await readShared(key);
         if (shared && shared.askedAt > (best?.askedAt ?? 0)) {
           best = shared;
           kept.put(key, shared);
         }
-        if (best && isFresh(call, best, clock())) return outcome(call, best, round > 0 ? 'other' : 'store');
+        if (best && isFresh(call, best, clock())) return outcome(call, best, isFirst ? 'store' : 'other');
         if (call.onlyIfCached) break;
-        if (round === 0) call = await granted(asked, best);
+        if (isFirst) call = await granted(asked, best);
+        isFirst = false;
         const now = clock();
         if (best && isFresh(call, best, now)) return outcome(call, best, 'store');
         const isMine = await tried(() => store.lease(key, now, now + fetchMs));
+        // Somebody here was faster, which without a store nobody else would have said.
+        if (fetching.has(key)) continue;
         // Without a store nobody else can be waited for.
-        if (isMine !== false) {
-          const { answer: fetched } = await fetchOnce(call, best);
-          if (fetched.kind === 'refused' && best && isUsable(plain, best, clock())) break;
-          return outcome(call, fetched, 'own');
-        }
+        if (isMine !== false) return shown((await fetchOnce(call, best)).answer, 'own');
         if (isUsable(call, best, clock()) || clock() >= end) break;
-        await sleep(Math.min(napMs, Math.max(1, end - clock())));
-        napMs = Math.min(longestNapMs, napMs * 1.5);
+        await nap();
       }
       // Of a wish that cannot be had, too: the answer says how old it is.
       if (best && isUsable(plain, best, clock())) return outcome(plain, best, 'store');
       return { kind: 'unavailable', retryAfterMs: 1000 };
+
+      function shown(fetched: StoredAnswer, from: 'own' | 'other'): AnswerOutcome {
+        const isOldBetter = fetched.kind === 'refused' && best && isUsable(plain, best, clock());
+        return isOldBetter && best ? outcome(plain, best, 'store') : outcome(call, fetched, from);
+      }
     },
   };
 }

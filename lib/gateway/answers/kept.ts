@@ -60,4 +60,4 @@ function createShelf(mostBytes: number) {
 }
 
 const sizeOf = (answer: StoredAnswer): number =>
-  overhead + (answer.kind === 'answer' ? answer.body.byteLength : 0);
+  overhead + (answer.kind === 'answer' ? answer.body.byteLength : JSON.stringify(answer.refusal ?? 0).length);

@@ -18,8 +18,8 @@ export interface AnswerStore {
   read(key: string): Promise<StoredAnswer | undefined>;
   /** Until then nobody else gets it. True for one of those who ask at once. */
   lease(key: string, now: number, until: number): Promise<boolean>;
-  /** Ends the lease early, for those who wait. */
-  release(key: string): Promise<void>;
+  /** Ends the lease then, for those who wait. */
+  release(key: string, at: number): Promise<void>;
   /**
    * After `expiresAt` (ms since the epoch) it may be dropped. An answer that is too large for the store is
    * left out, which is no failure.
@@ -31,6 +31,9 @@ export interface AnswerStore {
 
 /** Which minute a moment is in. */
 export const minuteOf = (now: number): number => Math.floor(now / 60_000);
+
+/** Far more than one person asks for. */
+const mostInMemory = 1000;
 
 /** For one process: the local run, and tests. */
 export function createMemoryAnswerStore(): AnswerStore {
@@ -46,15 +49,14 @@ export function createMemoryAnswerStore(): AnswerStore {
       leases.set(key, until);
       return true;
     },
-    async release(key) {
-      leases.delete(key);
+    async release(key, at) {
+      leases.set(key, at);
     },
     async write(key, answer, expiresAt) {
-      for (const [old, { expiresAt: at }] of answers) {
-        if (at > answer.askedAt) break;
-        answers.delete(old);
-        leases.delete(old);
-      }
+      for (const [old, { expiresAt: at }] of answers) if (at <= answer.askedAt) answers.delete(old);
+      for (const [old, until] of leases) if (until <= answer.askedAt) leases.delete(old);
+      const [oldest] = answers.keys();
+      if (answers.size >= mostInMemory && oldest !== undefined) answers.delete(oldest);
       answers.delete(key);
       answers.set(key, { answer, expiresAt });
       leases.delete(key);

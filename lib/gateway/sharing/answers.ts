@@ -10,11 +10,12 @@ import {
   type FetchedAnswer,
   freshnessFor,
 } from '../answers/index.ts';
+import { budgetKey } from '../budget/key.ts';
 import { ageHeader, cacheStatus, matchesTag, readCacheWishes, weakTag } from '../cache-headers.ts';
 import type { CheckedRequest } from '../check.ts';
 import type { Identity } from '../credentials.ts';
 import type { GatewayRequest, GatewayResponse } from '../http.ts';
-import type { Refusal } from '../refusals.ts';
+import { isRefusal, type Refusal, withoutRequestId } from '../refusals.ts';
 import type { SharedBy, Trail } from '../trail.ts';
 import { wasHeld } from '../upstream.ts';
 import type { UpstreamOutcome } from '../upstream-answer.ts';
@@ -42,16 +43,26 @@ export function createSharedAnswers(
   const answers = createAnswers({
     store,
     clock,
+    isRefusal: isKnown,
     ...(leastMaxAgeMs !== undefined && { leastMaxAgeMs }),
     ...(turnsPerCaller !== undefined && { wishesPerCaller: turnsPerCaller }),
   });
+  /** What one account's subscriptions let it see is not for another, which the secret may name tomorrow. */
+  const accounts = new WeakMap<Identity, Promise<string>>();
+  function accountOf(identity: Identity): Promise<string> {
+    const account = accounts.get(identity) ?? budgetKey('account', identity.appKey);
+    accounts.set(identity, account);
+    return account;
+  }
+
   return {
     async answer(operation, path, request, checked, identity, trail) {
       const { headers, deadline, caller = anyCaller } = request;
       const wishes = readCacheWishes(headers['cache-control']);
       const freshness = freshnessFor(operation.freshness, parametersOf(checked));
+      let own: Refusal | undefined;
       const outcome = await answers.ask({
-        key: await answerKey(operation.id, checked.query, checked.body),
+        key: `${await accountOf(identity)}#${await answerKey(operation.id, checked.query, checked.body)}`,
         freshness,
         caller,
         ...wishes,
@@ -59,8 +70,10 @@ export function createSharedAnswers(
         fetchMs: timeoutMs,
         async fetch(isPatient) {
           const patience = isPatient && !trail.priority ? { priority: 'background' as const } : {};
-          const own = Object.assign(trail, patience);
-          return fetched(await upstream.ask({ operation, path, request: checked, trail: own }, identity));
+          const call = { operation, path, request: checked, trail: Object.assign(trail, patience) };
+          const asked = await upstream.ask(call, identity);
+          if (asked.kind === 'refused') own = asked.refusal;
+          return fetched(asked);
         },
       });
       if (outcome.kind === 'unavailable')
@@ -70,9 +83,12 @@ export function createSharedAnswers(
           // The status that RFC 9111 wants for what is not there.
           ...(wishes.onlyIfCached && { status: 504 }),
         };
-      if (outcome.answer.kind === 'refused') return outcome.answer.refusal as Refusal;
+      if (outcome.answer.kind === 'refused')
+        return outcome.from === 'own' && own ? own : (outcome.answer.refusal as Refusal);
       trail.shared = sharedBy[outcome.from];
-      return response(outcome, outcome.answer, headers['if-none-match'], freshness.freshMs);
+      // Conditions of this kind are for GET.
+      const ifNoneMatch = operation.method === 'GET' ? headers['if-none-match'] : undefined;
+      return response(outcome, outcome.answer, ifNoneMatch, freshness.freshMs);
     },
   };
 }
@@ -84,15 +100,26 @@ const sharedBy: Readonly<Record<'memory' | 'store' | 'own' | 'other', SharedBy>>
   other: 'collapsed',
 };
 
+/** As others may have it, too. */
 function fetched(outcome: UpstreamOutcome): FetchedAnswer {
-  if (outcome.kind === 'answer') return { kind: 'answer', body: outcome.body };
+  if (outcome.kind === 'answer') return { kind: 'answer', body: alone(outcome.body) };
+  const { upstream, ...refusal } = outcome.refusal;
+  const said = upstream && { upstream: withoutRequestId(upstream) };
   return {
     kind: 'refused',
-    refusal: outcome.refusal,
-    // That one request had no permission in its time says nothing of the next one.
-    ...(wasHeld(outcome) && { isOwn: true }),
+    refusal: { ...refusal, ...said },
+    // That one request had no permission in its time, or was called by a path that is no longer served, says
+    // nothing of the next one.
+    ...((wasHeld(outcome) || refusal.code === 'upstream_path_unknown') && { isOwn: true }),
   };
 }
+
+/** Bytes that are part of a larger buffer would keep all of it in memory. */
+const alone = (body: Uint8Array): Uint8Array =>
+  body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
+
+const isKnown = (refusal: unknown): boolean =>
+  typeof refusal === 'object' && refusal !== null && isRefusal(refusal);
 
 function parametersOf({ query, body }: CheckedRequest): Readonly<Record<string, unknown>> {
   return { ...Object.fromEntries(query), ...(body && (JSON.parse(body) as Record<string, unknown>)) };

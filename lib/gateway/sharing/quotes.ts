@@ -20,7 +20,7 @@ import {
   type UpstreamSays,
   viewOf,
 } from '../quotes/index.ts';
-import { isRefusal, type Refusal, type RefusalCode } from '../refusals.ts';
+import { isRefusal, type Refusal, type RefusalCode, withoutRequestId } from '../refusals.ts';
 import type { SharedBy, Trail } from '../trail.ts';
 import { wasHeld } from '../upstream.ts';
 import type { UpstreamOutcome } from '../upstream-answer.ts';
@@ -47,7 +47,14 @@ export function createSharedQuotes(
 ): SharedQuotes {
   /** Whose permission it is, until it is used. */
   const holders = new WeakMap<Permission, Holder>();
+  const paths = [operation.path, ...operation.aliases];
   let failure: { readonly refusal: Refusal; readonly at: number } | undefined;
+
+  /** Of an upstream that has retired one path of the operation, another one may still answer. */
+  function nextPath(): boolean {
+    paths.shift();
+    return paths.length > 0;
+  }
 
   function given(permission: Permission, holder: Holder): PermissionAnswer {
     holders.set(permission, holder);
@@ -76,7 +83,7 @@ export function createSharedQuotes(
     const outcome = await upstream.ask(
       {
         operation,
-        path: operation.path,
+        path: paths[0] ?? operation.path,
         request: { query, body: '', headers: {} },
         trail,
         permission,
@@ -84,8 +91,12 @@ export function createSharedQuotes(
       },
       identity,
     );
-    failure = outcome.kind === 'refused' ? { refusal: outcome.refusal, at: clock() } : undefined;
-    if (failure) report(failure.refusal, symbols.length);
+    failure = undefined;
+    if (outcome.kind !== 'refused') return outcome;
+    const { refusal } = outcome;
+    report(refusal, symbols.length);
+    if (ofUpstream.includes(refusal.code)) failure = { refusal: forAll(refusal), at: clock() };
+    if (refusal.code === 'upstream_path_unknown' && nextPath()) return { kind: 'failed' };
     return asTurnsKnowIt(outcome);
   };
 
@@ -141,6 +152,22 @@ export function createSharedQuotes(
     return { code: 'no_fresh_answer', ...members, ...(cause?.upstream && { upstream: cause.upstream }) };
   }
 }
+
+/** Codes that say why nobody gets anything now; others are about the request that they were said of. */
+const ofUpstream: readonly RefusalCode[] = [
+  'upstream_unreachable',
+  'upstream_timeout',
+  'upstream_error',
+  'upstream_broken_answer',
+  'upstream_answer_too_large',
+  'upstream_rate_limited',
+  'budget_used_up',
+];
+
+const forAll = ({ upstream, ...refusal }: Refusal): Refusal => ({
+  ...refusal,
+  ...(upstream && { upstream: withoutRequestId(upstream) }),
+});
 
 /** When looking again makes sense for a caller who asked for much that does not exist. */
 const spentSeconds = 15;
