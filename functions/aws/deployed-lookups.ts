@@ -21,8 +21,8 @@ const storeTimeoutMs = 2000;
 const pauseMs = 1000;
 
 /**
- * A wrong environment is one line in the log, and every message stays in the queue: it comes back when the
- * deployment is right.
+ * A wrong environment is one line in the log, and no message is done with: each comes back, and at last lies
+ * among the dead letters, to be redriven when the deployment is right.
  */
 export function deployedLookups(
   catalogue: readonly Operation[],

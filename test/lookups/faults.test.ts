@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createLookups, type LookupsOptions } from '../../lib/gateway/lookups/index.ts';
+import { type ClaimCall, createLookups, type LookupsOptions } from '../../lib/gateway/lookups/index.ts';
 import { createWorld, limitMs, market, quotes, visibilityMs, type World } from './world.ts';
 
 const request = () => quotes(['A', 'B']);
@@ -51,6 +51,22 @@ test('copies in two batches at once: one is answered, the other waits until its 
   assert.ok((world.waits[0]?.seconds ?? 0) * 1000 > limitMs);
   await world.run();
   assert.equal(world.published.length, 1);
+});
+
+test('a request is remembered for longer than its message can be under way', async () => {
+  const world = createWorld();
+  const { store } = world.options;
+  const calls: ClaimCall[] = [];
+  const claim = (call: ClaimCall) => {
+    calls.push(call);
+    return store.claim(call);
+  };
+  world.send(request());
+  await world.deliver(1, other(world, { store: { ...store, claim } }));
+  const days = ((calls[0]?.expiresAt ?? 0) - world.now) / 86_400_000;
+  // SQS keeps a message for 14 days; one that waits is a new one, until its deadline half a day later.
+  assert.ok(days > 14.5, `${days} days`);
+  assert.equal(calls[0]?.leaseUntil, world.now + limitMs);
 });
 
 test('a replay has the same reply again', async () => {

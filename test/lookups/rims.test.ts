@@ -255,7 +255,7 @@ test('what may be read are the reads of the open groups, and tokens never', () =
   assert.ok(!never.ok && never.faults.some((fault) => fault.startsWith('LOOKUP_GROUPS: takes')));
 });
 
-test('a wrong environment is one line, and leaves every message in the queue', async () => {
+test('a wrong environment is one line, and no message is done with', async () => {
   const logged: LogEntry[] = [];
   const handler = deployedLookups(operations, {}, (entry) => logged.push(entry));
   const names = [
