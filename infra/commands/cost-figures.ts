@@ -37,37 +37,36 @@ export interface Units {
 }
 
 /**
- * Upstream requests and units of quotes: `test/quotes/study-main.ts`, `plain`, `mixed` and `clients-100`. Units
- * of the budget: its virtual-clock world at this demand; 0.9 and 1.12 operations with many instances, 0.22 and
- * 1.23 with three, where a write is two units, because the item is between one and two kilobytes. Lambda's time
- * is assumed: it cannot be measured on one machine.
+ * All measured by `test/quotes/study-main.ts`: `plain`, `mixed` and `clients-100`. A write to the budget is two
+ * units, because its item is between one and two kilobytes. Lambda's time is assumed: it cannot be measured on
+ * one machine.
  */
 export const situations: readonly Situation[] = [
   {
     name: '10,000 clients',
     clients: 10_000,
     readsPerSecond: 2000,
-    upstreamPerSecond: 2907 / 600,
-    quotes: { readUnits: 0.181, writeUnits: 0.047 },
-    budget: { readUnits: 0.9, writeUnits: 2 * 1.12 },
+    upstreamPerSecond: 2872 / 600,
+    quotes: { readUnits: 0.176, writeUnits: 0.049 },
+    budget: { readUnits: 0.51, writeUnits: 2 * 1.47 },
     billedMs: 10,
   },
   {
     name: '10,000 clients, five views',
     clients: 10_000,
     readsPerSecond: 2000,
-    upstreamPerSecond: 2907 / 600,
-    quotes: { readUnits: 0.372, writeUnits: 0.088 },
-    budget: { readUnits: 0.9, writeUnits: 2 * 1.12 },
+    upstreamPerSecond: 2864 / 600,
+    quotes: { readUnits: 0.417, writeUnits: 0.094 },
+    budget: { readUnits: 0.63, writeUnits: 2 * 1.37 },
     billedMs: 10,
   },
   {
     name: '100 clients',
     clients: 100,
     readsPerSecond: 20,
-    upstreamPerSecond: 864 / 180,
-    quotes: { readUnits: 3.489, writeUnits: 1.86 },
-    budget: { readUnits: 0.22, writeUnits: 2 * 1.23 },
+    upstreamPerSecond: 856 / 180,
+    quotes: { readUnits: 3.591, writeUnits: 2.468 },
+    budget: { readUnits: 0.55, writeUnits: 2 * 1.39 },
     billedMs: 50,
   },
 ];
