@@ -226,3 +226,24 @@ test('only-if-cached waits for nothing', async () => {
   assert.equal((await bench.ask(bench.instance(), call)).kind, 'unavailable');
   assert.equal(bench.calls.length, 0);
 });
+
+test('a store that is slow costs time, not answers, and few reads', async () => {
+  for (const storeMs of [10, 20, 50, 100, 200]) {
+    const bench = createBench({ storeMs });
+    const instances = [bench.instance(), bench.instance()];
+    assert.deepEqual(symbolsOf(await bench.ask(instances[0]!, { symbols: ['A', 'B'] })), ['A', 'B']);
+    assert.deepEqual(
+      [bench.calls.length, bench.reads <= 6],
+      [1, true],
+      `${storeMs} ms: ${bench.reads} reads`,
+    );
+    // What is somebody else's turn is waited for in the same way, with what memory knows a moment old.
+    await bench.ask(instances[1]!, { symbols: ['A'] });
+    await bench.wait(40);
+    const before = bench.reads;
+    const outcomes = await bench.all(instances.map((one) => () => one.ask(us({ symbols: ['C', 'D'] }))));
+    for (const outcome of outcomes) assert.deepEqual(symbolsOf(outcome), ['C', 'D']);
+    assert.equal(bench.calls.filter(({ symbols }) => symbols.includes('C')).length, 1);
+    assert.ok(bench.reads - before <= 2 * 8, `${storeMs} ms: ${bench.reads - before} reads`);
+  }
+});

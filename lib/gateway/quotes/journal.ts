@@ -82,7 +82,8 @@ export function createJournal(
     const news = await store.read(upTo, [...missing.keys()].slice(-mostMissing));
     take(news.entries, now);
     saw(news.control);
-    readAt = now;
+    // From its end on, or a store that takes longer than what counts as current could never be looked at.
+    readAt = clock();
     awayMs = firstAwayMs;
   }
 

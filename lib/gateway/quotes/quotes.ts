@@ -5,14 +5,15 @@
  */
 
 import { Board } from './board.ts';
-import { ageLimit, type QuoteCall, type QuoteOutcome, type Quotes } from './calls.ts';
+import type { Quotes } from './calls.ts';
 import { defaultFigures, type Figures, minuteMs } from './figures.ts';
 import { textHash } from './hash.ts';
 import { createJournal } from './journal.ts';
+import { type Looked, look, outcomeOf } from './look.ts';
 import type { AskUpstream, Permissions, Runtime, TurnPriority } from './ports.ts';
-import { type Line, markOf } from './sheet.ts';
+import { markOf } from './sheet.ts';
 import { createShyness } from './shyness.ts';
-import { longestSymbol, mostWants, type QuoteStore, type TurnKind, type Want, wantKey } from './store.ts';
+import { mostWants, type QuoteStore, type TurnKind, type Want, wantKey } from './store.ts';
 import { createTurns, type Taker } from './turns.ts';
 
 export interface QuotesOptions extends Partial<Runtime> {
@@ -38,13 +39,8 @@ const longestNapMs = 250;
 const helpAfterMs = 60;
 const anybody = '';
 
-interface Looked {
-  readonly found: readonly Line[];
-  /** Older than wished for, but better than nothing. */
-  readonly older: readonly Line[];
-  readonly missing: readonly string[];
-  readonly unknown: readonly string[];
-}
+/** What a request that waits did last: `asked` when it was this one that asked the upstream. */
+type Step = 'looked' | 'asked' | 'waited';
 
 export function createQuotes(options: QuotesOptions): Quotes {
   const figures: Figures = { ...defaultFigures, ...options.figures };
@@ -91,27 +87,6 @@ export function createQuotes(options: QuotesOptions): Quotes {
     return Math.max(due, at + ((figures.testBurst / 2 - left) * minuteMs) / figures.testsPerMinute);
   }
 
-  function look({ view, symbols, ...call }: QuoteCall, arrived: number): Looked {
-    const sheet = board.sheet(view.id);
-    const known = board.symbols(view.category);
-    const now = clock();
-    const limit = ageLimit(call, figures);
-    const looked = {
-      found: [] as Line[],
-      older: [] as Line[],
-      missing: [] as string[],
-      unknown: [] as string[],
-    };
-    for (const symbol of symbols) {
-      const line = sheet.lines.get(symbol);
-      if (line && arrived - line.sentAt <= limit) looked.found.push(line);
-      else if (line && now - line.sentAt <= figures.hardBoundMs) looked.older.push(line);
-      else if (symbol.length > longestSymbol || known.unknown(symbol, now)) looked.unknown.push(symbol);
-      else looked.missing.push(symbol);
-    }
-    return looked;
-  }
-
   /** Whether it makes sense to wait for what was not found. */
   function isWorthWaiting({ older, missing }: Looked, caller: string, isWish: boolean): boolean {
     if (missing.length > 0) return board.failures < downAfter && !board.junk.isSpent(caller, clock());
@@ -124,11 +99,18 @@ export function createQuotes(options: QuotesOptions): Quotes {
     Math.min(dueAt('wanted', priority), dueAt('test', priority)) >= end &&
     journal.flights(clock()).length === 0;
 
-  /** One step towards what is missing; true when this request itself asked the upstream. */
-  async function seek(wants: readonly Want[], napMs: number, taker: Taker): Promise<boolean> {
-    if (!journal.isCurrent(clock()) && !journal.isAway(clock())) {
+  /**
+   * One step towards what is missing.
+   *
+   * @param hasLooked whether the step before was a look into the journal: then this one is another
+   */
+  async function seek(
+    wants: readonly Want[],
+    { napMs, hasLooked, taker }: { napMs: number; hasLooked: boolean; taker: Taker },
+  ): Promise<Step> {
+    if (!hasLooked && !journal.isCurrent(clock()) && !journal.isAway(clock())) {
       await journal.poll();
-      return false;
+      return 'looked';
     }
     const now = clock();
     const { deadline, byEvents } = taker;
@@ -140,7 +122,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     );
     if (open.length === 0) {
       await sleep(napMs * (0.5 + random()));
-      return false;
+      return 'waited';
     }
     const isProven = ({ view, symbol }: Want) =>
       board.symbols(board.sheet(view).view.category).isProven(symbol);
@@ -153,7 +135,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       const taken = await turns.take(kind, open, taker);
       // Idle: in another view it is under way already.
       if (taken === 'idle') await sleep(napMs * (0.5 + random()));
-      return taken === 'taken';
+      return taken === 'taken' ? 'asked' : 'waited';
     }
     if (unsaid.length > 0 && said.size < mostWants && !journal.isAway(now)) {
       try {
@@ -166,7 +148,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     const pause =
       Math.min(Math.max(patience, dueAt(kind, priority) - clock() + patience), napMs) + random() * 10;
     await sleep(Math.min(pause, Math.max(1, deadline - now)));
-    return false;
+    return 'waited';
   }
 
   return {
@@ -182,10 +164,11 @@ export function createQuotes(options: QuotesOptions): Quotes {
       const byEvents = call.priority === 'events';
       await keepUp({ deadline, byEvents });
       const known = board.symbols(view.category);
-      let looked = look(call, arrived);
+      let looked = look(call, arrived, { board, figures, now: clock() });
       const isWish = call.maxAgeMs !== undefined;
       let waited = false;
       let own = false;
+      let step: Step | undefined;
       let napMs = firstNapMs;
       while (!call.onlyIfCached && isWorthWaiting(looked, caller, isWish)) {
         const waitMs = journal.isAway(clock())
@@ -205,47 +188,21 @@ export function createQuotes(options: QuotesOptions): Quotes {
           symbol,
           ...(byEvents && { byEvents }),
         }));
-        const asked = await seek(wants, napMs, { deadline, byEvents });
-        own ||= asked;
-        napMs = asked ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);
-        looked = look(call, arrived);
+        step = await seek(wants, { napMs, hasLooked: step === 'looked', taker: { deadline, byEvents } });
+        own ||= step === 'asked';
+        napMs = step === 'asked' ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);
+        looked = look(call, arrived, { board, figures, now: clock() });
       }
       for (const symbol of looked.unknown) board.countUnknown(view.category, symbol);
       const from = waited ? (own ? 'own-turn' : 'other-turn') : 'memory';
-      return outcomeOf(call, looked, from, board.junk.isSpent(caller, clock()));
+      const now = clock();
+      return outcomeOf(call, looked, from, {
+        board,
+        figures,
+        now,
+        isSpent: board.junk.isSpent(caller, now),
+        testDueAt: dueAt('test', call.priority ?? 'interactive'),
+      });
     },
   };
-
-  function outcomeOf(
-    { view, symbols, maxAgeMs, priority = 'interactive' }: QuoteCall,
-    { found, older, missing, unknown }: Looked,
-    from: 'memory' | 'own-turn' | 'other-turn',
-    isSpent: boolean,
-  ): QuoteOutcome {
-    const now = clock();
-    const denied = board.denial(view.id, now);
-    if (denied && missing.length > 0) return { kind: 'refused', says: denied };
-    if (missing.length > 0) {
-      const retryAfterMs = Math.max(1000, dueAt('test', priority) - now);
-      return { kind: 'unavailable', known: [...found, ...older], missing, retryAfterMs, isSpent };
-    }
-    if (unknown.length > 0 && unknown.length === symbols.length) {
-      const known = board.symbols(view.category);
-      const says = unknown.map((symbol) => known.unknown(symbol, now)?.says).find((one) => one);
-      if (says) return { kind: 'refused', says };
-    }
-    const sheet = board.sheet(view.id);
-    const quotes = symbols.flatMap((symbol) => sheet.lines.get(symbol) ?? []);
-    const oldest = quotes.reduce((least, { sentAt }) => Math.min(least, sentAt), now);
-    return {
-      kind: 'quotes',
-      quotes,
-      ageMs: now - oldest,
-      unknown,
-      from,
-      stale: now - oldest > figures.boundMs,
-      isWish: maxAgeMs !== undefined,
-      pollAfterMs: Math.ceil(sheet.lines.size / figures.mostSymbols) * figures.paceMs,
-    };
-  }
 }

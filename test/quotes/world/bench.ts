@@ -28,6 +28,8 @@ export interface BenchOptions extends Partial<VirtualUpstreamOptions> {
   /** The upstream gives nothing with this flag, whatever the symbols. */
   readonly deniedFlag?: string;
   readonly seed?: number;
+  /** How long the store takes for anything; default 4 to 8 milliseconds. */
+  readonly storeMs?: number;
 }
 
 export const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
@@ -47,7 +49,7 @@ export const answered = (outcome: QuoteOutcome) => {
 export const symbolsOf = (outcome: QuoteOutcome) => answered(outcome).quotes.map(({ symbol }) => symbol);
 
 export function createBench(options: BenchOptions = {}) {
-  const { figures, misleading, deniedFlag, seed = 1 } = options;
+  const { figures, misleading, deniedFlag, storeMs, seed = 1 } = options;
   const time = new VirtualTime();
   const random = createRandom(seed);
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
@@ -60,15 +62,21 @@ export function createBench(options: BenchOptions = {}) {
   let isOpen = true;
   const asked: TurnPriority[] = [];
 
+  let reads = 0;
+  const wayMs = () => (storeMs === undefined ? 2 + 2 * random() : storeMs / 2);
+
   const trip = async <T>(work: () => Promise<T>): Promise<T> => {
-    await time.sleep(2 + 2 * random());
+    await time.sleep(wayMs());
     if (isAway) throw new Error('the store is away');
     const answer = await work();
-    await time.sleep(2 + 2 * random());
+    await time.sleep(wayMs());
     return answer;
   };
   const store: QuoteStore = {
-    read: (after, missing) => trip(() => memory.read(after, missing)),
+    read: (after, missing) => {
+      reads++;
+      return trip(() => memory.read(after, missing));
+    },
     take: (turn) => trip(() => memory.take(turn)),
     want: (keys) => trip(() => memory.want(keys)),
     write: (entry) =>
@@ -127,6 +135,10 @@ export function createBench(options: BenchOptions = {}) {
   return {
     time,
     calls,
+    /** Of the store, so far. */
+    get reads() {
+      return reads;
+    },
     sent,
     upstream,
     instance: (): Quotes =>
