@@ -4,10 +4,8 @@ import { type Figures, minuteMs } from './figures.ts';
 import { createJunk, type Junk } from './junk.ts';
 import type { TurnPriority } from './ports.ts';
 import { Sheet } from './sheet.ts';
-import { type Entry, longestSymbol, type TurnKind, type TurnOutcome, type UpstreamSays } from './store.ts';
+import { type Entry, longestSymbol, type TurnKind, type UpstreamSays } from './store.ts';
 import { createSymbols, type Symbols } from './symbols.ts';
-
-type Failed = Extract<TurnOutcome, { kind: 'failed' }>;
 
 interface Past {
   readonly at: number;
@@ -17,6 +15,9 @@ interface Past {
 
 /** How many unknown symbols that are asked for an entry tells again, for instances that are new. */
 const mostUnknownTold = 20;
+/** After so many failures in a row the upstream is down, until so long after the pause that follows. */
+const downAfter = 3;
+const downMs = 2000;
 
 export class Board {
   readonly sheets = new Map<string, Sheet>();
@@ -30,7 +31,7 @@ export class Board {
   readonly #askedUnknown = new Map<string, { category: string; symbol: string; toldAt: number }>();
   #notBefore = 0;
   readonly #permissionsFrom = new Map<`${TurnKind} ${TurnPriority}`, number>();
-  #lastOutcome = { at: 0, failures: 0 };
+  #lastOutcome = { at: 0, failures: 0, downUntil: 0 };
 
   constructor(figures: Figures) {
     this.#figures = figures;
@@ -71,12 +72,14 @@ export class Board {
     for (const [view, symbol, times] of entry.asked) this.sheet(view).hear(symbol, times, entry.sentAt);
     if (outcome.kind === 'denied')
       this.#denials.set(entry.view, { says: outcome.says, until: outcome.until });
-    if (outcome.kind === 'failed') this.#pause(entry, outcome);
+    // Nobody pauses for longer, so that whatever says more was written by a clock that is wrong.
+    const until = outcome.kind === 'failed' ? Math.min(outcome.notBefore, now + minuteMs) : 0;
+    if (outcome.kind === 'failed') this.#pause(entry, outcome.upstream, until);
     this.junk.learn(entry);
-    this.#count(entry);
+    this.#count(entry, until + downMs);
   }
 
-  #pause({ kind, priority }: Entry, { upstream, notBefore }: Failed): void {
+  #pause({ kind, priority }: Entry, upstream: boolean, notBefore: number): void {
     if (upstream) this.#notBefore = Math.max(this.#notBefore, notBefore);
     // Who asks for another kind of turn waits longer, and who is more urgent is served all the same.
     const key = `${kind} ${priority ?? 'interactive'}` as const;
@@ -87,11 +90,12 @@ export class Board {
     for (const sheet of this.sheets.values()) if (sheet.view.category === category) sheet.drop(symbol);
   }
 
-  #count({ kind, caller, sentAt, outcome }: Entry): void {
+  #count({ kind, caller, sentAt, outcome }: Entry, downUntil: number): void {
     this.#past.push({ at: sentAt, kind, caller });
     if (sentAt < this.#lastOutcome.at) return;
-    if (outcome.kind !== 'failed') this.#lastOutcome = { at: sentAt, failures: 0 };
-    else if (outcome.upstream) this.#lastOutcome = { at: sentAt, failures: this.#lastOutcome.failures + 1 };
+    if (outcome.kind !== 'failed') this.#lastOutcome = { at: sentAt, failures: 0, downUntil: 0 };
+    else if (outcome.upstream)
+      this.#lastOutcome = { at: sentAt, failures: this.#lastOutcome.failures + 1, downUntil };
   }
 
   /** A client asked here for a symbol that is unknown. */
@@ -127,6 +131,16 @@ export class Board {
   /** How many turns in a row the upstream has left without an answer. */
   get failures(): number {
     return this.#lastOutcome.failures;
+  }
+
+  /** So many in a row that nobody waits for it, until it is time for somebody to try again. */
+  isDown(now: number): boolean {
+    return this.isDoubtful && now < this.#lastOutcome.downUntil;
+  }
+
+  /** Whether it failed that often, and nothing has come since. */
+  get isDoubtful(): boolean {
+    return this.#lastOutcome.failures >= downAfter;
   }
 
   /** Of the last minute: turns of a kind, of one caller or of all. */

@@ -31,8 +31,6 @@ const leastTurnMs = 500;
 const softWaitMs = 1000;
 /** How long a request waits when there is no store: for its own turn, because nobody shares the work. */
 const aloneWaitMs = 100;
-/** With so many failures in a row nobody waits any more. */
-const downAfter = 3;
 /** A request that waits looks again after the first time, and then ever less often. */
 const firstNapMs = 30;
 const longestNapMs = 250;
@@ -89,7 +87,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
 
   /** Whether it makes sense to wait for what was not found. */
   function isWorthWaiting({ older, missing }: Looked, caller: string, isWish: boolean): boolean {
-    if (missing.length > 0) return board.failures < downAfter && !board.junk.isSpent(caller, clock());
+    if (missing.length > 0) return !board.isDown(clock()) && !board.junk.isSpent(caller, clock());
     if (older.length === 0 || board.failures > 0 || journal.isAway(clock())) return false;
     return !isWish || board.turns('wanted', clock(), caller) < figures.turnsPerCaller;
   }
@@ -120,7 +118,8 @@ export function createQuotes(options: QuotesOptions): Quotes {
       ({ view, symbol }) =>
         !flights.some((flight) => flight.view === view && flight.marks.includes(markOf(symbol))),
     );
-    if (open.length === 0) {
+    // An upstream that may be down is asked by one at a time.
+    if (open.length === 0 || (board.isDoubtful && flights.length > 0)) {
       await sleep(napMs * (0.5 + random()));
       return 'waited';
     }
@@ -173,7 +172,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       while (!call.onlyIfCached && isWorthWaiting(looked, caller, isWish)) {
         const waitMs = journal.isAway(clock())
           ? aloneWaitMs
-          : looked.missing.length > 0
+          : looked.missing.length > 0 && !board.isDoubtful
             ? figures.waitMs
             : softWaitMs;
         const end = Math.min(arrived + waitMs, deadline);
