@@ -34,7 +34,7 @@ test('junk, refused or left out, drives out no quote and no proof', () => {
     answer([], names(`0L${round}-`, 5));
     const says = { status: 417, message: 'not known' };
     feed({ symbols: names(`0R${round}-`, 8), outcome: { kind: 'rejected', says }, caller: 'one' });
-    for (const symbol of names(`0A${round}-`, 50)) board.countUnknown('US_STOCK', symbol);
+    for (const symbol of names(`0A${round}-`, 50)) board.countUnknown('US_STOCK', symbol, now());
   }
   const symbols = board.symbols('US_STOCK');
   const lines = new Set(
@@ -46,7 +46,7 @@ test('junk, refused or left out, drives out no quote and no proof', () => {
   for (const symbol of used) assert.ok(symbols.isProven(symbol) && lines.has(symbol), symbol);
   assert.ok(symbols.pending().length <= figures.mostUnknown);
   const unknown = Array.from({ length: 200 }, (_, round) => names(`0L${round}-`, 5)).flat();
-  const kept = unknown.filter((symbol) => symbols.unknown(symbol, now()));
+  const kept = unknown.filter((symbol) => board.unknown('US_STOCK', symbol, now()));
   assert.ok(kept.length <= figures.mostUnknown, `${kept.length}`);
 });
 

@@ -3,9 +3,9 @@
 import { type Figures, minuteMs } from './figures.ts';
 import { createJunk, type Junk } from './junk.ts';
 import type { TurnPriority } from './ports.ts';
-import { Sheet } from './sheet.ts';
+import { type Line, Sheet } from './sheet.ts';
 import { type Entry, longestSymbol, type TurnKind, type UpstreamSays } from './store.ts';
-import { createSymbols, type Symbols } from './symbols.ts';
+import { createSymbols, type Symbols, type Unknown } from './symbols.ts';
 
 interface Past {
   readonly at: number;
@@ -18,6 +18,8 @@ const mostUnknownTold = 20;
 /** After so many failures in a row the upstream is down, until so long after the pause that follows. */
 const downAfter = 3;
 const downMs = 2000;
+/** A view whose quotes were answered with nothing is not refreshed for so long. */
+const restMs = 5000;
 
 export class Board {
   readonly sheets = new Map<string, Sheet>();
@@ -25,10 +27,11 @@ export class Board {
   readonly #figures: Figures;
   readonly #categories = new Map<string, Symbols>();
   readonly #denials = new Map<string, { readonly says: UpstreamSays; readonly until: number }>();
+  readonly #rests = new Map<string, number>();
   /** Turns of the last minute. */
   #past: Past[] = [];
-  /** Unknown symbols that clients ask for here, by category and symbol, and when the journal last told of each. */
-  readonly #askedUnknown = new Map<string, { category: string; symbol: string; toldAt: number }>();
+  /** Unknown symbols that clients ask for here, by view and symbol, and when the journal last told of each. */
+  readonly #askedUnknown = new Map<string, { view: string; symbol: string; toldAt: number }>();
   #notBefore = 0;
   readonly #permissionsFrom = new Map<`${TurnKind} ${TurnPriority}`, number>();
   #lastOutcome = { at: 0, failures: 0, downUntil: 0 };
@@ -59,13 +62,13 @@ export class Board {
   learn(entry: Entry, now: number): void {
     const { outcome } = entry;
     const sheet = this.sheet(entry.view);
-    const { category } = sheet.view;
     if (outcome.kind === 'answer')
       for (const [symbol, record] of outcome.records) sheet.put(symbol, record, entry.sentAt);
-    const refuted = this.symbols(category).learn(entry, now);
-    for (const symbol of refuted) this.#dropUnknown(category, symbol);
+    if (this.#isEmptied(entry, now)) this.#rests.set(entry.view, entry.sentAt + restMs);
+    else this.#learnSymbols(entry, now);
     for (const [place, symbol, until] of entry.unknown ?? []) {
-      this.symbols(place).learnUnknown(symbol, until);
+      const told = this.sheet(place);
+      if (!told.lines.has(symbol)) this.symbols(told.view.category).learnUnknown(symbol, place, until);
       const asked = this.#askedUnknown.get(`${place}/${symbol}`);
       if (asked) asked.toldAt = Math.max(asked.toldAt, entry.sentAt);
     }
@@ -86,8 +89,26 @@ export class Board {
     if (!upstream) this.#permissionsFrom.set(key, Math.max(this.#permissionsFrom.get(key) ?? 0, notBefore));
   }
 
-  #dropUnknown(category: string, symbol: string): void {
-    for (const sheet of this.sheets.values()) if (sheet.view.category === category) sheet.drop(symbol);
+  /** Whether the upstream gave nothing at all of what it gave before: that is a fault of its own. */
+  #isEmptied({ view, symbols, outcome }: Entry, now: number): boolean {
+    if (outcome.kind !== 'answer' || outcome.records.size > 0 || symbols.length < 2) return false;
+    const { lines } = this.sheet(view);
+    return symbols.some((symbol) => this.#isServed(lines.get(symbol), now));
+  }
+
+  #isServed(line: Line | undefined, now: number): boolean {
+    return line !== undefined && now - line.sentAt <= this.#figures.hardBoundMs;
+  }
+
+  #learnSymbols(entry: Entry, now: number): void {
+    const { category } = this.sheet(entry.view).view;
+    const sheets = [...this.sheets.values()].filter(({ view }) => view.category === category);
+    const others = sheets.filter(({ view }) => view.id !== entry.view);
+    const symbols = this.symbols(category);
+    const isServed = (symbol: string) => others.some(({ lines }) => this.#isServed(lines.get(symbol), now));
+    for (const symbol of symbols.learn(entry, now, isServed))
+      for (const sheet of sheets)
+        if (sheet.view.id === entry.view || !symbols.isProven(symbol)) sheet.drop(symbol);
   }
 
   #count({ kind, caller, sentAt, outcome }: Entry, downUntil: number): void {
@@ -98,24 +119,34 @@ export class Board {
       this.#lastOutcome = { at: sentAt, failures: this.#lastOutcome.failures + 1, downUntil };
   }
 
+  unknown(view: string, symbol: string, now: number): Unknown | undefined {
+    return this.symbols(this.sheet(view).view.category).unknown(symbol, view, now);
+  }
+
   /** A client asked here for a symbol that is unknown. */
-  countUnknown(category: string, symbol: string): void {
+  countUnknown(viewId: string, symbol: string, now: number): void {
     // Everybody sees by himself that a text is too long, and it may be very long.
     if (symbol.length > longestSymbol) return;
-    const key = `${category}/${symbol}`;
+    const view = this.unknown(viewId, symbol, now)?.view ?? viewId;
+    const key = `${view}/${symbol}`;
     if (this.#askedUnknown.has(key) || this.#askedUnknown.size >= this.#figures.mostUnknown) return;
-    this.#askedUnknown.set(key, { category, symbol, toldAt: 0 });
+    this.#askedUnknown.set(key, { view, symbol, toldAt: 0 });
   }
 
   /** Unknown symbols to tell of, longest untold first, so that new instances need not find out again. */
-  tellUnknown(now: number): readonly (readonly [category: string, symbol: string, until: number])[] {
+  tellUnknown(now: number): NonNullable<Entry['unknown']> {
     const asked = [...this.#askedUnknown.values()].sort((a, b) => a.toldAt - b.toldAt);
-    return asked.slice(0, mostUnknownTold).flatMap(({ category, symbol }) => {
+    return asked.slice(0, mostUnknownTold).flatMap(({ view, symbol }) => {
       // Asked for again, it comes back.
-      this.#askedUnknown.delete(`${category}/${symbol}`);
-      const unknown = this.symbols(category).unknown(symbol, now);
-      return unknown ? [[category, symbol, unknown.until] as const] : [];
+      this.#askedUnknown.delete(`${view}/${symbol}`);
+      const unknown = this.unknown(view, symbol, now);
+      return unknown ? [[unknown.view, symbol, unknown.until] as const] : [];
     });
+  }
+
+  /** Whether there is no sense in asking for what is known of a view: it is denied, or gave nothing lately. */
+  isResting(viewId: string, now: number): boolean {
+    return (this.#rests.get(viewId) ?? 0) > now || this.denial(viewId, now) !== undefined;
   }
 
   denial(viewId: string, now: number): UpstreamSays | undefined {

@@ -39,7 +39,9 @@ interface Scored {
 
 /** A call that keeps quotes fresh; undefined when none is in use. */
 export function planRefresh(situation: Situation): Plan | undefined {
-  const sheets = [...situation.board.sheets.values()].map((sheet) => scored(sheet, situation));
+  const { board, now } = situation;
+  const awake = [...board.sheets.values()].filter(({ view }) => !board.isResting(view.id, now));
+  const sheets = awake.map((sheet) => scored(sheet, situation));
   const wanted = provenWants(situation);
   const plans = sheets.flatMap(({ sheet, floor, alone, groups }) => {
     const wants = wanted.get(sheet.view.id) ?? [];
@@ -74,12 +76,16 @@ export function planWanted(situation: Situation): Plan | undefined {
  */
 export function planTest(situation: Situation): Plan | undefined {
   const { board, figures, now } = situation;
-  // In whatever view a symbol is asked for, the answer says whether it exists.
+  // In whatever view a symbol is asked for, the answer says whether it exists; then, whether it does in that view.
   const flights = situation.flights.map((flight) => ({ ...flight, view: categoryOf(board, flight.view) }));
   const marks = marksInFlight(flights);
+  const marksByView = marksInFlight(situation.flights);
   const calls = new Map<string, Call>();
   const isInFlight = (view: string, symbol: string) =>
-    marks.get(categoryOf(board, view))?.has(markOf(symbol)) ?? false;
+    (board.symbols(categoryOf(board, view)).isProven(symbol)
+      ? marksByView.get(view)
+      : marks.get(categoryOf(board, view))
+    )?.has(markOf(symbol)) ?? false;
   const put = (call: Omit<Call, 'waiting' | 'kind'>, waiting: number) => {
     const key = `${call.caller}/${call.view}/${call.sibling ? call.symbols[0] : ''}`;
     const known = calls.get(key);
@@ -93,8 +99,9 @@ export function planTest(situation: Situation): Plan | undefined {
         put({ view, caller, sibling, symbols: [...symbols] }, symbols.length);
   for (const { view, symbol, caller } of situation.wants) {
     const symbols = board.symbols(board.sheet(view).view.category);
-    if (symbols.isProven(symbol) || symbols.unknown(symbol, now) || isInFlight(view, symbol)) continue;
-    const group = symbols.groupOf(symbol, now);
+    if (symbols.isProven(symbol, view) || symbols.unknown(symbol, view, now)) continue;
+    if (isInFlight(view, symbol)) continue;
+    const group = symbols.groupOf(symbol, view, now);
     if (group) put({ view, caller, sibling: group.sibling, symbols: [...group.symbols] }, 1);
     else {
       const call = put({ view, caller, symbols: [] }, 1);
@@ -139,18 +146,18 @@ export function priorityOf(plan: Plan, { wants }: Situation, byEvents: boolean):
 export function wantsOf(plan: Plan, { board, wants, now }: Situation): string[] {
   const asked = new Set(plan.symbols);
   return wants.flatMap((want) => {
-    const { category } = board.sheet(want.view).view;
     const isTaken = want.view === plan.view && asked.has(want.symbol);
-    return isTaken || board.symbols(category).unknown(want.symbol, now) ? [wantKey(want)] : [];
+    return isTaken || board.unknown(want.view, want.symbol, now) ? [wantKey(want)] : [];
   });
 }
 
 /** Of the wants those that may go along with others, by view; not what is under way already. */
-function provenWants({ board, flights, wants }: Situation): Map<string, string[]> {
+function provenWants({ board, flights, wants, now }: Situation): Map<string, string[]> {
   const marks = marksInFlight(flights);
   const byView = new Map<string, Set<string>>();
   for (const { view, symbol } of wants) {
-    if (!board.symbols(board.sheet(view).view.category).isProven(symbol)) continue;
+    if (!board.symbols(board.sheet(view).view.category).isProven(symbol, view)) continue;
+    if (board.isResting(view, now)) continue;
     if (marks.get(view)?.has(markOf(symbol))) continue;
     byView.set(view, (byView.get(view) ?? new Set()).add(symbol));
   }
@@ -170,11 +177,11 @@ function scored(sheet: Sheet, { board, figures, flights, now }: Situation) {
     if (inFlight?.has(line.mark)) continue;
     const score = (now - line.sentAt) * Math.max(line.demand, least) ** demandExponent;
     const one = { symbol: line.symbol, score };
-    if (symbols.isProven(line.symbol)) {
+    if (symbols.isProven(line.symbol, sheet.view.id)) {
       alone.push(one);
       continue;
     }
-    const group = symbols.groupOf(line.symbol, now) ?? { symbols: [line.symbol], sibling: [] };
+    const group = symbols.groupOf(line.symbol, sheet.view.id, now) ?? { symbols: [line.symbol], sibling: [] };
     const key = group.symbols[0] ?? '';
     const plan = { kind: 'test' as const, view: sheet.view.id, ...group };
     groups.set(key, { plan, lines: [...(groups.get(key)?.lines ?? []), one] });

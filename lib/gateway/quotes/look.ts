@@ -26,7 +26,6 @@ export function look(
   { board, figures, now }: Ground,
 ): Looked {
   const sheet = board.sheet(view.id);
-  const known = board.symbols(view.category);
   const limit = ageLimit(call, figures);
   const looked = {
     found: [] as Line[],
@@ -38,7 +37,8 @@ export function look(
     const line = sheet.lines.get(symbol);
     if (line && arrived - line.sentAt <= limit) looked.found.push(line);
     else if (line && now - line.sentAt <= figures.hardBoundMs) looked.older.push(line);
-    else if (symbol.length > longestSymbol || known.unknown(symbol, now)) looked.unknown.push(symbol);
+    else if (symbol.length > longestSymbol || board.unknown(view.id, symbol, now))
+      looked.unknown.push(symbol);
     else looked.missing.push(symbol);
   }
   return looked;
@@ -63,8 +63,7 @@ export function outcomeOf(
     return { kind: 'unavailable', known: [...found, ...older], missing, retryAfterMs, isSpent };
   }
   if (unknown.length > 0 && unknown.length === symbols.length) {
-    const known = board.symbols(view.category);
-    const says = unknown.map((symbol) => known.unknown(symbol, now)?.says).find((one) => one);
+    const says = unknown.map((symbol) => board.unknown(view.id, symbol, now)?.says).find((one) => one);
     if (says) return { kind: 'refused', says };
   }
   const sheet = board.sheet(view.id);

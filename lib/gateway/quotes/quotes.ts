@@ -124,7 +124,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       return 'waited';
     }
     const isProven = ({ view, symbol }: Want) =>
-      board.symbols(board.sheet(view).view.category).isProven(symbol);
+      board.symbols(board.sheet(view).view.category).isProven(symbol, view);
     const kind = open.some(isProven) ? 'wanted' : 'test';
     const said = new Set(journal.control.wants);
     const unsaid = open.map(wantKey).filter((key) => !said.has(key));
@@ -182,7 +182,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
         const sought = [...looked.missing, ...looked.older.map(({ symbol }) => symbol)];
         // Whose wish it is matters only for symbols that have to be tested, and for what is wanted anew.
         const wants = sought.map((symbol) => ({
-          caller: isWish || !known.isProven(symbol) ? caller : anybody,
+          caller: isWish || !known.isProven(symbol, view.id) ? caller : anybody,
           view: view.id,
           symbol,
           ...(byEvents && { byEvents }),
@@ -192,7 +192,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
         napMs = step === 'asked' ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);
         looked = look(call, arrived, { board, figures, now: clock() });
       }
-      for (const symbol of looked.unknown) board.countUnknown(view.category, symbol);
+      for (const symbol of looked.unknown) board.countUnknown(view.id, symbol, clock());
       const from = waited ? (own ? 'own-turn' : 'other-turn') : 'memory';
       const now = clock();
       return outcomeOf(call, looked, from, {

@@ -81,8 +81,8 @@ export interface Entry {
   readonly outcome: TurnOutcome;
   /** The other half of a group that was refused whole; if this half is good, that one is not. */
   readonly sibling?: readonly string[];
-  /** Symbols that somebody wanted and the writer knows to be unknown, by category, until when. */
-  readonly unknown?: readonly (readonly [category: string, symbol: string, until: number])[];
+  /** Symbols that somebody wanted and the writer knows to be unknown, by view, until when. */
+  readonly unknown?: readonly (readonly [view: string, symbol: string, until: number])[];
   /** How often clients asked the writer for a symbol since it last said so. */
   readonly asked: readonly (readonly [view: string, symbol: string, times: number])[];
   /** Whose wish caused the turn. */

@@ -3,10 +3,13 @@
  * is asked for only among others that are unproven, because one that the upstream does not know may fail the
  * whole call. A call that failed is halved: if one half is good, a bad one is in the other, without asking.
  * In the end a symbol is unknown only when it was refused alone, or when the upstream's words name it and
- * their words have proved right before.
+ * their words have proved right before. One that was proven is doubted only in the view where it failed, and is
+ * unknown only when it fails there alone.
  */
 
 import type { Entry, UpstreamSays } from './store.ts';
+import { plainId } from './view.ts';
+import { namedBy, noWords, withoutMessage } from './words.ts';
 
 /** Symbols of a call that was refused. They are tested together, and not with others. */
 export interface Group {
@@ -20,6 +23,8 @@ export interface Group {
 }
 
 export interface Unknown {
+  /** In which it was asked for. */
+  readonly view: string;
   readonly until: number;
   /** How the upstream refused it; absent when it left it out of its answer. */
   readonly says?: UpstreamSays;
@@ -28,33 +33,46 @@ export interface Unknown {
 export interface Symbols {
   /** Whether the upstream's words have named what is unknown so far, so that a refusal costs one call. */
   readonly isNamed: boolean;
-  isProven(symbol: string): boolean;
-  unknown(symbol: string, now: number): Unknown | undefined;
+  /** Whether it exists in some view; with a view, whether it may go along with others there. */
+  isProven(symbol: string, view?: string): boolean;
+  unknown(symbol: string, view: string, now: number): Unknown | undefined;
   /** What has to be tested with the symbol; undefined when it may go with any other unproven one. */
-  groupOf(symbol: string, now: number): Pick<Group, 'symbols' | 'sibling'> | undefined;
+  groupOf(symbol: string, view: string, now: number): Pick<Group, 'symbols' | 'sibling'> | undefined;
   /** Groups that are still to be tested; of two halves the one to begin with. */
   pending(): readonly Group[];
   /**
-   * Gives the symbols that are unknown from now on.
+   * Gives the symbols that are unknown in the entry's view from now on.
    *
    * @param now when the entry was read
+   * @param isServed whether another view has a record of the symbol that may be served
    */
-  learn(entry: Entry, now: number): readonly string[];
-  learnUnknown(symbol: string, until: number): void;
+  learn(entry: Entry, now: number, isServed: (symbol: string) => boolean): readonly string[];
+  learnUnknown(symbol: string, view: string, until: number): void;
 }
 
 export function createSymbols(mostProven: number, mostUnknown: number, unknownMs: number): Symbols {
   const proven = new Set<string>();
-  const unknown = new Map<string, Unknown>();
+  /** By symbol and view. */
+  const unknown = new Map<string, Map<string, Unknown>>();
+  /** Of a symbol that is proven by symbol and view, of others by symbol alone. */
   const groups = new Map<string, Group>();
   /** Symbols that the upstream's words named, and how often that was right or wrong. */
   const hints = { named: new Set<string>(), right: 0, wrong: 0 };
 
   const isNamed = () => hints.right >= hintsToTrust && hints.wrong === 0;
+  const find = (symbol: string, view: string) => groups.get(keyOf(symbol, view)) ?? groups.get(symbol);
+  const isGood = (symbol: string, view: string) =>
+    proven.has(symbol) && !groups.has(keyOf(symbol, view)) && !unknown.get(symbol)?.has(view);
 
-  function prove(symbol: string): void {
+  function release(symbol: string, view: string): void {
+    groups.delete(keyOf(symbol, view));
     groups.delete(symbol);
-    unknown.delete(symbol);
+  }
+
+  function prove(symbol: string, view: string): void {
+    release(symbol, view);
+    const views = unknown.get(symbol);
+    if (views?.delete(view) && views.size === 0) unknown.delete(symbol);
     if (hints.named.delete(symbol)) hints.wrong++;
     // Set anew at the end: what is refreshed stays, whatever else comes.
     proven.delete(symbol);
@@ -62,35 +80,30 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     dropOldest(proven, mostProven);
   }
 
-  function refute(symbol: string, until: number, says?: UpstreamSays): void {
-    groups.delete(symbol);
-    proven.delete(symbol);
+  function refute(symbol: string, one: Unknown): void {
+    release(symbol, one.view);
     if (hints.named.delete(symbol)) hints.right++;
+    const views = unknown.get(symbol) ?? new Map<string, Unknown>();
+    views.set(one.view, one);
     // Set anew at the end, because the oldest are dropped first.
     unknown.delete(symbol);
-    unknown.set(symbol, { until, ...(says && { says }) });
+    unknown.set(symbol, views);
     dropOldest(unknown, mostUnknown);
   }
 
-  /** At least one of these is bad: a single one for certain. Gives those that this makes unknown. */
-  function suspect(
-    symbols: readonly string[],
-    says: UpstreamSays,
-    until: number,
-    of: Pick<Group, 'view' | 'caller'>,
-  ): readonly string[] {
+  /**
+   * At least one of these is bad: a single one for certain, unless it was good so far, which may be a fault of
+   * the upstream. Gives those that this makes unknown.
+   */
+  function suspect(symbols: readonly string[], says: UpstreamSays, of: Of): readonly string[] {
     const [only] = symbols;
-    if (only !== undefined && symbols.length === 1) {
-      refute(only, until, says);
-      return [only];
-    }
+    if (only !== undefined && symbols.length === 1) return single(only, says, of);
     const named = namedBy(says.message, symbols);
     if (named !== undefined && isNamed()) {
-      for (const symbol of symbols) groups.delete(symbol);
-      refute(named, until, says);
-      return [named];
+      for (const symbol of symbols) release(symbol, of.view);
+      return proven.has(named) ? alone(named, says, of) : single(named, says, of);
     }
-    if (named !== undefined) hints.named.add(named);
+    if (named !== undefined && !proven.has(named)) hints.named.add(named);
     const [half, sibling] = named === undefined ? halves(symbols) : [without(symbols, named), [named]];
     const common = { ...of, says: withoutMessage(says) };
     for (const symbol of half) group(symbol, { ...common, symbols: half, sibling });
@@ -98,106 +111,121 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     return [];
   }
 
+  /** It was asked for alone, or the words are to be trusted. */
+  function single(symbol: string, says: UpstreamSays | undefined, of: Of): readonly string[] {
+    if (isGood(symbol, of.view)) return alone(symbol, says ?? noWords, of);
+    refute(symbol, { view: of.view, until: of.until, ...(says && { says }) });
+    return [symbol];
+  }
+
   /** Once the words have proved right, so has what they said before. */
   function refuteNamed(until: number): readonly string[] {
     if (!isNamed()) return [];
     const named = [...hints.named].filter((symbol) => groups.get(symbol)?.symbols.length === 1);
-    for (const symbol of named) refute(symbol, until, groups.get(symbol)?.says);
+    for (const symbol of named) {
+      const { view, says } = groups.get(symbol)!;
+      refute(symbol, { view, until, says });
+    }
     return named;
   }
 
   /** What was suspected with the other half, of which nothing is known now. */
-  function clear(sibling: readonly string[], of: Pick<Group, 'view' | 'caller'>): void {
+  function clear(sibling: readonly string[], of: Of): void {
     const [only] = sibling;
-    const says = groups.get(only ?? '')?.says ?? noWords;
-    for (const symbol of sibling) groups.delete(symbol);
+    const known = find(only ?? '', of.view);
+    for (const symbol of sibling) release(symbol, of.view);
     // A single one stood apart for a reason. The others go with the unproven again.
-    if (only !== undefined && sibling.length === 1) alone(only, says, of);
+    if (only !== undefined && sibling.length === 1 && (known || !proven.has(only)))
+      alone(only, known?.says ?? noWords, of);
   }
 
-  function alone(symbol: string, says: UpstreamSays, of: Pick<Group, 'view' | 'caller'>): void {
-    if (!proven.has(symbol)) group(symbol, { ...of, symbols: [symbol], sibling: [], says });
+  function alone(symbol: string, says: UpstreamSays, { view, caller }: Of): readonly string[] {
+    group(symbol, { view, caller, symbols: [symbol], sibling: [], says });
+    return [];
   }
 
-  function group(symbol: string, one: Group): void {
-    proven.delete(symbol);
-    groups.delete(symbol);
-    groups.set(symbol, one);
+  function group(symbol: string, { symbols, sibling, says, view, caller }: Group): void {
+    release(symbol, view);
+    groups.set(proven.has(symbol) ? keyOf(symbol, view) : symbol, { symbols, sibling, says, view, caller });
     dropOldest(groups, mostUnknown);
   }
 
-  function learn(
-    { symbols, sibling = [], outcome, view, caller = '', namesUnknown }: Entry,
-    now: number,
-  ): readonly string[] {
+  function learn({ symbols, sibling = [], outcome, ...entry }: Entry, now: number): readonly string[] {
     // Whoever was there earlier has seen more of the upstream's words.
-    if (namesUnknown) hints.right = Math.max(hints.right, hintsToTrust);
-    const until = now + unknownMs;
-    const of = { view, caller };
-    if (outcome.kind === 'answer') {
-      const says = sibling.map((one) => groups.get(one)?.says).find((one) => one) ?? noWords;
-      for (const symbol of outcome.records.keys()) prove(symbol);
-      for (const symbol of outcome.unknown) refute(symbol, until);
-      const [bad, ...more] = sibling.filter((symbol) => !proven.has(symbol));
-      if (bad === undefined) return outcome.unknown;
-      if (more.length > 0) suspect([bad, ...more], says, until, of);
-      else if (hints.named.has(bad)) {
-        refute(bad, until, says);
-        return [...outcome.unknown, bad];
-      } else alone(bad, says, of);
-      return outcome.unknown;
+    if (entry.namesUnknown) hints.right = Math.max(hints.right, hintsToTrust);
+    const of: Of = { view: entry.view, caller: entry.caller ?? '', until: now + unknownMs };
+    const isEmpty = outcome.kind === 'answer' && outcome.records.size === 0 && symbols.length > 1;
+    if (outcome.kind === 'rejected' || isEmpty) {
+      clear(sibling, of);
+      return suspect(symbols, outcome.kind === 'rejected' ? outcome.says : noWords, of);
     }
-    if (outcome.kind !== 'rejected') return [];
-    clear(sibling, of);
-    return suspect(symbols, outcome.says, until, of);
+    if (outcome.kind !== 'answer') return [];
+    const says = sibling.map((one) => find(one, of.view)?.says).find((one) => one) ?? noWords;
+    for (const symbol of outcome.records.keys()) prove(symbol, of.view);
+    // What was there before and is left out among others is asked for again, and alone in the end.
+    const doubtful = symbols.length > 1 ? outcome.unknown.filter((symbol) => proven.has(symbol)) : [];
+    const refuted = outcome.unknown.filter((symbol) => !doubtful.includes(symbol));
+    const gone = refuted.flatMap((symbol) => single(symbol, undefined, of));
+    const [first, ...others] = doubtful;
+    if (others.length > 0) suspect(doubtful, noWords, of);
+    else if (first !== undefined) alone(first, noWords, of);
+    const [bad, ...more] = sibling.filter((symbol) => !isGood(symbol, of.view));
+    if (bad === undefined) return gone;
+    if (more.length > 0) return [...gone, ...suspect([bad, ...more], says, of)];
+    if (hints.named.has(bad)) return [...gone, ...single(bad, says, of)];
+    alone(bad, says, of);
+    return gone;
+  }
+
+  /** In what holds for its own view, or for a symbol without proof in the view without flags. */
+  function refusal(symbol: string, view: string): Unknown | undefined {
+    const views = unknown.get(symbol);
+    return views?.get(view) ?? (proven.has(symbol) ? undefined : views?.get(plainId(view)));
   }
 
   return {
     get isNamed() {
       return isNamed();
     },
-    isProven: (symbol) => proven.has(symbol),
-    unknown(symbol, now) {
-      const one = unknown.get(symbol);
+    isProven: (symbol, view) => (view === undefined ? proven.has(symbol) : isGood(symbol, view)),
+    unknown(symbol, view, now) {
+      const one = refusal(symbol, view);
       return one && one.until > now ? one : undefined;
     },
-    groupOf(symbol, now) {
-      const one = groups.get(symbol);
+    groupOf(symbol, view, now) {
+      const one = find(symbol, view);
       if (one) return one;
-      const past = unknown.get(symbol);
-      // It was unknown once and may well be so still: tested alone, it costs nobody else.
-      return past && past.until <= now ? { symbols: [symbol], sibling: [] } : undefined;
+      // It was unknown once, or is in another view, and may well be so here: tested alone, it costs nobody else.
+      const isNew = !unknown.has(symbol) || isGood(symbol, view) || (refusal(symbol, view)?.until ?? 0) > now;
+      return isNew ? undefined : { symbols: [symbol], sibling: [] };
     },
     pending() {
       const found = new Set<Group>();
       for (const one of groups.values()) {
-        const isSecond = one.sibling.some((symbol) => found.has(groups.get(symbol)!));
+        const isSecond = one.sibling.some((symbol) => found.has(find(symbol, one.view)!));
         if (!isSecond) found.add(one);
       }
       return [...found];
     },
-    learn(entry, now) {
-      const refuted = learn(entry, now);
-      return [...refuted, ...refuteNamed(now + unknownMs)];
+    learn(entry, now, isServed) {
+      const refuted = [...learn(entry, now), ...refuteNamed(now + unknownMs)];
+      // Where it is served it goes on being so.
+      for (const symbol of refuted) if (!isServed(symbol)) proven.delete(symbol);
+      return refuted;
     },
-    learnUnknown(symbol, until) {
-      if (!proven.has(symbol) && !unknown.has(symbol)) refute(symbol, until);
+    learnUnknown(symbol, view, until) {
+      if (!unknown.get(symbol)?.has(view)) refute(symbol, { view, until });
     },
   };
 }
 
+/** For whom a call was made that failed, and how long what it refutes is unknown. */
+type Of = Pick<Group, 'view' | 'caller'> & { readonly until: number };
+
+/** No symbol has such a character. */
+const keyOf = (symbol: string, view: string) => `${view}\n${symbol}`;
+
 const hintsToTrust = 3;
-const noWords: UpstreamSays = { status: 417, errorCode: 'INVALID_SYMBOL' };
-
-/** The upstream's words were about a call of many, and may name another of them. */
-const withoutMessage = ({ message: _, ...says }: UpstreamSays): UpstreamSays => says;
-
-/** The one of the symbols that the words name; undefined when they name none, or several. */
-function namedBy(words: string | undefined, symbols: readonly string[]): string | undefined {
-  const said = new Set((words ?? '').split(/[\s,;:'"()[\]]+/));
-  const named = symbols.filter((symbol) => said.has(symbol));
-  return named.length === 1 ? named[0] : undefined;
-}
 
 const without = (symbols: readonly string[], one: string) => symbols.filter((symbol) => symbol !== one);
 

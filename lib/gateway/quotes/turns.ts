@@ -222,9 +222,8 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
 
   function knownUnknown({ wants, now }: Situation): NonNullable<Entry['unknown']> {
     return wants.flatMap(({ view, symbol }) => {
-      const { category } = board.sheet(view).view;
-      const unknown = board.symbols(category).unknown(symbol, now);
-      return unknown ? [[category, symbol, unknown.until] as const] : [];
+      const unknown = board.unknown(view, symbol, now);
+      return unknown ? [[unknown.view, symbol, unknown.until] as const] : [];
     });
   }
 

@@ -33,6 +33,9 @@ export function viewOfId(id: string): View {
   );
 }
 
+/** The view of the same category without flags. */
+export const plainId = (id: string): string => id.split('+', 1)[0]!;
+
 function viewWith(category: string, set: readonly (keyof typeof flags)[]): View {
   return {
     id: set.length > 0 ? `${category}+${set.join('')}` : category,

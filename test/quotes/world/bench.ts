@@ -16,7 +16,7 @@ import {
   type Quotes,
 } from '../../../lib/gateway/quotes/quotes.ts';
 import { cutRecords } from '../../../lib/gateway/quotes/records.ts';
-import { viewOfId } from '../../../lib/gateway/quotes/view.ts';
+import { type View, viewOfId } from '../../../lib/gateway/quotes/view.ts';
 import { exists } from './load.ts';
 import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
 import { createRandom, VirtualTime } from './virtual-time.ts';
@@ -27,6 +27,8 @@ export interface BenchOptions extends Partial<VirtualUpstreamOptions> {
   readonly misleading?: boolean;
   /** The upstream gives nothing with this flag, whatever the symbols. */
   readonly deniedFlag?: string;
+  /** What it does to a call instead of what it would, if anything. */
+  readonly instead?: (view: View, symbols: readonly string[]) => UpstreamAnswer | undefined;
   readonly seed?: number;
   /** How long the store takes for anything; default 4 to 8 milliseconds. */
   readonly storeMs?: number;
@@ -49,11 +51,15 @@ export const answered = (outcome: QuoteOutcome) => {
 export const symbolsOf = (outcome: QuoteOutcome) => answered(outcome).quotes.map(({ symbol }) => symbol);
 
 export function createBench(options: BenchOptions = {}) {
-  const { figures, misleading, deniedFlag, storeMs, seed = 1 } = options;
+  const { figures, misleading, deniedFlag, instead, storeMs, seed = 1 } = options;
   const time = new VirtualTime();
   const random = createRandom(seed);
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
-  const calls: { readonly symbols: readonly string[]; readonly kind: UpstreamAnswer['kind'] }[] = [];
+  const calls: {
+    readonly view: string;
+    readonly symbols: readonly string[];
+    readonly kind: UpstreamAnswer['kind'];
+  }[] = [];
   const sent = new Map<string, Uint8Array>();
   let memory = createMemoryQuoteStore();
   let refusals = 0;
@@ -100,7 +106,7 @@ export function createBench(options: BenchOptions = {}) {
   };
   const ask: AskUpstream = async (view, symbols, permission, timeoutMs) => {
     const answer = await answerTo(view, symbols, permission, timeoutMs);
-    calls.push({ symbols, kind: answer.kind });
+    calls.push({ view: view.id, symbols, kind: answer.kind });
     if (answer.kind === 'answer')
       for (const [symbol, record] of cutRecords(answer.body) ?? []) sent.set(symbol, record);
     return answer;
@@ -113,6 +119,9 @@ export function createBench(options: BenchOptions = {}) {
       return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL' } };
     }
     if (!permission.use()) return { kind: 'failed' };
+    const other = instead?.(view, symbols);
+    if (other) await time.sleep(80);
+    if (other) return other;
     const answer = await upstream.ask(view, symbols, permission, timeoutMs);
     if (answer.kind !== 'rejected' || !misleading) return answer;
     const named = symbols.find(exists) ?? symbols[0];
