@@ -65,7 +65,8 @@ export function createJournal(
       missing.delete(entry.turn);
       for (let turn = upTo + 1; turn < entry.turn; turn++) if (!read.has(turn)) missing.set(turn, now);
       upTo = Math.max(upTo, entry.turn);
-      learn(entry, now);
+      // Nobody could say how old its records are, and they would stand in the way of others.
+      if (entry.sentAt <= now + mostAheadMs) learn(entry, now);
     }
     for (const turn of read) if (turn < upTo - 2 * lookBack) read.delete(turn);
     for (const [turn, since] of missing)

@@ -27,7 +27,8 @@ export function cutRecords(body: Uint8Array): ReadonlyMap<string, Uint8Array> | 
   for (;;) {
     const cut = cutRecord(body, at);
     if (!cut) return undefined;
-    records.set(cut.symbol, body.slice(at, cut.end));
+    // Of a Buffer, its own `slice` would be a view, and every record would keep the whole body.
+    records.set(cut.symbol, new Uint8Array(body.subarray(at, cut.end)));
     at = skipSpace(body, cut.end);
     if (body[at] === closeBracket) return isEnd(body, at + 1) ? records : undefined;
     if (body[at] !== comma) return undefined;

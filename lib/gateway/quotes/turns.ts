@@ -66,6 +66,8 @@ const wantedPermissionMs = 800;
 const firstPauseMs = 125;
 const longestPauseMs = 1000;
 const deniedMs = 30_000;
+/** Without permissions nobody asks again for so long. */
+const brokenMs = 1000;
 
 export function createTurns(ports: TurnPorts, journal: Journal, board: Board, figures: Figures): Turns {
   const { store, permissions, upstream, runtime } = ports;
@@ -171,10 +173,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     deadline: number,
     { priority, waitMs }: { readonly priority: TurnPriority; readonly waitMs: number },
   ): Promise<{ sentAt: number; outcome: TurnOutcome }> {
-    const answer = await permissions.ask({
-      priority,
-      waitMs: Math.max(0, Math.min(waitMs, deadline - clock())),
-    });
+    const answer = await permitted({ priority, waitMs: Math.max(0, Math.min(waitMs, deadline - clock())) });
     const sentAt = clock();
     if (!answer.ok) {
       const notBefore = sentAt + Math.min(minuteMs, answer.retryAfterMs);
@@ -182,9 +181,15 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     }
     const timeoutMs = Math.max(1, Math.min(figures.upstreamTimeoutMs, deadline - sentAt));
     const { view } = board.sheet(plan.view);
-    const said = await upstream(view, plan.symbols, answer.permission, timeoutMs);
+    const said = await upstream(view, plan.symbols, answer.permission, timeoutMs).catch(
+      (): UpstreamAnswer => ({ kind: 'failed' }),
+    );
     return { sentAt, outcome: read(said, plan.symbols) };
   }
+
+  /** Whatever breaks costs the turn; those who wait are still given what is known. */
+  const permitted: Permissions['ask'] = (call) =>
+    permissions.ask(call).catch(() => ({ ok: false, retryAfterMs: brokenMs }));
 
   /**
    * The next refresh is as good as one that is late; what a client waits for is worth more patience. Whoever is

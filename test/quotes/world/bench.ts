@@ -66,6 +66,7 @@ export function createBench(options: BenchOptions = {}) {
   let losesWrite = false;
   let isAway = false;
   let isOpen = true;
+  let breaks: 'budget' | 'upstream' | undefined;
   const asked: TurnPriority[] = [];
 
   let reads = 0;
@@ -94,6 +95,7 @@ export function createBench(options: BenchOptions = {}) {
   const permissions: Permissions = {
     async ask({ priority }) {
       asked.push(priority);
+      if (breaks === 'budget') throw new Error('the budget is broken');
       if (!isOpen) return { ok: false, retryAfterMs: 200 };
       let used = false;
       const use = () => {
@@ -105,6 +107,7 @@ export function createBench(options: BenchOptions = {}) {
     },
   };
   const ask: AskUpstream = async (view, symbols, permission, timeoutMs) => {
+    if (breaks === 'upstream') throw new Error('the way to the upstream is broken');
     const answer = await answerTo(view, symbols, permission, timeoutMs);
     calls.push({ view: view.id, symbols, kind: answer.kind });
     if (answer.kind === 'answer')
@@ -150,12 +153,13 @@ export function createBench(options: BenchOptions = {}) {
     },
     sent,
     upstream,
-    instance: (): Quotes =>
+    /** @param aheadMs how wrong its clock is */
+    instance: (aheadMs = 0): Quotes =>
       createQuotes({
         store,
         permissions,
         upstream: ask,
-        clock: time.now,
+        clock: () => time.now() + aheadMs,
         sleep: time.sleep,
         random,
         ...(figures && { figures }),
@@ -173,6 +177,10 @@ export function createBench(options: BenchOptions = {}) {
       },
       /** With which priority each was asked for. */
       asked,
+    },
+    /** From now on that port throws, against its contract. */
+    setBroken(port: typeof breaks) {
+      breaks = port;
     },
     refuseNext(count: number) {
       refusals = count;

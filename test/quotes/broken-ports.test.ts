@@ -1,0 +1,38 @@
+/** Ports that break their contract: a clock that is wrong, a budget or an upstream that throws. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answered, createBench, symbolsOf } from './world/bench.ts';
+
+const symbols = ['S0', 'S1', 'S2'];
+
+test('what an instance from the future has written is taken by nobody', async () => {
+  const bench = createBench();
+  const ahead = bench.instance(3_600_000);
+  const right = bench.instance();
+  for (let round = 0; round < 20; round++) {
+    await bench.ask(ahead, { symbols });
+    const outcome = answered(await bench.ask(right, { symbols }));
+    assert.equal(outcome.quotes.length, symbols.length);
+    assert.ok(outcome.ageMs >= 0 && outcome.ageMs < 5000, `${outcome.ageMs}`);
+    for (const { sentAt } of outcome.quotes) assert.ok(sentAt <= bench.time.now());
+    await bench.wait(300);
+  }
+});
+
+for (const port of ['budget', 'upstream'] as const)
+  test(`where the ${port} throws, what is known is served, and it goes on when it is mended`, async () => {
+    const bench = createBench();
+    const instance = bench.instance();
+    await bench.ask(instance, { symbols });
+    bench.setBroken(port);
+    for (let round = 0; round < 10; round++) {
+      assert.deepEqual(symbolsOf(await bench.ask(instance, { symbols })), symbols);
+      await bench.wait(500);
+    }
+    const outcome = await bench.ask(instance, { symbols: ['S9'] });
+    assert.equal(outcome.kind, 'unavailable');
+    bench.setBroken(undefined);
+    await bench.wait(3000);
+    assert.deepEqual(symbolsOf(await bench.ask(instance, { symbols: ['S9'] })), ['S9']);
+  });
