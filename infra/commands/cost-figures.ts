@@ -14,6 +14,10 @@ export const prices = {
   secretPerMonth: 0.4,
   secretReadsPer10000: 0.05,
   metricPerMonth: 0.3,
+  /** Events that an application puts, each of up to 64 kB. */
+  eventsPerMillion: 1,
+  /** Standard queues; a send, a receive or a delete of up to ten messages is one request. */
+  queuePerMillion: 0.4,
 } as const;
 
 /** Reads of twenty symbols each, every five seconds. */
@@ -70,6 +74,23 @@ export const situations: readonly Situation[] = [
     billedMs: 50,
   },
 ];
+
+/** How lookups by event arrive. */
+export interface LookupSituation {
+  readonly name: string;
+  /** Of one function call. */
+  readonly lookupsPerBatch: number;
+  /** Lambda's time for a batch, assumed like that of reads. */
+  readonly billedMs: number;
+}
+
+export const lookupSituations: readonly LookupSituation[] = [
+  { name: 'one at a time', lookupsPerBatch: 1, billedMs: 60 },
+  { name: 'fifty at a time', lookupsPerBatch: 50, billedMs: 500 },
+];
+
+/** Its item is written as a claim, with the reply, and as published; a test measures it. */
+export const lookupWrites = { claim: 1, reply: 2, published: 2 } as const;
 
 /** Bytes of twenty snapshots, from the simulator; a test measures them again. */
 export const answerBytes = { plain: 6440, gzip: 1580, headers: 350 } as const;

@@ -1,7 +1,16 @@
 /** The page docs/cost.md: each of its figures is computed. */
 
-import { type Cost, costOf, perUserMonth, readsPerUserMonth, totalOf, transferCost } from './cost.ts';
-import { answerBytes, prices, type Situation, situations, user } from './cost-figures.ts';
+import {
+  type Cost,
+  costOf,
+  type LookupCost,
+  lookupCostOf,
+  perUserMonth,
+  readsPerUserMonth,
+  totalOf,
+  transferCost,
+} from './cost.ts';
+import { answerBytes, lookupSituations, prices, type Situation, situations, user } from './cost-figures.ts';
 
 const rows: readonly (readonly [part: keyof Cost, label: string])[] = [
   ['apiGateway', 'API Gateway, requests'],
@@ -10,6 +19,15 @@ const rows: readonly (readonly [part: keyof Cost, label: string])[] = [
   ['quotes', 'DynamoDB, shared quotes'],
   ['budget', 'DynamoDB, the budget'],
   ['transfer', 'Transfer out, compressed'],
+  ['logs', 'CloudWatch Logs'],
+];
+
+const lookupRows: readonly (readonly [part: keyof LookupCost, label: string])[] = [
+  ['events', 'EventBridge, request and reply'],
+  ['queue', 'SQS'],
+  ['lambdaRequests', 'Lambda, requests'],
+  ['lambdaTime', 'Lambda, time'],
+  ['table', 'DynamoDB, the table of lookups'],
   ['logs', 'CloudWatch Logs'],
 ];
 
@@ -50,6 +68,18 @@ ${users()}
 "All of them" is all at the same time, in the same hour. Beside reads, by the month: ${dollars(prices.secretPerMonth)} for the secret; its
 reads, one every five minutes and instance, at $${prices.secretReadsPer10000} for 10,000; and ${dollars(prices.metricPerMonth)} for each metric of the budget, three for a
 function, by the hour in which there are figures. The two tables hold megabytes, for minutes.
+
+## A million lookups by event
+
+A lookup asks for the snapshots of twenty symbols by an event on the bus; what it causes at the upstream and in the
+tables of quotes and budget is not in it, because it shares them with everybody.
+
+${lookupTable()}
+
+- **The table is most of it**: three writes make sure that whoever asks twice is answered once. A request that is sent
+  to the queue itself costs one event less, a direct call of the function nothing but Lambda.
+- **Waiting costs**: each time that the budget is short, a send, a receive and a write.
+- **An idle queue** is asked by Lambda some hundred thousand times a month, ${dollars(prices.queuePerMillion)} a million.
 
 ## What makes it less
 
@@ -105,6 +135,16 @@ function table(): string {
     line('Requests to the upstream a second', ...units((one) => one.upstreamPerSecond)),
     line('Read units for one read', ...units((one) => unitsOf(one, 'readUnits'))),
     line('Write units for one read', ...units((one) => unitsOf(one, 'writeUnits'))),
+  ].join('\n');
+}
+
+function lookupTable(): string {
+  const costs = lookupSituations.map(lookupCostOf);
+  return [
+    line('Dollars per million lookups', ...lookupSituations.map(({ name }) => name)),
+    `|---|${lookupSituations.map(() => '---:|').join('')}`,
+    ...lookupRows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
+    line('**Sum**', ...costs.map((cost) => `**${dollars(totalOf(cost))}**`)),
   ].join('\n');
 }
 

@@ -3,7 +3,9 @@
 import {
   answerBytes,
   deployed,
+  type LookupSituation,
   logBytesPerRequest,
+  lookupWrites,
   prices,
   type Situation,
   type Units,
@@ -30,12 +32,16 @@ const unitsCost = ({ readUnits, writeUnits }: Units) =>
 
 export const transferCost = (bytes: number): number => (million * bytes * prices.transferOutPerGb) / gigabyte;
 
+/** Dollars of a million calls. */
+const lambdaTime = (billedMs: number) =>
+  ((million * (billedMs / 1000) * deployed.memoryMiB) / 1024) *
+  prices.lambdaPerGbSecond[deployed.architecture];
+
 export function costOf({ quotes, budget, billedMs, upstreamPerSecond, readsPerSecond }: Situation): Cost {
-  const gbSeconds = (million * (billedMs / 1000) * deployed.memoryMiB) / 1024;
   return {
     apiGateway: prices.apiGatewayPerMillion,
     lambdaRequests: prices.lambdaPerMillion,
-    lambdaTime: gbSeconds * prices.lambdaPerGbSecond[deployed.architecture],
+    lambdaTime: lambdaTime(billedMs),
     quotes: unitsCost(quotes),
     budget: (upstreamPerSecond / readsPerSecond) * unitsCost(budget),
     transfer: transferCost(answerBytes.gzip + answerBytes.headers),
@@ -43,7 +49,34 @@ export function costOf({ quotes, budget, billedMs, upstreamPerSecond, readsPerSe
   };
 }
 
-export const totalOf = (cost: Cost): number => Object.values(cost).reduce((sum, part) => sum + part, 0);
+/** Dollars per million lookups by event. */
+export interface LookupCost {
+  readonly events: number;
+  readonly queue: number;
+  readonly lambdaRequests: number;
+  readonly lambdaTime: number;
+  readonly table: number;
+  readonly logs: number;
+}
+
+/** Each put once on the bus, answered by one event, and never made to wait. */
+export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation): LookupCost {
+  const batches = 1 / lookupsPerBatch;
+  const receives = 1 / Math.min(10, lookupsPerBatch);
+  const writes = Object.values(lookupWrites).reduce((sum, units) => sum + units, 0);
+  return {
+    events: 2 * prices.eventsPerMillion,
+    // The rule sends each by itself; Lambda receives and deletes.
+    queue: (1 + 2 * receives) * prices.queuePerMillion,
+    lambdaRequests: batches * prices.lambdaPerMillion,
+    lambdaTime: batches * lambdaTime(billedMs),
+    table: writes * prices.writeUnitsPerMillion,
+    logs: (batches * million * logBytesPerRequest * prices.logsPerGb) / gigabyte,
+  };
+}
+
+export const totalOf = (cost: Cost | LookupCost): number =>
+  Object.values(cost).reduce((sum: number, part: number) => sum + part, 0);
 
 export const readsPerUserMonth = (user.secondsPerDay / user.everySeconds) * user.daysPerMonth;
 

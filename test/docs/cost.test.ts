@@ -3,8 +3,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { DynamoDBClient, type PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { costOf, readsPerUserMonth, totalOf } from '../../infra/commands/cost.ts';
-import { answerBytes, deployed, prices, situations } from '../../infra/commands/cost-figures.ts';
+import {
+  answerBytes,
+  deployed,
+  lookupWrites,
+  prices,
+  situations,
+} from '../../infra/commands/cost-figures.ts';
 import { costPage } from '../../infra/commands/cost-page.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
@@ -55,6 +63,16 @@ test('each column adds up to its sum', () => {
   }
 });
 
+test('a million lookups, added up another way', () => {
+  const [alone, together] = row('Sum').map(amount);
+  const writes = 5 * 0.625;
+  const log = (550 * 1e6 * 0.5) / 1024 ** 3;
+  const second = 0.5 * 0.0000133334 * 1e6;
+  assert.ok(Math.abs((alone ?? 0) - (2 + 3 * 0.4 + 0.2 + 0.06 * second + writes + log)) < 0.006, `${alone}`);
+  const sum = 2 + 1.2 * 0.4 + 0.2 / 50 + 0.01 * second + writes + log / 50;
+  assert.ok(Math.abs((together ?? 0) - sum) < 0.006, `${together}, ${sum}`);
+});
+
 test('a user’s month is so many reads, and few clients pay more for each', () => {
   assert.equal(readsPerUserMonth, 15_120);
   const [large, , small] = row('One user').map(amount);
@@ -90,7 +108,30 @@ test('an answer has the size that the page computes with', async () => {
       assert.ok(Math.abs(measured - said) < said / 20, `${measured} bytes, not ${said}`);
     close(Buffer.byteLength(answer), answerBytes.plain);
     close(gzipSync(answer).length, answerBytes.gzip);
+    assert.deepEqual(await unitsOfLookup(answer), lookupWrites);
   } finally {
     await run.close();
   }
 });
+
+/** Write units are counted by the kilobyte of the item: the larger one of before and after. */
+async function unitsOfLookup(answer: string): Promise<typeof lookupWrites> {
+  const client = new DynamoDBClient({ region: 'us-east-1' });
+  let item = 0;
+  const units: number[] = [];
+  client.send = async (command: object) => {
+    const { Item, ExpressionAttributeValues } = (command as PutItemCommand).input;
+    const written = Object.entries(Item ?? ExpressionAttributeValues ?? {});
+    item += written.reduce((sum, [name, { B, S, N }]) => sum + name.length + (B ?? S ?? N ?? '').length, 0);
+    units.push(Math.ceil(item / 1024));
+  };
+  const store = createDynamoLookupStore({ client, tableName: 'lookups' });
+  const id = crypto.randomUUID();
+  const reply = { request_id: id, part: 1, parts: 1, category: 'US_STOCK', unknown: [], missing: [] };
+  const detail = `${JSON.stringify(reply).slice(0, -1)},"quotes":${answer}}`;
+  await store.claim({ id, hash: '0'.repeat(64), owner: id, now: 1, leaseUntil: 2, expiresAt: 3 });
+  await store.answer(id, id, { detailType: 'QuoteLookupCompleted', details: [detail] });
+  await store.published(id, 4);
+  const [claim, kept, published] = units;
+  return { claim, reply: kept, published } as typeof lookupWrites;
+}
