@@ -34,7 +34,7 @@ export function packEntry({ turn: _, outcome, asked, symbols, ...entry }: Entry)
   const head: Head = {
     v: version,
     ...entry,
-    // The records name theirs.
+    // The records name theirs, and what was left out is told by the outcome.
     symbols: outcome.kind === 'answer' ? [] : symbols,
     outcome: outcome.kind === 'answer' ? { kind: 'answer', unknown: outcome.unknown } : outcome,
     asked: byView,
@@ -59,6 +59,8 @@ export function unpackEntry(turn: number, packed: Uint8Array): Entry | undefined
     if (!records && outcome.kind === 'answer') return undefined;
     return {
       ...head,
+      // In another order than they were asked for, which says nothing.
+      ...(outcome.kind === 'answer' && { symbols: [...(records?.keys() ?? []), ...outcome.unknown] }),
       turn,
       outcome: outcome.kind === 'answer' ? { ...outcome, records: records ?? new Map() } : outcome,
       asked: Object.entries(asked).flatMap(([view, list]) =>

@@ -11,19 +11,22 @@ export interface CacheWishes {
 }
 
 const second = 1000;
+/** What stands between commas that are not quoted. */
+const directives = /(?:[^,"]|"[^"]*")+/g;
 
 /** @param header `cache-control` of a request; what is malformed in it counts as not said */
 export function readCacheWishes(header: string | undefined): CacheWishes {
   let maxAgeMs: number | undefined;
   let maxStaleMs: number | undefined;
   let onlyIfCached = false;
-  for (const directive of (header ?? '').toLowerCase().split(',')) {
+  for (const directive of (header ?? '').toLowerCase().match(directives) ?? []) {
     const [name = '', value] = directive.trim().split('=', 2);
     const seconds = /^"?(\d{1,9})"?$/.exec(value ?? '')?.[1];
     if (name === 'no-cache') maxAgeMs = 0;
     else if (name === 'max-age' && seconds !== undefined)
       maxAgeMs = Math.min(maxAgeMs ?? Number.POSITIVE_INFINITY, Number(seconds) * second);
-    else if (name === 'max-stale') maxStaleMs = Number(seconds ?? 999_999_999) * second;
+    else if (name === 'max-stale' && (value === undefined || seconds !== undefined))
+      maxStaleMs = Number(seconds ?? 999_999_999) * second;
     else if (name === 'only-if-cached') onlyIfCached = true;
   }
   return {

@@ -23,6 +23,9 @@ test('directives of a request', () => {
     ['max-age', {}],
     ['max-stale=9', { maxStaleMs: 9000 }],
     ['max-stale', { maxStaleMs: 999_999_999_000 }],
+    ['max-stale=soon', {}],
+    ['max-stale=-1', {}],
+    ['ext="a, no-cache, b", max-age=4', { maxAgeMs: 4000 }],
     ['only-if-cached, max-age=3', { maxAgeMs: 3000, onlyIfCached: true }],
     ['no-store, no-transform', {}],
   ];

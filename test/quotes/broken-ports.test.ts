@@ -20,6 +20,24 @@ test('what an instance from the future has written is taken by nobody', async ()
   }
 });
 
+for (const priority of ['interactive', 'events'] as const)
+  test(`turns that are due in an hour by a wrong clock are due now, for ${priority} callers`, async () => {
+    const bench = createBench();
+    const instances = [bench.instance(), bench.instance()];
+    for (const instance of instances) await bench.ask(instance, { symbols });
+    await bench.wait(1000);
+    await bench.setDue(bench.time.now() + 3_600_000);
+    await bench.wait(200);
+    assert.deepEqual(symbolsOf(await bench.ask(instances[1]!, { symbols: ['NEW'], priority })), ['NEW']);
+    await bench.setDue(bench.time.now() + 3_600_000);
+    for (let round = 0; round < 20; round++) {
+      await bench.ask(instances[round % 2]!, { symbols, priority });
+      await bench.wait(200);
+    }
+    const { ageMs } = answered(await bench.ask(instances[0]!, { symbols, priority }));
+    assert.ok(ageMs < 2000, `${ageMs}`);
+  });
+
 for (const port of ['budget', 'upstream'] as const)
   test(`where the ${port} throws, what is known is served, and it goes on when it is mended`, async () => {
     const bench = createBench();

@@ -44,7 +44,7 @@ test('junk, refused or left out, drives out no quote and no proof', () => {
       .map(({ symbol }) => symbol),
   );
   for (const symbol of used) assert.ok(symbols.isProven(symbol) && lines.has(symbol), symbol);
-  assert.ok(symbols.pending().length <= figures.mostUnknown);
+  assert.ok(symbols.pending(now()).length <= figures.mostUnknown);
   const unknown = Array.from({ length: 200 }, (_, round) => names(`0L${round}-`, 5)).flat();
   const kept = unknown.filter((symbol) => board.unknown('US_STOCK', symbol, now()));
   assert.ok(kept.length <= figures.mostUnknown, `${kept.length}`);

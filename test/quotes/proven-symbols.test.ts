@@ -2,12 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { QuoteCall, UpstreamAnswer } from '../../lib/gateway/quotes/index.ts';
+import type { QuoteCall, Quotes, UpstreamAnswer } from '../../lib/gateway/quotes/index.ts';
 import { viewOfId } from '../../lib/gateway/quotes/view.ts';
 import { answered, createBench, symbolsOf } from './world/bench.ts';
 
 const symbols = Array.from({ length: 12 }, (_, index) => `S${index}`);
 const overnight = viewOfId('US_STOCK+o');
+const names = (count: number) => Array.from({ length: count }, (_, index) => `S${index}`);
+const answerOf = (some: readonly string[]): UpstreamAnswer => ({
+  kind: 'answer',
+  body: new TextEncoder().encode(
+    `[${some.map((symbol) => `{"symbol":"${symbol}","last_trade_time":0}`).join(',')}]`,
+  ),
+});
 const empty = (): UpstreamAnswer => ({ kind: 'answer', body: new TextEncoder().encode('[]') });
 const refused = (): UpstreamAnswer => ({ kind: 'rejected', says: { status: 400, errorCode: 'INVALID' } });
 
@@ -95,6 +102,130 @@ test('nothing at all, for a while and to every call: memory serves, and it is as
   assert.ok(answered(await bench.ask(instance, { symbols })).ageMs < 1000);
 });
 
+for (const how of ['leaves out', 'refuses'] as const)
+  test(`many that are gone at once, of an upstream that ${how}, cost the others little`, async () => {
+    const gone = new Set<string>();
+    const some = names(30);
+    const bench = createBench({
+      instead: (_, asked) => {
+        const rest = asked.filter((symbol) => !gone.has(symbol));
+        return rest.length === asked.length ? undefined : how === 'refuses' ? refused() : answerOf(rest);
+      },
+    });
+    const instances = [bench.instance(), bench.instance()];
+    for (const instance of instances) await bench.ask(instance, { symbols: some });
+    for (const symbol of some.slice(0, 5)) gone.add(symbol);
+    const good = some.slice(5);
+    for (let round = 0; round < 150; round++) {
+      await bench.ask(instances[round % 2]!, { symbols: some });
+      const outcome = answered(await bench.ask(instances[round % 2]!, { symbols: good }));
+      assert.ok(outcome.ageMs < 15_000, `${outcome.ageMs}`);
+      await bench.wait(220);
+    }
+    const outcome = answered(await bench.ask(instances[0]!, { symbols: some }));
+    assert.deepEqual(outcome.unknown, [...gone]);
+    assert.ok(outcome.ageMs < 2000, `${outcome.ageMs}`);
+  });
+
+for (const [name, answer] of [
+  ['nothing', empty],
+  ['a refusal', refused],
+] as const)
+  for (const of of [['S0'], symbols])
+    test(`${name} to every call about ${of.length}, for nine seconds, makes nothing unknown`, async () => {
+      let isBad = false;
+      const bench = createBench({ instead: () => (isBad ? answer() : undefined) });
+      const instances = [bench.instance(), bench.instance()];
+      for (const instance of instances) await bench.ask(instance, { symbols: of });
+      await bench.wait(1000);
+      isBad = true;
+      for (let round = 0; round < 36; round++) {
+        assert.deepEqual(symbolsOf(await bench.ask(instances[round % 2]!, { symbols: of })), of);
+        await bench.wait(250);
+      }
+      isBad = false;
+      for (let round = 0; round < 100; round++) {
+        assert.deepEqual(symbolsOf(await bench.ask(instances[round % 2]!, { symbols: of })), of);
+        await bench.wait(250);
+      }
+      assert.deepEqual(symbolsOf(await bench.ask(bench.instance(), { symbols: of })), of);
+      assert.ok(answered(await bench.ask(instances[0]!, { symbols: of })).ageMs < 2000);
+    });
+
+test('what was served and is refused for longer is unknown for half a minute at first', async () => {
+  let isBad = false;
+  const bench = createBench({ instead: () => (isBad ? refused() : undefined) });
+  const instance = bench.instance();
+  await bench.ask(instance, { symbols: ['S0'] });
+  await bench.wait(1000);
+  isBad = true;
+  const keepAsking = async (seconds: number) => {
+    let last = await bench.ask(instance, { symbols: ['S0'] });
+    for (const end = bench.time.now() + seconds * 1000; bench.time.now() < end; await bench.wait(500))
+      last = await bench.ask(instance, { symbols: ['S0'] });
+    return last;
+  };
+  assert.equal((await keepAsking(20)).kind, 'refused');
+  isBad = false;
+  assert.equal((await keepAsking(35)).kind, 'quotes');
+  isBad = true;
+  await keepAsking(60);
+  isBad = false;
+  // It failed once more after that half minute.
+  assert.equal((await keepAsking(60)).kind, 'refused');
+});
+
+test('an instance that starts while a view is answered with nothing convinces nobody', async () => {
+  let isBad = false;
+  const bench = createBench({ instead: (view) => (isBad && view.id === overnight.id ? empty() : undefined) });
+  const instances = [bench.instance(), bench.instance()];
+  const flagged = { view: overnight, symbols };
+  const others = { symbols: names(40).map((name) => `P${name}`) };
+  for (const instance of instances) {
+    await bench.ask(instance, flagged);
+    await bench.ask(instance, others);
+  }
+  isBad = true;
+  const start = bench.time.now();
+  let cold: Quotes | undefined;
+  for (let round = 0; bench.time.now() - start < 150_000; round++) {
+    assert.deepEqual(symbolsOf(await bench.ask(instances[round % 2]!, flagged)), symbols);
+    await bench.ask(instances[round % 2]!, others);
+    // By then the journal does not reach back to what was there before.
+    if (bench.time.now() - start > 120_000) cold ??= bench.instance();
+    if (cold) await bench.ask(cold, { ...flagged, caller: 'other' });
+    await bench.wait(120);
+  }
+  isBad = false;
+  await bench.wait(5000);
+  await bench.ask(instances[0]!, flagged);
+  for (const instance of [...instances, cold!])
+    assert.deepEqual(symbolsOf(await bench.ask(instance, flagged)), symbols);
+});
+
+test('what is gone in one view takes nothing from those who bring new symbols, nor from who asked for it', async () => {
+  const some = names(100);
+  const gone = new Set<string>();
+  const bench = createBench({
+    instead: (view, asked) =>
+      view.id === overnight.id && asked.some((symbol) => gone.has(symbol)) ? refused() : undefined,
+  });
+  const instances = [bench.instance(), bench.instance()];
+  for (const instance of instances) await bench.ask(instance, { view: overnight, symbols: some });
+  for (const symbol of some.slice(0, 60)) gone.add(symbol);
+  let late = 0;
+  for (let round = 0; round < 400; round++) {
+    await bench.ask(instances[round % 2]!, { view: overnight, symbols: some, maxAgeMs: 5000 });
+    if (round % 8 === 0) {
+      const outcome = await bench.ask(instances[round % 2]!, { symbols: [`Q${round}`] });
+      assert.ok(outcome.kind !== 'unavailable' || !outcome.isSpent);
+      if (outcome.kind !== 'quotes') late++;
+    }
+    await bench.wait(200);
+  }
+  assert.ok(late <= 3, `${late} of 50`);
+});
+
 test('a symbol that is gone is unknown in each view once it was refused there alone', async () => {
   const gone = new Set<string>();
   const bench = createBench({
@@ -105,7 +236,7 @@ test('a symbol that is gone is unknown in each view once it was refused there al
   const views = [viewOfId('US_STOCK'), overnight];
   for (const view of views) await bench.ask(instance, { view, symbols });
   gone.add('S3');
-  for (let round = 0; round < 60; round++) {
+  for (let round = 0; round < 120; round++) {
     for (const view of views) await bench.ask(instance, { view, symbols });
     await bench.wait(220);
   }

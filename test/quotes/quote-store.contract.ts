@@ -25,7 +25,7 @@ export function answerEntry(turn: number, change: Partial<Entry> = {}): Entry {
     kind: 'refresh',
     view: 'US_STOCK',
     sentAt: 1_795_239_000_000.5 + turn,
-    symbols: [],
+    symbols: ['AAPL'],
     outcome: {
       kind: 'answer',
       records: new Map([['AAPL', bytes('{ "symbol":"AAPL", "price":1.10, "name":"Zoë \\u2603" }')]]),
@@ -106,6 +106,7 @@ export function quoteStoreContract(
           ['US_STOCK', 'AAPL', 3],
           ['US_ETF+e', 'SPY', 1],
         ],
+        symbols: ['NO/NE', 'ÄÖ'],
         outcome: { kind: 'answer', records: new Map(), unknown: ['NO/NE', 'ÄÖ'] },
       }),
       answerEntry(3, { symbols: ['A', 'B'], outcome: { kind: 'rejected', says } }),
@@ -177,14 +178,15 @@ function bulky(seed: number): Partial<Entry> {
   return { outcome: { kind: 'answer', records, unknown: [] } };
 }
 
-/** Bytes as text, and symbols of an answer left out: its records name them. */
+/** Bytes as text, and symbols in any order. */
 const plain = (entries: readonly Entry[]) =>
   entries.map(({ outcome, symbols, ...entry }) => ({
     ...entry,
+    symbols: [...symbols].sort(),
     ...(outcome.kind === 'answer'
       ? {
           unknown: outcome.unknown,
           records: [...outcome.records].map(([symbol, record]) => [symbol, new TextDecoder().decode(record)]),
         }
-      : { outcome, symbols }),
+      : { outcome }),
   }));

@@ -225,6 +225,29 @@ test('only-if-cached waits for nothing', async () => {
   const call: Partial<QuoteCall> = { symbols: ['A'], ...quoteWishes({ 'cache-control': 'only-if-cached' }) };
   assert.equal((await bench.ask(bench.instance(), call)).kind, 'unavailable');
   assert.equal(bench.calls.length, 0);
+  // Not even for a refresh that is due.
+  const slow = createBench({ downBy: 'silence' });
+  const instance = slow.instance();
+  await slow.ask(instance, { symbols: ['A'] });
+  await slow.wait(1000);
+  slow.upstream.setDown(true);
+  const asked = slow.time.now();
+  assert.deepEqual(symbolsOf(await slow.ask(instance, call)), ['A']);
+  assert.ok(slow.time.now() - asked < 50, `${slow.time.now() - asked} ms`);
+});
+
+test('whoever waited in vain is told that he has what was known', async () => {
+  const bench = createBench();
+  const instance = bench.instance();
+  await bench.ask(instance, { symbols: ['A'] });
+  await bench.wait(40_000);
+  bench.upstream.setDown(true);
+  const wish: Partial<QuoteCall> = { symbols: ['A'], ...quoteWishes({ 'cache-control': 'max-age=1' }) };
+  const outcome = answered(await bench.ask(instance, wish));
+  assert.match(
+    quoteResponse(outcome, {}).headers['cache-status'] ?? '',
+    /^countersign; hit; ttl=-1\d; detail/,
+  );
 });
 
 test('a store that is slow costs time, not answers, and few reads', async () => {

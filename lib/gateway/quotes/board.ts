@@ -62,6 +62,8 @@ export class Board {
   learn(entry: Entry, now: number): void {
     const { outcome } = entry;
     const sheet = this.sheet(entry.view);
+    const known = this.symbols(sheet.view.category);
+    const isDoubt = entry.symbols.some((symbol) => known.isProven(symbol));
     if (outcome.kind === 'answer')
       for (const [symbol, record] of outcome.records) sheet.put(symbol, record, entry.sentAt);
     if (this.#isEmptied(entry, now)) this.#rests.set(entry.view, entry.sentAt + restMs);
@@ -78,7 +80,9 @@ export class Board {
     // Nobody pauses for longer, so that whatever says more was written by a clock that is wrong.
     const until = outcome.kind === 'failed' ? Math.min(outcome.notBefore, now + minuteMs) : 0;
     if (outcome.kind === 'failed') this.#pause(entry, outcome.upstream, until);
-    this.junk.learn(entry);
+    // What was served and fails is nobody's junk.
+    const { caller: _, ...ofNobody } = entry;
+    this.junk.learn(isDoubt ? ofNobody : entry);
     this.#count(entry, until + downMs);
   }
 
@@ -89,11 +93,20 @@ export class Board {
     if (!upstream) this.#permissionsFrom.set(key, Math.max(this.#permissionsFrom.get(key) ?? 0, notBefore));
   }
 
-  /** Whether the upstream gave nothing at all of what it gave before: that is a fault of its own. */
-  #isEmptied({ view, symbols, outcome }: Entry, now: number): boolean {
-    if (outcome.kind !== 'answer' || outcome.records.size > 0 || symbols.length < 2) return false;
-    const { lines } = this.sheet(view);
-    return symbols.some((symbol) => this.#isServed(lines.get(symbol), now));
+  /**
+   * Whether the upstream gave nothing at all of what it gave before: that is a fault of its own. An answer
+   * about one symbol says little by itself, but in such a time it says no more about the symbol either.
+   */
+  #isEmptied({ view, symbols, outcome, sentAt }: Entry, now: number): boolean {
+    if (outcome.kind !== 'answer' || outcome.records.size > 0) return false;
+    const wasEmptied = sentAt < (this.#rests.get(view) ?? Number.NEGATIVE_INFINITY) + restMs;
+    if (symbols.length < 2 && !wasEmptied) return false;
+    const {
+      lines,
+      view: { category },
+    } = this.sheet(view);
+    const known = this.symbols(category);
+    return symbols.some((symbol) => known.isProven(symbol, view) && this.#isServed(lines.get(symbol), now));
   }
 
   #isServed(line: Line | undefined, now: number): boolean {
@@ -105,8 +118,12 @@ export class Board {
     const sheets = [...this.sheets.values()].filter(({ view }) => view.category === category);
     const others = sheets.filter(({ view }) => view.id !== entry.view);
     const symbols = this.symbols(category);
-    const isServed = (symbol: string) => others.some(({ lines }) => this.#isServed(lines.get(symbol), now));
-    for (const symbol of symbols.learn(entry, now, isServed))
+    const { lines: own } = this.sheet(entry.view);
+    const served = {
+      here: (symbol: string) => this.#isServed(own.get(symbol), now),
+      elsewhere: (symbol: string) => others.some(({ lines }) => this.#isServed(lines.get(symbol), now)),
+    };
+    for (const symbol of symbols.learn(entry, now, served))
       for (const sheet of sheets)
         if (sheet.view.id === entry.view || !symbols.isProven(symbol)) sheet.drop(symbol);
   }

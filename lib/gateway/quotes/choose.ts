@@ -94,12 +94,13 @@ export function planTest(situation: Situation): Plan | undefined {
     return calls.get(key)!;
   };
   for (const category of new Set([...board.sheets.values()].map(({ view }) => view.category)))
-    for (const { symbols, sibling, view, caller } of board.symbols(category).pending())
-      if (!symbols.some((symbol) => isInFlight(view, symbol)))
+    for (const { symbols, sibling, view, caller } of board.symbols(category).pending(now))
+      if (!board.isResting(view, now) && !symbols.some((symbol) => isInFlight(view, symbol)))
         put({ view, caller, sibling, symbols: [...symbols] }, symbols.length);
   for (const { view, symbol, caller } of situation.wants) {
     const symbols = board.symbols(board.sheet(view).view.category);
     if (symbols.isProven(symbol, view) || symbols.unknown(symbol, view, now)) continue;
+    if (symbols.isPutOff(symbol, view, now)) continue;
     if (isInFlight(view, symbol)) continue;
     const group = symbols.groupOf(symbol, view, now);
     if (group) put({ view, caller, sibling: group.sibling, symbols: [...group.symbols] }, 1);
@@ -112,9 +113,15 @@ export function planTest(situation: Situation): Plan | undefined {
   const fewest = new Map<string, number>();
   for (const { caller } of calls.values())
     if (!fewest.has(caller)) fewest.set(caller, board.turns('test', now, caller));
+  // What is served is tested in the place of a refresh, too.
+  const isServed = ({ view, symbols }: Call) =>
+    Number(symbols.some((symbol) => board.symbols(categoryOf(board, view)).isProven(symbol)));
   const [best] = [...calls.values()]
     .filter(({ caller }) => !board.junk.isSpent(caller, now))
-    .sort((a, b) => fewest.get(a.caller)! - fewest.get(b.caller)! || b.waiting - a.waiting);
+    .sort(
+      (a, b) =>
+        isServed(a) - isServed(b) || fewest.get(a.caller)! - fewest.get(b.caller)! || b.waiting - a.waiting,
+    );
   if (!best) return undefined;
   const { waiting, ...plan } = best;
   const all = [...calls.values()].reduce((total, call) => total + call.waiting, 0);
@@ -181,6 +188,7 @@ function scored(sheet: Sheet, { board, figures, flights, now }: Situation) {
       alone.push(one);
       continue;
     }
+    if (symbols.isPutOff(line.symbol, sheet.view.id, now)) continue;
     const group = symbols.groupOf(line.symbol, sheet.view.id, now) ?? { symbols: [line.symbol], sibling: [] };
     const key = group.symbols[0] ?? '';
     const plan = { kind: 'test' as const, view: sheet.view.id, ...group };

@@ -131,7 +131,7 @@ export function createJournal(
     due(kind, now) {
       if (now < awayUntil && kind === 'refresh') return aloneDue;
       const due = control.due[kind];
-      return due > now + mostAheadMs ? now : due;
+      return due > now + mostAheadMs ? Number.NEGATIVE_INFINITY : due;
     },
     flights: (now) =>
       control.flights.filter(({ turn, at }) => !read.has(turn) && Math.abs(now - at) < flightMs),

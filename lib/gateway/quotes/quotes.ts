@@ -56,9 +56,9 @@ export function createQuotes(options: QuotesOptions): Quotes {
   let refreshing = false;
 
   /** Brings the memory up to date, and refreshes if it is time and nobody here does already. */
-  async function keepUp(taker: Taker): Promise<void> {
+  async function keepUp(taker: Taker, onlyIfCached = false): Promise<void> {
     if (journal.isOld(clock())) await journal.poll();
-    if (refreshing || !isRefreshDue(taker) || taker.deadline - clock() < leastTurnMs) return;
+    if (onlyIfCached || refreshing || !isRefreshDue(taker) || taker.deadline - clock() < leastTurnMs) return;
     refreshing = true;
     try {
       // What is due may be somebody else's by now.
@@ -82,7 +82,10 @@ export function createQuotes(options: QuotesOptions): Quotes {
     if (kind !== 'test' || priority === 'interactive') return due;
     // Half of the tests are left to clients.
     const { left, at } = journal.control.tests;
-    return Math.max(due, at + ((figures.testBurst / 2 - left) * minuteMs) / figures.testsPerMinute);
+    return Math.max(
+      due,
+      Math.min(at, clock()) + ((figures.testBurst / 2 - left) * minuteMs) / figures.testsPerMinute,
+    );
   }
 
   /** Whether it makes sense to wait for what was not found. */
@@ -161,9 +164,10 @@ export function createQuotes(options: QuotesOptions): Quotes {
         if (line) sheet.count(line, arrived);
       }
       const byEvents = call.priority === 'events';
-      await keepUp({ deadline, byEvents });
+      await keepUp({ deadline, byEvents }, call.onlyIfCached);
       const known = board.symbols(view.category);
       let looked = look(call, arrived, { board, figures, now: clock() });
+      const before = newsOf(looked);
       const isWish = call.maxAgeMs !== undefined;
       let waited = false;
       let own = false;
@@ -193,7 +197,9 @@ export function createQuotes(options: QuotesOptions): Quotes {
         looked = look(call, arrived, { board, figures, now: clock() });
       }
       for (const symbol of looked.unknown) board.countUnknown(view.id, symbol, clock());
-      const from = waited ? (own ? 'own-turn' : 'other-turn') : 'memory';
+      // Whoever waited in vain has what memory held all the time.
+      const hasNews = waited && newsOf(looked) !== before;
+      const from = hasNews ? (own ? 'own-turn' : 'other-turn') : 'memory';
       const now = clock();
       return outcomeOf(call, looked, from, {
         board,
@@ -205,3 +211,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     },
   };
 }
+
+/** Another number once anything newer is known. */
+const newsOf = ({ found, older, unknown }: Looked) =>
+  [...found, ...older].reduce((sum, { sentAt }) => sum + sentAt, unknown.length);

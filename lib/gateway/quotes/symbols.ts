@@ -4,7 +4,8 @@
  * whole call. A call that failed is halved: if one half is good, a bad one is in the other, without asking.
  * In the end a symbol is unknown only when it was refused alone, or when the upstream's words name it and
  * their words have proved right before. One that was proven is doubted only in the view where it failed, and is
- * unknown only when it fails there alone.
+ * unknown only when it fails there alone; one that is served there, when it fails alone twice, and not in the
+ * same bad moment of the upstream's.
  */
 
 import type { Entry, UpstreamSays } from './store.ts';
@@ -20,6 +21,8 @@ export interface Group {
   /** In which view it was asked for, and for whom. */
   readonly view: string;
   readonly caller: string;
+  /** When a symbol that is served failed alone for the first time. */
+  readonly failedAt?: number;
 }
 
 export interface Unknown {
@@ -28,6 +31,14 @@ export interface Unknown {
   readonly until: number;
   /** How the upstream refused it; absent when it left it out of its answer. */
   readonly says?: UpstreamSays;
+  /** It was served until now: it still counts as proven, and if it fails once more, is unknown for long. */
+  readonly isFirst?: true;
+}
+
+export interface Served {
+  /** In the entry's view. */
+  here(symbol: string): boolean;
+  elsewhere(symbol: string): boolean;
 }
 
 export interface Symbols {
@@ -38,15 +49,17 @@ export interface Symbols {
   unknown(symbol: string, view: string, now: number): Unknown | undefined;
   /** What has to be tested with the symbol; undefined when it may go with any other unproven one. */
   groupOf(symbol: string, view: string, now: number): Pick<Group, 'symbols' | 'sibling'> | undefined;
-  /** Groups that are still to be tested; of two halves the one to begin with. */
-  pending(): readonly Group[];
+  /** Whether it failed alone so lately that the next test has to wait. */
+  isPutOff(symbol: string, view: string, now: number): boolean;
+  /** Groups that are to be tested now; of two halves the one to begin with. */
+  pending(now: number): readonly Group[];
   /**
    * Gives the symbols that are unknown in the entry's view from now on.
    *
    * @param now when the entry was read
-   * @param isServed whether another view has a record of the symbol that may be served
+   * @param served in which views there is a record of the symbol that may be served
    */
-  learn(entry: Entry, now: number, isServed: (symbol: string) => boolean): readonly string[];
+  learn(entry: Entry, now: number, served: Served): readonly string[];
   learnUnknown(symbol: string, view: string, until: number): void;
 }
 
@@ -105,7 +118,7 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     }
     if (named !== undefined && !proven.has(named)) hints.named.add(named);
     const [half, sibling] = named === undefined ? halves(symbols) : [without(symbols, named), [named]];
-    const common = { ...of, says: withoutMessage(says) };
+    const common = { view: of.view, caller: of.caller, says: withoutMessage(says) };
     for (const symbol of half) group(symbol, { ...common, symbols: half, sibling });
     for (const symbol of sibling) group(symbol, { ...common, symbols: sibling, sibling: half });
     return [];
@@ -113,8 +126,13 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
 
   /** It was asked for alone, or the words are to be trusted. */
   function single(symbol: string, says: UpstreamSays | undefined, of: Of): readonly string[] {
-    if (isGood(symbol, of.view)) return alone(symbol, says ?? noWords, of);
-    refute(symbol, { view: of.view, until: of.until, ...(says && { says }) });
+    const { view, at, now } = of;
+    if (isGood(symbol, view) && !of.isServed(symbol)) return alone(symbol, says ?? noWords, of);
+    const isServed = proven.has(symbol) && of.isServed(symbol);
+    const failedAt = groups.get(keyOf(symbol, view))?.failedAt ?? at;
+    if (isServed && at - failedAt < againMs) return alone(symbol, says ?? noWords, { ...of, failedAt });
+    const how = isServed ? { until: now + soonMs, isFirst: true as const } : { until: now + unknownMs };
+    refute(symbol, { view, ...how, ...(says && { says }) });
     return [symbol];
   }
 
@@ -136,24 +154,28 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     for (const symbol of sibling) release(symbol, of.view);
     // A single one stood apart for a reason. The others go with the unproven again.
     if (only !== undefined && sibling.length === 1 && (known || !proven.has(only)))
-      alone(only, known?.says ?? noWords, of);
+      alone(only, known?.says ?? noWords, { ...of, ...(known?.failedAt && { failedAt: known.failedAt }) });
   }
 
-  function alone(symbol: string, says: UpstreamSays, { view, caller }: Of): readonly string[] {
-    group(symbol, { view, caller, symbols: [symbol], sibling: [], says });
+  function alone(symbol: string, says: UpstreamSays, { view, caller, failedAt }: Of): readonly string[] {
+    group(symbol, { view, caller, symbols: [symbol], sibling: [], says, ...(failedAt && { failedAt }) });
     return [];
   }
 
-  function group(symbol: string, { symbols, sibling, says, view, caller }: Group): void {
-    release(symbol, view);
-    groups.set(proven.has(symbol) ? keyOf(symbol, view) : symbol, { symbols, sibling, says, view, caller });
+  function group(symbol: string, one: Group): void {
+    release(symbol, one.view);
+    groups.set(proven.has(symbol) ? keyOf(symbol, one.view) : symbol, one);
     dropOldest(groups, mostUnknown);
   }
 
-  function learn({ symbols, sibling = [], outcome, ...entry }: Entry, now: number): readonly string[] {
+  function learn(
+    { symbols, sibling = [], outcome, ...entry }: Entry,
+    now: number,
+    isServed: (symbol: string) => boolean,
+  ): readonly string[] {
     // Whoever was there earlier has seen more of the upstream's words.
     if (entry.namesUnknown) hints.right = Math.max(hints.right, hintsToTrust);
-    const of: Of = { view: entry.view, caller: entry.caller ?? '', until: now + unknownMs };
+    const of: Of = { view: entry.view, caller: entry.caller ?? '', at: entry.sentAt, now, isServed };
     const isEmpty = outcome.kind === 'answer' && outcome.records.size === 0 && symbols.length > 1;
     if (outcome.kind === 'rejected' || isEmpty) {
       clear(sibling, of);
@@ -199,18 +221,22 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
       const isNew = !unknown.has(symbol) || isGood(symbol, view) || (refusal(symbol, view)?.until ?? 0) > now;
       return isNew ? undefined : { symbols: [symbol], sibling: [] };
     },
-    pending() {
+    isPutOff: (symbol, view, now) => isPutOff(find(symbol, view), now),
+    pending(now) {
       const found = new Set<Group>();
       for (const one of groups.values()) {
+        if (isPutOff(one, now)) continue;
         const isSecond = one.sibling.some((symbol) => found.has(find(symbol, one.view)!));
         if (!isSecond) found.add(one);
       }
       return [...found];
     },
-    learn(entry, now, isServed) {
-      const refuted = [...learn(entry, now), ...refuteNamed(now + unknownMs)];
+    learn(entry, now, served) {
+      const refuted = [...learn(entry, now, served.here), ...refuteNamed(now + unknownMs)];
       // Where it is served it goes on being so.
-      for (const symbol of refuted) if (!isServed(symbol)) proven.delete(symbol);
+      for (const symbol of refuted)
+        if (!served.elsewhere(symbol) && !unknown.get(symbol)?.get(entry.view)?.isFirst)
+          proven.delete(symbol);
       return refuted;
     },
     learnUnknown(symbol, view, until) {
@@ -219,8 +245,21 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   };
 }
 
-/** For whom a call was made that failed, and how long what it refutes is unknown. */
-type Of = Pick<Group, 'view' | 'caller'> & { readonly until: number };
+/** A call that failed: for whom it was made, and when it was sent and read. */
+interface Of extends Pick<Group, 'view' | 'caller' | 'failedAt'> {
+  readonly at: number;
+  readonly now: number;
+  /** In its view. */
+  isServed(symbol: string): boolean;
+}
+
+/** A symbol that is served and failed alone is asked for again after so long. */
+const againMs = 10_000;
+/** What was served until now is unknown for so long at first. */
+const soonMs = 30_000;
+
+const isPutOff = (group: Group | undefined, now: number) =>
+  group?.failedAt !== undefined && now >= group.failedAt && now < group.failedAt + againMs;
 
 /** No symbol has such a character. */
 const keyOf = (symbol: string, view: string) => `${view}\n${symbol}`;

@@ -80,7 +80,8 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     const plan = planners[kind](situation);
     if (!plan) return 'idle';
     const priority = priorityOf(plan, situation, byEvents);
-    const turn = await claim(plan, situation, priority);
+    // A test in a refresh's place is paced like one: it takes nothing from those who bring new symbols.
+    const turn = await claim({ ...plan, kind }, situation, priority);
     if (turn === undefined) return 'lost';
     const waitMs = turn === 0 ? 0 : permissionMs(plan.kind, priority);
     const { sentAt, outcome } = await askOnce(plan, deadline, { priority, waitMs });
