@@ -92,6 +92,9 @@ function parseDetail(
   operations: readonly Operation[],
   isReplay = false,
 ): ParsedRequest {
+  // What comes after walks down into it, each level on the stack.
+  if (isDeeperThan(detail, mostLevels))
+    return refused(kind, detail, [{ name: '/', detail: `nested deeper than ${mostLevels} levels` }]);
   return kind === 'quotes' ? parseQuotes(detail, isReplay) : parseRead(detail, operations, isReplay);
 }
 
@@ -211,9 +214,26 @@ function faultOf({ path, expected, message, received, type }: v.BaseIssue<unknow
   };
 }
 
+/** Of a list or an object only that it is one: it may be as large and deep as its sender likes. */
 function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value));
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  const text = String(value);
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
+
+/** Far above what any operation's body has. */
+const mostLevels = 64;
+
+/** Looked at level by level, so that no depth is too much for it. */
+function isDeeperThan(value: unknown, most: number): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > most) return true;
+    level = level.flatMap((one): unknown[] =>
+      typeof one === 'object' && one !== null ? Object.values(one) : [],
+    );
+  }
+  return false;
 }
 
 function parseJson(text: string): unknown {

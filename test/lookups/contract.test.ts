@@ -140,6 +140,24 @@ for (const [what, came, reason, id] of wrong)
     assert.equal(refused.requestId, id);
   });
 
+test('what is nested deeper than anything that is asked for is refused, wherever it stands', () => {
+  const nested = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels);
+  for (const deep of [nested(100_000, '[', ']'), `${nested(20_000, '{"a":', '}').replace('}', '1}')}`]) {
+    const head = '"request_id":"r-1"';
+    for (const text of [
+      `{${head},"symbols":${deep}}`,
+      `{${head},"operation":"listStockBars","body":{"a":${deep}}}`,
+      `{"detail-type":"ReadRequested","detail":{${head},"query":{"a":${deep}}}}`,
+    ]) {
+      const refused = faultsOf(text);
+      assert.equal(refused.reason, '/: nested deeper than 64 levels');
+      assert.equal(refused.requestId, 'r-1');
+    }
+    const { faults } = faultsOf(`{"detail-type":${deep},"detail":{${head}}}`);
+    assert.match(faults[0]?.received ?? '', /^an? (list|object)$/);
+  }
+});
+
 test('of a request that is wrong in many places the first faults are told', () => {
   const { faults } = faultsOf({ ...request, symbols: Array(400).fill(',') });
   assert.equal(faults.length, 20);

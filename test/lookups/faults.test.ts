@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { operations } from '../../lib/catalogue/index.ts';
 import { type ClaimCall, createLookups, type LookupsOptions } from '../../lib/gateway/lookups/index.ts';
 import { createWorld, limitMs, market, quotes, visibilityMs, type World } from './world.ts';
 
@@ -122,6 +123,36 @@ test('poison goes alone and at once; its sender hears it once, and never in plac
   await world.run();
   const told = world.repliesTo(good.request_id);
   assert.equal(told.length, 1);
+});
+
+test('a message nested without end is poison like any other, and costs the batch nothing', async () => {
+  const world = createWorld();
+  const one = request();
+  const deep = `{"request_id":"deep","symbols":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+  world.send(deep);
+  world.send(one);
+  await world.deliver();
+  assert.equal(world.queue.length, 0);
+  assert.deepEqual(world.dead, [{ body: deep, reason: 'invalid_request: /: nested deeper than 64 levels' }]);
+  assert.equal(world.repliesTo('deep')[0]?.detail.code, 'invalid_request');
+  assert.equal(world.repliesTo(one.request_id)[0]?.type, 'QuoteLookupCompleted');
+});
+
+test('a message that we cannot read for a defect of ours comes again, alone', async () => {
+  const world = createWorld();
+  const one = request();
+  const read = { request_id: 'read', operation: 'getStockSnapshots', query: {} };
+  const message = world.send(read);
+  world.send(one);
+  const defective = operations.map((operation) => ({
+    ...operation,
+    get sideEffect(): never {
+      throw new Error('defect');
+    },
+  }));
+  await world.deliver(100, other(world, { operations: defective }));
+  assert.deepEqual(world.queue, [message]);
+  assert.equal(world.repliesTo(one.request_id)[0]?.type, 'QuoteLookupCompleted');
 });
 
 test('a function that died after its claim: the message comes back and another answers', async () => {

@@ -164,16 +164,19 @@ export function createLookups(options: LookupsOptions): Lookups {
       });
     }
 
-    const read = messages.map((message) => ({ message, parsed: parseRequest(message.body, operations) }));
-    const requests = read.flatMap(({ message, parsed }) =>
-      parsed.ok ? [{ message, lookup: parsed.lookup }] : [],
-    );
+    const requests: Job[] = [];
+    const refused: { readonly message: LookupMessage; readonly parsed: Refused }[] = [];
+    for (const message of messages)
+      await guarded(message, async () => {
+        const parsed = parseRequest(message.body, operations);
+        if (parsed.ok) requests.push({ message, lookup: parsed.lookup });
+        else refused.push({ message, parsed });
+      });
     await mapLimited(byRequest(requests), atOnce, takeAll);
     // After the good ones, of which it might have an id.
-    await mapLimited(read, atOnce, async ({ message, parsed }) => {
-      if (!parsed.ok)
-        await guarded(message, () => poison(message, `invalid_request: ${parsed.reason}`, parsed));
-    });
+    await mapLimited(refused, atOnce, ({ message, parsed }) =>
+      guarded(message, () => poison(message, `invalid_request: ${parsed.reason}`, parsed)),
+    );
 
     const asked = await askAll(
       jobs.map(({ lookup }) => lookup),
