@@ -46,6 +46,7 @@ export function deployedLookups(
   const lookups = createLookups({
     gateway: createGateway(gatewayOptions(settings, operations, env, log, polite)),
     operations,
+    figures: settings.cache?.figures,
     store: createDynamoLookupStore({
       client: createDynamoClient({ timeoutMs: storeTimeoutMs, attempts: 3 }),
       tableName,

@@ -32,7 +32,9 @@ const common = {
       v.integer(),
       v.minValue(0),
       v.maxValue(86_400),
-      v.description('How old the answer may be. When absent, as old as interactive callers get it.'),
+      v.description(
+        'How old the answer may be; what is older counts as not had yet. When absent, quotes may be as old as the stack’s bound, 30 seconds by default, and other answers as old as interactive callers get them.',
+      ),
     ),
   ),
   deadline: v.optional(

@@ -25,4 +25,6 @@ export interface GatewayResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** How old each shared record is, in milliseconds, by symbol; for lookups by event alone. */
+  readonly recordAges?: ReadonlyMap<string, number>;
 }

@@ -6,7 +6,7 @@
 import { type Lookup, type QuoteLookup, quoteOperation, type Read } from '../../events/parse-request.ts';
 import type { Gateway } from '../gateway.ts';
 import type { GatewayResponse } from '../http.ts';
-import { defaultFigures } from '../quotes/figures.ts';
+import { defaultFigures, type Figures } from '../quotes/figures.ts';
 import { cutRecords } from '../quotes/records.ts';
 import { type Failure, failureOf, isRejection } from './failure.ts';
 import { cutKnown } from './known.ts';
@@ -15,7 +15,15 @@ import { mergeLookups, type QuoteCall, viewOf } from './merge.ts';
 
 /** What became of one symbol, or of a read. */
 export type Had =
-  | { readonly kind: 'had'; readonly bytes: Uint8Array; readonly askedAt: number }
+  | {
+      readonly kind: 'had';
+      readonly bytes: Uint8Array;
+      readonly askedAt: number;
+      /** When this batch asked for it. */
+      readonly ageMs: number;
+      /** Why there is nothing newer, for whom it is too old. */
+      readonly otherwise: Failure;
+    }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
@@ -33,12 +41,18 @@ export interface AskOptions {
   readonly deadline: number;
   /** Names the calls in the log. */
   readonly requestId: string;
+  readonly figures?: AgeFigures | undefined;
 }
+
+/** The gateway's own, where they are not the default. */
+export type AgeFigures = Partial<Pick<Figures, 'boundMs' | 'leastMaxAgeMs'>>;
 
 interface Answer {
   readonly response: GatewayResponse;
   /** When it was asked for. */
   readonly at: number;
+  /** When it was there. */
+  readonly came: number;
 }
 
 /** Without an answer when it was not even asked for. */
@@ -54,6 +68,7 @@ const mostSymbolsOfCall = quoteOperation.query.symbols?.list?.maxItems ?? 100;
 
 export async function askAll(lookups: readonly Lookup[], options: AskOptions): Promise<Asked> {
   const { gateway, clock, deadline, requestId } = options;
+  const { boundMs, leastMaxAgeMs } = { ...defaultFigures, ...options.figures };
   const symbols = new Map<string, Had>();
   const reads = new Map<string, Had>();
   const stopped = new Map<string, Failure>();
@@ -83,9 +98,10 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
       priority: 'events',
       ...(body !== undefined && { body: new TextEncoder().encode(body) }),
     });
+    const came = clock();
     if (response.status === 200) {
       failures.set(operation.id, 0);
-      return { response, at };
+      return { response, at, came };
     }
     const failure = failureOf(response);
     if (failure.code === 'budget_used_up') stopped.set(keys[0], failure);
@@ -94,8 +110,13 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
       failures.set(operation.id, inRow);
       if (inRow >= mostFailures) stopped.set(keys[1], failure);
     }
-    return { failure, response, at };
+    return { failure, response, at, came };
   }
+
+  /** @param bound how old the requester takes it, in milliseconds */
+  const ifYoung = (had: Had, bound: number): Had =>
+    had.kind === 'had' && had.ageMs > bound ? { kind: 'failed', failure: had.otherwise } : had;
+  const wished = (seconds: number) => Math.max(leastMaxAgeMs, seconds * 1000);
 
   async function askQuotes(call: QuoteCall): Promise<void> {
     const { view, query, symbols: wanted, maxAgeSeconds } = call;
@@ -110,9 +131,8 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
       const { failure } = answer;
       if (!isRejection(failure)) {
         all({ kind: 'failed', failure });
-        return askedOfKnown(answer, wanted, maxAgeSeconds, (symbol, had) =>
-          symbols.set(keyOf(view, symbol), had),
-        );
+        for (const [symbol, had] of knownBeside(answer)) symbols.set(keyOf(view, symbol), had);
+        return;
       }
       if (wanted.length === 1) return all({ kind: 'unknown' });
       // One of them is bad. Nobody else's quotes may depend on who that is.
@@ -124,19 +144,20 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
     }
     const records = cutRecords(answer.response.body);
     if (!records) return all({ kind: 'failed', failure: notRecords });
-    const askedAt = answer.at - ageMsOf(answer.response);
+    const { recordAges } = answer.response;
     for (const symbol of wanted) {
       const bytes = records.get(symbol);
-      symbols.set(keyOf(view, symbol), bytes ? { kind: 'had', bytes, askedAt } : { kind: 'unknown' });
+      symbols.set(
+        keyOf(view, symbol),
+        bytes ? hadOf(bytes, answer, recordAges?.get(symbol)) : { kind: 'unknown' },
+      );
     }
   }
 
   async function askRead(lookup: Read): Promise<void> {
     const answer = await ask(lookup.operation, lookup.query, lookup);
     const had: Had =
-      'failure' in answer
-        ? { kind: 'failed', failure: answer.failure }
-        : { kind: 'had', bytes: answer.response.body, askedAt: answer.at - ageMsOf(answer.response) };
+      'failure' in answer ? { kind: 'failed', failure: answer.failure } : hadOf(answer.response.body, answer);
     reads.set(lookup.content, had);
   }
 
@@ -149,33 +170,42 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
   ];
   await mapLimited(tasks, atOnce, (task) => task());
   return {
-    symbol: (lookup, symbol) => symbols.get(keyOf(viewOf(lookup), symbol)) ?? notAsked,
-    read: (lookup) => reads.get(lookup.content) ?? notAsked,
+    symbol({ maxAgeSeconds, ...lookup }, symbol) {
+      const had = symbols.get(keyOf(viewOf(lookup), symbol)) ?? notAsked;
+      return ifYoung(had, maxAgeSeconds === undefined ? boundMs : wished(maxAgeSeconds));
+    },
+    read({ maxAgeSeconds, content }) {
+      const had = reads.get(content) ?? notAsked;
+      return ifYoung(had, maxAgeSeconds === undefined ? Number.POSITIVE_INFINITY : wished(maxAgeSeconds));
+    },
     calls,
   };
 }
 
+/** Shared answers say how old they are; another one is new. */
+function hadOf(bytes: Uint8Array, { response, at, came }: Answer, recordAgeMs?: number): Had {
+  const { age } = response.headers;
+  const ageMs = recordAgeMs ?? (age === undefined ? undefined : 1000 * (Number(age) || 0));
+  const askedAt = ageMs === undefined ? at : came - ageMs;
+  return { kind: 'had', bytes, askedAt, ageMs: at - askedAt, otherwise: tooOld };
+}
+
 /** Beside a refusal stands what is known of the others: for many it is all that they asked for. */
-function askedOfKnown(
-  { response, at = 0 }: Failed,
-  wanted: readonly string[],
-  maxAgeSeconds: number | undefined,
-  set: (symbol: string, had: Had) => void,
-): void {
+function* knownBeside({ failure, response, at = 0, came = 0 }: Failed): Iterable<readonly [string, Had]> {
   if (!response) return;
-  const bound = maxAgeSeconds === undefined ? defaultFigures.boundMs : maxAgeSeconds * 1000;
-  const known = cutKnown(response.body);
-  for (const symbol of wanted) {
-    const record = known.get(symbol);
-    if (record && record.ageMs <= bound)
-      set(symbol, { kind: 'had', bytes: record.bytes, askedAt: at - record.ageMs });
+  for (const [symbol, { ageMs, bytes }] of cutKnown(response.body)) {
+    const askedAt = came - ageMs;
+    yield [symbol, { kind: 'had', bytes, askedAt, ageMs: at - askedAt, otherwise: failure }];
   }
 }
 
 const keyOf = (view: string, symbol: string) => `${view} ${symbol}`;
 
-/** Shared answers say how old they are; another one is new. */
-const ageMsOf = ({ headers }: GatewayResponse) => 1000 * (Number(headers.age) || 0);
+const tooOld: Failure = {
+  code: 'no_fresh_answer',
+  retryable: true,
+  detail: 'What is known is older than was asked for, and nothing newer could be had.',
+};
 
 const notRecords: Failure = {
   code: 'upstream_broken_answer',

@@ -6,7 +6,7 @@
 import type { Operation } from '../../catalogue/operation.ts';
 import { parseRequest } from '../../events/parse-request.ts';
 import type { Gateway } from '../gateway.ts';
-import { askAll } from './ask.ts';
+import { type AgeFigures, askAll } from './ask.ts';
 import { deadlineOf } from './deadline.ts';
 import { deadlinePassed, type Failure, invalid } from './failure.ts';
 import type { LookupReport, StoredReply } from './ports.ts';
@@ -27,13 +27,15 @@ export interface DirectOptions {
   readonly operations: readonly Operation[];
   readonly clock: () => number;
   readonly random: () => number;
+  readonly figures: AgeFigures | undefined;
   readonly report: (report: LookupReport) => void;
 }
 
 /** From the answer to its way out of the function. */
 const marginMs = 500;
 
-export function createDirect({ gateway, operations, clock, random, report }: DirectOptions) {
+export function createDirect(options: DirectOptions) {
+  const { gateway, operations, clock, random, figures, report } = options;
   return async (event: unknown, endAt: number): Promise<DirectReply> => {
     const tally = createTally(report);
     const started = clock();
@@ -51,7 +53,13 @@ export function createDirect({ gateway, operations, clock, random, report }: Dir
     const own = deadlineOf(lookup, started);
     if (own <= started) return done(failedReply(lookup, deadlinePassed), deadlinePassed);
     const deadline = Math.min(own, endAt - marginMs);
-    const asked = await askAll([lookup], { gateway, clock, deadline, requestId: crypto.randomUUID() });
+    const asked = await askAll([lookup], {
+      gateway,
+      clock,
+      deadline,
+      requestId: crypto.randomUUID(),
+      figures,
+    });
     tally.calls(asked.calls);
     // Nothing is left to wait for, and the answer need not fit an event.
     const patience = { now: clock(), deadline: 0, waits: 0, random, mostBytes: Number.POSITIVE_INFINITY };

@@ -7,7 +7,7 @@
 import type { Operation } from '../../catalogue/operation.ts';
 import { type Lookup, parseRequest } from '../../events/parse-request.ts';
 import type { Gateway } from '../gateway.ts';
-import { askAll } from './ask.ts';
+import { type AgeFigures, askAll } from './ask.ts';
 import { deadlineOf } from './deadline.ts';
 import { createDirect, type DirectReply } from './direct.ts';
 import { answerTooLarge, deadlinePassed, invalid, type Refused } from './failure.ts';
@@ -38,6 +38,8 @@ export interface LookupsOptions {
   readonly random?: () => number;
   /** How long a request is remembered; must be longer than its message can lie in a queue. Default 15 days. */
   readonly rememberMs?: number;
+  /** By which the gateway shares quotes, where they are not the default: how old a quote may be, of which less is not heard. */
+  readonly figures?: AgeFigures | undefined;
   /** Told of every batch and direct call when it is done. */
   readonly report?: (report: LookupReport) => void;
 }
@@ -72,7 +74,7 @@ interface Ready {
 
 export function createLookups(options: LookupsOptions): Lookups {
   const { gateway, operations, store, queue, bus, clock = Date.now, random = Math.random } = options;
-  const { rememberMs = 15 * dayMs, report = () => {} } = options;
+  const { rememberMs = 15 * dayMs, figures, report = () => {} } = options;
 
   async function batch(messages: readonly LookupMessage[], endAt: number): Promise<readonly string[]> {
     const owner = crypto.randomUUID();
@@ -180,7 +182,7 @@ export function createLookups(options: LookupsOptions): Lookups {
 
     const asked = await askAll(
       jobs.map(({ lookup }) => lookup),
-      { gateway, clock, deadline: endAt - publishingMs, requestId: owner },
+      { gateway, clock, deadline: endAt - publishingMs, requestId: owner, figures },
     );
     tally.calls(asked.calls);
     await mapLimited(jobs, atOnce, (job) =>
@@ -201,7 +203,7 @@ export function createLookups(options: LookupsOptions): Lookups {
     return tally.done();
   }
 
-  return { batch, direct: createDirect({ gateway, operations, clock, random, report }) };
+  return { batch, direct: createDirect({ gateway, operations, clock, random, figures, report }) };
 }
 
 /** Each request with its copies. */

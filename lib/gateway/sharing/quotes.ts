@@ -131,7 +131,13 @@ export function createSharedQuotes(
       });
       if (outcome.kind === 'quotes') trail.shared = sharedBy[outcome.from];
       if (outcome.kind !== 'quotes') return refusalOf(outcome, wishes.onlyIfCached ?? false);
-      return quoteResponse(outcome, headers, figures?.boundMs);
+      const response = quoteResponse(outcome, headers, figures?.boundMs);
+      if (priority !== 'events') return response;
+      const now = clock();
+      return {
+        ...response,
+        recordAges: new Map(outcome.quotes.map(({ symbol, sentAt }) => [symbol, now - sentAt])),
+      };
     },
   };
 
