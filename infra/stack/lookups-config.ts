@@ -10,6 +10,9 @@ export interface EventsConfig {
   readonly alarmTopic?: string | undefined;
 }
 
+/** What a batch needs besides two attempts at the upstream: to be taken, kept, published and handed back. */
+export const batchSeconds = 4;
+
 const topicFault = 'takes the ARN of an SNS topic';
 
 export const events = v.strictObject({

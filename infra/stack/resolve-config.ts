@@ -13,7 +13,7 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
-import { events } from './lookups-config.ts';
+import { batchSeconds, events } from './lookups-config.ts';
 import { resolveBudget } from './resolve-budget.ts';
 import { cache, resolveCache } from './resolve-cache.ts';
 import { functions, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
@@ -165,6 +165,11 @@ export function resolveConfig(
   if (2 * upstream.timeoutSeconds >= computing.timeoutSeconds)
     throw new ConfigError(
       `functions.timeoutSeconds must be more than twice upstream.timeoutSeconds (${upstream.timeoutSeconds}), because a read may be sent twice, and less than ${integrationTimeoutSeconds}.`,
+    );
+
+  if (byEvent && 2 * upstream.timeoutSeconds + batchSeconds > computing.timeoutSeconds)
+    throw new ConfigError(
+      `functions.timeoutSeconds must be at least twice upstream.timeoutSeconds (${upstream.timeoutSeconds}) and ${batchSeconds} more while events are open, because a batch is taken before and its replies are published after.`,
     );
 
   const accesses = openable.map(

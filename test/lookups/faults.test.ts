@@ -167,6 +167,95 @@ test('a function that died after its claim: the message comes back and another a
   assert.equal(world.repliesTo(one.request_id).length, 1);
 });
 
+/** Hands the batch back: its function is about to end. */
+const ring = (world: World) => {
+  for (const run of [...world.alarms]) run();
+};
+const soon = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+test('a function that is about to end hands back what is unfinished, and only that', async () => {
+  const world = createWorld();
+  const [slow, quick] = [request(), { ...request(), max_age_seconds: 5 }];
+  const message = world.send(slow);
+  world.send('no json');
+  world.send(slow);
+  const hung = other(world, { gateway: { handle: () => new Promise(() => {}) } });
+  const batch = world.deliver(3, hung);
+  await soon();
+  ring(world);
+  await batch;
+  assert.deepEqual(world.queue, [message]);
+  assert.deepEqual([world.dead.length, world.reports[0]?.undone], [1, 1]);
+  // It was claimed: a copy waits until that has run out, and then one of them is answered.
+  world.send(slow);
+  world.send(quick);
+  await world.run();
+  assert.equal(message.receives, 2);
+  for (const { request_id } of [slow, quick]) assert.equal(world.repliesTo(request_id).length, 1);
+  assert.equal(world.published.length, 2);
+});
+
+test('who waits is in the queue again before a slow bus can cost him a delivery', async () => {
+  const world = createWorld();
+  const [good, waiting] = [request(), quotes(['W'])];
+  world.upstream = (call) =>
+    call.query.some(([, value]) => value === 'true')
+      ? market(call)
+      : { code: 'budget_used_up', retryAfterSeconds: 1 };
+  const message = world.send({ ...good, overnight_required: true });
+  world.send(waiting);
+  const batch = world.deliver(2, other(world, { bus: { publish: () => new Promise(() => {}) } }));
+  await soon();
+  ring(world);
+  await batch;
+  assert.equal(world.waits.length, 1);
+  assert.equal(world.queue.length, 2);
+  assert.ok(world.queue.includes(message));
+  const calls = world.calls.length;
+  world.upstream = market;
+  await world.run();
+  assert.equal(world.calls.length, calls + 1, 'what was kept is not asked for again');
+  for (const { request_id } of [good, waiting]) assert.equal(world.repliesTo(request_id).length, 1);
+});
+
+test('what a function comes to too late is not claimed, and comes again', async () => {
+  const world = createWorld();
+  const { store } = world.options;
+  let claims = 0;
+  const slow: LookupsOptions['store'] = {
+    ...store,
+    claim(call) {
+      claims++;
+      world.now += 1000;
+      return store.claim(call);
+    },
+  };
+  const requests = Array.from({ length: 40 }, request);
+  for (const one of requests) world.send(one);
+  await world.deliver(40, other(world, { store: slow }));
+  assert.ok(claims > 0 && claims < 40, `${claims} claims`);
+  assert.equal(world.reports[0]?.undone, 40 - claims);
+  await world.run();
+  for (const { request_id } of requests) assert.equal(world.repliesTo(request_id).length, 1);
+});
+
+test('a dead letter is one, even if its sender cannot be told', async () => {
+  for (const what of ['claim', 'answer', 'publish'] as const) {
+    const world = createWorld();
+    const { store, bus } = world.options;
+    world.send({ ...request(), category: 'US' });
+    await world.deliver(
+      1,
+      other(
+        world,
+        what === 'publish' ? { bus: { ...bus, [what]: broken } } : { store: { ...store, [what]: broken } },
+      ),
+    );
+    assert.deepEqual([world.dead.length, world.queue.length], [1, 0], what);
+    assert.equal(world.reports[0]?.causes.length, 1);
+  }
+});
+
 test('a function that died before it could publish: what it had is published, not something newer', async () => {
   const world = createWorld();
   const one = request();

@@ -45,6 +45,8 @@ export interface World {
   readonly waits: Wait[];
   readonly calls: GatewayRequest[];
   readonly reports: LookupReport[];
+  /** What is to run when time goes on; a test runs it. */
+  readonly alarms: Set<() => void>;
   readonly options: LookupsOptions;
   send(body: unknown): Queued;
   /** Takes what is visible as a function does, once. @returns how many it took */
@@ -105,6 +107,10 @@ export function createWorld(change: Partial<LookupsOptions> = {}): World {
       },
     },
     clock: () => world.now,
+    after: (_, run) => {
+      world.alarms.add(run);
+      return () => world.alarms.delete(run);
+    },
     random: () => 0.5,
     report: (report) => world.reports.push(report),
     ...change,
@@ -119,6 +125,7 @@ export function createWorld(change: Partial<LookupsOptions> = {}): World {
     waits: [],
     calls: [],
     reports: [],
+    alarms: new Set(),
     options,
     send: (body) =>
       add({

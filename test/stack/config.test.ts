@@ -178,6 +178,11 @@ const refused: Refusals = [
     /^events\.archiveDays takes a whole number/,
   ],
   [
+    'no time for a batch',
+    { upstream: { ...upstream, timeoutSeconds: 10 }, functions: { timeoutSeconds: 23 }, events: {} },
+    /^functions\.timeoutSeconds must be at least twice upstream\.timeoutSeconds \(10\) and 4 more while events/,
+  ],
+  [
     'a topic’s name',
     { upstream, events: { alarmTopic: 'alarms' } },
     /^events\.alarmTopic takes the ARN of an SNS topic\.$/,

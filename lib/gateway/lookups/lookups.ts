@@ -6,6 +6,7 @@
 
 import type { Operation } from '../../catalogue/operation.ts';
 import { type Lookup, parseRequest } from '../../events/parse-request.ts';
+import { type After, afterTimeout } from '../budget/index.ts';
 import type { Gateway } from '../gateway.ts';
 import { type AgeFigures, askAll } from './ask.ts';
 import { deadlineOf } from './deadline.ts';
@@ -34,11 +35,16 @@ export interface LookupsOptions {
   readonly bus: LookupBus;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
+  /** Runs something later; replace it in tests only. */
+  readonly after?: After;
   /** From 0 to below 1. */
   readonly random?: () => number;
   /** How long a request is remembered; must be longer than its message can lie in a queue. Default 15 days. */
   readonly rememberMs?: number;
-  /** By which the gateway shares quotes, where they are not the default: how old a quote may be, of which less is not heard. */
+  /**
+   * How the gateway shares quotes, where that is not the default: how old one may be when no age is asked for, and
+   * the least age that can be asked for, in milliseconds.
+   */
   readonly figures?: AgeFigures | undefined;
   /** Told of every batch and direct call when it is done. */
   readonly report?: (report: LookupReport) => void;
@@ -46,7 +52,8 @@ export interface LookupsOptions {
 
 export interface Lookups {
   /**
-   * @param endAt when the platform stops waiting
+   * @param endAt when the platform stops waiting, in milliseconds since the epoch; a second before it what is
+   * unfinished is handed back
    * @returns the ids of messages that must come again; all others are done with. Resolves always.
    */
   batch(messages: readonly LookupMessage[], endAt: number): Promise<readonly string[]>;
@@ -56,6 +63,10 @@ export interface Lookups {
 
 /** For keeping and publishing what was had. */
 const publishingMs = 3000;
+/** With less time than this left nothing more is claimed: it could not even be asked for. */
+const claimingMs = publishingMs + 1000;
+/** So long before the function's end the platform hears what is unfinished. */
+const handingBackMs = 1000;
 /** Calls of the store at once. */
 const atOnce = 16;
 const dayMs = 86_400_000;
@@ -74,7 +85,7 @@ interface Ready {
 
 export function createLookups(options: LookupsOptions): Lookups {
   const { gateway, operations, store, queue, bus, clock = Date.now, random = Math.random } = options;
-  const { rememberMs = 15 * dayMs, figures, report = () => {} } = options;
+  const { rememberMs = 15 * dayMs, after = afterTimeout, figures, report = () => {} } = options;
 
   async function batch(messages: readonly LookupMessage[], endAt: number): Promise<readonly string[]> {
     const owner = crypto.randomUUID();
@@ -82,10 +93,18 @@ export function createLookups(options: LookupsOptions): Lookups {
     const jobs: Job[] = [];
     const ready: Ready[] = [];
     const waits: Wait[] = [];
+    /** Every other message comes again, whatever became of it. */
+    const done = new Set<LookupMessage>();
+    let isOver = false;
 
     /** Whatever fails of ours is no fault of the request: its message comes again. */
-    const guarded = (message: LookupMessage, run: () => Promise<void>) =>
-      run().catch((cause: unknown) => tally.leave(message, cause));
+    async function guarded(run: () => Promise<void>): Promise<void> {
+      if (!isOver) await run().catch(tally.cause);
+    }
+    function isDuplicate(message: LookupMessage): void {
+      tally.count('duplicates');
+      done.add(message);
+    }
     const claim = async (id: string, hash: string) => {
       const now = clock();
       return store.claim({ id, hash, owner, now, leaseUntil: endAt, expiresAt: now + rememberMs });
@@ -104,6 +123,7 @@ export function createLookups(options: LookupsOptions): Lookups {
 
     async function take(job: Job): Promise<void> {
       const { message, lookup } = job;
+      if (clock() > endAt - claimingMs) return;
       const taken = await claim(lookup.requestId, await hashOf(lookup.content));
       switch (taken.kind) {
         case 'busy':
@@ -113,9 +133,9 @@ export function createLookups(options: LookupsOptions): Lookups {
         case 'other':
           return poison(message, 'id_conflict: another request had this request_id');
         case 'published':
+          if (!lookup.isReplay) return isDuplicate(message);
           tally.count('duplicates');
-          if (lookup.isReplay)
-            ready.push({ message, id: lookup.requestId, reply: taken.reply, outcome: 'again' });
+          ready.push({ message, id: lookup.requestId, reply: taken.reply, outcome: 'again' });
           return;
         case 'ours':
           if (taken.reply)
@@ -130,16 +150,20 @@ export function createLookups(options: LookupsOptions): Lookups {
     async function takeAll(copies: readonly Job[]): Promise<void> {
       const seen = new Set<string>();
       for (const job of copies) {
-        if (seen.has(job.lookup.content) && !job.lookup.isReplay) tally.count('duplicates');
-        else await guarded(job.message, () => take(job));
+        if (seen.has(job.lookup.content) && !job.lookup.isReplay) isDuplicate(job.message);
+        else await guarded(() => take(job));
         seen.add(job.lookup.content);
       }
     }
 
-    /** To the dead letters at once; and its sender is told, if there is one to tell. */
+    /**
+     * To the dead letters at once; and its sender is told, if there is one to tell. Should that fail, the letter
+     * is there all the same, and must not become two.
+     */
     async function poison(message: LookupMessage, reason: string, parsed?: Refused): Promise<void> {
       await queue.deadLetter(message, reason);
       tally.count('poisoned');
+      done.add(message);
       if (parsed?.requestId === undefined) return;
       const id = parsed.requestId;
       const taken = await claim(id, await hashOf(message.body));
@@ -159,48 +183,70 @@ export function createLookups(options: LookupsOptions): Lookups {
       });
       const lost = new Set(entries.flatMap(({ index }, at) => (taken[at] ? [] : [index])));
       await mapLimited([...ready.entries()], atOnce, async ([index, { message, id, outcome }]) => {
-        if (lost.has(index)) return tally.leave(message);
+        if (lost.has(index)) return;
+        done.add(message);
         if (outcome !== 'again') tally.settled(outcome, clock() - message.sentAt);
         // Should this fail, a copy of the message would publish the same again; the message itself is done.
         await store.published(id, clock()).catch(tally.cause);
       });
     }
 
-    const requests: Job[] = [];
-    const refused: { readonly message: LookupMessage; readonly parsed: Refused }[] = [];
-    for (const message of messages)
-      await guarded(message, async () => {
-        const parsed = parseRequest(message.body, operations);
-        if (parsed.ok) requests.push({ message, lookup: parsed.lookup });
-        else refused.push({ message, parsed });
-      });
-    await mapLimited(byRequest(requests), atOnce, takeAll);
-    // After the good ones, of which it might have an id.
-    await mapLimited(refused, atOnce, ({ message, parsed }) =>
-      guarded(message, () => poison(message, `invalid_request: ${parsed.reason}`, parsed)),
-    );
+    async function putAgain(): Promise<void> {
+      const failed = await queue.putAgain(waits);
+      for (const { message } of waits) if (!failed.has(message)) done.add(message);
+    }
 
-    const asked = await askAll(
-      jobs.map(({ lookup }) => lookup),
-      { gateway, clock, deadline: endAt - publishingMs, requestId: owner, figures },
-    );
-    tally.calls(asked.calls);
-    await mapLimited(jobs, atOnce, (job) =>
-      guarded(job.message, async () => {
-        const { message, lookup } = job;
-        const deadline = deadlineOf(lookup, message.sentAt);
-        const settled = settle(lookup, asked, { now: clock(), deadline, waits: message.waits, random });
-        if (settled.kind === 'reply')
-          return keep(job, settled.reply, settled.failure ? 'failed' : 'answered');
-        tally.count('waiting');
-        // Should this fail, the copy waits until the claim runs out by itself.
-        await store.release(lookup.requestId, owner).catch(tally.cause);
-        waits.push({ message, seconds: secondsOf(settled.waitMs) });
-      }),
-    );
-    await publish();
-    if (waits.length > 0) for (const message of await queue.putAgain(waits)) tally.leave(message);
-    return tally.done();
+    async function work(): Promise<void> {
+      const requests: Job[] = [];
+      const refused: { readonly message: LookupMessage; readonly parsed: Refused }[] = [];
+      for (const message of messages)
+        await guarded(async () => {
+          const parsed = parseRequest(message.body, operations);
+          if (parsed.ok) requests.push({ message, lookup: parsed.lookup });
+          else refused.push({ message, parsed });
+        });
+      await mapLimited(byRequest(requests), atOnce, takeAll);
+      // After the good ones, of which it might have an id.
+      await mapLimited(refused, atOnce, ({ message, parsed }) =>
+        guarded(() => poison(message, `invalid_request: ${parsed.reason}`, parsed)),
+      );
+
+      const asked = await askAll(
+        jobs.map(({ lookup }) => lookup),
+        { gateway, clock, deadline: endAt - publishingMs, requestId: owner, figures },
+      );
+      tally.calls(asked.calls);
+      await mapLimited(jobs, atOnce, (job) =>
+        guarded(async () => {
+          const { message, lookup } = job;
+          const deadline = deadlineOf(lookup, message.sentAt);
+          const settled = settle(lookup, asked, { now: clock(), deadline, waits: message.waits, random });
+          if (settled.kind === 'reply')
+            return keep(job, settled.reply, settled.failure ? 'failed' : 'answered');
+          tally.count('waiting');
+          // Should this fail, the copy waits until the claim runs out by itself.
+          await store.release(lookup.requestId, owner).catch(tally.cause);
+          waits.push({ message, seconds: secondsOf(settled.waitMs) });
+        }),
+      );
+      // Before the replies, which are kept: a bus that is slow must not cost those who wait a delivery.
+      if (waits.length > 0) await guarded(putAgain);
+      await guarded(publish);
+    }
+
+    await new Promise<void>((resolve) => {
+      const cancel = after(endAt - handingBackMs - clock(), resolve);
+      work()
+        .catch(tally.cause)
+        .finally(() => {
+          cancel();
+          resolve();
+        });
+    });
+    isOver = true;
+    const undone = messages.filter((message) => !done.has(message));
+    tally.done(undone.length);
+    return [...new Set(undone.map(({ id }) => id))];
   }
 
   return { batch, direct: createDirect({ gateway, operations, clock, random, figures, report }) };

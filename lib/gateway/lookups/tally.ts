@@ -1,6 +1,6 @@
 /** Counts what becomes of a batch. */
 
-import type { LookupMessage, LookupReport } from './ports.ts';
+import type { LookupReport } from './ports.ts';
 
 type Counter = 'waiting' | 'duplicates' | 'poisoned';
 
@@ -8,7 +8,6 @@ export function createTally(report: (report: LookupReport) => void) {
   const counts = { answered: 0, failed: 0, waiting: 0, duplicates: 0, poisoned: 0 };
   const ages: number[] = [];
   const causes: unknown[] = [];
-  const left = new Set<string>();
   let calls = 0;
   return {
     count(what: Counter): void {
@@ -24,18 +23,12 @@ export function createTally(report: (report: LookupReport) => void) {
     cause(cause: unknown): void {
       causes.push(cause);
     },
-    /** Its message must come again. */
-    leave({ id }: LookupMessage, cause?: unknown): void {
-      left.add(id);
-      if (cause !== undefined) causes.push(cause);
-    },
-    done(): readonly string[] {
+    done(undone = 0): void {
       try {
-        report({ ...counts, undone: left.size, calls, ages, causes });
+        report({ ...counts, undone, calls, ages, causes });
       } catch {
         // Figures that fail must not cost anybody his reply.
       }
-      return [...left];
     },
   };
 }
