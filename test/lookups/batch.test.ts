@@ -248,6 +248,56 @@ test('an expired request fails as such, without a call, beside others that do no
   assert.deepEqual(world.calls.map(symbolsOf), [['B']]);
 });
 
+test('whose deadline passes while others are asked for is not asked for any more, and fails as such', async () => {
+  const world = createWorld();
+  world.upstream = (request) => {
+    world.now += 3000;
+    return market(request);
+  };
+  // Four are asked at once; after them the short ones have no time left.
+  const long = Array.from({ length: 4 }, (_, index) => quotes(symbols(100, 100 * index)));
+  const short = quotes(['B', 'C'], { deadline_seconds: 5 });
+  const shared = quotes(['C', 'D']);
+  const read = {
+    request_id: 'short-read',
+    operation: 'getStockSnapshots',
+    query: { symbols: 'E', category: 'US_STOCK' },
+    deadline_seconds: 5,
+  };
+  for (const request of [...long, short, shared, read]) world.send(request);
+  await world.deliver();
+  for (const id of [short.request_id, read.request_id]) {
+    const { detail } = only(world, id);
+    assert.deepEqual([detail.code, detail.retryable], ['deadline_passed', true]);
+  }
+  assert.equal(only(world, shared.request_id).type, 'QuoteLookupCompleted');
+  const asked = world.calls.flatMap(symbolsOf);
+  assert.deepEqual(
+    ['B', 'C', 'D', 'E'].filter((symbol) => asked.includes(symbol)),
+    ['C', 'D'],
+  );
+});
+
+test('what comes after the deadline is no answer, and a call lasts no longer than who waits longest', async () => {
+  const world = createWorld();
+  const [early, late] = [quotes(['A'], { deadline_seconds: 5 }), quotes(['A', 'B'], { deadline_seconds: 6 })];
+  for (const request of [early, late]) world.send(request);
+  const sent = world.now;
+  world.upstream = (request) => {
+    world.now += 5001;
+    return market(request);
+  };
+  await world.deliver();
+  assert.deepEqual(
+    world.calls.map(({ deadline }) => deadline),
+    [sent + 6000],
+  );
+  assert.equal(only(world, early.request_id).detail.code, 'deadline_passed');
+  assert.equal(only(world, late.request_id).type, 'QuoteLookupCompleted');
+  const { failure } = await world.lookups.direct(early, world.now + 20_000);
+  assert.equal(failure?.code, 'deadline_passed');
+});
+
 test('a deadline farther than twelve hours counts as twelve', async () => {
   const world = createWorld();
   const request = quotes(['A'], { deadline: new Date(world.now + 9e8).toISOString() });

@@ -34,10 +34,16 @@ export interface Asked {
   readonly calls: number;
 }
 
+/** A lookup, and until when its requester waits, in milliseconds since the epoch. */
+export interface Wanted {
+  readonly lookup: Lookup;
+  readonly deadline: number;
+}
+
 export interface AskOptions {
   readonly gateway: Gateway;
   readonly clock: () => number;
-  /** When the answers must be there. */
+  /** When the answers must be there, however long their requesters would wait. */
   readonly deadline: number;
   /** Names the calls in the log. */
   readonly requestId: string;
@@ -55,6 +61,12 @@ interface Answer {
   readonly came: number;
 }
 
+interface Wish {
+  readonly until: number;
+  readonly body?: string;
+  readonly maxAgeSeconds?: number;
+}
+
 /** Without an answer when it was not even asked for. */
 type Failed = { readonly failure: Failure } & Partial<Answer>;
 
@@ -66,20 +78,24 @@ const mostFailures = 3;
 const mostHalvings = 24;
 const mostSymbolsOfCall = quoteOperation.query.symbols?.list?.maxItems ?? 100;
 
-export async function askAll(lookups: readonly Lookup[], options: AskOptions): Promise<Asked> {
+export async function askAll(requests: readonly Wanted[], options: AskOptions): Promise<Asked> {
   const { gateway, clock, deadline, requestId } = options;
   const { boundMs, leastMaxAgeMs } = { ...defaultFigures, ...options.figures };
   const symbols = new Map<string, Had>();
   const reads = new Map<string, Had>();
   const stopped = new Map<string, Failure>();
   const failures = new Map<string, number>();
+  /** Until when anybody waits for a symbol or a read. */
+  const latest = new Map<string, number>();
+  for (const { lookup, deadline: until } of requests)
+    for (const key of keysOf(lookup)) latest.set(key, Math.max(latest.get(key) ?? until, until));
   let calls = 0;
   let halvings = 0;
 
   async function ask(
     operation: Read['operation'],
     query: readonly (readonly [string, string])[],
-    { body, maxAgeSeconds }: { readonly body?: string; readonly maxAgeSeconds?: number },
+    { until, body, maxAgeSeconds }: Wish,
   ): Promise<Answer | Failed> {
     const keys = [`limit ${operation.limit}`, `operation ${operation.id}`] as const;
     for (const key of keys) {
@@ -93,7 +109,7 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
       query,
       headers: maxAgeSeconds === undefined ? {} : { 'cache-control': `max-age=${maxAgeSeconds}` },
       requestId: `${requestId}-${++calls}`,
-      deadline,
+      deadline: Math.min(deadline, until),
       caller: 'events',
       priority: 'events',
       ...(body !== undefined && { body: new TextEncoder().encode(body) }),
@@ -119,12 +135,16 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
   const wished = (seconds: number) => Math.max(leastMaxAgeMs, seconds * 1000);
 
   async function askQuotes(call: QuoteCall): Promise<void> {
-    const { view, query, symbols: wanted, maxAgeSeconds } = call;
+    const { view, query, maxAgeSeconds } = call;
+    const latestOf = (symbol: string) => latest.get(keyOf(view, symbol)) ?? 0;
+    const wanted = call.symbols.filter((symbol) => latestOf(symbol) > clock());
+    if (wanted.length === 0) return;
     const all = (had: Had) => {
       for (const symbol of wanted) symbols.set(keyOf(view, symbol), had);
     };
     const pairs = [['symbols', wanted.join(',')] as const, ...query];
     const answer = await ask(quoteOperation, pairs, {
+      until: Math.max(...wanted.map(latestOf)),
       ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
     });
     if ('failure' in answer) {
@@ -155,12 +175,15 @@ export async function askAll(lookups: readonly Lookup[], options: AskOptions): P
   }
 
   async function askRead(lookup: Read): Promise<void> {
-    const answer = await ask(lookup.operation, lookup.query, lookup);
+    const until = latest.get(lookup.content) ?? 0;
+    if (until <= clock()) return;
+    const answer = await ask(lookup.operation, lookup.query, { ...lookup, until });
     const had: Had =
       'failure' in answer ? { kind: 'failed', failure: answer.failure } : hadOf(answer.response.body, answer);
     reads.set(lookup.content, had);
   }
 
+  const lookups = requests.map(({ lookup }) => lookup);
   const quotes = lookups.filter((one) => one.kind === 'quotes');
   // The same read, asked by several, is one.
   const distinct = new Map(lookups.flatMap((one) => (one.kind === 'read' ? [[one.content, one]] : [])));
@@ -200,6 +223,9 @@ function* knownBeside({ failure, response, at = 0, came = 0 }: Failed): Iterable
 }
 
 const keyOf = (view: string, symbol: string) => `${view} ${symbol}`;
+
+const keysOf = (lookup: Lookup): readonly string[] =>
+  lookup.kind === 'read' ? [lookup.content] : lookup.symbols.map((symbol) => keyOf(viewOf(lookup), symbol));
 
 const tooOld: Failure = {
   code: 'no_fresh_answer',

@@ -53,7 +53,7 @@ export function createDirect(options: DirectOptions) {
     const own = deadlineOf(lookup, started);
     if (own <= started) return done(failedReply(lookup, deadlinePassed), deadlinePassed);
     const deadline = Math.min(own, endAt - marginMs);
-    const asked = await askAll([lookup], {
+    const asked = await askAll([{ lookup, deadline: own }], {
       gateway,
       clock,
       deadline,
@@ -61,8 +61,8 @@ export function createDirect(options: DirectOptions) {
       figures,
     });
     tally.calls(asked.calls);
-    // Nothing is left to wait for, and the answer need not fit an event.
-    const patience = { now: clock(), deadline: 0, waits: 0, random, mostBytes: Number.POSITIVE_INFINITY };
+    // The answer need not fit an event.
+    const patience = { now: clock(), deadline: own, random, mostBytes: Number.POSITIVE_INFINITY };
     const settled = settle(lookup, asked, patience);
     return settled.kind === 'reply'
       ? done(settled.reply, settled.failure)

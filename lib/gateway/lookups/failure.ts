@@ -48,7 +48,7 @@ function problemOf(body: Uint8Array): Problem {
 export const deadlinePassed: Failure = {
   code: 'deadline_passed',
   retryable: true,
-  detail: 'The deadline had passed before the request’s turn came; the upstream was not asked.',
+  detail: 'The deadline passed before the request could be answered.',
 };
 
 export const answerTooLarge: Failure = {

@@ -5,10 +5,10 @@
  */
 
 import type { Operation } from '../../catalogue/operation.ts';
-import { type Lookup, parseRequest } from '../../events/parse-request.ts';
+import { parseRequest } from '../../events/parse-request.ts';
 import { type After, afterTimeout } from '../budget/index.ts';
 import type { Gateway } from '../gateway.ts';
-import { type AgeFigures, askAll } from './ask.ts';
+import { type AgeFigures, askAll, type Wanted } from './ask.ts';
 import { deadlineOf } from './deadline.ts';
 import { createDirect, type DirectReply } from './direct.ts';
 import { answerTooLarge, deadlinePassed, invalid, type Refused } from './failure.ts';
@@ -71,9 +71,8 @@ const handingBackMs = 1000;
 const atOnce = 16;
 const dayMs = 86_400_000;
 
-interface Job {
+interface Job extends Wanted {
   readonly message: LookupMessage;
-  readonly lookup: Lookup;
 }
 
 interface Ready {
@@ -122,7 +121,7 @@ export function createLookups(options: LookupsOptions): Lookups {
     }
 
     async function take(job: Job): Promise<void> {
-      const { message, lookup } = job;
+      const { message, lookup, deadline } = job;
       if (clock() > endAt - claimingMs) return;
       const taken = await claim(lookup.requestId, await hashOf(lookup.content));
       switch (taken.kind) {
@@ -140,8 +139,7 @@ export function createLookups(options: LookupsOptions): Lookups {
         case 'ours':
           if (taken.reply)
             ready.push({ message, id: lookup.requestId, reply: taken.reply, outcome: 'again' });
-          else if (deadlineOf(lookup, message.sentAt) <= clock())
-            await keep(job, failedReply(lookup, deadlinePassed), 'failed');
+          else if (deadline <= clock()) await keep(job, failedReply(lookup, deadlinePassed), 'failed');
           else jobs.push(job);
       }
     }
@@ -202,8 +200,9 @@ export function createLookups(options: LookupsOptions): Lookups {
       for (const message of messages)
         await guarded(async () => {
           const parsed = parseRequest(message.body, operations);
-          if (parsed.ok) requests.push({ message, lookup: parsed.lookup });
-          else refused.push({ message, parsed });
+          if (!parsed.ok) return void refused.push({ message, parsed });
+          const { lookup } = parsed;
+          requests.push({ message, lookup, deadline: deadlineOf(lookup, message.sentAt) });
         });
       await mapLimited(byRequest(requests), atOnce, takeAll);
       // After the good ones, of which it might have an id.
@@ -211,15 +210,17 @@ export function createLookups(options: LookupsOptions): Lookups {
         guarded(() => poison(message, `invalid_request: ${parsed.reason}`, parsed)),
       );
 
-      const asked = await askAll(
-        jobs.map(({ lookup }) => lookup),
-        { gateway, clock, deadline: endAt - publishingMs, requestId: owner, figures },
-      );
+      const asked = await askAll(jobs, {
+        gateway,
+        clock,
+        deadline: endAt - publishingMs,
+        requestId: owner,
+        figures,
+      });
       tally.calls(asked.calls);
       await mapLimited(jobs, atOnce, (job) =>
         guarded(async () => {
-          const { message, lookup } = job;
-          const deadline = deadlineOf(lookup, message.sentAt);
+          const { message, lookup, deadline } = job;
           const settled = settle(lookup, asked, { now: clock(), deadline, waits: message.waits, random });
           if (settled.kind === 'reply')
             return keep(job, settled.reply, settled.failure ? 'failed' : 'answered');

@@ -2,7 +2,7 @@
 
 import type { Lookup, QuoteLookup, Read } from '../../events/parse-request.ts';
 import type { Asked } from './ask.ts';
-import type { Failure } from './failure.ts';
+import { deadlinePassed, type Failure } from './failure.ts';
 import type { StoredReply } from './ports.ts';
 import { failedReply, quotesReply, readReply } from './replies.ts';
 
@@ -13,8 +13,8 @@ export type Settled =
 export interface Patience {
   readonly now: number;
   readonly deadline: number;
-  /** How often it has waited. */
-  readonly waits: number;
+  /** How often it has waited; absent when it cannot wait. */
+  readonly waits?: number;
   /** From 0 to below 1. */
   readonly random: () => number;
   readonly mostBytes?: number;
@@ -26,6 +26,7 @@ const firstWaitMs = 1000;
 const longestPauseMs = 15_000;
 
 export function settle(lookup: Lookup, asked: Asked, patience: Patience): Settled {
+  if (patience.now > patience.deadline) return failed(lookup, deadlinePassed);
   return lookup.kind === 'quotes'
     ? settleQuotes(lookup, asked, patience)
     : settleRead(lookup, asked, patience);
@@ -69,7 +70,7 @@ function settleQuotes(lookup: QuoteLookup, asked: Asked, patience: Patience): Se
 /** Undefined when waiting helps nothing, or would be for longer than the requester does. */
 function wait(failures: readonly Failure[], { now, deadline, waits, random }: Patience): Settled | undefined {
   const later = failures.filter(({ retryable }) => retryable);
-  if (later.length === 0) return undefined;
+  if (later.length === 0 || waits === undefined) return undefined;
   const told = Math.max(0, ...later.map(({ retryAfterMs = 0 }) => retryAfterMs));
   const left = deadline - now;
   // Spread, so that those who failed together do not all come back together.
