@@ -184,7 +184,7 @@ const commonOf = ({
 function refused(kind: LookupKind, detail: unknown, faults: readonly LookupFault[]): ParsedRequest {
   const id = v.safeParse(schemas.requestId, isObject(detail) ? detail.request_id : undefined);
   const shownFaults = faults.slice(0, mostFaults).map(({ name, detail: what, allowed, received }) => ({
-    name,
+    name: shortened(name),
     detail: what,
     ...(allowed !== undefined && { allowed }),
     ...(received !== undefined && { received }),
@@ -217,9 +217,12 @@ function faultOf({ path, expected, message, received, type }: v.BaseIssue<unknow
 /** Of a list or an object only that it is one: it may be as large and deep as its sender likes. */
 function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
-  const text = String(value);
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+  return shortened(String(value));
 }
+
+/** Half of a surrogate pair, cut here or sent so, would be refused by whoever takes the reply. */
+const shortened = (text: string) =>
+  (text.length > 100 ? `${text.slice(0, 100)}…` : text).replace(/\p{Cs}/gu, '\uFFFD');
 
 /** Far above what any operation's body has. */
 const mostLevels = 64;

@@ -161,6 +161,23 @@ test('what the upstream refuses of a read is told in its words', async () => {
   assert.deepEqual(detail.upstream, { status: 417, error_code: 'INVALID_SYMBOL', message: 'no such' });
 });
 
+test('a failure is small, whatever was sent or said', async () => {
+  const world = createWorld();
+  const message = 'x'.repeat(400_000);
+  world.upstream = () => ({ code: 'upstream_rejected', detail: message, upstream: { status: 417, message } });
+  const names = Array.from({ length: 20 }, (_, index) => [`${index}${'ü'.repeat(12_000)}`, 1]);
+  const query = { symbols: 'A', category: 'US_STOCK' };
+  world.send({ request_id: 'refused', operation: 'getStockSnapshots', query });
+  world.send({ request_id: 'wrong', ...Object.fromEntries(names) });
+  await world.deliver();
+  for (const id of ['refused', 'wrong']) {
+    const { type, text, detail } = only(world, id);
+    assert.ok(parseReply({ 'detail-type': type, detail }), text);
+    assert.ok(Buffer.byteLength(text) <= 16 * 1024, `${text.length}`);
+  }
+  assert.equal(only(world, 'refused').detail.code, 'upstream_rejected');
+});
+
 test('a short budget: all wait as long as it says, by a copy and not by failing, and are then answered', async () => {
   const world = createWorld();
   world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 7 });

@@ -165,6 +165,19 @@ test('of a request that is wrong in many places the first faults are told', () =
   assert.ok((received ?? '').length <= 101);
 });
 
+test('names are told as far as people read them, and are texts that every reader takes', () => {
+  const name = '😀'.repeat(50_000);
+  const read = { request_id: 'r-1', operation: 'getStockSnapshots', query: { [`x${name}`]: 1 } };
+  for (const came of [{ ...request, [`x${name}`]: 1 }, read]) {
+    const refused = faultsOf(came);
+    assert.ok(refused.reason.length < 5000, `${refused.reason.length}`);
+    for (const { name: told } of refused.faults) {
+      assert.ok(told.length <= 101, `${told.length}`);
+      assert.doesNotMatch(told, /\p{Cs}/u);
+    }
+  }
+});
+
 test('what is built is what is taken, on the bus too', () => {
   const event = quoteLookupRequested({ ...request, deadline_seconds: 30 });
   const entry = busEntry(event, { bus: 'b', source: 'nightly' });

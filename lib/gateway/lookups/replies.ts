@@ -100,14 +100,19 @@ export const failedReply = (lookup: Lookup, failure: Failure): StoredReply =>
     failure,
   );
 
+/** Why something failed takes no more than this, whatever the upstream had to say. */
+const mostBytesOfFailure = 16 * 1024;
+
 export function failedReplyTo(
   kind: LookupKind,
   head: { readonly request_id: string; readonly operation?: string },
   { code, retryable, detail, errors, upstream }: Failure,
 ): StoredReply {
+  const short = { ...head, code, retryable, detail: detail.slice(0, 1000) };
+  const whole = JSON.stringify({ ...short, detail, errors, upstream });
   return {
     detailType: eventNames[kind].failed,
-    details: [JSON.stringify({ ...head, code, retryable, detail, errors, upstream })],
+    details: [bytesOf(whole) <= mostBytesOfFailure ? whole : JSON.stringify(short)],
   };
 }
 
