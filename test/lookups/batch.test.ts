@@ -207,6 +207,32 @@ test('a budget that stays short: failed as retryable at the deadline, by the rea
   assert.deepEqual(world.dead, []);
 });
 
+test('who is told to wait for long waits in slices that a queue can take, up to his deadline', async () => {
+  const world = createWorld();
+  world.upstream = () => ({ code: 'upstream_rate_limited', retryAfterSeconds: 3600 });
+  const hours = quotes(['A'], { deadline_seconds: 2 * 3600 });
+  const minutes = quotes(['A']);
+  for (const request of [hours, minutes]) world.send(request);
+  const started = world.now;
+  await world.deliver();
+  assert.deepEqual(
+    world.waits.map(({ seconds }) => seconds),
+    [900, 298],
+  );
+  while (world.now < started + 298_000) world.now += 1000;
+  await world.deliver();
+  assert.deepEqual(
+    [only(world, minutes.request_id).detail.code, only(world, minutes.request_id).detail.retryable],
+    ['upstream_rate_limited', true],
+  );
+  world.now = started + 900_000;
+  await world.deliver();
+  world.upstream = market;
+  await world.run();
+  assert.equal(only(world, hours.request_id).type, 'QuoteLookupCompleted');
+  assert.ok(world.waits.every(({ seconds }) => seconds <= 900));
+});
+
 test('after several failures in a row the operation is left alone for the batch', async () => {
   const world = createWorld();
   world.upstream = () => ({ code: 'upstream_error' });

@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBudget, createMemoryBudgetStore, createPoliteBudget } from '../../lib/gateway/index.ts';
+import {
+  type BudgetReport,
+  createBudget,
+  createMemoryBudgetStore,
+  createPoliteBudget,
+} from '../../lib/gateway/index.ts';
 import { ask, coreFor, snapshotPath } from '../support/core.ts';
 import { createWorld } from './world.ts';
 
@@ -12,6 +17,24 @@ const limit = { requests: 100, perSeconds: 10 };
 const interactive = 40;
 const lookups = 80;
 const seconds = 10;
+
+test('however many share the turns of a short budget, nobody pauses longer than he can wait', async () => {
+  let now = 0;
+  const polite = createPoliteBudget({ reserve: 50, pauseMs: 1_000_000, clock: () => now });
+  const memory = createBudget({
+    store: createMemoryBudgetStore(),
+    limits: { 'market-data': limit },
+    bucket: 'b',
+    clock: () => now,
+  });
+  const budget = polite.around(memory);
+  const call = { appKey: 'k', limits: ['market-data'], waitMs: 0, priority: 'events' } as const;
+  polite.hear({ kind: 'given', left: 49 } as BudgetReport);
+  const refused = await budget.ask(call);
+  assert.deepEqual([refused.ok, 'retryAfterMs' in refused && refused.retryAfterMs], [false, 30_000]);
+  now += 30_000;
+  assert.equal((await budget.ask(call)).ok, true);
+});
 
 test('while the budget is short lookups wait, and nobody else is refused', { timeout: 60_000 }, async (t) => {
   const limits = { 'market-data': limit };

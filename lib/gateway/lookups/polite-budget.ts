@@ -9,7 +9,7 @@ import type { Budget, BudgetReport } from '../budget/index.ts';
 export interface PoliteOptions {
   /** So many permissions of the widest limit are left to others, as far as can be known. */
   readonly reserve: number;
-  /** Below the reserve one permission is taken, and then none for so long. */
+  /** Below the reserve one permission is taken, and then none for so long, 30 seconds at most. */
   readonly pauseMs: number;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
@@ -22,12 +22,16 @@ export interface PoliteBudget {
   around(budget: Budget): Budget;
 }
 
+/** However many take turns: a lookup that names no deadline has five minutes. */
+const longestPauseMs = 30_000;
+
 export function createPoliteBudget({ reserve, pauseMs, clock = Date.now }: PoliteOptions): PoliteBudget {
   let notBefore = Number.NEGATIVE_INFINITY;
   return {
     hear(report) {
       if (report.kind === 'given')
-        notBefore = report.left < reserve ? clock() + pauseMs : Number.NEGATIVE_INFINITY;
+        notBefore =
+          report.left < reserve ? clock() + Math.min(pauseMs, longestPauseMs) : Number.NEGATIVE_INFINITY;
     },
     around: (budget) => ({
       async ask(call) {

@@ -20,7 +20,7 @@ export interface Patience {
   readonly mostBytes?: number;
 }
 
-/** SQS delays by 15 minutes at most. */
+/** SQS delays by 15 minutes at most: what is longer is waited for in slices. */
 const longestWaitMs = 900_000;
 const firstWaitMs = 1000;
 const longestPauseMs = 15_000;
@@ -67,17 +67,19 @@ function settleQuotes(lookup: QuoteLookup, asked: Asked, patience: Patience): Se
   };
 }
 
-/** Undefined when waiting helps nothing, or would be for longer than the requester does. */
+/**
+ * Undefined when waiting helps nothing, or the deadline is too near. Who is told to wait beyond it has a last try
+ * before it all the same: what was told may have been too much.
+ */
 function wait(failures: readonly Failure[], { now, deadline, waits, random }: Patience): Settled | undefined {
   const later = failures.filter(({ retryable }) => retryable);
   if (later.length === 0 || waits === undefined) return undefined;
   const told = Math.max(0, ...later.map(({ retryAfterMs = 0 }) => retryAfterMs));
-  const left = deadline - now;
+  const left = deadline - now - lastChanceMs;
   // Spread, so that those who failed together do not all come back together.
   const pause = Math.min(longestPauseMs, firstWaitMs * 2 ** Math.min(waits, 6)) * (0.5 + random());
-  // Our own pause can be shorter; what the other side told cannot.
-  const waitMs = Math.max(1000, told, Math.min(pause, left - lastChanceMs));
-  return waitMs + lastChanceMs > left || waitMs > longestWaitMs ? undefined : { kind: 'wait', waitMs };
+  const waitMs = Math.max(1000, Math.min(longestWaitMs, left, Math.max(told, pause)));
+  return waitMs > left ? undefined : { kind: 'wait', waitMs };
 }
 
 /** What is kept of the time for a last try before the deadline. */
