@@ -6,15 +6,25 @@ import type { LookupMessage, LookupQueue, Wait } from '../../lib/gateway/lookups
 
 /** What a message that waits carries along. */
 const sentAtName = 'countersign-sent-at';
+const putAtName = 'countersign-put-at';
 const waitsName = 'countersign-waits';
 
+/** From when a message is put to when SQS says that it came: attempts, and clocks that differ. */
+const puttingMs = 60_000;
+
+/**
+ * A message that waited keeps its first moment. One that SQS has moved to the dead letters carries the same
+ * attributes, but came anew when it was redriven, long after it was put: it counts from then, as a new one does.
+ */
 export function toMessage({ messageId, body, attributes, messageAttributes }: SQSRecord): LookupMessage {
   const numberOf = (name: string) => {
     const value = messageAttributes[name]?.stringValue ?? '';
     return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
   };
   const came = Number(attributes.SentTimestamp);
-  // The earlier: whoever sends such an attribute himself has no longer to wait for it.
+  const putAt = numberOf(putAtName);
+  if (putAt === undefined || came - putAt > puttingMs) return { id: messageId, body, sentAt: came, waits: 0 };
+  // The earlier: whoever sends such attributes himself gains no time by it.
   const sentAt = Math.min(came, numberOf(sentAtName) ?? came);
   return { id: messageId, body, sentAt, waits: numberOf(waitsName) ?? 0 };
 }
@@ -26,6 +36,8 @@ export interface SqsOptions {
   readonly endpoint?: string;
   /** For one attempt of three. Default 2 seconds. */
   readonly timeoutMs?: number;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
   /** Told of every failed attempt to put messages back. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -36,7 +48,7 @@ const mostBytes = 240 * 1024;
 const longestReason = 500;
 
 export function createLookupQueue(options: SqsOptions): LookupQueue {
-  const { queueUrl, deadLetterUrl, endpoint, timeoutMs = 2000, onFailure } = options;
+  const { queueUrl, deadLetterUrl, endpoint, timeoutMs = 2000, clock = Date.now, onFailure } = options;
   const client = new SQSClient({
     maxAttempts: 3,
     // One endpoint for both queues: their addresses name the same, or an emulator's other name.
@@ -60,8 +72,9 @@ export function createLookupQueue(options: SqsOptions): LookupQueue {
             MessageBody: message.body,
             DelaySeconds: seconds,
             MessageAttributes: {
-              [sentAtName]: { DataType: 'Number', StringValue: String(message.sentAt) },
-              [waitsName]: { DataType: 'Number', StringValue: String(message.waits + 1) },
+              [sentAtName]: numeric(message.sentAt),
+              [putAtName]: numeric(clock()),
+              [waitsName]: numeric(message.waits + 1),
             },
           })),
         }),
@@ -94,11 +107,13 @@ export function createLookupQueue(options: SqsOptions): LookupQueue {
   };
 }
 
+const numeric = (value: number) => ({ DataType: 'Number', StringValue: String(value) });
+
 function batches(waits: readonly Wait[]): readonly (readonly Wait[])[] {
   const found: Wait[][] = [];
   let bytes = 0;
   for (const wait of waits) {
-    const size = Buffer.byteLength(wait.message.body) + 200;
+    const size = Buffer.byteLength(wait.message.body) + 300;
     const last = found.at(-1);
     if (last && last.length < mostMessages && bytes + size <= mostBytes) {
       last.push(wait);

@@ -62,7 +62,7 @@ export interface CountersignConfig {
   readonly events?: {
     /** Functions that work on the queue at once. Default 2, which is the least. */
     readonly concurrency?: number;
-    /** Keeps requests so many days, to be replayed. Default none: an archive costs by what lies in it. */
+    /** Keeps requests so many days, 14 at most, to be replayed. Default none: an archive costs by what lies in it. */
     readonly archiveDays?: number;
     /** The ARN of the SNS topic that is told of dead letters. Default none: the alarm is there all the same. */
     readonly alarmTopic?: string;

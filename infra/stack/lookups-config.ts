@@ -18,7 +18,8 @@ const topicFault = 'takes the ARN of an SNS topic';
 export const events = v.strictObject({
   // Lambda takes no less than 2 for a queue.
   concurrency: v.optional(whole(2, 1000), 2),
-  archiveDays: v.optional(whole(1, 3650)),
+  // A day less than requests are remembered: what is replayed later would be answered a second time.
+  archiveDays: v.optional(whole(1, 14)),
   alarmTopic: v.optional(
     v.pipe(v.string(topicFault), v.regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, topicFault)),
   ),

@@ -38,10 +38,37 @@ const wait = (body: string, seconds = 5) => ({ message: message(body), seconds }
 
 test('a message knows when it came first, and nobody gains time by saying so', () => {
   assert.deepEqual(toMessage(record('b')), { id: 'm', body: 'b', sentAt: 1795239874823, waits: 0 });
-  const waited = { 'countersign-sent-at': number('1795239870000'), 'countersign-waits': number('3') };
+  const put = { 'countersign-put-at': number('1795239874000') };
+  const waited = {
+    ...put,
+    'countersign-sent-at': number('1795239870000'),
+    'countersign-waits': number('3'),
+  };
   assert.deepEqual(toMessage(record('b', waited)), { id: 'm', body: 'b', sentAt: 1795239870000, waits: 3 });
-  const odd = { 'countersign-sent-at': number('9999999999999'), 'countersign-waits': number('-1') };
+  const odd = { ...put, 'countersign-sent-at': number('9999999999999'), 'countersign-waits': number('-1') };
   assert.deepEqual(toMessage(record('b', odd)), { id: 'm', body: 'b', sentAt: 1795239874823, waits: 0 });
+});
+
+test('a message that was redriven counts from then, whatever it carries of its first time', async () => {
+  const hour = 3_600_000;
+  const came = 1795239874823;
+  const history = {
+    'countersign-sent-at': number(String(came - hour - 200_000)),
+    'countersign-put-at': number(String(came - hour)),
+    'countersign-waits': number('9'),
+  };
+  const request = quotes(['A']);
+  const redriven = record(JSON.stringify(request), history);
+  assert.deepEqual(toMessage(redriven), { id: 'm', body: redriven.body, sentAt: came, waits: 0 });
+  const world = createWorld();
+  world.now = came + 100_000;
+  const handler = createLookupHandler(world.lookups, world.options.clock);
+  assert.deepEqual(await handler({ Records: [redriven] }, context), { batchItemFailures: [] });
+  assert.equal(world.repliesTo(request.request_id)[0]?.type, 'QuoteLookupCompleted');
+
+  const own = quotes(['A'], { deadline: new Date(came - 1).toISOString() });
+  await handler({ Records: [record(JSON.stringify(own), history)] }, context);
+  assert.equal(world.repliesTo(own.request_id)[0]?.detail.code, 'deadline_passed');
 });
 
 test('what waits is put again in tens, with its delay and history; what SQS did not take is named', async (t) => {
@@ -58,6 +85,7 @@ test('what waits is put again in tens, with its delay and history; what SQS did 
     queueUrl: `${stub.url}/queue`,
     deadLetterUrl: `${stub.url}/dead`,
     endpoint: stub.url,
+    clock: () => 5000,
     onFailure: (error) => failures.push(error),
   });
   const waits = Array.from({ length: 12 }, (_, index) => wait(`body ${index}`));
@@ -71,6 +99,7 @@ test('what waits is put again in tens, with its delay and history; what SQS did 
   assert.equal(entry?.DelaySeconds, 5);
   assert.deepEqual(entry?.MessageAttributes, {
     'countersign-sent-at': { DataType: 'Number', StringValue: '1000' },
+    'countersign-put-at': { DataType: 'Number', StringValue: '5000' },
     'countersign-waits': { DataType: 'Number', StringValue: '1' },
   });
   const two = await queue.putAgain([large, wait('y'.repeat(100 * 1024))]);

@@ -178,6 +178,11 @@ const refused: Refusals = [
     /^events\.archiveDays takes a whole number/,
   ],
   [
+    'an archive that outlives the memory of its requests',
+    { upstream, events: { archiveDays: 15 } },
+    /^events\.archiveDays takes a whole number from 1 to 14\.$/,
+  ],
+  [
     'no time for a batch',
     { upstream: { ...upstream, timeoutSeconds: 10 }, functions: { timeoutSeconds: 23 }, events: {} },
     /^functions\.timeoutSeconds must be at least twice upstream\.timeoutSeconds \(10\) and 4 more while events/,

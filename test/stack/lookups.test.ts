@@ -154,10 +154,10 @@ test('a dead letter raises an alarm, which tells whom the deployer names; an arc
   assert.equal(Properties.AlarmActions, undefined);
   assert.deepEqual(inLookups(opened, 'AWS::Events::Archive'), []);
   const alarmTopic = 'arn:aws:sns:eu-central-1:123456789012:alarms';
-  const told = synthesise({ events: { alarmTopic, archiveDays: 30 } });
+  const told = synthesise({ events: { alarmTopic, archiveDays: 14 } });
   assert.deepEqual(only(told, 'AWS::CloudWatch::Alarm').Properties.AlarmActions, [alarmTopic]);
   const archive = only(told, 'AWS::Events::Archive').Properties;
-  assert.equal(archive.RetentionDays, 30);
+  assert.equal(archive.RetentionDays, 14);
   assert.deepEqual(archive.EventPattern, only(told, 'AWS::Events::Rule').Properties.EventPattern);
 });
 
