@@ -22,6 +22,8 @@ interface Common {
   readonly content: string;
   /** The operation's checked query, for quotes without the symbols. */
   readonly query: readonly (readonly [name: string, value: string])[];
+  /** Who put it on the bus, as its envelope says; absent for a bare one. */
+  readonly source?: string;
   /** It was put on the bus again on purpose, so that whoever lost the reply has it again. */
   readonly isReplay: boolean;
 }
@@ -83,22 +85,31 @@ export function parseRequest(came: unknown, operations: readonly Operation[]): P
         received: shown(type),
       },
     ]);
-  return parseDetail(json.detail, kind, operations, 'replay-name' in json);
+  const { source } = json;
+  return parseDetail(json.detail, kind, operations, {
+    isReplay: 'replay-name' in json,
+    ...(typeof source === 'string' && isSource.test(source) && { source }),
+  });
 }
 
 function parseDetail(
   detail: unknown,
   kind: LookupKind,
   operations: readonly Operation[],
-  isReplay = false,
+  envelope: Envelope = { isReplay: false },
 ): ParsedRequest {
   // What comes after walks down into it, each level on the stack.
   if (isDeeperThan(detail, mostLevels))
     return refused(kind, detail, [{ name: '/', detail: `nested deeper than ${mostLevels} levels` }]);
-  return kind === 'quotes' ? parseQuotes(detail, isReplay) : parseRead(detail, operations, isReplay);
+  return kind === 'quotes' ? parseQuotes(detail, envelope) : parseRead(detail, operations, envelope);
 }
 
-function parseQuotes(detail: unknown, isReplay: boolean): ParsedRequest {
+type Envelope = Pick<Common, 'source' | 'isReplay'>;
+
+/** What a bus takes as a source, as far as a key and a log can have it. */
+const isSource = /^[\w.:/@-]{1,256}$/;
+
+function parseQuotes(detail: unknown, envelope: Envelope): ParsedRequest {
   const parsed = v.safeParse(schemas.quoteLookupRequested, detail);
   if (!parsed.success) return refused('quotes', detail, parsed.issues.map(faultOf));
   const { symbols: given, category, ...rest } = parsed.output;
@@ -108,11 +119,11 @@ function parseQuotes(detail: unknown, isReplay: boolean): ParsedRequest {
   const content = JSON.stringify(['quotes', symbols, query, rest.max_age_seconds ?? null]);
   return {
     ok: true,
-    lookup: { kind: 'quotes', symbols, category, query, content, ...commonOf(rest), isReplay },
+    lookup: { kind: 'quotes', symbols, category, query, content, ...commonOf(rest), ...envelope },
   };
 }
 
-function parseRead(detail: unknown, operations: readonly Operation[], isReplay: boolean): ParsedRequest {
+function parseRead(detail: unknown, operations: readonly Operation[], envelope: Envelope): ParsedRequest {
   const parsed = v.safeParse(schemas.readRequested, detail);
   if (!parsed.success) return refused('read', detail, parsed.issues.map(faultOf));
   const { operation: id, query = {}, body, ...rest } = parsed.output;
@@ -154,7 +165,7 @@ function parseRead(detail: unknown, operations: readonly Operation[], isReplay: 
       ...(operation.body && { body: checked.body }),
       content,
       ...commonOf(rest),
-      isReplay,
+      ...envelope,
     },
   };
 }

@@ -93,6 +93,44 @@ test('who sends nothing but junk does not cause a call for each of it in one bat
   assert.equal(world.waits.length, 1);
 });
 
+test('who sends much junk costs nobody else his quotes, not even who has a bad symbol himself', async () => {
+  for (const where of ['first', 'in the middle', 'last']) {
+    const world = createWorld();
+    const junk = quotes(Array.from({ length: 150 }, (_, index) => `X${index}`));
+    const good = Array.from({ length: 20 }, (_, index) => quotes([`G${index}`, 'G']));
+    const typo = quotes(['T1', 'T2', 'XBAD', 'T3', 'G']);
+    const others = [...good, typo];
+    const at = { first: 0, 'in the middle': 10, last: others.length }[where];
+    for (const request of others.toSpliced(at ?? 0, 0, junk)) world.send(request);
+    await world.deliver();
+    for (const { request_id, symbols } of good)
+      assert.equal((only(world, request_id).detail.quotes as []).length, symbols.length, where);
+    assert.deepEqual(only(world, typo.request_id).detail.unknown, ['XBAD'], where);
+    assert.deepEqual(world.repliesTo(junk.request_id), []);
+    assert.ok(world.calls.length <= 50, `${world.calls.length} calls`);
+  }
+});
+
+test('requesters are told apart by their source, and one who is throttled stops nobody else', async () => {
+  const world = createWorld();
+  world.upstream = (request) =>
+    request.caller === 'events/junk' ? { code: 'throttled', retryAfterSeconds: 15 } : market(request);
+  const from = (source: string, detail: object) =>
+    world.send({ 'detail-type': 'QuoteLookupRequested', source, detail });
+  for (let index = 0; index < 5; index++) from('junk', quotes(symbols(100, 100 * index)));
+  const [one, other, bare, odd] = [quotes(['A']), quotes(['A', 'B']), quotes(['A']), quotes(['C'])];
+  from('reports', one);
+  from('reports', other);
+  from('with a space', odd);
+  world.send(bare);
+  await world.deliver();
+  const callers = world.calls.map(({ caller }) => caller).filter((caller) => caller !== 'events/junk');
+  assert.deepEqual(callers.sort(), ['events', 'events/reports']);
+  for (const { request_id } of [one, other, bare, odd])
+    assert.equal(only(world, request_id).type, 'QuoteLookupCompleted');
+  assert.equal(world.waits.length, 5);
+});
+
 test('a symbol that the answer leaves out is unknown', async () => {
   const world = createWorld();
   world.upstream = () => `[${recordOf('A')}]`;

@@ -36,7 +36,7 @@ const faultsOf = (came: unknown) => {
 test('bare JSON, its text, and the envelope around it are the same request', () => {
   const lookup = lookupOf(request);
   assert.deepEqual(lookupOf(JSON.stringify(request)), lookup);
-  assert.deepEqual(lookupOf({ ...envelope, detail: request }), lookup);
+  assert.deepEqual(lookupOf({ ...envelope, detail: request }), { ...lookup, source: 'me' });
   assert.ok(lookup.kind === 'quotes');
   assert.deepEqual(lookup.symbols, ['AAPL', 'MSFT']);
   assert.equal(lookup.isReplay, false);

@@ -8,10 +8,10 @@ import type { Gateway } from '../gateway.ts';
 import type { GatewayResponse } from '../http.ts';
 import { defaultFigures, type Figures } from '../quotes/figures.ts';
 import { cutRecords } from '../quotes/records.ts';
-import { type Failure, failureOf, isRejection } from './failure.ts';
+import { type Failure, failureOf, isOfCaller, isRejection } from './failure.ts';
 import { cutKnown } from './known.ts';
 import { mapLimited } from './map-limited.ts';
-import { mergeLookups, type QuoteCall, viewOf } from './merge.ts';
+import { callFor, groupOf, halvesOf, mergeLookups, type QuoteCall } from './merge.ts';
 
 /** What became of one symbol, or of a read. */
 export type Had =
@@ -63,6 +63,7 @@ interface Answer {
 
 interface Wish {
   readonly until: number;
+  readonly source?: string;
   readonly body?: string;
   readonly maxAgeSeconds?: number;
 }
@@ -74,8 +75,11 @@ type Failed = { readonly failure: Failure } & Partial<Answer>;
 const atOnce = 4;
 /** So many failures of an operation in a row, and it is left alone for the rest of the batch. */
 const mostFailures = 3;
-/** Calls that look for a symbol which the upstream does not know, in a batch. */
+/** Calls of a batch that find out whose symbols the upstream does not know. */
+const mostPartings = 24;
+/** Then those that look for such symbols: in a batch, and for one requester, of whom seven times two find one. */
 const mostHalvings = 24;
+const mostHalvingsEach = 16;
 const mostSymbolsOfCall = quoteOperation.query.symbols?.list?.maxItems ?? 100;
 
 export async function askAll(requests: readonly Wanted[], options: AskOptions): Promise<Asked> {
@@ -90,12 +94,16 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
   for (const { lookup, deadline: until } of requests)
     for (const key of keysOf(lookup)) latest.set(key, Math.max(latest.get(key) ?? until, until));
   let calls = 0;
+  let partings = 0;
   let halvings = 0;
+  const halved = new Map<Lookup, number>();
+  /** Calls for a part of one requester's symbols, of which some are bad. */
+  const alone: QuoteCall[] = [];
 
   async function ask(
     operation: Read['operation'],
     query: readonly (readonly [string, string])[],
-    { until, body, maxAgeSeconds }: Wish,
+    { until, source, body, maxAgeSeconds }: Wish,
   ): Promise<Answer | Failed> {
     const keys = [`limit ${operation.limit}`, `operation ${operation.id}`] as const;
     for (const key of keys) {
@@ -110,7 +118,7 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
       headers: maxAgeSeconds === undefined ? {} : { 'cache-control': `max-age=${maxAgeSeconds}` },
       requestId: `${requestId}-${++calls}`,
       deadline: Math.min(deadline, until),
-      caller: 'events',
+      caller: source === undefined ? 'events' : `events/${source}`,
       priority: 'events',
       ...(body !== undefined && { body: new TextEncoder().encode(body) }),
     });
@@ -121,7 +129,7 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
     }
     const failure = failureOf(response);
     if (failure.code === 'budget_used_up') stopped.set(keys[0], failure);
-    else if (failure.retryable) {
+    else if (failure.retryable && !isOfCaller(failure)) {
       const inRow = (failures.get(operation.id) ?? 0) + 1;
       failures.set(operation.id, inRow);
       if (inRow >= mostFailures) stopped.set(keys[1], failure);
@@ -135,43 +143,60 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
   const wished = (seconds: number) => Math.max(leastMaxAgeMs, seconds * 1000);
 
   async function askQuotes(call: QuoteCall): Promise<void> {
-    const { view, query, maxAgeSeconds } = call;
-    const latestOf = (symbol: string) => latest.get(keyOf(view, symbol)) ?? 0;
-    const wanted = call.symbols.filter((symbol) => latestOf(symbol) > clock());
+    const { group, source, query, maxAgeSeconds } = call;
+    const isSettled = (symbol: string) =>
+      ['had', 'unknown'].includes(symbols.get(keyOf(group, symbol))?.kind ?? '');
+    const latestOf = (symbol: string) => latest.get(keyOf(group, symbol)) ?? 0;
+    const wanted = call.symbols.filter((symbol) => !isSettled(symbol) && latestOf(symbol) > clock());
     if (wanted.length === 0) return;
+    const put = (symbol: string, had: Had) => {
+      if (had.kind !== 'failed' || !isSettled(symbol)) symbols.set(keyOf(group, symbol), had);
+    };
     const all = (had: Had) => {
-      for (const symbol of wanted) symbols.set(keyOf(view, symbol), had);
+      for (const symbol of wanted) put(symbol, had);
     };
     const pairs = [['symbols', wanted.join(',')] as const, ...query];
     const answer = await ask(quoteOperation, pairs, {
       until: Math.max(...wanted.map(latestOf)),
+      ...(source !== undefined && { source }),
       ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
     });
     if ('failure' in answer) {
       const { failure } = answer;
       if (!isRejection(failure)) {
         all({ kind: 'failed', failure });
-        for (const [symbol, had] of knownBeside(answer)) symbols.set(keyOf(view, symbol), had);
+        for (const [symbol, had] of knownBeside(answer)) put(symbol, had);
         return;
       }
       if (wanted.length === 1) return all({ kind: 'unknown' });
       // One of them is bad. Nobody else's quotes may depend on who that is.
-      if (halvings >= mostHalvings) return all({ kind: 'failed', failure: { ...failure, retryable: true } });
-      halvings += 2;
-      const middle = Math.ceil(wanted.length / 2);
-      await askQuotes({ ...call, symbols: wanted.slice(0, middle) });
-      return askQuotes({ ...call, symbols: wanted.slice(middle) });
+      const parts = halvesOf(callFor(call, wanted));
+      if (!mayPart(parts)) return all({ kind: 'failed', failure: { ...failure, retryable: true } });
+      if (isOfOne(parts)) alone.push(...parts);
+      else for (const part of parts) await askQuotes(part);
+      return;
     }
     const records = cutRecords(answer.response.body);
     if (!records) return all({ kind: 'failed', failure: notRecords });
     const { recordAges } = answer.response;
     for (const symbol of wanted) {
       const bytes = records.get(symbol);
-      symbols.set(
-        keyOf(view, symbol),
-        bytes ? hadOf(bytes, answer, recordAges?.get(symbol)) : { kind: 'unknown' },
-      );
+      put(symbol, bytes ? hadOf(bytes, answer, recordAges?.get(symbol)) : { kind: 'unknown' });
     }
+  }
+
+  /** Whether there is something left for two calls more. */
+  function mayPart(parts: readonly QuoteCall[]): boolean {
+    const [lookup] = parts[0]?.lookups ?? [];
+    if (!lookup || !isOfOne(parts)) {
+      partings += 2;
+      return partings <= mostPartings;
+    }
+    const his = halved.get(lookup) ?? 0;
+    if (halvings >= mostHalvings || his >= mostHalvingsEach) return false;
+    halvings += 2;
+    halved.set(lookup, his + 2);
+    return true;
   }
 
   async function askRead(lookup: Read): Promise<void> {
@@ -192,9 +217,11 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
     ...[...distinct.values()].map((lookup) => () => askRead(lookup)),
   ];
   await mapLimited(tasks, atOnce, (task) => task());
+  // When everybody is parted from the junk of others: each requester's next step in turn.
+  while (alone.length > 0) await mapLimited(alone.splice(0), atOnce, askQuotes);
   return {
     symbol({ maxAgeSeconds, ...lookup }, symbol) {
-      const had = symbols.get(keyOf(viewOf(lookup), symbol)) ?? notAsked;
+      const had = symbols.get(keyOf(groupOf(lookup), symbol)) ?? notAsked;
       return ifYoung(had, maxAgeSeconds === undefined ? boundMs : wished(maxAgeSeconds));
     },
     read({ maxAgeSeconds, content }) {
@@ -222,10 +249,12 @@ function* knownBeside({ failure, response, at = 0, came = 0 }: Failed): Iterable
   }
 }
 
-const keyOf = (view: string, symbol: string) => `${view} ${symbol}`;
+const keyOf = (group: string, symbol: string) => `${group} ${symbol}`;
+
+const isOfOne = ([one, other]: readonly QuoteCall[]) => one?.lookups[0] === other?.lookups[0];
 
 const keysOf = (lookup: Lookup): readonly string[] =>
-  lookup.kind === 'read' ? [lookup.content] : lookup.symbols.map((symbol) => keyOf(viewOf(lookup), symbol));
+  lookup.kind === 'read' ? [lookup.content] : lookup.symbols.map((symbol) => keyOf(groupOf(lookup), symbol));
 
 const tooOld: Failure = {
   code: 'no_fresh_answer',
