@@ -12,6 +12,7 @@ import { type Failure, failureOf, isOfCaller, isRejection } from './failure.ts';
 import { cutKnown } from './known.ts';
 import { mapLimited } from './map-limited.ts';
 import { callFor, groupOf, halvesOf, mergeLookups, type QuoteCall } from './merge.ts';
+import { createPartings, isOfOne } from './partings.ts';
 
 /** What became of one symbol, or of a read. */
 export type Had =
@@ -75,11 +76,6 @@ type Failed = { readonly failure: Failure } & Partial<Answer>;
 const atOnce = 4;
 /** So many failures of an operation in a row, and it is left alone for the rest of the batch. */
 const mostFailures = 3;
-/** Calls of a batch that find out whose symbols the upstream does not know. */
-const mostPartings = 24;
-/** Then those that look for such symbols: in a batch, and for one requester, of whom seven times two find one. */
-const mostHalvings = 24;
-const mostHalvingsEach = 16;
 const mostSymbolsOfCall = quoteOperation.query.symbols?.list?.maxItems ?? 100;
 
 export async function askAll(requests: readonly Wanted[], options: AskOptions): Promise<Asked> {
@@ -94,9 +90,7 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
   for (const { lookup, deadline: until } of requests)
     for (const key of keysOf(lookup)) latest.set(key, Math.max(latest.get(key) ?? until, until));
   let calls = 0;
-  let partings = 0;
-  let halvings = 0;
-  const halved = new Map<Lookup, number>();
+  const partings = createPartings();
   /** Calls for a part of one requester's symbols, of which some are bad. */
   const alone: QuoteCall[] = [];
 
@@ -171,7 +165,7 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
       if (wanted.length === 1) return all({ kind: 'unknown' });
       // One of them is bad. Nobody else's quotes may depend on who that is.
       const parts = halvesOf(callFor(call, wanted));
-      if (!mayPart(parts)) return all({ kind: 'failed', failure: { ...failure, retryable: true } });
+      if (!partings.may(parts)) return all({ kind: 'failed', failure: { ...failure, retryable: true } });
       if (isOfOne(parts)) alone.push(...parts);
       else for (const part of parts) await askQuotes(part);
       return;
@@ -183,20 +177,6 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
       const bytes = records.get(symbol);
       put(symbol, bytes ? hadOf(bytes, answer, recordAges?.get(symbol)) : { kind: 'unknown' });
     }
-  }
-
-  /** Whether there is something left for two calls more. */
-  function mayPart(parts: readonly QuoteCall[]): boolean {
-    const [lookup] = parts[0]?.lookups ?? [];
-    if (!lookup || !isOfOne(parts)) {
-      partings += 2;
-      return partings <= mostPartings;
-    }
-    const his = halved.get(lookup) ?? 0;
-    if (halvings >= mostHalvings || his >= mostHalvingsEach) return false;
-    halvings += 2;
-    halved.set(lookup, his + 2);
-    return true;
   }
 
   async function askRead(lookup: Read): Promise<void> {
@@ -250,8 +230,6 @@ function* knownBeside({ failure, response, at = 0, came = 0 }: Failed): Iterable
 }
 
 const keyOf = (group: string, symbol: string) => `${group} ${symbol}`;
-
-const isOfOne = ([one, other]: readonly QuoteCall[]) => one?.lookups[0] === other?.lookups[0];
 
 const keysOf = (lookup: Lookup): readonly string[] =>
   lookup.kind === 'read' ? [lookup.content] : lookup.symbols.map((symbol) => keyOf(groupOf(lookup), symbol));
