@@ -75,7 +75,7 @@ export interface CountersignConfig {
   /** Browsers and web views that may call; none by default. `*`, alone, stands for any. */
   readonly cors?: { readonly origins: readonly string[] };
   readonly functions?: {
-    /** Below API Gateway's 29 seconds, with room for two attempts at the upstream. Default 25. */
+    /** Below API Gateway's 29 seconds, with room for two attempts at the upstream, and 4 more with events. Default 25. */
     readonly timeoutSeconds?: number;
     /**
      * Default 512: the work is waiting for the upstream, and a start is not slower for it, because Lambda
