@@ -31,6 +31,14 @@ test('the same load passed through', async () => {
   assert.ok(answered / requests < 0.01);
 });
 
+test('200 symbols, and 20 that do not exist, from a cold start: nobody is refused', async () => {
+  for (const seed of [1, 2]) {
+    const measured = await plain({ ...full, seconds: 6 }, { symbols: 200 }, { seed });
+    holds(`200 symbols from cold, ${seed}`, measured);
+    assert.equal(measured.unavailable, 0);
+  }
+});
+
 test('two categories and their flags, from a cold start', async () => {
   const measured = await mixed({ ...full, seconds: 66 });
   holds('five views, from cold', measured);

@@ -106,7 +106,7 @@ export function planTest(situation: Situation): Plan | undefined {
     if (group) put({ view, caller, sibling: group.sibling, symbols: [...group.symbols] }, 1);
     else {
       const call = put({ view, caller, symbols: [] }, 1);
-      const most = symbols.isNamed ? figures.mostSymbols : figures.mostTested;
+      const most = Math.min(symbols.perTest, symbols.isNamed ? figures.mostSymbols : figures.mostTested);
       if (call.symbols.length < most && !call.symbols.includes(symbol)) call.symbols.push(symbol);
     }
   }

@@ -44,6 +44,11 @@ export interface Served {
 export interface Symbols {
   /** Whether the upstream's words have named what is unknown so far, so that a refusal costs one call. */
   readonly isNamed: boolean;
+  /**
+   * How many new symbols go into one test: fewer, the more tests fail. Where the words name one of many that are
+   * bad, each takes a call of its own; but calls of a few can be under way at the same time.
+   */
+  readonly perTest: number;
   /** Whether it exists in some view; with a view, whether it may go along with others there. */
   isProven(symbol: string, view?: string): boolean;
   unknown(symbol: string, view: string, now: number): Unknown | undefined;
@@ -70,6 +75,7 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   /** Of a symbol that is proven by symbol and view, of others by symbol alone. */
   const groups = new Map<string, Group>();
   /** Symbols that the upstream's words named, and how often that was right or wrong. */
+  let perTest = firstPerTest;
   const hints = { named: new Set<string>(), right: 0, wrong: 0 };
 
   const isNamed = () => hints.right >= hintsToTrust && hints.wrong === 0;
@@ -177,6 +183,9 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     if (entry.namesUnknown) hints.right = Math.max(hints.right, hintsToTrust);
     const of: Of = { view: entry.view, caller: entry.caller ?? '', at: entry.sentAt, now, isServed };
     const isEmpty = outcome.kind === 'answer' && outcome.records.size === 0 && symbols.length > 1;
+    const isNew = entry.kind === 'test' && sibling.length === 0 && symbols.length > 1;
+    if (isNew && outcome.kind === 'rejected') perTest = Math.max(leastPerTest, 0.7 * perTest);
+    if (isNew && outcome.kind === 'answer') perTest = Math.min(mostPerTest, 2 * perTest);
     if (outcome.kind === 'rejected' || isEmpty) {
       clear(sibling, of);
       return suspect(symbols, outcome.kind === 'rejected' ? outcome.says : noWords, of);
@@ -208,6 +217,9 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   return {
     get isNamed() {
       return isNamed();
+    },
+    get perTest() {
+      return Math.round(perTest);
     },
     isProven: (symbol, view) => (view === undefined ? proven.has(symbol) : isGood(symbol, view)),
     unknown(symbol, view, now) {
@@ -265,6 +277,9 @@ const isPutOff = (group: Group | undefined, now: number) =>
 const keyOf = (symbol: string, view: string) => `${view}\n${symbol}`;
 
 const hintsToTrust = 3;
+const firstPerTest = 40;
+const leastPerTest = 12;
+const mostPerTest = 100;
 
 const without = (symbols: readonly string[], one: string) => symbols.filter((symbol) => symbol !== one);
 
