@@ -280,6 +280,21 @@ test('after several failures in a row the operation is left alone for the batch'
   assert.equal(world.waits.length, 20);
 });
 
+test('whose symbols are not known yet stops nobody whose quotes are', async () => {
+  const world = createWorld();
+  world.upstream = (call) =>
+    symbolsOf(call).some((symbol) => symbol.startsWith('NEW'))
+      ? { code: 'no_fresh_answer', retryAfterSeconds: 1 }
+      : market(call);
+  const from = (source: string, detail: object) =>
+    world.send({ 'detail-type': 'QuoteLookupRequested', source, detail });
+  for (let index = 0; index < 8; index++) from(`new-${index}`, quotes([`NEW${index}`]));
+  const good = quotes(['A']);
+  from('good', good);
+  await world.deliver();
+  assert.equal(world.repliesTo(good.request_id)[0]?.type, 'QuoteLookupCompleted');
+});
+
 test('pauses grow, are spread, and end before the deadline', async () => {
   const seconds: number[] = [];
   for (const random of [0, 0.999]) {

@@ -178,14 +178,14 @@ test('a function that is about to end hands back what is unfinished, and only th
   const [slow, quick] = [request(), { ...request(), max_age_seconds: 5 }];
   const message = world.send(slow);
   world.send('no json');
-  world.send(slow);
+  const copy = world.send(slow);
   const hung = other(world, { gateway: { handle: () => new Promise(() => {}) } });
   const batch = world.deliver(3, hung);
   await soon();
   ring(world);
   await batch;
-  assert.deepEqual(world.queue, [message]);
-  assert.deepEqual([world.dead.length, world.reports[0]?.undone], [1, 1]);
+  assert.deepEqual(world.queue, [message, copy]);
+  assert.deepEqual([world.dead.length, world.reports[0]?.undone], [1, 2]);
   // It was claimed: a copy waits until that has run out, and then one of them is answered.
   world.send(slow);
   world.send(quick);
@@ -193,6 +193,42 @@ test('a function that is about to end hands back what is unfinished, and only th
   assert.equal(message.receives, 2);
   for (const { request_id } of [slow, quick]) assert.equal(world.repliesTo(request_id).length, 1);
   assert.equal(world.published.length, 2);
+});
+
+test('a message that the queue gives to two at once is not lost when one puts a copy and the other fails with both', async () => {
+  const world = createWorld();
+  const one = request();
+  world.send(one);
+  world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 1 });
+  const { queue } = world.options;
+  let goOn = () => {};
+  // Its copy is in the queue, but it hears of that late.
+  const slow = other(world, {
+    queue: {
+      ...queue,
+      async putAgain(waits) {
+        const failed = await queue.putAgain(waits);
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
+        return failed;
+      },
+    },
+  });
+  const first = world.deliver(1, slow);
+  await soon();
+  // SQS delivers at least once: here the same message again, beside its copy.
+  world.now += 5000;
+  for (const message of world.queue) message.visibleAt = world.now;
+  const second = world.deliver(2, other(world, { gateway: { handle: () => new Promise(() => {}) } }));
+  await soon();
+  goOn();
+  await first;
+  ring(world);
+  await second;
+  world.upstream = market;
+  await world.run();
+  assert.equal(world.repliesTo(one.request_id).length, 1);
 });
 
 test('who waits is in the queue again before a slow bus can cost him a delivery', async () => {

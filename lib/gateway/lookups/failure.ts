@@ -60,8 +60,8 @@ export const answerTooLarge: Failure = {
 /** What the upstream's words about a symbol alone mean to the lookup: there is no such symbol. */
 export const isRejection = ({ code }: Failure) => code === 'upstream_rejected';
 
-/** It says nothing of others: this requester alone has brought too much that does not exist. */
-export const isOfCaller = ({ code }: Failure) => code === 'throttled';
+/** It says nothing of others: this requester has brought too much that does not exist, or what nobody has yet. */
+export const isOfCaller = ({ code }: Failure) => code === 'throttled' || code === 'no_fresh_answer';
 
 /** What could not be read as a request. */
 export type Refused = Extract<ParsedRequest, { readonly ok: false }>;

@@ -94,6 +94,8 @@ export function createLookups(options: LookupsOptions): Lookups {
     const waits: Wait[] = [];
     /** Every other message comes again, whatever became of it. */
     const done = new Set<LookupMessage>();
+    /** Copies, and who in this batch stands for them. */
+    const standIns = new Map<LookupMessage, LookupMessage>();
     let isOver = false;
 
     /** Whatever fails of ours is no fault of the request: its message comes again. */
@@ -144,13 +146,20 @@ export function createLookups(options: LookupsOptions): Lookups {
       }
     }
 
-    /** Copies of a request in one batch are one; another request with its id is poison. */
+    /**
+     * Copies of a request in one batch are one; another request with its id is poison. A copy is done with when its
+     * stand-in is: that one may lie in another batch too, which deletes it because this copy was put in its place.
+     */
     async function takeAll(copies: readonly Job[]): Promise<void> {
-      const seen = new Set<string>();
+      const seen = new Map<string, LookupMessage>();
       for (const job of copies) {
-        if (seen.has(job.lookup.content) && !job.lookup.isReplay) isDuplicate(job.message);
-        else await guarded(() => take(job));
-        seen.add(job.lookup.content);
+        const { message, lookup } = job;
+        const standIn = seen.get(lookup.content);
+        if (standIn && !lookup.isReplay) {
+          tally.count('duplicates');
+          standIns.set(message, standIn);
+        } else await guarded(() => take(job));
+        if (!standIn) seen.set(lookup.content, message);
       }
     }
 
@@ -210,6 +219,8 @@ export function createLookups(options: LookupsOptions): Lookups {
         guarded(() => poison(message, `invalid_request: ${parsed.reason}`, parsed)),
       );
 
+      // In the order of the queue, not of who was claimed first: the same batch makes the same calls.
+      jobs.sort((a, b) => messages.indexOf(a.message) - messages.indexOf(b.message));
       const asked = await askAll(jobs, {
         gateway,
         clock,
@@ -245,7 +256,7 @@ export function createLookups(options: LookupsOptions): Lookups {
         });
     });
     isOver = true;
-    const undone = messages.filter((message) => !done.has(message));
+    const undone = messages.filter((message) => !done.has(standIns.get(message) ?? message));
     tally.done(undone.length);
     return [...new Set(undone.map(({ id }) => id))];
   }

@@ -12,7 +12,7 @@ export interface Partings {
 }
 
 /** Calls of a batch that part requesters from each other. */
-const mostPartings = 24;
+const mostPartings = 32;
 /** Those that part one's symbols: in a batch, and of one requester. To find one of a hundred takes fourteen. */
 const mostHalvings = 24;
 const mostHalvingsEach = 16;
