@@ -32,6 +32,13 @@ export function lookupStoreContract(name: string, storeOf: () => LookupStore): v
     assert.deepEqual(await store.claim(third), { kind: 'busy', until: now + 1999 });
   });
 
+  check('the claim of one and the same owner is his, with what he has kept', async (store, id) => {
+    await store.claim(call(id));
+    assert.deepEqual(await store.claim(call(id)), { kind: 'ours' });
+    assert.equal(await store.answer(id, 'one', reply), 'kept');
+    assert.deepEqual(await store.claim(call(id)), { kind: 'ours', reply });
+  });
+
   check('of many at once one has it', async (store, id) => {
     const claims = await Promise.all(
       Array.from({ length: 12 }, (_, index) => store.claim(call(id, { owner: `owner-${index}` }))),

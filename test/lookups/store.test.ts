@@ -57,11 +57,6 @@ describe('DynamoDB', { skip: missingEmulator() }, () => {
     assert.equal(await store.answer('large', 'o', { detailType: 'd', details: noise }), 'too_large');
     assert.equal(await store.answer('large', 'o', { detailType: 'd', details }), 'kept');
   });
-
-  test('the claim of one and the same owner is his', async () => {
-    await store.claim({ ...claim, id: 'twice', leaseUntil: 9 });
-    assert.deepEqual(await store.claim({ ...claim, id: 'twice', leaseUntil: 9 }), { kind: 'ours' });
-  });
 });
 
 test('an engine that is not there rejects', async () => {

@@ -23,8 +23,11 @@ export function createMemoryLookupStore(mostBytes = Number.POSITIVE_INFINITY): L
       }
       if (there.hash !== hash) return { kind: 'other' };
       if (there.reply && there.publishedAt !== undefined) return { kind: 'published', reply: there.reply };
-      if (there.leaseUntil > now) return { kind: 'busy', until: there.leaseUntil };
-      Object.assign(there, { owner, leaseUntil });
+      // Whoever has it already asks again because he lost the answer.
+      if (there.owner !== owner) {
+        if (there.leaseUntil > now) return { kind: 'busy', until: there.leaseUntil };
+        Object.assign(there, { owner, leaseUntil });
+      }
       return { kind: 'ours', ...(there.reply && { reply: there.reply }) };
     },
     async answer(id, owner, reply) {

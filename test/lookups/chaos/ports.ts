@@ -1,7 +1,7 @@
 /** The ports of one function, with all that can go wrong on the way there and back. */
 
 import type { Refusal } from '../../../lib/gateway/index.ts';
-import type { LookupMessage, LookupStore, LookupsOptions } from '../../../lib/gateway/lookups/index.ts';
+import type { LookupMessage, LookupsOptions } from '../../../lib/gateway/lookups/index.ts';
 import type { VirtualTime } from '../../quotes/world/virtual-time.ts';
 import { market, type Upstream, type World } from '../world.ts';
 import type { Dice, Trouble } from './trouble.ts';
@@ -21,8 +21,7 @@ export const never = () => new Promise<never>(() => {});
 /** @param isAlive a function that is dead has no effect any more, and hears nothing */
 export function createPorts(scene: Scene, isAlive: () => boolean): Ports {
   const { world, time, dice, trouble } = scene;
-  const { queue, bus, gateway } = world.options;
-  const store = forgiving(world.options.store);
+  const { store, queue, bus, gateway } = world.options;
 
   async function way(): Promise<void> {
     await time.sleep(dice.chance(trouble().slow) ? 1000 + dice.below(8000) : dice.below(60));
@@ -96,13 +95,3 @@ export const moodyMarket =
           { code: 'upstream_error' },
         ])
       : market(request);
-
-/** As DynamoDB has it: who claims again what he has already, because he lost the answer, has it still. */
-const forgiving = (store: LookupStore): LookupStore => ({
-  ...store,
-  claim(call) {
-    // Both at once, so that nobody comes in between; without an effect for all but the owner.
-    void store.release(call.id, call.owner);
-    return store.claim(call);
-  },
-});
