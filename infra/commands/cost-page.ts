@@ -123,14 +123,19 @@ function perHour(situation: Situation): number {
   return ((quotes + budget) * situation.readsPerSecond * 3600) / 1_000_000;
 }
 
+const head = (title: string, columns: readonly { readonly name: string }[]) =>
+  `${line(title, ...columns.map(({ name }) => name))}\n|---|${columns.map(() => '---:|').join('')}`;
+
+const totals = (label: string, costs: readonly (Cost | LookupCost)[]) =>
+  line(`**${label}**`, ...costs.map((cost) => `**${dollars(totalOf(cost))}**`));
+
 function table(): string {
   const costs = situations.map(costOf);
   const units = (of: (one: Situation) => number) => situations.map((one) => number(of(one)));
   return [
-    line('Dollars per million reads', ...situations.map(({ name }) => name)),
-    `|---|${situations.map(() => '---:|').join('')}`,
+    head('Dollars per million reads', situations),
     ...rows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
-    line('**Together**', ...costs.map((cost) => `**${dollars(totalOf(cost))}**`)),
+    totals('Together', costs),
     line('Reads a second', ...units((one) => one.readsPerSecond)),
     line('Requests to the upstream a second', ...units((one) => one.upstreamPerSecond)),
     line('Read units for one read', ...units((one) => unitsOf(one, 'readUnits'))),
@@ -141,10 +146,9 @@ function table(): string {
 function lookupTable(): string {
   const costs = lookupSituations.map(lookupCostOf);
   return [
-    line('Dollars per million lookups', ...lookupSituations.map(({ name }) => name)),
-    `|---|${lookupSituations.map(() => '---:|').join('')}`,
+    head('Dollars per million lookups', lookupSituations),
     ...lookupRows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
-    line('**Sum**', ...costs.map((cost) => `**${dollars(totalOf(cost))}**`)),
+    totals('Sum', costs),
   ].join('\n');
 }
 
@@ -156,8 +160,7 @@ const unitsOf = (
 
 function users(): string {
   return [
-    line('Dollars a month', ...situations.map(({ name }) => name)),
-    `|---|${situations.map(() => '---:|').join('')}`,
+    head('Dollars a month', situations),
     line('One user', ...situations.map((one) => dollars(perUserMonth(totalOf(costOf(one)))))),
     line(
       'All of them',

@@ -37,6 +37,9 @@ const lambdaTime = (billedMs: number) =>
   ((million * (billedMs / 1000) * deployed.memoryMiB) / 1024) *
   prices.lambdaPerGbSecond[deployed.architecture];
 
+/** Dollars of a million calls. */
+const logs = (million * logBytesPerRequest * prices.logsPerGb) / gigabyte;
+
 export function costOf({ quotes, budget, billedMs, upstreamPerSecond, readsPerSecond }: Situation): Cost {
   return {
     apiGateway: prices.apiGatewayPerMillion,
@@ -45,7 +48,7 @@ export function costOf({ quotes, budget, billedMs, upstreamPerSecond, readsPerSe
     quotes: unitsCost(quotes),
     budget: (upstreamPerSecond / readsPerSecond) * unitsCost(budget),
     transfer: transferCost(answerBytes.gzip + answerBytes.headers),
-    logs: (million * logBytesPerRequest * prices.logsPerGb) / gigabyte,
+    logs,
   };
 }
 
@@ -71,7 +74,7 @@ export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation): Lo
     lambdaRequests: batches * prices.lambdaPerMillion,
     lambdaTime: batches * lambdaTime(billedMs),
     table: writes * prices.writeUnitsPerMillion,
-    logs: (batches * million * logBytesPerRequest * prices.logsPerGb) / gigabyte,
+    logs: batches * logs,
   };
 }
 

@@ -88,7 +88,7 @@ export function parseRequest(came: unknown, operations: readonly Operation[]): P
   const { source } = json;
   return parseDetail(json.detail, kind, operations, {
     isReplay: 'replay-name' in json,
-    ...(typeof source === 'string' && isSource.test(source) && { source }),
+    ...(typeof source === 'string' && sourceForm.test(source) && { source }),
   });
 }
 
@@ -107,7 +107,7 @@ function parseDetail(
 type Envelope = Pick<Common, 'source' | 'isReplay'>;
 
 /** What a bus takes as a source, as far as a key and a log can have it. */
-const isSource = /^[\w.:/@-]{1,256}$/;
+const sourceForm = /^[\w.:/@-]{1,256}$/;
 
 function parseQuotes(detail: unknown, envelope: Envelope): ParsedRequest {
   const parsed = v.safeParse(schemas.quoteLookupRequested, detail);

@@ -15,7 +15,7 @@ const answerOf = (some: readonly string[]): UpstreamAnswer => ({
     `[${some.map((symbol) => `{"symbol":"${symbol}","last_trade_time":0}`).join(',')}]`,
   ),
 });
-const empty = (): UpstreamAnswer => ({ kind: 'answer', body: new TextEncoder().encode('[]') });
+const empty = () => answerOf([]);
 const refused = (): UpstreamAnswer => ({ kind: 'rejected', says: { status: 400, errorCode: 'INVALID' } });
 
 for (const [name, instead] of [
@@ -25,11 +25,7 @@ for (const [name, instead] of [
 ] as const)
   for (const first of ['plain', 'flagged'] as const)
     test(`an upstream that ${name} with a flag, asked ${first} first, harms nobody without it`, async () => {
-      const record = (symbol: string) => `{"symbol":"${symbol}","last_trade_time":0}`;
-      const some = (asked: readonly string[]): UpstreamAnswer => ({
-        kind: 'answer',
-        body: new TextEncoder().encode(`[${asked.includes('S0') ? record('S0') : ''}]`),
-      });
+      const some = (asked: readonly string[]) => answerOf(asked.includes('S0') ? ['S0'] : []);
       const bench = createBench({
         unknown: 'leaves-out',
         instead: (view, asked) => (view.id === overnight.id ? (instead ?? (() => some(asked)))() : undefined),

@@ -200,7 +200,8 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
   // When everybody is parted from the junk of others: each requester's next step in turn.
   while (alone.length > 0) await mapLimited(alone.splice(0), atOnce, askQuotes);
   return {
-    symbol({ maxAgeSeconds, ...lookup }, symbol) {
+    symbol(lookup, symbol) {
+      const { maxAgeSeconds } = lookup;
       const had = symbols.get(keyOf(groupOf(lookup), symbol)) ?? notAsked;
       return ifYoung(had, maxAgeSeconds === undefined ? boundMs : wished(maxAgeSeconds));
     },
@@ -231,8 +232,11 @@ function* knownBeside({ failure, response, at = 0, came = 0 }: Failed): Iterable
 
 const keyOf = (group: string, symbol: string) => `${group} ${symbol}`;
 
-const keysOf = (lookup: Lookup): readonly string[] =>
-  lookup.kind === 'read' ? [lookup.content] : lookup.symbols.map((symbol) => keyOf(groupOf(lookup), symbol));
+function keysOf(lookup: Lookup): readonly string[] {
+  if (lookup.kind === 'read') return [lookup.content];
+  const group = groupOf(lookup);
+  return lookup.symbols.map((symbol) => keyOf(group, symbol));
+}
 
 const tooOld: Failure = {
   code: 'no_fresh_answer',

@@ -89,7 +89,8 @@ export function createLookups(options: LookupsOptions): Lookups {
   async function batch(messages: readonly LookupMessage[], endAt: number): Promise<readonly string[]> {
     const owner = crypto.randomUUID();
     const tally = createTally(report);
-    const jobs: Job[] = [];
+    /** Claimed, and to be asked for. */
+    const ours = new Set<Job>();
     const ready: Ready[] = [];
     const waits: Wait[] = [];
     /** Every other message comes again, whatever became of it. */
@@ -101,10 +102,6 @@ export function createLookups(options: LookupsOptions): Lookups {
     /** Whatever fails of ours is no fault of the request: its message comes again. */
     async function guarded(run: () => Promise<void>): Promise<void> {
       if (!isOver) await run().catch(tally.cause);
-    }
-    function isDuplicate(message: LookupMessage): void {
-      tally.count('duplicates');
-      done.add(message);
     }
     const claim = async (id: string, hash: string) => {
       const now = clock();
@@ -134,15 +131,16 @@ export function createLookups(options: LookupsOptions): Lookups {
         case 'other':
           return poison(message, 'id_conflict: another request had this request_id');
         case 'published':
-          if (!lookup.isReplay) return isDuplicate(message);
           tally.count('duplicates');
-          ready.push({ message, id: lookup.requestId, reply: taken.reply, outcome: 'again' });
+          if (lookup.isReplay)
+            ready.push({ message, id: lookup.requestId, reply: taken.reply, outcome: 'again' });
+          else done.add(message);
           return;
         case 'ours':
           if (taken.reply)
             ready.push({ message, id: lookup.requestId, reply: taken.reply, outcome: 'again' });
           else if (deadline <= clock()) await keep(job, failedReply(lookup, deadlinePassed), 'failed');
-          else jobs.push(job);
+          else ours.add(job);
       }
     }
 
@@ -220,7 +218,7 @@ export function createLookups(options: LookupsOptions): Lookups {
       );
 
       // In the order of the queue, not of who was claimed first: the same batch makes the same calls.
-      jobs.sort((a, b) => messages.indexOf(a.message) - messages.indexOf(b.message));
+      const jobs = requests.filter((job) => ours.has(job));
       const asked = await askAll(jobs, {
         gateway,
         clock,

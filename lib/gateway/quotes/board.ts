@@ -3,7 +3,7 @@
 import { type Figures, minuteMs } from './figures.ts';
 import { createJunk, type Junk } from './junk.ts';
 import type { TurnPriority } from './ports.ts';
-import { type Line, Sheet } from './sheet.ts';
+import { Sheet } from './sheet.ts';
 import { type Entry, longestSymbol, type TurnKind, type UpstreamSays } from './store.ts';
 import { createSymbols, type Symbols, type Unknown } from './symbols.ts';
 
@@ -58,19 +58,24 @@ export class Board {
     return symbols;
   }
 
+  /** Of the view's category. */
+  symbolsOf(viewId: string): Symbols {
+    return this.symbols(this.sheet(viewId).view.category);
+  }
+
   /** Takes in what came of a turn, in whatever order turns are heard of. */
   learn(entry: Entry, now: number): void {
     const { outcome } = entry;
     const sheet = this.sheet(entry.view);
-    const known = this.symbols(sheet.view.category);
+    const known = this.symbolsOf(entry.view);
+    // What was served and fails is nobody's junk.
     const isDoubt = entry.symbols.some((symbol) => known.isProven(symbol));
     if (outcome.kind === 'answer')
       for (const [symbol, record] of outcome.records) sheet.put(symbol, record, entry.sentAt);
     if (this.#isEmptied(entry, now)) this.#rests.set(entry.view, entry.sentAt + restMs);
     else this.#learnSymbols(entry, now);
     for (const [place, symbol, until] of entry.unknown ?? []) {
-      const told = this.sheet(place);
-      if (!told.lines.has(symbol)) this.symbols(told.view.category).learnUnknown(symbol, place, until);
+      if (!this.sheet(place).lines.has(symbol)) this.symbolsOf(place).learnUnknown(symbol, place, until);
       const asked = this.#askedUnknown.get(`${place}/${symbol}`);
       if (asked) asked.toldAt = Math.max(asked.toldAt, entry.sentAt);
     }
@@ -80,9 +85,7 @@ export class Board {
     // Nobody pauses for longer, so that whatever says more was written by a clock that is wrong.
     const until = outcome.kind === 'failed' ? Math.min(outcome.notBefore, now + minuteMs) : 0;
     if (outcome.kind === 'failed') this.#pause(entry, outcome.upstream, until);
-    // What was served and fails is nobody's junk.
-    const { caller: _, ...ofNobody } = entry;
-    this.junk.learn(isDoubt ? ofNobody : entry);
+    this.junk.learn(entry, isDoubt);
     this.#count(entry, until + downMs);
   }
 
@@ -101,31 +104,29 @@ export class Board {
     if (outcome.kind !== 'answer' || outcome.records.size > 0) return false;
     const wasEmptied = sentAt < (this.#rests.get(view) ?? Number.NEGATIVE_INFINITY) + restMs;
     if (symbols.length < 2 && !wasEmptied) return false;
-    const {
-      lines,
-      view: { category },
-    } = this.sheet(view);
-    const known = this.symbols(category);
-    return symbols.some((symbol) => known.isProven(symbol, view) && this.#isServed(lines.get(symbol), now));
+    const sheet = this.sheet(view);
+    const known = this.symbolsOf(view);
+    return symbols.some((symbol) => known.isProven(symbol, view) && this.#isServed(sheet, symbol, now));
   }
 
-  #isServed(line: Line | undefined, now: number): boolean {
+  #isServed({ lines }: Sheet, symbol: string, now: number): boolean {
+    const line = lines.get(symbol);
     return line !== undefined && now - line.sentAt <= this.#figures.hardBoundMs;
   }
 
   #learnSymbols(entry: Entry, now: number): void {
-    const { category } = this.sheet(entry.view).view;
-    const sheets = [...this.sheets.values()].filter(({ view }) => view.category === category);
-    const others = sheets.filter(({ view }) => view.id !== entry.view);
+    const own = this.sheet(entry.view);
+    const { category } = own.view;
+    const others = [...this.sheets.values()].filter((one) => one.view.category === category && one !== own);
     const symbols = this.symbols(category);
-    const { lines: own } = this.sheet(entry.view);
     const served = {
-      here: (symbol: string) => this.#isServed(own.get(symbol), now),
-      elsewhere: (symbol: string) => others.some(({ lines }) => this.#isServed(lines.get(symbol), now)),
+      here: (symbol: string) => this.#isServed(own, symbol, now),
+      elsewhere: (symbol: string) => others.some((one) => this.#isServed(one, symbol, now)),
     };
-    for (const symbol of symbols.learn(entry, now, served))
-      for (const sheet of sheets)
-        if (sheet.view.id === entry.view || !symbols.isProven(symbol)) sheet.drop(symbol);
+    for (const symbol of symbols.learn(entry, now, served)) {
+      own.drop(symbol);
+      if (!symbols.isProven(symbol)) for (const other of others) other.drop(symbol);
+    }
   }
 
   #count({ kind, caller, sentAt, outcome }: Entry, downUntil: number): void {
@@ -137,7 +138,7 @@ export class Board {
   }
 
   unknown(view: string, symbol: string, now: number): Unknown | undefined {
-    return this.symbols(this.sheet(view).view.category).unknown(symbol, view, now);
+    return this.symbolsOf(view).unknown(symbol, view, now);
   }
 
   /** A client asked here for a symbol that is unknown. */

@@ -82,15 +82,19 @@ export function planTest(situation: Situation): Plan | undefined {
   const marksByView = marksInFlight(situation.flights);
   const calls = new Map<string, Call>();
   const isInFlight = (view: string, symbol: string) =>
-    (board.symbols(categoryOf(board, view)).isProven(symbol)
+    (board.symbolsOf(view).isProven(symbol)
       ? marksByView.get(view)
       : marks.get(categoryOf(board, view))
     )?.has(markOf(symbol)) ?? false;
-  const put = (call: Omit<Call, 'waiting' | 'kind'>, waiting: number) => {
+  const put = (call: Omit<Call, 'waiting' | 'kind' | 'isServed'>, waiting: number) => {
     const key = `${call.caller}/${call.view}/${call.sibling ? call.symbols[0] : ''}`;
     const known = calls.get(key);
     if (known) known.waiting += waiting;
-    else calls.set(key, { kind: 'test', ...call, waiting });
+    else {
+      const symbols = board.symbolsOf(call.view);
+      const isServed = call.symbols.some((symbol) => symbols.isProven(symbol));
+      calls.set(key, { kind: 'test', ...call, waiting, isServed });
+    }
     return calls.get(key)!;
   };
   for (const category of new Set([...board.sheets.values()].map(({ view }) => view.category)))
@@ -98,7 +102,7 @@ export function planTest(situation: Situation): Plan | undefined {
       if (!board.isResting(view, now) && !symbols.some((symbol) => isInFlight(view, symbol)))
         put({ view, caller, sibling, symbols: [...symbols] }, symbols.length);
   for (const { view, symbol, caller } of situation.wants) {
-    const symbols = board.symbols(board.sheet(view).view.category);
+    const symbols = board.symbolsOf(view);
     if (symbols.isProven(symbol, view) || symbols.unknown(symbol, view, now)) continue;
     if (symbols.isPutOff(symbol, view, now)) continue;
     if (isInFlight(view, symbol)) continue;
@@ -113,17 +117,16 @@ export function planTest(situation: Situation): Plan | undefined {
   const fewest = new Map<string, number>();
   for (const { caller } of calls.values())
     if (!fewest.has(caller)) fewest.set(caller, board.turns('test', now, caller));
-  // What is served is tested in the place of a refresh, too.
-  const isServed = ({ view, symbols }: Call) =>
-    Number(symbols.some((symbol) => board.symbols(categoryOf(board, view)).isProven(symbol)));
   const [best] = [...calls.values()]
     .filter(({ caller }) => !board.junk.isSpent(caller, now))
     .sort(
       (a, b) =>
-        isServed(a) - isServed(b) || fewest.get(a.caller)! - fewest.get(b.caller)! || b.waiting - a.waiting,
+        Number(a.isServed) - Number(b.isServed) ||
+        fewest.get(a.caller)! - fewest.get(b.caller)! ||
+        b.waiting - a.waiting,
     );
   if (!best) return undefined;
-  const { waiting, ...plan } = best;
+  const { waiting, isServed: _, ...plan } = best;
   const all = [...calls.values()].reduce((total, call) => total + call.waiting, 0);
   return { ...plan, left: all - waiting };
 }
@@ -133,6 +136,8 @@ const categoryOf = (board: Board, view: string) => board.sheet(view).view.catego
 interface Call extends Plan {
   readonly caller: string;
   readonly symbols: string[];
+  /** Then it is tested in the place of a refresh, too, and comes last here. */
+  readonly isServed: boolean;
   waiting: number;
 }
 
@@ -163,7 +168,7 @@ function provenWants({ board, flights, wants, now }: Situation): Map<string, str
   const marks = marksInFlight(flights);
   const byView = new Map<string, Set<string>>();
   for (const { view, symbol } of wants) {
-    if (!board.symbols(board.sheet(view).view.category).isProven(symbol, view)) continue;
+    if (!board.symbolsOf(view).isProven(symbol, view)) continue;
     if (board.isResting(view, now)) continue;
     if (marks.get(view)?.has(markOf(symbol))) continue;
     byView.set(view, (byView.get(view) ?? new Set()).add(symbol));

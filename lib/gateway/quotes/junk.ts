@@ -10,7 +10,8 @@ import { type Figures, minuteMs } from './figures.ts';
 import type { Entry } from './store.ts';
 
 export interface Junk {
-  learn(entry: Entry): void;
+  /** @param isOfNobody whether what failed in it is not the caller's fault */
+  learn(entry: Entry, isOfNobody?: boolean): void;
   /** Whether a caller may have no more symbols tested for now. */
   isSpent(caller: string, now: number): boolean;
   /** The accounts that an entry tells of. */
@@ -44,10 +45,10 @@ export function createJunk({ failuresPerCaller, forgivenPerMinute }: JunkFigures
   }
 
   return {
-    learn({ kind, caller, outcome, sentAt, failedTests = [] }) {
+    learn({ kind, caller, outcome, sentAt, failedTests = [] }, isOfNobody = false) {
       for (const [told, level] of failedTests)
         if (level > levelOf(told, sentAt)) set(told, level, Math.max(sentAt, accounts.get(told)?.at ?? 0));
-      if (kind !== 'test' || caller === undefined) return;
+      if (kind !== 'test' || caller === undefined || isOfNobody) return;
       const isAnswer = outcome.kind === 'answer';
       const failed = outcome.kind === 'rejected' || (isAnswer && outcome.unknown.length > 0) ? 1 : 0;
       const proved = isAnswer ? outcome.records.size : 0;

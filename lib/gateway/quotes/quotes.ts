@@ -126,8 +126,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       await sleep(napMs * (0.5 + random()));
       return 'waited';
     }
-    const isProven = ({ view, symbol }: Want) =>
-      board.symbols(board.sheet(view).view.category).isProven(symbol, view);
+    const isProven = ({ view, symbol }: Want) => board.symbolsOf(view).isProven(symbol, view);
     const kind = open.some(isProven) ? 'wanted' : 'test';
     const said = new Set(journal.control.wants);
     const unsaid = open.map(wantKey).filter((key) => !said.has(key));
@@ -167,9 +166,9 @@ export function createQuotes(options: QuotesOptions): Quotes {
       await keepUp({ deadline, byEvents }, call.onlyIfCached);
       const known = board.symbols(view.category);
       let looked = look(call, arrived, { board, figures, now: clock() });
-      const before = newsOf(looked);
       const isWish = call.maxAgeMs !== undefined;
-      let waited = false;
+      /** What there was before it waited, if it does. */
+      let before: number | undefined;
       let own = false;
       let step: Step | undefined;
       let napMs = firstNapMs;
@@ -182,7 +181,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
         const end = Math.min(arrived + waitMs, deadline);
         const denied = board.denial(view.id, clock());
         if (clock() >= end || denied || isInVain(byEvents ? 'events' : 'interactive', end)) break;
-        waited = true;
+        before ??= newsOf(looked);
         const sought = [...looked.missing, ...looked.older.map(({ symbol }) => symbol)];
         // Whose wish it is matters only for symbols that have to be tested, and for what is wanted anew.
         const wants = sought.map((symbol) => ({
@@ -198,7 +197,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       }
       for (const symbol of looked.unknown) board.countUnknown(view.id, symbol, clock());
       // Whoever waited in vain has what memory held all the time.
-      const hasNews = waited && newsOf(looked) !== before;
+      const hasNews = before !== undefined && newsOf(looked) !== before;
       const from = hasNews ? (own ? 'own-turn' : 'other-turn') : 'memory';
       const now = clock();
       return outcomeOf(call, looked, from, {

@@ -74,8 +74,8 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   const unknown = new Map<string, Map<string, Unknown>>();
   /** Of a symbol that is proven by symbol and view, of others by symbol alone. */
   const groups = new Map<string, Group>();
-  /** Symbols that the upstream's words named, and how often that was right or wrong. */
   let perTest = firstPerTest;
+  /** Symbols that the upstream's words named, and how often that was right or wrong. */
   const hints = { named: new Set<string>(), right: 0, wrong: 0 };
 
   const isNamed = () => hints.right >= hintsToTrust && hints.wrong === 0;

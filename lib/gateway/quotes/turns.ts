@@ -95,7 +95,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       ...(plan.sibling && plan.sibling.length > 0 && { sibling: plan.sibling }),
       ...(plan.caller !== undefined && { caller: plan.caller }),
       ...(priority !== 'interactive' && { priority }),
-      ...(board.symbols(board.sheet(plan.view).view.category).isNamed && { namesUnknown: true }),
+      ...(board.symbolsOf(plan.view).isNamed && { namesUnknown: true }),
       failedTests: board.junk.tell(now),
       unknown: [...knownUnknown(situation), ...board.tellUnknown(situation.now)],
       asked: [...board.sheets].flatMap(([view, sheet]) =>
