@@ -1,7 +1,9 @@
 /**
  * The quote store of a deployed function: one table on demand with the keys `pk` and `sk` (texts) and
  * `expires_at` as its time to live. The control item and the journal share a partition, so that one query
- * brings what is new of both. A function needs Query, BatchGetItem, PutItem and UpdateItem on it.
+ * brings what is new of both. What a storm of instances reads and writes is spread over partitions of its own,
+ * because DynamoDB gives one of them 3,000 read and 1,000 write units a second, whatever the table has. A function
+ * needs Query, BatchGetItem, PutItem and UpdateItem on it.
  *
  * What entries take after their time is not read by anybody, but stays until DynamoDB removes it.
  */
@@ -18,11 +20,20 @@ import {
 import {
   type Control,
   type Entry,
-  mostWants,
+  missMs,
   noControl,
   type QuoteStore,
 } from '../../lib/gateway/quotes/index.ts';
-import { packEntry, unpackEntry } from './quote-items.ts';
+import {
+  joinCheckpoint,
+  packCheckpoint,
+  packEntry,
+  packFlights,
+  unpackCheckpoint,
+  unpackEntry,
+  unpackFlights,
+} from './quote-items.ts';
+import { asStoreError } from './throttling.ts';
 
 export interface DynamoQuoteStoreOptions {
   readonly client: DynamoDBClient;
@@ -31,6 +42,8 @@ export interface DynamoQuoteStoreOptions {
   readonly partition: string;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
+  /** From 0 to below 1. */
+  readonly random?: () => number;
 }
 
 type Item = Record<string, AttributeValue>;
@@ -41,11 +54,19 @@ const turnKey = (turn: number) => String(turn).padStart(15, '0');
 
 const mostPages = 4;
 
-/** Nobody looks back further than the bound of an answer. */
+/** No instance looks back further than the bound of an answer. */
 const entryMs = 300_000;
+/** Partitions that instances count their starts in, and tell what they miss. A thousand of either in a second are 125 in each. */
+const shards = 8;
+/** Of each of them, the latest items that are read; in a storm the others tell the same. */
+const mostMissItems = 40;
+/** An item holds 400 kB, with its keys. */
+const mostCheckpointBytes = 380 * 1024;
+/** A count of starts is of use for its second, and a miss for two. */
+const shortMs = 60_000;
 
 export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteStore {
-  const { client, tableName: TableName, partition, clock = Date.now } = options;
+  const { client, tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
   const pk = { S: `quotes#${partition}` };
   const controlItem = { TableName, Key: { pk, sk: { S: controlKey } } };
 
@@ -79,7 +100,28 @@ export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteS
     return Responses?.[TableName] ?? [];
   }
 
-  return {
+  const shardKey = (what: string, shard: number) => ({ S: `quotes#${partition}#${what}#${shard}` });
+  const anyShard = () => Math.floor(random() * shards);
+  // In whole seconds, as the time to live has it.
+  const expiresIn = (ms: number) => ({ N: String(Math.ceil((clock() + ms) / 1000)) });
+
+  async function missesOf(shard: number): Promise<readonly string[]> {
+    const { Items = [] } = await client.send(
+      new QueryCommand({
+        TableName,
+        KeyConditionExpression: 'pk = :pk AND sk > :since',
+        ExpressionAttributeValues: {
+          ':pk': shardKey('misses', shard),
+          ':since': { S: timeKey(clock() - missMs) },
+        },
+        ScanIndexForward: false,
+        Limit: mostMissItems,
+      }),
+    );
+    return Items.flatMap(({ keys }) => keys?.SS ?? []);
+  }
+
+  return storeErrors({
     async read(after, missing) {
       // Nothing sorts between the last turn and the control item.
       const [items, others] = await Promise.all([
@@ -93,18 +135,18 @@ export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteS
       };
     },
 
-    async take({ takesWants, turn, due, tests, flights }) {
+    async take({ turn, flights, ...plan }, after) {
       try {
         await client.send(
           new UpdateItemCommand({
             ...controlItem,
-            UpdateExpression: `SET turn = :turn, plan_text = :plan${takesWants.length > 0 ? ' DELETE wants :taken' : ''}`,
-            ConditionExpression: turn === 1 ? 'attribute_not_exists(turn)' : 'turn = :last',
+            UpdateExpression: 'SET turn = :turn, plan_text = :plan, flights = :flights',
+            ConditionExpression: after === 0 ? 'attribute_not_exists(turn)' : 'turn = :last',
             ExpressionAttributeValues: {
               ':turn': { N: String(turn) },
-              ':plan': { S: planText({ due, tests, flights }) },
-              ...(turn > 1 && { ':last': { N: String(turn - 1) } }),
-              ...(takesWants.length > 0 && { ':taken': { SS: [...new Set(takesWants)] } }),
+              ':plan': { S: JSON.stringify(plan) },
+              ':flights': { B: packFlights(flights) },
+              ...(after > 0 && { ':last': { N: String(after) } }),
             },
             ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           }),
@@ -116,28 +158,6 @@ export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteS
       }
     },
 
-    async want(keys) {
-      try {
-        const { Attributes } = await client.send(
-          new UpdateItemCommand({
-            ...controlItem,
-            UpdateExpression: 'ADD wants :keys',
-            ConditionExpression: 'attribute_not_exists(wants) OR size(wants) < :most',
-            ExpressionAttributeValues: {
-              ':keys': { SS: [...new Set(keys)] },
-              ':most': { N: String(mostWants) },
-            },
-            ReturnValues: 'ALL_NEW',
-            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          }),
-        );
-        return toControl(Attributes ?? {});
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        return toControl(error.Item ?? {});
-      }
-    },
-
     async write(entry) {
       await client.send(
         new PutItemCommand({
@@ -146,48 +166,110 @@ export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteS
             pk,
             sk: { S: turnKey(entry.turn) },
             entry: { B: packEntry(entry) },
-            // In whole seconds, as the time to live has it.
-            expires_at: { N: String(Math.ceil((clock() + entryMs) / 1000)) },
+            expires_at: expiresIn(entryMs),
           },
         }),
       );
     },
+
+    async countStart() {
+      const { Attributes } = await client.send(
+        new UpdateItemCommand({
+          TableName,
+          Key: { pk: shardKey('starts', anyShard()), sk: { S: timeKey(Math.floor(clock() / 1000)) } },
+          UpdateExpression: 'SET expires_at = :expires ADD starts :one',
+          ExpressionAttributeValues: { ':one': { N: '1' }, ':expires': expiresIn(shortMs) },
+          ReturnValues: 'UPDATED_NEW',
+        }),
+      );
+      // The first of a partition says little of the others.
+      return 1 + (Number(Attributes?.starts?.N ?? 1) - 1) * shards;
+    },
+
+    async readCheckpoint(copy) {
+      const { Items = [] } = await client.send(
+        new QueryCommand({
+          TableName,
+          KeyConditionExpression: 'pk = :pk',
+          ExpressionAttributeValues: { ':pk': shardKey('checkpoint', copy) },
+        }),
+      );
+      return joinCheckpoint(Items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B)) ?? []));
+    },
+
+    async writeCheckpoint(copy, checkpoint) {
+      await Promise.all(
+        packCheckpoint(checkpoint, mostCheckpointBytes).map((part, index) =>
+          client.send(
+            new PutItemCommand({
+              TableName,
+              Item: {
+                pk: shardKey('checkpoint', copy),
+                sk: { S: String(index).padStart(3, '0') },
+                part: { B: part },
+                expires_at: expiresIn(entryMs),
+              },
+            }),
+          ),
+        ),
+      );
+    },
+
+    async tellMisses(keys) {
+      if (keys.length === 0) return;
+      await client.send(
+        new PutItemCommand({
+          TableName,
+          Item: {
+            pk: shardKey('misses', anyShard()),
+            sk: { S: `${timeKey(clock())}#${random().toString(36).slice(2, 10)}` },
+            keys: { SS: [...new Set(keys)] },
+            expires_at: expiresIn(shortMs),
+          },
+        }),
+      );
+    },
+
+    async readMisses() {
+      const found = await Promise.all(Array.from({ length: shards }, (_, shard) => missesOf(shard)));
+      return [...new Set(found.flat())];
+    },
+  });
+}
+
+/** Times and counts of seconds, in the order of texts. */
+const timeKey = (time: number) => String(time).padStart(15, '0');
+
+/** Throttling is told from everything else. */
+function storeErrors(store: QuoteStore): QuoteStore {
+  const told =
+    <A extends unknown[], T>(work: (...args: A) => Promise<T>) =>
+    (...args: A): Promise<T> =>
+      work(...args).catch((error: unknown) => {
+        throw asStoreError(error);
+      });
+  return {
+    read: told(store.read),
+    take: told(store.take),
+    write: told(store.write),
+    countStart: told(store.countStart),
+    readCheckpoint: told(store.readCheckpoint),
+    writeCheckpoint: told(store.writeCheckpoint),
+    tellMisses: told(store.tellMisses),
+    readMisses: told(store.readMisses),
   };
 }
 
-type PlanText = Pick<Control, 'due' | 'tests' | 'flights'>;
-
-/** Marks as 16-bit numbers in base64: with a hundred symbols under way the item stays below a kilobyte. */
-function planText({ due, tests, flights }: PlanText): string {
-  const packed = flights.map(({ marks, ...flight }) => ({
-    ...flight,
-    marks: Buffer.from(Uint16Array.from(marks).buffer).toString('base64'),
-  }));
-  return JSON.stringify({ due, tests, flights: packed });
-}
+type Plan = Omit<Control, 'turn' | 'flights'>;
 
 /** @throws TypeError for an item that is not of this form */
-function toControl({ turn, plan_text: plan, wants }: Item): Control {
-  const said = plan?.S === undefined ? undefined : (JSON.parse(plan.S) as PackedPlan);
+function toControl({ turn, plan_text: plan, flights }: Item): Control {
+  const said = plan?.S === undefined ? undefined : (JSON.parse(plan.S) as Partial<Plan>);
   const number = Number(turn?.N ?? 0);
   if (!Number.isSafeInteger(number)) throw new TypeError('not the control item of quotes');
-  return {
-    turn: number,
-    due: said?.due ?? noControl.due,
-    tests: said?.tests ?? noControl.tests,
-    flights: (said?.flights ?? []).map(({ marks, ...flight }) => {
-      const bytes = Buffer.from(marks, 'base64');
-      return {
-        ...flight,
-        marks: Array.from({ length: bytes.length / 2 }, (_, at) => bytes.readUInt16LE(2 * at)),
-      };
-    }),
-    wants: wants?.SS ?? [],
-  };
-}
-
-interface PackedPlan extends Omit<PlanText, 'flights'> {
-  readonly flights: readonly (Omit<Control['flights'][number], 'marks'> & { readonly marks: string })[];
+  // What an older version wrote has neither flights of this form nor a checkpoint.
+  const { due, tests, checkpoint } = { ...noControl, ...said };
+  return { turn: number, due, tests, checkpoint, flights: flights?.B ? unpackFlights(flights.B) : [] };
 }
 
 /** Undefined for the control item, and for what another version wrote. */

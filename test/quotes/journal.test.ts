@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import { defaultFigures, noControl, type QuoteStore } from '../../lib/gateway/quotes/index.ts';
 import { createJournal } from '../../lib/gateway/quotes/journal.ts';
 import { createMemoryQuoteStore } from '../../lib/gateway/quotes/memory-store.ts';
-import { answerEntry, turnAfter } from './quote-store.contract.ts';
+import { answerEntry, takeAfter } from './quote-store.contract.ts';
 
 function setUp() {
-  const memory = createMemoryQuoteStore();
-  const reads: (readonly [number | undefined, readonly number[]])[] = [];
   const state = { now: 1_795_239_000_000, away: false };
+  const memory = createMemoryQuoteStore(() => state.now);
+  const reads: (readonly [number | undefined, readonly number[]])[] = [];
   const store: QuoteStore = {
     ...memory,
     async read(after, missing) {
@@ -21,9 +21,13 @@ function setUp() {
   };
   const learnt: number[] = [];
   const runtime = { clock: () => state.now, sleep: async () => {}, random: () => 0.5 };
-  const journal = createJournal(store, runtime, defaultFigures, ({ turn }) => learnt.push(turn));
+  const loaded: number[] = [];
+  const journal = createJournal(store, runtime, defaultFigures, {
+    learn: ({ turn }) => learnt.push(turn),
+    load: ({ turn }) => loaded.push(turn),
+  });
   const takeTurns = async (count: number) => {
-    for (let turn = 1; turn <= count; turn++) await memory.take(turnAfter({ ...noControl, turn: turn - 1 }));
+    for (let turn = 0; turn < count; turn++) await takeAfter(memory, { ...noControl, turn });
   };
   const poll = async () => {
     state.now += 100;

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import {
+  type Checkpoint,
   type Control,
   type Entry,
-  mostWants,
   noControl,
   type QuoteStore,
 } from '../../lib/gateway/quotes/index.ts';
@@ -13,11 +13,11 @@ import {
 export const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** The turn after a control item, with nothing special about it. */
-export const turnAfter = ({ wants: _, ...control }: Control, takesWants: readonly string[] = []) => ({
-  ...control,
-  turn: control.turn + 1,
-  takesWants,
-});
+export const turnAfter = (control: Control): Control => ({ ...control, turn: control.turn + 1 });
+
+/** Takes it. */
+export const takeAfter = (store: QuoteStore, control: Control) =>
+  store.take(turnAfter(control), control.turn);
 
 export function answerEntry(turn: number, change: Partial<Entry> = {}): Entry {
   return {
@@ -54,44 +54,101 @@ export function quoteStoreContract(
       ...turnAfter(noControl),
       due: { refresh: 5.5, wanted: 6, test: 7 },
       tests: { left: 3.25, at: 9 },
-      flights: [{ turn: 1, at: 4.5, view: 'US_ETF+eo', marks: [0, 1, 255, 256, 65_535] }],
+      flights: [
+        { turn: 1, at: 4.5, view: 'US_ETF+eo', marks: [0, 1, 255, 256, 65_535] },
+        { turn: 1, at: 14, view: 'US_STOCK', marks: [] },
+        { turn: 1, at: 4, view: 'US_STOCK', marks: [7] },
+      ],
+      checkpoint: { turn: 1, at: 8.5, records: 12, gap: 4 },
     };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => store.take(first)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => store.take(first, 0)));
     const lost = answers.flatMap((answer) => (answer.taken ? [] : [answer.control]));
     assert.equal(lost.length, 7);
-    const { takesWants: _, ...expected } = first;
-    for (const control of lost) assert.deepEqual(control, { ...expected, wants: [] });
-    assert.deepEqual((await store.read(undefined, [])).control, { ...expected, wants: [] });
+    for (const control of lost) assert.deepEqual(control, first);
+    assert.deepEqual((await store.read(undefined, [])).control, first);
   });
 
   check('a turn that is not the next is refused', async (store) => {
-    assert.equal((await store.take({ ...turnAfter(noControl), turn: 2 })).taken, false);
-    assert.equal((await store.take(turnAfter(noControl))).taken, true);
-    assert.equal((await store.take(turnAfter(noControl))).taken, false);
-    assert.equal((await store.take({ ...turnAfter(noControl), turn: 3 })).taken, false);
-    assert.equal((await store.take({ ...turnAfter(noControl), turn: 2 })).taken, true);
+    const turn = (number: number): Control => ({ ...noControl, turn: number });
+    assert.equal((await store.take(turn(2), 1)).taken, false);
+    assert.equal((await store.take(turn(1), 0)).taken, true);
+    assert.equal((await store.take(turn(1), 0)).taken, false);
+    assert.equal((await store.take(turn(3), 2)).taken, false);
+    assert.equal((await store.take(turn(2), 1)).taken, true);
   });
 
-  check('wants add up, once each, and go with the turn that takes them', async (store) => {
-    await store.want(['a/US_STOCK/A', 'b/US_STOCK/A']);
-    const control = await store.want(['a/US_STOCK/A', 'a/US_STOCK+e/B/C', 'a/US_STOCK/A']);
-    assert.deepEqual([...control.wants].sort(), ['a/US_STOCK+e/B/C', 'a/US_STOCK/A', 'b/US_STOCK/A']);
-    assert.equal(control.turn, 0);
-    assert.equal((await store.take(turnAfter(noControl, ['a/US_STOCK/A', 'never/there/X']))).taken, true);
-    const { wants } = (await store.read(undefined, [])).control;
-    assert.deepEqual([...wants].sort(), ['a/US_STOCK+e/B/C', 'b/US_STOCK/A']);
-    const last = { ...turnAfter(noControl, wants), turn: 2 };
-    assert.equal((await store.take(last)).taken, true);
-    assert.deepEqual((await store.read(undefined, [])).control.wants, []);
+  check('several turns are taken at once', async (store) => {
+    const turn = (number: number): Control => ({ ...noControl, turn: number });
+    assert.equal((await store.take(turn(8), 0)).taken, true);
+    const lost = await store.take(turn(2), 1);
+    assert.deepEqual(lost, { taken: false, control: turn(8) });
+    assert.equal((await store.take(turn(9), 8)).taken, true);
   });
 
-  check('wants are bounded', async (store) => {
-    const keys = Array.from({ length: mostWants }, (_, index) => `a/US_STOCK/S${index}`);
-    await store.want(keys);
-    const control = await store.want(['b/US_STOCK/ONE_MORE']);
-    assert.equal(control.wants.length, mostWants);
-    assert.ok(!control.wants.includes('b/US_STOCK/ONE_MORE'));
+  check('misses are told to all, and read once each', async (store) => {
+    assert.deepEqual(await store.readMisses(), []);
+    await store.tellMisses([]);
+    await store.tellMisses(['a/US_STOCK/A', 'b/US_STOCK/A']);
+    await store.tellMisses(['a/US_STOCK/A', 'a/US_STOCK+e/B/C', 'a/US_STOCK/A']);
+    assert.deepEqual([...(await store.readMisses())].sort(), [
+      'a/US_STOCK+e/B/C',
+      'a/US_STOCK/A',
+      'b/US_STOCK/A',
+    ]);
   });
+
+  check('of very many misses the latest are read', async (store) => {
+    for (let index = 0; index < 600; index += 20)
+      await Promise.all(
+        Array.from({ length: 20 }, (_, at) => store.tellMisses([`a/US_STOCK/S${index + at}`])),
+      );
+    await store.tellMisses(['b/US_STOCK/LAST']);
+    const keys = await store.readMisses();
+    assert.ok(keys.length <= 600);
+    assert.ok(keys.includes('b/US_STOCK/LAST'));
+  });
+
+  check('starts are counted: one is few, and hundreds are many', async (store) => {
+    assert.ok((await store.countStart()) <= 1);
+    const counts = await Promise.all(Array.from({ length: 400 }, () => store.countStart()));
+    // The count is of a second, and the second may end in between.
+    assert.ok(Math.max(...counts) >= 100, `${Math.max(...counts)}`);
+    assert.ok(Math.max(...counts) <= 1600, `${Math.max(...counts)}`);
+  });
+
+  check('a checkpoint comes back as it was, each copy for itself', async (store) => {
+    const one = checkpoint({ turn: 3, unknown: [['US_STOCK', 'Z', 12.5]], failedTests: [['k1', 2.5]] });
+    assert.equal(await store.readCheckpoint(0), undefined);
+    await store.writeCheckpoint(0, one);
+    await store.writeCheckpoint(8, checkpoint({ turn: 2 }));
+    assert.deepEqual(plainCheckpoint(await store.readCheckpoint(0)), plainCheckpoint(one));
+    assert.equal((await store.readCheckpoint(8))?.turn, 2);
+    assert.equal(await store.readCheckpoint(1), undefined);
+    await store.writeCheckpoint(0, checkpoint({ turn: 9 }));
+    assert.equal((await store.readCheckpoint(0))?.turn, 9);
+  });
+
+  check(
+    'a checkpoint of more than an item holds comes back whole, and goes when a smaller one follows',
+    async (store) => {
+      const fetched = Array.from({ length: 12 }, (_, index) => ({
+        view: 'US_STOCK',
+        sentAt: 1_795_239_000_000 + index,
+        records: bulkyRecords(index, `P${index}-`),
+      }));
+      await store.writeCheckpoint(0, checkpoint({ turn: 5, fetched }));
+      const read = await store.readCheckpoint(0);
+      assert.equal(
+        read?.fetched.reduce((total, { records }) => total + records.size, 0),
+        1200,
+      );
+      await store.writeCheckpoint(0, checkpoint({ turn: 6 }));
+      assert.deepEqual(
+        plainCheckpoint(await store.readCheckpoint(0)),
+        plainCheckpoint(checkpoint({ turn: 6 })),
+      );
+    },
+  );
 
   check('an entry comes back as it was, to the last byte of each record', async (store) => {
     const says = { status: 417, errorCode: 'INVALID_SYMBOL', message: 'Symbol not known, Ä\n"X"' };
@@ -115,9 +172,8 @@ export function quoteStoreContract(
     ];
     let control = noControl;
     for (const entry of entries) {
-      const turn = turnAfter(control);
-      assert.equal((await store.take(turn)).taken, true);
-      control = { ...turn, wants: [] };
+      assert.equal((await takeAfter(store, control)).taken, true);
+      control = turnAfter(control);
       await store.write(entry);
     }
     const read = await store.read(0, []);
@@ -133,9 +189,8 @@ export function quoteStoreContract(
   check('entries that are late are found by their turn', async (store) => {
     let control = noControl;
     for (let turn = 1; turn <= 4; turn++) {
-      const next = turnAfter(control);
-      await store.take(next);
-      control = { ...next, wants: [] };
+      await takeAfter(store, control);
+      control = turnAfter(control);
     }
     await store.write(answerEntry(4));
     await store.write(answerEntry(2));
@@ -149,9 +204,8 @@ export function quoteStoreContract(
   check('more than one answer of the engine can hold is read to its end', async (store) => {
     let control = noControl;
     for (let turn = 1; turn <= 12; turn++) {
-      const next = turnAfter(control);
-      await store.take(next);
-      control = { ...next, wants: [] };
+      await takeAfter(store, control);
+      control = turnAfter(control);
       await store.write(answerEntry(turn, bulky(turn)));
     }
     const { entries, control: read } = await store.read(0, []);
@@ -164,7 +218,11 @@ export function quoteStoreContract(
 }
 
 /** Records that do not compress: about 130 kB. */
-function bulky(seed: number): Partial<Entry> {
+const bulky = (seed: number): Partial<Entry> => ({
+  outcome: { kind: 'answer', records: bulkyRecords(seed), unknown: [] },
+});
+
+function bulkyRecords(seed: number, prefix = 'S'): ReadonlyMap<string, Uint8Array> {
   const records = new Map<string, Uint8Array>();
   let state = seed;
   for (let index = 0; index < 100; index++) {
@@ -173,10 +231,45 @@ function bulky(seed: number): Partial<Entry> {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
       noise += state.toString(36);
     }
-    records.set(`S${index}`, bytes(`{"symbol":"S${index}","noise":"${noise}"}`));
+    const symbol = `${prefix}${index}`;
+    records.set(symbol, bytes(`{"symbol":"${symbol}","noise":"${noise}"}`));
   }
-  return { outcome: { kind: 'answer', records, unknown: [] } };
+  return records;
 }
+
+const checkpoint = (change: Partial<Checkpoint>): Checkpoint => ({
+  turn: 1,
+  at: 1_795_239_009_000,
+  fetched: [
+    {
+      view: 'US_STOCK',
+      sentAt: 1_795_239_000_000.5,
+      namesUnknown: true,
+      records: new Map([
+        ['AAPL', bytes('{ "symbol":"AAPL", "price":1.10, "name":"Zoë \\u2603" }')],
+        ['B', bytes('{"symbol":"B"}')],
+      ]),
+    },
+    { view: 'US_ETF+e', sentAt: 1_795_239_001_000, records: new Map([['B', bytes('{"symbol":"B","x":2}')]]) },
+  ],
+  demand: [
+    ['US_STOCK', 'AAPL', 3.5, 1_795_239_008_000],
+    ['US_ETF+e', 'B', 1, 1_795_239_009_000],
+  ],
+  unknown: [],
+  past: [[1_795_239_000_000.5, 'wanted', 'k1']],
+  failedTests: [],
+  ...change,
+});
+
+const plainCheckpoint = (one: Checkpoint | undefined) =>
+  one && {
+    ...one,
+    fetched: one.fetched.map(({ records, ...group }) => ({
+      ...group,
+      records: [...records].map(([symbol, record]) => [symbol, new TextDecoder().decode(record)]),
+    })),
+  };
 
 /** Bytes as text, and symbols in any order. */
 const plain = (entries: readonly Entry[]) =>

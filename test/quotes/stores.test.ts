@@ -51,7 +51,7 @@ let count = 0;
 /** A partition of its own for each test. */
 const partition = () => `test-${count++}`;
 
-quoteStoreContract('quotes in memory', createMemoryQuoteStore);
+quoteStoreContract('quotes in memory', () => createMemoryQuoteStore());
 quoteStoreContract(
   'quotes on DynamoDB',
   () => createDynamoQuoteStore({ client, tableName, partition: partition() }),

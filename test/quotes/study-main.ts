@@ -7,7 +7,7 @@
 import { createClients } from './world/load.ts';
 import { passThrough } from './world/pass-through.ts';
 import { report } from './world/report.ts';
-import { mixed, type Outage, outage, plain, poison, rareSymbols } from './world/scenarios.ts';
+import { mixed, type Outage, outage, plain, poison, rareSymbols, storm, stormAt } from './world/scenarios.ts';
 import type { Ages } from './world/study.ts';
 import { createRandom } from './world/virtual-time.ts';
 
@@ -63,6 +63,14 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
     const name = 'both stores away for three minutes, each instance has its share';
     return told(name, await outage(size, absences['both stores'], { from, forSeconds: 180 }));
   },
+  'storm-10000': async () =>
+    report('10,000 phones from cold', await storm({ warm: 0, clients: 10_000, seconds: 20 })),
+  'storm-1000': async () =>
+    report('1,000 phones from cold', await storm({ warm: 0, clients: 1000, seconds: 20 })),
+  'storm-500': async () =>
+    report('500 phones from cold', await storm({ warm: 0, clients: 500, seconds: 20 })),
+  'storm-open': async () =>
+    report('300 warm, then 10,000', await storm({ warm: 300, clients: 10_000, seconds: 20 }), stormAt),
   poison: async () => {
     const { clean, poisoned } = await poison(full, 62);
     return `${report('without poison', clean)}\n${report('one caller poisons', poisoned)}`;

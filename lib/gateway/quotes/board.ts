@@ -4,7 +4,14 @@ import { type Figures, minuteMs } from './figures.ts';
 import { createJunk, type Junk } from './junk.ts';
 import type { TurnPriority } from './ports.ts';
 import { Sheet } from './sheet.ts';
-import { type Entry, longestSymbol, type TurnKind, type UpstreamSays } from './store.ts';
+import {
+  type Checkpoint,
+  type Entry,
+  type Fetched,
+  longestSymbol,
+  type TurnKind,
+  type UpstreamSays,
+} from './store.ts';
 import { createSymbols, type Symbols, type Unknown } from './symbols.ts';
 
 interface Past {
@@ -13,11 +20,15 @@ interface Past {
   readonly caller: string | undefined;
 }
 
+/** How many unknown symbols a checkpoint tells of, the latest. */
+const mostUnknownKept = 300;
 /** How many unknown symbols that are asked for an entry tells again, for instances that are new. */
 const mostUnknownTold = 20;
 /** After so many failures in a row the upstream is down, until so long after the pause that follows. */
 const downAfter = 3;
 const downMs = 2000;
+/** So long after a test found no permission, tests come before refreshes. */
+const starvedMs = 2000;
 /** A view whose quotes were answered with nothing is not refreshed for so long. */
 const restMs = 5000;
 
@@ -33,6 +44,8 @@ export class Board {
   /** Unknown symbols that clients ask for here, by view and symbol, and when the journal last told of each. */
   readonly #askedUnknown = new Map<string, { view: string; symbol: string; toldAt: number }>();
   #notBefore = 0;
+  /** When a test that a client waits for last found no permission. */
+  #starvedAt = Number.NEGATIVE_INFINITY;
   readonly #permissionsFrom = new Map<`${TurnKind} ${TurnPriority}`, number>();
   #lastOutcome = { at: 0, failures: 0, downUntil: 0 };
 
@@ -89,10 +102,63 @@ export class Board {
     this.#count(entry, until + downMs);
   }
 
-  #pause({ kind, priority }: Entry, upstream: boolean, notBefore: number): void {
+  /** How many records are held, of all views. */
+  get records(): number {
+    let total = 0;
+    for (const { lines } of this.sheets.values()) total += lines.size;
+    return total;
+  }
+
+  /** Whether tests of symbols find no permission, so that a refresh would take the next one from them. */
+  isStarved(now: number): boolean {
+    return now - this.#starvedAt < starvedMs;
+  }
+
+  /** What an instance that begins has to know, of records that may still be served. */
+  checkpoint(turn: number, now: number): Checkpoint {
+    const fetched: Fetched[] = [];
+    const demand: Checkpoint['demand'][number][] = [];
+    const { hardBoundMs } = this.#figures;
+    for (const [view, sheet] of this.sheets) {
+      const byTime = new Map<number, Map<string, Uint8Array>>();
+      for (const { symbol, record, sentAt, demand: times, askedAt } of sheet.inUse(now)) {
+        if (now - sentAt > hardBoundMs) continue;
+        const records = byTime.get(sentAt) ?? new Map<string, Uint8Array>();
+        byTime.set(sentAt, records.set(symbol, record));
+        demand.push([view, symbol, times, askedAt]);
+      }
+      const { isNamed } = this.symbolsOf(view);
+      for (const [sentAt, records] of byTime)
+        fetched.push({ view, sentAt, records, ...(isNamed && { namesUnknown: true as const }) });
+    }
+    const unknown = [...this.#categories.values()].flatMap((one) => one.latestUnknown(mostUnknownKept, now));
+    const past = this.#lastMinute(now).map(({ at, kind, caller = '' }) => [at, kind, caller] as const);
+    return { turn, at: now, fetched, demand, unknown, past, failedTests: this.junk.tell(now) };
+  }
+
+  load({ fetched, demand, unknown, past, failedTests }: Checkpoint, now: number): void {
+    for (const { view, sentAt, records, namesUnknown } of fetched) {
+      const sheet = this.sheet(view);
+      for (const [symbol, record] of records) sheet.put(symbol, record, sentAt);
+      const outcome = { kind: 'answer', records, unknown: [] } as const;
+      const symbols = [...records.keys()];
+      const told = { turn: 0, kind: 'refresh', view, sentAt, symbols, outcome, asked: [] } as const;
+      this.#learnSymbols({ ...told, ...(namesUnknown && { namesUnknown }) }, now);
+    }
+    for (const [view, symbol, times, askedAt] of demand) this.sheet(view).expect(symbol, times, askedAt);
+    for (const [view, symbol, until] of unknown)
+      if (!this.sheet(view).lines.has(symbol)) this.symbolsOf(view).learnUnknown(symbol, view, until);
+    const latest = Math.max(0, ...this.#past.map(({ at }) => at));
+    for (const [at, kind, caller] of past)
+      if (at > latest) this.#past.push({ at, kind, caller: caller === '' ? undefined : caller });
+    this.junk.hear(failedTests, now);
+  }
+
+  #pause({ kind, priority, sentAt }: Entry, upstream: boolean, notBefore: number): void {
     if (upstream) this.#notBefore = Math.max(this.#notBefore, notBefore);
     // Who asks for another kind of turn waits longer, and who is more urgent is served all the same.
     const key = `${kind} ${priority ?? 'interactive'}` as const;
+    if (!upstream && key === 'test interactive') this.#starvedAt = Math.max(this.#starvedAt, sentAt);
     if (!upstream) this.#permissionsFrom.set(key, Math.max(this.#permissionsFrom.get(key) ?? 0, notBefore));
   }
 

@@ -8,7 +8,7 @@ import type { Board } from './board.ts';
 import type { Figures } from './figures.ts';
 import type { TurnPriority } from './ports.ts';
 import { type Line, markOf, type Sheet } from './sheet.ts';
-import { type Flight, type TurnKind, type Want, wantKey } from './store.ts';
+import type { Flight, TurnKind, Want } from './store.ts';
 
 export interface Plan {
   readonly kind: TurnKind;
@@ -27,6 +27,8 @@ export interface Situation {
   /** What is waited for, here and elsewhere. */
   readonly wants: readonly Want[];
   readonly now: number;
+  /** For whom calls are planned already that are made at the same time. */
+  readonly planned?: readonly (string | undefined)[];
 }
 
 /** A quote that is waited for counts as one of this age. */
@@ -116,7 +118,10 @@ export function planTest(situation: Situation): Plan | undefined {
   }
   const fewest = new Map<string, number>();
   for (const { caller } of calls.values())
-    if (!fewest.has(caller)) fewest.set(caller, board.turns('test', now, caller));
+    if (!fewest.has(caller)) {
+      const planned = situation.planned?.filter((one) => one === caller).length ?? 0;
+      fewest.set(caller, board.turns('test', now, caller) + planned);
+    }
   const [best] = [...calls.values()]
     .filter(({ caller }) => !board.junk.isSpent(caller, now))
     .sort(
@@ -152,15 +157,6 @@ export function priorityOf(plan: Plan, { wants }: Situation, byEvents: boolean):
   if (served.some((want) => !want.byEvents)) return 'interactive';
   if (served.length > 0) return 'events';
   return byEvents ? 'background' : 'interactive';
-}
-
-/** The wants that a plan takes along, and those that need nobody to ask, as keys. */
-export function wantsOf(plan: Plan, { board, wants, now }: Situation): string[] {
-  const asked = new Set(plan.symbols);
-  return wants.flatMap((want) => {
-    const isTaken = want.view === plan.view && asked.has(want.symbol);
-    return isTaken || board.unknown(want.view, want.symbol, now) ? [wantKey(want)] : [];
-  });
 }
 
 /** Of the wants those that may go along with others, by view; not what is under way already. */

@@ -42,6 +42,13 @@ export interface Figures {
   /** Quotes, and unknown symbols, that an instance keeps. */
   readonly mostLines: number;
   readonly mostUnknown: number;
+  /**
+   * Instances that may begin in a second before that counts as a storm. In a storm an instance that begins reads
+   * a copy of the checkpoint and nothing else, and does not wait for what it misses.
+   */
+  readonly calmStarts: number;
+  /** A checkpoint is written after so many turns at most. */
+  readonly checkpointTurns: number;
 }
 
 export const defaultFigures: Figures = {
@@ -65,6 +72,8 @@ export const defaultFigures: Figures = {
   forgivenPerMinute: 8,
   mostLines: 20_000,
   mostUnknown: 10_000,
+  calmStarts: 32,
+  checkpointTurns: 40,
 };
 
 /**
@@ -76,6 +85,17 @@ export const coalesceMs = { many: 20, few: 150 } as const;
 export const flightMs = 1500;
 /** An entry may be so much later than the upstream's answer could be. */
 export const entrySlackMs = 1000;
+/**
+ * After so long without a look an instance begins again: ten entries of the journal, at 206 ms each, cost as much
+ * as a checkpoint of a thousand symbols.
+ */
+export const rejoinMs = 2000;
+/** A checkpoint at least so often while turns are taken; in a storm, where many read it and nothing else, more often. */
+export const checkpointMs = { calm: 10_000, storm: 1500 } as const;
+/** A copy of the checkpoint that is so young need not be the last one: what it lacks comes again within seconds. */
+export const copyMs = 8000;
+/** How long an instance that began in a storm, or was throttled, keeps requests from waiting in it. */
+export const crowdedMs = 2000;
 /** What was read less than this ago is what the store says now. */
 export const currentMs = 15;
 export const minuteMs = 60_000;

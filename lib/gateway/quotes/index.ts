@@ -20,14 +20,16 @@ export {
   type QuotesOptions,
 } from './quotes.ts';
 export {
+  type Checkpoint,
   type Control,
+  checkpointCopies,
   type Entry,
+  type Fetched,
   type Flight,
-  mostWants,
+  missMs,
   noControl,
   type QuoteStore,
   type StoreNews,
-  type Turn,
   type TurnKind,
   type TurnOutcome,
   type UpstreamSays,

@@ -12,6 +12,8 @@ import type { Entry } from './store.ts';
 export interface Junk {
   /** @param isOfNobody whether what failed in it is not the caller's fault */
   learn(entry: Entry, isOfNobody?: boolean): void;
+  /** Takes in accounts that another instance told of. */
+  hear(told: NonNullable<Entry['failedTests']>, at: number): void;
   /** Whether a caller may have no more symbols tested for now. */
   isSpent(caller: string, now: number): boolean;
   /** The accounts that an entry tells of. */
@@ -44,10 +46,15 @@ export function createJunk({ failuresPerCaller, forgivenPerMinute }: JunkFigures
     accounts.set(caller, { level: Math.max(-mostMerit * failuresPerCaller, level), at });
   }
 
+  function hear(told: NonNullable<Entry['failedTests']>, at: number): void {
+    for (const [caller, level] of told)
+      if (level > levelOf(caller, at)) set(caller, level, Math.max(at, accounts.get(caller)?.at ?? 0));
+  }
+
   return {
+    hear,
     learn({ kind, caller, outcome, sentAt, failedTests = [] }, isOfNobody = false) {
-      for (const [told, level] of failedTests)
-        if (level > levelOf(told, sentAt)) set(told, level, Math.max(sentAt, accounts.get(told)?.at ?? 0));
+      hear(failedTests, sentAt);
       if (kind !== 'test' || caller === undefined || isOfNobody) return;
       const isAnswer = outcome.kind === 'answer';
       const failed = outcome.kind === 'rejected' || (isAnswer && outcome.unknown.length > 0) ? 1 : 0;

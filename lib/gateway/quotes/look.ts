@@ -54,13 +54,19 @@ export function outcomeOf(
     now,
     isSpent,
     testDueAt,
-  }: Ground & { readonly isSpent: boolean; readonly testDueAt: number },
+    retryAfterMs,
+  }: Ground & { readonly isSpent: boolean; readonly testDueAt: number; readonly retryAfterMs: number },
 ): QuoteOutcome {
   const denied = board.denial(view.id, now);
   if (denied && missing.length > 0) return { kind: 'refused', says: denied };
   if (missing.length > 0) {
-    const retryAfterMs = Math.max(1000, testDueAt - now);
-    return { kind: 'unavailable', known: [...found, ...older], missing, retryAfterMs, isSpent };
+    return {
+      kind: 'unavailable',
+      known: [...found, ...older],
+      missing,
+      retryAfterMs: Math.max(retryAfterMs, testDueAt - now),
+      isSpent,
+    };
   }
   if (unknown.length > 0 && unknown.length === symbols.length) {
     const says = unknown.map((symbol) => board.unknown(view.id, symbol, now)?.says).find((one) => one);

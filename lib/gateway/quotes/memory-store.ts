@@ -1,13 +1,17 @@
 /** A quote store for one process: the local run, and tests. */
 
-import { type Control, type Entry, mostWants, noControl, type QuoteStore } from './store.ts';
+import { type Checkpoint, type Control, type Entry, missMs, noControl, type QuoteStore } from './store.ts';
 
-/** Far more turns than anybody looks back. */
+/** Far more turns than any instance looks back. */
 const keptTurns = 1024;
+const mostMisses = 500;
 
-export function createMemoryQuoteStore(): QuoteStore {
+export function createMemoryQuoteStore(clock: () => number = Date.now): QuoteStore {
   let control: Control = noControl;
   const entries = new Map<number, Entry>();
+  const checkpoints = new Map<number, Checkpoint>();
+  let starts = { second: 0, count: 0 };
+  let misses: { readonly at: number; readonly keys: readonly string[] }[] = [];
   return {
     async read(after, missing) {
       const found: Entry[] = [];
@@ -22,20 +26,33 @@ export function createMemoryQuoteStore(): QuoteStore {
         }
       return { control, entries: found };
     },
-    async take({ takesWants, ...next }) {
-      if (control.turn !== next.turn - 1) return { taken: false, control };
-      const taken = new Set(takesWants);
-      control = { ...next, wants: control.wants.filter((key) => !taken.has(key)) };
+    async take(next, after) {
+      if (control.turn !== after) return { taken: false, control };
+      control = next;
       return { taken: true };
-    },
-    async want(keys) {
-      const wants = new Set([...control.wants, ...keys]);
-      if (control.wants.length < mostWants) control = { ...control, wants: [...wants] };
-      return control;
     },
     async write(entry) {
       entries.set(entry.turn, entry);
       entries.delete(entry.turn - keptTurns);
+    },
+    async countStart() {
+      const second = Math.floor(clock() / 1000);
+      starts = second === starts.second ? { second, count: starts.count + 1 } : { second, count: 1 };
+      return starts.count;
+    },
+    async readCheckpoint(copy) {
+      return checkpoints.get(copy);
+    },
+    async writeCheckpoint(copy, checkpoint) {
+      checkpoints.set(copy, checkpoint);
+    },
+    async tellMisses(keys) {
+      misses = [...misses.slice(1 - mostMisses), { at: clock(), keys }];
+    },
+    async readMisses() {
+      const since = clock() - missMs;
+      misses = misses.filter(({ at }) => at > since);
+      return [...new Set(misses.flatMap(({ keys }) => keys))];
     },
   };
 }

@@ -6,14 +6,14 @@
 
 import { Board } from './board.ts';
 import type { Quotes } from './calls.ts';
+import { createContention } from './contention.ts';
 import { defaultFigures, type Figures, minuteMs } from './figures.ts';
 import { textHash } from './hash.ts';
 import { createJournal } from './journal.ts';
 import { type Looked, look, outcomeOf } from './look.ts';
 import type { AskUpstream, Permissions, Runtime, TurnPriority } from './ports.ts';
 import { markOf } from './sheet.ts';
-import { createShyness } from './shyness.ts';
-import { mostWants, type QuoteStore, type TurnKind, type Want, wantKey } from './store.ts';
+import { type QuoteStore, type TurnKind, type Want, wantKey } from './store.ts';
 import { createTurns, type Taker } from './turns.ts';
 
 export interface QuotesOptions extends Partial<Runtime> {
@@ -35,10 +35,22 @@ const aloneWaitMs = 100;
 const firstNapMs = 30;
 const longestNapMs = 250;
 const helpAfterMs = 60;
+/** What a request that got nothing is told to wait, at least. */
+const minRetryMs = 1000;
 const anybody = '';
 
 /** What a request that waits did last: `asked` when it was this one that asked the upstream. */
-type Step = 'looked' | 'asked' | 'waited';
+type Step = 'looked' | 'asked' | 'waited' | 'left';
+
+/** One request that looks for what is missing. */
+interface Seeker {
+  readonly napMs: number;
+  /** Whether the step before was a look into the journal: then this one is another. */
+  readonly hasLooked: boolean;
+  readonly taker: Taker;
+  /** What it has told others that it misses, by `wantKey`. */
+  readonly told: Set<string>;
+}
 
 export function createQuotes(options: QuotesOptions): Quotes {
   const figures: Figures = { ...defaultFigures, ...options.figures };
@@ -50,9 +62,9 @@ export function createQuotes(options: QuotesOptions): Quotes {
   const { clock, sleep, random } = runtime;
   const { store } = options;
   const board = new Board(figures);
-  const journal = createJournal(store, runtime, figures, (entry, now) => board.learn(entry, now));
+  const journal = createJournal(store, runtime, figures, board);
   const turns = createTurns({ ...options, runtime }, journal, board, figures);
-  const shyness = createShyness(random);
+  const contention = createContention(random);
   let refreshing = false;
 
   /** Brings the memory up to date, and refreshes if it is time and nobody here does already. */
@@ -63,7 +75,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     try {
       // What is due may be somebody else's by now.
       if (!journal.isCurrent(clock())) await journal.poll();
-      if (isRefreshDue(taker)) shyness.heed(await turns.take('refresh', [], taker));
+      if (isRefreshDue(taker)) contention.heed(await turns.take('refresh', [], taker));
     } finally {
       refreshing = false;
     }
@@ -74,7 +86,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     const due = byEvents
       ? dueAt('refresh', 'background') + 2 * figures.paceMs
       : dueAt('refresh', 'interactive');
-    return clock() >= due + shyness.of(journal.control.turn);
+    return clock() >= due + contention.delayMs(journal.control.turn);
   }
 
   function dueAt(kind: TurnKind, priority: TurnPriority): number {
@@ -100,15 +112,8 @@ export function createQuotes(options: QuotesOptions): Quotes {
     Math.min(dueAt('wanted', priority), dueAt('test', priority)) >= end &&
     journal.flights(clock()).length === 0;
 
-  /**
-   * One step towards what is missing.
-   *
-   * @param hasLooked whether the step before was a look into the journal: then this one is another
-   */
-  async function seek(
-    wants: readonly Want[],
-    { napMs, hasLooked, taker }: { napMs: number; hasLooked: boolean; taker: Taker },
-  ): Promise<Step> {
+  /** One step towards what is missing. */
+  async function seek(wants: readonly Want[], { napMs, hasLooked, taker, told }: Seeker): Promise<Step> {
     if (!hasLooked && !journal.isCurrent(clock()) && !journal.isAway(clock())) {
       await journal.poll();
       return 'looked';
@@ -121,34 +126,46 @@ export function createQuotes(options: QuotesOptions): Quotes {
       ({ view, symbol }) =>
         !flights.some((flight) => flight.view === view && flight.marks.includes(markOf(symbol))),
     );
+    if (open.length > 0 && (await journal.catchUp(board.records))) return 'looked';
+    const isCrowded = journal.isCrowded(now);
     // An upstream that may be down is asked by one at a time.
-    if (open.length === 0 || (board.isDoubtful && flights.length > 0)) {
-      await sleep(napMs * (0.5 + random()));
-      return 'waited';
-    }
+    if (open.length === 0 || (board.isDoubtful && flights.length > 0))
+      return isCrowded ? 'left' : nap(napMs * (0.5 + random()));
     const isProven = ({ view, symbol }: Want) => board.symbolsOf(view).isProven(symbol, view);
     const kind = open.some(isProven) ? 'wanted' : 'test';
-    const said = new Set(journal.control.wants);
-    const unsaid = open.map(wantKey).filter((key) => !said.has(key));
-    // Of many who wait for the same, those who come anew go on; the others help if nobody does.
-    const patience = unsaid.length > 0 && napMs === firstNapMs ? 0 : helpAfterMs * (1 + random());
-    if (now >= dueAt(kind, priority) + patience && deadline - now >= leastTurnMs) {
+    // What is only older than wished for is there for the others.
+    const untold = open
+      .filter(({ view, symbol }) => !board.sheet(view).lines.has(symbol))
+      .map(wantKey)
+      .filter((key) => !told.has(key));
+    // Of many that wait for the same, those that come anew go on; the others help if no other does.
+    const patience = untold.length > 0 && napMs === firstNapMs ? 0 : helpAfterMs * (1 + random());
+    const isDue = now >= dueAt(kind, priority) + (isCrowded ? 0 : patience);
+    const mayTry = !isCrowded || contention.mayTry(journal.starts);
+    if (isDue && deadline - now >= leastTurnMs && mayTry) {
       const taken = await turns.take(kind, open, taker);
+      contention.heed(taken);
+      if (taken === 'taken') return 'asked';
       // Idle: in another view it is under way already.
-      if (taken === 'idle') await sleep(napMs * (0.5 + random()));
-      return taken === 'taken' ? 'asked' : 'waited';
+      if (!isCrowded) return taken === 'idle' ? nap(napMs * (0.5 + random())) : 'waited';
     }
-    if (unsaid.length > 0 && said.size < mostWants && !journal.isAway(now)) {
+    if (untold.length > 0 && !journal.isAway(now))
       try {
-        journal.saw(await store.want(unsaid));
-      } catch {
-        journal.failed(clock());
+        await store.tellMisses(untold);
+        for (const key of untold) told.add(key);
+      } catch (cause) {
+        journal.failed(cause, clock());
       }
-    }
+    // A request that waits has its instance for itself, and there are not enough of them for all.
+    if (isCrowded) return 'left';
     // Not all at the same moment: the first takes what the others want along.
     const pause =
       Math.min(Math.max(patience, dueAt(kind, priority) - clock() + patience), napMs) + random() * 10;
-    await sleep(Math.min(pause, Math.max(1, deadline - now)));
+    return nap(Math.min(pause, Math.max(1, deadline - now)));
+  }
+
+  async function nap(ms: number): Promise<'waited'> {
+    await sleep(ms);
     return 'waited';
   }
 
@@ -172,6 +189,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       let own = false;
       let step: Step | undefined;
       let napMs = firstNapMs;
+      const told = new Set<string>();
       while (!call.onlyIfCached && isWorthWaiting(looked, caller, isWish)) {
         const waitMs = journal.isAway(clock())
           ? aloneWaitMs
@@ -190,7 +208,9 @@ export function createQuotes(options: QuotesOptions): Quotes {
           symbol,
           ...(byEvents && { byEvents }),
         }));
-        step = await seek(wants, { napMs, hasLooked: step === 'looked', taker: { deadline, byEvents } });
+        const taker = { deadline, byEvents };
+        step = await seek(wants, { napMs, hasLooked: step === 'looked', taker, told });
+        if (step === 'left') break;
         own ||= step === 'asked';
         napMs = step === 'asked' ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);
         looked = look(call, arrived, { board, figures, now: clock() });
@@ -206,6 +226,8 @@ export function createQuotes(options: QuotesOptions): Quotes {
         now,
         isSpent: board.junk.isSpent(caller, now),
         testDueAt: dueAt('test', call.priority ?? 'interactive'),
+        // Those that are told to come again do not all come at once.
+        retryAfterMs: minRetryMs * (journal.isCrowded(now) ? 1 + Math.floor(2 * random()) : 1),
       });
     },
   };

@@ -81,6 +81,16 @@ export class Sheet {
     line.askedAt = Math.max(line.askedAt, at);
   }
 
+  /** A checkpoint says how much a symbol is in demand. */
+  expect(symbol: string, times: number, askedAt: number): void {
+    const line = this.lines.get(symbol);
+    if (!line) return;
+    line.demand = Math.max(line.demand, times);
+    // What is put counts as asked for at that moment; the checkpoint knows better.
+    line.askedAt = line.untold > 0 ? Math.max(line.askedAt, askedAt) : askedAt;
+    line.toldAt = Math.max(line.toldAt, askedAt);
+  }
+
   /** The next `most` to tell of: those of which the journal heard longest ago come first, so that nobody forgets them. */
   tell(most: number): readonly (readonly [symbol: string, times: number])[] {
     let lines = [...this.#untold];

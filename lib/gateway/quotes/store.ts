@@ -1,7 +1,8 @@
 /**
  * What all instances know of each other: one control item, which says whose turn it is, and a journal of what
- * came of each turn. Whoever takes a turn asks the upstream once and writes what it said; everybody else
- * reads it there.
+ * came of each turn. The instance that takes a turn asks the upstream once and writes what it said; all others
+ * read it there. An instance that begins reads a checkpoint, which holds what the journal led to: reading the
+ * journal instead would cost many times as much, and in a storm a thousand instances begin within a second.
  */
 
 import type { TurnPriority } from './ports.ts';
@@ -18,8 +19,16 @@ export interface Control {
   readonly tests: { readonly left: number; readonly at: number };
   /** Turns whose outcome was not known to whoever took the last one. */
   readonly flights: readonly Flight[];
-  /** Quotes that somebody waits for, by `wantKey`, until a turn takes them along. */
-  readonly wants: readonly string[];
+  readonly checkpoint: CheckpointMark;
+}
+
+/** The last checkpoint: with which turn and when it was made, and after how many turns the next is due. */
+export interface CheckpointMark {
+  readonly turn: number;
+  readonly at: number;
+  /** How many it held, about. */
+  readonly records: number;
+  readonly gap: number;
 }
 
 export interface Flight {
@@ -37,14 +46,8 @@ export const noControl: Control = {
   // All of them: nobody tested anything before.
   tests: { left: Number.MAX_SAFE_INTEGER, at: 0 },
   flights: [],
-  wants: [],
+  checkpoint: { turn: 0, at: 0, records: 0, gap: 1 },
 };
-
-/** What becomes of the control item when a turn is taken. */
-export interface Turn extends Omit<Control, 'wants'> {
-  /** Wants that the turn takes along. */
-  readonly takesWants: readonly string[];
-}
 
 /** The upstream's own words when it refused. */
 export interface UpstreamSays {
@@ -93,6 +96,28 @@ export interface Entry {
   readonly namesUnknown?: true;
   /** Which callers' tests failed lately, and how many of them are not forgiven yet. */
   readonly failedTests?: readonly (readonly [caller: string, level: number])[];
+  /** A short name of the instance that wrote it. */
+  readonly by?: string;
+}
+
+/** What an instance knows, for those that begin. */
+export interface Checkpoint {
+  /** All entries up to this turn are in it. */
+  readonly turn: number;
+  /** When it was made, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly fetched: readonly Fetched[];
+  /** How much each symbol is in demand, and when a client last asked for it. */
+  readonly demand: readonly (readonly [view: string, symbol: string, times: number, askedAt: number])[];
+  readonly unknown: readonly (readonly [view: string, symbol: string, until: number])[];
+  /** Turns of the last minute. */
+  readonly past: readonly (readonly [at: number, kind: TurnKind, caller: string])[];
+  readonly failedTests: readonly (readonly [caller: string, level: number])[];
+}
+
+/** Records of one view that are of the same moment. */
+export interface Fetched extends Pick<Entry, 'view' | 'sentAt' | 'namesUnknown'> {
+  readonly records: ReadonlyMap<string, Uint8Array>;
 }
 
 export interface StoreNews {
@@ -101,8 +126,11 @@ export interface StoreNews {
 }
 
 /**
- * Port. Rejects when the store cannot be asked or takes too long; it never hangs. What `read` gives may be
- * some milliseconds behind; `take` and `want` decide on what is.
+ * Port. Rejects with `StoreThrottled` when the store wants fewer requests, with anything else when it cannot be
+ * asked or takes too long; it never hangs. What is read may be some milliseconds behind; `take` decides on what is.
+ *
+ * The control item and the journal may share a partition of the store. Checkpoint copies, counts of starts and
+ * misses must be spread over others, because in a storm each instance reads or writes one of them.
  */
 export interface QuoteStore {
   /**
@@ -110,16 +138,32 @@ export interface QuoteStore {
    * `missing`, as far as they exist by now.
    */
   read(after: number | undefined, missing: readonly number[]): Promise<StoreNews>;
-  /** Succeeds for one of those who want the same turn; the others get the control item as it is. */
-  take(turn: Turn): Promise<{ readonly taken: true } | { readonly taken: false; readonly control: Control }>;
-  /** Adds to the wants, as long as they stay below `mostWants`; what is there already is no failure. */
-  want(keys: readonly string[]): Promise<Control>;
+  /**
+   * Takes the turns after `after` up to that of the new control item. Succeeds for one of those that try the same;
+   * the others get the control item as it is.
+   */
+  take(
+    next: Control,
+    after: number,
+  ): Promise<{ readonly taken: true } | { readonly taken: false; readonly control: Control }>;
   /** Entries may be dropped a few minutes after they were written. */
   write(entry: Entry): Promise<void>;
+  /** Counts an instance that begins, or begins again, and gives about how many did in this second. */
+  countStart(): Promise<number>;
+  /** @param copy 0 is the one that the holders of turns write; 1 to `checkpointCopies` are copies of it */
+  readCheckpoint(copy: number): Promise<Checkpoint | undefined>;
+  writeCheckpoint(copy: number, checkpoint: Checkpoint): Promise<void>;
+  /** Tells what a request misses, by `wantKey`, to those that take turns in the next seconds. */
+  tellMisses(keys: readonly string[]): Promise<void>;
+  /** What was told in the last `missMs`; of very much only the latest. */
+  readMisses(): Promise<readonly string[]>;
 }
 
-/** Keeps the control item small: every write of it is paid for by its size. */
-export const mostWants = 300;
+/** Partitions that instances which begin in a storm read from: at 7.5 units each for 1,000 symbols, eight serve 3,000 a second. */
+export const checkpointCopies = 8;
+
+/** A client that was told to come again tells anew what it misses. */
+export const missMs = 2000;
 
 /** Longer ones are no symbols of anything; they are answered as unknown without asking anybody. */
 export const longestSymbol = 32;

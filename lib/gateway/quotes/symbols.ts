@@ -66,6 +66,11 @@ export interface Symbols {
    */
   learn(entry: Entry, now: number, served: Served): readonly string[];
   learnUnknown(symbol: string, view: string, until: number): void;
+  /** The latest that are unknown, to tell of. */
+  latestUnknown(
+    most: number,
+    now: number,
+  ): readonly (readonly [view: string, symbol: string, until: number])[];
 }
 
 export function createSymbols(mostProven: number, mostUnknown: number, unknownMs: number): Symbols {
@@ -254,6 +259,14 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     learnUnknown(symbol, view, until) {
       if (!unknown.get(symbol)?.has(view)) refute(symbol, { view, until });
     },
+    latestUnknown: (most, now) =>
+      [...unknown]
+        .slice(-most)
+        .flatMap(([symbol, views]) =>
+          [...views.values()].flatMap(({ view, until, isFirst }) =>
+            until > now && !isFirst ? [[view, symbol, until] as const] : [],
+          ),
+        ),
   };
 }
 

@@ -3,26 +3,21 @@
  * upstream once and writes into the journal what came of it, so that all others have it too.
  */
 
+import { StoreThrottled } from '../../store-throttled.ts';
 import type { Board } from './board.ts';
-import {
-  type Plan,
-  planRefresh,
-  planTest,
-  planWanted,
-  priorityOf,
-  type Situation,
-  wantsOf,
-} from './choose.ts';
-import { coalesceMs, type Figures, minuteMs } from './figures.ts';
+import { type Plan, planRefresh, planTest, planWanted, priorityOf, type Situation } from './choose.ts';
+import { checkpointMs, coalesceMs, type Figures, minuteMs } from './figures.ts';
 import type { Journal } from './journal.ts';
 import type { AskUpstream, Permissions, Runtime, TurnPriority, UpstreamAnswer } from './ports.ts';
 import { cutRecords } from './records.ts';
 import { markOf } from './sheet.ts';
 import {
+  type CheckpointMark,
+  type Control,
   type Entry,
+  type Flight,
   type QuoteStore,
   readWant,
-  type Turn,
   type TurnKind,
   type TurnOutcome,
   type Want,
@@ -53,6 +48,14 @@ export interface Turns {
   take(kind: TurnKind, own: readonly Want[], taker: Taker): Promise<Taken>;
 }
 
+/** Calls that one instance makes at the same time. */
+const mostAtOnce = 8;
+const flightOf = (turn: number, { view, symbols }: Plan, now: number): Flight => ({
+  turn,
+  at: now,
+  view,
+  marks: symbols.map(markOf),
+});
 const planners = { refresh: planRefresh, wanted: planWanted, test: planTest } as const;
 /** How many symbols of each view an entry tells the demand of. */
 const mostTold = 100;
@@ -68,25 +71,72 @@ const longestPauseMs = 1000;
 const deniedMs = 30_000;
 /** Without permissions nobody asks again for so long. */
 const brokenMs = 1000;
+/** An outcome that the store throttles is written again, so often and after such pauses: others wait for it. */
+const writePausesMs = [20, 60, 180] as const;
 
 export function createTurns(ports: TurnPorts, journal: Journal, board: Board, figures: Figures): Turns {
   const { store, permissions, upstream, runtime } = ports;
-  const { clock } = runtime;
+  const { clock, sleep, random } = runtime;
+  const by = Math.floor(random() * 2 ** 24).toString(36);
 
   async function take(kind: TurnKind, own: readonly Want[], { deadline, byEvents }: Taker): Promise<Taken> {
+    const isStarved = kind === 'refresh' && board.isStarved(clock());
+    // Where nothing is missing, a refresh need not look for it.
+    const isCalm = kind === 'refresh' && !isStarved && !journal.isCrowded(clock());
+    const told = isCalm ? [] : await missesOfOthers();
     const now = clock();
-    const wants = [...journal.control.wants.map(readWant), ...own];
+    const wants = [...told.filter((want) => !isServed(want, now)), ...own];
     const situation: Situation = { board, figures, flights: journal.flights(now), wants, now };
-    const plan = planners[kind](situation);
-    if (!plan) return 'idle';
-    const priority = priorityOf(plan, situation, byEvents);
+    // What nobody has yet comes before what is only older.
+    const instead = isStarved ? planTest(situation) : undefined;
+    const plans = instead ? [instead] : planAll(kind, situation);
+    if (plans.length === 0) return 'idle';
+    const calls = plans.map((plan) => ({ plan, priority: priorityOf(plan, situation, byEvents) }));
     // A test in a refresh's place is paced like one: it takes nothing from those who bring new symbols.
-    const turn = await claim({ ...plan, kind }, situation, priority);
-    if (turn === undefined) return 'lost';
+    const claimed = await claim(kind, calls, situation);
+    if (claimed === undefined) return 'lost';
+    const said = [...knownUnknown(situation), ...board.tellUnknown(now)];
+    await Promise.all(
+      calls.map(({ plan, priority }, index) => {
+        const turn = claimed.first === 0 ? 0 : claimed.first + index;
+        return carryOut(turn, plan, priority, { deadline, now, unknown: index === 0 ? said : [] });
+      }),
+    );
+    if (claimed.writesCheckpoint) await writeCheckpoint();
+    return 'taken';
+  }
+
+  /** As many calls at once as are needed, each with other symbols; only what is waited for is worth more than one. */
+  function planAll(kind: TurnKind, situation: Situation): readonly Plan[] {
+    const plans: Plan[] = [];
+    const flights = [...situation.flights];
+    const { tests } = journal.control;
+    const most = kind === 'refresh' ? 1 : kind === 'test' ? Math.min(mostAtOnce, tests.left) : mostAtOnce;
+    do {
+      const callers = plans.map(({ caller }) => caller);
+      const plan = planners[kind]({ ...situation, flights, planned: callers });
+      if (!plan || (plans.length > 0 && plan.symbols.length < manyLeft / 2)) break;
+      plans.push(plan);
+      flights.push(flightOf(0, plan, situation.now));
+    } while (plans.length < most);
+    return plans;
+  }
+
+  async function carryOut(
+    turn: number,
+    plan: Plan,
+    priority: TurnPriority,
+    {
+      deadline,
+      now,
+      unknown,
+    }: Pick<Taker, 'deadline'> & { now: number; unknown: NonNullable<Entry['unknown']> },
+  ): Promise<void> {
     const waitMs = turn === 0 ? 0 : permissionMs(plan.kind, priority);
     const { sentAt, outcome } = await askOnce(plan, deadline, { priority, waitMs });
     const entry: Entry = {
       turn,
+      by,
       kind: plan.kind,
       view: plan.view,
       sentAt,
@@ -97,54 +147,105 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       ...(priority !== 'interactive' && { priority }),
       ...(board.symbolsOf(plan.view).isNamed && { namesUnknown: true }),
       failedTests: board.junk.tell(now),
-      unknown: [...knownUnknown(situation), ...board.tellUnknown(situation.now)],
+      unknown,
       asked: [...board.sheets].flatMap(([view, sheet]) =>
         sheet.tell(mostTold).map(([symbol, times]) => [view, symbol, times] as const),
       ),
     };
     journal.sawOwn(entry);
-    if (turn > 0) await store.write(entry).catch(() => journal.failed(clock()));
-    return 'taken';
+    if (turn > 0) await writeSurely(entry).catch((cause) => journal.failed(cause, clock()));
   }
 
-  /** The number of the turn; 0 when there is no store to ask, undefined when somebody else has it. */
+  /** What other requests miss, together with a look at the journal: both are as of now. */
+  async function missesOfOthers(): Promise<readonly Want[]> {
+    if (journal.isAway(clock())) return [];
+    const isCurrent = journal.isCurrent(clock());
+    const [keys] = await Promise.all([
+      store.readMisses().catch((cause: unknown): readonly string[] => {
+        journal.failed(cause, clock());
+        return [];
+      }),
+      isCurrent ? undefined : journal.poll(),
+    ]);
+    return keys.map(readWant);
+  }
+
+  /** Whether it is there: then the instance that told it is behind, and will read it. */
+  function isServed({ view, symbol }: Want, now: number): boolean {
+    const line = board.sheet(view).lines.get(symbol);
+    return line !== undefined && now - line.sentAt < figures.hardBoundMs;
+  }
+
+  async function writeCheckpoint(): Promise<void> {
+    const now = clock();
+    await store
+      .writeCheckpoint(0, board.checkpoint(journal.readUpTo(now), now))
+      .catch((cause) => journal.failed(cause, now));
+  }
+
+  async function writeSurely(entry: Entry): Promise<void> {
+    for (const pauseMs of writePausesMs)
+      try {
+        return await store.write(entry);
+      } catch (cause) {
+        if (!(cause instanceof StoreThrottled)) throw cause;
+        await sleep(pauseMs * (0.5 + random()));
+      }
+    return store.write(entry);
+  }
+
+  /** The number of the first turn is 0 when there is no store to ask; undefined when another instance has it. */
   async function claim(
-    plan: Plan,
-    situation: Situation,
-    priority: TurnPriority,
-  ): Promise<number | undefined> {
-    if (journal.isAway(situation.now)) return 0;
-    const turn = journal.control.turn + 1;
-    const next: Turn = {
+    kind: TurnKind,
+    calls: readonly { readonly plan: Plan; readonly priority: TurnPriority }[],
+    { flights, now }: Situation,
+  ): Promise<{ readonly first: number; readonly writesCheckpoint: boolean } | undefined> {
+    const alone = { first: 0, writesCheckpoint: false };
+    if (journal.isAway(now)) return alone;
+    const { turn: after, checkpoint } = journal.control;
+    const turn = after + calls.length;
+    const writesCheckpoint = journal.isComplete && isCheckpointDue(turn, now);
+    const next: Control = {
       turn,
-      ...pacedAfter(plan, situation.now, priority),
-      flights: [
-        ...situation.flights,
-        { turn, at: situation.now, view: plan.view, marks: plan.symbols.map(markOf) },
-      ],
-      takesWants: wantsOf(plan, situation),
+      ...pacedAfter(kind, calls.length, calls.at(-1)!, now),
+      flights: [...flights, ...calls.map(({ plan }, index) => flightOf(after + 1 + index, plan, now))],
+      checkpoint: writesCheckpoint ? checkpointAfter(turn, now) : checkpoint,
     };
     try {
-      const answer = await store.take(next);
+      const answer = await store.take(next, after);
       if (!answer.taken) {
         journal.lostTo(answer.control);
         return undefined;
       }
-      const taken = new Set(next.takesWants);
-      journal.saw({ ...next, wants: journal.control.wants.filter((key) => !taken.has(key)) });
-      return turn;
-    } catch {
-      journal.failed(clock());
-      return 0;
+      journal.saw(next);
+      return { first: after + 1, writesCheckpoint };
+    } catch (cause) {
+      journal.failed(cause, clock());
+      // A store that throttles is there: another instance may have the turn, and nobody is alone.
+      return cause instanceof StoreThrottled ? undefined : alone;
     }
   }
 
-  /** When the next turns are due, once one of this kind is taken. */
+  function isCheckpointDue(turn: number, now: number): boolean {
+    const { checkpoint } = journal.control;
+    const everyMs = journal.isCrowded(now) ? checkpointMs.storm : checkpointMs.calm;
+    return turn >= checkpoint.turn + checkpoint.gap || now - checkpoint.at >= everyMs;
+  }
+
+  /** After a pause there is little to tell, and many may begin: at first each turn tells it, then ever fewer. */
+  function checkpointAfter(turn: number, now: number): CheckpointMark {
+    const { at, gap } = journal.control.checkpoint;
+    const next = now - at > 2 * checkpointMs.calm ? 1 : Math.min(figures.checkpointTurns, 2 * gap);
+    return { turn, at: now, records: board.records, gap: next };
+  }
+
+  /** When the next turns are due, once so many of this kind are taken. */
   function pacedAfter(
-    { kind, left = 0 }: Plan,
+    kind: TurnKind,
+    count: number,
+    { plan: { left = 0 }, priority }: { readonly plan: Plan; readonly priority: TurnPriority },
     now: number,
-    priority: TurnPriority,
-  ): Pick<Turn, 'due' | 'tests'> {
+  ): Pick<Control, 'due' | 'tests'> {
     const { paceMs, testBurst, testsPerMinute } = figures;
     const { control } = journal;
     const due = { ...control.due };
@@ -163,7 +264,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     if (kind === 'test') {
       const msPerTest = minuteMs / testsPerMinute;
       const back = Math.max(0, now - tests.at) / msPerTest;
-      tests = { left: Math.min(testBurst, tests.left + back) - 1, at: now };
+      tests = { left: Math.min(testBurst, tests.left + back) - count, at: now };
       due.test = now + Math.max(soonMs, (1 - tests.left) * msPerTest);
     }
     return { due, tests };

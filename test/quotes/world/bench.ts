@@ -1,7 +1,12 @@
 /** A few instances, a store and an upstream on a virtual clock, for single requests. */
 
 import assert from 'node:assert/strict';
-import { packEntry, unpackEntry } from '../../../functions/aws/quote-items.ts';
+import {
+  packCheckpoint,
+  packEntry,
+  unpackCheckpoint,
+  unpackEntry,
+} from '../../../functions/aws/quote-items.ts';
 import type { Figures } from '../../../lib/gateway/quotes/figures.ts';
 import { createMemoryQuoteStore, noControl, type QuoteStore } from '../../../lib/gateway/quotes/index.ts';
 import type {
@@ -62,7 +67,7 @@ export function createBench(options: BenchOptions = {}) {
     readonly kind: UpstreamAnswer['kind'];
   }[] = [];
   const sent = new Map<string, Uint8Array>();
-  let memory = createMemoryQuoteStore();
+  let memory = createMemoryQuoteStore(time.now);
   let refusals = 0;
   let losesWrite = false;
   let isAway = false;
@@ -85,8 +90,17 @@ export function createBench(options: BenchOptions = {}) {
       reads++;
       return trip(() => memory.read(after, missing));
     },
-    take: (turn) => trip(() => memory.take(turn)),
-    want: (keys) => trip(() => memory.want(keys)),
+    take: (next, after) => trip(() => memory.take(next, after)),
+    countStart: () => trip(() => memory.countStart()),
+    readCheckpoint: (copy) => trip(() => memory.readCheckpoint(copy)),
+    writeCheckpoint: (copy, checkpoint) =>
+      trip(async () => {
+        const [part] = packCheckpoint(checkpoint, Number.POSITIVE_INFINITY);
+        const asRead = part && unpackCheckpoint(part);
+        if (asRead) await memory.writeCheckpoint(copy, asRead);
+      }),
+    tellMisses: (keys) => trip(() => memory.tellMisses(keys)),
+    readMisses: () => trip(() => memory.readMisses()),
     write: (entry) =>
       trip(async () => {
         // As it comes back from a table, or one that reads would know more than it does when deployed.
@@ -195,14 +209,13 @@ export function createBench(options: BenchOptions = {}) {
       isAway = away;
     },
     emptyStore() {
-      memory = createMemoryQuoteStore();
+      memory = createMemoryQuoteStore(time.now);
     },
     /** Writes a control item in which nothing is due before. */
     async setDue(due: number) {
       const { control } = await memory.read(undefined, []);
-      const { wants: _, ...last } = control;
-      const next = { ...last, turn: last.turn + 1, tests: noControl.tests, takesWants: [] };
-      await memory.take({ ...next, due: { refresh: due, wanted: due, test: due } });
+      const next = { ...control, turn: control.turn + 1, tests: noControl.tests };
+      await memory.take({ ...next, due: { refresh: due, wanted: due, test: due } }, control.turn);
     },
   };
 }

@@ -10,14 +10,13 @@ import {
 } from '../../../lib/gateway/budget/index.ts';
 import { budgetLimits } from '../../../lib/gateway/budget-limits.ts';
 import type { AskUpstream, Permissions } from '../../../lib/gateway/quotes/ports.ts';
+import { storeLatency, type UnitMeter } from './platform.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 export interface BudgetMeter {
   reads: number;
   writes: number;
   refused: number;
-  readUnits: number;
-  writeUnits: number;
   /** Permissions that were given, refused, and given but used too late. */
   given: number;
   turnedAway: number;
@@ -28,65 +27,67 @@ export interface Budgets {
   /** Another instance's budget. */
   connect(): Budget;
   readonly meter: BudgetMeter;
-  setAway(away: boolean): void;
+  /** @param part of the instances that lose it; default all */
+  setAway(away: boolean, part?: number): void;
 }
 
 const appKey = 'study';
 const limit = 'market-data';
 
-/** @param latency of one operation, in milliseconds */
-export function createBudgets(time: VirtualTime, random: () => number, latency: () => number): Budgets {
+export function createBudgets(time: VirtualTime, random: () => number, units: UnitMeter): Budgets {
   const store = createMemoryBudgetStore();
   const meter: BudgetMeter = {
     reads: 0,
     writes: 0,
     refused: 0,
-    readUnits: 0,
-    writeUnits: 0,
     given: 0,
     turnedAway: 0,
     expired: 0,
   };
-  let away = false;
+  let awayPart = 0;
 
-  async function trip<T>(work: () => Promise<T>): Promise<T> {
-    const total = latency();
-    await time.sleep(total / 2);
-    if (away) throw new Error('the budget store is away');
-    const answer = await work();
-    await time.sleep(total / 2);
-    return answer;
-  }
-  const write = (work: () => Promise<WriteAnswer>) =>
-    trip(async () => {
+  /** What one instance has of it. */
+  function storeOf(): BudgetStore {
+    const chance = random();
+    async function trip<T>(work: () => Promise<T>): Promise<T> {
+      const total = storeLatency(random);
+      await time.sleep(total / 2);
+      if (chance < awayPart) throw new Error('the budget store is away');
       const answer = await work();
-      meter.writes++;
-      // A refused write costs as much as one that is not.
-      meter.writeUnits += Math.ceil(bytesOf(answer.item) / 1024);
-      if (!answer.written) meter.refused++;
+      await time.sleep(total / 2);
       return answer;
-    });
-  const shared: BudgetStore = {
-    read: (key) =>
+    }
+    const write = (key: string, work: () => Promise<WriteAnswer>) =>
       trip(async () => {
-        const item = await store.read(key);
-        meter.reads++;
-        // A whole unit for 4 kB, because all replicas are waited for.
-        meter.readUnits += Math.ceil(bytesOf(item) / 4096);
-        return item;
-      }),
-    add: (...args) => write(() => store.add(...args)),
-    replace: (...args) => write(() => store.replace(...args)),
-  };
+        meter.writes++;
+        // A refused write costs as much as one that is not.
+        units.charge(key, { write: Math.ceil(bytesOf(await store.read(key)) / 1024) });
+        const answer = await work();
+        if (!answer.written) meter.refused++;
+        return answer;
+      });
+    return {
+      read: (key) =>
+        trip(async () => {
+          const item = await store.read(key);
+          meter.reads++;
+          // A whole unit for 4 kB, because all replicas are waited for.
+          units.charge(key, { read: Math.ceil(bytesOf(item) / 4096) });
+          return item;
+        }),
+      add: (key, ...args) => write(key, () => store.add(key, ...args)),
+      replace: (key, ...args) => write(key, () => store.replace(key, ...args)),
+    };
+  }
 
   return {
     meter,
-    setAway(isAway) {
-      away = isAway;
+    setAway(away, part = 1) {
+      awayPart = away ? part : 0;
     },
     connect: () =>
       createBudget({
-        store: shared,
+        store: storeOf(),
         limits: { [limit]: budgetLimits()[limit]! },
         bucket: 'study',
         keyOf: () => 'study',

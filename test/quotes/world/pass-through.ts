@@ -2,6 +2,7 @@
 
 import { createBudgets, permissionsOf } from './budgets.ts';
 import type { Client } from './load.ts';
+import { createUnitMeter, unbounded } from './platform.ts';
 import { createRandom, VirtualTime } from './virtual-time.ts';
 
 /** So many serve; each of them has as many requests at once as come. */
@@ -15,7 +16,7 @@ export async function passThrough(
   const random = createRandom(1);
   const time = new VirtualTime();
   const end = time.now() + seconds * 1000;
-  const budgets = createBudgets(time, random, () => 5 + 3 * random());
+  const budgets = createBudgets(time, random, createUnitMeter(time, random, unbounded));
   const permissions = Array.from({ length: instances }, () => permissionsOf(budgets.connect()));
   let requests = 0;
   let answered = 0;

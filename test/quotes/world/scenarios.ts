@@ -3,6 +3,7 @@
 import type { QuoteOutcome } from '../../../lib/gateway/quotes/index.ts';
 import { viewOfId } from '../../../lib/gateway/quotes/view.ts';
 import { appViews, type Client, createClients, type LoadOptions } from './load.ts';
+import type { Platform } from './platform.ts';
 import { type Ages, type Measured, quantiles, type StudyOptions, study } from './study.ts';
 import { createRandom } from './virtual-time.ts';
 
@@ -118,4 +119,32 @@ export async function poison({ clients, seconds }: Size, countFrom: number): Pro
   const counts = ({ call }: Client) => !call.caller.startsWith('poison');
   const run = (all: readonly Client[]) => study({ clients: all, seconds, countFrom, counts });
   return { clean: await run(loads.clean), poisoned: await run(loads.poisoned) };
+}
+
+/** So many phones are there, and so many more come within five seconds. */
+export interface Storm {
+  readonly warm: number;
+  readonly clients: number;
+  readonly seconds: number;
+  readonly platform?: Platform;
+  readonly symbols?: number;
+}
+
+/** When the phones of a storm come, in seconds; before that those that are warm have asked for a while. */
+export const stormAt = 30;
+
+export function storm(
+  { warm, clients, seconds, platform, symbols = 1000 }: Storm,
+  more: Partial<StudyOptions> = {},
+) {
+  const from = warm > 0 ? stormAt : 0;
+  return plain(
+    { clients: warm + clients, seconds: from + seconds },
+    { symbols },
+    {
+      beginsAt: (index, chance) => (index < warm ? 0 : from) + 5 * chance,
+      ...(platform && { platform }),
+      ...more,
+    },
+  );
 }

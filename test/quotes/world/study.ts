@@ -1,14 +1,14 @@
 /** One run of the production code under load on a virtual clock, and what was measured. */
 
-import { packEntry } from '../../../functions/aws/quote-items.ts';
 import { createUsagePlan } from '../../../infra/local/usage-plan.ts';
 import type { Figures } from '../../../lib/gateway/quotes/figures.ts';
 import { createQuotes, type QuoteOutcome } from '../../../lib/gateway/quotes/quotes.ts';
-import type { Control, Entry } from '../../../lib/gateway/quotes/store.ts';
+import type { Entry } from '../../../lib/gateway/quotes/store.ts';
 import { type BudgetMeter, createBudgets, leaveWith, permissionsOf } from './budgets.ts';
 import { Fleet } from './fleet.ts';
 import { type Client, exists } from './load.ts';
 import { createMeteredStore, type Meter } from './metered-store.ts';
+import { platform as aws, createUnitMeter, type Platform, type UnitMeter } from './platform.ts';
 import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
 import { createRandom, VirtualTime } from './virtual-time.ts';
 
@@ -25,9 +25,16 @@ export interface StudyOptions {
   /** Whose ages count; everybody's when absent. */
   readonly counts?: (client: Client) => boolean;
   /** From and to, in seconds. */
+  readonly platform?: Platform;
+  /** The second in which a client begins; default any of the first `everyMs`. */
+  readonly beginsAt?: (index: number, chance: number) => number;
   readonly upstreamDown?: readonly [number, number];
   readonly storeAway?: readonly [number, number];
   readonly budgetAway?: readonly [number, number];
+  /** The part of the instances that lose a store that is away. Default all. */
+  readonly awayPart?: number;
+  /** From, to, and the part of the operations of both stores that are throttled. */
+  readonly throttled?: readonly [number, number, number];
   /** Told of each turn when it is written down. */
   readonly onEntry?: (entry: Entry, now: number) => void;
   /** Told of each answer. */
@@ -59,7 +66,18 @@ export interface Measured {
   readonly results: Readonly<Record<string, number>>;
   readonly perUpstreamRequest: number;
   readonly meter: Meter;
+  /** Of the table of snapshots, and of the budget's. */
+  readonly units: UnitMeter;
+  readonly budgetUnits: UnitMeter;
   readonly instances: number;
+  /** The most at the same time, starting ones too. */
+  readonly peakInstances: number;
+  /** Requests that the platform refused. */
+  readonly platformRefused: number;
+  /** Clients that had a full answer within five seconds of their first request, and those that began in time for it. */
+  readonly inFiveSeconds: readonly [served: number, clients: number];
+  /** Answered, of the requests that arrived in each second. */
+  readonly bySecond: readonly (readonly [answered: number, requests: number])[];
   readonly unavailable: number;
   readonly budget: BudgetMeter;
   /** Refused by the plan in front. */
@@ -82,21 +100,18 @@ export async function study(options: StudyOptions): Promise<Measured> {
   const random = createRandom(seed);
   const time = new VirtualTime();
   const start = time.now();
-  const store = createMeteredStore(time, random, {
-    entry: (entry) => {
-      options.onEntry?.(entry, time.now());
-      return packEntry(entry).length + itemBytes;
-    },
-    control: controlBytes,
-  });
+  const bounds = options.platform ?? aws;
+  const units = createUnitMeter(time, random, bounds);
+  const budgetUnits = createUnitMeter(time, random, bounds);
+  const store = createMeteredStore(time, random, units, (entry) => options.onEntry?.(entry, time.now()));
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
-  // The budget has a table of its own, as fast as this one.
-  const budgets = createBudgets(time, random, store.latency);
+  // The budget has a table of its own.
+  const budgets = createBudgets(time, random, budgetUnits);
   const plan = createUsagePlan({ ...appPlan, clock: () => Math.floor(time.now()) });
-  const fleet = new Fleet(time, random, () => {
+  const fleet = new Fleet(time, random, bounds, () => {
     const budget = budgets.connect();
     return createQuotes({
-      store: store.shared,
+      store: store.connect(),
       permissions: permissionsOf(budget),
       upstream: leaveWith(upstream.ask, budget, time, random),
       clock: time.now,
@@ -114,21 +129,28 @@ export async function study(options: StudyOptions): Promise<Measured> {
   let unavailable = 0;
   let wrong = 0;
   let overPlan = 0;
+  const bySecond: [number, number][] = [];
+  const inFiveSeconds: [number, number] = [0, 0];
 
   async function ask(client: Client): Promise<QuoteOutcome | undefined> {
     const arrived = time.now();
     requests++;
     const { call } = client;
+    const second = Math.floor((arrived - start) / 1000);
+    const counted = (bySecond[second] ??= [0, 0]);
+    counted[1]++;
     if (!plan.take(call.caller).allowed) {
       overPlan++;
       return undefined;
     }
     const outcome = await fleet.serve(call);
+    if (!outcome) return undefined;
     const now = time.now();
     const isCounted = arrived >= start + countFrom * 1000 && counts(client);
     if (isCounted) waits.push(now - arrived);
     if (outcome.kind === 'quotes') {
       answered++;
+      counted[0]++;
       if (isCounted) {
         oldest.push(outcome.ageMs);
         for (const { sentAt } of outcome.quotes) ages.add(now - sentAt);
@@ -143,16 +165,37 @@ export async function study(options: StudyOptions): Promise<Measured> {
     return outcome;
   }
 
-  for (const client of clients) {
-    const again = (): void => {
-      void ask(client);
-      time.after(everyMs, again);
+  /** Asks every so often; when refused, as soon as the answer says that it makes sense. */
+  function begin(client: Client, at: number): void {
+    const first = start + at;
+    let isServed = first > start + seconds * 1000 - promisedMs;
+    if (!isServed) inFiveSeconds[1]++;
+    const again = async (): Promise<void> => {
+      const outcome = await ask(client);
+      const now = time.now();
+      const isAnswered = outcome?.kind === 'quotes' || outcome?.kind === 'refused';
+      if (isAnswered && !isServed) {
+        isServed = true;
+        if (now - first <= promisedMs) inFiveSeconds[0]++;
+      }
+      // Its own rhythm stays, whatever was refused in between.
+      const nextMs = everyMs - ((now - first) % everyMs);
+      time.after(isAnswered ? nextMs : Math.min(retryMs(outcome), nextMs), again);
     };
-    time.after(random() * everyMs, again);
+    time.after(at, again);
   }
+  /** A refusal of the platform's own says two seconds to all. */
+  const retryMs = (outcome: QuoteOutcome | undefined) =>
+    1000 * (outcome?.kind === 'unavailable' ? Math.ceil(outcome.retryAfterMs / 1000) : 2) + 300 * random();
+
+  const { beginsAt = (_: number, chance: number) => (chance * everyMs) / 1000 } = options;
+  for (const [index, client] of clients.entries()) begin(client, 1000 * beginsAt(index, random()));
   during(time, options.upstreamDown, upstream.setDown);
-  during(time, options.storeAway, store.setAway);
-  during(time, options.budgetAway, budgets.setAway);
+  during(time, options.storeAway, (away) => store.setAway(away, options.awayPart));
+  during(time, options.budgetAway, (away) => budgets.setAway(away, options.awayPart));
+  during(time, options.throttled, (on) => {
+    for (const table of [units, budgetUnits]) table.setThrottled(on ? (options.throttled?.[2] ?? 0) : 0);
+  });
   options.also?.({ time, random, start, ask });
   await time.runUntil(start + seconds * 1000);
 
@@ -169,7 +212,13 @@ export async function study(options: StudyOptions): Promise<Measured> {
     results: tally(upstream.requests.map(({ result }) => result)),
     perUpstreamRequest: requests / Math.max(1, upstream.arrivals.length),
     meter: store.meter,
+    units,
+    budgetUnits,
     instances: fleet.size,
+    peakInstances: fleet.peak,
+    platformRefused: fleet.refused,
+    inFiveSeconds,
+    bySecond,
     budget: budgets.meter,
     overPlan,
   };
@@ -177,7 +226,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
 
 function during(
   time: VirtualTime,
-  span: readonly [number, number] | undefined,
+  span: readonly [number, number, number?] | undefined,
   set: (on: boolean) => void,
 ): void {
   if (!span) return;
@@ -185,12 +234,8 @@ function during(
   time.after(span[1] * 1000, () => set(false));
 }
 
-/** Names of the attributes, keys, time to live, and what DynamoDB adds to each item. */
-const itemBytes = 60;
-const controlBytes = ({ flights, wants }: Control) =>
-  200 +
-  flights.reduce((total, { marks }) => total + 40 + 2 * marks.length, 0) +
-  wants.reduce((total, key) => total + key.length, 0);
+/** Within which a client that just began has an answer. */
+const promisedMs = 5000;
 
 /** Counts of whole milliseconds: a run has tens of millions of ages. */
 class Histogram {
