@@ -5,10 +5,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { runInNewContext } from 'node:vm';
+import { carriedByBucket } from '../infra/commands/capacity.ts';
 import { startLocalRun } from '../infra/local/local-run.ts';
 import { readSettings } from '../infra/local/settings.ts';
 import { welcome } from '../infra/local/welcome.ts';
 import { startSimulator } from '../infra/simulator/index.ts';
+import type { CountersignConfig } from '../infra/stack/config.ts';
+import { resolveConfig } from '../infra/stack/resolve-config.ts';
 import { groups, planOfTier, planTiers } from '../lib/catalogue/index.ts';
 import { refusalKinds } from '../lib/gateway/index.ts';
 
@@ -54,6 +58,15 @@ describe('the README', () => {
       const figures = [burst, ratePerSecond].map((figure) => figure.toLocaleString('en-US'));
       assert.match(row, new RegExp(`\\| ${figures[0]} at once, then ${figures[1]} a second`), tier);
     }
+  });
+
+  test('shows a stage that can be deployed, and what the plans carry in phones', () => {
+    const [shown = ''] = blocks('js');
+    const { dev } = runInNewContext(`({ ${shown} })`) as { dev: CountersignConfig };
+    const { plans } = resolveConfig(JSON.parse(JSON.stringify(dev)));
+    const phones = plans.map((plan) => carriedByBucket(plan, { everySeconds: 5, withinSeconds: 5 }).steady);
+    assert.ok(phones[0] === 20 && (phones[1] ?? 0) >= 10_000, `${phones}`);
+    assert.match(readme, /4 requests a second carry\s20 phones that ask every five seconds/);
   });
 
   test('shows what npm start prints', async () => {

@@ -33,6 +33,11 @@ export interface Situation {
   readonly budget: Units;
   /** Lambda's time for each read. */
   readonly billedMs: number;
+  /**
+   * Requests that are sent again after a refusal, for each read that is answered: 0.02 is one in fifty. Those that
+   * API Gateway itself throttles (429 `throttled`) do not count, because AWS does not charge for them. Default 0.
+   */
+  readonly repeated?: number;
 }
 
 export interface Units {
@@ -101,5 +106,8 @@ export const logBytesPerRequest = 550;
 /** As the stack sets them; a test compares. */
 export const deployed = { architecture: 'arm64', memoryMiB: 512 } as const;
 
-/** One active user: an hour on each trading day. */
-export const user = { secondsPerDay: 3600, daysPerMonth: 21, everySeconds: 5 } as const;
+/** One active user, on the trading days of a month. */
+export const user = { daysPerMonth: 21, everySeconds: 5 } as const;
+
+/** How long a user is active on each of them; the second is the exchange's whole session, from 9:30 to 16:00. */
+export const hoursPerDay = { usual: 1, tradingHours: 6.5 } as const;

@@ -10,7 +10,15 @@ import {
   totalOf,
   transferCost,
 } from './cost.ts';
-import { answerBytes, lookupSituations, prices, type Situation, situations, user } from './cost-figures.ts';
+import {
+  answerBytes,
+  hoursPerDay,
+  lookupSituations,
+  prices,
+  type Situation,
+  situations,
+  user,
+} from './cost-figures.ts';
 
 const rows: readonly (readonly [part: keyof Cost, label: string])[] = [
   ['apiGateway', 'API Gateway, requests'],
@@ -56,16 +64,19 @@ ${table()}
 - **Refreshes are per time, not per read.** The upstream is asked ${number(large.upstreamPerSecond)} times a second for ${number(large.clients)} clients and
   ${number(small.upstreamPerSecond)} times for ${number(small.clients)}, so a read of the few carries ${Math.round(unitsOf(small, 'writeUnits') / unitsOf(large, 'writeUnits'))} times the write units. By the hour
   DynamoDB takes ${dollars(perHour(small))} for ${number(small.clients)} clients and ${dollars(perHour(large))} for ${number(large.clients)}; without any client it takes nothing.
+- **A request that is repeated after a refusal** is charged like a read by API Gateway, and by Lambda where it got that
+  far; what API Gateway throttles itself costs nothing. ${repeats()}
 - **Views count.** Two categories with and without extended hours are five sets of quotes, each with refreshes of
   its own.
 
 ## One active user
 
-An active user reads every ${user.everySeconds} seconds, an hour on each of ${user.daysPerMonth} days: ${number(readsPerUserMonth)} reads a month.
+An active user reads every ${user.everySeconds} seconds on each of ${user.daysPerMonth} trading days. With the app open for an hour of the day that is
+${number(readsPerUserMonth(hoursPerDay.usual))} reads a month; from the opening of the market to its close, ${hoursPerDay.tradingHours} hours, ${number(readsPerUserMonth(hoursPerDay.tradingHours))}.
 
 ${users()}
 
-"All of them" is all at the same time, in the same hour. Beside reads, by the month: ${dollars(prices.secretPerMonth)} for the secret; its
+"All of them" is all at the same time, in the same hours. Beside reads, by the month: ${dollars(prices.secretPerMonth)} for the secret; its
 reads, one every five minutes and instance, at $${prices.secretReadsPer10000} for 10,000; and ${dollars(prices.metricPerMonth)} for each metric of the budget, three for a
 function, by the hour in which there are figures. The two tables hold megabytes, for minutes.
 
@@ -83,7 +94,7 @@ ${lookupTable()}
 
 ## What makes it less
 
-| Lever | What it does to a user's month |
+| Lever | What it does to a user's month, an hour a day |
 |---|---|
 ${levers(large).join('\n')}
 
@@ -109,6 +120,18 @@ const times = () =>
   [...new Set(situations.map(({ billedMs }) => billedMs))]
     .map((ms) => `${ms} ms`)
     .join(', with few clients ');
+
+const hoursInWords = (hours: number) => `${hours} ${hours === 1 ? 'hour' : 'hours'} a day`;
+
+const share = (part: number) => `${number(100 * part)} %`;
+
+/** Whether the figures have any, and what the first fiftieth would add. */
+function repeats(): string {
+  const [one] = situations as readonly [Situation, ...Situation[]];
+  const added = totalOf(costOf({ ...one, repeated: 0.02 })) - totalOf(costOf({ ...one, repeated: 0 }));
+  const isNone = situations.every(({ repeated = 0 }) => repeated === 0);
+  return `${isNone ? 'None is in these figures; one' : 'One'} in fifty adds ${dollars(added)} to a million reads.`;
+}
 
 const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)} %`;
 
@@ -140,6 +163,7 @@ function table(): string {
     line('Requests to the upstream a second', ...units((one) => one.upstreamPerSecond)),
     line('Read units for one read', ...units((one) => unitsOf(one, 'readUnits'))),
     line('Write units for one read', ...units((one) => unitsOf(one, 'writeUnits'))),
+    line('Requests repeated after a refusal', ...situations.map((one) => share(one.repeated ?? 0))),
   ].join('\n');
 }
 
@@ -159,13 +183,16 @@ const unitsOf = (
 ) => quotes[kind] + (budget[kind] * upstreamPerSecond) / readsPerSecond;
 
 function users(): string {
+  const months = (hours: number) => situations.map((one) => perUserMonth(totalOf(costOf(one)), hours));
   return [
     head('Dollars a month', situations),
-    line('One user', ...situations.map((one) => dollars(perUserMonth(totalOf(costOf(one)))))),
-    line(
-      'All of them',
-      ...situations.map((one) => `$${number(Math.round(one.clients * perUserMonth(totalOf(costOf(one)))))}`),
-    ),
+    ...Object.values(hoursPerDay).flatMap((hours) => [
+      line(`One user, ${hoursInWords(hours)}`, ...months(hours).map(dollars)),
+      line(
+        `All of them, ${hoursInWords(hours)}`,
+        ...months(hours).map((month, index) => `$${number(Math.round(situations[index]!.clients * month))}`),
+      ),
+    ]),
   ].join('\n');
 }
 

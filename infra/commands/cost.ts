@@ -3,6 +3,7 @@
 import {
   answerBytes,
   deployed,
+  hoursPerDay,
   type LookupSituation,
   logBytesPerRequest,
   lookupWrites,
@@ -40,15 +41,27 @@ const lambdaTime = (billedMs: number) =>
 /** Dollars of a million calls. */
 const logs = (million * logBytesPerRequest * prices.logsPerGb) / gigabyte;
 
-export function costOf({ quotes, budget, billedMs, upstreamPerSecond, readsPerSecond }: Situation): Cost {
+/**
+ * What a million answered reads cost.
+ *
+ * A refused request is counted as a whole read of API Gateway, Lambda, transfer and logs: at most that, because a
+ * refusal is shorter, and Lambda takes nothing for one that it had no instance for. Units of DynamoDB are not
+ * multiplied: they were counted over all requests of a study, refused ones too.
+ *
+ * @returns dollars per million reads
+ * @example totalOf(costOf(situations[0]))  // 4.24…
+ */
+export function costOf(situation: Situation): Cost {
+  const { quotes, budget, billedMs, upstreamPerSecond, readsPerSecond, repeated = 0 } = situation;
+  const sent = 1 + repeated;
   return {
-    apiGateway: prices.apiGatewayPerMillion,
-    lambdaRequests: prices.lambdaPerMillion,
-    lambdaTime: lambdaTime(billedMs),
+    apiGateway: sent * prices.apiGatewayPerMillion,
+    lambdaRequests: sent * prices.lambdaPerMillion,
+    lambdaTime: sent * lambdaTime(billedMs),
     quotes: unitsCost(quotes),
     budget: (upstreamPerSecond / readsPerSecond) * unitsCost(budget),
-    transfer: transferCost(answerBytes.gzip + answerBytes.headers),
-    logs,
+    transfer: sent * transferCost(answerBytes.gzip + answerBytes.headers),
+    logs: sent * logs,
   };
 }
 
@@ -81,8 +94,19 @@ export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation): Lo
 export const totalOf = (cost: Cost | LookupCost): number =>
   Object.values(cost).reduce((sum: number, part: number) => sum + part, 0);
 
-export const readsPerUserMonth = (user.secondsPerDay / user.everySeconds) * user.daysPerMonth;
+/**
+ * The reads of one active user.
+ *
+ * @param hours of activity on each trading day
+ * @example readsPerUserMonth(1)  // 15120
+ */
+export const readsPerUserMonth = (hours: number): number =>
+  ((hours * 3600) / user.everySeconds) * user.daysPerMonth;
 
-/** @param perMillion dollars per million reads */
-export const perUserMonth = (perMillion: number, reads = readsPerUserMonth): number =>
-  (perMillion * reads) / million;
+/**
+ * @param perMillion dollars per million reads
+ * @param hours of activity on each trading day
+ * @returns dollars a month
+ */
+export const perUserMonth = (perMillion: number, hours: number = hoursPerDay.usual): number =>
+  (perMillion * readsPerUserMonth(hours)) / million;

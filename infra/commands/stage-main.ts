@@ -7,6 +7,10 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { ConfigError } from '../stack/config.ts';
 import { configOf, exampleBaseUrl, stackNameOf, stageOf } from '../stack/stages.ts';
+import { deploymentFault } from './deploy-check.ts';
+
+// The SDK's own switch (aws/aws-sdk-js-v3#7983): on Node 20 it tells the operator to upgrade at every call.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
 try {
   const [verb, ...given] = process.argv.slice(2);
@@ -19,6 +23,8 @@ try {
     throw new ConfigError(
       `The stage ${stage} still has the example's base URL: put that of your upstream into infra/stack/stages.ts.`,
     );
+  const fault = verb === 'deploy' ? await deploymentFault(configOf(stage), options) : undefined;
+  if (fault) throw new ConfigError(fault);
   const cdk = createRequire(import.meta.url).resolve('aws-cdk/bin/cdk');
   const child = spawn(process.execPath, [cdk, verb, stackNameOf(stage), '-c', `stage=${stage}`, ...options], {
     stdio: 'inherit',

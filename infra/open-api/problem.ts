@@ -70,6 +70,8 @@ const ofReads: readonly RefusalCode[] = [
   'upstream_timeout',
 ];
 const ofShared: readonly RefusalCode[] = ['no_fresh_answer'];
+/** Deployed, they may come from API Gateway, which then says when to come again. */
+const ofApiGateway: readonly RefusalCode[] = ['gateway_error', 'gateway_timeout'];
 const ofSideEffects: readonly RefusalCode[] = ['outcome_unknown'];
 
 /** Codes that come with more statuses than their own. */
@@ -129,7 +131,9 @@ function response(
   { sideEffect }: Operation,
   schemas: Schemas,
 ): JsonObject {
-  const waits = here.some((code) => 'retry-after' in answerTo(status, code).headers);
+  // What API Gateway says itself, of reads only. All operations have the same 500, so it stands there for all.
+  const byGateway = here.some((code) => ofApiGateway.includes(code)) && (status === 500 || !sideEffect);
+  const waits = byGateway || here.some((code) => 'retry-after' in answerTo(status, code).headers);
   return {
     description: here.map((code) => `- \`${code}\`: ${refusalKinds[code].detail}`).join('\n'),
     headers: {

@@ -85,9 +85,10 @@ export interface CountersignConfig {
     /**
      * How many instances Lambda keeps free for a group's function, which are also the most that it has. Default
      * 10 for groups with side effects, so that a flood of reads cannot starve trading, and `none` for others.
-     * 100 must be left to the account's other functions: a new account, with a limit of 10 in all, takes `none`.
+     * 100 must be left to the account's other functions: a new account, with a limit of 10 in all, takes `none`
+     * in place of the object, which is `none` for every group.
      */
-    readonly reservedConcurrency?: Partial<Record<Group, number | 'none'>>;
+    readonly reservedConcurrency?: 'none' | Partial<Record<Group, number | 'none'>>;
   };
   readonly logs?: {
     /** Days, one of those that CloudWatch Logs knows. Default 30. */

@@ -54,7 +54,8 @@ function refusals({
         code: 'unknown_operation',
         detail: 'No operation has this path and method, or its group is not open here.',
       };
-  // API Gateway answers here without knowing what became of the request, nor which operation it was.
+  // API Gateway answers here without knowing what became of the request, nor which operation it was: where one
+  // of them changes something, no answer may invite to send it again.
   const outcomeOpen = (refusal: Pick<Refusal, 'code' | 'status'>): Refusal =>
     hasSideEffects
       ? {
@@ -63,7 +64,7 @@ function refusals({
           findOut:
             'After a request with a side effect, read what became of it before sending anything again.',
         }
-      : refusal;
+      : { ...refusal, retryAfterSeconds: instanceFreeSeconds };
   const notAllowed: Refusal = { code: 'forbidden' };
   const ourFault: Refusal = { code: 'gateway_error' };
   return {
@@ -74,7 +75,8 @@ function refusals({
     BAD_REQUEST_BODY: { code: 'invalid_body' },
     BAD_REQUEST_PARAMETERS: { code: 'invalid_parameter', detail: whatApiGatewaySays },
     DEFAULT_4XX: { code: 'invalid_parameter', detail: 'The request cannot be read.' },
-    // A function that crashed or ran out of its time is answered with this one.
+    // A function that crashed or ran out of its time is answered with this one; one that Lambda could not start,
+    // because no instance is free, with this one or INTEGRATION_FAILURE: AWS documents neither.
     DEFAULT_5XX: outcomeOpen(ourFault),
     EXPIRED_TOKEN: unknown,
     INTEGRATION_FAILURE: outcomeOpen({ code: 'gateway_error', status: 502 }),
@@ -91,6 +93,13 @@ function refusals({
     WAF_FILTERED: notAllowed,
   };
 }
+
+/**
+ * When a read makes sense again that Lambda had no instance for. Instances that start meanwhile are warm by then,
+ * and each serves tens of reads a second. The figure is the same for all, so those that were refused come back as
+ * spread out as they came; API Gateway can put no random one here.
+ */
+export const instanceFreeSeconds = 2;
 
 /** Stands for API Gateway's own words, which name the parameters that are missing. */
 const whatApiGatewaySays = 'what API Gateway says';

@@ -21,13 +21,19 @@ const reserved = v.lazy((given) =>
     : v.literal('none', 'takes a whole number from 1 to 1000, or none'),
 );
 
+const byGroup = v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(reserved)])));
+
+/** Chosen by what is given: of a union's two faults none would name the property. */
+const reservations = v.lazy((given) =>
+  typeof given === 'object' && given !== null
+    ? byGroup
+    : v.literal('none', 'takes none, or an object with a number or none for each group'),
+);
+
 export const functions = v.strictObject({
   timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 25),
   memoryMiB: v.optional(whole(128, 10_240), 512),
-  reservedConcurrency: v.optional(
-    v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(reserved)]))),
-    {},
-  ),
+  reservedConcurrency: v.optional(reservations, {}),
 });
 
 /**
@@ -39,15 +45,16 @@ export function resolveFunctions(
   open: readonly Group[],
   operations: readonly Operation[],
 ): ResolvedConfig['functions'] {
+  if (given === 'none') return { ...rest, reservedConcurrency: {} };
   const closed = (Object.keys(given) as Group[]).find((group) => !open.includes(group));
   if (closed)
     throw new ConfigError(
       `functions.reservedConcurrency.${closed} is for a group that is not open, and so has no function.`,
     );
-  const reservations = open.flatMap((group) => {
+  const counts = open.flatMap((group) => {
     const hasSideEffect = operations.some((one) => one.group === group && one.sideEffect);
     const count = given[group] ?? (hasSideEffect ? reservedBySideEffect : 'none');
     return count === 'none' ? [] : [[group, count] as const];
   });
-  return { ...rest, reservedConcurrency: Object.fromEntries(reservations) };
+  return { ...rest, reservedConcurrency: Object.fromEntries(counts) };
 }

@@ -47,14 +47,17 @@ export type PlanTier = (typeof planTiers)[number];
 /** Ten thousand phones that read every five seconds, all under one key. */
 const readsPerSecond = 10_000 / 5;
 
+/** A quarter above the steady rate, because phones do not come evenly. */
+export const headroom = 1.25;
+
 /**
- * A quarter above the steady rate, because phones do not come evenly; with two seconds' worth in the bucket,
- * all ten thousand may come at once within three seconds, as after a push message. Both stay below what API
- * Gateway gives an account, 10,000 a second and a burst of 5,000, so that another key still gets through.
+ * With two seconds' worth in the bucket, all ten thousand may come at once within three seconds, as after a push
+ * message. Both stay below what API Gateway gives an account, 10,000 a second and a burst of 5,000, so that another
+ * key still gets through.
  *
  * It protects the account and its bill, not the upstream: whatever clients do, the budget alone holds that limit.
  */
-export const appPlan: UsagePlan = { ratePerSecond: 1.25 * readsPerSecond, burst: 2 * readsPerSecond };
+export const appPlan: UsagePlan = { ratePerSecond: headroom * readsPerSecond, burst: 2 * readsPerSecond };
 
 /** @param limit the one that a plan of the tier `upstream` keeps within */
 export const planOfTier = (

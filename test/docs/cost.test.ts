@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { DynamoDBClient, type PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
-import { costOf, readsPerUserMonth, totalOf } from '../../infra/commands/cost.ts';
+import { costOf, perUserMonth, readsPerUserMonth, totalOf } from '../../infra/commands/cost.ts';
 import {
   answerBytes,
   deployed,
@@ -33,17 +33,17 @@ test('docs/cost.md is current', () => {
 });
 
 test('a million reads, added up another way', () => {
-  for (const [index, { quotes, budget, billedMs, ...rates }] of situations.entries()) {
+  for (const [index, { quotes, budget, billedMs, repeated = 0, ...rates }] of situations.entries()) {
     const reads = 1e6;
     const refreshes = (reads / rates.readsPerSecond) * rates.upstreamPerSecond;
     const readUnits = reads * quotes.readUnits + refreshes * budget.readUnits;
     const writeUnits = reads * quotes.writeUnits + refreshes * budget.writeUnits;
-    const gigabytes = (reads * (answerBytes.gzip + answerBytes.headers)) / 1024 ** 3;
-    const logged = (reads * 550) / 1024 ** 3;
+    const requests = reads * (1 + repeated);
+    const gigabytes = (requests * (answerBytes.gzip + answerBytes.headers)) / 1024 ** 3;
+    const logged = (requests * 550) / 1024 ** 3;
     const sum =
-      3.5 +
-      0.2 +
-      reads * (billedMs / 1000) * 0.5 * 0.0000133334 +
+      (requests / 1e6) * 3.7 +
+      requests * (billedMs / 1000) * 0.5 * 0.0000133334 +
       (readUnits / 1e6) * 0.125 +
       (writeUnits / 1e6) * 0.625 +
       gigabytes * 0.09 +
@@ -74,11 +74,32 @@ test('a million lookups, added up another way', () => {
 });
 
 test('a user’s month is so many reads, and few clients pay more for each', () => {
-  assert.equal(readsPerUserMonth, 15_120);
-  const [large, , small] = row('One user').map(amount);
+  assert.equal(readsPerUserMonth(1), 15_120);
+  const [large, , small] = row('One user, 1 hour a day').map(amount);
   const [first] = situations;
   assert.ok(Math.abs((totalOf(costOf(first!)) * 15_120) / 1e6 - (large ?? 0)) < 0.001);
   assert.ok((small ?? 0) > (large ?? 0));
+});
+
+test('a user’s month in trading hours: six and a half hours on 21 days', () => {
+  assert.equal(readsPerUserMonth(6.5), 98_280);
+  const hours = row('One user, 6.5 hours a day').map(amount);
+  const all = row('All of them, 6.5 hours a day').map(amount);
+  for (const [index, one] of situations.entries()) {
+    const month = (totalOf(costOf(one)) * 98_280) / 1e6;
+    assert.ok(Math.abs((hours[index] ?? 0) - month) < 0.006, `${hours[index]}, ${month}`);
+    assert.ok(Math.abs((all[index] ?? 0) - one.clients * month) < 1, `${all[index]}`);
+    assert.ok(Math.abs(perUserMonth(totalOf(costOf(one)), 6.5) - month) < 1e-9);
+  }
+});
+
+test('repeated requests cost as reads do, but for DynamoDB’s units, which are counted over all', () => {
+  const [one] = situations;
+  const without = costOf({ ...one!, repeated: 0 });
+  const twice = costOf({ ...one!, repeated: 1 });
+  for (const part of ['apiGateway', 'lambdaRequests', 'lambdaTime', 'transfer', 'logs'] as const)
+    assert.ok(Math.abs(twice[part] - 2 * without[part]) < 1e-9, part);
+  assert.deepEqual([twice.quotes, twice.budget], [without.quotes, without.budget]);
 });
 
 test('architecture and memory are those of the stack', () => {

@@ -55,6 +55,17 @@ describe('the operator’s commands on a deployment', { skip: missingEmulator() 
     assert.ok(!output.includes(canary.appSecret));
   });
 
+  test('preflight reads an account’s figures from the emulator, too', async () => {
+    const { code, output } = await run('preflight-main.ts', ['dev'], {
+      AWS_ENDPOINT_URL: stage.emulator.endpoint,
+      AWS_REGION: stage.emulator.region,
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    });
+    assert.equal(code, 0, output);
+    assert.match(output, /carries about 20 phones .*bound by the usage plan default/);
+  });
+
   test('a right deployment', async () => {
     const { code, output } = await smoke(stage.apiKey);
     assert.equal(code, 0, output);

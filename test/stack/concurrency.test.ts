@@ -8,7 +8,7 @@ import { synthesise } from './synthesise.ts';
 const operations = [getStockSnapshots, listAccounts, placeOrder];
 const groups = { accounts: 'iam', orders: 'iam' } as const;
 
-function reserved(reservedConcurrency: Partial<Record<Group, number | 'none'>> = {}) {
+function reserved(reservedConcurrency: 'none' | Partial<Record<Group, number | 'none'>> = {}) {
   const { functionOf } = synthesise({ operations, groups, functions: { reservedConcurrency } });
   const of = (group: Group) => functionOf(group)[1].Properties.ReservedConcurrentExecutions;
   return [of('market-data'), of('accounts'), of('orders')];
@@ -20,6 +20,10 @@ test('groups with side effects have instances of their own, the others share wha
 
 test('figures of the deployer’s, and none', () => {
   assert.deepEqual(reserved({ 'market-data': 500, accounts: 5, orders: 'none' }), [500, 5, undefined]);
+});
+
+test('one word for every group, as a new account needs it', () => {
+  assert.deepEqual(reserved('none'), [undefined, undefined, undefined]);
 });
 
 test('by default, where nothing has a side effect, nothing of the account is reserved', () => {

@@ -70,6 +70,11 @@ testRefusals([
     /^functions\.reservedConcurrency\.orders takes a whole number from 1 to 1000\.$/,
   ],
   [
+    'some reserved instances in one word',
+    { upstream, functions: { reservedConcurrency: 'some' } },
+    /^functions\.reservedConcurrency takes none, or an object with a number or none for each group\.$/,
+  ],
+  [
     'some reserved',
     { upstream, functions: { reservedConcurrency: { 'market-data': 'some' } } },
     /^functions\.reservedConcurrency\.market-data takes a whole number from 1 to 1000, or none\.$/,

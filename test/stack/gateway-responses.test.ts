@@ -114,8 +114,24 @@ test('whoever is throttled is told when to come back', () => {
   assert.ok(!('gatewayresponse.header.Retry-After' in (INVALID_API_KEY?.responseParameters ?? {})));
 });
 
+const outcomeOpen = ['INTEGRATION_TIMEOUT', 'INTEGRATION_FAILURE', 'DEFAULT_5XX'];
+
+test('a caller whose request found no instance is told when to come back, unless it may have been an order', () => {
+  const retryAfter = (type: string, options?: Partial<GatewayResponsesOptions>) =>
+    define(options)[type]?.responseParameters['gatewayresponse.header.Retry-After'];
+  for (const type of outcomeOpen) {
+    assert.equal(retryAfter(type), "'2'", type);
+    assert.equal(retryAfter(type, { hasSideEffects: true }), undefined, type);
+  }
+});
+
+test('a defect of the configuration does not pass by itself: no caller is told to come back', () => {
+  for (const type of ['API_CONFIGURATION_ERROR', 'AUTHORIZER_CONFIGURATION_ERROR', 'AUTHORIZER_FAILURE'])
+    assert.ok(!('gatewayresponse.header.Retry-After' in (define()[type]?.responseParameters ?? {})), type);
+});
+
 test('where operations have side effects, a lost answer is said to leave the outcome open', () => {
-  for (const type of ['INTEGRATION_TIMEOUT', 'INTEGRATION_FAILURE', 'DEFAULT_5XX']) {
+  for (const type of outcomeOpen) {
     const open = problemOf(define({ hasSideEffects: true })[type]);
     assert.match(open.detail, /may or may not have taken effect/, type);
     assert.match(open.find_out ?? '', /before sending anything again/, type);

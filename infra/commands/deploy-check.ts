@@ -1,0 +1,25 @@
+/** What `npm run deploy` looks at before the CDK begins: reservations that Lambda cannot give would undo it all. */
+
+import type { CountersignConfig } from '../stack/config.ts';
+import { resolveConfig } from '../stack/resolve-config.ts';
+import { readInstances } from './account.ts';
+import { reservationFault, reservedBy } from './preflight-bounds.ts';
+
+/**
+ * Asks AWS one question, and only where the stage reserves instances. What cannot be read within a few seconds, and
+ * an account that only the CDK is told of (`--profile`), hold up no deployment.
+ *
+ * @param options what is passed on to the CDK
+ * @returns one sentence, when the deployment would certainly fail
+ * @throws ConfigError for a configuration that cannot be deployed anywhere
+ * @example await deploymentFault({ upstream, groups: { orders: 'iam' } }, [])  // 'The stage reserves 10 …', in a new account
+ */
+export async function deploymentFault(
+  given: CountersignConfig,
+  options: readonly string[],
+): Promise<string | undefined> {
+  const config = resolveConfig(given);
+  if (reservedBy(config) === 0 || options.some((option) => option.startsWith('--profile'))) return undefined;
+  const instances = await readInstances();
+  return instances === undefined ? undefined : reservationFault(config, instances);
+}

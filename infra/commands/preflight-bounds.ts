@@ -1,0 +1,177 @@
+/** What bounds the phones of one stage in one account, and what raises each bound. */
+
+import { appPlan, limits, type UsagePlan } from '../../lib/catalogue/index.ts';
+import type { ResolvedConfig, ResolvedPlan } from '../stack/config.ts';
+import type { Account, Concurrency } from './account.ts';
+import {
+  bucketFor,
+  type Carried,
+  carriedByBucket,
+  carriedByInstances,
+  type Load,
+  platform,
+  readMs,
+  secondsToSpread,
+  steadyInstances,
+  stormInstances,
+} from './capacity.ts';
+
+export interface Bound extends Carried {
+  /** Completes "bound by". */
+  readonly name: string;
+  /** What it is made of. */
+  readonly facts: string;
+  /** Sentences for the operator: how the load would fit. */
+  readonly raise: (load: Load) => readonly string[];
+}
+
+type Times = Pick<Load, 'everySeconds' | 'withinSeconds'>;
+
+export const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+
+/** The plan of a stage's keys that carries most; undefined where reads need no key. */
+export const largestPlan = ({ access, plans }: ResolvedConfig): ResolvedPlan | undefined =>
+  access['market-data'] === 'api-key'
+    ? plans.reduce((best, plan) => (plan.ratePerSecond > best.ratePerSecond ? plan : best))
+    : undefined;
+
+/** Instances that the stage reserves for its functions. */
+export const reservedBy = ({ functions }: ResolvedConfig): number =>
+  Object.values(functions.reservedConcurrency).reduce((sum, count) => sum + count, 0);
+
+/**
+ * Why Lambda would refuse the stage's reservations, whatever the account's other functions have.
+ *
+ * @param instances of the account in all
+ * @returns undefined when it need not
+ * @example reservationFault(resolveConfig({ upstream, groups: { orders: 'iam' } }), 10)  // 'The stage reserves 10 …'
+ */
+export function reservationFault(config: ResolvedConfig, instances: number): string | undefined {
+  const wanted = reservedBy(config);
+  if (wanted === 0 || wanted <= instances - platform.leftUnreserved) return undefined;
+  return `The stage reserves ${number(wanted)} instances (${groupsOf(config)}), but the account has ${number(instances)} and Lambda leaves at least ${platform.leftUnreserved} unreserved, so the deployment would fail: put functions: { reservedConcurrency: 'none' } into the stage, or ask AWS for a higher quota “Concurrent executions” of Lambda.`;
+}
+
+const groupsOf = ({ functions }: ResolvedConfig) =>
+  Object.entries(functions.reservedConcurrency)
+    .map(([group, count]) => `${group} ${number(count)}`)
+    .join(', ');
+
+/**
+ * The bounds that are known, for phones that all read market data under one key.
+ *
+ * @example boundsOf(config, account, { everySeconds: 5, withinSeconds: 5 }).map(({ name, steady }) => [name, steady])
+ */
+export function boundsOf(config: ResolvedConfig, account: Account, times: Times): readonly Bound[] {
+  const { lambda, apiGateway } = account;
+  const plan = largestPlan(config);
+  return [
+    ...(plan ? [planBound(plan, times)] : []),
+    ...(apiGateway ? [accountBound(apiGateway, times)] : []),
+    ...(lambda ? [instancesBound(config, account, lambda, times)] : []),
+    ...(config.cache === 'off' ? [upstreamBound(config, times)] : []),
+  ];
+}
+
+const planBound = (plan: ResolvedPlan, times: Times): Bound => ({
+  name: `the usage plan ${plan.name} (${bucketInWords(plan)} for each key)`,
+  facts: `The largest usage plan, ${plan.name}, gives each key ${bucketInWords(plan)}${plan.ratePerSecond < appPlan.ratePerSecond ? '; an app takes one of the tier app' : ''}.`,
+  ...carriedByBucket(plan, times),
+  raise: (load) => [
+    `Give the app a plan that is large enough, in infra/stack/stages.ts: plans: { app: { ${planFor(load)}, keys: ['ios', 'android'] } }.`,
+  ],
+});
+
+function planFor(load: Load): string {
+  const { steady, storm } = carriedByBucket(appPlan, load);
+  if (Math.min(steady, storm) >= load.phones) return "tier: 'app'";
+  const { ratePerSecond, burst } = bucketFor(load);
+  return `ratePerSecond: ${ratePerSecond}, burst: ${burst}`;
+}
+
+const accountBound = (bucket: UsagePlan, times: Times): Bound => ({
+  name: `API Gateway’s rate for the account (${bucketInWords(bucket)})`,
+  facts: `API Gateway gives all APIs of the account in this Region ${bucketInWords(bucket)}.`,
+  ...carriedByBucket(bucket, times),
+  raise: (load) => [
+    `Ask AWS for API Gateway’s quota “Throttle rate” (L-8A5B8E43): at least ${number(bucketFor(load).ratePerSecond)} requests a second, now ${number(bucket.ratePerSecond)}. The burst follows it; AWS sets that itself.`,
+  ],
+});
+
+const bucketInWords = ({ ratePerSecond, burst }: UsagePlan) =>
+  `${number(ratePerSecond)} requests a second and ${number(burst)} at once`;
+
+function instancesBound(config: ResolvedConfig, account: Account, lambda: Concurrency, times: Times): Bound {
+  const own = config.functions.reservedConcurrency['market-data'];
+  const isReserved = own !== undefined && !reservationFault(config, lambda.all);
+  const { count, facts } = isReserved
+    ? { count: own, facts: `Lambda has ${number(own)} instances reserved for market data.` }
+    : sharedInstances(config, account, lambda);
+  return {
+    name: `Lambda’s ${number(count)} concurrent instances`,
+    facts: `${facts} Each takes ${platform.requestsPerInstanceSecond} requests a second; one that starts is busy for ${readMs.start} ms.`,
+    ...carriedByInstances(count, times),
+    raise(load) {
+      const needs = instancesFor(load);
+      const reserve = `Give market data ${number(needs)} instances: functions: { reservedConcurrency: { 'market-data': ${needs} } }.`;
+      return [
+        ...(needs > count && isReserved ? [reserve] : []),
+        ...(needs > count ? moreQuota(lambda, needs - count, isReserved) : []),
+        ...spread(load),
+      ];
+    },
+  };
+}
+
+/** What the function of market data may have, where nothing is reserved for it. */
+function sharedInstances(config: ResolvedConfig, { held }: Account, { all, unreserved }: Concurrency) {
+  const others = all - unreserved - (held?.reserved ?? 0);
+  // A stage that cannot have its reservations is told to do without.
+  const reserved = reservationFault(config, all) ? 0 : reservedBy(config);
+  const events = config.events?.concurrency ?? 0;
+  const less = [
+    ...(others > 0 ? [`${number(others)} that other functions have reserved`] : []),
+    ...(reserved > 0 ? [`${number(reserved)} that this stage reserves (${groupsOf(config)})`] : []),
+    ...(events > 0 ? [`${number(events)} for lookups by event`] : []),
+  ];
+  const count = Math.max(0, all - others - reserved - events);
+  const sum = less.length > 0 ? `: ${[number(all), ...less].join(', less ')}` : '';
+  return {
+    count,
+    facts: `Lambda has ${number(count)} instances for market data and whatever else runs in the account${sum}.`,
+  };
+}
+
+/** As many as can start in time; a longer storm needs no more at once. */
+const instancesFor = (load: Load) =>
+  Math.max(steadyInstances(load), Math.min(stormInstances(load), platform.startsInTenSeconds));
+
+/** @param more instances than the function has; where they are to be reserved, others' unreserved ones may serve */
+function moreQuota({ all, unreserved }: Concurrency, more: number, isReserved: boolean): readonly string[] {
+  const lacking = isReserved ? more - Math.max(0, unreserved - platform.leftUnreserved) : more;
+  if (lacking <= 0) return [];
+  // No less than AWS's own default, to which a new account is raised on request.
+  const quota = Math.max(1000, 100 * Math.ceil((all + lacking) / 100));
+  return [
+    `Ask AWS for Lambda’s quota “Concurrent executions” (L-B99A9384): ${number(quota)}, now ${number(all)}.`,
+  ];
+}
+
+function spread(load: Load): readonly string[] {
+  if (stormInstances(load) <= platform.startsInTenSeconds) return [];
+  const seconds = secondsToSpread(load.phones);
+  return [
+    `Let the app spread the first requests of ${number(load.phones)} phones over ${seconds} s, by a random wait: no quota makes Lambda start more than ${number(platform.startsInTenSeconds)} instances of a function in 10 s. Then run this again with --within ${seconds}.`,
+  ];
+}
+
+function upstreamBound({ budget }: ResolvedConfig, times: Times): Bound {
+  const { requests, perSeconds } = limits['market-data'];
+  const burst = Math.floor(requests * (budget.share ?? 1));
+  return {
+    name: `the upstream’s limit of ${number(burst)} requests in ${perSeconds} s, because the cache is off`,
+    facts: `Each read is a request to the upstream, because the cache is off: ${number(burst)} in ${perSeconds} s.`,
+    ...carriedByBucket({ ratePerSecond: burst / perSeconds, burst: 0 }, times),
+    raise: () => ["Share answers: leave cache: 'off' out of the stage."],
+  };
+}

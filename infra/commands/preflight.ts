@@ -1,0 +1,249 @@
+/**
+ * `npm run preflight -- [stage]`: reads the account's quotas and says in words how many phones the stage carries
+ * there, what bounds them, and what to change or to ask AWS for. It changes nothing.
+ */
+
+import { parseArgs } from 'node:util';
+import { StartError } from '../environment.ts';
+import { ConfigError, type ResolvedConfig } from '../stack/config.ts';
+import { type StageName, stageOf } from '../stack/stages.ts';
+import type { Account } from './account.ts';
+import { type Load, phonesOf, platform, readMs } from './capacity.ts';
+import {
+  type Bound,
+  boundsOf,
+  largestPlan,
+  number,
+  reservationFault,
+  reservedBy,
+} from './preflight-bounds.ts';
+
+/** Without `phones`, those that the stage's largest plan is made for. */
+export type Wish = Omit<Load, 'phones'> & { readonly phones?: number };
+
+export interface Verdict {
+  /** Undefined when a figure is missing that decides it. */
+  readonly carries: boolean | undefined;
+  /** Some lines for the operator. */
+  readonly words: string;
+}
+
+interface Fault {
+  readonly words: string;
+  readonly remedies: readonly string[];
+}
+
+const usage = 'Usage: npm run preflight -- [stage] [--phones 10000] [--every 5] [--within 5]';
+
+/** @throws StartError in one line, for a stage that is not there too */
+export function preflightArguments(argv: readonly string[]): { stage: StageName; wish: Wish } {
+  const { values, positionals } = parsed(argv);
+  if (positionals.length > 1) throw new StartError(usage);
+  try {
+    return {
+      stage: stageOf(positionals[0]),
+      wish: {
+        ...(values.phones !== undefined && { phones: wholeOf(values.phones, 10_000_000) }),
+        everySeconds: wholeOf(values.every, 3600),
+        withinSeconds: wholeOf(values.within, 3600),
+      },
+    };
+  } catch (error) {
+    throw error instanceof ConfigError ? new StartError(error.message) : error;
+  }
+}
+
+function parsed(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        phones: { type: 'string' },
+        every: { type: 'string', default: '5' },
+        within: { type: 'string', default: '5' },
+      },
+    });
+  } catch {
+    throw new StartError(usage);
+  }
+}
+
+function wholeOf(text: string, most: number): number {
+  const value = Number(text);
+  if (!/^[1-9]\d*$/.test(text) || value > most)
+    throw new StartError(`${usage}: whole numbers, of phones and of seconds`);
+  return value;
+}
+
+/**
+ * What a stage carries in an account.
+ *
+ * @param stage its name, for the words
+ * @returns a verdict on `wish.phones`, or else on what the largest plan is made for
+ * @example verdictOf('dev', resolveConfig(configOf('dev')), await readAccount('Countersign-dev'), wish).carries
+ */
+export function verdictOf(stage: string, config: ResolvedConfig, account: Account, wish: Wish): Verdict {
+  const reads = config.access['market-data'] !== undefined;
+  const bounds = reads ? boundsOf(config, account, wish) : [];
+  const load = reads ? loadOf(config, wish) : undefined;
+  const undeployable = deploymentFaults(config, account);
+  const faults = [...undeployable, ...(load ? loadFaults(bounds, load) : [])];
+  const isKnown =
+    account.lambda !== undefined && account.apiGateway !== undefined && !reservationOpen(config, account);
+  const carries = faults.length > 0 ? false : isKnown ? true : undefined;
+  const remedies = [...new Set(faults.flatMap((fault) => fault.remedies))];
+  const lines = [
+    `The stage ${stage} in ${account.region}`,
+    '',
+    ...(reads ? headlines(bounds, wish, isKnown) : [closed]),
+    ...(load ? [wishInWords(config, load, wish, carries)] : []),
+    ...(undeployable.length > 0 ? ['As it is, it cannot be deployed at all.'] : []),
+    ...faults.map(({ words }) => words),
+    ...section('What to do', remedies),
+    ...section('What bounds it', [
+      ...bounds.map((bound) => boundInWords(bound, wish)),
+      ...others(config, account),
+    ]),
+    ...section('Unknown', account.unknown),
+  ];
+  return { carries, words: lines.join('\n') };
+}
+
+const closed =
+  'Market data is closed in this stage. Phones that read it are what is counted here, so this says only whether the stage can be deployed.';
+
+const section = (title: string, lines: readonly string[]) =>
+  lines.length > 0 ? ['', title, ...lines.map((line) => `- ${line}`)] : [];
+
+function loadOf(config: ResolvedConfig, { phones, ...times }: Wish): Load | undefined {
+  const plan = largestPlan(config);
+  const wanted = phones ?? (plan && phonesOf(plan, times.everySeconds));
+  return wanted === undefined ? undefined : { phones: wanted, ...times };
+}
+
+function headlines(bounds: readonly Bound[], { everySeconds, withinSeconds }: Wish, isKnown: boolean) {
+  const known = isKnown ? '' : ', as far as is known';
+  const least = (kind: 'steady' | 'storm') =>
+    bounds.reduce<Bound | undefined>(
+      (best, bound) => (best && best[kind] <= bound[kind] ? best : bound),
+      undefined,
+    );
+  const steady = least('steady');
+  const storm = least('storm');
+  if (!steady || !storm) return ['Nothing is known of what this deployment carries.'];
+  return [
+    `This deployment carries about ${rounded(steady.steady)} phones that ask every ${everySeconds} s${known}; bound by ${steady.name}.`,
+    `From cold, about ${rounded(storm.storm)} phones may all come within ${withinSeconds} s${known}; bound by ${storm.name}.`,
+  ];
+}
+
+/** Down, to three digits: more would look measured. */
+function rounded(phones: number): string {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, phones))) - 2);
+  return number(Math.floor(phones / unit) * unit);
+}
+
+function wishInWords(
+  config: ResolvedConfig,
+  load: Load,
+  { phones }: Wish,
+  carries: boolean | undefined,
+): string {
+  const count = `${number(load.phones)} phones`;
+  const asked =
+    phones === undefined
+      ? `Its largest plan, ${largestPlan(config)?.name}, is made for ${count}`
+      : `${count} were asked for`;
+  if (carries === undefined) return `${asked}: whether it carries them is unknown.`;
+  return `${asked}: it ${carries ? 'carries' : 'does not carry'} them.`;
+}
+
+function loadFaults(bounds: readonly Bound[], load: Load): readonly Fault[] {
+  const short = bounds.filter(({ steady, storm }) => Math.min(steady, storm) < load.phones);
+  return short.map(({ name, steady, raise }) => ({
+    words:
+      steady < load.phones
+        ? `Too little for ${number(load.phones)} phones every ${load.everySeconds} s: ${name}.`
+        : `Enough while they read, too little when all come from cold within ${load.withinSeconds} s: ${name}. Those beyond it are refused at first and have to come again.`,
+    remedies: raise(load),
+  }));
+}
+
+/** What CloudFormation would fail with. */
+function deploymentFaults(config: ResolvedConfig, account: Account): readonly Fault[] {
+  const keys = config.plans.reduce((sum, plan) => sum + plan.keys.length, 0);
+  return [
+    ...reservationFaults(config, account),
+    ...tooMany('API keys', keys, account.keys, account.held?.keys, platform.keys),
+    ...tooMany(
+      'usage plans',
+      config.plans.length,
+      account.usagePlans,
+      account.held?.usagePlans,
+      platform.usagePlans,
+    ),
+  ];
+}
+
+function reservationFaults(config: ResolvedConfig, { lambda, held }: Account): readonly Fault[] {
+  const wanted = reservedBy(config);
+  if (!lambda || wanted === 0) return [];
+  const never = reservationFault(config, lambda.all);
+  const none =
+    "Put functions: { reservedConcurrency: 'none' } into the stage, until AWS has raised Lambda’s quota.";
+  if (never) return [{ words: never, remedies: [none] }];
+  const free = Math.max(0, lambda.unreserved + (held?.reserved ?? 0) - platform.leftUnreserved);
+  if (!held || wanted <= free) return [];
+  return [
+    {
+      words: `The stage reserves ${number(wanted)} instances, but other functions have reserved so many that Lambda can give ${number(free)}: the deployment would fail.`,
+      remedies: [
+        `Lower functions.reservedConcurrency, or ask AWS for Lambda’s quota “Concurrent executions” (L-B99A9384): ${number(lambda.all + wanted - free)}, now ${number(lambda.all)}.`,
+      ],
+    },
+  ];
+}
+
+/** Whether the reservations fit depends on what the stage has already, and that is unknown. */
+const reservationOpen = (config: ResolvedConfig, { held }: Account) =>
+  held === undefined && reservedBy(config) > 0;
+
+function tooMany(
+  what: string,
+  wanted: number,
+  used: number | undefined,
+  held = 0,
+  most: number,
+): readonly Fault[] {
+  if (used === undefined || used - held + wanted <= most) return [];
+  return [
+    {
+      words: `The stage has ${number(wanted)} ${what}, but the account has ${number(used - held)} others, of ${number(most)}.`,
+      remedies: [`Delete ${what} that are no longer used.`],
+    },
+  ];
+}
+
+const boundInWords = ({ facts, steady, storm }: Bound, { everySeconds, withinSeconds }: Wish) =>
+  `${facts} ${rounded(steady)} phones every ${everySeconds} s; ${rounded(storm)} from cold within ${withinSeconds} s.`;
+
+/** Facts that are not counted in phones. */
+function others(config: ResolvedConfig, { apiGateway, keys, usagePlans }: Account): readonly string[] {
+  const plan = largestPlan(config);
+  const { partitionKey, newTable } = platform;
+  return [
+    ...(plan && apiGateway && plan.ratePerSecond >= apiGateway.ratePerSecond
+      ? [
+          `One key of the plan ${plan.name} may take all that API Gateway gives the account: nothing is left for another then.`,
+        ]
+      : []),
+    ...(keys === undefined
+      ? []
+      : [
+          `API keys: ${number(keys)} of ${number(platform.keys)} are used${usagePlans === undefined ? '' : `; usage plans: ${number(usagePlans)} of ${number(platform.usagePlans)}`}.`,
+        ]),
+    `DynamoDB takes ${number(partitionKey.readUnits)} read and ${number(partitionKey.writeUnits)} write units a second for one partition key, and ${number(newTable.readUnits)} and ${number(newTable.writeUnits)} for a new table. Not counted here.`,
+    `Assumed: ${readMs.warm} ms for a read, ${readMs.start} ms for one that starts an instance; phones all under one key, and nothing else in the account.`,
+  ];
+}

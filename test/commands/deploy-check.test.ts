@@ -1,0 +1,44 @@
+/** Before the CDK begins: reservations that no account of that size can give are refused, and nothing else is. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deploymentFault } from '../../infra/commands/deploy-check.ts';
+import { closedPort } from '../support/closed-port.ts';
+import { type AccountStub, startAccountStub } from './aws-account-stub.ts';
+
+const upstream = { baseUrl: 'https://upstream.example' };
+const orders = { upstream, groups: { orders: 'iam' } } as const;
+
+const cases: readonly (readonly [
+  string,
+  Parameters<typeof deploymentFault>,
+  AccountStub,
+  RegExp | undefined,
+])[] = [
+  ['a new account', [orders, []], { instances: 10 }, /^The stage reserves 10 .* reservedConcurrency: 'none'/],
+  ['nothing reserved', [{ upstream }, []], { instances: 10 }, undefined],
+  [
+    'none by word',
+    [{ ...orders, functions: { reservedConcurrency: 'none' } }, []],
+    { instances: 10 },
+    undefined,
+  ],
+  ['the usual quota', [orders, []], { instances: 1000 }, undefined],
+  ['room that only the stage itself has taken', [orders, []], { instances: 110, held: 10 }, undefined],
+  ['an account of the CDK’s own', [orders, ['--profile', 'other']], { instances: 10 }, undefined],
+  ['no permission', [orders, []], { instances: 10, denied: ['/account-settings'] }, undefined],
+  ['no figure', [orders, []], { empty: ['/account-settings'] }, undefined],
+];
+
+for (const [what, args, stub, fault] of cases)
+  test(`a deployment to ${what} ${fault ? 'is refused' : 'goes on'}`, async (t) => {
+    Object.assign(process.env, await startAccountStub(t, stub));
+    const said = await deploymentFault(...args);
+    if (fault) assert.match(said ?? '', fault);
+    else assert.equal(said, undefined);
+  });
+
+test('a deployment goes on where AWS cannot be reached', async () => {
+  Object.assign(process.env, { AWS_ENDPOINT_URL: `http://127.0.0.1:${await closedPort()}` });
+  assert.equal(await deploymentFault(orders, []), undefined);
+});
