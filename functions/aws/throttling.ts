@@ -1,0 +1,18 @@
+/** Tells a throttled request from a failed one, by what DynamoDB answers. */
+
+import { StoreThrottled } from '../../lib/store-throttled.ts';
+
+/** Above the partition's units, above the rate of the API, above the account's quota. */
+const throttlingNames: ReadonlySet<string> = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+]);
+
+/** Whether the store refused a request because it gets too many; also of an error that says so already. */
+export const isThrottling = (error: unknown): boolean =>
+  error instanceof StoreThrottled || (error instanceof Error && throttlingNames.has(error.name));
+
+/** What a store's port rejects with: `StoreThrottled` for a throttled request, any other error as it is. */
+export const asStoreError = (error: unknown): unknown =>
+  isThrottling(error) && !(error instanceof StoreThrottled) ? new StoreThrottled(error) : error;

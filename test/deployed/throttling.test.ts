@@ -1,0 +1,68 @@
+/** What DynamoDB answers when it gets too many requests is told from what it answers when it fails. */
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { asStoreError, isThrottling } from '../../functions/aws/throttling.ts';
+import { StoreThrottled } from '../../lib/store-throttled.ts';
+import { emulatorEnvironment } from '../budget/dynamo.ts';
+
+/** What the SDK's client rejects with when DynamoDB answers so. */
+async function rejection(t: TestContext, status: number, type: string): Promise<unknown> {
+  Object.assign(process.env, emulatorEnvironment);
+  const server = createServer((_, response) =>
+    response
+      .writeHead(status, { 'content-type': 'application/x-amz-json-1.0' })
+      .end(JSON.stringify({ __type: type, message: 'made up' })),
+  ).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const client = createDynamoClient({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    timeoutMs: 5000,
+  });
+  t.after(() => {
+    client.destroy();
+    server.closeAllConnections();
+    server.close();
+  });
+  return client.send(new GetItemCommand({ TableName: 'any', Key: { pk: { S: 'a' } } })).then(
+    () => assert.fail('answered'),
+    (error: unknown) => error,
+  );
+}
+
+for (const type of [
+  'com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException',
+  'com.amazon.coral.availability#ThrottlingException',
+  'com.amazonaws.dynamodb.v20120810#RequestLimitExceeded',
+])
+  test(`${type} is throttling`, async (t) => {
+    const error = await rejection(t, 400, type);
+    assert.equal(isThrottling(error), true);
+    const told = asStoreError(error);
+    assert.ok(told instanceof StoreThrottled);
+    assert.equal(told.cause, error);
+    assert.equal(asStoreError(told), told);
+    assert.equal(isThrottling(told), true);
+  });
+
+for (const [status, type] of [
+  [500, 'com.amazonaws.dynamodb.v20120810#InternalServerError'],
+  [400, 'com.amazonaws.dynamodb.v20120810#ResourceNotFoundException'],
+  [400, 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException'],
+] as const)
+  test(`${type} is none`, async (t) => {
+    const error = await rejection(t, status, type);
+    assert.equal(isThrottling(error), false);
+    assert.equal(asStoreError(error), error);
+  });
+
+test('neither is a store that does not answer', () => {
+  for (const error of [new Error('no answer in time'), 'ThrottlingException', undefined]) {
+    assert.equal(isThrottling(error), false);
+    assert.equal(asStoreError(error), error);
+  }
+});
