@@ -176,6 +176,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function full(next: Plan, wanted: Draw, now: number): Drawn {
+    // By what everybody knows the next permission is there at the same moment, and one gets it: look before.
+    knownAt = Number.NEGATIVE_INFINITY;
     const closed = wanted.limits.some((name) => (next.limits[name]?.closedUntil ?? 0) > now);
     return { kind: 'full', closed, ...whenToAsk(next, wanted, now, figures) };
   }
