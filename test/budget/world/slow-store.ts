@@ -65,7 +65,7 @@ export function createSlowStore(
   const inner = createMemoryBudgetStore();
   const operations: Operations = { reads: 0, writes: 0, refused: 0, failed: 0 };
   const units = new KeyUnits(clock, options.unitCap);
-  // What is on the memory store's map at this moment, without a promise in between.
+  // The size of each item as it was last written, known without a promise in between.
   const sizes = new Map<string, number>();
 
   function wayMs(): number {
