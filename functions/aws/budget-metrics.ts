@@ -62,6 +62,9 @@ export function createBudgetMetrics(
           log({ level: 'warn', event: 'budget_closed', limit: report.limit, until });
           break;
         }
+        case 'store_busy':
+          log({ level: 'warn', event: 'budget_store_busy', ...describe(report.cause) });
+          break;
         case 'store_failed':
           log({ level: 'error', event: 'budget_store_failed', ...describe(report.cause) });
           break;

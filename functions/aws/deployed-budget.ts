@@ -7,7 +7,7 @@ import type { BudgetSettings } from './environment.ts';
 import type { Log } from './log.ts';
 
 export function createDeployedBudget(
-  { tableName, bucket, share, instances, setAside, ownLimits }: BudgetSettings,
+  { tableName, bucket, share, ownShare, ownLimits }: BudgetSettings,
   functionName: string,
   log: Log,
   hear: (report: BudgetReport) => void = () => {},
@@ -17,10 +17,7 @@ export function createDeployedBudget(
     store: createDynamoBudgetStore({ tableName }),
     limits: budgetLimits(ownLimits, share),
     bucket,
-    ownShare: {
-      ...(instances !== undefined && { instances }),
-      ...(setAside !== undefined && { setAside }),
-    },
+    ownShare,
     report: (report) => {
       metrics.hear(report);
       hear(report);

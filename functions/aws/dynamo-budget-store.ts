@@ -13,6 +13,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { BudgetItem, BudgetStore, WriteAnswer } from '../../lib/gateway/budget/index.ts';
+import { asStoreError } from './throttling.ts';
 
 export interface DynamoBudgetStoreOptions {
   readonly tableName: string;
@@ -43,16 +44,17 @@ export function createDynamoBudgetStore(options: DynamoBudgetStoreOptions): Budg
     try {
       return { written: true, item: await attempt() };
     } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      if (!(error instanceof ConditionalCheckFailedException)) throw asStoreError(error);
       return { written: false, item: error.Item && toBudgetItem(error.Item) };
     }
   }
 
   return {
     async read(key) {
-      const { Item } = await client.send(
-        new GetItemCommand({ TableName, Key: { pk: { S: key } }, ConsistentRead: true }),
-      );
+      const command = new GetItemCommand({ TableName, Key: { pk: { S: key } }, ConsistentRead: true });
+      const { Item } = await client.send(command).catch((error) => {
+        throw asStoreError(error);
+      });
       return Item && toBudgetItem(Item);
     },
 

@@ -2,6 +2,7 @@
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { baseUrlFault } from '../../lib/gateway/base-url.ts';
+import type { OwnShareOptions } from '../../lib/gateway/budget/index.ts';
 import {
   budgetLimits,
   drawsOf,
@@ -37,9 +38,8 @@ export interface BudgetSettings {
   readonly bucket: string;
   /** The part of each limit that is ours. */
   readonly share: number;
-  /** How many functions there are at most, and what they have when the table is away. */
-  readonly instances?: number;
-  readonly setAside?: number;
+  /** What an instance has when the table is unavailable; nothing when absent. */
+  readonly ownShare?: OwnShareOptions;
   readonly ownLimits: OwnLimits;
 }
 
@@ -119,6 +119,9 @@ function readBudget(
     BUDGET_INSTANCES: instances,
   }))
     if (fault) faults.push(`${name}: ${fault}`);
+  // The part that is set aside belongs to all instances together: without their number it belongs to none.
+  if (setAside.value && !env.BUDGET_INSTANCES)
+    faults.push('BUDGET_INSTANCES: not set, but BUDGET_SET_ASIDE is');
   const given = readJson(env.BUDGET_LIMITS);
   const limitsFault = ownLimitsFault(given, operations);
   if (limitsFault) faults.push(`BUDGET_LIMITS: ${limitsFault}`);
@@ -137,8 +140,8 @@ function readBudget(
     bucket,
     share: share.value ?? 1,
     ownLimits,
-    ...(instances.value !== undefined && { instances: instances.value }),
-    ...(setAside.value !== undefined && { setAside: setAside.value }),
+    ...(setAside.value &&
+      instances.value && { ownShare: { setAside: setAside.value, instances: instances.value } }),
   };
 }
 

@@ -43,13 +43,19 @@ export interface CountersignConfig {
      * operation ids and groups.
      */
     readonly limits?: Readonly<Record<string, NarrowLimit>>;
-    /** How many functions run at once at most: what each has when the table is away. Default 50. */
-    readonly instances?: number;
     /**
-     * The part of each limit that is for functions that cannot reach the table, from the first failure on.
-     * Default 0; then they have something after a minute without it, and all have more while it works.
+     * The part of each limit that is kept for functions that cannot reach the table. It is divided by the most
+     * functions that run at one time, so each that draws on a limit needs a reserved concurrency: a number in
+     * `functions.reservedConcurrency`, and `events.reservedConcurrency`. Default 0: without the table nothing is
+     * sent.
      */
     readonly setAside?: number;
+    /**
+     * The reserved concurrency of all stacks together whose functions draw on this table, where there are
+     * several: required beside `setAside` and `table`, and to be given in the stack that has the table too.
+     * Default the sum of this stack's.
+     */
+    readonly instances?: number;
     /** The name or ARN of another stack's table, in the same Region, whose budget this one shares. */
     readonly table?: string;
     /** Who shares a budget within a table; the app key is part of it anyhow. Default `countersign`. */
@@ -62,6 +68,11 @@ export interface CountersignConfig {
   readonly events?: {
     /** Functions that work on the queue at once. Default 2, which is the least. */
     readonly concurrency?: number;
+    /**
+     * How many instances Lambda keeps free for lookups, which are also the most: those of the queue and those
+     * that are invoked directly. No less than `concurrency`. Default none.
+     */
+    readonly reservedConcurrency?: number;
     /** Keeps requests so many days, 14 at most, to be replayed. Default none: an archive costs by what lies in it. */
     readonly archiveDays?: number;
     /** The ARN of the SNS topic that is told of dead letters. Default none: the alarm is there all the same. */
@@ -153,8 +164,9 @@ export interface ResolvedConfig {
   readonly plans: readonly ResolvedPlan[];
   readonly budget: {
     readonly share?: number;
-    readonly instances?: number;
     readonly setAside?: number;
+    /** M, by which that is divided; present where something is set aside. */
+    readonly instances?: number;
     readonly table?: string;
     readonly bucket?: string;
     readonly limits: OwnLimits;

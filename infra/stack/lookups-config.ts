@@ -6,6 +6,7 @@ import { whole } from './schema-parts.ts';
 /** With nothing left open. */
 export interface EventsConfig {
   readonly concurrency: number;
+  readonly reservedConcurrency?: number | undefined;
   readonly archiveDays?: number | undefined;
   readonly alarmTopic?: string | undefined;
 }
@@ -15,12 +16,23 @@ export const batchSeconds = 4;
 
 const topicFault = 'takes the ARN of an SNS topic';
 
-export const events = v.strictObject({
-  // Lambda takes no less than 2 for a queue.
-  concurrency: v.optional(whole(2, 1000), 2),
-  // A day less than requests are remembered: what is replayed later would be answered a second time.
-  archiveDays: v.optional(whole(1, 14)),
-  alarmTopic: v.optional(
-    v.pipe(v.string(topicFault), v.regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, topicFault)),
+export const events = v.pipe(
+  v.strictObject({
+    // Lambda takes no less than 2 for a queue.
+    concurrency: v.optional(whole(2, 1000), 2),
+    reservedConcurrency: v.optional(whole(2, 1000)),
+    // A day less than requests are remembered: what is replayed later would be answered a second time.
+    archiveDays: v.optional(whole(1, 14)),
+    alarmTopic: v.optional(
+      v.pipe(
+        v.string(topicFault),
+        v.regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, topicFault),
+      ),
+    ),
+  }),
+  // The queue would hand out messages that no function takes, and a message that comes six times is a dead letter.
+  v.check(
+    ({ concurrency, reservedConcurrency = concurrency }) => reservedConcurrency >= concurrency,
+    'takes a reservedConcurrency of no less than its concurrency',
   ),
-});
+);

@@ -73,6 +73,7 @@ export class Lookups extends Construct {
     const { function: lambda } = new GroupFunction(this, 'quote-lookup', {
       ...props,
       title: 'Lookups by event',
+      reservedConcurrency: config.reservedConcurrency,
       entry: props.entry ?? entry,
       environment: {
         ...environment,

@@ -3,20 +3,24 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
 import { originFault } from '../../functions/aws/cors.ts';
+import { readsOf } from '../../functions/aws/lookup-environment.ts';
 import {
   operations as catalogue,
+  exposedOperations,
   type Group,
   groups,
   type Operation,
   openable,
   openByDefault,
 } from '../../lib/catalogue/index.ts';
+import { drawsOf } from '../../lib/gateway/budget-limits.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { batchSeconds, events } from './lookups-config.ts';
 import { resolveBudget } from './resolve-budget.ts';
 import { cache, resolveCache } from './resolve-cache.ts';
 import { functions, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
+import { resolveOwnShare } from './resolve-own-share.ts';
 import { plans, resolvePlan } from './resolve-plans.ts';
 import { oneOf, whole } from './schema-parts.ts';
 
@@ -56,7 +60,7 @@ const bucketFault = 'takes 1 to 64 letters, digits, - . : and _';
 const tableFault = 'takes the name or the ARN of a DynamoDB table';
 const limitNameFault = 'takes a name of 1 to 32 lower-case letters, digits and -, beginning with a letter';
 
-const budget = v.strictObject({
+const budgetSchema = v.strictObject({
   share: v.optional(between('takes a number above 0, at most 1', (part) => part > 0 && part <= 1)),
   instances: v.optional(whole(1, 10_000)),
   setAside: v.optional(between('takes a number from 0 to below 1', (part) => part >= 0 && part < 1)),
@@ -95,7 +99,7 @@ const config = v.strictObject({
     {},
   ),
   plans: v.optional(plans, {}),
-  budget: v.optional(budget, {}),
+  budget: v.optional(budgetSchema, {}),
   events: v.optional(events),
   cors: v.optional(
     v.strictObject({
@@ -176,17 +180,25 @@ export function resolveConfig(
     (group) => [group, chosen[group] ?? (openByDefault.includes(group) ? 'api-key' : 'closed')] as const,
   );
   const open = accesses.filter(([, access]) => access !== 'closed');
+  const openGroups = open.map(([group]) => group);
+  const reserving = resolveFunctions(computing, openGroups, operations);
+  const budget = resolveBudget(counted, operations);
+  const draws = (list: readonly Operation[]) => list.some((one) => drawsOf(one, budget.limits));
+  const drawing = openGroups
+    .filter((group) => draws(exposedOperations(operations, [group])))
+    .map((group) => ({
+      property: `functions.reservedConcurrency.${group}`,
+      reserved: reserving.reservedConcurrency[group],
+    }));
+  if (byEvent && draws(readsOf(operations, openGroups)))
+    drawing.push({ property: 'events.reservedConcurrency', reserved: byEvent.reservedConcurrency });
   return {
     ...rest,
     upstream,
     ...(byEvent && { events: byEvent }),
-    functions: resolveFunctions(
-      computing,
-      open.map(([group]) => group),
-      operations,
-    ),
+    functions: reserving,
     access: Object.fromEntries(open),
-    budget: resolveBudget(counted, operations),
+    budget: resolveOwnShare(budget, drawing),
     cache: resolveCache(sharing),
     plans: Object.entries({ default: {}, ...planned }).map(resolvePlan),
     origins: cors.origins,

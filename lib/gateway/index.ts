@@ -15,6 +15,7 @@ export {
   createBudget,
   createMemoryBudgetStore,
   type Priority,
+  StoreThrottled,
   type WriteAnswer,
 } from './budget/index.ts';
 export {

@@ -110,8 +110,10 @@ const tooSlow = { reason: 'used_up', retryAfterMs: 1000 } as const;
 const details = {
   used_up: 'The upstream’s request limit, which all clients share, is used up for now',
   closed: 'The upstream has just refused a request above its limit, which all clients share',
+  store_busy:
+    'More requests come at once than the gateway can count against the upstream’s request limit, which all clients share, and it sends none that it has not counted',
   store_away:
-    'The gateway cannot see how much of the upstream’s request limit, which all clients share, is used, and sends only a little meanwhile',
+    'The gateway cannot see how much of the upstream’s request limit, which all clients share, is used, and sends nothing beyond what is set aside for that',
 };
 
 /** What the budget's own refusal is to a client. */

@@ -23,6 +23,7 @@ const counts = {
   sent: 0,
   refused: 0,
   expired: 0,
+  busy: 0,
   failed: 0,
   statuses: {} as Record<string, number>,
 };
@@ -34,6 +35,7 @@ const budget = createBudget({
   clock,
   report: ({ kind }) => {
     if (kind === 'expired') counts.expired++;
+    if (kind === 'store_busy') counts.busy++;
     if (kind === 'store_failed') counts.failed++;
   },
 });

@@ -14,4 +14,14 @@ describe('8 processes', { skip: missingEmulator() }, () => {
     assert.ok((result.outcomes.ok ?? 0) > 200);
     for (const { sent } of result.counts) assert.ok(sent > 0, 'every process gets some');
   });
+
+  test('take throttling of half of what they ask the table for what it is', async () => {
+    const result = await runProcesses({ seconds: 20, processes: 8, perMinute: 600, throttled: 0.5 });
+    console.log(`  budget, half of it throttled, ${summary(result)}`);
+    assert.deepEqual(Object.keys(result.outcomes), ['ok']);
+    assert.ok(result.worst <= 300);
+    assert.ok(result.counts.reduce((sum, { busy }) => sum + busy, 0) > 20);
+    // Each had an answer of the table at some time, and so a permission.
+    for (const { sent } of result.counts) assert.ok(sent > 0, 'every process gets some');
+  });
 });

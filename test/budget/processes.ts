@@ -1,8 +1,9 @@
 /**
  * Real processes that share a budget in the DynamoDB engine, counted by the simulated upstream, which
- * refuses the 301st request of a minute. Run as a script, it takes seconds, processes and requests a minute:
+ * refuses the 301st request of a minute. Run as a script, it takes seconds, processes, requests a minute and
+ * the part of the engine's answers, in percent, that say that the table is throttled:
  *
- *     node --import tsx test/budget/processes.ts 120 8 600
+ *     node --import tsx test/budget/processes.ts 120 8 600 50
  */
 
 import { spawn } from 'node:child_process';
@@ -12,6 +13,7 @@ import { startSimulator } from '../../infra/simulator/index.ts';
 import { startMinistack } from '../emulator/ministack.ts';
 import type { Operations } from './counting-store.ts';
 import { createBudgetTable, emulatorEnvironment } from './dynamo.ts';
+import { startThrottlingProxy } from './throttling-proxy.ts';
 import { Upstream } from './world/upstream.ts';
 
 export interface ProcessesOptions {
@@ -19,6 +21,8 @@ export interface ProcessesOptions {
   readonly processes: number;
   /** Requests a minute, of all together. */
   readonly perMinute: number;
+  /** The part of the engine's answers that are throttling. Default 0. */
+  readonly throttled?: number;
 }
 
 export interface Count {
@@ -26,6 +30,8 @@ export interface Count {
   readonly sent: number;
   readonly refused: number;
   readonly expired: number;
+  /** Operations that were throttled, or lost every race. */
+  readonly busy: number;
   readonly failed: number;
   readonly statuses: Readonly<Record<string, number>>;
   readonly operations: Operations;
@@ -50,10 +56,12 @@ export async function runProcesses({
   seconds,
   processes,
   perMinute,
+  throttled = 0,
 }: ProcessesOptions): Promise<ProcessesResult> {
   Object.assign(process.env, emulatorEnvironment);
   const emulator = await startMinistack();
   const simulator = await startSimulator(credentials);
+  const proxy = throttled > 0 ? await startThrottlingProxy(emulator.endpoint, throttled) : undefined;
   try {
     await createBudgetTable(emulator.endpoint, tableName);
     const env = {
@@ -61,7 +69,7 @@ export async function runProcesses({
       PATH: process.env.PATH,
       NODE_NO_WARNINGS: '1',
       UPSTREAM: simulator.url,
-      DYNAMODB: emulator.endpoint,
+      DYNAMODB: proxy?.endpoint ?? emulator.endpoint,
       TABLE: tableName,
       APP_KEY: credentials.appKey,
       APP_SECRET: credentials.appSecret,
@@ -87,6 +95,7 @@ export async function runProcesses({
       lastMinute: upstream.between(end - 60_000, end) / 300,
     };
   } finally {
+    await proxy?.close();
     await simulator.close();
     await emulator.stop();
   }
@@ -115,14 +124,14 @@ export function summary({ counts, outcomes, worst, overall, lastMinute }: Proces
   return [
     `${counts.length} processes on the DynamoDB engine: ${sent} sent of ${sum((count) => count.asked)} asked, upstream ${JSON.stringify(outcomes)}`,
     `worst window ${worst}, ${(100 * overall).toFixed(1)} % used, ${(100 * lastMinute).toFixed(1)} % in the last minute`,
-    `${sum((count) => count.expired)} permissions burnt, ${sum((count) => count.failed)} failed operations`,
+    `${sum((count) => count.expired)} permissions burnt, ${sum((count) => count.busy)} throttled and ${sum((count) => count.failed)} failed operations`,
     `${each(({ reads }) => reads)} reads and ${each(({ writes }) => writes)} writes a permission, ${each(({ refused }) => refused)} refused`,
   ].join('; ');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [seconds = 120, processes = 8, perMinute = 600] = process.argv.slice(2).map(Number);
-  const result = await runProcesses({ seconds, processes, perMinute });
+  const [seconds = 120, processes = 8, perMinute = 600, percent = 0] = process.argv.slice(2).map(Number);
+  const result = await runProcesses({ seconds, processes, perMinute, throttled: percent / 100 });
   console.log(summary(result));
   process.exitCode = result.outcomes.TOO_MANY_REQUESTS === undefined && result.worst <= 300 ? 0 : 1;
 }

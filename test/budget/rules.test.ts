@@ -133,7 +133,7 @@ describe('small limits', () => {
           const upstream = new Upstream();
           const budgets = [-100, 0, 100].map((offset) =>
             createBudget({
-              store: store.connect((run) => run()),
+              store: store.connect({ gate: (run) => run(), instance: 0 }),
               limits: { small: { requests, perSeconds } },
               bucket: 'b',
               margins: { clockOffsetMs: 100, networkMs: 0, permissionLifeMs: 50, heldBack: 0 },
@@ -185,6 +185,15 @@ describe('the plan’s text', () => {
         assert.ok(planText(plan).length < 4096);
       }),
     );
+  });
+
+  test('of an earlier version is read, and is written so that an earlier version reads it', () => {
+    const plan = renewedPlan(undefined, {}, epoch, figures);
+    const now = JSON.parse(planText(plan)) as Record<string, unknown>;
+    // They counted there what instances had sent without the store; it stands among the runs as well.
+    assert.deepEqual(readPlan(JSON.stringify({ ...now, memoryUntil: epoch + 5500 })), plan);
+    assert.equal(now.memoryUntil, 0);
+    assert.equal(now.version, 1);
   });
 
   test('what is none is none', () => {

@@ -4,12 +4,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { createDynamoBudgetStore } from '../../functions/aws/dynamo-budget-store.ts';
-import { type BudgetStore, createMemoryBudgetStore } from '../../lib/gateway/budget/index.ts';
+import { type BudgetStore, createMemoryBudgetStore, StoreThrottled } from '../../lib/gateway/budget/index.ts';
 import { type Ministack, startMinistack } from '../emulator/ministack.ts';
 import { missingEmulator } from '../emulator/missing.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { createBudgetTable, emulatorEnvironment } from './dynamo.ts';
 import { budgetStoreContract } from './store.contract.ts';
+import { startThrottlingProxy } from './throttling-proxy.ts';
 
 Object.assign(process.env, emulatorEnvironment);
 
@@ -67,10 +68,22 @@ describe('DynamoDB', { skip: missingEmulator() }, () => {
   });
 });
 
+test('a table that throttles rejects as throttled, by every operation', async (t) => {
+  const proxy = await startThrottlingProxy('http://127.0.0.1:1', 1);
+  t.after(() => proxy.close());
+  const store = createDynamoBudgetStore({ tableName: 'budget', endpoint: proxy.endpoint, timeoutMs: 5000 });
+  const item = { revision: '', counters: {}, text: '', writtenAt: 1 };
+  await assert.rejects(store.read('key'), StoreThrottled);
+  await assert.rejects(store.add('key', 'r', [], 1), StoreThrottled);
+  await assert.rejects(store.replace('key', undefined, item, 1), StoreThrottled);
+  // Each was asked once: the limiter has a pause of its own.
+  assert.deepEqual(proxy.counts, { passed: 0, throttled: 3 });
+});
+
 test('a table that is not there, or an engine, rejects, and soon', async () => {
   const endpoint = `http://127.0.0.1:${await closedPort()}`;
   const store = createDynamoBudgetStore({ tableName: 'budget', endpoint, timeoutMs: 100 });
-  await assert.rejects(store.read('key'));
+  await assert.rejects(store.read('key'), (error) => !(error instanceof StoreThrottled));
   await assert.rejects(store.add('key', 'r', [], 1));
   await assert.rejects(
     store.replace('key', undefined, { revision: '', counters: {}, text: '', writtenAt: 1 }, 1),

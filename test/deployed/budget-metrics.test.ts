@@ -81,16 +81,18 @@ test('failures and closings are told at once, without the words of others', () =
   const { logged, hear } = listening();
   const cause = Object.assign(new Error('canary'), { name: 'ThrottlingException' });
   hear({ kind: 'store_failed', cause });
+  hear({ kind: 'store_busy', cause });
   hear({ kind: 'store_back' });
   hear({ kind: 'closed', limit: 'market-data', until: Date.UTC(2026, 0, 1) });
   assert.deepEqual(
     logged.map(({ level, event, name }) => [level, event, name]),
     [
       ['error', 'budget_store_failed', 'ThrottlingException'],
+      ['warn', 'budget_store_busy', 'ThrottlingException'],
       ['info', 'budget_store_back', undefined],
       ['warn', 'budget_closed', undefined],
     ],
   );
-  assert.equal(logged[2]?.until, '2026-01-01T00:00:00.000Z');
+  assert.equal(logged[3]?.until, '2026-01-01T00:00:00.000Z');
   assert.doesNotMatch(JSON.stringify(logged), /canary/);
 });

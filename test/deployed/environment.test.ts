@@ -121,8 +121,8 @@ test('the figures of the budget are read as what they mean', () => {
     operations,
   );
   assert(read.ok);
-  const { bucket, share, setAside, instances } = read.settings.budget ?? {};
-  assert.deepEqual([bucket, share, setAside, instances], ['team-1', 1 / 3, 0.1, 20]);
+  const { bucket, share, ownShare } = read.settings.budget ?? {};
+  assert.deepEqual([bucket, share, ownShare], ['team-1', 1 / 3, { setAside: 0.1, instances: 20 }]);
 });
 
 test('each wrong variable of the budget is one fault', () => {

@@ -15,6 +15,7 @@ import {
   type GatewayOptions,
   type OwnLimits,
   type SecretVersion,
+  StoreThrottled,
 } from '../../lib/gateway/index.ts';
 import {
   accountsPath,
@@ -148,6 +149,28 @@ describe('a permission for each attempt', () => {
     assert.deepEqual(simulator.counts, { ok: 20 });
     for (const reply of replies) if (reply.status !== 200) refusedBy(reply);
   });
+});
+
+describe('without the store of the budget', () => {
+  const failing = (error: Error) => {
+    const reject = () => Promise.reject(error);
+    return { read: reject, add: reject, replace: reject };
+  };
+
+  for (const [what, error, detail] of [
+    ['is away', new Error('made up'), /cannot see how much .* sends nothing beyond what is set aside/],
+    ['throttles', new StoreThrottled(), /More requests come at once .* sends none that it has not counted/],
+  ] as const)
+    test(`that ${what}: 429 that says so, and nothing is sent`, async (t) => {
+      const { gateway, simulator } = await budgetedFor(t, { budget: { store: failing(error) } });
+      const replies = await Promise.all(Array.from({ length: 10 }, () => ask(gateway, snapshotTarget)));
+      for (const reply of replies) {
+        const refusal = refusedBy(reply);
+        assert.match(refusal.detail, detail);
+        assert.match(refusal.detail, /The request was not sent\.$/);
+      }
+      assert.deepEqual(simulator.counts, {});
+    });
 });
 
 describe('without a permission in time', () => {

@@ -65,6 +65,8 @@ function originsOfLength(length: number): readonly string[] {
 }
 
 const narrow = { requests: 10, perSeconds: 1, for: ['orders'] };
+/** Of the groups whose operations count against the limit. */
+const bounded = { 'market-data': 10, screeners: 5, fundamentals: 5 };
 
 test('a narrower limit is put within the wide one that its operations count against', () => {
   const { budget } = resolveConfig({
@@ -253,6 +255,72 @@ const refused: Refusals = [
   ['a share of next to nothing', { upstream, budget: { share: 0.001 } }, /^budget\.share and .* market-data/],
   ['everything set aside', { upstream, budget: { setAside: 1 } }, /^budget\.setAside takes a number from 0/],
   ['no instances', { upstream, budget: { instances: 0 } }, /^budget\.instances takes a whole number from 1/],
+  [
+    'a number of instances for nothing',
+    { upstream, budget: { instances: 20 } },
+    /^budget\.instances divides budget\.setAside, and nothing is set aside: leave it out\.$/,
+  ],
+  [
+    'something set aside for any number of functions',
+    { upstream, budget: { setAside: 0.1 } },
+    /^functions\.reservedConcurrency\.market-data must be a number while budget\.setAside is above 0: /,
+  ],
+  [
+    'the same, of one function',
+    {
+      upstream,
+      budget: { setAside: 0.1 },
+      functions: { reservedConcurrency: { ...bounded, screeners: 'none' } },
+    },
+    /^functions\.reservedConcurrency\.screeners must be a number/,
+  ],
+  [
+    'the same, of lookups',
+    {
+      upstream,
+      budget: { setAside: 0.1 },
+      functions: { reservedConcurrency: bounded },
+      events: {},
+    },
+    /^events\.reservedConcurrency must be a number/,
+  ],
+  [
+    'less set aside than one for each function',
+    { upstream, budget: { setAside: 0.05 }, functions: { reservedConcurrency: bounded } },
+    /^budget\.setAside 0\.05 is 15 of the 300 requests of market-data, less than one for each of 20 functions: set at least 0\.067, or reserve fewer\.$/,
+  ],
+  [
+    'more functions than requests',
+    {
+      upstream,
+      budget: { setAside: 0.5 },
+      functions: { reservedConcurrency: { ...bounded, 'market-data': 500 } },
+    },
+    /^budget\.setAside 0\.5 is 150 of .* each of 510 functions: reserve fewer, or set nothing aside\.$/,
+  ],
+  [
+    'something set aside in a shared table, for nobody knows how many',
+    {
+      upstream,
+      budget: { setAside: 0.1, table: 'shared' },
+      functions: { reservedConcurrency: bounded },
+    },
+    /^budget\.instances is required beside budget\.setAside and budget\.table: .* this one’s 20 included\.$/,
+  ],
+  [
+    'fewer instances than are reserved',
+    {
+      upstream,
+      budget: { setAside: 0.1, table: 'shared', instances: 19 },
+      functions: { reservedConcurrency: bounded },
+    },
+    /^budget\.instances 19 is less than the 20 that this stack alone reserves\.$/,
+  ],
+  [
+    'fewer functions for lookups than their queue takes',
+    { upstream, events: { concurrency: 5, reservedConcurrency: 4 } },
+    /^events takes a reservedConcurrency of no less than its concurrency\.$/,
+  ],
   ['a table’s name', { upstream, budget: { table: 'a table' } }, /^budget\.table takes the name or the ARN/],
   ['a bucket’s name', { upstream, budget: { bucket: 'a#b' } }, /^budget\.bucket takes 1 to 64 letters/],
   ['another property', { upstream, budget: { reads: 1 } }, /^budget\.reads is not a property/],

@@ -68,20 +68,46 @@ test('without a function that counts requests there is no table', () => {
 
 test('functions are told of the budget what differs from its defaults', () => {
   const limits = { trading: { requests: 10, perSeconds: 1, for: ['orders'] } };
-  const budget = { share: 0.5, instances: 20, setAside: 0.1, bucket: 'team', limits };
-  const { all, table } = synthesise({ operations, budget, groups: { ...closed, orders: 'iam' } });
+  const budget = { share: 0.5, instances: 15, setAside: 0.1, bucket: 'team', limits };
+  const groups = { ...closed, 'market-data': 'api-key', orders: 'iam' } as const;
+  const functions = { reservedConcurrency: { 'market-data': 5 } };
+  const { all, table } = synthesise({ operations, budget, groups, functions });
   const tableId = table('Budget')?.[0];
   for (const [, { Properties }] of all('AWS::Lambda::Function')) {
     const told = Object.entries(variablesOf(Properties)).filter(([name]) => name.startsWith('BUDGET_'));
     assert.deepEqual(Object.fromEntries(told), {
       BUDGET_TABLE: { Ref: tableId },
       BUDGET_SHARE: '0.5',
-      BUDGET_INSTANCES: '20',
+      BUDGET_INSTANCES: '15',
       BUDGET_SET_ASIDE: '0.1',
       BUDGET_BUCKET: 'team',
       BUDGET_LIMITS: JSON.stringify(limits),
     });
   }
+});
+
+test('what is set aside is divided by the functions that are reserved, those of lookups too', () => {
+  const { all, functionOf } = synthesise({
+    operations,
+    budget: { setAside: 0.2 },
+    functions: { reservedConcurrency: { 'market-data': 30 } },
+    groups: { orders: 'iam' },
+    events: { concurrency: 4, reservedConcurrency: 6 },
+  });
+  assert.equal(functionOf('market-data')[1].Properties.ReservedConcurrentExecutions, 30);
+  const told = all('AWS::Lambda::Function').map(([, { Properties }]) => ({
+    reserved: Properties.ReservedConcurrentExecutions,
+    instances: variablesOf(Properties).BUDGET_INSTANCES,
+  }));
+  // Orders count against no limit here.
+  assert.deepEqual(
+    told.sort((a, b) => Number(a.reserved) - Number(b.reserved)),
+    [
+      { reserved: 6, instances: '36' },
+      { reserved: 10, instances: undefined },
+      { reserved: 30, instances: '36' },
+    ],
+  );
 });
 
 test('a table can be shared, by its name or its ARN', () => {

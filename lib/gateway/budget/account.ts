@@ -1,12 +1,19 @@
 /** One app key's budget in one instance: who waits, when the store is asked, and what to do when it fails. */
 
-import type { LedgerOptions } from './ledger.ts';
-import { createLedger } from './ledger.ts';
-import { type Line, type RefusalReason, refuseThose, refuseUntil, serve } from './line.ts';
+import { createLedger, type Drawn, type LedgerOptions } from './ledger.ts';
+import {
+  type Line,
+  type RefusalReason,
+  refuseThose,
+  refuseUntil,
+  refuseWithoutStore,
+  serve,
+} from './line.ts';
 import type { OwnShare } from './own-share.ts';
 import { createPermission, type Permission, type Slot } from './permission.ts';
 import { allPriorities, type Priority } from './priorities.ts';
 import type { BudgetReport } from './report.ts';
+import { StoreThrottled } from './store.ts';
 
 export interface Wanted {
   readonly limits: readonly [string, ...string[]];
@@ -19,8 +26,9 @@ export type BudgetAnswer =
   /** `retryAfterMs`: before that, asking is of no use. */
   | { readonly ok: false; readonly reason: RefusalReason; readonly retryAfterMs: number };
 
-export interface AccountOptions extends Omit<LedgerOptions, 'noticeMs'> {
-  readonly ownShare: OwnShare;
+export interface AccountOptions extends LedgerOptions {
+  /** Absent where nothing is set aside. */
+  readonly ownShare?: OwnShare | undefined;
   readonly report: (report: BudgetReport) => void;
 }
 
@@ -30,18 +38,20 @@ export interface Account {
 }
 
 const firstPauseMs = 100;
-/** The store is tried at least so often while there are requests. */
-const longestPauseMs = 5000;
+/** The store is tried at least so often while there are requests: a thousand instances are 500 tries a second. */
+const longestPauseMs = { store_busy: 2500, store_away: 5000 } as const;
 /** One instance's batch; whoever else waits comes next. */
 const mostAtOnce = 32;
 
 export function createAccount(options: AccountOptions): Account {
-  const { time, after, random, ownShare, report, timeoutMs } = options;
-  const ledger = createLedger({ ...options, noticeMs: longestPauseMs + timeoutMs });
+  const { time, after, random, ownShare, report } = options;
+  const ledger = createLedger(options);
   const lines = new Map<string, Line>();
   const closedUntil = new Map<string, number>();
   let storeNotBefore = 0;
   let storePause = 0;
+  /** Why the store is left alone until `storeNotBefore`, and what its last answer was. */
+  let trouble: 'store_busy' | 'store_away' | undefined;
   let busy = false;
   let wake: { readonly at: number; readonly cancel: () => void } | undefined;
 
@@ -87,46 +97,44 @@ export function createAccount(options: AccountOptions): Account {
   }
 
   async function askFor(line: Line): Promise<void> {
-    refuseThose(line, (deadline) => deadline < time.now(), time.now());
+    refuseThose(line, (deadline) => deadline < time.now(), trouble ?? line.reason, time.now);
     if (line.waiters.length === 0) return;
     const { limits, priority, waiters } = line;
-    const drawn = await ledger.draw(
-      {
-        limits,
-        priority,
-        count: Math.min(waiters.length, mostAtOnce),
-        latest: () => Math.max(...waiters.map(({ deadline }) => deadline)),
-      },
-      ownShare.owedSince,
-    );
+    const drawn = await ledger.draw({
+      limits,
+      priority,
+      count: Math.min(waiters.length, mostAtOnce),
+      latest: () => Math.max(...waiters.map(({ deadline }) => deadline)),
+    });
     const now = time.now();
-    if (drawn.kind === 'failed') return storeFailed(drawn.cause, now);
-    if (storePause > 0) report({ kind: 'store_back' });
-    storePause = 0;
-    ownShare.worked();
-    if (drawn.kind === 'given') {
-      ownShare.settled();
-      serve(line, drawn.slots, drawn.left, now);
-    } else refuseUntil(line, { ...drawn, reason: drawn.closed ? 'closed' : 'used_up' }, now, random);
+    if (drawn.kind === 'busy' || drawn.kind === 'failed') return storeFailed(drawn, now);
+    if (trouble) report({ kind: 'store_back' });
+    trouble = undefined;
+    // One answer between refusals does not say that there is room for more.
+    storePause /= 4;
+    if (drawn.kind === 'given') serve(line, drawn.slots, drawn.left, now);
+    else refuseUntil(line, { ...drawn, reason: drawn.closed ? 'closed' : 'used_up' }, now, random);
   }
 
-  function storeFailed(cause: unknown, now: number): void {
-    ownShare.failed(now);
-    report({ kind: 'store_failed', cause });
-    storePause = Math.min(longestPauseMs, Math.max(firstPauseMs, storePause * 2));
+  function storeFailed({ kind, cause }: Drawn & { readonly kind: 'busy' | 'failed' }, now: number): void {
+    trouble = kind === 'busy' ? 'store_busy' : 'store_away';
+    report({ kind: kind === 'busy' ? 'store_busy' : 'store_failed', cause });
+    storePause = Math.min(longestPauseMs[trouble], Math.max(firstPauseMs, storePause * 2));
     storeNotBefore = now + storePause * (0.5 + random() / 2);
   }
 
   /** While the store is left alone: the instance's own share, or waiting until the store is asked again. */
   function withoutStore(line: Line, now: number): void {
-    while (line.waiters.length > 0 && !isClosed(line.limits) && ownShare.take(line.limits, now)) {
+    // A store that is busy is there: what is set aside is for when it is not.
+    const share = trouble === 'store_away' ? ownShare : undefined;
+    while (line.waiters.length > 0 && !isClosed(line.limits) && share?.take(line.limits, now)) {
       const [waiter, ...others] = line.waiters;
       line.waiters = others;
       waiter?.give({ from: now, until: now + options.lifeMs }, 0);
     }
-    line.reason = 'store_away';
-    const again = Math.min(storeNotBefore, ownShare.nextAt(line.limits, now));
-    refuseThose(line, (deadline) => deadline < storeNotBefore, Math.max(again, now));
+    const shareAt = share?.nextAt(line.limits, now) ?? Number.POSITIVE_INFINITY;
+    const reason = trouble ?? line.reason;
+    refuseWithoutStore(line, { askedAgain: storeNotBefore, shareAt, reason }, now, random);
   }
 
   /** Until a line may be asked for again. */
@@ -186,7 +194,7 @@ export function createAccount(options: AccountOptions): Account {
       try {
         await ledger.close(limit, until);
       } catch (cause) {
-        report({ kind: 'store_failed', cause });
+        report({ kind: cause instanceof StoreThrottled ? 'store_busy' : 'store_failed', cause });
       }
     },
   };

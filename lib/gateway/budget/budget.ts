@@ -25,8 +25,8 @@ export interface BudgetOptions {
   /** Those who share a limit have the same bucket name, store, limits and margins. */
   readonly bucket: string;
   readonly margins?: Margins;
-  /** What each instance has when the store is away. */
-  readonly ownShare?: OwnShareOptions;
+  /** What each instance has when the store is unavailable. Default nothing. */
+  readonly ownShare?: OwnShareOptions | undefined;
   /** For one operation of the store. Default 500 ms. */
   readonly storeTimeoutMs?: number;
   /** Now, in milliseconds since the epoch; a clock that goes on while the instance is frozen. */
@@ -66,18 +66,21 @@ const defaultWaitMs = priorities.interactive.aheadMs;
 const closedMs = 10_000;
 const longestClosedMs = 300_000;
 
-/** @throws RangeError when a limit leaves no permission to give, or a name is not plain */
+/** @throws RangeError when a limit leaves no permission to give, a name is not plain or no instance may have a share */
 export function createBudget(options: BudgetOptions): Budget {
-  const { bucket, margins = {}, ownShare = {}, storeTimeoutMs = 500, report } = options;
+  const { bucket, margins = {}, ownShare, storeTimeoutMs = 500, report } = options;
   const { clock = Date.now, after = afterTimeout, random = Math.random } = options;
   const limits = Object.entries(options.limits);
   for (const name of [bucket, ...limits.map(([one]) => one)])
     if (!/^[\w.:-]+$/.test(name)) throw new RangeError(`${name}: a name of letters, digits, - . : _`);
+  if (ownShare && !(Number.isInteger(ownShare.instances) && ownShare.instances >= 1))
+    throw new RangeError(`${ownShare.instances}: not a number of instances`);
   const figures = new Map(
-    limits.map(([name, one]) => [name, figuresOf(one, margins, ownShare.setAside ?? 0)]),
+    limits.map(([name, one]) => [name, figuresOf(one, margins, ownShare?.setAside ?? 0)]),
   );
   const accounts = new Map<string, Promise<Account>>();
   const time = createStoreTime(clock);
+  const startedAt = time.now();
 
   async function createFor(appKey: string): Promise<Account> {
     return createAccount({
@@ -89,7 +92,7 @@ export function createBudget(options: BudgetOptions): Budget {
       time,
       after,
       random,
-      ownShare: createOwnShare(figures, ownShare),
+      ownShare: ownShare && createOwnShare(figures, ownShare, startedAt),
       report: (said) => {
         try {
           report?.(said);

@@ -10,5 +10,11 @@ export type { OwnShareOptions } from './own-share.ts';
 export type { Permission } from './permission.ts';
 export { type Priority, priorities } from './priorities.ts';
 export type { BudgetReport } from './report.ts';
-export type { Addition, BudgetItem, BudgetStore, WriteAnswer } from './store.ts';
+export {
+  type Addition,
+  type BudgetItem,
+  type BudgetStore,
+  StoreThrottled,
+  type WriteAnswer,
+} from './store.ts';
 export { type After, afterTimeout } from './store-time.ts';

@@ -2,7 +2,6 @@
 
 import { type Draw, type Offer, offerOf, whenToAsk } from './choose.ts';
 import type { Figures } from './figures.ts';
-import { lastingOf } from './own-share.ts';
 import type { Slot } from './permission.ts';
 import {
   type Counters,
@@ -13,12 +12,11 @@ import {
   takenBy,
   takenOf,
   withClosed,
-  withGiven,
 } from './plan.ts';
 import { planText, readPlan } from './plan-text.ts';
 import { allPriorities } from './priorities.ts';
 import { countAfter, timeOf } from './runs.ts';
-import type { Addition, BudgetItem, BudgetStore } from './store.ts';
+import { type Addition, type BudgetItem, type BudgetStore, StoreThrottled } from './store.ts';
 import type { After, StoreTime } from './store-time.ts';
 
 export type Drawn =
@@ -32,6 +30,8 @@ export type Drawn =
       readonly earliest: number;
       readonly closed: boolean;
     }
+  /** Too many at once: the store throttles requests, or every race for the item was lost. */
+  | { readonly kind: 'busy'; readonly cause: unknown }
   | { readonly kind: 'failed'; readonly cause: unknown };
 
 export interface LedgerOptions {
@@ -44,15 +44,11 @@ export interface LedgerOptions {
   /** For one store operation. */
   readonly timeoutMs: number;
   readonly random: () => number;
-  /** How long an instance may go on giving from memory after the store works again. */
-  readonly noticeMs: number;
 }
 
 export interface Ledger {
-  /**
-   * @param owedSince when this instance last gave something from memory that has to be counted; 0 for never
-   */
-  draw(draw: Draw, owedSince: number): Promise<Drawn>;
+  /** Never rejects. */
+  draw(draw: Draw): Promise<Drawn>;
   /** Gives nothing of the limit before `until`. Rejects when the store fails. */
   close(limit: string, until: number): Promise<void>;
 }
@@ -67,16 +63,19 @@ const keepMs = 3_600_000;
 const farthestMs = 86_400_000;
 
 export function createLedger(options: LedgerOptions): Ledger {
-  const { store, key, figures, lifeMs, time, after, timeoutMs, random, noticeMs } = options;
+  const { store, key, figures, lifeMs, time, after, timeoutMs, random } = options;
   let known: BudgetItem | undefined;
   let plan: Plan | undefined;
   let knownAt = Number.NEGATIVE_INFINITY;
   /** Nobody else wrote between our last two operations, so that a look before the next would be in vain. */
   let alone = false;
+  /** The store throttled the last operation: what is known, however old, goes into a write, which checks it. */
+  let throttled = false;
   /** The last operation was a look, so that the next shows nothing of others. */
   let looked = false;
 
   function learn(item: BudgetItem | undefined): void {
+    throttled = false;
     if (item && !isSane(item, time.now())) throw new Error('the budget store answered nonsense');
     if (item && item.revision !== known?.revision) plan = readPlan(item.text);
     if (!item) plan = undefined;
@@ -117,42 +116,27 @@ export function createLedger(options: LedgerOptions): Ledger {
       ...Object.values(next.limits).map(({ closedUntil, windowMs }) => Math.max(closedUntil, now + windowMs)),
     ) + keepMs;
 
-  /** The plan renewed at `now`, with what is owed counted in it unless somebody has done that. */
-  function renewed(now: number, owedSince: number): Plan {
-    if (owedSince === 0 || (plan?.memoryUntil ?? 0) >= owedSince)
-      return renewedPlan(plan, known?.counters ?? {}, now, figures);
-    const until = now + noticeMs;
-    const owing = withGiven(plan ?? renewedPlan(undefined, {}, now, figures), until, (name) => {
-      const figure = figures.get(name);
-      return figure ? lastingOf(figure) : 0;
-    });
-    return { ...renewedPlan(owing, known?.counters ?? {}, now, figures), memoryUntil: until };
-  }
+  const renewed = (now: number): Plan => renewedPlan(plan, known?.counters ?? {}, now, figures);
 
-  async function draw(wanted: Draw, owedSince: number): Promise<Drawn> {
+  async function draw(wanted: Draw): Promise<Drawn> {
     for (let tries = 0; tries < mostTries; tries++) {
       let now = time.now();
-      const mustCount = owedSince > 0 && (plan?.memoryUntil ?? 0) < owedSince;
-      let offer = plan && !mustCount && offerOf(plan, known?.counters ?? {}, wanted, now, figures, lifeMs);
-      const next = offer ? undefined : renewed(now, owedSince);
+      let offer = plan && offerOf(plan, known?.counters ?? {}, wanted, now, figures, lifeMs);
+      const next = offer ? undefined : renewed(now);
       if (next) offer = offerOf(next, {}, wanted, now, figures, lifeMs);
       // What was read once only gets fuller, so that a refusal needs no second look, but an offer does.
-      if (!offer && next && known && !mustCount) return full(next, wanted, now);
-      if (tries === 0 && !alone && now - knownAt > freshMs) {
+      if (!offer && next && (known || tries > 0)) return full(next, wanted, now);
+      const mustLook = !alone && now - knownAt > freshMs && !(throttled && known);
+      if (tries === 0 && mustLook) {
         await read();
         continue;
       }
+      if (!offer) continue;
       now = time.now();
-      if (!offer) {
-        if (!next) continue;
-        // Nothing to take, but what is owed has to be written.
-        await put(next, {}, now);
-        continue;
-      }
       const taken = next ? await put(next, sums(offer), now) : await add(offer, now);
       if (taken) return given(offer, wanted, now);
     }
-    return { kind: 'failed', cause: new Error('lost every race for the budget item') };
+    return { kind: 'busy', cause: new Error('lost every race for the budget item') };
   }
 
   async function put(next: Plan, counters: Counters, now: number): Promise<boolean> {
@@ -192,16 +176,19 @@ export function createLedger(options: LedgerOptions): Ledger {
   }
 
   function full(next: Plan, wanted: Draw, now: number): Drawn {
+    // By what everybody knows the next permission is there at the same moment, and one gets it: look before.
+    knownAt = Number.NEGATIVE_INFINITY;
     const closed = wanted.limits.some((name) => (next.limits[name]?.closedUntil ?? 0) > now);
     return { kind: 'full', closed, ...whenToAsk(next, wanted, now, figures) };
   }
 
   return {
-    async draw(wanted, owedSince) {
+    async draw(wanted) {
       try {
-        return await draw(wanted, owedSince);
+        return await draw(wanted);
       } catch (cause) {
-        return { kind: 'failed', cause };
+        throttled = cause instanceof StoreThrottled;
+        return { kind: throttled ? 'busy' : 'failed', cause };
       }
     },
     async close(limit, until) {
@@ -210,7 +197,7 @@ export function createLedger(options: LedgerOptions): Ledger {
         const now = time.now();
         // Of many that were refused at once, one writes.
         if ((plan?.limits[limit]?.closedUntil ?? 0) >= until - lifeMs) return;
-        const next = withClosed(renewed(now, 0), limit, until);
+        const next = withClosed(renewed(now), limit, until);
         if (await put(next, {}, now)) return;
       }
     },

@@ -10,8 +10,11 @@ export interface Waiter {
   readonly refuse: (reason: RefusalReason, notBefore: number) => void;
 }
 
-/** `used_up`: by us or others on the same app key; `closed`: the upstream itself refused lately. */
-export type RefusalReason = 'used_up' | 'closed' | 'store_away';
+/**
+ * `used_up`: by us or others on the same app key; `closed`: the upstream itself refused lately; `store_busy`:
+ * the store throttles requests, or too many write at once; `store_away`: it is unavailable.
+ */
+export type RefusalReason = 'used_up' | 'closed' | 'store_busy' | 'store_away';
 
 export interface Line {
   readonly limits: readonly [string, ...string[]];
@@ -45,17 +48,42 @@ export function refuseUntil(
   line.turnedAway += line.waiters.length - patient.length;
   const patienceMs = Math.max(0, ...patient.map(({ deadline }) => deadline - now));
   // Under a hundredfold demand hardly any ask succeeds, and each is paid for; the patient need not hurry.
-  const most = spreadMs + patienceMs / 4 + spreadForEachMs * Math.max(0, line.turnedAway - fewTurnedAway);
+  const most = spreadOf(line) + patienceMs / 4;
   line.spread = Math.min(longestSpreadMs, most, Math.max(100, line.spread * 2));
   // A random part, so that not all who were told the same time come at it.
   line.notBefore += 10 + random() * line.spread;
-  refuseThose(line, isHopeless, line.notBefore);
+  refuseThose(line, isHopeless, line.reason, () => line.notBefore);
 }
 
-export function refuseThose(line: Line, hopeless: (deadline: number) => boolean, notBefore: number): void {
+/**
+ * While the store is not asked: requests that cannot wait so long are refused, each told a time of its own,
+ * further apart the more there are.
+ */
+export function refuseWithoutStore(
+  line: Line,
+  at: { readonly askedAgain: number; readonly shareAt: number; readonly reason: RefusalReason },
+  now: number,
+  random: () => number,
+): void {
+  const isHopeless = (deadline: number) => deadline < at.askedAgain;
+  line.turnedAway += line.waiters.filter(({ deadline }) => isHopeless(deadline)).length;
+  const spread = Math.min(longestSpreadMs, at.askedAgain - now + spreadOf(line));
+  const notBefore = () => Math.max(now, Math.min(at.shareAt, at.askedAgain + random() * spread));
+  refuseThose(line, isHopeless, at.reason, notBefore);
+}
+
+const spreadOf = ({ turnedAway }: Line): number =>
+  spreadMs + spreadForEachMs * Math.max(0, turnedAway - fewTurnedAway);
+
+export function refuseThose(
+  line: Line,
+  hopeless: (deadline: number) => boolean,
+  reason: RefusalReason,
+  notBefore: () => number,
+): void {
   const { waiters } = line;
   line.waiters = waiters.filter(({ deadline }) => !hopeless(deadline));
-  for (const waiter of waiters) if (hopeless(waiter.deadline)) waiter.refuse(line.reason, notBefore);
+  for (const waiter of waiters) if (hopeless(waiter.deadline)) waiter.refuse(reason, notBefore());
 }
 
 /** The earliest permission goes to the least patient of those who can wait for it. */

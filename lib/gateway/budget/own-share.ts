@@ -1,99 +1,62 @@
 /**
- * What one instance may use when it cannot reach the store. The limit is kept because of two rules, each
- * with M, the number of instances that the deployer says there are at most:
+ * What one instance may use when it cannot reach the store: a part of each limit that is set aside and never
+ * in the store, divided by M, the most instances that serve at one time. Nothing is set aside by default, and
+ * then nothing is sent without the store.
  *
- * 1. A part of the limit may be set aside for this and is never in the store: from the first failure on,
- *    each instance has a M-th of that part in any window. It holds whatever fails, for one or for all.
- * 2. After a whole window of nothing but failures all that the store had given is out of every window, and
- *    if nobody reaches it, nobody else gets anything: then each has a M-th of `lastingShare` of the limit.
- *    Whoever reaches the store again first counts all of it as given, on behalf of everybody.
- *
- * Should the second hold for a few instances only, while others reach the store, what they use is beyond
- * the budget: one or two of them are covered by the permissions held back, more need the first rule.
+ * No window holds more than is set aside, whatever fails and for however many instances, **if never more than
+ * M instances serve at one time** and none serves a request for longer than `longestRequestMs`. An instance
+ * uses its share only when it is older than a window and a request. So of all that use it within one window
+ * each had started, and none had been replaced, a request's time before that window began: M at most, each
+ * with its share once.
  */
 
 import type { Figures } from './figures.ts';
 
 export interface OwnShareOptions {
-  /** M. Default 50. */
-  readonly instances?: number;
-  /** The part of each limit that is set aside, 0 … 1. Default 0: utilisation comes first. */
-  readonly setAside?: number;
+  /** M: the most instances that serve at one time, of all that share the limit. Enforced, not estimated. */
+  readonly instances: number;
+  /** The part of each limit that is set aside, from 0 to below 1. */
+  readonly setAside: number;
 }
 
 export interface OwnShare {
-  failed(now: number): void;
-  worked(): void;
   /** Takes one from each of the limits, or none. */
   take(limits: readonly string[], now: number): boolean;
-  /** When the next one comes, as far as can be said. */
+  /** When the next one comes; infinite where there is no share. */
   nextAt(limits: readonly string[], now: number): number;
-  /** When it last gave something that the store has to hear of; 0 when it has heard. */
-  readonly owedSince: number;
-  settled(): void;
 }
 
-const lastingShare = 1 / 2;
-/** With a longer pause between two failures nobody knows what was in between. */
-const longestPauseMs = 10_000;
+/** API Gateway ends a request after 29 s, and an instance that is being replaced ends those it has. */
+const longestRequestMs = 30_000;
 
-/** What all instances together may have used of a limit by the second rule. */
-export const lastingOf = ({ capacity }: Figures): number => Math.floor(capacity * lastingShare);
-
+/** @param startedAt when the instance started, by the clock that also tells `now` */
 export function createOwnShare(
   figures: ReadonlyMap<string, Figures>,
-  { instances = 50 }: OwnShareOptions,
+  { instances }: OwnShareOptions,
+  startedAt: number,
 ): OwnShare {
-  let failingSince: number | undefined;
-  let lastFailure = 0;
-  let owedSince = 0;
   const given = new Map<string, number[]>([...figures.keys()].map((name) => [name, []]));
 
-  const isLasting = (now: number, { windowMs }: Figures) =>
-    failingSince !== undefined && now - failingSince >= windowMs + longestPauseMs;
-  const shareOf = (name: string, now: number): number => {
+  /** When one may be taken of a limit. */
+  function openAt(name: string, now: number): number {
     const figure = figures.get(name);
-    if (!figure || failingSince === undefined) return 0;
-    const atOnce = Math.floor(figure.setAside / instances);
-    return isLasting(now, figure) ? atOnce + Math.floor(lastingOf(figure) / instances) : atOnce;
-  };
-  const recent = (name: string, now: number): readonly number[] => {
+    const share = figure ? Math.floor(figure.setAside / instances) : 0;
+    if (!figure || share < 1) return Number.POSITIVE_INFINITY;
     const times = given.get(name) ?? [];
-    const start = now - (figures.get(name)?.windowMs ?? 0);
-    while (times.length > 0 && times[0]! <= start) times.shift();
-    return times;
-  };
+    while (times.length > 0 && times[0]! <= now - figure.windowMs) times.shift();
+    const oldEnough = startedAt + figure.windowMs + longestRequestMs;
+    return Math.max(oldEnough, times.length < share ? now : times[0]! + figure.windowMs);
+  }
+
+  const nextAt: OwnShare['nextAt'] = (limits, now) =>
+    Math.max(now, ...limits.map((name) => openAt(name, now)));
 
   return {
-    failed(now) {
-      if (failingSince === undefined || now - lastFailure > longestPauseMs) failingSince = now;
-      lastFailure = now;
-    },
-    worked() {
-      failingSince = undefined;
-    },
+    nextAt,
     take(limits, now) {
-      if (!limits.every((name) => recent(name, now).length < shareOf(name, now))) return false;
+      if (nextAt(limits, now) > now) return false;
       for (const name of limits) given.get(name)?.push(now);
-      const [outer = ''] = limits;
-      const figure = figures.get(outer);
-      if (figure && isLasting(now, figure)) owedSince = now;
       return true;
-    },
-    nextAt(limits, now) {
-      const times = limits.map((name) => {
-        const figure = figures.get(name);
-        if (!figure || failingSince === undefined) return now;
-        if (shareOf(name, now) > 0) return (recent(name, now)[0] ?? now - figure.windowMs) + figure.windowMs;
-        return failingSince + figure.windowMs + longestPauseMs;
-      });
-      return Math.max(now, ...times);
-    },
-    get owedSince() {
-      return owedSince;
-    },
-    settled() {
-      owedSince = 0;
     },
   };
 }

@@ -6,13 +6,15 @@ import type { Run } from './runs.ts';
 
 /** Another one when the text's meaning changes. */
 const version = 1;
+/** Instances of an earlier version take a text without this for none; what they write in it is not read. */
+const forOlder = { memoryUntil: 0 };
 
 export function planText(plan: Plan): string {
   const limits = Object.entries(plan.limits).map(([name, { runs, ...limit }]) => [
     name,
     { ...limit, runs: runs.map(({ from, step, count }) => [from, step, count]) },
   ]);
-  return JSON.stringify({ version, ...plan, limits: Object.fromEntries(limits) });
+  return JSON.stringify({ version, ...plan, ...forOlder, limits: Object.fromEntries(limits) });
 }
 
 /** Undefined when the text is not a plan. */
@@ -25,7 +27,6 @@ export function readPlan(text: string): Plan | undefined {
       at: time(said.at),
       end: time(said.end),
       renewAt: time(said.renewAt),
-      memoryUntil: time(said.memoryUntil),
       limits: Object.fromEntries(limits) as Record<string, LimitPlan>,
     };
   } catch {

@@ -32,8 +32,6 @@ export interface Plan {
   /** Until then permissions are given for now. */
   readonly end: number;
   readonly renewAt: number;
-  /** Up to when permissions that instances gave from memory are counted. */
-  readonly memoryUntil: number;
   readonly limits: Readonly<Record<string, LimitPlan>>;
 }
 
@@ -71,7 +69,7 @@ export function exhaustedPlan(now: number, figures: ReadonlyMap<string, Figures>
     const run = { from: now, step: 0, count: one.capacity };
     return [name, { ...untouched(now, one), runs: [run], due: now + one.windowMs }] as const;
   });
-  return { at: now, end: now, renewAt: now, memoryUntil: 0, limits: Object.fromEntries(limits) };
+  return { at: now, end: now, renewAt: now, limits: Object.fromEntries(limits) };
 }
 
 /** The plan that follows at `now`, with all counters at zero. */
@@ -91,7 +89,7 @@ export function renewedPlan(
     limits[name] = limit;
     renewAt = Math.min(renewAt, until);
   }
-  return { at: now, end: now + nowMs, renewAt, memoryUntil: plan?.memoryUntil ?? 0, limits };
+  return { at: now, end: now + nowMs, renewAt, limits };
 }
 
 /** Writes what was taken under the old plan among what was given. */
@@ -154,15 +152,6 @@ function paced(
 function isSustained(runs: readonly Run[], now: number, stepMs: number): boolean {
   const span = 10 * stepMs;
   return countAfter(runs, now - 2 * span) - countAfter(runs, now - span) >= 8;
-}
-
-/** With this many counted as given at `time`, in each limit. */
-export function withGiven(plan: Plan, time: number, countOf: (limit: string) => number): Plan {
-  const limits = Object.entries(plan.limits).map(([name, limit]) => {
-    const runs = withRun(limit.runs, { from: time, step: 0, count: countOf(name) });
-    return [name, { ...limit, runs }] as const;
-  });
-  return { ...plan, limits: Object.fromEntries(limits) };
 }
 
 /** With nothing due in the limit before `until`. */

@@ -22,6 +22,8 @@ export type BudgetReport =
   | { readonly kind: 'expired'; readonly priority: Priority }
   /** The upstream itself refused; nothing is given before `until` (ms since the epoch). */
   | { readonly kind: 'closed'; readonly limit: string; readonly until: number }
-  /** Told of every failed operation; from the first on this instance has only its own share. */
+  /** Told of every time that the store throttled us, or that we lost every race for the item. */
+  | { readonly kind: 'store_busy'; readonly cause: unknown }
+  /** Told of every failed operation; from the first on this instance has only its own share, if any. */
   | { readonly kind: 'store_failed'; readonly cause: unknown }
   | { readonly kind: 'store_back' };

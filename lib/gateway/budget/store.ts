@@ -3,6 +3,8 @@
  * that all instances know of each other is in one item per app key.
  */
 
+export { StoreThrottled } from '../../store-throttled.ts';
+
 export interface BudgetItem {
   /** Another one for each text; counters change under the same one. */
   readonly revision: string;
@@ -28,9 +30,9 @@ export type WriteAnswer =
   | { readonly written: false; readonly item: BudgetItem | undefined };
 
 /**
- * Port. Each write is atomic, and a read sees every write that was answered before it began. Rejects when
- * the store cannot be asked, is throttled or holds what is no item; it may take its time, because whoever
- * asks gives up by himself.
+ * Port. Each write is atomic, and a read sees every write that was answered before it began. Rejects with
+ * `StoreThrottled` when the store gets too many requests, and with anything else when it cannot be asked or
+ * holds what is no item; it may take its time, because the budget gives up by itself.
  */
 export interface BudgetStore {
   read(key: string): Promise<BudgetItem | undefined>;

@@ -10,6 +10,7 @@ import {
   createBudget,
   type Priority,
 } from '../../../lib/gateway/budget/index.ts';
+import type { Units } from './key-units.ts';
 import { exponential, randomFrom } from './random.ts';
 import { createSlowStore, type StoreFault, worldKey } from './slow-store.ts';
 import { Upstream } from './upstream.ts';
@@ -30,6 +31,10 @@ export interface WorldOptions {
   readonly killsPerMinute?: number;
   /** The part of the requests that stand still between the last check and the socket, for up to 5 s. */
   readonly lateFreezes?: number;
+  /** What the store's key takes in a second. Default everything. */
+  readonly unitCap?: Units;
+  /** Some of the store's answers take long. */
+  readonly tail?: boolean;
   /** Requests leave whether their permission is still valid or not. */
   readonly careless?: boolean;
 }
@@ -60,7 +65,7 @@ export function createWorld(options: WorldOptions) {
   const { seed, networkMs = 500, offsetMs = 500, freezesPerMinute = 0, killsPerMinute = 0 } = options;
   const random = randomFrom(seed);
   const clock = new VirtualClock();
-  const store = createSlowStore(clock, random);
+  const store = createSlowStore(clock, random, options);
   const upstream = new Upstream();
   const reports: BudgetReport[] = [];
   const served: Served[] = [];
@@ -68,6 +73,7 @@ export function createWorld(options: WorldOptions) {
   const between = () => (options.extreme ? Math.round(random()) : random());
   const byLimit = new Map<string, number[]>();
   let keepReports = false;
+  let started = 0;
   let instances = Array.from({ length: options.instances }, () => createInstance());
 
   function createInstance(fault?: StoreFault) {
@@ -81,7 +87,7 @@ export function createWorld(options: WorldOptions) {
     };
     const after = (ms: number, run: () => void) => clock.after(ms, () => gate(run));
     const budget: Budget = createBudget({
-      store: store.connect(gate, fault),
+      store: store.connect({ gate, instance: started++, always: fault }),
       limits: marketData,
       bucket: 'world',
       keyOf: () => worldKey,
@@ -178,6 +184,13 @@ export function createWorld(options: WorldOptions) {
     requestOf: request,
     /** An instance beside the others, whose every store operation goes wrong. */
     lone: (fault: StoreFault) => createInstance(fault),
+    /** All die at once, and others take their places. */
+    replaceAll: () => {
+      for (const instance of instances) instance.kill();
+      instances = instances.map(() => createInstance());
+    },
+    /** One more instance, beside the others. */
+    start: () => createInstance(),
     add: (count: number) => {
       instances = [...instances, ...Array.from({ length: count }, () => createInstance())];
     },

@@ -137,7 +137,8 @@ export async function study(options: StudyOptions): Promise<Measured> {
     requests++;
     const { call } = client;
     const second = Math.floor((arrived - start) / 1000);
-    const counted = (bySecond[second] ??= [0, 0]);
+    const counted = bySecond[second] ?? [0, 0];
+    bySecond[second] = counted;
     counted[1]++;
     if (!plan.take(call.caller).allowed) {
       overPlan++;

@@ -1,0 +1,40 @@
+/**
+ * `node --import tsx test/budget/storm-study.ts`: what storms draw of the one key, and what is sent meanwhile.
+ * Ends with 1 when any true window held more than the limit.
+ */
+
+import { atOnce, type Before, cold, line, type StormResult, warm } from './storm.ts';
+
+const befores: readonly Before[] = ['idle', 'used up', 'half in use', 'mostly in use'];
+const runs: readonly (readonly [string, () => Promise<StormResult>])[] = [
+  ['1,000 warm instances, 600 a minute', () => warm(1, 600)],
+  ['1,000 warm instances, 30,000 a minute', () => warm(2, 30_000, 2)],
+  ...[1000, 50].flatMap((withinMs) =>
+    befores.map(
+      (before) =>
+        [
+          `1,000 cold instances ask once within ${withinMs} ms, ${before} before`,
+          () => atOnce({ seed: 3, instances: 1000, withinMs, before }),
+        ] as const,
+    ),
+  ),
+  ...befores.map(
+    (before) =>
+      [
+        `2,000 a second from cold for 90 s, ${before} before`,
+        () => cold({ seed: 5, perSecond: 2000, seconds: 90, before }),
+      ] as const,
+  ),
+];
+
+console.log(
+  '| run | instances | asked | sent | of the limit | refused by Lambda | peak read units/s | peak write units/s | read units | write units | throttled | worst window | item bytes |',
+);
+console.log('|---|---|---|---|---|---|---|---|---|---|---|---|---|');
+let worst = 0;
+for (const [label, run] of runs) {
+  const result = await run();
+  worst = Math.max(worst, result.worst);
+  console.log(line(label, result));
+}
+process.exitCode = worst > 300 ? 1 : 0;
