@@ -180,6 +180,7 @@ const cacheNumbers: Readonly<
   QUOTES_BOUND_SECONDS: { figure: 'boundMs', unit: 1000, least: 1, most: 300 },
   QUOTES_HARD_BOUND_SECONDS: { figure: 'hardBoundMs', unit: 1000, least: 1, most: 300 },
   CACHE_LEAST_MAX_AGE_SECONDS: { figure: 'leastMaxAgeMs', unit: 1000, least: 1, most: 3600 },
+  CACHE_INSTANCES: { figure: 'instances', unit: 1, least: 1, most: 100_000 },
   CACHE_TURNS_PER_CALLER: { figure: 'turnsPerCaller', unit: 1, least: 0, most: 10_000 },
 };
 

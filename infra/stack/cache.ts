@@ -79,12 +79,13 @@ function cacheTable(scope: Construct): Table {
 
 /** What is not configured is left to the functions' own defaults. */
 function variablesOf(
-  { quotes, clients }: Exclude<ResolvedConfig['cache'], 'off'>,
+  { quotes, clients, instances }: Exclude<ResolvedConfig['cache'], 'off'>,
   hasQuotes: boolean,
 ): Record<string, string> {
   const given = {
     QUOTES_BOUND_SECONDS: hasQuotes ? quotes.staleAfterSeconds : undefined,
     QUOTES_HARD_BOUND_SECONDS: hasQuotes ? quotes.uselessAfterSeconds : undefined,
+    CACHE_INSTANCES: hasQuotes ? instances : undefined,
     CACHE_LEAST_MAX_AGE_SECONDS: clients.leastMaxAgeSeconds,
     CACHE_TURNS_PER_CALLER: clients.refreshesPerMinute,
   };

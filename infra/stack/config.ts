@@ -134,6 +134,11 @@ export interface CacheConfig {
     /** How often one caller may cause a request to the upstream by `max-age` or `no-cache`. Default 20. */
     readonly refreshesPerMinute?: number;
   };
+  /**
+   * Instances that may serve shared snapshots at the same time: Lambda's concurrency of the account, or what is
+   * reserved for the group. So many requests at most wait in them. Default 1,000; a new account has 10.
+   */
+  readonly instances?: number;
 }
 
 export type AccessLog = 'off' | 'use-account-role' | 'set-account-role';
@@ -172,7 +177,7 @@ export interface ResolvedConfig {
     readonly limits: OwnLimits;
   };
   readonly events?: EventsConfig;
-  readonly cache: 'off' | Required<CacheConfig>;
+  readonly cache: 'off' | (Required<Omit<CacheConfig, 'instances'>> & Pick<CacheConfig, 'instances'>);
   readonly origins: readonly string[];
   readonly functions: {
     readonly timeoutSeconds: number;

@@ -23,6 +23,7 @@ const parts = v.strictObject({
     }),
     {},
   ),
+  instances: v.optional(whole(1, 100_000)),
 });
 
 /** Chosen by what is given: of a union's two faults none would name the property. */
@@ -40,7 +41,11 @@ export function resolveCache(given: v.InferOutput<typeof cache>): ResolvedConfig
     throw new ConfigError(
       `cache.quotes.staleAfterSeconds (${stale}) must not be more than cache.quotes.uselessAfterSeconds (${useless}), beyond which nothing is served.`,
     );
-  return { quotes: defined(given.quotes), clients: defined(given.clients) };
+  return {
+    quotes: defined(given.quotes),
+    clients: defined(given.clients),
+    ...(given.instances !== undefined && { instances: given.instances }),
+  };
 }
 
 /** Without the properties that are undefined. */

@@ -43,10 +43,11 @@ export interface Figures {
   readonly mostLines: number;
   readonly mostUnknown: number;
   /**
-   * Instances that may begin in a second before that counts as a storm. In a storm an instance that begins reads
-   * a copy of the checkpoint and nothing else, and does not wait for what it misses.
+   * Instances that may serve at the same time. Where one in 32 of them begins, or is about to wait, within a second,
+   * that is a storm: an instance that begins reads a copy of the checkpoint and nothing else, and no request
+   * waits for what it misses.
    */
-  readonly calmStarts: number;
+  readonly instances: number;
   /** A checkpoint is written after so many turns at most. */
   readonly checkpointTurns: number;
 }
@@ -72,7 +73,7 @@ export const defaultFigures: Figures = {
   forgivenPerMinute: 8,
   mostLines: 20_000,
   mostUnknown: 10_000,
-  calmStarts: 32,
+  instances: 1000,
   checkpointTurns: 40,
 };
 
@@ -90,6 +91,8 @@ export const entrySlackMs = 1000;
  * as a checkpoint of a thousand symbols.
  */
 export const rejoinMs = 2000;
+/** The part of the instances that may begin or wait within a second; each wait is four seconds at most. */
+export const calmPart = 1 / 32;
 /** A checkpoint at least so often while turns are taken; in a storm, where many read it and nothing else, more often. */
 export const checkpointMs = { calm: 10_000, storm: 1500 } as const;
 /** A copy of the checkpoint that is so young need not be the last one: what it lacks comes again within seconds. */

@@ -2,6 +2,7 @@
 
 import { StoreThrottled } from '../../store-throttled.ts';
 import {
+  calmPart,
   checkpointMs,
   copyMs,
   crowdedMs,
@@ -64,6 +65,11 @@ export interface Journal {
   isAway(now: number): boolean;
   /** Whether so many instances began together, or the store throttles so, that no request should wait in one. */
   isCrowded(now: number): boolean;
+  /**
+   * Counts a request that is about to wait among the instances that begin in this second: either occupies one. Gives
+   * whether it may. Never rejects.
+   */
+  mayWait(): Promise<boolean>;
   /** Looks now, together with whoever does already. Never rejects. */
   poll(): Promise<void>;
   /**
@@ -101,7 +107,8 @@ export function createJournal(
   figures: Figures,
   reader: JournalReader,
 ): Journal {
-  const { boundMs, paceMs, pollMs, upstreamTimeoutMs, calmStarts } = figures;
+  const { boundMs, paceMs, pollMs, upstreamTimeoutMs, instances } = figures;
+  const calmStarts = Math.max(1, instances * calmPart);
   /** As many turns as there can be within the bound. */
   const lookBack = Math.ceil(boundMs / paceMs);
   let control = noControl;
@@ -272,6 +279,15 @@ export function createJournal(
     awayMs = Math.min(longestAwayMs, 2 * awayMs);
   }
 
+  async function mayWait(now: number): Promise<boolean> {
+    if (now < awayUntil) return true;
+    if (now < crowdedUntil) return false;
+    const count = await ifNotThrottled(store.countStart(), Number.POSITIVE_INFINITY);
+    if (count <= calmStarts) return true;
+    crowdedUntil = now + crowdedMs;
+    return false;
+  }
+
   /** The more instances serve, the further apart each looks, so that together they draw no more. */
   const pollEveryMs = () => pollMs * Math.max(1, new Set(writers).size / fewWriters);
 
@@ -310,6 +326,11 @@ export function createJournal(
         });
       return polling;
     },
+    mayWait: () =>
+      mayWait(clock()).catch((cause: unknown) => {
+        failed(cause, clock());
+        return true;
+      }),
     catchUp: (records) =>
       catchUp(records, clock()).catch((cause: unknown) => {
         failed(cause, clock());

@@ -50,6 +50,8 @@ interface Seeker {
   readonly taker: Taker;
   /** What it has told others that it misses, by `wantKey`. */
   readonly told: Set<string>;
+  /** Whether it is counted among those that wait. */
+  readonly waits: { isCounted: boolean };
 }
 
 export function createQuotes(options: QuotesOptions): Quotes {
@@ -113,7 +115,8 @@ export function createQuotes(options: QuotesOptions): Quotes {
     journal.flights(clock()).length === 0;
 
   /** One step towards what is missing. */
-  async function seek(wants: readonly Want[], { napMs, hasLooked, taker, told }: Seeker): Promise<Step> {
+  async function seek(wants: readonly Want[], seeker: Seeker): Promise<Step> {
+    const { napMs, hasLooked, taker, told } = seeker;
     if (!hasLooked && !journal.isCurrent(clock()) && !journal.isAway(clock())) {
       await journal.poll();
       return 'looked';
@@ -130,7 +133,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     const isCrowded = journal.isCrowded(now);
     // An upstream that may be down is asked by one at a time.
     if (open.length === 0 || (board.isDoubtful && flights.length > 0))
-      return isCrowded ? 'left' : nap(napMs * (0.5 + random()));
+      return isCrowded ? 'left' : nap(napMs * (0.5 + random()), seeker);
     const isProven = ({ view, symbol }: Want) => board.symbolsOf(view).isProven(symbol, view);
     const kind = open.some(isProven) ? 'wanted' : 'test';
     // What is only older than wished for is there for the others.
@@ -147,7 +150,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       contention.heed(taken);
       if (taken === 'taken') return 'asked';
       // Idle: in another view it is under way already.
-      if (!isCrowded) return taken === 'idle' ? nap(napMs * (0.5 + random())) : 'waited';
+      if (!isCrowded) return taken === 'idle' ? nap(napMs * (0.5 + random()), seeker) : 'waited';
     }
     if (untold.length > 0 && !journal.isAway(now))
       try {
@@ -161,10 +164,12 @@ export function createQuotes(options: QuotesOptions): Quotes {
     // Not all at the same moment: the first takes what the others want along.
     const pause =
       Math.min(Math.max(patience, dueAt(kind, priority) - clock() + patience), napMs) + random() * 10;
-    return nap(Math.min(pause, Math.max(1, deadline - now)));
+    return nap(Math.min(pause, Math.max(1, deadline - now)), seeker);
   }
 
-  async function nap(ms: number): Promise<'waited'> {
+  async function nap(ms: number, { waits }: Seeker): Promise<'waited' | 'left'> {
+    if (!waits.isCounted && !(await journal.mayWait())) return 'left';
+    waits.isCounted = true;
     await sleep(ms);
     return 'waited';
   }
@@ -190,6 +195,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       let step: Step | undefined;
       let napMs = firstNapMs;
       const told = new Set<string>();
+      const waits = { isCounted: false };
       while (!call.onlyIfCached && isWorthWaiting(looked, caller, isWish)) {
         const waitMs = journal.isAway(clock())
           ? aloneWaitMs
@@ -209,7 +215,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
           ...(byEvents && { byEvents }),
         }));
         const taker = { deadline, byEvents };
-        step = await seek(wants, { napMs, hasLooked: step === 'looked', taker, told });
+        step = await seek(wants, { napMs, hasLooked: step === 'looked', taker, told, waits });
         if (step === 'left') break;
         own ||= step === 'asked';
         napMs = step === 'asked' ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);

@@ -115,7 +115,9 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     do {
       const callers = plans.map(({ caller }) => caller);
       const plan = planners[kind]({ ...situation, flights, planned: callers });
-      if (!plan || (plans.length > 0 && plan.symbols.length < manyLeft / 2)) break;
+      // In a storm a small call would spend a permit that the next one fills better.
+      const isSmall = plan && plan.symbols.length < manyLeft / 2 && journal.isCrowded(situation.now);
+      if (!plan || (plans.length > 0 && isSmall)) break;
       plans.push(plan);
       flights.push(flightOf(0, plan, situation.now));
     } while (plans.length < most);

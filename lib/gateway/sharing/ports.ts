@@ -16,7 +16,7 @@ export interface SharingOptions {
 
 /** What a deployer may want to be otherwise; times in milliseconds. */
 export type SharingFigures = Partial<
-  Pick<Figures, 'boundMs' | 'hardBoundMs' | 'leastMaxAgeMs' | 'turnsPerCaller'>
+  Pick<Figures, 'boundMs' | 'hardBoundMs' | 'leastMaxAgeMs' | 'turnsPerCaller' | 'instances'>
 >;
 
 /** The gateway's parts that sharing works with. */

@@ -117,7 +117,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
       clock: time.now,
       sleep: time.sleep,
       random,
-      ...(options.figures && { figures: options.figures }),
+      figures: { instances: bounds.maxInstances, ...options.figures },
     });
   });
 
