@@ -30,6 +30,8 @@ const longestAwayMs = 2500;
 /** The same when it throttles: it is there, and wants fewer requests. */
 const firstSlowMs = 100;
 const longestSlowMs = 2000;
+/** Looks are so much further apart after having been throttled, and come closer again with each that is not. */
+const mostPollScale = 32;
 /** Without a store an instance refreshes for itself alone, this often. */
 const alonePaceMs = 3000;
 /** A time further ahead than this was written by a clock that is wrong. */
@@ -122,6 +124,7 @@ export function createJournal(
   let awayMs = firstAwayMs;
   let slowUntil = Number.NEGATIVE_INFINITY;
   let slowMs = firstSlowMs;
+  let pollScale = 1;
   let aloneDue = Number.NEGATIVE_INFINITY;
   let polling: Promise<void> | undefined;
   /** The last turn whose entry was read. */
@@ -270,6 +273,7 @@ export function createJournal(
       if (now < slowUntil) return;
       slowUntil = now + slowMs * (0.5 + random());
       slowMs = Math.min(longestSlowMs, 2 * slowMs);
+      pollScale = Math.min(mostPollScale, 2 * pollScale);
       return;
     }
     if (now < awayUntil) return;
@@ -289,7 +293,7 @@ export function createJournal(
   }
 
   /** The more instances serve, the further apart each looks, so that together they draw no more. */
-  const pollEveryMs = () => pollMs * Math.max(1, new Set(writers).size / fewWriters);
+  const pollEveryMs = () => pollMs * pollScale * Math.max(1, new Set(writers).size / fewWriters);
 
   const flightsAt = (now: number) =>
     control.flights.filter(({ turn, at }) => !read.has(turn) && Math.abs(now - at) < flightMs);
@@ -318,6 +322,7 @@ export function createJournal(
             readAt = clock();
             awayMs = firstAwayMs;
             slowMs = firstSlowMs;
+            pollScale = Math.max(1, 0.95 * pollScale);
           },
           (cause: unknown) => failed(cause, clock()),
         )

@@ -13,7 +13,7 @@ import { createJournal } from './journal.ts';
 import { type Looked, look, outcomeOf } from './look.ts';
 import type { AskUpstream, Permissions, Runtime, TurnPriority } from './ports.ts';
 import { markOf } from './sheet.ts';
-import { type QuoteStore, type TurnKind, type Want, wantKey } from './store.ts';
+import { missMs, type QuoteStore, type TurnKind, type Want, wantKey } from './store.ts';
 import { createTurns, type Taker } from './turns.ts';
 
 export interface QuotesOptions extends Partial<Runtime> {
@@ -48,8 +48,6 @@ interface Seeker {
   /** Whether the step before was a look into the journal: then this one is another. */
   readonly hasLooked: boolean;
   readonly taker: Taker;
-  /** What it has told others that it misses, by `wantKey`. */
-  readonly told: Set<string>;
   /** Whether it is counted among those that wait. */
   readonly waits: { isCounted: boolean };
 }
@@ -68,6 +66,8 @@ export function createQuotes(options: QuotesOptions): Quotes {
   const turns = createTurns({ ...options, runtime }, journal, board, figures);
   const contention = createContention(random);
   let refreshing = false;
+  /** When this instance last told others that it misses something, by `wantKey`. */
+  const toldAt = new Map<string, number>();
 
   /** Brings the memory up to date, and refreshes if it is time and nobody here does already. */
   async function keepUp(taker: Taker, onlyIfCached = false): Promise<void> {
@@ -116,7 +116,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
 
   /** One step towards what is missing. */
   async function seek(wants: readonly Want[], seeker: Seeker): Promise<Step> {
-    const { napMs, hasLooked, taker, told } = seeker;
+    const { napMs, hasLooked, taker } = seeker;
     if (!hasLooked && !journal.isCurrent(clock()) && !journal.isAway(clock())) {
       await journal.poll();
       return 'looked';
@@ -140,7 +140,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     const untold = open
       .filter(({ view, symbol }) => !board.sheet(view).lines.has(symbol))
       .map(wantKey)
-      .filter((key) => !told.has(key));
+      .filter((key) => now - (toldAt.get(key) ?? 0) >= missMs);
     // Of many that wait for the same, those that come anew go on; the others help if no other does.
     const patience = untold.length > 0 && napMs === firstNapMs ? 0 : helpAfterMs * (1 + random());
     const isDue = now >= dueAt(kind, priority) + (isCrowded ? 0 : patience);
@@ -155,7 +155,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     if (untold.length > 0 && !journal.isAway(now))
       try {
         await store.tellMisses(untold);
-        for (const key of untold) told.add(key);
+        remember(untold, now);
       } catch (cause) {
         journal.failed(cause, clock());
       }
@@ -165,6 +165,11 @@ export function createQuotes(options: QuotesOptions): Quotes {
     const pause =
       Math.min(Math.max(patience, dueAt(kind, priority) - clock() + patience), napMs) + random() * 10;
     return nap(Math.min(pause, Math.max(1, deadline - now)), seeker);
+  }
+
+  function remember(keys: readonly string[], now: number): void {
+    for (const [key, at] of toldAt) if (now - at >= missMs) toldAt.delete(key);
+    for (const key of keys) toldAt.set(key, now);
   }
 
   async function nap(ms: number, { waits }: Seeker): Promise<'waited' | 'left'> {
@@ -194,7 +199,6 @@ export function createQuotes(options: QuotesOptions): Quotes {
       let own = false;
       let step: Step | undefined;
       let napMs = firstNapMs;
-      const told = new Set<string>();
       const waits = { isCounted: false };
       while (!call.onlyIfCached && isWorthWaiting(looked, caller, isWish)) {
         const waitMs = journal.isAway(clock())
@@ -215,7 +219,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
           ...(byEvents && { byEvents }),
         }));
         const taker = { deadline, byEvents };
-        step = await seek(wants, { napMs, hasLooked: step === 'looked', taker, told, waits });
+        step = await seek(wants, { napMs, hasLooked: step === 'looked', taker, waits });
         if (step === 'left') break;
         own ||= step === 'asked';
         napMs = step === 'asked' ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);

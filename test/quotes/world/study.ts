@@ -26,6 +26,8 @@ export interface StudyOptions {
   readonly counts?: (client: Client) => boolean;
   /** From and to, in seconds. */
   readonly platform?: Platform;
+  /** What the usage plan lets each key do. Default that of an app of 10,000 phones. */
+  readonly plan?: { readonly ratePerSecond: number; readonly burst: number };
   /** The second in which a client begins; default any of the first `everyMs`. */
   readonly beginsAt?: (index: number, chance: number) => number;
   readonly upstreamDown?: readonly [number, number];
@@ -107,7 +109,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
   // The budget has a table of its own.
   const budgets = createBudgets(time, random, budgetUnits);
-  const plan = createUsagePlan({ ...appPlan, clock: () => Math.floor(time.now()) });
+  const plan = createUsagePlan({ ...appPlan, ...options.plan, clock: () => Math.floor(time.now()) });
   const fleet = new Fleet(time, random, bounds, () => {
     const budget = budgets.connect();
     return createQuotes({
