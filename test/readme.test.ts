@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { describe, test } from 'vitest';
 import { startLocalRun } from '../infra/local/local-run.ts';
 import { readSettings } from '../infra/local/settings.ts';
 import { welcome } from '../infra/local/welcome.ts';

@@ -1,7 +1,7 @@
 /** Several limits, shares of one, and what the upstream itself refuses. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import {
   type BudgetOptions,
   type BudgetReport,

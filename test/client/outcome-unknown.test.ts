@@ -1,7 +1,7 @@
 /** A request with a side effect is sent once; when its answer is lost, nobody is told that nothing happened. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
 import { createClient, direct } from '../../lib/client/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';

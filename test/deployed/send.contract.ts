@@ -1,9 +1,9 @@
 /** What every `Send` must do, whatever it sends over. */
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { deflateSync, gzipSync } from 'node:zlib';
+import { type TestContext, test } from 'vitest';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Send, type SendResult } from '../../lib/gateway/index.ts';
@@ -179,7 +179,7 @@ export function sendContract(name: string, create: () => Send): void {
     });
     server.on('tlsClientError', () => {});
     const port = await listening(server);
-    t.after(() => server.close());
+    t.onTestFinished(() => void server.close());
     const request = { ...get(`https://localhost:${port}/`), headers: { 'x-app-key': 'canary' } };
     assert.equal((await create()(request, limits)).kind, 'unreachable');
     assert.equal(received, '');
@@ -202,7 +202,7 @@ export function sendContract(name: string, create: () => Send): void {
     check(`simulated upstream: ${fault.kind}${'status' in fault ? ` ${fault.status}` : ''}`, async (t) => {
       const credentials = { appKey: 'k', appSecret: 's' };
       const simulator = await startSimulator({ ...credentials, fault: () => fault });
-      t.after(() => simulator.close());
+      t.onTestFinished(() => simulator.close());
       const gateway = createGateway({
         operations,
         upstreamBaseUrl: simulator.url,

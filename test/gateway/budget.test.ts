@@ -1,7 +1,7 @@
 /** The gateway and its budget: a real one over a memory store, in front of the simulated upstream. */
 
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'vitest';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import * as v from 'valibot';
+import { describe, test } from 'vitest';
 import { exposedOperations, groups, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { createGateway, type Gateway } from '../../lib/gateway/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';

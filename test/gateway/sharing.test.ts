@@ -1,7 +1,7 @@
 /** Reads that all callers share, through the gateway: in front of the simulated upstream, budget and stores in memory. */
 
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'vitest';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {

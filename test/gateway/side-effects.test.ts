@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
 import { getOrder, operations } from '../../lib/catalogue/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
@@ -56,7 +56,7 @@ const nameOf = (fault: Fault) =>
   fault.kind === 'status' ? `status ${fault.status} ${JSON.stringify(fault.body ?? '')}` : fault.kind;
 
 for (const [sender, createSend] of senders) {
-  describe(`an order over ${sender}`, { concurrency: 8 }, () => {
+  describe(`an order over ${sender}`, { concurrent: true }, () => {
     for (const [fault, executed] of open) {
       test(`whose answer is ${nameOf(fault)} has an unknown outcome and is sent once`, async (t) => {
         const waits = 'hang delay hang-after'.includes(fault.kind);

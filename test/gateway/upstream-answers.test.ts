@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
@@ -267,7 +267,7 @@ const titles: Readonly<Record<number, string>> = {
 };
 
 for (const [sender, createSend] of senders) {
-  describe(`a read over ${sender}, answered with`, { concurrency: 8 }, () => {
+  describe(`a read over ${sender}, answered with`, { concurrent: true }, () => {
     for (const [name, fault, expected] of [
       ...rejected,
       ...unsubscribed,

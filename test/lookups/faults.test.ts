@@ -1,8 +1,8 @@
 /** One content to each id, whatever fails and whenever; and nothing is lost. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { type ClaimCall, createLookups, type LookupsOptions } from '../../lib/gateway/lookups/index.ts';
 import { createWorld, limitMs, market, quotes, visibilityMs, type World } from './world.ts';

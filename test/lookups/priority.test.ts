@@ -1,8 +1,8 @@
 /** Lookups behind interactive callers: the real gateway, one budget for both, more wanted than there is. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'vitest';
 import {
   type BudgetReport,
   createBudget,
@@ -74,9 +74,6 @@ test('while the budget is short lookups wait, and nobody else is refused', { tim
   await users;
   const refused = (await Promise.all(statuses)).filter((status) => status !== 200);
   const answered = ids.filter((id) => world.repliesTo(id)[0]?.type === 'ReadCompleted');
-  t.diagnostic(
-    `${statuses.length} interactive, ${refused.length} refused; ${answered.length} of ${lookups} lookups answered after ${world.waits.length} waits`,
-  );
   assert.deepEqual(refused, []);
   assert.equal(answered.length, lookups);
   assert.ok(world.waits.length > 0);

@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { holds } from './world/holds.ts';
 import { createClients } from './world/load.ts';
 import { passThrough } from './world/pass-through.ts';

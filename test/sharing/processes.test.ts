@@ -1,11 +1,11 @@
 /** Half a minute of `processes.ts`; the script runs it for as long as one likes. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { missingEmulator } from '../emulator/missing.ts';
+import { describe, test } from 'vitest';
+import { needsEmulator } from '../emulator/missing.ts';
 import { runProcesses, summary } from './processes.ts';
 
-describe('3 processes on the DynamoDB engine', { skip: missingEmulator() }, () => {
+describe('3 processes on the DynamoDB engine', needsEmulator(), () => {
   test('answer far more requests than they send, and the upstream refuses none', async () => {
     const result = await runProcesses({ seconds: 30, processes: 3, clients: 90, symbols: 300 });
     console.log(`  shared, ${summary(result)}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
+import { test } from 'vitest';
 import type { Fault, FaultRequest } from '../../infra/simulator/index.ts';
 import { newOrder } from '../support/orders.ts';
 import {

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { describe, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { codeOf, credentials, send, snapshotTarget } from './support.ts';
 
@@ -39,7 +39,7 @@ async function exitCode(child: ChildProcess): Promise<unknown> {
   return code ?? signal;
 }
 
-describe('the simulator’s process', { concurrency: true }, () => {
+describe('the simulator’s process', { concurrent: true }, () => {
   test('a taken port is one line and exit code 1', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await once(blocker, 'listening');

@@ -1,7 +1,7 @@
 /** The gateway's core in front of the simulated upstream, for one test. */
 
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
+import type { TestContext } from 'vitest';
 import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
@@ -112,7 +112,7 @@ export async function coreFor(
   options: Partial<GatewayOptions> = {},
 ) {
   const simulator = await startSimulator({ ...credentials, ...simulated });
-  t.after(() => simulator.close());
+  t.onTestFinished(() => simulator.close());
   const reports: RequestReport[] = [];
   const gateway = createGateway({
     operations,

@@ -1,0 +1,55 @@
+/** Which tests run where, and what is told of them. */
+
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Python, Node 24 and the AWS emulator; what is missing is skipped. */
+const emulator = [
+  'test/emulator/**/*.test.ts',
+  'test/schemathesis/**/*.test.ts',
+  'test/{budget,sharing}/processes.test.ts',
+  'test/**/*-dynamo.test.ts',
+];
+
+const runtimes = ['test/runtimes/**/*.test.ts'];
+
+/** A compiler, a bundler or processes of its own; nothing that has to be installed besides. */
+const integration = [
+  'test/**/{bundle,mutants}.test.ts',
+  'test/**/main.test.ts',
+  'test/commands/{secret-set,stage}.test.ts',
+  'test/client/types.test.ts',
+  'test/deployed/deployed.test.ts',
+  'test/open-api/{command,lint}.test.ts',
+  'test/stack/{synth,updates}.test.ts',
+  'test/support/reporter.test.ts',
+];
+
+const exclude = [...configDefaults.exclude, '**/.venv/**', '**/.build/**'];
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/support/reporter.ts'],
+    disableConsoleIntercept: true,
+    // The client's word on the Node version, once in each process.
+    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
+    pool: 'forks',
+    maxWorkers: '100%',
+    // Far above what any test takes on a busy machine: it ends what hangs, and judges nothing.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    coverage: { include: ['lib/**/*.ts', 'functions/**/*.ts', 'infra/**/*.ts'], reporter: ['text-summary'] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...exclude, ...integration, ...emulator, ...runtimes],
+        },
+      },
+      { extends: true, test: { name: 'integration', include: integration, exclude } },
+      { extends: true, test: { name: 'emulator', include: emulator, exclude } },
+      { extends: true, test: { name: 'runtimes', include: runtimes, exclude } },
+    ],
+  },
+});
