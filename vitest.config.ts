@@ -12,16 +12,28 @@ const emulator = [
 
 const runtimes = ['test/runtimes/**/*.test.ts'];
 
-/** A compiler, a bundler or processes of its own; nothing that has to be installed besides. */
+/** A compiler, a bundler, the CDK or processes of its own; nothing that has to be installed besides. */
 const integration = [
   'test/**/{bundle,mutants}.test.ts',
   'test/**/main.test.ts',
-  'test/commands/{secret-set,stage}.test.ts',
+  'test/bench/bench.test.ts',
   'test/client/types.test.ts',
+  'test/commands/{secret-set,stage}.test.ts',
   'test/deployed/deployed.test.ts',
-  'test/open-api/{command,lint}.test.ts',
-  'test/stack/{synth,updates}.test.ts',
+  'test/docs/cost.test.ts',
+  'test/local-run/**/*.test.ts',
+  'test/open-api/**/*.test.ts',
+  'test/stack/**/*.test.ts',
   'test/support/reporter.test.ts',
+];
+
+/** Thousands of random requests, or hours on a virtual clock: more than one waits for with every change. */
+const long = [
+  'test/budget/{limit,limits,priorities,store-faults}.test.ts',
+  'test/lookups/{chaos,priority}.test.ts',
+  'test/quotes/{faults,fleet,interleavings,proven-symbols}.test.ts',
+  'test/signer/properties.test.ts',
+  'test/simulator/any-request.test.ts',
 ];
 
 const exclude = [...configDefaults.exclude, '**/.venv/**', '**/.build/**'];
@@ -43,11 +55,13 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          // Files share a process and what it has loaded: each puts back what it changes.
+          isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: [...exclude, ...integration, ...emulator, ...runtimes],
+          exclude: [...exclude, ...integration, ...long, ...emulator, ...runtimes],
         },
       },
-      { extends: true, test: { name: 'integration', include: integration, exclude } },
+      { extends: true, test: { name: 'integration', include: [...integration, ...long], exclude } },
       { extends: true, test: { name: 'emulator', include: emulator, exclude } },
       { extends: true, test: { name: 'runtimes', include: runtimes, exclude } },
     ],

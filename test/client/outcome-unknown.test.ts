@@ -9,7 +9,7 @@ import { answering, catalogue, clientAt, directly, failure, orderOf, throughGate
 
 const { findOut } = catalogue.placeOrder.sideEffect;
 
-describe('an order whose answer is lost', () => {
+describe('an order whose answer is lost', { concurrent: true }, () => {
   const lost: readonly Fault[] = [
     { kind: 'drop-after' },
     { kind: 'hang-after' },

@@ -18,7 +18,8 @@ export const textOf = (result: SendResult) =>
   result.kind === 'answer' ? Buffer.from(result.body).toString('utf8') : result.kind;
 
 export function sendContract(name: string, create: () => Send): void {
-  const check = (what: string, run: (t: TestContext) => Promise<void>) => test(`${name}: ${what}`, run);
+  const check = (what: string, run: (t: TestContext) => Promise<void>) =>
+    test.concurrent(`${name}: ${what}`, run);
 
   check('an answer comes whole, with status and headers', async (t) => {
     const { url } = await upstreamFor(t, (response) =>

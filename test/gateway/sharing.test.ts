@@ -65,7 +65,7 @@ async function sharedFor(
 const symbolsOf = (text: string) => (JSON.parse(text) as { symbol: string }[]).map(({ symbol }) => symbol);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe('snapshots', () => {
+describe('snapshots', { concurrent: true }, () => {
   test('come with the upstream’s bytes in the order asked, and say how old they are', async (t) => {
     const { gateway, simulator } = await sharedFor(t);
     const first = await ask(gateway, snapshots('MSFT,AAPL'));
@@ -190,7 +190,7 @@ describe('snapshots', () => {
   });
 });
 
-describe('when the upstream fails', () => {
+describe('when the upstream fails', { concurrent: true }, () => {
   test('stale snapshots are given and say so, then 503 with what is known', async (t) => {
     let isDown = false;
     const { gateway, turns } = await sharedFor(t, {
@@ -279,7 +279,7 @@ describe('when the upstream fails', () => {
   });
 });
 
-describe('when the budget is used up', () => {
+describe('when the budget is used up', { concurrent: true }, () => {
   test('what is known is given, and 429 only where nothing is', async (t) => {
     const budget = createBudget({
       store: createMemoryBudgetStore(),
@@ -307,7 +307,7 @@ describe('when the budget is used up', () => {
   });
 });
 
-describe('other market data', () => {
+describe('other market data', { concurrent: true }, () => {
   test('is asked for once in its time, with whatever key and on whatever instance', async (t) => {
     const { gateway, another, market } = await sharedFor(t);
     const first = await ask(gateway, profile);
