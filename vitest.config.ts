@@ -62,7 +62,16 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'integration', include: [...integration, ...long], exclude } },
-      { extends: true, test: { name: 'emulator', include: emulator, exclude } },
+      {
+        extends: true,
+        test: {
+          name: 'emulator',
+          include: emulator,
+          exclude,
+          testTimeout: 1_200_000,
+          hookTimeout: 1_200_000,
+        },
+      },
       { extends: true, test: { name: 'runtimes', include: runtimes, exclude } },
     ],
   },

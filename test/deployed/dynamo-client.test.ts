@@ -32,7 +32,7 @@ for (const [what, listener] of [
     (_, response) => response.writeHead(200, { ...head, 'content-length': 20 }).write('{"Item"'),
   ],
 ] as readonly (readonly [string, RequestListener])[])
-  test(`a table that answers ${what} is given up`, { timeout: 10_000 }, async (t) => {
+  test(`a table that answers ${what} is given up`, async (t) => {
     const get = await clientOf(t, listener);
     await assert.rejects(get);
   });

@@ -12,7 +12,7 @@ import { selfSigned } from './self-signed.ts';
 import { textOf } from './send.contract.ts';
 import { listening, rawUpstreamFor, upstreamFor } from './upstreams.ts';
 
-const limits = { timeoutMs: 10_000, maxBytes: 1_000_000 };
+const limits = { timeoutMs: 120_000, maxBytes: 1_000_000 };
 const order = { ...limits, freshConnection: true };
 const get = (url: string) => ({ method: 'GET', url, headers: { 'x-app-key': 'k' } }) as const;
 const post = (url: string) => ({ method: 'POST', url, headers: { 'x-app-key': 'k' }, body: '{}' }) as const;

@@ -11,7 +11,7 @@ import { newOrder } from '../support/orders.ts';
 import { selfSigned } from './self-signed.ts';
 import { closedPort, headerOf, listening, rawUpstreamFor, upstreamFor } from './upstreams.ts';
 
-const limits = { timeoutMs: 10_000, maxBytes: 1_000_000 };
+const limits = { timeoutMs: 120_000, maxBytes: 1_000_000 };
 const get = (url: string) => ({ method: 'GET', url, headers: {} }) as const;
 
 export const textOf = (result: SendResult) =>
@@ -209,7 +209,7 @@ export function sendContract(name: string, create: () => Send): void {
         upstreamBaseUrl: simulator.url,
         secrets: { read: async () => '{"app_key":"k","app_secret":"s"}' },
         send: create(),
-        upstreamTimeoutMs: fault.kind.startsWith('hang') ? 200 : 10_000,
+        upstreamTimeoutMs: fault.kind.startsWith('hang') ? 1500 : 120_000,
         maxAnswerBytes: 1_000_000,
       });
       const codeOf = async (request: Parameters<typeof gateway.handle>[0]) => {

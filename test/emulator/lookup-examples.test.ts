@@ -74,7 +74,7 @@ describe('examples', orSkip(missing()), () => {
   };
   const quotesOf = async (isOf: (id: string) => boolean, count = 1) => {
     const found = () => replies.events.filter(({ detail }) => isOf(detail.request_id));
-    await replies.until(() => found().length >= count, 60);
+    await replies.until(() => found().length >= count);
     const reply = parseReply(found().at(-1));
     assert.ok(reply?.detailType === 'QuoteLookupCompleted', JSON.stringify(found()));
     return reply.detail.quotes.map(({ symbol }) => symbol);
@@ -145,7 +145,7 @@ describe('examples', orSkip(missing()), () => {
     const sqs = new SQSClient(clientConfig(stage.emulator));
     const { LookupQueueUrl: QueueUrl } = stage.outputs;
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: '{"request_id":"typo-1"}' }));
-    await replies.until(() => replies.of('typo-1').length > 0, 30);
+    await replies.until(() => replies.of('typo-1').length > 0);
     const { Messages } = await shell(block('docs/events.md', 'sh', 'aws sqs receive-message'));
     assert.match(Messages[0].MessageAttributes.reason.StringValue, /^invalid_request: symbols: required/);
   });

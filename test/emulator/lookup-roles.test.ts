@@ -54,7 +54,7 @@ describe('with roles enforced', needsEmulator(), () => {
     ]);
     await send(request('role-0'));
     await send('no json');
-    await replies.until(() => replies.of('role-0').length > 0, 60);
+    await replies.until(() => replies.of('role-0').length > 0);
     let dead: readonly Message[] = [];
     while (dead.length === 0) dead = await drain(sqs, stage.outputs.LookupDeadLettersUrl ?? '');
     assert.equal(dead[0]?.Body, 'no json');

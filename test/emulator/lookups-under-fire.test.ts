@@ -115,11 +115,7 @@ describe('lookups under fire', needsEmulator(), () => {
     const answered = () =>
       new Set(replies.events.map(({ detail }) => detail.request_id).filter((id) => id.startsWith('lookup-')))
         .size;
-    await replies
-      .until(() => answered() === requests, 180)
-      .catch((error) => {
-        throw new Error(`${answered()} of ${requests}: ${error.message}`);
-      });
+    await replies.until(() => answered() === requests);
     const seconds = Math.round((Date.now() - started) / 1000);
 
     const dead = new Map<string, string>();
@@ -168,13 +164,8 @@ describe('lookups under fire', needsEmulator(), () => {
 
   test('in the end nothing is left in the queue', async () => {
     const queue = stage.outputs.LookupQueueUrl ?? '';
-    const end = Date.now() + 100_000;
-    let depth = await depthOf(sqs, queue);
-    while (depth.some((count) => count > 0) && Date.now() < end) {
+    while ((await depthOf(sqs, queue)).some((count) => count > 0))
       await new Promise((resolve) => setTimeout(resolve, 500));
-      depth = await depthOf(sqs, queue);
-    }
-    assert.deepEqual(depth, [0, 0, 0]);
   });
 });
 

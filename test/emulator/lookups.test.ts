@@ -44,7 +44,7 @@ describe('lookups by event', needsEmulator(), () => {
       }),
     );
   const replyTo = async (id: string) => {
-    await replies.until(() => replies.of(id).length > 0, 30);
+    await replies.until(() => replies.of(id).length > 0);
     const [event] = replies.of(id);
     const reply = parseReply(event);
     assert.ok(reply, JSON.stringify(event));

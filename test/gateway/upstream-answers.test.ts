@@ -282,7 +282,7 @@ for (const [sender, createSend] of senders) {
         const { gateway, simulator, reports } = await coreFor(
           t,
           { fault: () => fault },
-          { send: createSend(), maxAnswerBytes: 5000, upstreamTimeoutMs: waits ? 1000 : 5000 },
+          { send: createSend(), maxAnswerBytes: 5000, upstreamTimeoutMs: waits ? 3000 : 120_000 },
         );
         const reply = await ask(gateway, accountsPath);
         const problem = problemOf(reply);

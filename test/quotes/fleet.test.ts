@@ -11,29 +11,33 @@ import { passThrough } from './world/pass-through.ts';
 import { mixed, plain } from './world/scenarios.ts';
 import { createRandom } from './world/virtual-time.ts';
 
+/** As in the study. */
 const full = { clients: 10_000, seconds: 120 };
+const some = { clients: 3000, seconds: 90 };
+/** However many clients there are, the upstream is asked as often. */
+const fewest = ({ clients }: { readonly clients: number }) => clients / 25;
 /** The budget's window: then what the cold start took has come back. */
 const warm = 62;
 
-test('ten thousand phones, one category: fresh within the bounds', async () => {
-  const measured = await plain(full, {}, { countFrom: warm });
+test('three thousand phones, one category: fresh within the bounds', async () => {
+  const measured = await plain(some, {}, { countFrom: warm });
   holds('one category, second minute', measured);
   assert.ok(measured.answered / measured.requests >= 0.999);
-  assert.ok(measured.perUpstreamRequest >= 400);
+  assert.ok(measured.perUpstreamRequest >= fewest(some));
   const { p50, p99, max } = measured.ages;
   assert.ok(p50 <= 850 && p99 <= 2600 && max <= 5000, `${p50}/${p99}/${max}`);
 });
 
 test('the same load passed through', async () => {
-  const clients = createClients(createRandom(7), { clients: full.clients, symbols: 1000 });
-  const { requests, answered } = await passThrough(clients, full.seconds);
+  const clients = createClients(createRandom(7), { clients: some.clients, symbols: 1000 });
+  const { requests, answered } = await passThrough(clients, some.seconds);
   console.log(`pass-through: ${((100 * answered) / requests).toFixed(2)} % of ${requests} answered`);
   assert.ok(answered / requests < 0.01);
 });
 
 test('200 symbols, and 20 that do not exist, from a cold start: nobody is refused', async () => {
   for (const seed of [1, 2]) {
-    const measured = await plain({ ...full, seconds: 6 }, { symbols: 200 }, { seed });
+    const measured = await plain({ ...some, seconds: 6 }, { symbols: 200 }, { seed });
     holds(`200 symbols from cold, ${seed}`, measured);
     assert.equal(measured.unavailable, 0);
   }
@@ -43,7 +47,7 @@ test('two categories and their flags, from a cold start', async () => {
   const measured = await mixed({ ...full, seconds: 66 });
   holds('five views, from cold', measured);
   assert.ok(measured.answered / measured.requests >= 0.999);
-  assert.ok(measured.perUpstreamRequest >= 400);
+  assert.ok(measured.perUpstreamRequest >= fewest(full));
 });
 
 test('a hundred phones', async () => {

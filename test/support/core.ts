@@ -118,7 +118,8 @@ export async function coreFor(
     operations,
     upstreamBaseUrl: simulator.url,
     secrets: { read: async () => secretText() },
-    upstreamTimeoutMs: 5000,
+    // Whoever waits for an answer that does not come says how long.
+    upstreamTimeoutMs: 120_000,
     report: (report) => reports.push(report),
     ...options,
   });
