@@ -45,7 +45,8 @@ export default defineConfig({
     // The client's word on the Node version, once in each process.
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     pool: 'forks',
-    maxWorkers: '100%',
+    // More than there are cores: much of the time goes into waiting for the other side of a connection.
+    maxWorkers: '150%',
     // Far above what any test takes on a busy machine: it ends what hangs, and judges nothing.
     testTimeout: 300_000,
     hookTimeout: 300_000,
