@@ -28,7 +28,7 @@ test('however many share the turns of a short budget, nobody pauses longer than 
     clock: () => now,
   });
   const budget = polite.around(memory);
-  const call = { appKey: 'k', limits: ['market-data'], waitMs: 0, priority: 'events' } as const;
+  const call = { appKey: 'k', limits: ['market-data'], waitMs: 1000, priority: 'events' } as const;
   polite.hear({ kind: 'given', left: 49 } as BudgetReport);
   const refused = await budget.ask(call);
   assert.deepEqual([refused.ok, 'retryAfterMs' in refused && refused.retryAfterMs], [false, 30_000]);

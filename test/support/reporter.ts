@@ -8,11 +8,14 @@ import './missing.ts';
 
 export default class CountingReporter implements Reporter {
   #isWatching = false;
+  /** Then most tests are skipped because nobody asked for them. */
+  #isFiltered = false;
   /** The line of the last run. */
   #result = '0 passed, 1 failed';
 
   onInit({ config }: Vitest): void {
     this.#isWatching = config.watch;
+    this.#isFiltered = config.testNamePattern !== undefined;
     // Others tell of a run after its end: figures of coverage, for example.
     if (!this.#isWatching) process.once('exit', () => console.log(this.#result));
   }
@@ -24,7 +27,8 @@ export default class CountingReporter implements Reporter {
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         count[state === 'pending' ? 'failed' : state]++;
-        if (state === 'skipped') missing.add(whatIsMissing(test));
+        const what = state === 'skipped' && (missingFor(test) ?? (this.#isFiltered || test.fullName));
+        if (typeof what === 'string') missing.add(what);
       }
       // A file or a suite fails by itself: it does not load, it holds no test, or a hook failed.
       count.failed += module.errors().length;
@@ -40,9 +44,9 @@ export default class CountingReporter implements Reporter {
   }
 }
 
-/** In words, of the test or of what it is part of; else the test's name. */
-function whatIsMissing(test: TestCase): string {
+/** In words, for the test or for what it is part of. */
+function missingFor(test: TestCase): string | undefined {
   for (let task: TestCase | TestSuite | TestModule = test; task.type !== 'module'; task = task.parent)
-    if (task.meta().missing) return task.meta().missing!;
-  return test.fullName;
+    if (task.meta().missing) return task.meta().missing;
+  return undefined;
 }
