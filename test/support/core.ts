@@ -105,14 +105,12 @@ export function problemOf(reply: Reply, requestId = 'request-1'): Problem {
   return problem;
 }
 
-/** A simulator and a gateway in front of it, both ended after the test. */
-export async function coreFor(
-  t: TestContext,
+/** A simulator and a gateway in front of it; whoever starts it closes the simulator. */
+export async function startCore(
   simulated: Partial<SimulatorOptions> = {},
   options: Partial<GatewayOptions> = {},
 ) {
   const simulator = await startSimulator({ ...credentials, ...simulated });
-  t.onTestFinished(() => simulator.close());
   const reports: RequestReport[] = [];
   const gateway = createGateway({
     operations,
@@ -124,4 +122,11 @@ export async function coreFor(
     ...options,
   });
   return { simulator, gateway, reports };
+}
+
+/** The same for one test, after which it ends. */
+export async function coreFor(t: TestContext, ...given: Parameters<typeof startCore>) {
+  const core = await startCore(...given);
+  t.onTestFinished(() => core.simulator.close());
+  return core;
 }
