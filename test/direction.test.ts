@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { root } from './support/bundle.ts';
 
 interface Rule {

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { runInNewContext } from 'node:vm';
+import { describe, test } from 'vitest';
 import { carriedByBucket } from '../infra/commands/capacity.ts';
 import { startLocalRun } from '../infra/local/local-run.ts';
 import { readSettings } from '../infra/local/settings.ts';

@@ -46,7 +46,7 @@ export interface Units {
 }
 
 /**
- * All measured by `test/quotes/study-main.ts`: `plain`, `mixed` and `clients-100`. A write to the budget is two
+ * All measured by `test/quotes/study.ts`: `plain`, `mixed` and `clients-100`. A write to the budget is two
  * units, because its item is between one and two kilobytes. Lambda's time is assumed: it cannot be measured on
  * one machine.
  */

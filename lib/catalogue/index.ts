@@ -29,5 +29,9 @@ export * from './watchlists.ts';
 /** The operations by group; a file's exported entries are the operations of its group. */
 const files = [accounts, orders, auth, instruments, marketData, screeners, watchlists, fundamentals] as const;
 
-/** Every operation. */
-export const operations: readonly Operation[] = files.flatMap((file) => Object.values<Operation>(file));
+const byId = (a: Operation, b: Operation) => (a.id < b.id ? -1 : 1);
+
+/** Every operation. Sorted here, because not every loader sorts the exports of a module by name. */
+export const operations: readonly Operation[] = files.flatMap((file) =>
+  Object.values<Operation>(file).sort(byId),
+);

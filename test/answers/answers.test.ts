@@ -1,7 +1,7 @@
 /** Answers that are shared: one upstream call for a burst over all instances, old ones while somebody asks anew. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import {
   type AnswerCall,
   type AnswerOutcome,

@@ -1,7 +1,7 @@
 /** Which operations share answers, for how long, and when two requests are one. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { answerKey, freshnessFor } from '../../lib/gateway/answers/index.ts';
 

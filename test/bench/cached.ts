@@ -24,14 +24,13 @@ import {
 import { emulatorEnvironment } from '../budget/dynamo.ts';
 import { startMinistack, whatIsMissing } from '../emulator/ministack.ts';
 import { createTables, tables } from '../sharing/tables.ts';
+import { at, type Figures, median, type Size } from './figures.ts';
 
 const credentials = { appKey: 'bench-key', appSecret: 'bench-secret' };
-const rounds = 3000;
-const warmUp = 300;
 /** So that the journal is looked into, and refreshes fall due, as under load. */
 const limits = { 'market-data': { requests: 300, perSeconds: 60 } };
 
-export async function benchCachedRead(): Promise<void> {
+export async function benchCachedRead(size: Size): Promise<Figures> {
   const simulator = await startSimulator({
     ...credentials,
     limits: { 'market-data': { requests: 1_000_000, perSeconds: 60 } },
@@ -68,15 +67,19 @@ export async function benchCachedRead(): Promise<void> {
         { quotes: createDynamoQuoteStore(table), answers: createDynamoAnswerStore(table) },
       );
     }
-    await compare(gateways);
+    const figures = await compare(gateways, size);
     if (missing) console.log(`  ${missing}`);
+    return figures;
   } finally {
     await simulator.close();
     await emulator?.stop();
   }
 }
 
-async function compare(gateways: Readonly<Record<string, Gateway>>): Promise<void> {
+async function compare(
+  gateways: Readonly<Record<string, Gateway>>,
+  { rounds, warmUp }: Size,
+): Promise<Figures> {
   const symbols = [...createUniverse(1).values()]
     .filter(({ category }) => category === 'US_STOCK')
     .slice(0, 20)
@@ -92,14 +95,15 @@ async function compare(gateways: Readonly<Record<string, Gateway>>): Promise<voi
       if (round >= warmUp) own.push(ms);
     }
   console.log(`Cached read: 20 snapshots, ${rounds} rounds, sequential, without HTTP in front`);
-  const straight = quantile(times['straight through'] ?? [], 0.5);
+  const straight = median(times['straight through'] ?? []);
   for (const [name, all] of Object.entries(times)) {
-    const [p50, p99] = [quantile(all, 0.5), quantile(all, 0.99)];
+    const [p50, p99] = [median(all), at(all, 0.99)];
     const perSecond = Math.round((1000 * all.length) / all.reduce((total, ms) => total + ms, 0));
     console.log(
       `  ${name.padEnd(18)} p50 ${p50.toFixed(3)} ms   p99 ${p99.toFixed(2)} ms   ${perSecond} reads/s of one process   ${(p50 / straight).toFixed(2)} of straight through`,
     );
   }
+  return Object.fromEntries(Object.entries(times).map(([name, all]) => [name, median(all)]));
 }
 
 async function timed(gateway: Gateway, symbols: string): Promise<number> {
@@ -117,7 +121,3 @@ async function timed(gateway: Gateway, symbols: string): Promise<number> {
   if (status !== 200) throw new Error(`answered ${status}`);
   return performance.now() - started;
 }
-
-const quantile = (values: readonly number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
-  Number.NaN;

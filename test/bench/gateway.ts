@@ -2,14 +2,13 @@
 
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { createSignedFetch, createSigner } from '../../lib/signer/index.ts';
+import { at, type Figures, median, type Size } from './figures.ts';
 
-const rounds = 1500;
-const warmUp = 200;
 const query = { symbols: 'AAPL,MSFT', category: 'US_STOCK' };
 const path = '/openapi/market-data/stock/snapshot';
 
 /** Prints p50 and p99 of both and of the difference of each pair; one process holds all three parties. */
-export async function benchGateway(): Promise<void> {
+export async function benchGateway({ rounds, warmUp }: Size): Promise<Figures> {
   const credentials = { appKey: 'bench-key', appSecret: 'bench-secret' };
   const run = await startLocalRun({
     port: 0,
@@ -47,6 +46,7 @@ export async function benchGateway(): Promise<void> {
     console.log(
       `  ratio of the medians ${(median(times.through) / median(times.direct)).toFixed(2)} (both signed and verified)`,
     );
+    return { direct: median(times.direct), through: median(times.through) };
   } finally {
     await run.close();
   }
@@ -60,8 +60,4 @@ async function timed(call: () => Promise<Response>): Promise<number> {
   return performance.now() - started;
 }
 
-const at = (values: readonly number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ??
-  Number.NaN;
 const quantile = (values: readonly number[], share: number) => at(values, share).toFixed(2);
-const median = (values: readonly number[]) => at(values, 0.5);

@@ -5,9 +5,8 @@
 
 import { importSigningKey, utf8 } from '../../lib/signer/canonical.ts';
 import { createSigner, explain, type SignInput } from '../../lib/signer/index.ts';
+import { type Figures, median, type Size } from './figures.ts';
 
-const rounds = 400;
-const warmUp = 40;
 const callsPerRound = 25;
 
 const appKey = 'a1b2c3d4e5f60718293a4b5c6d7e8f90';
@@ -32,7 +31,8 @@ const cases: readonly (readonly [name: string, input: SignInput])[] = [
 ];
 
 /** Prints medians and their ratio. Sequential calls wander between cores: pin with `taskset -c 0`. */
-export async function benchSigner(): Promise<void> {
+export async function benchSigner({ rounds, warmUp }: Size): Promise<Figures> {
+  const figures: Record<string, number> = {};
   const signer = createSigner({ appKey, appSecret });
   const key = await importSigningKey(appSecret, 'sign');
   console.log(`Signer: µs per call, median of ${rounds} rounds of ${callsPerRound}, taken in turn`);
@@ -54,10 +54,12 @@ export async function benchSigner(): Promise<void> {
       times.sign.push(signed);
     }
     const [alone, signed] = [median(times.floor), median(times.sign)];
+    Object.assign(figures, { [`${name}, WebCrypto alone`]: alone, [`${name}, signer`]: signed });
     console.log(
       `  ${name.padEnd(20)} WebCrypto alone ${alone.toFixed(1).padStart(6)}   signer ${signed.toFixed(1).padStart(6)}   ratio ${(signed / alone).toFixed(2)}`,
     );
   }
+  return figures;
 }
 
 /** Microseconds per call. */
@@ -66,6 +68,3 @@ async function timed(call: () => Promise<unknown>): Promise<number> {
   for (let calls = 0; calls < callsPerRound; calls++) await call();
   return ((performance.now() - started) * 1000) / callsPerRound;
 }
-
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

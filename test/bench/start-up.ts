@@ -10,29 +10,41 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { openable, operations } from '../../lib/catalogue/index.ts';
 import { bundleFile, bundleFunctions } from '../deployed/bundles.ts';
 import { awsEnvironment, startSecretsManagerStub } from '../deployed/secrets-manager-stub.ts';
 import { startRuntimeApi } from '../lambda/runtime-api.ts';
+import { type Figures, median, type Size } from './figures.ts';
 
-const rounds = 21;
 const aim = 1.25;
 
 const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const runtimeClient = fromHere('../lambda/node_modules/aws-lambda-ric/index.mjs');
 const deployedNode = fromHere('../runtimes/node_modules/node24/bin/node');
 
+const lookups = 'quote-lookup';
+/** Groups whose functions have a cache, as the stack gives them one. */
+const sharing = new Set<string>(operations.flatMap(({ group, freshness }) => (freshness ? [group] : [])));
+
 interface Candidate {
   readonly name: string;
+  readonly first: FirstEvent;
+  readonly variables: Readonly<Record<string, string>>;
   readonly file: string;
   readonly bytes: number;
   readonly times: number[];
 }
 
+/** In words what is missing, or undefined when start-up can be measured. */
+export const missingForStartUp = () =>
+  existsSync(runtimeClient) ? undefined : 'The runtime client is missing: npm ci --prefix test/lambda';
+
 /** Prints a table. Without the runtime client it prints how to get that instead. */
-export async function benchStartUp(): Promise<void> {
-  if (!existsSync(runtimeClient)) {
-    console.log('Start-up: not measured, the runtime client is missing: npm ci --prefix test/lambda');
-    return;
+export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
+  const missing = missingForStartUp();
+  if (missing) {
+    console.log(`Start-up: not measured. ${missing}`);
+    return {};
   }
   const node = existsSync(deployedNode) ? deployedNode : process.execPath;
   if (node !== deployedNode)
@@ -53,18 +65,24 @@ export async function benchStartUp(): Promise<void> {
     AWS_LAMBDA_LOG_STREAM_NAME: 'bench',
     SECRET_ID: secrets.secretId,
     BUDGET_TABLE: 'bench',
+    LOOKUP_TABLE: 'bench',
+    LOOKUP_QUEUE: `${secrets.url}/queue`,
+    LOOKUP_DEAD_LETTERS: `${secrets.url}/dead-letters`,
+    LOOKUP_BUS: 'bench',
+    LOOKUP_GROUPS: openable.join(','),
     // Never called: what is measured ends before the first request.
     UPSTREAM_BASE_URL: 'http://127.0.0.1:9',
   };
   try {
     const candidates = await bundleAll(directory);
-    for (let round = -1; round < rounds; round++)
-      // In turn, so that whatever else the machine does falls on all of them; the first round warms its caches.
-      for (const { file, times } of candidates) {
-        const milliseconds = await start(node, file, env);
-        if (round >= 0) times.push(milliseconds);
+    for (let round = 0; round < rounds + warmUp; round++)
+      // In turn, so that whatever else the machine does falls on all of them.
+      for (const candidate of candidates) {
+        const milliseconds = await start(node, candidate, { ...env, ...candidate.variables });
+        if (round >= warmUp) candidate.times.push(milliseconds);
       }
-    await print(candidates, execFileSync(node, ['--version'], { encoding: 'utf8' }).trim());
+    await print(candidates, execFileSync(node, ['--version'], { encoding: 'utf8' }).trim(), rounds);
+    return Object.fromEntries(candidates.map(({ name, times }) => [name, median(times)]));
   } finally {
     await secrets.close();
     await rm(directory, { recursive: true, force: true });
@@ -81,6 +99,8 @@ async function bundleAll(directory: string): Promise<readonly Candidate[]> {
   const sorted = [...functions].sort((a, b) => a.group.localeCompare(b.group));
   return [empty, withClient, withoutOperations, ...sorted].map(({ group, file, bytes }) => ({
     name: group,
+    first: group === lookups ? emptyBatch : unknownRoute,
+    variables: group === lookups || sharing.has(group) ? { CACHE_TABLE: 'bench' } : {},
     file,
     bytes,
     times: [],
@@ -88,7 +108,11 @@ async function bundleAll(directory: string): Promise<readonly Candidate[]> {
 }
 
 /** From the start of the process to the request for its first event, and one call to see that it works. */
-async function start(node: string, file: string, env: Readonly<Record<string, string>>): Promise<number> {
+async function start(
+  node: string,
+  { file, first }: Candidate,
+  env: Readonly<Record<string, string>>,
+): Promise<number> {
   const folder = dirname(file);
   const api = await startRuntimeApi();
   const started = performance.now();
@@ -105,8 +129,8 @@ async function start(node: string, file: string, env: Readonly<Record<string, st
     failed.catch(() => {});
     await Promise.race([api.initialised, failed]);
     const milliseconds = performance.now() - started;
-    const answer = (await Promise.race([api.call(unknownRoute), failed])) as { statusCode?: unknown };
-    if (answer.statusCode !== 404) throw new Error(`${file} answered ${JSON.stringify(answer)}`);
+    const answer = (await Promise.race([api.call(first.event), failed])) as object;
+    if (!first.isAnswer(answer)) throw new Error(`${file} answered ${JSON.stringify(answer)}`);
     return milliseconds;
   } finally {
     child.kill('SIGKILL');
@@ -115,18 +139,36 @@ async function start(node: string, file: string, env: Readonly<Record<string, st
   }
 }
 
-/** The start of an event, as much of it as an unknown route needs. */
-const unknownRoute = {
-  resource: '/unknown',
-  httpMethod: 'GET',
-  headers: {},
-  multiValueQueryStringParameters: null,
-  body: null,
-  isBase64Encoded: false,
-  requestContext: { requestId: 'bench-1' },
+/** A first event that a function answers without an upstream, which it can only when it is set up. */
+interface FirstEvent {
+  readonly event: object;
+  readonly isAnswer: (answer: object) => boolean;
+}
+
+/** Of API Gateway, as much as an unknown route needs. */
+const unknownRoute: FirstEvent = {
+  event: {
+    resource: '/unknown',
+    httpMethod: 'GET',
+    headers: {},
+    multiValueQueryStringParameters: null,
+    body: null,
+    isBase64Encoded: false,
+    requestContext: { requestId: 'bench-1' },
+  },
+  isAnswer: (answer) => 'statusCode' in answer && answer.statusCode === 404,
 };
 
-async function print(candidates: readonly Candidate[], version: string): Promise<void> {
+/** Of a queue: a batch that leaves nothing to do, and nothing to come again. */
+const emptyBatch: FirstEvent = {
+  event: { Records: [] },
+  isAnswer: (answer) =>
+    'batchItemFailures' in answer &&
+    Array.isArray(answer.batchItemFailures) &&
+    answer.batchItemFailures.length === 0,
+};
+
+async function print(candidates: readonly Candidate[], version: string, rounds: number): Promise<void> {
   const base = median(candidates[1]?.times ?? []);
   console.log(`Start-up: process to first event, Lambda's runtime client, Node ${version}, ${rounds} rounds`);
   for (const [index, { name, file, bytes, times }] of candidates.entries()) {
@@ -139,5 +181,3 @@ async function print(candidates: readonly Candidate[], version: string): Promise
 }
 
 const kilobytes = (bytes: number) => (bytes / 1000).toFixed(1);
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { percent, runSeed } from './seed.ts';
 import { createWorld, perPermission } from './world/world.ts';
 

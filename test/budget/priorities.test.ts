@@ -1,7 +1,7 @@
 /** Whose turn it is when there is not enough for all. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import type { Priority } from '../../lib/gateway/budget/index.ts';
 import { percent } from './seed.ts';
 import { createWorld, type Demand, type World } from './world/world.ts';

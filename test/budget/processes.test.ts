@@ -1,11 +1,11 @@
 /** A full window and a bit of `processes.ts`; the script runs it for as long as one likes. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { missingEmulator } from '../emulator/missing.ts';
+import { describe, test } from 'vitest';
+import { needsEmulator } from '../emulator/missing.ts';
 import { runProcesses, summary } from './processes.ts';
 
-describe('8 processes', { skip: missingEmulator() }, () => {
+describe('8 processes', needsEmulator(), () => {
   test('share one budget, and the upstream refuses none of their requests', async () => {
     const result = await runProcesses({ seconds: 75, processes: 8, perMinute: 600 });
     console.log(`  budget, ${summary(result)}`);

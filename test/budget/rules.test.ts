@@ -1,8 +1,8 @@
 /** The rules on small figures, where chance finds every corner. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, test } from 'vitest';
 import {
   budgetKey,
   createBudget,

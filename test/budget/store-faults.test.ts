@@ -1,7 +1,7 @@
 /** What becomes of the budget when its store fails: nothing is sent, no hang, and back by itself. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import type { BudgetAnswer } from '../../lib/gateway/budget/index.ts';
 import type { StoreFault } from './world/slow-store.ts';
 import { createWorld, type World, type WorldOptions } from './world/world.ts';

@@ -1,8 +1,8 @@
 /** A part of `store-loss-study.ts`, and whatever else may fail together, by chance. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, test } from 'vitest';
 import { faultOf, type Loss, loseStore } from './store-loss.ts';
 import { createWorld } from './world/world.ts';
 

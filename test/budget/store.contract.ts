@@ -1,7 +1,7 @@
 /** What every budget store must do. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import type { Addition, BudgetItem, BudgetStore } from '../../lib/gateway/budget/index.ts';
 
 let keys = 0;

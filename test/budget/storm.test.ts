@@ -1,7 +1,7 @@
 /** A part of `storm-study.ts`: what a storm of cold instances draws of the one key, and that it is served. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { cold, warm } from './storm.ts';
 
 for (const before of ['idle', 'half in use'] as const)

@@ -1,8 +1,8 @@
 /** What is true of every entry of the catalogue, whoever adds it. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import * as v from 'valibot';
+import { describe, test } from 'vitest';
 import { groups, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { check } from '../../lib/gateway/check.ts';
 import { isRefusal } from '../../lib/gateway/refusals.ts';

@@ -1,8 +1,8 @@
 /** One catalogue entry, and everything that is derived from it follows. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import * as v from 'valibot';
+import { test } from 'vitest';
 import { operationsTable } from '../../infra/commands/operations-table.ts';
 import { apiDefinition } from '../../infra/stack/api-definition.ts';
 import { describe } from '../../lib/catalogue/operation.ts';

@@ -1,9 +1,9 @@
 /** Each kind of parameter: what callers may write, and what is sent for it. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
+import { describe, test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
   choice,

@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { markCalls, markFolder } from '../../infra/package/pure-calls.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { bundle, root } from '../support/bundle.ts';
@@ -19,8 +19,8 @@ const limits = { one: 8_200, whole: 26_000 };
 // Beneath the root, for its package.json says that no module has side effects.
 mkdirSync(join(import.meta.dirname, '.build'), { recursive: true });
 const built = mkdtempSync(join(import.meta.dirname, '.build/package-'));
-after(() => rmSync(built, { recursive: true }));
-before(() => {
+afterAll(() => rmSync(built, { recursive: true }));
+beforeAll(() => {
   execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.build.json', '--outDir', built], {
     cwd: root,
   });

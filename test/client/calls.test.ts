@@ -1,7 +1,7 @@
 /** What goes out and what comes back, over both connections. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { type Answer, createClient, direct, viaGateway } from '../../lib/client/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';
 import { credentials } from '../support/core.ts';

@@ -1,8 +1,8 @@
 /** Decimals against integers: a decimal with n places is a whole number of 10^-n. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, test } from 'vitest';
 import {
   addDecimals,
   compareDecimals,

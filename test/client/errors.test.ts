@@ -1,7 +1,7 @@
 /** What a call ends with when it does not end well. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { createClient, viaGateway } from '../../lib/client/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import {

@@ -1,15 +1,16 @@
 /** A request with a side effect is sent once; when its answer is lost, nobody is told that nothing happened. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
 import { createClient, direct } from '../../lib/client/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';
+import { until } from '../support/until.ts';
 import { answering, catalogue, clientAt, directly, failure, orderOf, throughGateway } from './support.ts';
 
 const { findOut } = catalogue.placeOrder.sideEffect;
 
-describe('an order whose answer is lost', () => {
+describe('an order whose answer is lost', { concurrent: true }, () => {
   const lost: readonly Fault[] = [
     { kind: 'drop-after' },
     { kind: 'hang-after' },
@@ -24,7 +25,12 @@ describe('an order whose answer is lost', () => {
   ];
   for (const fault of lost)
     test(`by a signer: ${JSON.stringify(fault)}`, async (t) => {
-      const { simulator, client } = await directly(t, { fault: () => fault }, {}, { timeoutMs: 1500 });
+      const { simulator, client } = await directly(
+        t,
+        { fault: () => fault },
+        {},
+        { timeoutMs: fault.kind === 'hang-after' ? 3000 : 120_000 },
+      );
       const error = await failure('outcome_unknown', client.placeOrder(orderOf()));
       assert.equal(error.findOut, findOut);
       assert.ok(error.message.endsWith(`it may or may not have taken effect. ${findOut}`), error.message);
@@ -43,8 +49,8 @@ describe('an order whose answer is lost', () => {
 
   test('before the gateway has answered', async (t) => {
     const { simulator, client } = await throughGateway(t, { fault: () => ({ kind: 'hang-after' }) });
-    const error = await failure('outcome_unknown', client.placeOrder(orderOf(), { timeoutMs: 1500 }));
-    assert.match(error.message, /no answer came within 1500 ms/);
+    const error = await failure('outcome_unknown', client.placeOrder(orderOf(), { timeoutMs: 3000 }));
+    assert.match(error.message, /no answer came within 3000 ms/);
     assert.equal(simulator.orders.length, 1);
   });
 
@@ -53,8 +59,7 @@ describe('an order whose answer is lost', () => {
     const controller = new AbortController();
     const reason = new Error('the user left');
     const call = client.placeOrder(orderOf(), { signal: controller.signal });
-    for (let wait = 0; simulator.orders.length === 0 && wait < 400; wait++)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => simulator.orders.length > 0);
     controller.abort(reason);
     const { cause, message } = await failure('outcome_unknown', call);
     assert.equal(cause, reason);

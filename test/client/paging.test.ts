@@ -1,8 +1,8 @@
 /** `for await` over pages and records, with upstreams that end, repeat and go round in circles. */
 
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, type TestContext, test } from 'vitest';
 import { createClient, viaGateway } from '../../lib/client/index.ts';
 import { accountId, answering, catalogue, failure, throughGateway } from './support.ts';
 

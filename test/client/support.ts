@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
+import type { TestContext } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import * as catalogue from '../../lib/catalogue/index.ts';
@@ -35,7 +35,7 @@ export async function throughGateway(
   options?: WholeOptions,
 ) {
   const simulator = await startSimulator({ ...credentials, ...simulated });
-  t.after(() => simulator.close());
+  t.onTestFinished(() => simulator.close());
   const run = await startLocalRun({
     port: 0,
     apiKey,
@@ -43,7 +43,7 @@ export async function throughGateway(
     credentials,
     upstream: { baseUrl: simulator.url },
   });
-  t.after(() => run.close());
+  t.onTestFinished(() => run.close());
   const client = createClient(catalogue, viaGateway({ baseUrl: run.url, apiKey }), options);
   return { simulator, url: run.url, client };
 }
@@ -56,7 +56,7 @@ export async function directly(
   options?: WholeOptions,
 ) {
   const simulator = await startSimulator({ ...credentials, ...simulated });
-  t.after(() => simulator.close());
+  t.onTestFinished(() => simulator.close());
   const signer = createSigner({ ...credentials, ...(simulated.clock && { clock: simulated.clock }) });
   const client = createClient(catalogue, direct({ baseUrl: simulator.url, signer, ...connection }), options);
   return { simulator, client };
@@ -66,7 +66,7 @@ export async function directly(
 export async function answering(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => {
+  t.onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });

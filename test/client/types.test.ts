@@ -4,8 +4,8 @@
  */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import * as v from 'valibot';
+import { test } from 'vitest';
 import * as catalogue from '../../lib/catalogue/index.ts';
 import {
   type Answer,

@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
+import type { TestContext } from 'vitest';
 
 export interface AccountStub {
   /** Lambda's instances in all, and reserved by functions that are not the stage's. */
@@ -37,7 +37,7 @@ export async function startAccountStub(t: TestContext, stub: AccountStub) {
     response.end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
+  t.onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });

@@ -1,7 +1,7 @@
 /** Before the CDK begins: reservations that no account of that size can give are refused, and nothing else is. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { deploymentFault } from '../../infra/commands/deploy-check.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { type AccountStub, startAccountStub } from './aws-account-stub.ts';

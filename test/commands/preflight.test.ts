@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { test } from 'vitest';
 import type { Account } from '../../infra/commands/account.ts';
 import { preflightArguments, verdictOf, type Wish } from '../../infra/commands/preflight.ts';
 import { StartError } from '../../infra/environment.ts';

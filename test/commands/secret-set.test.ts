@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { test } from 'vitest';
 
 const main = fileURLToPath(new URL('../../infra/commands/secret-set-main.ts', import.meta.url));
 const secret = { app_key: 'canary-key', app_secret: 'canary-secret' };
@@ -54,7 +54,7 @@ test('a secret that may not be written is one line with the error’s name', asy
       .writeHead(400, { 'content-type': 'application/x-amz-json-1.1' })
       .end(JSON.stringify({ __type: 'AccessDeniedException', message: `no to ${secret.app_secret}` }));
   }).listen(0, '127.0.0.1');
-  t.after(() => server.close());
+  t.onTestFinished(() => void server.close());
   await new Promise((resolve) => server.once('listening', resolve));
 
   const { port } = server.address() as AddressInfo;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'vitest';
 import { type Diagnosis, smoke, smokeArguments } from '../../infra/commands/smoke.ts';
 import { StartError } from '../../infra/environment.ts';
 
@@ -27,7 +27,7 @@ async function diagnose(
   const listener: RequestListener = ({ url }, response) =>
     void (url?.endsWith('/health') ? health : snapshot)(response);
   const server = createServer(listener).listen(0, '127.0.0.1');
-  t.after(() => {
+  t.onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });

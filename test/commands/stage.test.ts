@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { test } from 'vitest';
 
 const command = fileURLToPath(new URL('../../infra/commands/stage-main.ts', import.meta.url));
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createBudgetMetrics } from '../../functions/aws/budget-metrics.ts';
 import type { LogEntry } from '../../functions/aws/log.ts';
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { groups, operations } from '../../lib/catalogue/index.ts';
 import { type Bundle, bundleFunctions } from './bundles.ts';
@@ -20,14 +20,14 @@ const lookups = 'quote-lookup';
 let directory: string;
 let bundles: readonly Bundle[];
 
-before(async () => {
+beforeAll(async () => {
   // Inside the repository, as the stack's are: a source map's paths are relative to where it lies.
   const parent = fileURLToPath(new URL('../../.build/', import.meta.url));
   await mkdir(parent, { recursive: true });
   directory = await mkdtemp(join(parent, 'bundles-'));
   bundles = await bundleFunctions(directory);
 });
-after(() => rm(directory, { recursive: true, force: true }));
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test('every group that can be opened has a function, and no other has', () => {
   assert.deepEqual(bundles.map(({ group }) => group).sort(), [...routable, lookups].sort());
@@ -73,7 +73,7 @@ test('a bundle does not import node:http when it starts, which would load all of
 test('a bundle answers through Secrets Manager and a signed call', async (t) => {
   const simulator = await startSimulator({ appKey: 'k', appSecret: 's' });
   const stub = await startSecretsManagerStub();
-  t.after(() => Promise.all([simulator.close(), stub.close()]));
+  t.onTestFinished(async () => void (await Promise.all([simulator.close(), stub.close()])));
   stub.set('{"app_key":"k","app_secret":"s"}');
   Object.assign(process.env, awsEnvironment, {
     AWS_ENDPOINT_URL: stub.url,

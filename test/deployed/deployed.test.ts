@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'vitest';
 import { deployedHandler } from '../../functions/aws/deployed.ts';
 import { describe, type LogEntry, requestEntry } from '../../functions/aws/log.ts';
 import type { ProxyEvent } from '../../functions/aws/rest-proxy.ts';
@@ -35,10 +35,10 @@ const accounts = event('/trading/accounts/list');
 async function deployed(t: TestContext, env: Readonly<Record<string, string>> = {}, text?: string) {
   const simulator = await startSimulator(credentials);
   const stub = await startSecretsManagerStub();
-  t.after(() => Promise.all([simulator.close(), stub.close()]));
+  t.onTestFinished(async () => void (await Promise.all([simulator.close(), stub.close()])));
   if (text !== undefined) stub.set(text);
   process.env.AWS_ENDPOINT_URL = stub.url;
-  t.after(() => delete process.env.AWS_ENDPOINT_URL);
+  t.onTestFinished(() => void delete process.env.AWS_ENDPOINT_URL);
   const logged: LogEntry[] = [];
   const variables = {
     UPSTREAM_BASE_URL: simulator.url,

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { type TestContext, test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { emulatorEnvironment } from '../budget/dynamo.ts';
 
@@ -14,7 +14,7 @@ async function clientOf(t: TestContext, listener: RequestListener) {
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   const client = createDynamoClient({ endpoint: `http://127.0.0.1:${port}`, timeoutMs: 200 });
-  t.after(() => {
+  t.onTestFinished(() => {
     client.destroy();
     server.closeAllConnections();
     server.close();
@@ -32,7 +32,7 @@ for (const [what, listener] of [
     (_, response) => response.writeHead(200, { ...head, 'content-length': 20 }).write('{"Item"'),
   ],
 ] as readonly (readonly [string, RequestListener])[])
-  test(`a table that answers ${what} is given up`, { timeout: 10_000 }, async (t) => {
+  test(`a table that answers ${what} is given up`, async (t) => {
     const get = await clientOf(t, listener);
     await assert.rejects(get);
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { type Environment, readFunctionSettings } from '../../functions/aws/environment.ts';
 import { getStockSnapshots, operations, placeOrder } from '../../lib/catalogue/index.ts';
 

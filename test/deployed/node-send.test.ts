@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { createServer as createHttpsServer } from 'node:https';
-import { test } from 'node:test';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { test } from 'vitest';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { listAccounts } from '../../lib/catalogue/index.ts';
@@ -12,7 +12,7 @@ import { selfSigned } from './self-signed.ts';
 import { textOf } from './send.contract.ts';
 import { listening, rawUpstreamFor, upstreamFor } from './upstreams.ts';
 
-const limits = { timeoutMs: 10_000, maxBytes: 1_000_000 };
+const limits = { timeoutMs: 120_000, maxBytes: 1_000_000 };
 const order = { ...limits, freshConnection: true };
 const get = (url: string) => ({ method: 'GET', url, headers: { 'x-app-key': 'k' } }) as const;
 const post = (url: string) => ({ method: 'POST', url, headers: { 'x-app-key': 'k' }, body: '{}' }) as const;
@@ -62,7 +62,7 @@ test('a request is let go when there is a connection, which may take longer than
   let connections = 0;
   server.on('connection', () => connections++);
   const port = await listening(server);
-  t.after(() => server.close());
+  t.onTestFinished(() => void server.close());
   const send = createNodeSend({ ca: certificate.cert });
   const letGo = async (leave: () => void) => {
     assert.equal(connections, 1);
@@ -138,7 +138,7 @@ for (const kind of ['drop', 'drop-after'] as const)
       ...credentials,
       fault: ({ attempt }) => (attempt === 2 ? { kind } : undefined),
     });
-    t.after(() => simulator.close());
+    t.onTestFinished(() => simulator.close());
     const reports: RequestReport[] = [];
     const gateway = createGateway({
       operations: [listAccounts],
@@ -195,7 +195,7 @@ test('over TLS, to a host whose certificate is good for its name only', async (t
   server.on('secureConnection', () => connections++);
   server.on('tlsClientError', () => {});
   const port = await listening(server);
-  t.after(() => {
+  t.onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { fitsLambda } from '../../functions/aws/payload.ts';
 import { toProxyResult } from '../../functions/aws/rest-proxy.ts';
 import { operations } from '../../lib/catalogue/index.ts';

@@ -1,7 +1,7 @@
 /** A current secret that cannot be used, and the previous one in its place: for reads, and no storm. */
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type RequestReport } from '../../lib/gateway/index.ts';
@@ -16,7 +16,7 @@ const text = ({ appKey, appSecret }: typeof good) =>
 async function gatewayWith(t: TestContext, ...texts: readonly string[]) {
   let now = Date.now();
   const simulator = await startSimulator({ ...good, clock: () => now });
-  t.after(() => simulator.close());
+  t.onTestFinished(() => simulator.close());
   const secrets = memorySecrets(...texts);
   const reports: RequestReport[] = [];
   const gateway = createGateway({

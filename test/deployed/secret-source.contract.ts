@@ -1,7 +1,7 @@
 /** What every secret source must do. */
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'vitest';
 import type { SecretSource } from '../../lib/gateway/index.ts';
 
 export interface SourceUnderTest {

@@ -1,7 +1,7 @@
 /** Both secret sources keep the contract; besides, how the one over Secrets Manager fails. */
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'vitest';
 import { createSecretsManagerSource } from '../../functions/aws/secrets-manager.ts';
 import { memorySecrets } from './memory-secrets.ts';
 import { secretSourceContract } from './secret-source.contract.ts';
@@ -12,7 +12,7 @@ Object.assign(process.env, awsEnvironment);
 
 async function stubFor(t: TestContext, timeoutMs = 10_000) {
   const stub = await startSecretsManagerStub();
-  t.after(stub.close);
+  t.onTestFinished(stub.close);
   const failures: unknown[] = [];
   const source = createSecretsManagerSource({
     secretId: stub.secretId,
@@ -71,6 +71,6 @@ test('without an endpoint of its own the client finds AWS_ENDPOINT_URL', async (
   const { stub } = await stubFor(t);
   stub.set('text');
   process.env.AWS_ENDPOINT_URL = stub.url;
-  t.after(() => delete process.env.AWS_ENDPOINT_URL);
+  t.onTestFinished(() => void delete process.env.AWS_ENDPOINT_URL);
   assert.equal(await createSecretsManagerSource({ secretId: stub.secretId }).read(), 'text');
 });

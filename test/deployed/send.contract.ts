@@ -1,9 +1,9 @@
 /** What every `Send` must do, whatever it sends over. */
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { deflateSync, gzipSync } from 'node:zlib';
+import { type TestContext, test } from 'vitest';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Send, type SendResult } from '../../lib/gateway/index.ts';
@@ -11,14 +11,15 @@ import { newOrder } from '../support/orders.ts';
 import { selfSigned } from './self-signed.ts';
 import { closedPort, headerOf, listening, rawUpstreamFor, upstreamFor } from './upstreams.ts';
 
-const limits = { timeoutMs: 10_000, maxBytes: 1_000_000 };
+const limits = { timeoutMs: 120_000, maxBytes: 1_000_000 };
 const get = (url: string) => ({ method: 'GET', url, headers: {} }) as const;
 
 export const textOf = (result: SendResult) =>
   result.kind === 'answer' ? Buffer.from(result.body).toString('utf8') : result.kind;
 
 export function sendContract(name: string, create: () => Send): void {
-  const check = (what: string, run: (t: TestContext) => Promise<void>) => test(`${name}: ${what}`, run);
+  const check = (what: string, run: (t: TestContext) => Promise<void>) =>
+    test.concurrent(`${name}: ${what}`, run);
 
   check('an answer comes whole, with status and headers', async (t) => {
     const { url } = await upstreamFor(t, (response) =>
@@ -179,7 +180,7 @@ export function sendContract(name: string, create: () => Send): void {
     });
     server.on('tlsClientError', () => {});
     const port = await listening(server);
-    t.after(() => server.close());
+    t.onTestFinished(() => void server.close());
     const request = { ...get(`https://localhost:${port}/`), headers: { 'x-app-key': 'canary' } };
     assert.equal((await create()(request, limits)).kind, 'unreachable');
     assert.equal(received, '');
@@ -202,13 +203,13 @@ export function sendContract(name: string, create: () => Send): void {
     check(`simulated upstream: ${fault.kind}${'status' in fault ? ` ${fault.status}` : ''}`, async (t) => {
       const credentials = { appKey: 'k', appSecret: 's' };
       const simulator = await startSimulator({ ...credentials, fault: () => fault });
-      t.after(() => simulator.close());
+      t.onTestFinished(() => simulator.close());
       const gateway = createGateway({
         operations,
         upstreamBaseUrl: simulator.url,
         secrets: { read: async () => '{"app_key":"k","app_secret":"s"}' },
         send: create(),
-        upstreamTimeoutMs: fault.kind.startsWith('hang') ? 200 : 10_000,
+        upstreamTimeoutMs: fault.kind.startsWith('hang') ? 1500 : 120_000,
         maxAnswerBytes: 1_000_000,
       });
       const codeOf = async (request: Parameters<typeof gateway.handle>[0]) => {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { type TestContext, test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { asStoreError, isThrottling } from '../../functions/aws/throttling.ts';
 import { StoreThrottled } from '../../lib/store-throttled.ts';
@@ -23,7 +23,7 @@ async function rejection(t: TestContext, status: number, type: string): Promise<
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     timeoutMs: 5000,
   });
-  t.after(() => {
+  t.onTestFinished(() => {
     client.destroy();
     server.closeAllConnections();
     server.close();

@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createRawServer, type Server, type Socket } from 'node:net';
-import type { TestContext } from 'node:test';
+import type { TestContext } from 'vitest';
 
 export interface Arrival {
   readonly method: string;
@@ -27,7 +27,7 @@ export async function upstreamFor(t: TestContext, answer: Answer) {
   });
   server.on('connection', (socket) => connections.push(socket));
   const port = await listening(server);
-  t.after(() => {
+  t.onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
@@ -48,7 +48,7 @@ export async function rawUpstreamFor(
     socket.on('error', () => {});
   });
   const port = await listening(server);
-  t.after(() => {
+  t.onTestFinished(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { DynamoDBClient, type PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { costOf, perUserMonth, readsPerUserMonth, totalOf } from '../../infra/commands/cost.ts';
 import {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { readsOf } from '../../functions/aws/lookup-environment.ts';
 import { eventSchemas } from '../../infra/events/schemas.ts';
 import { openable, operations } from '../../lib/catalogue/index.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { operationsTable } from '../../infra/commands/operations-table.ts';
 import { operations, routesOf } from '../../lib/catalogue/index.ts';
 

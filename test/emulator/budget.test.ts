@@ -4,15 +4,15 @@
  */
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
 import {
   CloudWatchLogsClient,
   DescribeLogGroupsCommand,
   paginateFilterLogEvents,
 } from '@aws-sdk/client-cloudwatch-logs';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { Upstream } from '../budget/world/upstream.ts';
 import { clientConfig } from './deployment.ts';
-import { missingEmulator } from './missing.ts';
+import { needsEmulator } from './missing.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, startStage } from './stage.ts';
 
@@ -25,16 +25,16 @@ const paths = [
   '/market-data/fundamentals/company-profiles/get?symbol=AAPL&category=US_STOCK',
 ];
 
-describe('through the stack', { skip: missingEmulator() }, () => {
+describe('through the stack', needsEmulator(), () => {
   let stage: Stage;
-  before(async () => {
+  beforeAll(async () => {
     // The plan lets everything through: what holds is the budget alone.
     stage = await startStage({
       props: { plans: { default: { ratePerSecond: 5000, burst: 5000 } }, cache: 'off' },
     });
     await putSecret(stage);
   });
-  after(() => stage?.stop());
+  afterAll(() => stage?.stop());
 
   test(`${callers} callers of three functions share one budget`, async () => {
     const until = Date.now() + seconds * 1000;

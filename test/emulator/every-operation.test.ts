@@ -1,20 +1,20 @@
 /** Every group opened in one deployment: each path of each operation reaches the upstream and comes back. */
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
 import * as v from 'valibot';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { exposedOperations, groups, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
 import { signedByAws } from './aws-signature.ts';
-import { missingEmulator } from './missing.ts';
+import { needsEmulator } from './missing.ts';
 import { putSecret } from './secret.ts';
 import { type Stage, startStage } from './stage.ts';
 
 const routes = routesOf(exposedOperations(operations, openable));
 
-describe('a deployment that opens every group', { skip: missingEmulator() }, () => {
+describe('a deployment that opens every group', needsEmulator(), () => {
   let stage: Stage;
-  before(async () => {
+  beforeAll(async () => {
     stage = await startStage({
       props: {
         groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
@@ -25,7 +25,7 @@ describe('a deployment that opens every group', { skip: missingEmulator() }, () 
     });
     await putSecret(stage);
   });
-  after(() => stage?.stop());
+  afterAll(() => stage?.stop());
 
   async function call(path: string, body?: string): Promise<Response> {
     const init = {

@@ -1,24 +1,24 @@
 /** The deployed gateway as a client sees it, from the first call before the secret is set. */
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { missingEmulator } from './missing.ts';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { needsEmulator } from './missing.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, startStage } from './stage.ts';
 
 const origin = 'capacitor://localhost';
 const other = 'https://app.example.com';
 
-describe('deployed on the emulator', { skip: missingEmulator() }, () => {
+describe('deployed on the emulator', needsEmulator(), () => {
   let stage: Stage;
-  before(async () => {
+  beforeAll(async () => {
     stage = await startStage({
       props: { cors: { origins: [origin, other] }, groups: { accounts: 'iam' } },
       upstreamLimit: 100_000,
     });
   });
-  after(() => stage?.stop());
+  afterAll(() => stage?.stop());
 
   const problem = async (response: Response) => {
     assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/);
@@ -121,14 +121,14 @@ describe('deployed on the emulator', { skip: missingEmulator() }, () => {
 /** Counts against no limit of the upstream, so that one may call it without end. */
 const unlimited = '/trading/instruments/stocks/profiles/list?category=US_STOCK';
 
-describe('a running deployment', { skip: missingEmulator() }, () => {
+describe('a running deployment', needsEmulator(), () => {
   let stage: Stage;
   const roomy = { default: { ratePerSecond: 5000, burst: 5000 } };
-  before(async () => {
+  beforeAll(async () => {
     stage = await startStage({ props: { plans: roomy }, upstreamLimit: 100_000 });
     await putSecret(stage);
   });
-  after(() => stage?.stop());
+  afterAll(() => stage?.stop());
 
   test('health needs no key and says nothing of the secret', async () => {
     const response = await stage.call('/health', { headers: { 'x-api-key': '' } });

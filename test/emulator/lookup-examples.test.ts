@@ -5,15 +5,16 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { CreateArchiveCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { CreateStateMachineCommand, SFNClient, StartSyncExecutionCommand } from '@aws-sdk/client-sfn';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { parseReply } from '../../lib/events/index.ts';
 import { root } from '../support/bundle.ts';
+import { orSkip } from '../support/missing.ts';
 import { clientConfig } from './deployment.ts';
-import { missingEmulator } from './missing.ts';
+import { whatIsMissing } from './ministack.ts';
 import { collectReplies, type Replies } from './replies.ts';
 import { putSecret } from './secret.ts';
 import { type Stage, startStage } from './stage.ts';
@@ -21,7 +22,7 @@ import { type Stage, startStage } from './stage.ts';
 const run = promisify(execFile);
 const bin = join(import.meta.dirname, '.venv/bin');
 const missing = () => {
-  const emulator = missingEmulator();
+  const emulator = whatIsMissing();
   if (emulator || existsSync(join(bin, 'aws'))) return emulator;
   return 'The AWS CLI is missing: test/emulator/.venv/bin/pip install -r test/emulator/requirements.txt';
 };
@@ -39,11 +40,11 @@ function block(file: string, language: string, words: string): string {
   return blocks[0]!;
 }
 
-describe('examples', { skip: missing() }, () => {
+describe('examples', orSkip(missing()), () => {
   let stage: Stage;
   let replies: Replies;
   let variables: Record<string, string>;
-  before(async () => {
+  beforeAll(async () => {
     stage = await startStage({ props: { events: {} } });
     await putSecret(stage);
     replies = await collectReplies(stage);
@@ -63,7 +64,7 @@ describe('examples', { skip: missing() }, () => {
       SCHEDULER_ROLE_ARN: 'arn:aws:iam::000000000000:role/scheduler',
     };
   });
-  after(() => stage?.stop());
+  afterAll(() => stage?.stop());
 
   const shell = async (script: string, more: Record<string, string> = {}) => {
     const { stdout } = await run('bash', ['-ec', `${prelude}\n${script}`], {
@@ -73,7 +74,7 @@ describe('examples', { skip: missing() }, () => {
   };
   const quotesOf = async (isOf: (id: string) => boolean, count = 1) => {
     const found = () => replies.events.filter(({ detail }) => isOf(detail.request_id));
-    await replies.until(() => found().length >= count, 60);
+    await replies.until(() => found().length >= count);
     const reply = parseReply(found().at(-1));
     assert.ok(reply?.detailType === 'QuoteLookupCompleted', JSON.stringify(found()));
     return reply.detail.quotes.map(({ symbol }) => symbol);
@@ -144,7 +145,7 @@ describe('examples', { skip: missing() }, () => {
     const sqs = new SQSClient(clientConfig(stage.emulator));
     const { LookupQueueUrl: QueueUrl } = stage.outputs;
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: '{"request_id":"typo-1"}' }));
-    await replies.until(() => replies.of('typo-1').length > 0, 30);
+    await replies.until(() => replies.of('typo-1').length > 0);
     const { Messages } = await shell(block('docs/events.md', 'sh', 'aws sqs receive-message'));
     assert.match(Messages[0].MessageAttributes.reason.StringValue, /^invalid_request: symbols: required/);
   });

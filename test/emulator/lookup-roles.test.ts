@@ -1,7 +1,6 @@
 /** With roles enforced: the function of lookups works with exactly its role, and not without a part of it. */
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
 import {
   DeleteRolePolicyCommand,
   GetRolePolicyCommand,
@@ -11,19 +10,20 @@ import {
   PutRolePolicyCommand,
 } from '@aws-sdk/client-iam';
 import { type Message, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { clientConfig } from './deployment.ts';
-import { missingEmulator } from './missing.ts';
+import { needsEmulator } from './missing.ts';
 import { collectReplies, drain, type Replies } from './replies.ts';
 import { putSecret } from './secret.ts';
 import { type Stage, startStage } from './stage.ts';
 
-describe('with roles enforced', { skip: missingEmulator() }, () => {
+describe('with roles enforced', needsEmulator(), () => {
   let stage: Stage;
   let iam: IAMClient;
   let sqs: SQSClient;
   let replies: Replies;
   let RoleName: string | undefined;
-  before(async () => {
+  beforeAll(async () => {
     // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     stage = await startStage({ env: { AUTH: 'true', USE_SSL: '1' }, props: { events: {} } });
@@ -34,7 +34,7 @@ describe('with roles enforced', { skip: missingEmulator() }, () => {
     const { Roles = [] } = await iam.send(new ListRolesCommand({}));
     RoleName = Roles.map((role) => role.RoleName).find((name) => name?.includes('quotelookup'));
   });
-  after(() => stage?.stop());
+  afterAll(() => stage?.stop());
 
   const send = (MessageBody: string) =>
     sqs.send(new SendMessageCommand({ QueueUrl: stage.outputs.LookupQueueUrl, MessageBody }));
@@ -54,7 +54,7 @@ describe('with roles enforced', { skip: missingEmulator() }, () => {
     ]);
     await send(request('role-0'));
     await send('no json');
-    await replies.until(() => replies.of('role-0').length > 0, 60);
+    await replies.until(() => replies.of('role-0').length > 0);
     let dead: readonly Message[] = [];
     while (dead.length === 0) dead = await drain(sqs, stage.outputs.LookupDeadLettersUrl ?? '');
     assert.equal(dead[0]?.Body, 'no json');

@@ -5,13 +5,13 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { parseReply } from '../../lib/events/index.ts';
 import { eventValidators, mutated } from '../docs/event-validators.ts';
 import { clientConfig } from './deployment.ts';
-import { missingEmulator } from './missing.ts';
+import { needsEmulator } from './missing.ts';
 import { collectReplies, depthOf, drain, type Replies } from './replies.ts';
 import { putSecret } from './secret.ts';
 import { type Stage, startStage } from './stage.ts';
@@ -29,7 +29,7 @@ interface Sent {
   readonly via: 'bus' | 'queue';
 }
 
-describe('lookups under fire', { skip: missingEmulator() }, () => {
+describe('lookups under fire', needsEmulator(), () => {
   let stage: Stage;
   let replies: Replies;
   let sqs: SQSClient;
@@ -37,7 +37,7 @@ describe('lookups under fire', { skip: missingEmulator() }, () => {
   let started = Number.POSITIVE_INFINITY;
   let failed = 0;
   let good: readonly Sent[] = [];
-  before(async () => {
+  beforeAll(async () => {
     stage = await startStage({
       fault: () => {
         const at = Date.now() - started - failure.fromMs;
@@ -58,7 +58,7 @@ describe('lookups under fire', { skip: missingEmulator() }, () => {
     sqs = new SQSClient(clientConfig(stage.emulator));
     bus = new EventBridgeClient(clientConfig(stage.emulator));
   });
-  after(() => stage?.stop());
+  afterAll(() => stage?.stop());
 
   async function send(all: readonly Sent[]): Promise<void> {
     for (let at = 0; at < all.length; at += 10) {
@@ -115,11 +115,7 @@ describe('lookups under fire', { skip: missingEmulator() }, () => {
     const answered = () =>
       new Set(replies.events.map(({ detail }) => detail.request_id).filter((id) => id.startsWith('lookup-')))
         .size;
-    await replies
-      .until(() => answered() === requests, 180)
-      .catch((error) => {
-        throw new Error(`${answered()} of ${requests}: ${error.message}`);
-      });
+    await replies.until(() => answered() === requests);
     const seconds = Math.round((Date.now() - started) / 1000);
 
     const dead = new Map<string, string>();
@@ -168,13 +164,8 @@ describe('lookups under fire', { skip: missingEmulator() }, () => {
 
   test('in the end nothing is left in the queue', async () => {
     const queue = stage.outputs.LookupQueueUrl ?? '';
-    const end = Date.now() + 100_000;
-    let depth = await depthOf(sqs, queue);
-    while (depth.some((count) => count > 0) && Date.now() < end) {
+    while ((await depthOf(sqs, queue)).some((count) => count > 0))
       await new Promise((resolve) => setTimeout(resolve, 500));
-      depth = await depthOf(sqs, queue);
-    }
-    assert.deepEqual(depth, [0, 0, 0]);
   });
 });
 

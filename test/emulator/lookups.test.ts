@@ -1,25 +1,25 @@
 /** Lookups by event through the deployed stack: bus and queue, direct calls, failures and dead letters. */
 
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { busEntry, parseReply, quoteLookupRequested, readRequested } from '../../lib/events/index.ts';
 import { clientConfig } from './deployment.ts';
-import { missingEmulator } from './missing.ts';
+import { needsEmulator } from './missing.ts';
 import { collectReplies, drain, type Replies } from './replies.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, startStage } from './stage.ts';
 
-describe('lookups by event', { skip: missingEmulator() }, () => {
+describe('lookups by event', needsEmulator(), () => {
   let stage: Stage;
   let replies: Replies;
   let sqs: SQSClient;
   let bus: EventBridgeClient;
   let lambda: LambdaClient;
-  before(async () => {
+  beforeAll(async () => {
     stage = await startStage({ props: { events: {} } });
     await putSecret(stage);
     replies = await collectReplies(stage);
@@ -28,7 +28,7 @@ describe('lookups by event', { skip: missingEmulator() }, () => {
     bus = new EventBridgeClient(config);
     lambda = new LambdaClient(config);
   });
-  after(() => stage?.stop());
+  afterAll(() => stage?.stop());
 
   const send = (body: object | string) =>
     sqs.send(
@@ -44,7 +44,7 @@ describe('lookups by event', { skip: missingEmulator() }, () => {
       }),
     );
   const replyTo = async (id: string) => {
-    await replies.until(() => replies.of(id).length > 0, 30);
+    await replies.until(() => replies.of(id).length > 0);
     const [event] = replies.of(id);
     const reply = parseReply(event);
     assert.ok(reply, JSON.stringify(event));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, type TestContext, test } from 'vitest';
 import { type ProxyEvent, toProxyResult } from '../../functions/aws/rest-proxy.ts';
 import { createGroupHandler, type GroupOptions } from '../../functions/group.ts';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
@@ -33,7 +33,7 @@ const order = (change: Partial<ProxyEvent> = {}) =>
 
 async function handlerFor(t: TestContext, fault?: Fault, options: Partial<GroupOptions> = {}) {
   const simulator = await startSimulator({ ...credentials, fault: () => fault });
-  t.after(() => simulator.close());
+  t.onTestFinished(() => simulator.close());
   const handler = createGroupHandler({
     operations,
     upstreamBaseUrl: simulator.url,

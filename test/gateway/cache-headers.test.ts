@@ -1,7 +1,7 @@
 /** What the cache's headers mean, coming and going. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import {
   ageHeader,
   cacheStatus,

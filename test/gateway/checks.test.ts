@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
+import { describe, test } from 'vitest';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { placeOrder } from '../../lib/catalogue/index.ts';
 import {

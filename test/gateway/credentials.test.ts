@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'vitest';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
 import type { GatewayOptions, SecretVersion } from '../../lib/gateway/index.ts';
 import {

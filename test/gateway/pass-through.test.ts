@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
 import type { SendResult } from '../../lib/gateway/index.ts';
 import { accountsPath, ask, coreFor, problemOf, snapshotTarget } from '../support/core.ts';

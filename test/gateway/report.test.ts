@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { accountsPath, ask, coreFor, orderBody, orderPath, snapshotTarget } from '../support/core.ts';
 
 test('each request is reported once when it is answered, with nothing that the client sent', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import * as v from 'valibot';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { exposedOperations, groups, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { createGateway, type Gateway } from '../../lib/gateway/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
@@ -12,6 +12,7 @@ import {
   orderPath,
   problemOf,
   snapshotTarget,
+  startCore,
 } from '../support/core.ts';
 
 const preparing =
@@ -23,9 +24,16 @@ const preparing =
   };
 
 describe('every path of every operation', () => {
+  // One for all of them: each looks only at what it sent itself.
+  let core: Awaited<ReturnType<typeof startCore>>;
+  beforeAll(async () => {
+    core = await startCore();
+  });
+  afterAll(() => core.simulator.close());
+
   for (const { method, path, operation } of routesOf(operations)) {
-    test(`${method} ${path} is ${operation.id}, signed and sent as called`, async (t) => {
-      const { gateway, simulator, reports } = await coreFor(t);
+    test(`${method} ${path} is ${operation.id}, signed and sent as called`, async () => {
+      const { gateway, simulator, reports } = core;
       const { search, ...draft } = await callOf(operation.id, preparing(gateway));
       const before = simulator.received.length;
       const reply = await ask(gateway, path + search, draft);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { describe, type TestContext, test } from 'node:test';
 import * as v from 'valibot';
+import { describe, type TestContext, test } from 'vitest';
 import { minimumCompressionBytes } from '../../infra/compression.ts';
 import { StartError } from '../../infra/environment.ts';
 import type { AccessLogEntry } from '../../infra/local/api-gateway.ts';
@@ -47,8 +47,10 @@ async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
       defect: (error) => defects.push(error),
     },
   );
-  t.after(() => run.close());
-  t.after(() => assert.deepEqual(defects, []));
+  t.onTestFinished(async () => {
+    await run.close();
+    assert.deepEqual(defects, []);
+  });
   const ask = (target: string, init: RequestInit = {}) =>
     fetch(run.url + target, { headers: withKey, ...init });
   return { ...run, access, reports, ask };
@@ -61,7 +63,7 @@ async function runBefore(
   change: Partial<LocalSettings> = {},
 ) {
   const simulator = await startSimulator({ ...credentials, ...options });
-  t.after(() => simulator.close());
+  t.onTestFinished(() => simulator.close());
   return { ...(await runFor(t, { ...change, upstream: { baseUrl: simulator.url } })), simulator };
 }
 
@@ -368,7 +370,7 @@ describe('the local run', () => {
     test(`does not start, and leaves nothing running, when ${taken} is taken`, async (t) => {
       const blocker = createServer().listen(0, '127.0.0.1');
       await once(blocker, 'listening');
-      t.after(() => blocker.close());
+      t.onTestFinished(() => void blocker.close());
       const { port } = blocker.address() as AddressInfo;
       const other = await closedPort();
       const [api, simulatorPort] = taken === 'PORT' ? [port, other] : [other, port];

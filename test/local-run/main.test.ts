@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { describe, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { describe, type TestContext, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountsPath, orderBody, orderPath } from '../support/core.ts';
@@ -15,7 +15,7 @@ function runMain(t: TestContext, env: Readonly<Record<string, string>>) {
     env: { PATH: process.env.PATH, PORT: '0', UPSTREAM_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  t.after(() => child.kill('SIGKILL'));
+  t.onTestFinished(() => void child.kill('SIGKILL'));
   const output = { out: '', err: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output.out += text;
@@ -44,11 +44,11 @@ function runMain(t: TestContext, env: Readonly<Record<string, string>>) {
 async function blockedPort(t: TestContext): Promise<string> {
   const blocker = createServer().listen(0, '127.0.0.1');
   await once(blocker, 'listening');
-  t.after(() => blocker.close());
+  t.onTestFinished(() => void blocker.close());
   return String((blocker.address() as AddressInfo).port);
 }
 
-describe('npm start', { concurrency: 2 }, () => {
+describe('npm start', { concurrent: true }, () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     test(`says how to call it, answers what it printed, and ends with ${signal}`, async (t) => {
       const { child, output, said, ended } = runMain(t, {});
@@ -142,7 +142,7 @@ describe('npm start', { concurrency: 2 }, () => {
 
   test('opens before a real upstream only what belongs to nobody', async (t) => {
     const simulator = await startSimulator({ appKey: 'k', appSecret: 's' });
-    t.after(() => simulator.close());
+    t.onTestFinished(() => simulator.close());
     const { child, said, ended, output } = runMain(t, {
       UPSTREAM_BASE_URL: simulator.url,
       APP_KEY: 'k',
@@ -182,7 +182,7 @@ describe('npm start', { concurrency: 2 }, () => {
             };
       },
     });
-    t.after(() => simulator.close());
+    t.onTestFinished(() => simulator.close());
     const { child, said, ended, output } = runMain(t, {
       UPSTREAM_BASE_URL: simulator.url,
       APP_KEY: 'k',

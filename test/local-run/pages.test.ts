@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { type TestContext, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { exposedOperations, type Group, openable, operations } from '../../lib/catalogue/index.ts';
@@ -15,7 +15,7 @@ const key = 'a-key-that-is-nowhere';
 async function runWith(t: TestContext, openGroups: readonly Group[] = openable) {
   const settings = { ...readSettings({ API_KEY: key }), port: 0, upstream: { simulatorPort: 0 }, openGroups };
   const run = await startLocalRun(settings);
-  t.after(() => run.close());
+  t.onTestFinished(() => run.close());
   return run;
 }
 

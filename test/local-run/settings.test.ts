@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { type Environment, StartError } from '../../infra/environment.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { type Group, openable, openByDefault } from '../../lib/catalogue/index.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { startApiGateway } from '../../infra/local/api-gateway.ts';
 import { fine, gatewayFor, key, raw, refusalOf, refuse, withKey } from './gateway.ts';
 

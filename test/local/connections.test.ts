@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
-import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import { describe, test } from 'vitest';
 import { type AccessLogEntry, startApiGateway } from '../../infra/local/api-gateway.ts';
 import { fine, gatewayFor, key, raw, refuse, signal, withKey } from './gateway.ts';
 
@@ -61,7 +61,7 @@ describe('clients that misbehave', () => {
 describe('starting and closing', () => {
   test('a taken port is the listener’s own error', async (t) => {
     const other = createServer().listen(0, '127.0.0.1');
-    t.after(() => other.close());
+    t.onTestFinished(() => void other.close());
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
     await assert.rejects(

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import net from 'node:net';
-import type { TestContext } from 'node:test';
 import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { TestContext } from 'vitest';
 import {
   type AccessLogEntry,
   type ApiGatewayOptions,
@@ -54,7 +54,7 @@ export async function gatewayFor(
     onHandlerError: (error) => errors.push(error),
     ...options,
   });
-  t.after(() => gateway.close());
+  t.onTestFinished(() => gateway.close());
   return { ...gateway, logged, errors };
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import { describe, type TestContext, test } from 'vitest';
 import type { ProxyHandler } from '../../infra/local/api-gateway.ts';
 import { fine, gatewayFor, key, raw, refusalOf, signal, withKey } from './gateway.ts';
 

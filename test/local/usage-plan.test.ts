@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { describe, test } from 'vitest';
 import { createUsagePlan } from '../../infra/local/usage-plan.ts';
 import { limits } from '../../lib/catalogue/limits.ts';
 import { appPlan, planOfTier, planWithin } from '../../lib/catalogue/plans.ts';

@@ -1,7 +1,7 @@
 /** What is older than its requester wants is not had yet. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createMemoryAnswerStore, createMemoryQuoteStore } from '../../lib/gateway/index.ts';
 import { ask, coreFor, snapshotPath } from '../support/core.ts';
 import { createWorld, quotes, recordOf, symbolsOf, type World } from './world.ts';

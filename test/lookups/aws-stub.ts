@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
+import type { TestContext } from 'vitest';
 
 export interface Sent {
   /** `SendMessage`, `PutEvents` … */
@@ -38,7 +38,7 @@ export async function startAwsStub(
     response.end(JSON.stringify(failed ? { __type: 'InternalFailure', message: 'away' } : said));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
+  t.onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });

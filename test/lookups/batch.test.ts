@@ -1,7 +1,7 @@
 /** What a batch asks the upstream for, and what its requesters hear. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { joinParts, parseReply } from '../../lib/events/index.ts';
 import type { Refusal } from '../../lib/gateway/index.ts';

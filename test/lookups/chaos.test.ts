@@ -4,19 +4,24 @@
  *
  * One scenario alone, by the seed in its name:
  *
- *     node --import tsx --test --test-name-pattern='seed 140$' test/lookups/chaos.test.ts
+ *     npm run test:unit -- lookups/chaos -t 'seed 140$'
  */
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { before, mock, test } from 'node:test';
+import { beforeAll, test, vi } from 'vitest';
 import { runScenario } from './chaos/scenario.ts';
 import { troubles } from './chaos/trouble.ts';
 
-before(() => {
+beforeAll(() => {
   // The real one computes in threads, which finish when they like: then a seed would not be one scenario.
-  mock.method(crypto.subtle, 'digest', async (_: AlgorithmIdentifier, data: Uint8Array) =>
-    createHash('sha256').update(data).digest(),
+  vi.spyOn(crypto.subtle, 'digest').mockImplementation(
+    async (_, data) =>
+      Uint8Array.from(
+        createHash('sha256')
+          .update(data as Uint8Array)
+          .digest(),
+      ).buffer,
   );
 });
 

@@ -1,7 +1,7 @@
 /** What is taken as a request and as a reply, and in which words the rest is refused. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { getStockSnapshots, listStockBars, operations, placeOrder } from '../../lib/catalogue/index.ts';
 import {
   busEntry,

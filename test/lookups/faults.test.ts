@@ -1,14 +1,29 @@
 /** One content to each id, whatever fails and whenever; and nothing is lost. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { type ClaimCall, createLookups, type LookupsOptions } from '../../lib/gateway/lookups/index.ts';
+import { until } from '../support/until.ts';
 import { createWorld, limitMs, market, quotes, visibilityMs, type World } from './world.ts';
 
 const request = () => quotes(['A', 'B']);
 const broken = () => Promise.reject(new Error('away'));
+
+/** Tells of each call, and never answers. */
+const hangs = (tell: () => void): LookupsOptions['gateway'] => ({
+  handle: () => {
+    tell();
+    return new Promise(() => {});
+  },
+});
+const silent = (tell: () => void): LookupsOptions['bus'] => ({
+  publish: () => {
+    tell();
+    return new Promise(() => {});
+  },
+});
 
 /** The same world with another function, of which some port fails. */
 const other = (world: World, change: Partial<LookupsOptions>) =>
@@ -33,7 +48,7 @@ test('copies in two batches at once: one is answered, the other waits until its 
   const one = request();
   world.send(one);
   world.send(one);
-  let goOn = () => {};
+  let goOn: (() => void) | undefined;
   const slow = other(world, {
     gateway: {
       handle: (call) =>
@@ -43,9 +58,9 @@ test('copies in two batches at once: one is answered, the other waits until its 
     },
   });
   const first = world.deliver(1, slow);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => goOn !== undefined);
   await world.deliver(1);
-  goOn();
+  goOn?.();
   await first;
   assert.equal(world.calls.length, 1);
   assert.equal(world.waits.length, 1);
@@ -171,7 +186,6 @@ test('a function that died after its claim: the message comes back and another a
 const ring = (world: World) => {
   for (const run of [...world.alarms]) run();
 };
-const soon = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 test('a function that is about to end hands back what is unfinished, and only that', async () => {
   const world = createWorld();
@@ -179,9 +193,10 @@ test('a function that is about to end hands back what is unfinished, and only th
   const message = world.send(slow);
   world.send('no json');
   const copy = world.send(slow);
-  const hung = other(world, { gateway: { handle: () => new Promise(() => {}) } });
+  let asked = 0;
+  const hung = other(world, { gateway: hangs(() => asked++) });
   const batch = world.deliver(3, hung);
-  await soon();
+  await until(() => asked === 1 && world.dead.length === 1);
   ring(world);
   await batch;
   assert.deepEqual(world.queue, [message, copy]);
@@ -201,7 +216,7 @@ test('a message that the queue gives to two at once is not lost when one puts a 
   world.send(one);
   world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 1 });
   const { queue } = world.options;
-  let goOn = () => {};
+  let goOn: (() => void) | undefined;
   // Its copy is in the queue, but it hears of that late.
   const slow = other(world, {
     queue: {
@@ -216,13 +231,14 @@ test('a message that the queue gives to two at once is not lost when one puts a 
     },
   });
   const first = world.deliver(1, slow);
-  await soon();
+  await until(() => goOn !== undefined);
   // SQS delivers at least once: here the same message again, beside its copy.
   world.now += 5000;
   for (const message of world.queue) message.visibleAt = world.now;
-  const second = world.deliver(2, other(world, { gateway: { handle: () => new Promise(() => {}) } }));
-  await soon();
-  goOn();
+  let asked = 0;
+  const second = world.deliver(2, other(world, { gateway: hangs(() => asked++) }));
+  await until(() => asked === 1);
+  goOn?.();
   await first;
   ring(world);
   await second;
@@ -240,8 +256,9 @@ test('who waits is in the queue again before a slow bus can cost him a delivery'
       : { code: 'budget_used_up', retryAfterSeconds: 1 };
   const message = world.send({ ...good, overnight_required: true });
   world.send(waiting);
-  const batch = world.deliver(2, other(world, { bus: { publish: () => new Promise(() => {}) } }));
-  await soon();
+  let told = 0;
+  const batch = world.deliver(2, other(world, { bus: silent(() => told++) }));
+  await until(() => told === 1 && world.waits.length === 1);
   ring(world);
   await batch;
   assert.equal(world.waits.length, 1);
@@ -296,8 +313,9 @@ test('a function that died before it could publish: what it had is published, no
   const world = createWorld();
   const one = request();
   world.send(one);
-  void world.deliver(1, other(world, { bus: { publish: () => new Promise(() => {}) } }));
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  let told = 0;
+  void world.deliver(1, other(world, { bus: silent(() => told++) }));
+  await until(() => told === 1);
   assert.equal(world.calls.length, 1);
   world.upstream = () => '[]';
   world.now += visibilityMs;
@@ -314,7 +332,7 @@ test('one that only looked dead does not publish what another has answered meanw
   const world = createWorld();
   const one = request();
   world.send(one);
-  let goOn = () => {};
+  let goOn: (() => void) | undefined;
   const frozen = other(world, {
     gateway: {
       handle: (call) =>
@@ -324,11 +342,11 @@ test('one that only looked dead does not publish what another has answered meanw
     },
   });
   const late = world.deliver(1, frozen);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await until(() => goOn !== undefined);
   world.now += visibilityMs;
   await world.deliver();
   world.upstream = () => '[{"symbol":"A","price":"9"},{"symbol":"B"}]';
-  goOn();
+  goOn?.();
   await late;
   await world.run();
   assert.equal(world.repliesTo(one.request_id).length, 1);

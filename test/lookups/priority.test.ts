@@ -1,8 +1,8 @@
 /** Lookups behind interactive callers: the real gateway, one budget for both, more wanted than there is. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'vitest';
 import {
   type BudgetReport,
   createBudget,
@@ -28,7 +28,7 @@ test('however many share the turns of a short budget, nobody pauses longer than 
     clock: () => now,
   });
   const budget = polite.around(memory);
-  const call = { appKey: 'k', limits: ['market-data'], waitMs: 0, priority: 'events' } as const;
+  const call = { appKey: 'k', limits: ['market-data'], waitMs: 1000, priority: 'events' } as const;
   polite.hear({ kind: 'given', left: 49 } as BudgetReport);
   const refused = await budget.ask(call);
   assert.deepEqual([refused.ok, 'retryAfterMs' in refused && refused.retryAfterMs], [false, 30_000]);
@@ -36,7 +36,7 @@ test('however many share the turns of a short budget, nobody pauses longer than 
   assert.equal((await budget.ask(call)).ok, true);
 });
 
-test('while the budget is short lookups wait, and nobody else is refused', { timeout: 60_000 }, async (t) => {
+test('while the budget is short lookups wait, and nobody else is refused', async (t) => {
   const limits = { 'market-data': limit };
   const polite = createPoliteBudget({ reserve: 50, pauseMs: 200 });
   const budget = createBudget({ store: createMemoryBudgetStore(), limits, bucket: 'b', report: polite.hear });
@@ -52,7 +52,7 @@ test('while the budget is short lookups wait, and nobody else is refused', { tim
       request_id,
       operation: 'getStockSnapshots',
       query,
-      deadline_seconds: 60,
+      deadline_seconds: 600,
       max_age_seconds: index,
     });
   }
@@ -74,9 +74,6 @@ test('while the budget is short lookups wait, and nobody else is refused', { tim
   await users;
   const refused = (await Promise.all(statuses)).filter((status) => status !== 200);
   const answered = ids.filter((id) => world.repliesTo(id)[0]?.type === 'ReadCompleted');
-  t.diagnostic(
-    `${statuses.length} interactive, ${refused.length} refused; ${answered.length} of ${lookups} lookups answered after ${world.waits.length} waits`,
-  );
   assert.deepEqual(refused, []);
   assert.equal(answered.length, lookups);
   assert.ok(world.waits.length > 0);

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { test } from 'node:test';
 import type { SQSRecord } from 'aws-lambda';
+import { test } from 'vitest';
 import { deployedLookups } from '../../functions/aws/deployed-lookups.ts';
 import { createLookupBus } from '../../functions/aws/event-bridge.ts';
 import type { LogEntry } from '../../functions/aws/log.ts';

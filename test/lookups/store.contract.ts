@@ -1,7 +1,7 @@
 /** What every store of lookups must do. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import type { ClaimCall, LookupStore } from '../../lib/gateway/lookups/index.ts';
 
 let ids = 0;

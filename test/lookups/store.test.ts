@@ -1,15 +1,14 @@
-/** Both stores of lookups keep the contract. */
+/**
+ * The store of lookups in memory keeps the contract, as the one over DynamoDB does (`store-dynamo.test.ts`),
+ * which rejects where there is no engine.
+ */
 
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
-import { createMemoryLookupStore, type LookupStore } from '../../lib/gateway/lookups/index.ts';
-import { createBudgetTable, emulatorEnvironment } from '../budget/dynamo.ts';
-import { type Ministack, startMinistack } from '../emulator/ministack.ts';
-import { missingEmulator } from '../emulator/missing.ts';
+import { createMemoryLookupStore } from '../../lib/gateway/lookups/index.ts';
+import { emulatorEnvironment } from '../budget/dynamo.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { lookupStoreContract } from './store.contract.ts';
 
@@ -18,51 +17,10 @@ Object.assign(process.env, emulatorEnvironment);
 const memory = createMemoryLookupStore();
 lookupStoreContract('in memory', () => memory);
 
-const claim = {
-  id: 'id',
-  hash: 'h',
-  owner: 'o',
-  now: 1,
-  leaseUntil: 2,
-  expiresAt: 1_795_000_000_001,
-};
-
-describe('DynamoDB', { skip: missingEmulator() }, () => {
-  const tableName = 'lookups';
-  let emulator: Ministack;
-  let store: LookupStore;
-  before(async () => {
-    emulator = await startMinistack();
-    // The same key and time to live.
-    await createBudgetTable(emulator.endpoint, tableName);
-    const client = createDynamoClient({ endpoint: emulator.endpoint, timeoutMs: 10_000 });
-    store = createDynamoLookupStore({ client, tableName });
-  });
-  after(() => emulator?.stop());
-
-  lookupStoreContract('DynamoDB', () => store);
-
-  test('an item has its time to live in whole seconds, never too early', async () => {
-    await store.claim(claim);
-    const { Item } = await new DynamoDBClient({ endpoint: emulator.endpoint }).send(
-      new GetItemCommand({ TableName: tableName, Key: { pk: { S: 'id' } } }),
-    );
-    assert.deepEqual(Item?.expires_at, { N: '1795000001' });
-  });
-
-  test('a reply is packed; one that is larger than an item all the same is not kept', async () => {
-    await store.claim({ ...claim, id: 'large' });
-    const details = ['{"price":"1.10"}'.repeat(100_000)];
-    const noise = [randomBytes(500_000).toString('base64')];
-    assert.equal(await store.answer('large', 'o', { detailType: 'd', details: noise }), 'too_large');
-    assert.equal(await store.answer('large', 'o', { detailType: 'd', details }), 'kept');
-  });
-});
-
 test('an engine that is not there rejects', async () => {
   const client = createDynamoClient({ endpoint: `http://127.0.0.1:${await closedPort()}`, timeoutMs: 100 });
   const store = createDynamoLookupStore({ client, tableName: 'lookups' });
-  await assert.rejects(store.claim(claim));
+  await assert.rejects(store.claim({ id: 'id', hash: 'h', owner: 'o', now: 1, leaseUntil: 2, expiresAt: 3 }));
   await assert.rejects(store.answer('id', 'o', { detailType: '', details: [] }));
   await assert.rejects(store.published('id', 1));
   await assert.rejects(store.release('id', 'o'));

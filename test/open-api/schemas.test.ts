@@ -1,8 +1,8 @@
 /** Names of schemas, and how a schema is written in each dialect. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import * as v from 'valibot';
+import { describe, test } from 'vitest';
 import { namesFor } from '../../infra/open-api/schema-names.ts';
 import { baseOf } from '../../infra/open-api/schema-parts.ts';
 import { createSchemas } from '../../infra/open-api/schemas.ts';

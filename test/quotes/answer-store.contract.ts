@@ -1,7 +1,7 @@
 /** What every answer store must do. */
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'vitest';
 import type { AnswerStore, StoredAnswer } from '../../lib/gateway/answers/index.ts';
 
 const now = 1_795_239_000_000;
@@ -10,10 +10,9 @@ const body = (text: string) => new TextEncoder().encode(text);
 export function answerStoreContract(
   name: string,
   create: (t: TestContext) => AnswerStore | Promise<AnswerStore>,
-  skip: string | false = false,
 ): void {
   const check = (what: string, run: (store: AnswerStore) => Promise<void>) =>
-    test(`${name}: ${what}`, { skip }, async (t) => run(await create(t)));
+    test(`${name}: ${what}`, async (t) => run(await create(t)));
 
   check('what was never written is not there', async (store) => {
     assert.equal(await store.read('key'), undefined);

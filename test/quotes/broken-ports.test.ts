@@ -1,7 +1,7 @@
 /** Ports that break their contract: a clock that is wrong, a budget or an upstream that throws. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { answered, createBench, symbolsOf } from './world/bench.ts';
 
 const symbols = ['S0', 'S1', 'S2'];

@@ -1,7 +1,7 @@
 /** What goes wrong under load, on a virtual clock: rare and unknown symbols, the upstream, the store. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { holds } from './world/holds.ts';
 import { outage, poison, rareSymbols } from './world/scenarios.ts';
 

@@ -4,8 +4,8 @@
  */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { viewOfId } from '../../lib/gateway/quotes/view.ts';
 import { createBench, us } from './world/bench.ts';
 import { exists } from './world/load.ts';

@@ -1,7 +1,7 @@
 /** The reading of the journal: each entry once, late ones too, and nothing asked of the store in vain. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { defaultFigures, noControl, type QuoteStore } from '../../lib/gateway/quotes/index.ts';
 import { createJournal } from '../../lib/gateway/quotes/journal.ts';
 import { createMemoryQuoteStore } from '../../lib/gateway/quotes/memory-store.ts';

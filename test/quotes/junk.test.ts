@@ -1,7 +1,7 @@
 /** Whose symbols fail, counted the same by all instances. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createJunk } from '../../lib/gateway/quotes/junk.ts';
 import type { Entry } from '../../lib/gateway/quotes/store.ts';
 

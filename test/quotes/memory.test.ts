@@ -1,7 +1,7 @@
 /** What an instance keeps is bounded, and junk drives out nothing that is in use. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { Board } from '../../lib/gateway/quotes/board.ts';
 import { defaultFigures } from '../../lib/gateway/quotes/figures.ts';
 import type { Entry } from '../../lib/gateway/quotes/store.ts';

@@ -1,7 +1,7 @@
 /** Callers that events drive come after clients, whoever of the two takes the turn. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { Board } from '../../lib/gateway/quotes/board.ts';
 import { priorityOf } from '../../lib/gateway/quotes/choose.ts';
 import { defaultFigures } from '../../lib/gateway/quotes/figures.ts';

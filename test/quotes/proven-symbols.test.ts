@@ -1,7 +1,7 @@
 /** A symbol that is served goes on being so, whatever the upstream does to a call that it came along with. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import type { QuoteCall, Quotes, UpstreamAnswer } from '../../lib/gateway/quotes/index.ts';
 import { viewOfId } from '../../lib/gateway/quotes/view.ts';
 import { answered, createBench, symbolsOf } from './world/bench.ts';

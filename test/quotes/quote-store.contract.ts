@@ -1,7 +1,7 @@
 /** What every quote store must do. */
 
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'vitest';
 import {
   type Checkpoint,
   type Control,
@@ -39,10 +39,9 @@ export function answerEntry(turn: number, change: Partial<Entry> = {}): Entry {
 export function quoteStoreContract(
   name: string,
   create: (t: TestContext) => QuoteStore | Promise<QuoteStore>,
-  skip: string | false = false,
 ): void {
   const check = (what: string, run: (store: QuoteStore) => Promise<void>) =>
-    test(`${name}: ${what}`, { skip }, async (t) => run(await create(t)));
+    test(`${name}: ${what}`, async (t) => run(await create(t)));
 
   check('before the first turn there is nothing', async (store) => {
     assert.deepEqual(await store.read(undefined, []), { control: noControl, entries: [] });

@@ -1,7 +1,7 @@
 /** What single requests get: order, age, wishes, refusals; a new instance, a lost one. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { knownMembers, quoteResponse, quoteWishes } from '../../lib/gateway/quotes/index.ts';
 import type { QuoteCall } from '../../lib/gateway/quotes/quotes.ts';
 import { viewOf } from '../../lib/gateway/quotes/view.ts';

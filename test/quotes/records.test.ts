@@ -1,8 +1,8 @@
 /** Records keep the upstream's bytes, whatever stands in them. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { cutRecords, joinRecords } from '../../lib/gateway/quotes/records.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -1,65 +1,9 @@
-/** The stores in memory and on DynamoDB keep the same contracts. */
+/** The stores in memory keep the contracts that those on DynamoDB keep, too (`stores-dynamo.test.ts`). */
 
-import { after, before } from 'node:test';
-import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createDynamoAnswerStore } from '../../functions/aws/dynamo-answer-store.ts';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
-import { createDynamoQuoteStore } from '../../functions/aws/dynamo-quote-store.ts';
 import { createMemoryAnswerStore } from '../../lib/gateway/answers/index.ts';
 import { createMemoryQuoteStore } from '../../lib/gateway/quotes/index.ts';
-import { type Ministack, startMinistack } from '../emulator/ministack.ts';
-import { missingEmulator } from '../emulator/missing.ts';
 import { answerStoreContract } from './answer-store.contract.ts';
 import { quoteStoreContract } from './quote-store.contract.ts';
 
-const skip = missingEmulator();
-const tableName = 'shared';
-let emulator: Ministack;
-let client: DynamoDBClient;
-
-before(async () => {
-  if (skip) return;
-  emulator = await startMinistack();
-  Object.assign(process.env, {
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_REGION: emulator.region,
-  });
-  client = createDynamoClient({ endpoint: emulator.endpoint, timeoutMs: 10_000 });
-  await client.send(
-    new CreateTableCommand({
-      TableName: tableName,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [
-        { AttributeName: 'pk', AttributeType: 'S' },
-        { AttributeName: 'sk', AttributeType: 'S' },
-      ],
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
-    }),
-  );
-});
-
-after(async () => {
-  client?.destroy();
-  await emulator?.stop();
-});
-
-let count = 0;
-/** A partition of its own for each test. */
-const partition = () => `test-${count++}`;
-
 quoteStoreContract('quotes in memory', () => createMemoryQuoteStore());
-quoteStoreContract(
-  'quotes on DynamoDB',
-  () => createDynamoQuoteStore({ client, tableName, partition: partition() }),
-  skip,
-);
 answerStoreContract('answers in memory', createMemoryAnswerStore);
-answerStoreContract(
-  'answers on DynamoDB',
-  () => createDynamoAnswerStore({ client, tableName, partition: partition() }),
-  skip,
-);

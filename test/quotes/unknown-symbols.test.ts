@@ -1,7 +1,7 @@
 /** Symbols that do not exist: found out at the cost of few calls, and of nobody else's symbols. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { quoteResponse } from '../../lib/gateway/quotes/index.ts';
 import { viewOf } from '../../lib/gateway/quotes/view.ts';
 import { answered, createBench, symbolsOf } from './world/bench.ts';

@@ -1,7 +1,7 @@
 /** An upstream that fails before anything is known of a symbol: few calls meanwhile, and none forgets to ask again. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createBench, us } from './world/bench.ts';
 
 for (const downBy of ['error', 'silence'] as const)

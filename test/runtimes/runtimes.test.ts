@@ -5,19 +5,20 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { beforeAll, test } from 'vitest';
 import { bundle } from '../support/bundle.ts';
+import { orSkip } from '../support/missing.ts';
 import { install, runtimes } from './capabilities.ts';
 import { count, run } from './table.ts';
 
 const here = import.meta.dirname;
 const execute = promisify(execFile);
-// A runtime below is no test process of the runner's.
-const { NODE_TEST_CONTEXT: _, NODE_OPTIONS: __, ...environment } = process.env;
+// A runtime below gets no options of this Node.
+const { NODE_OPTIONS: _, ...environment } = process.env;
 const options = { cwd: here, env: { ...environment, NO_COLOR: '1' }, timeout: 60_000 };
 
-before(async () => {
+beforeAll(async () => {
   const { text } = await bundle("export { count, run } from './test/runtimes/table.ts'");
   const table = join(here, '.build/table.mjs');
   await mkdir(dirname(table), { recursive: true });
@@ -31,9 +32,7 @@ test('the table holds, unbundled', async () => {
 
 for (const { name, binary, version, args } of runtimes) {
   const missing = existsSync(binary) ? undefined : `${name} is missing: ${install}`;
-  const skip = process.env.CI ? undefined : missing;
-  test(`${name} runs the table`, { ...(skip && { skip }) }, async () => {
-    assert.equal(missing, undefined, missing);
+  test(`${name} runs the table`, orSkip(missing), async () => {
     assert.match((await execute(binary, ['--version'], options)).stdout, version);
     const { stdout, stderr } = await execute(binary, args, options);
     assert.match(stdout + stderr, new RegExp(`\\b${count} checks passed`));

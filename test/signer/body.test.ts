@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { explain } from '../../lib/signer/index.ts';
 import { appKey, base, fixedSigner, nonce, timestamp } from '../support/signing.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createSigner, explain } from '../../lib/signer/index.ts';
 import { appKey, appSecret, base, nonce, now, timestamp } from '../support/signing.ts';
 

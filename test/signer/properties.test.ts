@@ -1,8 +1,8 @@
 /** Two implementations that share no line judge the signer: the simulator's own, and lib's verifier. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { describe, test } from 'vitest';
 import type { Pair, WireRequest } from '../../infra/simulator/index.ts';
 import { anyRequest, unambiguousRequest } from '../support/requests.ts';
 import { appKey, fixedSigner } from '../support/signing.ts';
@@ -92,9 +92,9 @@ const changes: Readonly<Record<string, Change>> = {
   },
 };
 
-test('any one change of what was signed is refused by both', async (t) => {
+describe('any one change of what was signed is refused by both', () => {
   const made = new Map(Object.keys(changes).map((name) => [name, 0]));
-  await t.test('10,000 changes', () =>
+  test('10,000 changes', () =>
     fc.assert(
       fc.asyncProperty(
         unambiguousRequest,
@@ -112,7 +112,7 @@ test('any one change of what was signed is refused by both', async (t) => {
         },
       ),
       settings,
-    ),
-  );
-  for (const [name, times] of made) await t.test(name, () => assert.ok(times > 50, `made ${times} times`));
+    ));
+  for (const name of made.keys())
+    test(name, () => assert.ok((made.get(name) ?? 0) > 50, `made ${made.get(name)} times`));
 });

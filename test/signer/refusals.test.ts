@@ -1,7 +1,7 @@
 /** Every code of SignError, provoked by everything that must provoke it and by none of its neighbours. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createSigner } from '../../lib/signer/index.ts';
 import { appKey, appSecret, base, fixedSigner, rejectsWith, untyped } from '../support/signing.ts';
 

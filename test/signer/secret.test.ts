@@ -1,8 +1,8 @@
 /** The app secret is in nothing that leaves the signer, whoever prints it. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { inspect } from 'node:util';
+import { test } from 'vitest';
 import {
   createSignedFetch,
   createSigner,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, test } from 'node:test';
+import { afterEach, test } from 'vitest';
 import { createSignedFetch, createSigner } from '../../lib/signer/index.ts';
 import { appKey, appSecret, base, now, rejectsWith } from '../support/signing.ts';
 import { headerPairs, libVerdict, simulatorVerdict } from '../support/wire.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { explain, type Query } from '../../lib/signer/index.ts';
 import { appKey, base, fixedSigner, nonce, timestamp } from '../support/signing.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { hashBody, parameterString, percentEncode, stringToSign } from '../../lib/signer/canonical.ts';
 import { createSigner, explain } from '../../lib/signer/index.ts';
 import { rejectsWith } from '../support/signing.ts';

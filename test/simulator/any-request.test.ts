@@ -1,9 +1,9 @@
 /** Whatever a request asks that its entry allows, it is answered with what fits, or refused with a code. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
+import { describe, test } from 'vitest';
 import { behaviourOf } from '../../infra/simulator/behaviours/index.ts';
 import { checkParameters } from '../../infra/simulator/parameters.ts';
 import { createWorld } from '../../infra/simulator/world.ts';

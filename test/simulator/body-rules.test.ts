@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { checkBodyRules } from '../../infra/simulator/index.ts';
 
 const messageFor = (body: string | Uint8Array) => checkBodyRules(Buffer.from(body))?.message;

@@ -1,14 +1,14 @@
 /** Every operation of the catalogue answers its own example, and what it answers fits its schema. */
 
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
 import * as v from 'valibot';
+import { describe, test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { codeOf, type Draft, send, withSimulator } from './support.ts';
 
 test('the catalogue is whole', () => assert.equal(operations.length, 64));
 
-describe('the example of', { concurrency: true }, () => {
+describe('the example of', { concurrent: true }, () => {
   for (const operation of operations)
     test(operation.id, async () => {
       const { query = {}, body } = operation.example;

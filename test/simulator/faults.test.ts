@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
+import { test } from 'vitest';
 import type { Fault, FaultRequest } from '../../infra/simulator/index.ts';
 import { newOrder } from '../support/orders.ts';
+import { until } from '../support/until.ts';
 import {
   codeOf,
   headersFor,
@@ -23,7 +25,11 @@ async function underFault(fault: Fault) {
   await withSimulator({ fault: () => fault }, async (simulator) => {
     const body = JSON.stringify({ account_id: simulator.accounts[0]?.account_id, new_orders: [order] });
     const draft = { method: 'POST', target: '/trade/place_order', body };
-    result = await send(simulator, draft, 150).catch((error: Error) => error.message);
+    const hangs = fault.kind === 'hang' || fault.kind === 'hang-after';
+    // Who hangs has the request and says nothing for a while.
+    const nothing = until(() => simulator.received.length > 0).then(() => pause(150));
+    const sent = send(simulator, draft, hangs ? nothing : undefined);
+    result = await sent.catch((error: Error) => error.message);
     stored = simulator.orders.length;
     outcome = simulator.received.at(-1)?.outcome;
     assert.equal(simulator.received.at(-1)?.fault, fault.kind);

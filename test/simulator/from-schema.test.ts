@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
+import { test } from 'vitest';
 import { exampleAnswer } from '../../infra/simulator/behaviours/from-schema.ts';
 import { behaviourOf } from '../../infra/simulator/behaviours/index.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { NonceMemory } from '../../infra/simulator/nonces.ts';
 import { SlidingLog } from '../../infra/simulator/rate-limit.ts';
 import { codeOf, send, snapshotTarget, testTime, withSimulator } from './support.ts';

@@ -3,9 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { describe, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
+import { twice } from '../support/twice.ts';
 import { codeOf, credentials, send, snapshotTarget } from './support.ts';
 
 const main = fileURLToPath(new URL('../../infra/simulator/main.ts', import.meta.url));
@@ -39,7 +40,7 @@ async function exitCode(child: ChildProcess): Promise<unknown> {
   return code ?? signal;
 }
 
-describe('the simulator’s process', { concurrency: true }, () => {
+describe('the simulator’s process', { concurrent: true }, () => {
   test('a taken port is one line and exit code 1', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await once(blocker, 'listening');
@@ -66,15 +67,14 @@ describe('the simulator’s process', { concurrency: true }, () => {
   }
 
   test('given credentials are accepted, the secret is not printed, and SIGINT ends it with exit code 0', async () => {
-    const simulator = run({ APP_KEY: credentials.appKey, APP_SECRET: credentials.appSecret });
+    const { appKey: APP_KEY, appSecret: APP_SECRET } = credentials;
+    const simulator = run({ APP_KEY, APP_SECRET, NODE_OPTIONS: twice('SIGINT') });
     const port = await started(simulator);
     const reply = await send({ port } as Parameters<typeof send>[0], {
       target: snapshotTarget,
       now: Date.now(),
     });
     assert.equal(reply.status, 200);
-    // As under npm, which passes on what the terminal has already sent.
-    simulator.child.kill('SIGINT');
     simulator.child.kill('SIGINT');
     assert.equal(await exitCode(simulator.child), 0);
     assert.ok(!simulator.output.out.includes(credentials.appSecret));

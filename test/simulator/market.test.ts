@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
 import * as v from 'valibot';
+import { test } from 'vitest';
 import { behaviourOf } from '../../infra/simulator/behaviours/index.ts';
 import { ratio } from '../../infra/simulator/decimals.ts';
 import { dayMilliseconds, Prices } from '../../infra/simulator/market/prices.ts';

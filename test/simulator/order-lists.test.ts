@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { batchPlaceOrders } from '../../lib/catalogue/index.ts';
 import { newOrder } from '../support/orders.ts';
 import { cents, type Json, type Player, play } from './player.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import * as v from 'valibot';
+import { test } from 'vitest';
 import type { Simulator } from '../../infra/simulator/index.ts';
 import { getOrder, listAccounts, placeOrder } from '../../lib/catalogue/index.ts';
 import { codeOf, send, testTime, withSimulator } from './support.ts';

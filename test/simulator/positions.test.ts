@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { createWorld } from '../../infra/simulator/world.ts';
 import { newOrder } from '../support/orders.ts';
 import { cents, type Json, play } from './player.ts';

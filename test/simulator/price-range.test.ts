@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { boundOf, farthest, jumpOf, logMove, movesOfDay } from '../../infra/simulator/market/price-path.ts';
 import { type Moment, priceOf, rangeOf } from '../../infra/simulator/market/prices.ts';
 import { createUniverse } from '../../infra/simulator/market/universe.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import {
   codeOf,
@@ -71,10 +71,10 @@ const refusals: readonly (readonly [what: string, draft: Draft, status: number, 
 
 describe('refusals over HTTP', () => {
   let simulator: Simulator;
-  before(async () => {
+  beforeAll(async () => {
     simulator = await startSimulator({ ...credentials, clock: () => testTime });
   });
-  after(() => simulator.close());
+  afterAll(() => simulator.close());
 
   for (const [what, draft, status, code] of refusals) {
     test(`${what}: ${code}`, async () => {

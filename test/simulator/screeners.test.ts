@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { cents, type Json } from './player.ts';
 import { assertSorted, everyStock, player, snapshotsOf, stocks } from './rankings.ts';
 

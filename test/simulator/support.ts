@@ -76,8 +76,8 @@ export interface Reply {
   readonly json: unknown;
 }
 
-/** Signs a draft and sends it over a connection of its own. */
-export function send(simulator: Simulator, draft: Draft, timeoutMs?: number): Promise<Reply> {
+/** Signs a draft and sends it over a connection of its own, which ends when the caller gives up. */
+export function send(simulator: Simulator, draft: Draft, giveUp?: Promise<unknown>): Promise<Reply> {
   const { port } = simulator;
   const options = {
     port,
@@ -100,9 +100,7 @@ export function send(simulator: Simulator, draft: Draft, timeoutMs?: number): Pr
       });
     });
     outgoing.on('error', reject);
-    if (timeoutMs !== undefined) {
-      outgoing.setTimeout(timeoutMs, () => outgoing.destroy(new Error('no answer')));
-    }
+    void giveUp?.then(() => outgoing.destroy(new Error('no answer')));
     outgoing.end(draft.body);
   });
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createWorld } from '../../infra/simulator/world.ts';
 import { type Json, play } from './player.ts';
 import { send, testTime, withSimulator } from './support.ts';

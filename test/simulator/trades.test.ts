@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { cents, type Json, play } from './player.ts';
 import { testTime } from './support.ts';
 

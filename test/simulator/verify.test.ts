@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import fc from 'fast-check';
+import { test } from 'vitest';
 import { parseTarget, verifyRequest, type WireRequest } from '../../infra/simulator/index.ts';
 import { credentials, type Draft, headersFor, testTime } from './support.ts';
 

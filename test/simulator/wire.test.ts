@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import { codeOf, credentials, linesFor, sendRaw, snapshotPath, snapshotTarget, testTime } from './support.ts';
 
@@ -8,10 +8,10 @@ const get = (target: string) => `GET ${target} HTTP/1.1`;
 /** What an HTTP client would put right before sending it. */
 describe('bytes on the wire', () => {
   let simulator: Simulator;
-  before(async () => {
+  beforeAll(async () => {
     simulator = await startSimulator({ ...credentials, clock: () => testTime });
   });
-  after(() => simulator.close());
+  afterAll(() => simulator.close());
 
   const repeatable = [
     'host',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test } from 'vitest';
 import { corsExposedHeaders, corsRequestHeaders } from '../../functions/aws/cors.ts';
 import { type ApiDefinitionOptions, apiDefinition } from '../../infra/stack/api-definition.ts';
 import {

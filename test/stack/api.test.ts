@@ -1,8 +1,8 @@
 /** The API as a resource, its stage, plans, keys and outputs. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { test } from 'vitest';
 import type { CountersignStackProps } from '../../infra/stack/stack.ts';
 import { getStockSnapshots, limits, placeOrder } from '../../lib/catalogue/index.ts';
 import { synthesise } from './synthesise.ts';

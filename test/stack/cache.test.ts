@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { answerActions, quoteActions } from '../../infra/stack/cache.ts';
 import { getStockSnapshots, listAccounts, openable } from '../../lib/catalogue/index.ts';
 import { idOf, policiesOf, statementsOf, synthesise, variablesOf } from './synthesise.ts';

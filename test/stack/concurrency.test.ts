@@ -1,7 +1,7 @@
 /** Reserved concurrency: a flood of reads takes no instance that orders need. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { type Group, getStockSnapshots, listAccounts, placeOrder } from '../../lib/catalogue/index.ts';
 import { synthesise } from './synthesise.ts';
 

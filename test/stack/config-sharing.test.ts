@@ -1,7 +1,7 @@
 /** What may be configured for many clients: plans by tier, shared answers, instances that are kept free. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { appPlan, type Group } from '../../lib/catalogue/index.ts';
 import { testRefusals } from './refusals.ts';

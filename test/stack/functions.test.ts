@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { getStockSnapshots, listAccounts, openable, placeOrder } from '../../lib/catalogue/index.ts';
 import { baseUrl, idOf, type Synthesised, statementsOf, synthesise, variablesOf } from './synthesise.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { type GatewayResponsesOptions, gatewayResponses } from '../../infra/stack/gateway-responses.ts';
 import { refusalKinds } from '../../lib/gateway/index.ts';
 

@@ -1,7 +1,7 @@
 /** What is deployed for lookups by event, where the deployer opens them. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { answerActions, quoteActions } from '../../infra/stack/cache.ts';
 import { type Resource, type Synthesised, synthesise } from './synthesise.ts';
 

@@ -5,15 +5,16 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { afterAll, test } from 'vitest';
+import { orSkip } from '../support/missing.ts';
 import { synthesise } from './synthesise.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const work = mkdtempSync(join(tmpdir(), 'countersign-synth-'));
-after(() => rmSync(work, { recursive: true, force: true }));
+afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 const canary = 'canary-5b1e';
 
@@ -94,8 +95,7 @@ const venv = 'test/emulator/.venv';
 const cfnLint = join(root, venv, 'bin/cfn-lint');
 const missing = `cfn-lint is missing: python3 -m venv ${venv} && ${venv}/bin/pip install -r test/emulator/requirements.txt`;
 
-test('cfn-lint finds nothing', { skip: !existsSync(cfnLint) && !process.env.CI && missing }, async () => {
-  assert.ok(existsSync(cfnLint), missing);
+test('cfn-lint finds nothing', orSkip(existsSync(cfnLint) ? undefined : missing), async () => {
   await synth;
   const everything = join(work, 'everything.template.json');
   const { template } = synthesise({

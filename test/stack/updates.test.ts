@@ -1,7 +1,7 @@
 /** What an update of a running stack replaces: the deployment, never the API, whose address clients know. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { getStockSnapshots, listAccounts, type Operation } from '../../lib/catalogue/index.ts';
 import { type Synthesised, synthesise } from './synthesise.ts';
 

@@ -1,7 +1,7 @@
 /** The gateway's core in front of the simulated upstream, for one test. */
 
 import assert from 'node:assert/strict';
-import type { TestContext } from 'node:test';
+import type { TestContext } from 'vitest';
 import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
@@ -105,22 +105,28 @@ export function problemOf(reply: Reply, requestId = 'request-1'): Problem {
   return problem;
 }
 
-/** A simulator and a gateway in front of it, both ended after the test. */
-export async function coreFor(
-  t: TestContext,
+/** A simulator and a gateway in front of it; whoever starts it closes the simulator. */
+export async function startCore(
   simulated: Partial<SimulatorOptions> = {},
   options: Partial<GatewayOptions> = {},
 ) {
   const simulator = await startSimulator({ ...credentials, ...simulated });
-  t.after(() => simulator.close());
   const reports: RequestReport[] = [];
   const gateway = createGateway({
     operations,
     upstreamBaseUrl: simulator.url,
     secrets: { read: async () => secretText() },
-    upstreamTimeoutMs: 5000,
+    // Whoever waits for an answer that does not come says how long.
+    upstreamTimeoutMs: 120_000,
     report: (report) => reports.push(report),
     ...options,
   });
   return { simulator, gateway, reports };
+}
+
+/** The same for one test, after which it ends. */
+export async function coreFor(t: TestContext, ...given: Parameters<typeof startCore>) {
+  const core = await startCore(...given);
+  t.onTestFinished(() => core.simulator.close());
+  return core;
 }

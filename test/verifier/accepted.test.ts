@@ -1,7 +1,7 @@
 /** Forms in which the same request may arrive, and the two readings that the algorithm cannot tell apart. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createSigner } from '../../lib/signer/index.ts';
 import { createVerifier, type ReceivedRequest } from '../../lib/verifier/index.ts';
 import { received } from '../support/received.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import { createMemoryNonceStore, createVerifier, type NonceStore } from '../../lib/verifier/index.ts';
 import { received, withHeaders } from '../support/received.ts';
 import { appKey, appSecret, now } from '../support/signing.ts';

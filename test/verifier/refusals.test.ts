@@ -1,7 +1,7 @@
 /** Every reason of refusal, provoked. */
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test } from 'vitest';
 import {
   createVerifier,
   type ReceivedRequest,

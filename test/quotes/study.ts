@@ -1,8 +1,4 @@
-/**
- * All situations at full size and length; about ten minutes. Arguments narrow the run, each a part of a name:
- *
- *     node --import tsx test/quotes/study-main.ts plain poison
- */
+/** All situations at full size and length; about ten minutes. */
 
 import { createClients } from './world/load.ts';
 import { passThrough } from './world/pass-through.ts';
@@ -77,10 +73,13 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-const filters = process.argv.slice(2);
-for (const [name, run] of Object.entries(studies)) {
-  if (filters.length > 0 && !filters.some((part) => name.includes(part))) continue;
-  const started = performance.now();
-  console.log(await run());
-  console.log(`  (${name}: ${((performance.now() - started) / 1000).toFixed(0)} s)`);
+/** @param filters narrow the run, each a part of a name */
+export async function studyQuotes(filters: readonly string[]): Promise<boolean> {
+  for (const [name, run] of Object.entries(studies)) {
+    if (filters.length > 0 && !filters.some((part) => name.includes(part))) continue;
+    const started = performance.now();
+    console.log(await run());
+    console.log(`  (${name}: ${((performance.now() - started) / 1000).toFixed(0)} s)`);
+  }
+  return true;
 }

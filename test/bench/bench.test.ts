@@ -1,0 +1,38 @@
+/** Each bench in brief: that it runs and that its figures make sense. How fast anything is, is not judged here. */
+
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { root } from '../support/bundle.ts';
+import { orSkip } from '../support/missing.ts';
+import { benches } from './benches.ts';
+import { missingForStartUp } from './start-up.ts';
+
+const brief = { rounds: 1, warmUp: 0 };
+const functions = readdirSync(join(root, 'functions'), { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('/handler.ts'))
+  .map((file) => file.slice(0, -'/handler.ts'.length));
+
+/** What each one must have measured, at least. */
+const expected: Readonly<Record<keyof typeof benches, readonly string[]>> = {
+  signer: ['GET, 4 parameters, signer', 'POST 300 B, signer', 'POST 16 KiB, WebCrypto alone'],
+  gateway: ['direct', 'through'],
+  'cached-read': ['straight through', 'stores in memory'],
+  'start-up': ['empty', 'empty with the AWS client', 'without operations', ...functions],
+};
+
+for (const [name, { run }] of Object.entries(benches))
+  test(
+    `${name} measures what it says`,
+    orSkip(name === 'start-up' ? missingForStartUp() : undefined),
+    async () => {
+      const figures = await run(brief);
+      for (const what of expected[name as keyof typeof benches]) assert.ok(what in figures, what);
+      for (const [what, figure] of Object.entries(figures))
+        assert.ok(Number.isFinite(figure) && figure > 0, `${what}: ${figure}`);
+    },
+  );
+
+test('every function is one that start-up measures', () =>
+  assert.ok(functions.length >= 8, functions.join()));

@@ -1,0 +1,14 @@
+/** The benches by name, and how much of each is a measurement and how much only shows that it works. */
+
+import { benchCachedRead } from './cached.ts';
+import type { Bench } from './figures.ts';
+import { benchGateway } from './gateway.ts';
+import { benchSigner } from './signer.ts';
+import { benchStartUp } from './start-up.ts';
+
+export const benches = {
+  signer: { run: benchSigner, full: { rounds: 400, warmUp: 40 } },
+  gateway: { run: benchGateway, full: { rounds: 1500, warmUp: 200 } },
+  'cached-read': { run: benchCachedRead, full: { rounds: 3000, warmUp: 300 } },
+  'start-up': { run: benchStartUp, full: { rounds: 21, warmUp: 1 } },
+} as const satisfies Readonly<Record<string, Bench>>;

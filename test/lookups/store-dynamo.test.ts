@@ -1,0 +1,56 @@
+/** The store of lookups over DynamoDB keeps the contract; besides, what it does with its items. */
+
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
+import type { LookupStore } from '../../lib/gateway/lookups/index.ts';
+import { createBudgetTable, emulatorEnvironment } from '../budget/dynamo.ts';
+import { type Ministack, startMinistack } from '../emulator/ministack.ts';
+import { needsEmulator } from '../emulator/missing.ts';
+import { lookupStoreContract } from './store.contract.ts';
+
+Object.assign(process.env, emulatorEnvironment);
+
+const claim = {
+  id: 'id',
+  hash: 'h',
+  owner: 'o',
+  now: 1,
+  leaseUntil: 2,
+  expiresAt: 1_795_000_000_001,
+};
+
+describe('DynamoDB', needsEmulator(), () => {
+  const tableName = 'lookups';
+  let emulator: Ministack;
+  let store: LookupStore;
+  beforeAll(async () => {
+    emulator = await startMinistack();
+    // The same key and time to live.
+    await createBudgetTable(emulator.endpoint, tableName);
+    const client = createDynamoClient({ endpoint: emulator.endpoint, timeoutMs: 10_000 });
+    store = createDynamoLookupStore({ client, tableName });
+  });
+  afterAll(() => emulator?.stop());
+
+  lookupStoreContract('DynamoDB', () => store);
+
+  test('an item has its time to live in whole seconds, never too early', async () => {
+    await store.claim(claim);
+    const { Item } = await new DynamoDBClient({ endpoint: emulator.endpoint }).send(
+      new GetItemCommand({ TableName: tableName, Key: { pk: { S: 'id' } } }),
+    );
+    assert.deepEqual(Item?.expires_at, { N: '1795000001' });
+  });
+
+  test('a reply is packed; one that is larger than an item all the same is not kept', async () => {
+    await store.claim({ ...claim, id: 'large' });
+    const details = ['{"price":"1.10"}'.repeat(100_000)];
+    const noise = [randomBytes(500_000).toString('base64')];
+    assert.equal(await store.answer('large', 'o', { detailType: 'd', details: noise }), 'too_large');
+    assert.equal(await store.answer('large', 'o', { detailType: 'd', details }), 'kept');
+  });
+});

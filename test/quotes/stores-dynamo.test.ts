@@ -1,0 +1,57 @@
+/** The stores on DynamoDB keep the same contracts as those in memory. */
+
+import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { createDynamoAnswerStore } from '../../functions/aws/dynamo-answer-store.ts';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoQuoteStore } from '../../functions/aws/dynamo-quote-store.ts';
+import { type Ministack, startMinistack } from '../emulator/ministack.ts';
+import { needsEmulator } from '../emulator/missing.ts';
+import { answerStoreContract } from './answer-store.contract.ts';
+import { quoteStoreContract } from './quote-store.contract.ts';
+
+describe('the DynamoDB engine', needsEmulator(), () => {
+  const tableName = 'shared';
+  let emulator: Ministack;
+  let client: DynamoDBClient;
+
+  beforeAll(async () => {
+    emulator = await startMinistack();
+    Object.assign(process.env, {
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+      AWS_REGION: emulator.region,
+    });
+    client = createDynamoClient({ endpoint: emulator.endpoint, timeoutMs: 10_000 });
+    await client.send(
+      new CreateTableCommand({
+        TableName: tableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: [
+          { AttributeName: 'pk', AttributeType: 'S' },
+          { AttributeName: 'sk', AttributeType: 'S' },
+        ],
+        KeySchema: [
+          { AttributeName: 'pk', KeyType: 'HASH' },
+          { AttributeName: 'sk', KeyType: 'RANGE' },
+        ],
+      }),
+    );
+  });
+
+  afterAll(async () => {
+    client?.destroy();
+    await emulator?.stop();
+  });
+
+  let count = 0;
+  /** A partition of its own for each test. */
+  const partition = () => `test-${count++}`;
+
+  quoteStoreContract('quotes on DynamoDB', () =>
+    createDynamoQuoteStore({ client, tableName, partition: partition() }),
+  );
+  answerStoreContract('answers on DynamoDB', () =>
+    createDynamoAnswerStore({ client, tableName, partition: partition() }),
+  );
+});

@@ -1,0 +1,22 @@
+/**
+ * `npm run study`: what takes minutes and prints figures. Without a name it is the budget over a million
+ * permissions; what follows a name is the study's own:
+ *
+ *     npm run study -- budget 100000 4
+ *     npm run study -- quotes plain poison
+ */
+
+import { studyBudget } from './budget/study.ts';
+import { studyQuotes } from './quotes/study.ts';
+
+const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
+  budget: studyBudget,
+  quotes: studyQuotes,
+};
+
+const [name = 'budget', ...args] = process.argv.slice(2);
+const study = studies[name];
+if (!study) {
+  console.error(`There is no study ${name}, but ${Object.keys(studies).join(' and ')}.`);
+  process.exitCode = 1;
+} else if (!(await study(args))) process.exitCode = 1;

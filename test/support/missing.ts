@@ -1,0 +1,18 @@
+/** What a test needs and this machine may not have. */
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** What is missing, and how to get it. */
+    missing?: string;
+  }
+}
+
+/**
+ * Options of a test or suite: skipped where something is missing, of which the reporter tells once. Where
+ * everything must run, what is missing is a failure.
+ */
+export function orSkip(missing: string | undefined): { skip?: boolean; meta?: { missing: string } } {
+  if (missing === undefined) return {};
+  if (process.env.CI) throw new Error(missing);
+  return { skip: true, meta: { missing } };
+}

@@ -1,0 +1,79 @@
+/** Which tests run where, and what is told of them. */
+
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Python, Node 24 and the AWS emulator; what is missing is skipped. */
+const emulator = [
+  'test/emulator/**/*.test.ts',
+  'test/schemathesis/**/*.test.ts',
+  'test/{budget,sharing}/processes.test.ts',
+  'test/**/*-dynamo.test.ts',
+];
+
+const runtimes = ['test/runtimes/**/*.test.ts'];
+
+/** A compiler, a bundler, the CDK or processes of its own; nothing that has to be installed besides. */
+const integration = [
+  'test/**/{bundle,mutants}.test.ts',
+  'test/**/main.test.ts',
+  'test/bench/bench.test.ts',
+  'test/client/types.test.ts',
+  'test/commands/{secret-set,stage}.test.ts',
+  'test/deployed/deployed.test.ts',
+  'test/docs/cost.test.ts',
+  'test/local-run/**/*.test.ts',
+  'test/open-api/**/*.test.ts',
+  'test/stack/**/*.test.ts',
+  'test/support/reporter.test.ts',
+];
+
+/** Thousands of random requests, or hours on a virtual clock: more than one waits for with every change. */
+const long = [
+  'test/budget/{limit,limits,priorities,store-faults}.test.ts',
+  'test/lookups/{chaos,priority}.test.ts',
+  'test/quotes/{faults,fleet,interleavings,proven-symbols}.test.ts',
+  'test/signer/properties.test.ts',
+  'test/simulator/any-request.test.ts',
+];
+
+const exclude = [...configDefaults.exclude, '**/.venv/**', '**/.build/**'];
+
+export default defineConfig({
+  test: {
+    reporters: ['default', './test/support/reporter.ts'],
+    disableConsoleIntercept: true,
+    // The client's word on the Node version, once in each process.
+    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
+    pool: 'forks',
+    // More than there are cores: much of the time goes into waiting for the other side of a connection.
+    maxWorkers: '150%',
+    // Far above what any test takes on a busy machine: it ends what hangs, and judges nothing.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    coverage: { include: ['lib/**/*.ts', 'functions/**/*.ts'], reporter: ['text-summary'] },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          // Files share a process and what it has loaded: each puts back what it changes.
+          isolate: false,
+          include: ['test/**/*.test.ts'],
+          exclude: [...exclude, ...integration, ...long, ...emulator, ...runtimes],
+        },
+      },
+      { extends: true, test: { name: 'integration', include: [...integration, ...long], exclude } },
+      {
+        extends: true,
+        test: {
+          name: 'emulator',
+          include: emulator,
+          exclude,
+          testTimeout: 1_200_000,
+          hookTimeout: 1_200_000,
+        },
+      },
+      { extends: true, test: { name: 'runtimes', include: runtimes, exclude } },
+    ],
+  },
+});
