@@ -127,12 +127,7 @@ function localRoutes(
     bucket: 'local',
   });
   // One for all groups, as deployed.
-  const sharing = {
-    quotes: createMemoryQuoteStore(),
-    answers: createMemoryAnswerStore(),
-    // One process serves as many requests at once as come.
-    figures: { instances: Number.POSITIVE_INFINITY },
-  };
+  const sharing = { quotes: createMemoryQuoteStore(), answers: createMemoryAnswerStore() };
   return openGroups.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({

@@ -107,14 +107,6 @@ export function quoteStoreContract(
     assert.ok(keys.includes('b/US_STOCK/LAST'));
   });
 
-  check('starts are counted: one is few, and hundreds are many', async (store) => {
-    assert.ok((await store.countStart()) <= 1);
-    const counts = await Promise.all(Array.from({ length: 400 }, () => store.countStart()));
-    // The count is of a second, and the second may end in between.
-    assert.ok(Math.max(...counts) >= 100, `${Math.max(...counts)}`);
-    assert.ok(Math.max(...counts) <= 1600, `${Math.max(...counts)}`);
-  });
-
   check('a checkpoint comes back as it was, each copy for itself', async (store) => {
     const one = checkpoint({ turn: 3, unknown: [['US_STOCK', 'Z', 12.5]], failedTests: [['k1', 2.5]] });
     assert.equal(await store.readCheckpoint(0), undefined);

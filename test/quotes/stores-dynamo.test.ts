@@ -1,7 +1,8 @@
 /** The stores on DynamoDB keep the same contracts as those in memory. */
 
+import assert from 'node:assert/strict';
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createDynamoAnswerStore } from '../../functions/aws/dynamo-answer-store.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoQuoteStore } from '../../functions/aws/dynamo-quote-store.ts';
@@ -51,6 +52,14 @@ describe('the DynamoDB engine', needsEmulator(), () => {
   quoteStoreContract('quotes on DynamoDB', () =>
     createDynamoQuoteStore({ client, tableName, partition: partition() }),
   );
+  test('starts are counted: one is few, and hundreds are many', async () => {
+    const store = createDynamoQuoteStore({ client, tableName, partition: partition() });
+    assert.ok((await store.countStart()) <= 1);
+    const counts = await Promise.all(Array.from({ length: 400 }, () => store.countStart()));
+    // A count is of its second, and on a busy machine they take several.
+    assert.ok(Math.max(...counts) > 8, `${Math.max(...counts)}`);
+    assert.ok(Math.max(...counts) <= 1600, `${Math.max(...counts)}`);
+  });
   answerStoreContract('answers on DynamoDB', () =>
     createDynamoAnswerStore({ client, tableName, partition: partition() }),
   );

@@ -35,6 +35,8 @@ const aloneWaitMs = 100;
 const firstNapMs = 30;
 const longestNapMs = 250;
 const helpAfterMs = 60;
+/** How much longer than its wait a request's own call may take. */
+const lastCallMs = 900;
 /** What a request that got nothing is told to wait, at least. */
 const minRetryMs = 1000;
 const anybody = '';
@@ -218,7 +220,8 @@ export function createQuotes(options: QuotesOptions): Quotes {
           symbol,
           ...(byEvents && { byEvents }),
         }));
-        const taker = { deadline, byEvents };
+        // What it asks the upstream for ends soon after its wait does.
+        const taker = { deadline: Math.min(deadline, end + lastCallMs), byEvents };
         step = await seek(wants, { napMs, hasLooked: step === 'looked', taker, waits });
         if (step === 'left') break;
         own ||= step === 'asked';
