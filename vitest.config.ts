@@ -31,7 +31,7 @@ const integration = [
 const long = [
   'test/budget/{limit,limits,priorities,store-faults}.test.ts',
   'test/lookups/{chaos,priority}.test.ts',
-  'test/quotes/{faults,fleet,interleavings,proven-symbols}.test.ts',
+  'test/quotes/{faults,fleet,interleavings,proven-symbols,storms}.test.ts',
   'test/signer/properties.test.ts',
   'test/simulator/any-request.test.ts',
 ];

@@ -3,20 +3,25 @@
  * permissions; what follows a name is the study's own:
  *
  *     npm run study -- budget 100000 4
- *     npm run study -- quotes plain poison
+ *     npm run study -- quotes plain storm
+ *     npm run study -- store-loss
  */
 
+import { studyStoreLoss } from './budget/store-loss-study.ts';
+import { studyStorm } from './budget/storm-study.ts';
 import { studyBudget } from './budget/study.ts';
 import { studyQuotes } from './quotes/study.ts';
 
 const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
   budget: studyBudget,
   quotes: studyQuotes,
+  'store-loss': studyStoreLoss,
+  'limiter-storm': studyStorm,
 };
 
 const [name = 'budget', ...args] = process.argv.slice(2);
 const study = studies[name];
 if (!study) {
-  console.error(`There is no study ${name}, but ${Object.keys(studies).join(' and ')}.`);
+  console.error(`There is no study ${name}, but ${Object.keys(studies).join(', ')}.`);
   process.exitCode = 1;
 } else if (!(await study(args))) process.exitCode = 1;

@@ -2,8 +2,19 @@
 
 import { createClients } from './world/load.ts';
 import { passThrough } from './world/pass-through.ts';
+import { newAccount } from './world/platform.ts';
 import { report } from './world/report.ts';
-import { mixed, type Outage, outage, plain, poison, rareSymbols, storm, stormAt } from './world/scenarios.ts';
+import {
+  lostStores,
+  mixed,
+  type Outage,
+  outage,
+  plain,
+  poison,
+  rareSymbols,
+  storm,
+  stormAt,
+} from './world/scenarios.ts';
 import type { Ages } from './world/study.ts';
 import { createRandom } from './world/virtual-time.ts';
 
@@ -67,6 +78,21 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
     report('500 phones from cold', await storm({ warm: 0, clients: 500, seconds: 20 })),
   'storm-open': async () =>
     report('300 warm, then 10,000', await storm({ warm: 300, clients: 10_000, seconds: 20 }), stormAt),
+  'storm-new-account': async () =>
+    report(
+      '250 phones from cold on ten instances',
+      await storm({ warm: 0, clients: 250, seconds: 60, platform: newAccount }),
+    ),
+  'storm-views': async () => report('five views from cold', await mixed({ clients: 10_000, seconds: 20 })),
+  'storm-100000': async () =>
+    report(
+      '100,000 phones from cold',
+      await storm(
+        { warm: 0, clients: 100_000, seconds: 12 },
+        { plan: { ratePerSecond: 1_000_000, burst: 1_000_000 } },
+      ),
+    ),
+  lost: async () => (await lostStores()).join('\n'),
   poison: async () => {
     const { clean, poisoned } = await poison(full, 62);
     return `${report('without poison', clean)}\n${report('one caller poisons', poisoned)}`;

@@ -130,8 +130,8 @@ export interface Storm {
   readonly symbols?: number;
 }
 
-/** When the phones of a storm come, in seconds; before that those that are warm have asked for a while. */
-export const stormAt = 30;
+/** When the phones of a storm come, in seconds: what the first ones took of the limit at their own start has come back. */
+export const stormAt = 70;
 
 export function storm(
   { warm, clients, seconds, platform, symbols = 1000 }: Storm,
@@ -147,4 +147,37 @@ export function storm(
       ...more,
     },
   );
+}
+
+/** The tables of snapshots and of the limiter are lost or throttled, for one minute and for three: a line for each. */
+export async function lostStores(clients = 5000): Promise<readonly string[]> {
+  const lines: string[] = [];
+  const from = 20;
+  for (const minutes of [1, 3]) {
+    const to = from + 60 * minutes;
+    const away = { storeAway: [from, to], budgetAway: [from, to] } as const;
+    const losses: readonly (readonly [string, Partial<StudyOptions>])[] = [
+      ['lost for all', away],
+      ['lost for half', { ...away, awayPart: 0.5 }],
+      ...[0.2, 0.5, 0.9, 1].map(
+        (part) => [`throttled ${100 * part} %`, { throttled: [from, to, part] as const }] as const,
+      ),
+    ];
+    for (const [name, loss] of losses) {
+      const measured = await plain({ clients, seconds: to + 20 }, {}, loss);
+      const { worstMinute, ages } = measured;
+      const meanwhile = answeredPart(measured, from, to);
+      const later = answeredPart(measured, to + 3, to + 20);
+      lines.push(
+        `${name}, ${minutes} min: ${meanwhile} answered, then ${later}; ${worstMinute} in the worst minute; ages up to ${(ages.max / 1000).toFixed(0)} s`,
+      );
+    }
+  }
+  return lines;
+}
+
+function answeredPart({ bySecond }: Measured, from: number, to: number): string {
+  const seconds = bySecond.slice(from, to);
+  const sum = (at: 0 | 1) => seconds.reduce((total, counts) => total + counts[at], 0);
+  return `${((100 * sum(0)) / sum(1)).toFixed(2)} %`;
 }
