@@ -48,8 +48,8 @@ export default defineConfig({
     // More than there are cores: much of the time goes into waiting for the other side of a connection.
     maxWorkers: '150%',
     // Far above what any test takes on a busy machine: it ends what hangs, and judges nothing.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
     coverage: { include: ['lib/**/*.ts', 'functions/**/*.ts'], reporter: ['text-summary'] },
     projects: [
       {
@@ -69,8 +69,6 @@ export default defineConfig({
           name: 'emulator',
           include: emulator,
           exclude,
-          testTimeout: 1_200_000,
-          hookTimeout: 1_200_000,
         },
       },
       { extends: true, test: { name: 'runtimes', include: runtimes, exclude } },

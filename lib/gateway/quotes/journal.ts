@@ -3,7 +3,6 @@
 import { StoreThrottled } from '../../store-throttled.ts';
 import {
   calmPart,
-  checkpointMs,
   copyMs,
   crowdedMs,
   currentMs,
@@ -45,8 +44,8 @@ const firstLateMs = { calm: 0, storm: 100 } as const;
 const copyWriters = 4;
 /** A copy that holds this part of the last checkpoint's records is as good. */
 const enough = 0.998;
-/** How often an instance reads the checkpoint again because it lacks something. */
-const catchUpMs = 1000;
+/** How often an instance looks for a checkpoint that holds what it left out. */
+const catchUpMs = 600;
 /** So many writers among the last entries are those of a fleet that one poll interval is good for. */
 const fewWriters = 24;
 const entriesOfWriters = 48;
@@ -74,12 +73,8 @@ export interface Journal {
   mayWait(): Promise<boolean>;
   /** Looks now, together with whoever does already. Never rejects. */
   poll(): Promise<void>;
-  /**
-   * Reads the last checkpoint if it holds more than the instance does, and gives whether it did. Never rejects.
-   *
-   * @param records how many the instance holds
-   */
-  catchUp(records: number): Promise<boolean>;
+  /** Reads the last checkpoint if this instance left out what is in it, and gives whether it did. Never rejects. */
+  catchUp(): Promise<boolean>;
   /** From when on a turn of a kind may be taken. */
   due(kind: TurnKind, now: number): number;
   /** Turns that were taken and whose outcome may still come. */
@@ -117,6 +112,8 @@ export function createJournal(
   let readAt = Number.NEGATIVE_INFINITY;
   let joinedAt = Number.NEGATIVE_INFINITY;
   let isComplete = false;
+  /** When this instance began in a storm, until what it left out has come. */
+  let skippedAt: number | undefined;
   let caughtUp = { turn: 0, notBefore: Number.NEGATIVE_INFINITY };
   let starts = 0;
   let crowdedUntil = Number.NEGATIVE_INFINITY;
@@ -188,6 +185,7 @@ export function createJournal(
     isComplete = !isStorm || checkpoint !== undefined || now - lastTurnAt(found) > boundMs;
     joinedAt = now;
     missing.clear();
+    skippedAt = isStorm ? now : undefined;
     if (isStorm) {
       upTo = Math.max(upTo, found.turn);
       for (const { turn, at } of found.flights) if (now - at < flightMs && !read.has(turn)) miss(turn, now);
@@ -201,19 +199,23 @@ export function createJournal(
   }
 
   /**
-   * What others hold and this instance missed comes with the last checkpoint: asking the upstream for it would be
-   * in vain, and waiting until it is refreshed takes long.
+   * What was written just before this instance began in a storm comes with the next checkpoint: asking the upstream
+   * for it would be in vain, and waiting until it is refreshed takes long.
    */
-  async function catchUp(records: number, now: number): Promise<boolean> {
-    const { turn, at, records: held } = control.checkpoint;
-    const isNew = turn !== caughtUp.turn && now - at < 2 * checkpointMs.calm;
-    if (records >= enough * held || !isNew || now < caughtUp.notBefore) return false;
-    caughtUp = { turn, notBefore: now + catchUpMs * (0.5 + random()) };
+  async function catchUp(now: number): Promise<boolean> {
+    const { turn, at } = control.checkpoint;
+    if (skippedAt === undefined || at <= skippedAt || turn === caughtUp.turn || now < caughtUp.notBefore)
+      return false;
     const copy = now < crowdedUntil ? anyCopy() : 0;
     const first = await store.readCheckpoint(copy);
-    const checkpoint = isYoung(first, copy, control, now) ? first : await readPrimary(copy, control, now);
+    const isNew = first !== undefined && first.at > skippedAt && isYoung(first, copy, control, now);
+    const checkpoint = isNew ? first : await readPrimary(copy, control, now);
+    // The holder of its turn may not have written it yet.
+    const hasCome = checkpoint !== undefined && checkpoint.at > skippedAt;
+    caughtUp = { turn: hasCome ? turn : 0, notBefore: now + catchUpMs * (0.5 + random()) };
     if (checkpoint) load(checkpoint, now);
-    return checkpoint !== undefined;
+    if (hasCome && checkpoint.at > skippedAt + flightMs) skippedAt = undefined;
+    return hasCome;
   }
 
   /** Without what a wrong clock dated: others could not replace it. */
@@ -336,8 +338,8 @@ export function createJournal(
         failed(cause, clock());
         return true;
       }),
-    catchUp: (records) =>
-      catchUp(records, clock()).catch((cause: unknown) => {
+    catchUp: () =>
+      catchUp(clock()).catch((cause: unknown) => {
         failed(cause, clock());
         return false;
       }),

@@ -131,7 +131,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
       ({ view, symbol }) =>
         !flights.some((flight) => flight.view === view && flight.marks.includes(markOf(symbol))),
     );
-    if (open.length > 0 && (await journal.catchUp(board.records))) return 'looked';
+    if (open.length > 0 && (await journal.catchUp())) return 'looked';
     const isCrowded = journal.isCrowded(now);
     // An upstream that may be down is asked by one at a time.
     if (open.length === 0 || (board.isDoubtful && flights.length > 0))
