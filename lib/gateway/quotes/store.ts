@@ -118,6 +118,8 @@ export interface Checkpoint {
 /** Records of one view that are of the same moment. */
 export interface Fetched extends Pick<Entry, 'view' | 'sentAt' | 'namesUnknown'> {
   readonly records: ReadonlyMap<string, Uint8Array>;
+  /** The upstream refused a call for them since: they are tested before they go along with others. */
+  readonly isDoubtful?: true;
 }
 
 export interface StoreNews {
