@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { answered, createBench } from './world/bench.ts';
+import { answered, createBench, symbolsOf } from './world/bench.ts';
 
 const others = ['A', 'C', 'D', 'E'];
 
@@ -95,4 +95,50 @@ test('what failed is forgiven while instances begin with checkpoints', async () 
   let tests = 0;
   while (tests < 40 && !(await isSpent(last, `Y${tests}`))) tests++;
   assert.ok(tests >= 25, `${tests} tests after four minutes`);
+});
+
+for (const operation of ['countStart', 'readCheckpoint'] as const)
+  test(`a store in which ${operation} alone fails is not away: an instance begins with the journal`, async () => {
+    const bench = createBench();
+    const first = bench.instance();
+    await bench.ask(first, { symbols: others });
+    bench.breakInStore(operation);
+    const before = bench.calls.length;
+    assert.deepEqual(symbolsOf(await bench.ask(bench.instance(), { symbols: others })), others);
+    assert.ok(bench.calls.length <= before + 1);
+    for (let count = 0; count < 8; count++) await bench.ask(bench.instance(), { symbols: others });
+    // Alone, each would ask the upstream for itself.
+    assert.ok(bench.calls.length <= before + 2, `${bench.calls.length - before} calls`);
+  });
+
+test('a store in which misses or checkpoints alone fail is not away: one asks the upstream for both', async () => {
+  const bench = createBench();
+  bench.breakInStore('tellMisses', 'readMisses', 'writeCheckpoint', 'countStart', 'readCheckpoint');
+  const [one, other] = [bench.instance(), bench.instance()];
+  for (let round = 0; round < 20; round++) {
+    const symbols = [...others, `S${round}`];
+    assert.deepEqual(symbolsOf(await bench.ask(one, { symbols })), symbols);
+    await bench.wait(100);
+    assert.notEqual(answered(await bench.ask(other, { symbols })).from, 'own-turn');
+  }
+});
+
+test('what is not asked for any more is no reason to read a checkpoint again', async () => {
+  const bench = createBench();
+  const first = bench.instance();
+  const passing = Array.from({ length: 60 }, (_, index) => `P${index}`);
+  await bench.ask(first, { symbols: passing });
+  for (let time = 0; time < 330_000; time += 500) {
+    await bench.ask(first, { symbols: others });
+    await bench.wait(500);
+  }
+  const second = bench.instance();
+  await bench.ask(second, { symbols: others });
+  const { readCheckpoint: before = 0 } = bench.operations();
+  for (let round = 0; round < 40; round++) {
+    await bench.ask(second, { symbols: [...others, `N${round}`] });
+    await bench.wait(500);
+  }
+  const { readCheckpoint: after = 0 } = bench.operations();
+  assert.equal(after - before, 0);
 });
