@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { viewOfId } from '../../lib/gateway/quotes/view.ts';
 import { answered, createBench, symbolsOf } from './world/bench.ts';
 
 const others = ['A', 'C', 'D', 'E'];
@@ -141,4 +142,41 @@ test('what is not asked for any more is no reason to read a checkpoint again', a
   }
   const { readCheckpoint: after = 0 } = bench.operations();
   assert.equal(after - before, 0);
+});
+
+test('an instance that begins with a checkpoint leaves an upstream alone that asked for it', async () => {
+  let isDown = false;
+  const bench = createBench({
+    instead: () => (isDown ? { kind: 'failed', retryAfterMs: 60_000 } : undefined),
+  });
+  const first = bench.instance();
+  await bench.ask(first, { symbols: others });
+  await bench.wait(25_000);
+  isDown = true;
+  await bench.ask(first, { symbols: others });
+  await bench.wait(1000);
+  const before = bench.calls.length;
+  for (let count = 0; count < 5; count++) {
+    await bench.ask(bench.instance(), { symbols: others });
+    await bench.wait(10_500);
+  }
+  assert.equal(bench.calls.length - before, 0);
+});
+
+test('an instance that begins with a checkpoint knows which view is denied', async () => {
+  const bench = createBench({ deniedFlag: 'overnight_required' });
+  const first = bench.instance();
+  const overnight = { view: viewOfId('US_STOCK+o'), symbols: others };
+  await bench.ask(first, { symbols: others });
+  await bench.wait(25_000);
+  assert.equal((await bench.ask(first, overnight)).kind, 'refused');
+  // A checkpoint is written by the next turns.
+  for (let count = 0; count < 8; count++) {
+    await bench.ask(first, { symbols: others });
+    await bench.wait(250);
+  }
+  const before = bench.calls.filter(({ kind }) => kind === 'denied').length;
+  for (let count = 0; count < 5; count++)
+    assert.equal((await bench.ask(bench.instance(), overnight)).kind, 'refused');
+  assert.equal(bench.calls.filter(({ kind }) => kind === 'denied').length, before);
 });

@@ -149,10 +149,25 @@ export class Board {
     }
     const unknown = [...this.#categories.values()].flatMap((one) => one.latestUnknown(mostUnknownKept, now));
     const past = this.#lastMinute(now).map(({ at, kind, caller = '' }) => [at, kind, caller] as const);
-    return { turn, at: now, fetched, demand, unknown, past, failedTests: this.junk.tell(now) };
+    const denials = [...this.#denials].flatMap(([view, { says, until }]) =>
+      until > now ? [[view, says, until] as const] : [],
+    );
+    const pause = { notBefore: this.#notBefore, ...this.#lastOutcome };
+    return {
+      turn,
+      at: now,
+      fetched,
+      demand,
+      unknown,
+      past,
+      failedTests: this.junk.tell(now),
+      ...(denials.length > 0 && { denials }),
+      ...((pause.failures > 0 || pause.notBefore > now) && { pause }),
+    };
   }
 
-  load({ at: madeAt, fetched, demand, unknown, past, failedTests }: Checkpoint, now: number): void {
+  load(checkpoint: Checkpoint, now: number): void {
+    const { at: madeAt, fetched, demand, unknown, past, failedTests, pause, denials = [] } = checkpoint;
     for (const { view, sentAt, records: all, namesUnknown, isDoubtful } of fetched) {
       const sheet = this.sheet(view);
       const known = this.symbolsOf(view);
@@ -174,6 +189,14 @@ export class Board {
       if (at > latest) this.#past.push({ at, kind, caller: caller === '' ? undefined : caller });
     // As of then: what was forgiven since is not owed again.
     this.junk.hear(failedTests, Math.min(madeAt, now));
+    for (const [view, says, until] of denials)
+      if (until > (this.#denials.get(view)?.until ?? now)) this.#denials.set(view, { says, until });
+    if (!pause) return;
+    // Bounded as in what is read of a turn.
+    this.#notBefore = Math.max(this.#notBefore, Math.min(pause.notBefore, now + minuteMs));
+    const { failures, at, downUntil } = pause;
+    if (at > this.#lastOutcome.at)
+      this.#lastOutcome = { at, failures, downUntil: Math.min(downUntil, now + minuteMs + downMs) };
   }
 
   #pause({ kind, priority, sentAt }: Entry, upstream: boolean, notBefore: number): void {
