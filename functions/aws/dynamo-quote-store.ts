@@ -70,7 +70,7 @@ export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteS
   const pk = { S: `quotes#${partition}` };
   const controlItem = { TableName, Key: { pk, sk: { S: controlKey } } };
 
-  async function query(after: string): Promise<Item[]> {
+  async function query(after: string, of = pk): Promise<Item[]> {
     const items: Item[] = [];
     let start: Item | undefined;
     let pages = 0;
@@ -79,7 +79,7 @@ export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteS
         new QueryCommand({
           TableName,
           KeyConditionExpression: 'pk = :pk AND sk > :after',
-          ExpressionAttributeValues: { ':pk': pk, ':after': { S: after } },
+          ExpressionAttributeValues: { ':pk': of, ':after': { S: after } },
           ...(start && { ExclusiveStartKey: start }),
         }),
       );
@@ -109,10 +109,12 @@ export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteS
     const { Items = [] } = await client.send(
       new QueryCommand({
         TableName,
-        KeyConditionExpression: 'pk = :pk AND sk > :since',
+        // Those of a clock that is ahead would be the latest until it is their time.
+        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :since AND :until',
         ExpressionAttributeValues: {
           ':pk': shardKey('misses', shard),
           ':since': { S: timeKey(clock() - missMs) },
+          ':until': { S: timeKey(clock() + missMs) },
         },
         ScanIndexForward: false,
         Limit: mostMissItems,
@@ -187,14 +189,9 @@ export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteS
     },
 
     async readCheckpoint(copy) {
-      const { Items = [] } = await client.send(
-        new QueryCommand({
-          TableName,
-          KeyConditionExpression: 'pk = :pk',
-          ExpressionAttributeValues: { ':pk': shardKey('checkpoint', copy) },
-        }),
-      );
-      return joinCheckpoint(Items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B)) ?? []));
+      // A page is a megabyte, which may be less than its parts.
+      const items = await query('!', shardKey('checkpoint', copy));
+      return joinCheckpoint(items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B)) ?? []));
     },
 
     async writeCheckpoint(copy, checkpoint) {

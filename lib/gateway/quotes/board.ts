@@ -102,6 +102,14 @@ export class Board {
     this.#count(entry, until + downMs);
   }
 
+  /** How many records a checkpoint would hold. */
+  recordsInUse(now: number): number {
+    let total = 0;
+    for (const sheet of this.sheets.values())
+      for (const { sentAt } of sheet.inUse(now)) if (now - sentAt <= this.#figures.hardBoundMs) total++;
+    return total;
+  }
+
   /** How many records are held, of all views. */
   get records(): number {
     let total = 0;
@@ -120,30 +128,58 @@ export class Board {
     const demand: Checkpoint['demand'][number][] = [];
     const { hardBoundMs } = this.#figures;
     for (const [view, sheet] of this.sheets) {
-      const byTime = new Map<number, Map<string, Uint8Array>>();
+      const symbols = this.symbolsOf(view);
+      const groups = new Map<string, Fetched & { readonly records: Map<string, Uint8Array> }>();
       for (const { symbol, record, sentAt, demand: times, askedAt } of sheet.inUse(now)) {
         if (now - sentAt > hardBoundMs) continue;
-        const records = byTime.get(sentAt) ?? new Map<string, Uint8Array>();
-        byTime.set(sentAt, records.set(symbol, record));
+        const isDoubtful = !symbols.isProven(symbol, view);
+        const key = `${sentAt}${isDoubtful ? ' doubtful' : ''}`;
+        const group = groups.get(key) ?? {
+          view,
+          sentAt,
+          records: new Map<string, Uint8Array>(),
+          ...(isDoubtful && { isDoubtful }),
+          ...(symbols.isNamed && { namesUnknown: true as const }),
+        };
+        group.records.set(symbol, record);
+        groups.set(key, group);
         demand.push([view, symbol, times, askedAt]);
       }
-      const { isNamed } = this.symbolsOf(view);
-      for (const [sentAt, records] of byTime)
-        fetched.push({ view, sentAt, records, ...(isNamed && { namesUnknown: true as const }) });
+      fetched.push(...groups.values());
     }
     const unknown = [...this.#categories.values()].flatMap((one) => one.latestUnknown(mostUnknownKept, now));
     const past = this.#lastMinute(now).map(({ at, kind, caller = '' }) => [at, kind, caller] as const);
-    return { turn, at: now, fetched, demand, unknown, past, failedTests: this.junk.tell(now) };
+    const denials = [...this.#denials].flatMap(([view, { says, until }]) =>
+      until > now ? [[view, says, until] as const] : [],
+    );
+    const pause = { notBefore: this.#notBefore, ...this.#lastOutcome };
+    return {
+      turn,
+      at: now,
+      fetched,
+      demand,
+      unknown,
+      past,
+      failedTests: this.junk.tell(now),
+      ...(denials.length > 0 && { denials }),
+      ...((pause.failures > 0 || pause.notBefore > now) && { pause }),
+    };
   }
 
-  load({ fetched, demand, unknown, past, failedTests }: Checkpoint, now: number): void {
-    for (const { view, sentAt, records, namesUnknown } of fetched) {
+  load(checkpoint: Checkpoint, now: number): void {
+    const { at: madeAt, fetched, demand, unknown, past, failedTests, pause, denials = [] } = checkpoint;
+    for (const { view, sentAt, records: all, namesUnknown, isDoubtful } of fetched) {
       const sheet = this.sheet(view);
-      for (const [symbol, record] of records) sheet.put(symbol, record, sentAt);
+      const known = this.symbolsOf(view);
+      // What this instance heard of a symbol after its record was made goes before the record.
+      const told = [...all].filter(([symbol]) => known.refutedAt(symbol, view) < sentAt);
+      for (const [symbol, record] of told) sheet.put(symbol, record, sentAt);
+      if (isDoubtful) continue;
+      const records = new Map(told.filter(([symbol]) => known.doubtedAt(symbol, view) < sentAt));
       const outcome = { kind: 'answer', records, unknown: [] } as const;
       const symbols = [...records.keys()];
-      const told = { turn: 0, kind: 'refresh', view, sentAt, symbols, outcome, asked: [] } as const;
-      this.#learnSymbols({ ...told, ...(namesUnknown && { namesUnknown }) }, now);
+      const entry = { turn: 0, kind: 'refresh', view, sentAt, symbols, outcome, asked: [] } as const;
+      this.#learnSymbols({ ...entry, ...(namesUnknown && { namesUnknown }) }, now);
     }
     for (const [view, symbol, times, askedAt] of demand) this.sheet(view).expect(symbol, times, askedAt);
     for (const [view, symbol, until] of unknown)
@@ -151,7 +187,16 @@ export class Board {
     const latest = Math.max(0, ...this.#past.map(({ at }) => at));
     for (const [at, kind, caller] of past)
       if (at > latest) this.#past.push({ at, kind, caller: caller === '' ? undefined : caller });
-    this.junk.hear(failedTests, now);
+    // As of then: what was forgiven since is not owed again.
+    this.junk.hear(failedTests, Math.min(madeAt, now));
+    for (const [view, says, until] of denials)
+      if (until > (this.#denials.get(view)?.until ?? now)) this.#denials.set(view, { says, until });
+    if (!pause) return;
+    // Bounded as in what is read of a turn.
+    this.#notBefore = Math.max(this.#notBefore, Math.min(pause.notBefore, now + minuteMs));
+    const { failures, at, downUntil } = pause;
+    if (at > this.#lastOutcome.at)
+      this.#lastOutcome = { at, failures, downUntil: Math.min(downUntil, now + minuteMs + downMs) };
   }
 
   #pause({ kind, priority, sentAt }: Entry, upstream: boolean, notBefore: number): void {

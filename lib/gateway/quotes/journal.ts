@@ -85,6 +85,11 @@ export interface Journal {
   /** What this instance did: in a turn, or (turn 0) for itself alone. */
   sawOwn(entry: Entry): void;
   failed(cause: unknown, now: number): void;
+  /**
+   * The same of what an instance can do without: misses and checkpoints. While control item and journal can be had
+   * it is not on its own, so that only throttling counts.
+   */
+  failedAside(cause: unknown, now: number): void;
 }
 
 /** When a turn's entry was missed first, and when it is asked for again. */
@@ -172,14 +177,11 @@ export function createJournal(
    * it from a copy, and leaves what was written since then: that comes again within seconds.
    */
   async function join(now: number): Promise<void> {
-    starts = await ifNotThrottled(store.countStart(), Number.POSITIVE_INFINITY);
+    starts = await countStart();
     const isStorm = starts > calmStarts;
     if (isStorm) crowdedUntil = now + crowdedMs;
     const copy = isStorm ? anyCopy() : 0;
-    const [{ control: found }, first] = await Promise.all([
-      store.read(undefined, []),
-      ifNotThrottled(store.readCheckpoint(copy), undefined),
-    ]);
+    const [{ control: found }, first] = await Promise.all([store.read(undefined, []), readCheckpoint(copy)]);
     const checkpoint = isYoung(first, copy, found, now) ? first : await readPrimary(copy, found, now);
     if (checkpoint) load(checkpoint, now);
     isComplete = !isStorm || checkpoint !== undefined || now - lastTurnAt(found) > boundMs;
@@ -204,10 +206,11 @@ export function createJournal(
    */
   async function catchUp(now: number): Promise<boolean> {
     const { turn, at } = control.checkpoint;
+    if (now < awayUntil || now < slowUntil) return false;
     if (skippedAt === undefined || at <= skippedAt || turn === caughtUp.turn || now < caughtUp.notBefore)
       return false;
     const copy = now < crowdedUntil ? anyCopy() : 0;
-    const first = await store.readCheckpoint(copy);
+    const first = await readCheckpoint(copy);
     const isNew = first !== undefined && first.at > skippedAt && isYoung(first, copy, control, now);
     const checkpoint = isNew ? first : await readPrimary(copy, control, now);
     // The holder of its turn may not have written it yet.
@@ -241,17 +244,25 @@ export function createJournal(
   /** A copy that is too old is made anew by some of those that find it so. */
   async function readPrimary(copy: number, found: Control, now: number): Promise<Checkpoint | undefined> {
     if (copy === 0) return undefined;
-    const checkpoint = await ifNotThrottled(store.readCheckpoint(0), undefined);
+    const checkpoint = await readCheckpoint(0);
     if (!checkpoint || !isYoung(checkpoint, 0, found, now)) return undefined;
     if (random() < 1 / copyWriters) await store.writeCheckpoint(copy, checkpoint).catch(() => {});
     return checkpoint;
   }
 
-  const ifNotThrottled = <T>(work: Promise<T>, otherwise: T): Promise<T> =>
-    work.catch((error: unknown) => {
-      if (!(error instanceof StoreThrottled)) throw error;
+  /** An instance does without: it has the journal. */
+  const readCheckpoint = (copy: number): Promise<Checkpoint | undefined> =>
+    store.readCheckpoint(copy).catch((error: unknown) => {
+      if (error instanceof StoreThrottled) crowdedUntil = Math.max(crowdedUntil, clock() + crowdedMs);
+      return undefined;
+    });
+
+  /** One that cannot be counted is the only one, unless the store has too much to do. */
+  const countStart = (): Promise<number> =>
+    store.countStart().catch((error: unknown) => {
+      if (!(error instanceof StoreThrottled)) return 1;
       crowdedUntil = Math.max(crowdedUntil, clock() + crowdedMs);
-      return otherwise;
+      return Number.POSITIVE_INFINITY;
     });
 
   function saw(found: Control): void {
@@ -288,7 +299,7 @@ export function createJournal(
   async function mayWait(now: number): Promise<boolean> {
     if (now < awayUntil) return true;
     if (now < crowdedUntil) return false;
-    const count = await ifNotThrottled(store.countStart(), Number.POSITIVE_INFINITY);
+    const count = await countStart();
     if (count <= calmStarts) return true;
     crowdedUntil = now + crowdedMs;
     return false;
@@ -333,16 +344,8 @@ export function createJournal(
         });
       return polling;
     },
-    mayWait: () =>
-      mayWait(clock()).catch((cause: unknown) => {
-        failed(cause, clock());
-        return true;
-      }),
-    catchUp: () =>
-      catchUp(clock()).catch((cause: unknown) => {
-        failed(cause, clock());
-        return false;
-      }),
+    mayWait: () => mayWait(clock()),
+    catchUp: () => catchUp(clock()),
     due(kind, now) {
       if (now < awayUntil && kind === 'refresh') return aloneDue;
       const due = control.due[kind];
@@ -365,6 +368,9 @@ export function createJournal(
       }
     },
     failed,
+    failedAside(cause, now) {
+      if (cause instanceof StoreThrottled) failed(cause, now);
+    },
   };
 }
 

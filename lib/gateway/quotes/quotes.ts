@@ -159,7 +159,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
         await store.tellMisses(untold);
         remember(untold, now);
       } catch (cause) {
-        journal.failed(cause, clock());
+        journal.failedAside(cause, clock());
       }
     // A request that waits has its instance for itself, and there are not enough of them for all.
     if (isCrowded) return 'left';

@@ -113,11 +113,25 @@ export interface Checkpoint {
   /** Turns of the last minute. */
   readonly past: readonly (readonly [at: number, kind: TurnKind, caller: string])[];
   readonly failedTests: readonly (readonly [caller: string, level: number])[];
+  /** The upstream wants to be left alone, or left the last turns without an answer. */
+  readonly pause?: UpstreamPause;
+  /** Views that nobody gets for a while. */
+  readonly denials?: readonly (readonly [view: string, says: UpstreamSays, until: number])[];
+}
+
+export interface UpstreamPause {
+  readonly notBefore: number;
+  /** How many turns in a row failed by the upstream, and when the last of them was sent. */
+  readonly failures: number;
+  readonly at: number;
+  readonly downUntil: number;
 }
 
 /** Records of one view that are of the same moment. */
 export interface Fetched extends Pick<Entry, 'view' | 'sentAt' | 'namesUnknown'> {
   readonly records: ReadonlyMap<string, Uint8Array>;
+  /** The upstream refused a call for them since: they are tested before they go along with others. */
+  readonly isDoubtful?: true;
 }
 
 export interface StoreNews {

@@ -21,6 +21,8 @@ export interface Group {
   /** In which view it was asked for, and for whom. */
   readonly view: string;
   readonly caller: string;
+  /** When the call was sent. */
+  readonly at: number;
   /** When a symbol that is served failed alone for the first time. */
   readonly failedAt?: number;
 }
@@ -66,6 +68,10 @@ export interface Symbols {
    */
   learn(entry: Entry, now: number, served: Served): readonly string[];
   learnUnknown(symbol: string, view: string, until: number): void;
+  /** When this instance heard last that it is unknown in the view; minus infinity if never. */
+  refutedAt(symbol: string, view: string): number;
+  /** When the call was sent after which it had to be tested in the view; minus infinity if it need not be. */
+  doubtedAt(symbol: string, view: string): number;
   /** The latest that are unknown, to tell of. */
   latestUnknown(
     most: number,
@@ -129,7 +135,7 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     }
     if (named !== undefined && !proven.has(named)) hints.named.add(named);
     const [half, sibling] = named === undefined ? halves(symbols) : [without(symbols, named), [named]];
-    const common = { view: of.view, caller: of.caller, says: withoutMessage(says) };
+    const common = { view: of.view, caller: of.caller, at: of.at, says: withoutMessage(says) };
     for (const symbol of half) group(symbol, { ...common, symbols: half, sibling });
     for (const symbol of sibling) group(symbol, { ...common, symbols: sibling, sibling: half });
     return [];
@@ -168,8 +174,8 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
       alone(only, known?.says ?? noWords, { ...of, ...(known?.failedAt && { failedAt: known.failedAt }) });
   }
 
-  function alone(symbol: string, says: UpstreamSays, { view, caller, failedAt }: Of): readonly string[] {
-    group(symbol, { view, caller, symbols: [symbol], sibling: [], says, ...(failedAt && { failedAt }) });
+  function alone(symbol: string, says: UpstreamSays, { view, caller, at, failedAt }: Of): readonly string[] {
+    group(symbol, { view, caller, at, symbols: [symbol], sibling: [], says, ...(failedAt && { failedAt }) });
     return [];
   }
 
@@ -259,6 +265,11 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     learnUnknown(symbol, view, until) {
       if (!unknown.get(symbol)?.has(view)) refute(symbol, { view, until });
     },
+    refutedAt(symbol, view) {
+      const one = unknown.get(symbol)?.get(view);
+      return one ? one.until - (one.isFirst ? soonMs : unknownMs) : Number.NEGATIVE_INFINITY;
+    },
+    doubtedAt: (symbol, view) => find(symbol, view)?.at ?? Number.NEGATIVE_INFINITY,
     latestUnknown: (most, now) =>
       [...unknown]
         .slice(-most)

@@ -164,7 +164,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     const isCurrent = journal.isCurrent(clock());
     const [keys] = await Promise.all([
       store.readMisses().catch((cause: unknown): readonly string[] => {
-        journal.failed(cause, clock());
+        journal.failedAside(cause, clock());
         return [];
       }),
       isCurrent ? undefined : journal.poll(),
@@ -172,17 +172,21 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     return keys.map(readWant);
   }
 
-  /** Whether it is there: then the instance that told it is behind, and will read it. */
+  /**
+   * Whether it is there and is kept fresh: then the instance that told it is behind, and will read it. What nobody
+   * asked for any more stands in no checkpoint and is not refreshed.
+   */
   function isServed({ view, symbol }: Want, now: number): boolean {
     const line = board.sheet(view).lines.get(symbol);
-    return line !== undefined && now - line.sentAt < figures.hardBoundMs;
+    if (line === undefined || now - line.askedAt > figures.forgetMs) return false;
+    return now - line.sentAt < figures.hardBoundMs;
   }
 
   async function writeCheckpoint(): Promise<void> {
     const now = clock();
     await store
       .writeCheckpoint(0, board.checkpoint(journal.readUpTo(now), now))
-      .catch((cause) => journal.failed(cause, now));
+      .catch((cause) => journal.failedAside(cause, now));
   }
 
   async function writeSurely(entry: Entry): Promise<void> {
@@ -238,7 +242,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
   function checkpointAfter(turn: number, now: number): CheckpointMark {
     const { at, gap } = journal.control.checkpoint;
     const next = now - at > 2 * checkpointMs.calm ? 1 : Math.min(figures.checkpointTurns, 2 * gap);
-    return { turn, at: now, records: board.records, gap: next };
+    return { turn, at: now, records: board.recordsInUse(now), gap: next };
   }
 
   /** When the next turns are due, once so many of this kind are taken. */

@@ -71,6 +71,9 @@ export function createBench(options: BenchOptions = {}) {
   let refusals = 0;
   let losesWrite = false;
   let isAway = false;
+  let brokenOperations: readonly (keyof QuoteStore)[] = [];
+  let startsAtOnce = 1;
+  const operations = new Map<string, number>();
   let isOpen = true;
   let breaks: 'budget' | 'upstream' | undefined;
   const asked: TurnPriority[] = [];
@@ -85,13 +88,13 @@ export function createBench(options: BenchOptions = {}) {
     await time.sleep(wayMs());
     return answer;
   };
-  const store: QuoteStore = {
+  const whole: QuoteStore = {
     read: (after, missing) => {
       reads++;
       return trip(() => memory.read(after, missing));
     },
     take: (next, after) => trip(() => memory.take(next, after)),
-    countStart: () => trip(() => memory.countStart()),
+    countStart: () => trip(async () => startsAtOnce),
     readCheckpoint: (copy) => trip(() => memory.readCheckpoint(copy)),
     writeCheckpoint: (copy, checkpoint) =>
       trip(async () => {
@@ -109,6 +112,17 @@ export function createBench(options: BenchOptions = {}) {
         losesWrite = false;
       }),
   };
+  const store = Object.fromEntries(
+    Object.entries(whole).map(([name, work]: [string, (...given: never[]) => Promise<unknown>]) => [
+      name,
+      (...given: never[]) => {
+        operations.set(name, (operations.get(name) ?? 0) + 1);
+        return brokenOperations.some((one) => one === name)
+          ? trip(() => Promise.reject(new Error(`${name} is broken`)))
+          : work(...given);
+      },
+    ]),
+  ) as unknown as QuoteStore;
   const permissions: Permissions = {
     async ask({ priority }) {
       asked.push(priority);
@@ -207,6 +221,16 @@ export function createBench(options: BenchOptions = {}) {
     },
     setStoreAway(away: boolean) {
       isAway = away;
+    },
+    /** How often each of the store's was called so far. */
+    operations: (): Partial<Record<keyof QuoteStore, number>> => Object.fromEntries(operations),
+    /** From now on these of its operations fail, and the others do not. */
+    breakInStore(...operations: readonly (keyof QuoteStore)[]) {
+      brokenOperations = operations;
+    },
+    /** How many instances the store says began in the same second. */
+    setStarts(count: number) {
+      startsAtOnce = count;
     },
     emptyStore() {
       memory = createMemoryQuoteStore(time.now);
