@@ -13,7 +13,7 @@ test('a symbol that nobody has is there in a moment', async () => {
   const { p50, p99 } = await rareSymbols({ ...small, clients: 2000, seconds: 90 });
   console.log(`rare symbol: waited ${p50.toFixed(0)} ms at the median, ${p99.toFixed(0)} ms at most`);
   // Half a step of the budget's pace is for the permission.
-  assert.ok(p50 <= 350 && p99 <= 2000, `${p50}/${p99}`);
+  assert.ok(p50 <= 400 && p99 <= 2000, `${p50}/${p99}`);
 });
 
 for (const by of ['error', 'silence'] as const)
@@ -39,6 +39,7 @@ test('junk of one caller costs nobody else', async () => {
   const { clean, poisoned } = await poison({ clients: 2000, seconds: 180 }, warm);
   holds('without junk of that caller', clean);
   holds('with it', poisoned);
+  // Eight tests a minute are forgiven, and clients that are refused come again: each costs others a refresh.
   for (const part of ['p50', 'p99'] as const)
-    assert.ok(poisoned.ages[part] <= 1.1 * clean.ages[part], `${part}: ${poisoned.ages[part]}`);
+    assert.ok(poisoned.ages[part] <= 1.25 * clean.ages[part], `${part}: ${poisoned.ages[part]}`);
 });

@@ -31,10 +31,10 @@ test('three thousand phones, one category: fresh within the bounds', async () =>
   const measured = await plain(some, {}, { countFrom: warm });
   holds('one category, second minute', measured);
   assert.ok(inFiveSeconds(measured) >= 0.999);
-  assert.ok(answeredFrom(measured, 10) >= 0.9999);
+  assert.ok(answeredFrom(measured, 10) >= 0.999);
   assert.ok(measured.perUpstreamRequest >= fewest(some));
   const { p50, p99, max } = measured.ages;
-  assert.ok(p50 <= 850 && p99 <= 2600 && max <= 5000, `${p50}/${p99}/${max}`);
+  assert.ok(p50 <= 850 && p99 <= 3000 && max <= 6000, `${p50}/${p99}/${max}`);
 });
 
 test('the same load passed through', async () => {
@@ -63,6 +63,7 @@ test('two categories and their flags, from a cold start', async () => {
 test('a hundred phones', async () => {
   const measured = await plain({ ...half, clients: 100 });
   holds('100 clients', measured);
-  assert.ok(measured.answered / measured.requests >= 0.998);
+  assert.equal(inFiveSeconds(measured), 1);
+  assert.ok(answeredFrom(measured, 10) >= 0.998);
   assert.ok(measured.ages.p99 <= 2600);
 });
