@@ -46,7 +46,7 @@ export interface Units {
 }
 
 /**
- * All measured by `test/quotes/study.ts`: `plain`, `mixed` and `clients-100`. A write to the budget is two
+ * All measured by `npm run study -- quotes plain mixed clients-100`, from a cold start, within the platform's bounds. A write to the budget is two
  * units, because its item is between one and two kilobytes. Lambda's time is assumed: it cannot be measured on
  * one machine.
  */
@@ -55,27 +55,27 @@ export const situations: readonly Situation[] = [
     name: '10,000 clients',
     clients: 10_000,
     readsPerSecond: 2000,
-    upstreamPerSecond: 2869 / 600,
-    quotes: { readUnits: 0.169, writeUnits: 0.05 },
-    budget: { readUnits: 0.55, writeUnits: 2 * 1.42 },
+    upstreamPerSecond: 2876 / 600,
+    quotes: { readUnits: 0.129, writeUnits: 0.028 },
+    budget: { readUnits: 0.52, writeUnits: 2 * 1.42 },
     billedMs: 10,
   },
   {
     name: '10,000 clients, five views',
     clients: 10_000,
     readsPerSecond: 2000,
-    upstreamPerSecond: 2872 / 600,
-    quotes: { readUnits: 0.378, writeUnits: 0.092 },
-    budget: { readUnits: 0.6, writeUnits: 2 * 1.41 },
+    upstreamPerSecond: 2871 / 600,
+    quotes: { readUnits: 0.179, writeUnits: 0.048 },
+    budget: { readUnits: 0.53, writeUnits: 2 * 1.41 },
     billedMs: 10,
   },
   {
     name: '100 clients',
     clients: 100,
     readsPerSecond: 20,
-    upstreamPerSecond: 856 / 180,
-    quotes: { readUnits: 3.531, writeUnits: 2.483 },
-    budget: { readUnits: 0.5, writeUnits: 2 * 1.42 },
+    upstreamPerSecond: 853 / 180,
+    quotes: { readUnits: 3.391, writeUnits: 2.045 },
+    budget: { readUnits: 0.54, writeUnits: 2 * 1.35 },
     billedMs: 50,
   },
 ];
