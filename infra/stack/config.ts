@@ -136,7 +136,7 @@ export interface CacheConfig {
   };
   /**
    * Instances that may serve shared snapshots at the same time: Lambda's concurrency of the account, or what is
-   * reserved for the group. So many requests at most wait in them. Default 1,000; a new account has 10.
+   * reserved for the group. By it a function decides how many requests may wait. Default 1,000; a new account has 10.
    */
   readonly instances?: number;
 }
