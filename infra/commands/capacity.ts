@@ -20,7 +20,7 @@ import { headroom, type UsagePlan } from '../../lib/catalogue/plans.ts';
  */
 export const readMs = { warm: 12, start: 400 } as const;
 
-/** What AWS documents for every account, whatever its quotas. */
+/** What AWS documents for every account; its quotas do not change it. */
 export const platform = {
   /** Of synchronous requests. */
   requestsPerInstanceSecond: 10,

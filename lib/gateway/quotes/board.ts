@@ -81,7 +81,7 @@ export class Board {
     const { outcome } = entry;
     const sheet = this.sheet(entry.view);
     const known = this.symbolsOf(entry.view);
-    // What was served and fails is nobody's junk.
+    // Failures of symbols that are served are not charged to the caller's quota.
     const isDoubt = entry.symbols.some((symbol) => known.isProven(symbol));
     if (outcome.kind === 'answer')
       for (const [symbol, record] of outcome.records) sheet.put(symbol, record, entry.sentAt);

@@ -115,7 +115,7 @@ export interface Checkpoint {
   readonly failedTests: readonly (readonly [caller: string, level: number])[];
   /** The upstream wants to be left alone, or left the last turns without an answer. */
   readonly pause?: UpstreamPause;
-  /** Views that nobody gets for a while. */
+  /** Views that the upstream refuses to every caller for a while. */
   readonly denials?: readonly (readonly [view: string, says: UpstreamSays, until: number])[];
 }
 

@@ -87,7 +87,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     const now = clock();
     const wants = [...told.filter((want) => !isServed(want, now)), ...own];
     const situation: Situation = { board, figures, flights: journal.flights(now), wants, now };
-    // What nobody has yet comes before what is only older.
+    // A symbol that no instance holds comes before one that is only older.
     const instead = isStarved ? planTest(situation) : undefined;
     const plans = instead ? [instead] : planAll(kind, situation);
     if (plans.length === 0) return 'idle';
@@ -227,7 +227,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       return { first: after + 1, writesCheckpoint };
     } catch (cause) {
       journal.failed(cause, clock());
-      // A store that throttles is there: another instance may have the turn, and nobody is alone.
+      // A store that throttles is there: another instance may have the turn, and this one must not act alone.
       return cause instanceof StoreThrottled ? undefined : alone;
     }
   }
