@@ -1,5 +1,6 @@
 /** Which tests run where, and what is told of them. */
 
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** Python, Node 24 and the AWS emulator; what is missing is skipped. */
@@ -29,11 +30,12 @@ const integration = [
 
 /** Thousands of random requests, or hours on a virtual clock: more than one waits for with every change. */
 const long = [
-  'test/budget/{limit,limits,priorities,store-faults}.test.ts',
+  'test/budget/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
+  'test/gateway/{routes,secrecy}.test.ts',
   'test/lookups/{chaos,priority}.test.ts',
-  'test/quotes/{faults,fleet,interleavings,proven-symbols,storms}.test.ts',
+  'test/quotes/{checkpoints,faults,fleet,interleavings,proven-symbols,storms}.test.ts',
   'test/signer/properties.test.ts',
-  'test/simulator/any-request.test.ts',
+  'test/simulator/{any-request,every-operation,order-prices,price-range,screeners}.test.ts',
 ];
 
 const exclude = [...configDefaults.exclude, '**/.venv/**', '**/.build/**'];
@@ -46,7 +48,8 @@ export default defineConfig({
     env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
     pool: 'forks',
     // More than there are cores: much of the time goes into waiting for the other side of a connection.
-    maxWorkers: '150%',
+    // A number, as a share is cut to the number of cores.
+    maxWorkers: 2 * availableParallelism(),
     // Far above what any test takes on a busy machine: it ends what hangs, and judges nothing.
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,

@@ -15,8 +15,6 @@ import { readLookupSettings } from './lookup-environment.ts';
 import { createLookupMetrics } from './lookup-metrics.ts';
 import { createLookupQueue } from './sqs.ts';
 
-/** Nobody waits at a connection; better late than to leave it to the queue. */
-const storeTimeoutMs = 2000;
 /** While less than half of the limit is left, all lookups together take one permission in so long. */
 const pauseMs = 1000;
 
@@ -43,14 +41,12 @@ export function deployedLookups(
     reserve: Math.floor((limits['market-data'].requests * (settings.budget?.share ?? 1)) / 2),
     pauseMs: pauseMs * instances,
   });
+  const client = createDynamoClient();
   const lookups = createLookups({
-    gateway: createGateway(gatewayOptions(settings, operations, env, log, polite)),
+    gateway: createGateway(gatewayOptions(settings, operations, env, log, client, polite)),
     operations,
     figures: settings.cache?.figures,
-    store: createDynamoLookupStore({
-      client: createDynamoClient({ timeoutMs: storeTimeoutMs, attempts: 3 }),
-      tableName,
-    }),
+    store: createDynamoLookupStore({ client, tableName }),
     queue: createLookupQueue({ queueUrl, deadLetterUrl, onFailure: onFailure('lookup_not_put_back') }),
     bus: createLookupBus({ busName, onFailure: onFailure('lookup_not_published') }),
     report: createLookupMetrics(log, { functionName: env.AWS_LAMBDA_FUNCTION_NAME ?? '' }),

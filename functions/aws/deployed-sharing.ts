@@ -3,17 +3,18 @@
 import { textHash } from '../../lib/gateway/quotes/hash.ts';
 import type { SharingOptions } from '../../lib/gateway/sharing/index.ts';
 import { createDynamoAnswerStore } from './dynamo-answer-store.ts';
-import { createDynamoClient } from './dynamo-client.ts';
+import type { DynamoSender } from './dynamo-client.ts';
 import { createDynamoQuoteStore } from './dynamo-quote-store.ts';
 import type { CacheSettings } from './environment.ts';
 
 /** @param upstreamBaseUrl what one upstream said is never given as another's answer */
 export function createDeployedSharing(
   { tableName, figures }: CacheSettings,
+  client: DynamoSender,
   upstreamBaseUrl: string,
 ): SharingOptions {
   const store = {
-    client: createDynamoClient(),
+    client,
     tableName,
     partition: textHash(upstreamBaseUrl).toString(36),
   };

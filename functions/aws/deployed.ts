@@ -7,6 +7,7 @@ import { refusalResponse } from '../../lib/gateway/refusals.ts';
 import { createGroupHandler, type GroupHandler } from '../group.ts';
 import { createDeployedBudget } from './deployed-budget.ts';
 import { createDeployedSharing } from './deployed-sharing.ts';
+import { createDynamoClient, type DynamoSender } from './dynamo-client.ts';
 import { type Environment, type FunctionSettings, readFunctionSettings } from './environment.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
 import { createNodeSend } from './node-send.ts';
@@ -28,7 +29,8 @@ export function deployedHandler(
     return misconfigured(log);
   }
   const { corsOrigins } = read.settings;
-  return createGroupHandler({ ...gatewayOptions(read.settings, operations, env, log), corsOrigins });
+  const options = gatewayOptions(read.settings, operations, env, log, createDynamoClient());
+  return createGroupHandler({ ...options, corsOrigins });
 }
 
 /**
@@ -40,10 +42,11 @@ export function gatewayOptions(
   operations: readonly Operation[],
   env: Environment,
   log: Log,
+  client: DynamoSender,
   polite?: PoliteBudget,
 ): GatewayOptions {
   const name = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
-  const counted = budgetSettings && createDeployedBudget(budgetSettings, name, log, polite?.hear);
+  const counted = budgetSettings && createDeployedBudget(budgetSettings, client, name, log, polite?.hear);
   return {
     ...settings,
     operations,
@@ -58,7 +61,7 @@ export function gatewayOptions(
       budget: polite ? polite.around(counted.budget) : counted.budget,
       ownLimits: budgetSettings.ownLimits,
     }),
-    ...(cache && { sharing: createDeployedSharing(cache, settings.upstreamBaseUrl) }),
+    ...(cache && { sharing: createDeployedSharing(cache, client, settings.upstreamBaseUrl) }),
     reportTurn: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
     report: (report) => {
       log(requestEntry(report));

@@ -9,7 +9,6 @@ import {
   type AttributeValue,
   ConditionalCheckFailedException,
   DeleteItemCommand,
-  type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   UpdateItemCommand,
@@ -20,10 +19,13 @@ import {
   minuteOf,
   type StoredAnswer,
 } from '../../lib/gateway/answers/index.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 
 export interface DynamoAnswerStoreOptions {
-  readonly client: DynamoDBClient;
+  readonly client: DynamoSender;
   readonly tableName: string;
+  /** For one operation. Default 300 ms: whoever waits for it has a client waiting. */
+  readonly timeoutMs?: number;
   /** Names what shares answers: an upstream account, whose subscriptions decide what is in them. */
   readonly partition: string;
 }
@@ -34,7 +36,8 @@ const mostUnpacked = 16 * 1024 * 1024;
 const quality = 5;
 
 export function createDynamoAnswerStore(options: DynamoAnswerStoreOptions): AnswerStore {
-  const { client, tableName: TableName, partition } = options;
+  const { tableName: TableName, partition, timeoutMs = 300 } = options;
+  const client = withLimit(options.client, { timeoutMs });
   const keyOf = (key: string, item: 'answer' | 'lease') => ({
     pk: { S: `answers#${partition}#${key}` },
     sk: { S: item },

@@ -7,18 +7,17 @@
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
-  DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { BudgetItem, BudgetStore, WriteAnswer } from '../../lib/gateway/budget/index.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { asStoreError } from './throttling.ts';
 
 export interface DynamoBudgetStoreOptions {
+  readonly client: DynamoSender;
   readonly tableName: string;
-  /** In place of the Region's endpoint; otherwise the client looks into AWS_ENDPOINT_URL itself. */
-  readonly endpoint?: string;
   /** For one operation. Default 1 second: the budget itself gives up earlier. */
   readonly timeoutMs?: number;
 }
@@ -26,18 +25,9 @@ export interface DynamoBudgetStoreOptions {
 type Item = Record<string, AttributeValue>;
 
 export function createDynamoBudgetStore(options: DynamoBudgetStoreOptions): BudgetStore {
-  const { tableName: TableName, endpoint, timeoutMs = 1000 } = options;
-  const client = new DynamoDBClient({
-    // Once: a write that was repeated unseen would take twice, and the budget has a pause of its own.
-    maxAttempts: 1,
-    requestHandler: {
-      connectionTimeout: timeoutMs,
-      requestTimeout: timeoutMs,
-      // Without it the client only warns and waits on.
-      throwOnRequestTimeout: true,
-    },
-    ...(endpoint !== undefined && { endpoint }),
-  });
+  const { tableName: TableName, timeoutMs = 1000 } = options;
+  // One attempt: a write that was repeated unseen would take twice, and the budget has a pause of its own.
+  const client = withLimit(options.client, { timeoutMs });
 
   /** A refused condition brings the item as it is, so that nobody has to read it. */
   async function write(attempt: () => Promise<BudgetItem>): Promise<WriteAnswer> {

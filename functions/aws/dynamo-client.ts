@@ -1,35 +1,52 @@
-/** The DynamoDB client that quotes, answers and lookups share. */
+/**
+ * The DynamoDB client of a function: one for all its stores, since making one is a good part of a cold start.
+ * Each store sees it through a limit of its own.
+ */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { isThrottling } from './throttling.ts';
 
-export interface DynamoClientOptions {
-  /** In place of the Region's endpoint; otherwise the client looks into AWS_ENDPOINT_URL itself. */
-  readonly endpoint?: string;
-  /** For one operation. Default 300 ms: whoever waits for it has a client waiting. */
-  readonly timeoutMs?: number;
-  /** Default 1: without the store an instance goes on by itself, which is better than to wait. */
+/** What a store needs of the client. */
+export type DynamoSender = Pick<DynamoDBClient, 'send'>;
+
+/**
+ * A client that sends once and waits as long as it is let: see `withLimit`.
+ * @param endpoint in place of the Region's; otherwise the client looks into AWS_ENDPOINT_URL itself
+ */
+export const createDynamoClient = (endpoint?: string): DynamoDBClient =>
+  new DynamoDBClient({ maxAttempts: 1, ...(endpoint !== undefined && { endpoint }) });
+
+export interface SendLimit {
+  /** For one operation with all its attempts. */
+  readonly timeoutMs: number;
+  /** Default 1. Another is made when DynamoDB throttles, fails, or cannot be reached. */
   readonly attempts?: number;
 }
 
-export function createDynamoClient(options: DynamoClientOptions = {}): DynamoDBClient {
-  const { endpoint, timeoutMs = 300, attempts = 1 } = options;
-  const client = new DynamoDBClient({
-    maxAttempts: attempts,
-    requestHandler: {
-      connectionTimeout: timeoutMs,
-      requestTimeout: timeoutMs,
-      // Without it the client only warns and waits on.
-      throwOnRequestTimeout: true,
-    },
-    ...(endpoint !== undefined && { endpoint }),
-  });
+const firstPauseMs = 50;
+
+/** The same client, whose operations end within a time: to the last byte, as the client's own limit does not. */
+export function withLimit(client: DynamoSender, { timeoutMs, attempts = 1 }: SendLimit): DynamoSender {
   const send = client.send.bind(client) as (command: unknown, options: object) => Promise<unknown>;
-  const bounded = (command: unknown) => inTime(timeoutMs, (abortSignal) => send(command, { abortSignal }));
-  client.send = bounded as typeof client.send;
-  return client;
+  const repeated = async (command: unknown, abortSignal: AbortSignal) => {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await send(command, { abortSignal });
+      } catch (error) {
+        if (attempt >= attempts || abortSignal.aborted || !mayPass(error)) throw error;
+        await pause(firstPauseMs * 2 ** attempt * Math.random());
+      }
+  };
+  const limited = (command: unknown) => inTime(timeoutMs, (signal) => repeated(command, signal));
+  return { send: limited as DynamoSender['send'] };
 }
 
-/** To the last byte: the client's own time limit ends with the headers of an answer. */
+/** Whether the same operation may succeed a moment later: DynamoDB refused nothing in it. */
+const mayPass = (error: unknown) =>
+  isThrottling(error) || (error as { readonly $fault?: string }).$fault !== 'client';
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
 async function inTime<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;

@@ -7,15 +7,17 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
-  type DynamoDBClient,
   PutItemCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/gateway/lookups/index.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 
 export interface DynamoLookupStoreOptions {
-  readonly client: DynamoDBClient;
+  readonly client: DynamoSender;
   readonly tableName: string;
+  /** For one operation, all its attempts together. Default 2 seconds: nobody waits at a connection. */
+  readonly timeoutMs?: number;
 }
 
 type Item = Record<string, AttributeValue>;
@@ -25,7 +27,9 @@ const mostBytes = 390 * 1024;
 const mostUnpacked = 64 * 1024 * 1024;
 const quality = 5;
 
-export function createDynamoLookupStore({ client, tableName }: DynamoLookupStoreOptions): LookupStore {
+export function createDynamoLookupStore(options: DynamoLookupStoreOptions): LookupStore {
+  const { tableName, timeoutMs = 2000 } = options;
+  const client = withLimit(options.client, { timeoutMs, attempts: 3 });
   const keyOf = (id: string) => ({ TableName: tableName, Key: { pk: { S: id } } });
 
   /** Undefined when the condition was refused. */

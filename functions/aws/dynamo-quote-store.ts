@@ -12,7 +12,6 @@ import {
   type AttributeValue,
   BatchGetItemCommand,
   ConditionalCheckFailedException,
-  type DynamoDBClient,
   PutItemCommand,
   QueryCommand,
   UpdateItemCommand,
@@ -24,6 +23,7 @@ import {
   noControl,
   type QuoteStore,
 } from '../../lib/gateway/quotes/index.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import {
   joinCheckpoint,
   packCheckpoint,
@@ -36,8 +36,10 @@ import {
 import { asStoreError } from './throttling.ts';
 
 export interface DynamoQuoteStoreOptions {
-  readonly client: DynamoDBClient;
+  readonly client: DynamoSender;
   readonly tableName: string;
+  /** For one operation. Default 300 ms: whoever waits for it has a client waiting. */
+  readonly timeoutMs?: number;
   /** Names what shares quotes: an upstream account, whose subscriptions decide what is in them. */
   readonly partition: string;
   /** Now, in milliseconds since the epoch. */
@@ -66,7 +68,8 @@ const mostCheckpointBytes = 380 * 1024;
 const shortMs = 60_000;
 
 export function createDynamoQuoteStore(options: DynamoQuoteStoreOptions): QuoteStore {
-  const { client, tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
+  const { tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
+  const client = withLimit(options.client, { timeoutMs: options.timeoutMs ?? 300 });
   const pk = { S: `quotes#${partition}` };
   const controlItem = { TableName, Key: { pk, sk: { S: controlKey } } };
 

@@ -49,22 +49,27 @@ const longestReason = 500;
 
 export function createLookupQueue(options: SqsOptions): LookupQueue {
   const { queueUrl, deadLetterUrl, endpoint, timeoutMs = 2000, clock = Date.now, onFailure } = options;
-  const client = new SQSClient({
-    maxAttempts: 3,
-    // One endpoint for both queues: their addresses name the same, or an emulator's other name.
-    useQueueUrlAsEndpoint: false,
-    requestHandler: {
-      connectionTimeout: timeoutMs,
-      requestTimeout: timeoutMs,
-      // Without it the client only warns and waits on.
-      throwOnRequestTimeout: true,
-    },
-    ...(endpoint !== undefined && { endpoint }),
-  });
+  // Made when a message has to wait, which most never do: a client is a good part of a cold start.
+  let made: SQSClient | undefined;
+  const client = () => {
+    made ??= new SQSClient({
+      maxAttempts: 3,
+      // One endpoint for both queues: their addresses name the same, or an emulator's other name.
+      useQueueUrlAsEndpoint: false,
+      requestHandler: {
+        connectionTimeout: timeoutMs,
+        requestTimeout: timeoutMs,
+        // Without it the client only warns and waits on.
+        throwOnRequestTimeout: true,
+      },
+      ...(endpoint !== undefined && { endpoint }),
+    });
+    return made;
+  };
 
   async function send(waits: readonly Wait[]): Promise<readonly LookupMessage[]> {
     try {
-      const { Failed = [] } = await client.send(
+      const { Failed = [] } = await client().send(
         new SendMessageBatchCommand({
           QueueUrl: queueUrl,
           Entries: waits.map(({ message, seconds }, index) => ({
@@ -96,7 +101,7 @@ export function createLookupQueue(options: SqsOptions): LookupQueue {
     async deadLetter({ body }, reason) {
       // SQS refuses some characters in attributes, and what is wrong here may be just that.
       const plain = reason.replace(/[^ -~]/g, '?').slice(0, longestReason);
-      await client.send(
+      await client().send(
         new SendMessageCommand({
           QueueUrl: deadLetterUrl,
           MessageBody: body,

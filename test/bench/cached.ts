@@ -60,12 +60,12 @@ export async function benchCachedRead(size: Size): Promise<Figures> {
     if (emulator) {
       Object.assign(process.env, emulatorEnvironment);
       await createTables(emulator.endpoint);
-      const client = createDynamoClient({ endpoint: emulator.endpoint, timeoutMs: 2000 });
-      const table = { client, tableName: tables.cache, partition: 'bench' };
-      gateways['DynamoDB engine'] = gatewayOn(
-        createDynamoBudgetStore({ tableName: tables.budget, endpoint: emulator.endpoint }),
-        { quotes: createDynamoQuoteStore(table), answers: createDynamoAnswerStore(table) },
-      );
+      const client = createDynamoClient(emulator.endpoint);
+      const table = { client, tableName: tables.cache, partition: 'bench', timeoutMs: 2000 };
+      gateways['DynamoDB engine'] = gatewayOn(createDynamoBudgetStore({ client, tableName: tables.budget }), {
+        quotes: createDynamoQuoteStore(table),
+        answers: createDynamoAnswerStore(table),
+      });
     }
     const figures = await compare(gateways, size);
     if (missing) console.log(`  ${missing}`);

@@ -4,6 +4,7 @@
  */
 
 import { createDynamoBudgetStore } from '../../functions/aws/dynamo-budget-store.ts';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { createBudget } from '../../lib/gateway/budget/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';
@@ -17,7 +18,9 @@ const [offsetMs, perMinute, seconds] = [
   Number(process.env.SECONDS),
 ];
 
-const { store, operations } = counting(createDynamoBudgetStore({ tableName: TABLE, endpoint: DYNAMODB }));
+const { store, operations } = counting(
+  createDynamoBudgetStore({ client: createDynamoClient(DYNAMODB), tableName: TABLE }),
+);
 const counts = {
   asked: 0,
   sent: 0,

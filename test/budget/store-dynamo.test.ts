@@ -21,8 +21,8 @@ describe('DynamoDB', needsEmulator(), () => {
     emulator = await startMinistack();
     const { endpoint } = emulator;
     await createBudgetTable(endpoint, tableName);
-    store = createDynamoBudgetStore({ tableName, endpoint, timeoutMs: 10_000 });
     client = new DynamoDBClient({ endpoint });
+    store = createDynamoBudgetStore({ client, tableName, timeoutMs: 10_000 });
   });
   afterAll(() => emulator?.stop());
 

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { onTestFinished, test } from 'vitest';
 import { createDynamoBudgetStore } from '../../functions/aws/dynamo-budget-store.ts';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createMemoryBudgetStore, StoreThrottled } from '../../lib/gateway/budget/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { emulatorEnvironment } from './dynamo.ts';
@@ -20,7 +21,11 @@ budgetStoreContract('in memory', () => memory);
 test('a table that throttles rejects as throttled, by every operation', async () => {
   const proxy = await startThrottlingProxy('http://127.0.0.1:1', 1);
   onTestFinished(() => proxy.close());
-  const store = createDynamoBudgetStore({ tableName: 'budget', endpoint: proxy.endpoint, timeoutMs: 5000 });
+  const store = createDynamoBudgetStore({
+    client: createDynamoClient(proxy.endpoint),
+    tableName: 'budget',
+    timeoutMs: 5000,
+  });
   const item = { revision: '', counters: {}, text: '', writtenAt: 1 };
   await assert.rejects(store.read('key'), StoreThrottled);
   await assert.rejects(store.add('key', 'r', [], 1), StoreThrottled);
@@ -31,7 +36,11 @@ test('a table that throttles rejects as throttled, by every operation', async ()
 
 test('a table that is not there, or an engine, rejects, and soon', async () => {
   const endpoint = `http://127.0.0.1:${await closedPort()}`;
-  const store = createDynamoBudgetStore({ tableName: 'budget', endpoint, timeoutMs: 100 });
+  const store = createDynamoBudgetStore({
+    client: createDynamoClient(endpoint),
+    tableName: 'budget',
+    timeoutMs: 100,
+  });
   await assert.rejects(store.read('key'), (error) => !(error instanceof StoreThrottled));
   await assert.rejects(store.add('key', 'r', [], 1));
   await assert.rejects(

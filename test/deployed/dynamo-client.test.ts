@@ -1,25 +1,26 @@
-/** The client of the shared table gives up in its time, however the table keeps it waiting. */
+/** A store's client gives up in its time, however the table keeps it waiting, and repeats only what it was told to. */
 
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { type TestContext, test } from 'vitest';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoClient, type SendLimit, withLimit } from '../../functions/aws/dynamo-client.ts';
 import { emulatorEnvironment } from '../budget/dynamo.ts';
 
-async function clientOf(t: TestContext, listener: RequestListener) {
+async function clientOf(t: TestContext, listener: RequestListener, limit: SendLimit = { timeoutMs: 200 }) {
   Object.assign(process.env, emulatorEnvironment);
   const server = createServer(listener).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
-  const client = createDynamoClient({ endpoint: `http://127.0.0.1:${port}`, timeoutMs: 200 });
+  const client = createDynamoClient(`http://127.0.0.1:${port}`);
   t.onTestFinished(() => {
     client.destroy();
     server.closeAllConnections();
     server.close();
   });
-  return () => client.send(new GetItemCommand({ TableName: 'cache', Key: { pk: { S: 'a' } } }));
+  const limited = withLimit(client, limit);
+  return () => limited.send(new GetItemCommand({ TableName: 'cache', Key: { pk: { S: 'a' } } }));
 }
 
 const head = { 'content-type': 'application/x-amz-json-1.0' };
@@ -42,4 +43,42 @@ test('a table that answers is heard', async (t) => {
     response.writeHead(200, head).end('{"Item":{"pk":{"S":"a"}}}'),
   );
   assert.deepEqual((await get()).Item, { pk: { S: 'a' } });
+});
+
+test('an operation that fails is sent again as often as its store wants, and a refused one is not', async (t) => {
+  const answers: [number, string][] = [
+    [500, 'InternalServerError'],
+    [400, 'ThrottlingException'],
+    [200, ''],
+    [400, 'ConditionalCheckFailedException'],
+    [500, 'InternalServerError'],
+    [500, 'InternalServerError'],
+    [500, 'InternalServerError'],
+  ];
+  let asked = 0;
+  const answer: RequestListener = (_, response) => {
+    const [status, __type] = answers[asked++] ?? [500, ''];
+    response.writeHead(status, head).end(status === 200 ? '{}' : JSON.stringify({ __type }));
+  };
+  const get = await clientOf(t, answer, { timeoutMs: 60_000, attempts: 3 });
+  await get();
+  assert.equal(asked, 3);
+  await assert.rejects(get, { name: 'ConditionalCheckFailedException' });
+  assert.equal(asked, 4);
+  await assert.rejects(get, { name: 'InternalServerError' });
+  assert.equal(asked, 7);
+});
+
+test('what is sent once is not sent again', async (t) => {
+  let asked = 0;
+  const get = await clientOf(
+    t,
+    (_, response) => {
+      asked++;
+      response.writeHead(500, head).end('{"__type":"InternalServerError"}');
+    },
+    { timeoutMs: 60_000 },
+  );
+  await assert.rejects(get);
+  assert.equal(asked, 1);
 });

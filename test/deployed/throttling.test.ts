@@ -19,10 +19,7 @@ async function rejection(t: TestContext, status: number, type: string): Promise<
       .end(JSON.stringify({ __type: type, message: 'made up' })),
   ).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
-  const client = createDynamoClient({
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    timeoutMs: 5000,
-  });
+  const client = createDynamoClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   t.onTestFinished(() => {
     client.destroy();
     server.closeAllConnections();

@@ -31,8 +31,8 @@ describe('DynamoDB', needsEmulator(), () => {
     emulator = await startMinistack();
     // The same key and time to live.
     await createBudgetTable(emulator.endpoint, tableName);
-    const client = createDynamoClient({ endpoint: emulator.endpoint, timeoutMs: 10_000 });
-    store = createDynamoLookupStore({ client, tableName });
+    const client = createDynamoClient(emulator.endpoint);
+    store = createDynamoLookupStore({ client, tableName, timeoutMs: 10_000 });
   });
   afterAll(() => emulator?.stop());
 

@@ -18,8 +18,8 @@ const memory = createMemoryLookupStore();
 lookupStoreContract('in memory', () => memory);
 
 test('an engine that is not there rejects', async () => {
-  const client = createDynamoClient({ endpoint: `http://127.0.0.1:${await closedPort()}`, timeoutMs: 100 });
-  const store = createDynamoLookupStore({ client, tableName: 'lookups' });
+  const client = createDynamoClient(`http://127.0.0.1:${await closedPort()}`);
+  const store = createDynamoLookupStore({ client, tableName: 'lookups', timeoutMs: 100 });
   await assert.rejects(store.claim({ id: 'id', hash: 'h', owner: 'o', now: 1, leaseUntil: 2, expiresAt: 3 }));
   await assert.rejects(store.answer('id', 'o', { detailType: '', details: [] }));
   await assert.rejects(store.published('id', 1));

@@ -13,6 +13,7 @@ import { quoteStoreContract } from './quote-store.contract.ts';
 
 describe('the DynamoDB engine', needsEmulator(), () => {
   const tableName = 'shared';
+  const timeoutMs = 10_000;
   let emulator: Ministack;
   let client: DynamoDBClient;
 
@@ -23,7 +24,7 @@ describe('the DynamoDB engine', needsEmulator(), () => {
       AWS_SECRET_ACCESS_KEY: 'test',
       AWS_REGION: emulator.region,
     });
-    client = createDynamoClient({ endpoint: emulator.endpoint, timeoutMs: 10_000 });
+    client = createDynamoClient(emulator.endpoint);
     await client.send(
       new CreateTableCommand({
         TableName: tableName,
@@ -50,10 +51,10 @@ describe('the DynamoDB engine', needsEmulator(), () => {
   const partition = () => `test-${count++}`;
 
   quoteStoreContract('quotes on DynamoDB', () =>
-    createDynamoQuoteStore({ client, tableName, partition: partition() }),
+    createDynamoQuoteStore({ client, tableName, timeoutMs, partition: partition() }),
   );
   test('starts are counted: one is few, and hundreds are many', async () => {
-    const store = createDynamoQuoteStore({ client, tableName, partition: partition() });
+    const store = createDynamoQuoteStore({ client, tableName, timeoutMs, partition: partition() });
     assert.ok((await store.countStart()) <= 1);
     const counts = await Promise.all(Array.from({ length: 400 }, () => store.countStart()));
     // A count is of its second, and on a busy machine they take several.
@@ -61,6 +62,6 @@ describe('the DynamoDB engine', needsEmulator(), () => {
     assert.ok(Math.max(...counts) <= 1600, `${Math.max(...counts)}`);
   });
   answerStoreContract('answers on DynamoDB', () =>
-    createDynamoAnswerStore({ client, tableName, partition: partition() }),
+    createDynamoAnswerStore({ client, tableName, timeoutMs, partition: partition() }),
   );
 });

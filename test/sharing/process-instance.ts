@@ -21,7 +21,8 @@ const [seed, clients, seconds, symbolCount] = ['SEED', 'CLIENTS', 'SECONDS', 'SY
 ) as [number, number, number, number];
 
 const shared = {
-  client: createDynamoClient({ endpoint: DYNAMODB, timeoutMs: 2000 }),
+  client: createDynamoClient(DYNAMODB),
+  timeoutMs: 2000,
   tableName: tables.cache,
   partition: 'p',
 };
@@ -31,7 +32,7 @@ const gateway = createGateway({
   secrets: { read: async () => SECRET },
   send: dated(createNodeSend()),
   budget: createBudget({
-    store: createDynamoBudgetStore({ tableName: tables.budget, endpoint: DYNAMODB }),
+    store: createDynamoBudgetStore({ client: shared.client, tableName: tables.budget }),
     limits: budgetLimits(),
     bucket: 'processes',
   }),
