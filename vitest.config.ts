@@ -19,7 +19,7 @@ const integration = [
   'test/**/main.test.ts',
   'test/bench/bench.test.ts',
   'test/client/types.test.ts',
-  'test/commands/{secret-set,stage}.test.ts',
+  'test/commands/{preflight,secret-set,stage}.test.ts',
   'test/deployed/deployed.test.ts',
   'test/docs/cost.test.ts',
   'test/local-run/**/*.test.ts',
@@ -61,6 +61,7 @@ export default defineConfig({
           name: 'unit',
           // Files share a process and what it has loaded: each puts back what it changes.
           isolate: false,
+          setupFiles: ['./test/support/inner-loop.ts'],
           include: ['test/**/*.test.ts'],
           exclude: [...exclude, ...integration, ...long, ...emulator, ...runtimes],
         },

@@ -19,7 +19,13 @@ const expected: Readonly<Record<keyof typeof benches, readonly string[]>> = {
   signer: ['GET, 4 parameters, signer', 'POST 300 B, signer', 'POST 16 KiB, WebCrypto alone'],
   gateway: ['direct', 'through'],
   'cached-read': ['straight through', 'stores in memory'],
-  'start-up': ['empty', 'empty with the AWS client', 'without operations', ...functions],
+  'start-up': [
+    'empty',
+    'empty with the AWS client',
+    'empty with the clients of lookups',
+    'without operations',
+    ...functions,
+  ],
 };
 
 for (const [name, { run }] of Object.entries(benches))

@@ -23,6 +23,9 @@ const runtimeClient = fromHere('../lambda/node_modules/aws-lambda-ric/index.mjs'
 const deployedNode = fromHere('../runtimes/node_modules/node24/bin/node');
 
 const lookups = 'quote-lookup';
+const emptyWithClient = 'empty with the AWS client';
+/** Its function sends to SQS and EventBridge, too. */
+const emptyWithLookupClients = 'empty with the clients of lookups';
 /** Groups whose functions have a cache, as the stack gives them one. */
 const sharing = new Set<string>(operations.flatMap(({ group, freshness }) => (freshness ? [group] : [])));
 
@@ -90,14 +93,15 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
 }
 
 async function bundleAll(directory: string): Promise<readonly Candidate[]> {
-  const [empty, withClient, withoutOperations, functions] = await Promise.all([
+  const [empty, withClient, withClients, withoutOperations, functions] = await Promise.all([
     bundleFile(fromHere('../lambda/empty.ts'), join(directory, 'empty')),
-    bundleFile(fromHere('../lambda/empty-with-client.ts'), join(directory, 'empty with the AWS client')),
+    bundleFile(fromHere('../lambda/empty-with-client.ts'), join(directory, emptyWithClient)),
+    bundleFile(fromHere('../lambda/empty-with-lookup-clients.ts'), join(directory, emptyWithLookupClients)),
     bundleFile(fromHere('../lambda/without-operations.ts'), join(directory, 'without operations')),
     bundleFunctions(directory),
   ]);
   const sorted = [...functions].sort((a, b) => a.group.localeCompare(b.group));
-  return [empty, withClient, withoutOperations, ...sorted].map(({ group, file, bytes }) => ({
+  return [empty, withClient, withClients, withoutOperations, ...sorted].map(({ group, file, bytes }) => ({
     name: group,
     first: group === lookups ? emptyBatch : unknownRoute,
     variables: group === lookups || sharing.has(group) ? { CACHE_TABLE: 'bench' } : {},
@@ -169,14 +173,15 @@ const emptyBatch: FirstEvent = {
 };
 
 async function print(candidates: readonly Candidate[], version: string, rounds: number): Promise<void> {
-  const base = median(candidates[1]?.times ?? []);
+  const timeOf = (name: string) => median(candidates.find((other) => other.name === name)?.times ?? []);
   console.log(`Start-up: process to first event, Lambda's runtime client, Node ${version}, ${rounds} rounds`);
-  for (const [index, { name, file, bytes, times }] of candidates.entries()) {
+  for (const { name, file, bytes, times } of candidates) {
     const packed = gzipSync(await readFile(file), { level: 9 }).length;
     const time = median(times);
-    const ratio = index < 2 ? '' : `   ${(time / base).toFixed(2)} × (aim ≤ ${aim})`;
+    const base = timeOf(name === lookups ? emptyWithLookupClients : emptyWithClient);
+    const ratio = name.startsWith('empty') ? '' : `   ${(time / base).toFixed(2)} × (aim ≤ ${aim})`;
     const size = `${kilobytes(bytes)} kB, ${kilobytes(packed)} kB gzip`;
-    console.log(`  ${name.padEnd(26)} ${size.padEnd(26)} ${time.toFixed(1).padStart(6)} ms${ratio}`);
+    console.log(`  ${name.padEnd(33)} ${size.padEnd(26)} ${time.toFixed(1).padStart(6)} ms${ratio}`);
   }
 }
 
