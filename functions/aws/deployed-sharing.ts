@@ -4,6 +4,7 @@ import { textHash } from '../../lib/gateway/quotes/hash.ts';
 import type { SharingOptions } from '../../lib/gateway/sharing/index.ts';
 import { createDynamoAnswerStore } from './dynamo-answer-store.ts';
 import type { DynamoSender } from './dynamo-client.ts';
+import { createDynamoDirectoryStore } from './dynamo-directory-store.ts';
 import { createDynamoQuoteStore } from './dynamo-quote-store.ts';
 import type { CacheSettings } from './environment.ts';
 
@@ -18,5 +19,10 @@ export function createDeployedSharing(
     tableName,
     partition: textHash(upstreamBaseUrl).toString(36),
   };
-  return { quotes: createDynamoQuoteStore(store), answers: createDynamoAnswerStore(store), figures };
+  return {
+    quotes: createDynamoQuoteStore(store),
+    answers: createDynamoAnswerStore(store),
+    directory: createDynamoDirectoryStore(store),
+    figures,
+  };
 }

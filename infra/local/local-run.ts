@@ -16,6 +16,7 @@ import {
   createBudget,
   createMemoryAnswerStore,
   createMemoryBudgetStore,
+  createMemoryDirectoryStore,
   createMemoryQuoteStore,
   type RequestReport,
   refusalResponse,
@@ -127,7 +128,11 @@ function localRoutes(
     bucket: 'local',
   });
   // One for all groups, as deployed.
-  const sharing = { quotes: createMemoryQuoteStore(), answers: createMemoryAnswerStore() };
+  const sharing = {
+    quotes: createMemoryQuoteStore(),
+    answers: createMemoryAnswerStore(),
+    directory: createMemoryDirectoryStore(),
+  };
   return openGroups.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({

@@ -29,7 +29,12 @@ export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export * from './lookups/index.ts';
-export { createMemoryQuoteStore, type QuoteStore } from './quotes/index.ts';
+export {
+  createMemoryDirectoryStore,
+  createMemoryQuoteStore,
+  type DirectoryStore,
+  type QuoteStore,
+} from './quotes/index.ts';
 export {
   type Fault,
   type Refusal,

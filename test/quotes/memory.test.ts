@@ -43,7 +43,7 @@ test('junk, refused or left out, drives out no quote and no proof', () => {
       .inUse(now())
       .map(({ symbol }) => symbol),
   );
-  for (const symbol of used) assert.ok(symbols.isProven(symbol) && lines.has(symbol), symbol);
+  for (const symbol of used) assert.ok(symbols.exists(symbol) && lines.has(symbol), symbol);
   assert.ok(symbols.pending(now()).length <= figures.mostUnknown);
   const unknown = Array.from({ length: 200 }, (_, round) => names(`0L${round}-`, 5)).flat();
   const kept = unknown.filter((symbol) => board.unknown('US_STOCK', symbol, now()));
@@ -61,6 +61,6 @@ test('of more quotes than are kept, those stay that are asked for and refreshed'
     sheet.inUse(now());
   }
   for (const symbol of used)
-    assert.ok(sheet.lines.has(symbol) && board.symbols('US_STOCK').isProven(symbol), symbol);
+    assert.ok(sheet.lines.has(symbol) && board.symbols('US_STOCK').exists(symbol), symbol);
   assert.ok(sheet.lines.size <= figures.mostLines, `${sheet.lines.size}`);
 });

@@ -1,5 +1,6 @@
 /** What an instance knows: the quotes, which symbols exist, and how the upstream and the callers do. */
 
+import type { SymbolDirectory } from './directory.ts';
 import { type Figures, minuteMs } from './figures.ts';
 import { createJunk, type Junk } from './junk.ts';
 import type { TurnPriority } from './ports.ts';
@@ -36,6 +37,7 @@ export class Board {
   readonly sheets = new Map<string, Sheet>();
   readonly junk: Junk;
   readonly #figures: Figures;
+  readonly #directory: Pick<SymbolDirectory, 'lists' | 'saw'> | undefined;
   readonly #categories = new Map<string, Symbols>();
   readonly #denials = new Map<string, { readonly says: UpstreamSays; readonly until: number }>();
   readonly #rests = new Map<string, number>();
@@ -49,8 +51,10 @@ export class Board {
   readonly #permissionsFrom = new Map<`${TurnKind} ${TurnPriority}`, number>();
   #lastOutcome = { at: 0, failures: 0, downUntil: 0 };
 
-  constructor(figures: Figures) {
+  /** @param directory default none: then every symbol is tested */
+  constructor(figures: Figures, directory?: Pick<SymbolDirectory, 'lists' | 'saw'>) {
     this.#figures = figures;
+    this.#directory = directory;
     this.junk = createJunk(figures);
   }
 
@@ -65,8 +69,7 @@ export class Board {
   symbols(category: string): Symbols {
     const known = this.#categories.get(category);
     if (known) return known;
-    const { mostLines, mostUnknown, unknownMs } = this.#figures;
-    const symbols = createSymbols(mostLines, mostUnknown, unknownMs);
+    const symbols = createSymbols(this.#figures, (symbol) => this.#directory?.lists(symbol, category));
     this.#categories.set(category, symbols);
     return symbols;
   }
@@ -81,10 +84,13 @@ export class Board {
     const { outcome } = entry;
     const sheet = this.sheet(entry.view);
     const known = this.symbolsOf(entry.view);
-    // Failures of symbols that are served are not charged to the caller's quota.
-    const isDoubt = entry.symbols.some((symbol) => known.isProven(symbol));
+    // Failures of symbols that exist are not charged to the caller's quota.
+    const isDoubt = entry.symbols.some((symbol) => known.exists(symbol));
     if (outcome.kind === 'answer')
-      for (const [symbol, record] of outcome.records) sheet.put(symbol, record, entry.sentAt);
+      for (const [symbol, record] of outcome.records) {
+        sheet.put(symbol, record, entry.sentAt);
+        this.#directory?.saw(symbol, sheet.view.category);
+      }
     if (this.#isEmptied(entry, now)) this.#rests.set(entry.view, entry.sentAt + restMs);
     else this.#learnSymbols(entry, now);
     for (const [place, symbol, until] of entry.unknown ?? []) {
@@ -132,14 +138,13 @@ export class Board {
       const groups = new Map<string, Fetched & { readonly records: Map<string, Uint8Array> }>();
       for (const { symbol, record, sentAt, demand: times, askedAt } of sheet.inUse(now)) {
         if (now - sentAt > hardBoundMs) continue;
-        const isDoubtful = !symbols.isProven(symbol, view);
+        const isDoubtful = !symbols.isGood(symbol, view);
         const key = `${sentAt}${isDoubtful ? ' doubtful' : ''}`;
         const group = groups.get(key) ?? {
           view,
           sentAt,
           records: new Map<string, Uint8Array>(),
           ...(isDoubtful && { isDoubtful }),
-          ...(symbols.isNamed && { namesUnknown: true as const }),
         };
         group.records.set(symbol, record);
         groups.set(key, group);
@@ -168,7 +173,7 @@ export class Board {
 
   load(checkpoint: Checkpoint, now: number): void {
     const { at: madeAt, fetched, demand, unknown, past, failedTests, pause, denials = [] } = checkpoint;
-    for (const { view, sentAt, records: all, namesUnknown, isDoubtful } of fetched) {
+    for (const { view, sentAt, records: all, isDoubtful } of fetched) {
       const sheet = this.sheet(view);
       const known = this.symbolsOf(view);
       // What this instance heard of a symbol after its record was made goes before the record.
@@ -179,7 +184,7 @@ export class Board {
       const outcome = { kind: 'answer', records, unknown: [] } as const;
       const symbols = [...records.keys()];
       const entry = { turn: 0, kind: 'refresh', view, sentAt, symbols, outcome, asked: [] } as const;
-      this.#learnSymbols({ ...entry, ...(namesUnknown && { namesUnknown }) }, now);
+      this.#learnSymbols(entry, now);
     }
     for (const [view, symbol, times, askedAt] of demand) this.sheet(view).expect(symbol, times, askedAt);
     for (const [view, symbol, until] of unknown)
@@ -217,7 +222,7 @@ export class Board {
     if (symbols.length < 2 && !wasEmptied) return false;
     const sheet = this.sheet(view);
     const known = this.symbolsOf(view);
-    return symbols.some((symbol) => known.isProven(symbol, view) && this.#isServed(sheet, symbol, now));
+    return symbols.some((symbol) => known.isGood(symbol, view) && this.#isServed(sheet, symbol, now));
   }
 
   #isServed({ lines }: Sheet, symbol: string, now: number): boolean {
@@ -236,7 +241,7 @@ export class Board {
     };
     for (const symbol of symbols.learn(entry, now, served)) {
       own.drop(symbol);
-      if (!symbols.isProven(symbol)) for (const other of others) other.drop(symbol);
+      if (!symbols.exists(symbol)) for (const other of others) other.drop(symbol);
     }
   }
 
@@ -248,6 +253,11 @@ export class Board {
       this.#lastOutcome = { at: sentAt, failures: this.#lastOutcome.failures + 1, downUntil };
   }
 
+  /** Whether the directory says that it does not exist, and no record says otherwise. */
+  isUnlisted(view: string, symbol: string): boolean {
+    return this.symbolsOf(view).isUnlisted(symbol);
+  }
+
   unknown(view: string, symbol: string, now: number): Unknown | undefined {
     return this.symbolsOf(view).unknown(symbol, view, now);
   }
@@ -255,7 +265,7 @@ export class Board {
   /** A client asked here for a symbol that is unknown. */
   countUnknown(viewId: string, symbol: string, now: number): void {
     // Everybody sees by himself that a text is too long, and it may be very long.
-    if (symbol.length > longestSymbol) return;
+    if (symbol.length > longestSymbol || this.isUnlisted(viewId, symbol)) return;
     const view = this.unknown(viewId, symbol, now)?.view ?? viewId;
     const key = `${view}/${symbol}`;
     if (this.#askedUnknown.has(key) || this.#askedUnknown.size >= this.#figures.mostUnknown) return;

@@ -16,6 +16,8 @@ export interface Plan {
   readonly symbols: readonly string[];
   readonly sibling?: readonly string[];
   readonly caller?: string;
+  /** It asks for a symbol that the directory does not list. */
+  readonly isProbe?: true;
   /** How many symbols that are waited for stay for a later turn of this kind. */
   readonly left?: number;
 }
@@ -84,17 +86,16 @@ export function planTest(situation: Situation): Plan | undefined {
   const marksByView = marksInFlight(situation.flights);
   const calls = new Map<string, Call>();
   const isInFlight = (view: string, symbol: string) =>
-    (board.symbolsOf(view).isProven(symbol)
-      ? marksByView.get(view)
-      : marks.get(categoryOf(board, view))
-    )?.has(markOf(symbol)) ?? false;
-  const put = (call: Omit<Call, 'waiting' | 'kind' | 'isServed'>, waiting: number) => {
-    const key = `${call.caller}/${call.view}/${call.sibling ? call.symbols[0] : ''}`;
+    (board.symbolsOf(view).exists(symbol) ? marksByView.get(view) : marks.get(categoryOf(board, view)))?.has(
+      markOf(symbol),
+    ) ?? false;
+  const put = (call: Omit<Call, 'waiting' | 'kind' | 'isServed'>, waiting: number, request = '') => {
+    const key = `${call.caller}/${call.view}/${call.sibling ? call.symbols[0] : `/${request}`}`;
     const known = calls.get(key);
     if (known) known.waiting += waiting;
     else {
-      const symbols = board.symbolsOf(call.view);
-      const isServed = call.symbols.some((symbol) => symbols.isProven(symbol));
+      const { lines } = board.sheet(call.view);
+      const isServed = call.symbols.some((symbol) => lines.has(symbol));
       calls.set(key, { kind: 'test', ...call, waiting, isServed });
     }
     return calls.get(key)!;
@@ -103,17 +104,20 @@ export function planTest(situation: Situation): Plan | undefined {
     for (const { symbols, sibling, view, caller } of board.symbols(category).pending(now))
       if (!board.isResting(view, now) && !symbols.some((symbol) => isInFlight(view, symbol)))
         put({ view, caller, sibling, symbols: [...symbols] }, symbols.length);
-  for (const { view, symbol, caller } of situation.wants) {
+  for (const { view, symbol, caller, request } of situation.wants) {
     const symbols = board.symbolsOf(view);
-    if (symbols.isProven(symbol, view) || symbols.unknown(symbol, view, now)) continue;
+    if (symbols.isGood(symbol, view) || symbols.unknown(symbol, view, now)) continue;
     if (symbols.isPutOff(symbol, view, now)) continue;
     if (isInFlight(view, symbol)) continue;
     const group = symbols.groupOf(symbol, view, now);
-    if (group) put({ view, caller, sibling: group.sibling, symbols: [...group.symbols] }, 1);
+    const probe = symbols.isUnlisted(symbol) && { isProbe: true as const };
+    if (group) put({ view, caller, sibling: group.sibling, symbols: [...group.symbols], ...probe }, 1);
     else {
-      const call = put({ view, caller, symbols: [] }, 1);
-      const most = Math.min(symbols.perTest, symbols.isNamed ? figures.mostSymbols : figures.mostTested);
-      if (call.symbols.length < most && !call.symbols.includes(symbol)) call.symbols.push(symbol);
+      // Among the symbols of a request that fails, those of another would have to wait.
+      const apart = board.junk.isSuspect(caller, now) ? request : undefined;
+      const call = put({ view, caller, symbols: [] }, 1, apart);
+      if (call.symbols.length < figures.mostTested && !call.symbols.includes(symbol))
+        call.symbols.push(symbol);
     }
   }
   const fewest = new Map<string, number>();
@@ -122,12 +126,16 @@ export function planTest(situation: Situation): Plan | undefined {
       const planned = situation.planned?.filter((one) => one === caller).length ?? 0;
       fewest.set(caller, board.turns('test', now, caller) + planned);
     }
+  // Of one whose symbols fail, what is new comes before what failed, and little before much.
+  const rank = ({ caller, sibling, symbols }: Call) =>
+    board.junk.isSuspect(caller, now) ? symbols.length + (sibling ? figures.mostSymbols : 0) : 0;
   const [best] = [...calls.values()]
     .filter(({ caller }) => !board.junk.isSpent(caller, now))
     .sort(
       (a, b) =>
         Number(a.isServed) - Number(b.isServed) ||
         fewest.get(a.caller)! - fewest.get(b.caller)! ||
+        rank(a) - rank(b) ||
         b.waiting - a.waiting,
     );
   if (!best) return undefined;
@@ -164,7 +172,7 @@ function provenWants({ board, flights, wants, now }: Situation): Map<string, str
   const marks = marksInFlight(flights);
   const byView = new Map<string, Set<string>>();
   for (const { view, symbol } of wants) {
-    if (!board.symbolsOf(view).isProven(symbol, view)) continue;
+    if (!board.symbolsOf(view).isGood(symbol, view)) continue;
     if (board.isResting(view, now)) continue;
     if (marks.get(view)?.has(markOf(symbol))) continue;
     byView.set(view, (byView.get(view) ?? new Set()).add(symbol));
@@ -185,7 +193,7 @@ function scored(sheet: Sheet, { board, figures, flights, now }: Situation) {
     if (inFlight?.has(line.mark)) continue;
     const score = (now - line.sentAt) * Math.max(line.demand, least) ** demandExponent;
     const one = { symbol: line.symbol, score };
-    if (symbols.isProven(line.symbol, sheet.view.id)) {
+    if (symbols.isGood(line.symbol, sheet.view.id)) {
       alone.push(one);
       continue;
     }

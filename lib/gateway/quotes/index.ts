@@ -1,6 +1,13 @@
 /** Quotes that all instances share, and their ports. */
 
 export { knownMembers, type QuoteResponse, quoteResponse, quoteWishes } from './answer.ts';
+export { createDirectory, type ListingPage, type Listings, type SymbolDirectory } from './directory.ts';
+export {
+  createMemoryDirectoryStore,
+  type Directory,
+  type DirectoryDraft,
+  type DirectoryStore,
+} from './directory-store.ts';
 export { defaultFigures, type Figures } from './figures.ts';
 export { createMemoryQuoteStore } from './memory-store.ts';
 export type {

@@ -16,6 +16,8 @@ export interface Junk {
   hear(told: NonNullable<Entry['failedTests']>, at: number): void;
   /** Whether a caller may have no more symbols tested for now. */
   isSpent(caller: string, now: number): boolean;
+  /** Whether so many failed that one request of the caller's should not pay for another. */
+  isSuspect(caller: string, now: number): boolean;
   /** The accounts that an entry tells of. */
   tell(now: number): NonNullable<Entry['failedTests']>;
 }
@@ -25,6 +27,9 @@ const failedPerProved = 0.25;
 /** How much may be saved up that way, as a part of what an account may stand at. */
 const mostMerit = 1 / 4;
 const mostTold = 20;
+const suspectPart = 1 / 3;
+/** Where a directory says which symbols exist, few probes are needed: seven at once, and three a minute. */
+const probeCost = 4;
 
 type JunkFigures = Pick<Figures, 'failuresPerCaller' | 'forgivenPerMinute'>;
 
@@ -43,7 +48,8 @@ export function createJunk({ failuresPerCaller, forgivenPerMinute }: JunkFigures
   }
 
   function set(caller: string, level: number, at: number): void {
-    accounts.set(caller, { level: Math.max(-mostMerit * failuresPerCaller, level), at });
+    const bounded = Math.min(failuresPerCaller, Math.max(-mostMerit * failuresPerCaller, level));
+    accounts.set(caller, { level: bounded, at });
   }
 
   function hear(told: NonNullable<Entry['failedTests']>, at: number): void {
@@ -53,16 +59,22 @@ export function createJunk({ failuresPerCaller, forgivenPerMinute }: JunkFigures
 
   return {
     hear,
-    learn({ kind, caller, outcome, sentAt, failedTests = [] }, isOfNobody = false) {
+    learn({ kind, caller, outcome, sentAt, isProbe, failedTests = [] }, isOfNobody = false) {
       hear(failedTests, sentAt);
       if (kind !== 'test' || caller === undefined || isOfNobody) return;
       const isAnswer = outcome.kind === 'answer';
-      const failed = outcome.kind === 'rejected' || (isAnswer && outcome.unknown.length > 0) ? 1 : 0;
+      const failed =
+        outcome.kind === 'rejected' || (isAnswer && outcome.unknown.length > 0)
+          ? isProbe
+            ? probeCost
+            : 1
+          : 0;
       const proved = isAnswer ? outcome.records.size : 0;
       const at = Math.max(sentAt, accounts.get(caller)?.at ?? 0);
       set(caller, levelOf(caller, at) + failed - proved * failedPerProved, at);
     },
     isSpent: (caller, now) => levelOf(caller, now) > failuresPerCaller - 1,
+    isSuspect: (caller, now) => levelOf(caller, now) > failuresPerCaller * suspectPart,
     tell(now) {
       const levels: (readonly [caller: string, level: number])[] = [];
       for (const caller of accounts.keys()) {

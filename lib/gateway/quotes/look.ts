@@ -20,10 +20,15 @@ interface Ground {
   readonly now: number;
 }
 
+interface Looker extends Ground {
+  /** Whether the upstream may be asked for a symbol that the directory does not list. */
+  readonly mayProbe: boolean;
+}
+
 export function look(
   { view, symbols, ...call }: QuoteCall,
   arrived: number,
-  { board, figures, now }: Ground,
+  { board, figures, now, mayProbe }: Looker,
 ): Looked {
   const sheet = board.sheet(view.id);
   const limit = ageLimit(call, figures);
@@ -39,6 +44,7 @@ export function look(
     else if (line && now - line.sentAt <= figures.hardBoundMs) looked.older.push(line);
     else if (symbol.length > longestSymbol || board.unknown(view.id, symbol, now))
       looked.unknown.push(symbol);
+    else if (!mayProbe && board.isUnlisted(view.id, symbol)) looked.unknown.push(symbol);
     else looked.missing.push(symbol);
   }
   return looked;

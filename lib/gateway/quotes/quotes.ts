@@ -7,19 +7,22 @@
 import { Board } from './board.ts';
 import type { Quotes } from './calls.ts';
 import { createContention } from './contention.ts';
+import { createDirectory, type DirectoryPorts } from './directory.ts';
 import { defaultFigures, type Figures, minuteMs } from './figures.ts';
-import { textHash } from './hash.ts';
 import { createJournal } from './journal.ts';
 import { type Looked, look, outcomeOf } from './look.ts';
 import type { AskUpstream, Permissions, Runtime, TurnPriority } from './ports.ts';
 import { markOf } from './sheet.ts';
 import { missMs, type QuoteStore, type TurnKind, type Want, wantKey } from './store.ts';
 import { createTurns, type Taker } from './turns.ts';
+import type { View } from './view.ts';
 
 export interface QuotesOptions extends Partial<Runtime> {
   readonly store: QuoteStore;
   readonly permissions: Permissions;
   readonly upstream: AskUpstream;
+  /** Where it is said which symbols exist. Default: nowhere, and every symbol is tested. */
+  readonly directory?: Omit<DirectoryPorts, 'clock'>;
   readonly figures?: Partial<Figures>;
 }
 
@@ -37,6 +40,8 @@ const longestNapMs = 250;
 const helpAfterMs = 60;
 /** How much longer than its wait a request's own call may take. */
 const lastCallMs = 900;
+/** How long a request waits for its turn to probe a symbol; if it takes longer, the directory's word counts. */
+const probeWaitMs = 1000;
 /** What a request that got nothing is told to wait, at least. */
 const minRetryMs = 1000;
 const anybody = '';
@@ -63,9 +68,10 @@ export function createQuotes(options: QuotesOptions): Quotes {
   };
   const { clock, sleep, random } = runtime;
   const { store } = options;
-  const board = new Board(figures);
+  const directory = options.directory && createDirectory({ ...options.directory, clock });
+  const board = new Board(figures, directory);
   const journal = createJournal(store, runtime, figures, board);
-  const turns = createTurns({ ...options, runtime }, journal, board, figures);
+  const turns = createTurns({ ...options, runtime, directory }, journal, board, figures);
   const contention = createContention(random);
   let refreshing = false;
   /** When this instance last told others that it misses something, by `wantKey`. */
@@ -105,11 +111,19 @@ export function createQuotes(options: QuotesOptions): Quotes {
   }
 
   /** Whether it makes sense to wait for what was not found. */
-  function isWorthWaiting({ older, missing }: Looked, caller: string, isWish: boolean): boolean {
-    if (missing.length > 0) return !board.isDown(clock()) && !board.junk.isSpent(caller, clock());
+  function isWorthWaiting(
+    { older, missing }: Looked,
+    { caller, view, isWish }: { readonly caller: string; readonly view: View; readonly isWish: boolean },
+  ): boolean {
+    if (missing.length > 0) return !board.isDown(clock()) && !isRefused(missing, view, caller);
     if (older.length === 0 || board.failures > 0 || journal.isAway(clock())) return false;
     return !isWish || board.turns('wanted', clock(), caller) < figures.turnsPerCaller;
   }
+
+  /** Whether all that is missing has to be tested, and so much of the caller's failed that nobody does. */
+  const isRefused = (missing: readonly string[], view: View, caller: string) =>
+    board.junk.isSpent(caller, clock()) &&
+    !missing.some((symbol) => board.symbolsOf(view.id).isGood(symbol, view.id));
 
   /** Whether nobody asks the upstream before then: there is no permission, or it wants to be left alone. */
   const isInVain = (priority: TurnPriority, end: number) =>
@@ -136,8 +150,8 @@ export function createQuotes(options: QuotesOptions): Quotes {
     // An upstream that may be down is asked by one at a time.
     if (open.length === 0 || (board.isDoubtful && flights.length > 0))
       return isCrowded ? 'left' : nap(napMs * (0.5 + random()), seeker);
-    const isProven = ({ view, symbol }: Want) => board.symbolsOf(view).isProven(symbol, view);
-    const kind = open.some(isProven) ? 'wanted' : 'test';
+    const isGood = ({ view, symbol }: Want) => board.symbolsOf(view).isGood(symbol, view);
+    const kind = open.some(isGood) ? 'wanted' : 'test';
     // What is only older than wished for is there for the others.
     const untold = open
       .filter(({ view, symbol }) => !board.sheet(view).lines.has(symbol))
@@ -185,7 +199,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     async ask(call) {
       const arrived = clock();
       const { view, symbols, deadline = Number.POSITIVE_INFINITY } = call;
-      const caller = (textHash(call.caller) & 0x7fff).toString(36);
+      const { caller } = call;
       const sheet = board.sheet(view.id);
       for (const symbol of symbols) {
         const line = sheet.lines.get(symbol);
@@ -194,15 +208,28 @@ export function createQuotes(options: QuotesOptions): Quotes {
       const byEvents = call.priority === 'events';
       await keepUp({ deadline, byEvents }, call.onlyIfCached);
       const known = board.symbols(view.category);
-      let looked = look(call, arrived, { board, figures, now: clock() });
       const isWish = call.maxAgeMs !== undefined;
+      const priority = byEvents ? 'events' : 'interactive';
+      const lookAgain = (mayProbe: boolean) =>
+        look(call, arrived, { board, figures, now: clock(), mayProbe });
+      /** Of what the directory does not list, each caller has a few probes: it may be new. */
+      const mayProbe = () =>
+        !call.onlyIfCached &&
+        !board.junk.isSpent(caller, clock()) &&
+        dueAt('test', priority) <= clock() + probeWaitMs;
+      let looked = lookAgain(mayProbe());
+      if (directory && looked.missing.some((symbol) => !known.isGood(symbol, view.id))) {
+        await directory.load();
+        looked = lookAgain(mayProbe());
+      }
       /** What there was before it waited, if it does. */
       let before: number | undefined;
       let own = false;
       let step: Step | undefined;
       let napMs = firstNapMs;
       const waits = { isCounted: false };
-      while (!call.onlyIfCached && isWorthWaiting(looked, caller, isWish)) {
+      const request = Math.floor(random() * 2 ** 32).toString(36);
+      while (!call.onlyIfCached && isWorthWaiting(looked, { caller, view, isWish })) {
         const waitMs = journal.isAway(clock())
           ? aloneWaitMs
           : looked.missing.length > 0 && !board.isDoubtful
@@ -210,12 +237,12 @@ export function createQuotes(options: QuotesOptions): Quotes {
             : softWaitMs;
         const end = Math.min(arrived + waitMs, deadline);
         const denied = board.denial(view.id, clock());
-        if (clock() >= end || denied || isInVain(byEvents ? 'events' : 'interactive', end)) break;
+        if (clock() >= end || denied || isInVain(priority, end)) break;
         before ??= newsOf(looked);
         const sought = [...looked.missing, ...looked.older.map(({ symbol }) => symbol)];
         // Whose wish it is matters only for symbols that have to be tested, and for what is wanted anew.
         const wants = sought.map((symbol) => ({
-          caller: isWish || !known.isProven(symbol, view.id) ? caller : anybody,
+          ...(isWish || !known.isGood(symbol, view.id) ? { caller, request } : { caller: anybody }),
           view: view.id,
           symbol,
           ...(byEvents && { byEvents }),
@@ -226,18 +253,20 @@ export function createQuotes(options: QuotesOptions): Quotes {
         if (step === 'left') break;
         own ||= step === 'asked';
         napMs = step === 'asked' ? firstNapMs : Math.min(longestNapMs, napMs * 1.3);
-        looked = look(call, arrived, { board, figures, now: clock() });
+        looked = lookAgain(mayProbe());
       }
-      for (const symbol of looked.unknown) board.countUnknown(view.id, symbol, clock());
       // Whoever waited in vain has what memory held all the time.
       const hasNews = before !== undefined && newsOf(looked) !== before;
+      // What was not probed by now counts as the directory has it.
+      if (looked.missing.length > 0) looked = lookAgain(false);
+      for (const symbol of looked.unknown) board.countUnknown(view.id, symbol, clock());
       const from = hasNews ? (own ? 'own-turn' : 'other-turn') : 'memory';
       const now = clock();
       return outcomeOf(call, looked, from, {
         board,
         figures,
         now,
-        isSpent: board.junk.isSpent(caller, now),
+        isSpent: isRefused(looked.missing, view, caller),
         testDueAt: dueAt('test', call.priority ?? 'interactive'),
         // Those that are told to come again do not all come at once.
         retryAfterMs: minRetryMs * (journal.isCrowded(now) ? 1 + Math.floor(2 * random()) : 1),

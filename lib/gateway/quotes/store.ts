@@ -92,8 +92,8 @@ export interface Entry {
   readonly caller?: string;
   /** With which the turn asked for its permission; absent when interactive. */
   readonly priority?: Exclude<TurnPriority, 'interactive'>;
-  /** The writer has seen that the upstream's words name what is unknown. */
-  readonly namesUnknown?: true;
+  /** It asked for a symbol that the directory does not list. */
+  readonly isProbe?: true;
   /** Which callers' tests failed lately, and how many of them are not forgiven yet. */
   readonly failedTests?: readonly (readonly [caller: string, level: number])[];
   /** A short name of the instance that wrote it. */
@@ -128,7 +128,7 @@ export interface UpstreamPause {
 }
 
 /** Records of one view that are of the same moment. */
-export interface Fetched extends Pick<Entry, 'view' | 'sentAt' | 'namesUnknown'> {
+export interface Fetched extends Pick<Entry, 'view' | 'sentAt'> {
   readonly records: ReadonlyMap<string, Uint8Array>;
   /** The upstream refused a call for them since: they are tested before they go along with others. */
   readonly isDoubtful?: true;
@@ -184,23 +184,29 @@ export const longestSymbol = 32;
 
 export interface Want {
   readonly caller: string;
+  /** Tells the requests of one caller apart. */
+  readonly request?: string;
   readonly view: string;
   readonly symbol: string;
   /** Wanted by somebody whom events drive; clients come first. */
   readonly byEvents?: true;
 }
 
+/** Neither stands in what names a caller. */
 const eventsMark = '~';
+const requestMark = '.';
 
-export const wantKey = ({ caller, view, symbol, byEvents }: Want): string =>
-  `${byEvents ? eventsMark : ''}${caller}/${view}/${symbol}`;
+export const wantKey = ({ caller, request, view, symbol, byEvents }: Want): string =>
+  `${byEvents ? eventsMark : ''}${caller}${request ? `${requestMark}${request}` : ''}/${view}/${symbol}`;
 
 /** The symbol comes last, so that whatever stands in it changes nothing else. */
 export function readWant(key: string): Want {
   const [first = '', view = '', ...symbol] = key.split('/');
   const byEvents = first.startsWith(eventsMark);
+  const [caller = '', request] = (byEvents ? first.slice(eventsMark.length) : first).split(requestMark);
   return {
-    caller: byEvents ? first.slice(eventsMark.length) : first,
+    caller,
+    ...(request && { request }),
     view,
     symbol: symbol.join('/'),
     ...(byEvents && { byEvents }),

@@ -1,16 +1,15 @@
 /**
- * Which symbols of a category exist. A symbol is proven once the upstream gave a record of it; until then it
- * is asked for only among others that are unproven, because one that the upstream does not know may fail the
- * whole call. A call that failed is halved: if one half is good, a bad one is in the other, without asking.
- * In the end a symbol is unknown only when it was refused alone, or when the upstream's words name it and
- * their words have proved right before. One that was proven is doubted only in the view where it failed, and is
- * unknown only when it fails there alone; one that is served there, when it fails alone twice, and not in the
- * same bad moment of the upstream's.
+ * Which symbols of a category may go along with others in a call. One that the upstream does not know may fail the
+ * whole call, so that a symbol goes along once the directory lists it or the upstream gave a record of it. Until
+ * then it is tested among others of which neither is known. A call that failed is halved: if one half is good, a bad
+ * one is in the other, without asking. In the end a symbol is unknown only when it was refused alone. One that
+ * exists is doubted only in the view where it failed, and is unknown only when it fails there alone; one that is
+ * served there, when it fails alone twice, and not in the same bad moment of the upstream's.
  */
 
+import type { Figures } from './figures.ts';
 import type { Entry, UpstreamSays } from './store.ts';
 import { plainId } from './view.ts';
-import { namedBy, noWords, withoutMessage } from './words.ts';
 
 /** Symbols of a call that was refused. They are tested together, and not with others. */
 export interface Group {
@@ -44,15 +43,12 @@ export interface Served {
 }
 
 export interface Symbols {
-  /** Whether the upstream's words have named what is unknown so far, so that a refusal costs one call. */
-  readonly isNamed: boolean;
-  /**
-   * How many new symbols go into one test: fewer, the more tests fail. Where the words name one of many that are
-   * bad, each takes a call of its own; but calls of a few can be under way at the same time.
-   */
-  readonly perTest: number;
-  /** Whether it exists in some view; with a view, whether it may go along with others there. */
-  isProven(symbol: string, view?: string): boolean;
+  /** Whether it may go along with others in the view. */
+  isGood(symbol: string, view: string): boolean;
+  /** Whether the directory lists it, or the upstream gave a record of it in some view. */
+  exists(symbol: string): boolean;
+  /** Whether the directory says that it does not exist, and no record says otherwise. */
+  isUnlisted(symbol: string): boolean;
   unknown(symbol: string, view: string, now: number): Unknown | undefined;
   /** What has to be tested with the symbol; undefined when it may go with any other unproven one. */
   groupOf(symbol: string, view: string, now: number): Pick<Group, 'symbols' | 'sibling'> | undefined;
@@ -79,20 +75,23 @@ export interface Symbols {
   ): readonly (readonly [view: string, symbol: string, until: number])[];
 }
 
-export function createSymbols(mostProven: number, mostUnknown: number, unknownMs: number): Symbols {
+/** @param lists whether the directory lists a symbol; undefined while it says nothing */
+export function createSymbols(
+  { mostLines: mostProven, mostUnknown, unknownMs }: Pick<Figures, 'mostLines' | 'mostUnknown' | 'unknownMs'>,
+  lists: (symbol: string) => boolean | undefined,
+): Symbols {
   const proven = new Set<string>();
   /** By symbol and view. */
   const unknown = new Map<string, Map<string, Unknown>>();
-  /** Of a symbol that is proven by symbol and view, of others by symbol alone. */
+  /** Of a symbol that exists by symbol and view, of others by symbol alone. */
   const groups = new Map<string, Group>();
-  let perTest = firstPerTest;
-  /** Symbols that the upstream's words named, and how often that was right or wrong. */
-  const hints = { named: new Set<string>(), right: 0, wrong: 0 };
 
-  const isNamed = () => hints.right >= hintsToTrust && hints.wrong === 0;
+  const exists = (symbol: string) => proven.has(symbol) || lists(symbol) === true;
   const find = (symbol: string, view: string) => groups.get(keyOf(symbol, view)) ?? groups.get(symbol);
   const isGood = (symbol: string, view: string) =>
-    proven.has(symbol) && !groups.has(keyOf(symbol, view)) && !unknown.get(symbol)?.has(view);
+    exists(symbol) && !groups.has(keyOf(symbol, view)) && !unknown.get(symbol)?.has(view);
+
+  const isUnlisted = (symbol: string) => lists(symbol) === false && !proven.has(symbol);
 
   function release(symbol: string, view: string): void {
     groups.delete(keyOf(symbol, view));
@@ -103,7 +102,6 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     release(symbol, view);
     const views = unknown.get(symbol);
     if (views?.delete(view) && views.size === 0) unknown.delete(symbol);
-    if (hints.named.delete(symbol)) hints.wrong++;
     // Set anew at the end: what is refreshed stays, whatever else comes.
     proven.delete(symbol);
     proven.add(symbol);
@@ -112,7 +110,6 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
 
   function refute(symbol: string, one: Unknown): void {
     release(symbol, one.view);
-    if (hints.named.delete(symbol)) hints.right++;
     const views = unknown.get(symbol) ?? new Map<string, Unknown>();
     views.set(one.view, one);
     // Set anew at the end, because the oldest are dropped first.
@@ -128,20 +125,14 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   function suspect(symbols: readonly string[], says: UpstreamSays, of: Of): readonly string[] {
     const [only] = symbols;
     if (only !== undefined && symbols.length === 1) return single(only, says, of);
-    const named = namedBy(says.message, symbols);
-    if (named !== undefined && isNamed()) {
-      for (const symbol of symbols) release(symbol, of.view);
-      return proven.has(named) ? alone(named, says, of) : single(named, says, of);
-    }
-    if (named !== undefined && !proven.has(named)) hints.named.add(named);
-    const [half, sibling] = named === undefined ? halves(symbols) : [without(symbols, named), [named]];
+    const [half, sibling] = halves(symbols);
     const common = { view: of.view, caller: of.caller, at: of.at, says: withoutMessage(says) };
     for (const symbol of half) group(symbol, { ...common, symbols: half, sibling });
     for (const symbol of sibling) group(symbol, { ...common, symbols: sibling, sibling: half });
     return [];
   }
 
-  /** It was asked for alone, or the words are to be trusted. */
+  /** It was asked for alone. */
   function single(symbol: string, says: UpstreamSays | undefined, of: Of): readonly string[] {
     const { view, at, now } = of;
     if (isGood(symbol, view) && !of.isServed(symbol)) return alone(symbol, says ?? noWords, of);
@@ -153,24 +144,13 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     return [symbol];
   }
 
-  /** Once the words have proved right, so has what they said before. */
-  function refuteNamed(until: number): readonly string[] {
-    if (!isNamed()) return [];
-    const named = [...hints.named].filter((symbol) => groups.get(symbol)?.symbols.length === 1);
-    for (const symbol of named) {
-      const { view, says } = groups.get(symbol)!;
-      refute(symbol, { view, until, says });
-    }
-    return named;
-  }
-
   /** What was suspected with the other half, of which nothing is known now. */
   function clear(sibling: readonly string[], of: Of): void {
     const [only] = sibling;
     const known = find(only ?? '', of.view);
     for (const symbol of sibling) release(symbol, of.view);
     // A single one stood apart for a reason. The others go with the unproven again.
-    if (only !== undefined && sibling.length === 1 && (known || !proven.has(only)))
+    if (only !== undefined && sibling.length === 1 && (known || !exists(only)))
       alone(only, known?.says ?? noWords, { ...of, ...(known?.failedAt && { failedAt: known.failedAt }) });
   }
 
@@ -181,7 +161,7 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
 
   function group(symbol: string, one: Group): void {
     release(symbol, one.view);
-    groups.set(proven.has(symbol) ? keyOf(symbol, one.view) : symbol, one);
+    groups.set(exists(symbol) ? keyOf(symbol, one.view) : symbol, one);
     dropOldest(groups, mostUnknown);
   }
 
@@ -190,13 +170,8 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     now: number,
     isServed: (symbol: string) => boolean,
   ): readonly string[] {
-    // Whoever was there earlier has seen more of the upstream's words.
-    if (entry.namesUnknown) hints.right = Math.max(hints.right, hintsToTrust);
     const of: Of = { view: entry.view, caller: entry.caller ?? '', at: entry.sentAt, now, isServed };
     const isEmpty = outcome.kind === 'answer' && outcome.records.size === 0 && symbols.length > 1;
-    const isNew = entry.kind === 'test' && sibling.length === 0 && symbols.length > 1;
-    if (isNew && outcome.kind === 'rejected') perTest = Math.max(leastPerTest, 0.7 * perTest);
-    if (isNew && outcome.kind === 'answer') perTest = Math.min(mostPerTest, 2 * perTest);
     if (outcome.kind === 'rejected' || isEmpty) {
       clear(sibling, of);
       return suspect(symbols, outcome.kind === 'rejected' ? outcome.says : noWords, of);
@@ -205,7 +180,7 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     const says = sibling.map((one) => find(one, of.view)?.says).find((one) => one) ?? noWords;
     for (const symbol of outcome.records.keys()) prove(symbol, of.view);
     // What was there before and is left out among others is asked for again, and alone in the end.
-    const doubtful = symbols.length > 1 ? outcome.unknown.filter((symbol) => proven.has(symbol)) : [];
+    const doubtful = symbols.length > 1 ? outcome.unknown.filter(exists) : [];
     const refuted = outcome.unknown.filter((symbol) => !doubtful.includes(symbol));
     const gone = refuted.flatMap((symbol) => single(symbol, undefined, of));
     const [first, ...others] = doubtful;
@@ -214,7 +189,6 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
     const [bad, ...more] = sibling.filter((symbol) => !isGood(symbol, of.view));
     if (bad === undefined) return gone;
     if (more.length > 0) return [...gone, ...suspect([bad, ...more], says, of)];
-    if (hints.named.has(bad)) return [...gone, ...single(bad, says, of)];
     alone(bad, says, of);
     return gone;
   }
@@ -222,32 +196,36 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
   /** In what holds for its own view, or for a symbol without proof in the view without flags. */
   function refusal(symbol: string, view: string): Unknown | undefined {
     const views = unknown.get(symbol);
-    return views?.get(view) ?? (proven.has(symbol) ? undefined : views?.get(plainId(view)));
+    return views?.get(view) ?? (exists(symbol) ? undefined : views?.get(plainId(view)));
   }
 
   return {
-    get isNamed() {
-      return isNamed();
-    },
-    get perTest() {
-      return Math.round(perTest);
-    },
-    isProven: (symbol, view) => (view === undefined ? proven.has(symbol) : isGood(symbol, view)),
+    isGood,
+    exists,
+    isUnlisted,
     unknown(symbol, view, now) {
       const one = refusal(symbol, view);
       return one && one.until > now ? one : undefined;
     },
     groupOf(symbol, view, now) {
-      const one = find(symbol, view);
+      const one = isUnlisted(symbol) ? undefined : find(symbol, view);
       if (one) return one;
       // It was unknown once, or is in another view, and may well be so here: tested alone, it costs nobody else.
-      const isNew = !unknown.has(symbol) || isGood(symbol, view) || (refusal(symbol, view)?.until ?? 0) > now;
+      const isNew =
+        (!unknown.has(symbol) && !isUnlisted(symbol)) ||
+        isGood(symbol, view) ||
+        (refusal(symbol, view)?.until ?? 0) > now;
       return isNew ? undefined : { symbols: [symbol], sibling: [] };
     },
     isPutOff: (symbol, view, now) => isPutOff(find(symbol, view), now),
     pending(now) {
       const found = new Set<Group>();
-      for (const one of groups.values()) {
+      for (const [key, one] of groups) {
+        // What was under suspicion before the directory came is decided by it.
+        if (!key.includes(separator) && lists(key) !== undefined) {
+          groups.delete(key);
+          continue;
+        }
         if (isPutOff(one, now)) continue;
         const isSecond = one.sibling.some((symbol) => found.has(find(symbol, one.view)!));
         if (!isSecond) found.add(one);
@@ -255,7 +233,7 @@ export function createSymbols(mostProven: number, mostUnknown: number, unknownMs
       return [...found];
     },
     learn(entry, now, served) {
-      const refuted = [...learn(entry, now, served.here), ...refuteNamed(now + unknownMs)];
+      const refuted = learn(entry, now, served.here);
       // Where it is served it goes on being so.
       for (const symbol of refuted)
         if (!served.elsewhere(symbol) && !unknown.get(symbol)?.get(entry.view)?.isFirst)
@@ -298,14 +276,14 @@ const isPutOff = (group: Group | undefined, now: number) =>
   group?.failedAt !== undefined && now >= group.failedAt && now < group.failedAt + againMs;
 
 /** No symbol has such a character. */
-const keyOf = (symbol: string, view: string) => `${view}\n${symbol}`;
+const separator = '\n';
+const keyOf = (symbol: string, view: string) => `${view}${separator}${symbol}`;
 
-const hintsToTrust = 3;
-const firstPerTest = 40;
-const leastPerTest = 12;
-const mostPerTest = 100;
+/** The refusal of a symbol that the upstream left out of its answer. */
+const noWords: UpstreamSays = { status: 417, errorCode: 'INVALID_SYMBOL' };
 
-const without = (symbols: readonly string[], one: string) => symbols.filter((symbol) => symbol !== one);
+/** The upstream's words were about a call of many, and may name another of them. */
+const withoutMessage = ({ message: _, ...says }: UpstreamSays): UpstreamSays => says;
 
 function halves(symbols: readonly string[]): readonly [readonly string[], readonly string[]] {
   const middle = Math.ceil(symbols.length / 2);

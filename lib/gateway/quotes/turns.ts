@@ -6,6 +6,7 @@
 import { StoreThrottled } from '../../store-throttled.ts';
 import type { Board } from './board.ts';
 import { type Plan, planRefresh, planTest, planWanted, priorityOf, type Situation } from './choose.ts';
+import type { SymbolDirectory } from './directory.ts';
 import { checkpointMs, coalesceMs, type Figures, minuteMs } from './figures.ts';
 import type { Journal } from './journal.ts';
 import type { AskUpstream, Permissions, Runtime, TurnPriority, UpstreamAnswer } from './ports.ts';
@@ -28,6 +29,7 @@ export interface TurnPorts {
   readonly permissions: Permissions;
   readonly upstream: AskUpstream;
   readonly runtime: Runtime;
+  readonly directory?: Pick<SymbolDirectory, 'advance'> | undefined;
 }
 
 /** `taken`: what came of it is known by now. `lost`: somebody else has it. `idle`: there is nothing to ask for. */
@@ -60,7 +62,7 @@ const planners = { refresh: planRefresh, wanted: planWanted, test: planTest } as
 /** How many symbols of each view an entry tells the demand of. */
 const mostTold = 100;
 /** Wanted turns a minute that may come one on the heels of the other. */
-const wantedBurst = 60;
+const wantedBurst = 250;
 /** So many that are left are worth a call. */
 const manyLeft = 30;
 /** For a permission; not so long that nobody counts on the turn any more. */
@@ -75,7 +77,7 @@ const brokenMs = 1000;
 const writePausesMs = [20, 60, 180] as const;
 
 export function createTurns(ports: TurnPorts, journal: Journal, board: Board, figures: Figures): Turns {
-  const { store, permissions, upstream, runtime } = ports;
+  const { store, permissions, upstream, runtime, directory } = ports;
   const { clock, sleep, random } = runtime;
   const by = Math.floor(random() * 2 ** 24).toString(36);
 
@@ -96,12 +98,15 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
     const claimed = await claim(kind, calls, situation);
     if (claimed === undefined) return 'lost';
     const said = [...knownUnknown(situation), ...board.tellUnknown(now)];
-    await Promise.all(
-      calls.map(({ plan, priority }, index) => {
+    // A page of the directory beside a refresh: of all requests, this one waits for the upstream anyway.
+    const page = kind === 'refresh' && claimed.first > 0 ? directory?.advance(deadline) : undefined;
+    await Promise.all([
+      page,
+      ...calls.map(({ plan, priority }, index) => {
         const turn = claimed.first === 0 ? 0 : claimed.first + index;
         return carryOut(turn, plan, priority, { deadline, now, unknown: index === 0 ? said : [] });
       }),
-    );
+    ]);
     if (claimed.writesCheckpoint) await writeCheckpoint();
     return 'taken';
   }
@@ -147,7 +152,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       ...(plan.sibling && plan.sibling.length > 0 && { sibling: plan.sibling }),
       ...(plan.caller !== undefined && { caller: plan.caller }),
       ...(priority !== 'interactive' && { priority }),
-      ...(board.symbolsOf(plan.view).isNamed && { namesUnknown: true }),
+      ...(plan.isProbe && { isProbe: true }),
       failedTests: board.junk.tell(now),
       unknown,
       asked: [...board.sheets].flatMap(([view, sheet]) =>

@@ -4,13 +4,15 @@ import type { AnswerStore } from '../answers/index.ts';
 import type { Budget } from '../budget/index.ts';
 import type { OwnLimits } from '../budget-limits.ts';
 import type { Credentials } from '../credentials.ts';
-import type { Figures, QuoteStore } from '../quotes/index.ts';
+import type { DirectoryStore, Figures, QuoteStore } from '../quotes/index.ts';
 import type { RefusalCode } from '../refusals.ts';
 import type { Upstream } from '../upstream.ts';
 
 export interface SharingOptions {
   readonly quotes: QuoteStore;
   readonly answers: AnswerStore;
+  /** For the upstream's list of symbols. Default: none, and each symbol is tested before it goes along with others. */
+  readonly directory?: DirectoryStore;
   readonly figures?: SharingFigures;
 }
 

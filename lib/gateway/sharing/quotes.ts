@@ -24,6 +24,7 @@ import { isRefusal, type Refusal, type RefusalCode, withoutRequestId } from '../
 import type { SharedBy, Trail } from '../trail.ts';
 import { wasHeld } from '../upstream.ts';
 import type { UpstreamOutcome } from '../upstream-answer.ts';
+import { createListings, isListed } from './listings.ts';
 import { anyCaller, type SharingOptions, type SharingParts } from './ports.ts';
 
 interface Holder extends Pick<Trail, 'priority'> {
@@ -42,7 +43,7 @@ const authDeniedMs = 3000;
 /** @param operation whose records are shared by symbol */
 export function createSharedQuotes(
   operation: Operation,
-  { quotes: store, figures }: Pick<SharingOptions, 'quotes' | 'figures'>,
+  { quotes: store, directory, figures }: Pick<SharingOptions, 'quotes' | 'directory' | 'figures'>,
   { upstream, credentials, budget, ownLimits, clock, timeoutMs, reportTurn }: SharingParts,
 ): SharedQuotes {
   /** Whose permission it is, until it is used. */
@@ -114,7 +115,17 @@ export function createSharedQuotes(
     }
   }
 
-  const quotes = createQuotes({ store, permissions, upstream: ask, clock, ...(figures && { figures }) });
+  const quotes = createQuotes({
+    store,
+    permissions,
+    upstream: ask,
+    clock,
+    ...(directory &&
+      isListed(operation) && {
+        directory: { store: directory, listings: createListings({ upstream, credentials, clock }) },
+      }),
+    ...(figures && { figures }),
+  });
 
   return {
     async answer(request, { query }, trail) {

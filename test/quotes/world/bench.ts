@@ -7,6 +7,7 @@ import {
   unpackCheckpoint,
   unpackEntry,
 } from '../../../functions/aws/quote-items.ts';
+import { createMemoryDirectoryStore } from '../../../lib/gateway/quotes/directory-store.ts';
 import type { Figures } from '../../../lib/gateway/quotes/figures.ts';
 import { createMemoryQuoteStore, noControl, type QuoteStore } from '../../../lib/gateway/quotes/index.ts';
 import type {
@@ -23,6 +24,7 @@ import {
 } from '../../../lib/gateway/quotes/quotes.ts';
 import { cutRecords } from '../../../lib/gateway/quotes/records.ts';
 import { type View, viewOfId } from '../../../lib/gateway/quotes/view.ts';
+import { createVirtualListings } from './directory.ts';
 import { exists } from './load.ts';
 import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
 import { createRandom, VirtualTime } from './virtual-time.ts';
@@ -36,6 +38,9 @@ export interface BenchOptions extends Partial<VirtualUpstreamOptions> {
   /** What it does to a call instead of what it would, if anything. */
   readonly instead?: (view: View, symbols: readonly string[]) => UpstreamAnswer | undefined;
   readonly seed?: number;
+  /** What the upstream's lists hold; without it there is no directory. */
+  readonly listed?: Readonly<Record<string, readonly string[]>>;
+  readonly pageSize?: number;
   /** How long the store takes for anything; default 4 to 8 milliseconds. */
   readonly storeMs?: number;
 }
@@ -61,6 +66,8 @@ export function createBench(options: BenchOptions = {}) {
   const time = new VirtualTime();
   const random = createRandom(seed);
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
+  const directory = createMemoryDirectoryStore();
+  const listings = options.listed && createVirtualListings(time, random, options.listed, options.pageSize);
   const calls: {
     readonly view: string;
     readonly symbols: readonly string[];
@@ -178,6 +185,8 @@ export function createBench(options: BenchOptions = {}) {
   return {
     time,
     calls,
+    directory,
+    listings,
     /** Of the store, so far. */
     get reads() {
       return reads;
@@ -194,6 +203,7 @@ export function createBench(options: BenchOptions = {}) {
         sleep: time.sleep,
         random,
         ...(figures && { figures }),
+        ...(listings && { directory: { store: directory, listings } }),
       }),
     ask: (instance: Quotes, call: Partial<QuoteCall>): Promise<QuoteOutcome> =>
       finish(instance.ask(us(call))),

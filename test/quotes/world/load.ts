@@ -63,7 +63,7 @@ export function createClients(random: () => number, options: LoadOptions): Clien
 }
 
 /** Names as tickers are: one to five letters. */
-function nameOf(category: string, rank: number): string {
+export function nameOf(category: string, rank: number): string {
   let left = Math.imul(rank + 1, 7919) + (category === 'US_ETF' ? 5_000_011 : 0);
   let name = '';
   for (let at = 0; at < 4; at++, left = Math.floor(left / 26))

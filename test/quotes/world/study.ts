@@ -5,6 +5,7 @@ import type { Figures } from '../../../lib/gateway/quotes/figures.ts';
 import { createQuotes, type QuoteOutcome } from '../../../lib/gateway/quotes/quotes.ts';
 import type { Entry } from '../../../lib/gateway/quotes/store.ts';
 import { type BudgetMeter, createBudgets, leaveWith, permissionsOf } from './budgets.ts';
+import { createVirtualDirectoryStore, createVirtualListings, market } from './directory.ts';
 import { Fleet } from './fleet.ts';
 import { type Client, exists } from './load.ts';
 import { createMeteredStore, type Meter } from './metered-store.ts';
@@ -20,6 +21,8 @@ export interface StudyOptions {
   readonly figures?: Partial<Figures>;
   readonly unknown?: VirtualUpstreamOptions['unknown'];
   readonly downBy?: VirtualUpstreamOptions['downBy'];
+  /** What the directory of symbols is at the beginning; `none`: there will be none. Default ready. */
+  readonly directory?: 'ready' | 'empty' | 'none';
   /** Ages and waits count from this second on. Default 0: from the cold start. */
   readonly countFrom?: number;
   /** Whose ages count; everybody's when absent. */
@@ -98,7 +101,15 @@ export interface Ages {
 const appPlan = { ratePerSecond: 2500, burst: 5000 } as const;
 
 export async function study(options: StudyOptions): Promise<Measured> {
-  const { clients, seconds, everyMs = 5000, seed = 1, countFrom = 0, counts = () => true } = options;
+  const {
+    clients,
+    seconds,
+    everyMs = 5000,
+    seed = 1,
+    directory = 'ready',
+    countFrom = 0,
+    counts = () => true,
+  } = options;
   const random = createRandom(seed);
   const time = new VirtualTime();
   const start = time.now();
@@ -110,6 +121,10 @@ export async function study(options: StudyOptions): Promise<Measured> {
   // The budget has a table of its own.
   const budgets = createBudgets(time, random, budgetUnits);
   const plan = createUsagePlan({ ...appPlan, ...options.plan, clock: () => Math.floor(time.now()) });
+  const directories = createVirtualDirectoryStore(time, random, units);
+  const listed = market();
+  const listings = createVirtualListings(time, random, listed);
+  if (directory === 'ready') await directories.fill(listed);
   const fleet = new Fleet(time, random, bounds, () => {
     const budget = budgets.connect();
     return createQuotes({
@@ -119,6 +134,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
       clock: time.now,
       sleep: time.sleep,
       random,
+      ...(directory !== 'none' && { directory: { store: directories.connect(), listings } }),
       figures: { instances: bounds.maxInstances, ...options.figures },
     });
   });

@@ -1,0 +1,104 @@
+/**
+ * The directory store of a deployed function, in the table of the quotes. The directory has a copy in each of some
+ * partitions, because in a storm a thousand instances read it within a second. A function needs GetItem and PutItem.
+ */
+
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import type { Directory, DirectoryDraft, DirectoryStore } from '../../lib/gateway/quotes/index.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { asStoreError } from './throttling.ts';
+
+export interface DynamoDirectoryStoreOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  /** Names what shares the directory: an upstream account. */
+  readonly partition: string;
+  /** For one operation. Default 500 ms: no client waits for most of them, and they are larger than others. */
+  readonly timeoutMs?: number;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+  /** From 0 to below 1. */
+  readonly random?: () => number;
+}
+
+const copies = 4;
+/** Longer than any instance would use it. */
+const keptMs = 7 * 24 * 3_600_000;
+const quality = 5;
+const maxUnpacked = 16 * 1024 * 1024;
+
+export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions): DirectoryStore {
+  const { tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
+  const client = withLimit(options.client, { timeoutMs: options.timeoutMs ?? 500 });
+  const keyOf = (item: string) => ({ pk: { S: `quotes#${partition}#${item}` }, sk: { S: 'directory' } });
+
+  async function read<T extends { readonly symbols: unknown }>(item: string): Promise<T | undefined> {
+    const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(item) })).catch(thrown);
+    return Item?.content?.B && unpack<T>(Item.content.B);
+  }
+
+  const itemOf = (item: string, content: object) => ({
+    ...keyOf(item),
+    content: { B: packed(content) },
+    // In whole seconds, as the time to live has it.
+    expires_at: { N: String(Math.ceil((clock() + keptMs) / 1000)) },
+  });
+
+  return {
+    readDirectory: () => read<Directory>(`directory#${Math.floor(random() * copies)}`),
+
+    async writeDirectory({ completedAt, symbols }) {
+      const content = { completedAt, symbols: sorted(symbols) };
+      for (let copy = 0; copy < copies; copy++)
+        await client
+          .send(new PutItemCommand({ TableName, Item: itemOf(`directory#${copy}`, content) }))
+          .catch(thrown);
+    },
+
+    readDraft: () => read<DirectoryDraft>('draft'),
+
+    async writeDraft({ symbols, ...draft }) {
+      try {
+        await client.send(
+          new PutItemCommand({
+            TableName,
+            Item: {
+              ...itemOf('draft', { ...draft, symbols: sorted(symbols) }),
+              revision: { N: String(draft.revision) },
+            },
+            ConditionExpression: 'attribute_not_exists(pk) OR revision = :before',
+            ExpressionAttributeValues: { ':before': { N: String(draft.revision - 1) } },
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return false;
+        return thrown(error);
+      }
+    },
+  };
+}
+
+const packed = (content: object) =>
+  brotliCompressSync(JSON.stringify(content), { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
+
+/** In the order of the alphabet, they are packed to half of the bytes. */
+const sorted = (symbols: Directory['symbols']) =>
+  Object.fromEntries([...symbols].map(([category, all]) => [category, [...all].sort()]));
+
+const thrown = (error: unknown): never => {
+  throw asStoreError(error);
+};
+
+/** Undefined for what another version wrote. */
+function unpack<T extends { readonly symbols: unknown }>(packed: Uint8Array): T | undefined {
+  try {
+    const { symbols, ...rest } = JSON.parse(
+      brotliDecompressSync(packed, { maxOutputLength: maxUnpacked }).toString(),
+    ) as T & { readonly symbols: Readonly<Record<string, readonly string[]>> };
+    return { ...rest, symbols: new Map(Object.entries(symbols)) } as unknown as T;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+/** The upstream's lists of instruments, a page for each request: what the directory of symbols is made of. */
+
+import type { Operation } from '../../catalogue/operation.ts';
+import { symbolListing } from '../../catalogue/symbol-listing.ts';
+import type { Listings } from '../quotes/index.ts';
+import type { Trail } from '../trail.ts';
+import type { SharingParts } from './ports.ts';
+
+export const isListed = ({ id }: Operation): boolean => symbolListing.snapshots.includes(id);
+
+export function createListings({
+  upstream,
+  credentials,
+  clock,
+}: Pick<SharingParts, 'upstream' | 'credentials' | 'clock'>): Listings {
+  const { operation, queries } = symbolListing;
+  return {
+    count: queries.length,
+    async ask(list, cursor, timeoutMs) {
+      const query = queries[list];
+      const current = await credentials.forRead();
+      if (!query || !current.ok) return undefined;
+      // What a client waits for comes first.
+      const trail: Trail = { attempts: 0, deadline: clock() + timeoutMs, priority: 'background' };
+      const outcome = await upstream.ask(
+        {
+          operation,
+          path: operation.path,
+          request: {
+            query: cursor === undefined ? query : [...query, ['pagination_key', cursor]],
+            body: '',
+            headers: {},
+          },
+          trail,
+          timeoutMs,
+        },
+        current.identity,
+      );
+      return outcome.kind === 'answer' ? readPage(outcome.body) : undefined;
+    },
+  };
+}
+
+/** Undefined for what is no page. */
+function readPage(body: Uint8Array) {
+  let page: { readonly data?: unknown; readonly pagination_key?: unknown };
+  try {
+    page = JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(page?.data)) return undefined;
+  const symbols = new Map<string, string[]>();
+  for (const record of page.data as readonly Readonly<Record<string, unknown>>[]) {
+    if (typeof record?.symbol !== 'string') continue;
+    const category = symbolListing.categoryOf(record);
+    symbols.set(category, [...(symbols.get(category) ?? []), record.symbol]);
+  }
+  const next = page.pagination_key;
+  return { symbols, ...(typeof next === 'string' && next !== '' && { next }) };
+}
