@@ -52,7 +52,10 @@ export async function measureCrowd({
   };
 }
 
-/** @param symbols that clients choose from */
+/**
+ * @param symbols that clients choose from
+ * @param settings of the local run, to compare with one that is told something before the crowd comes
+ */
 export async function studyCold(symbols: number, settings: Settings = {}): Promise<void> {
   const options = { clients: 2000, symbols, seconds: 60, settings };
   const { all, inDemand, lastNotFullMs, fullBySecond } = await measureCrowd(options);
@@ -63,7 +66,9 @@ export async function studyCold(symbols: number, settings: Settings = {}): Promi
   for (const line of [
     `${all.length} requests of ${options.clients} clients for ${inDemand} symbols${short} ${conditions(all)}`,
     `${refused.length} unavailable${refused.length > 0 ? `, the last one asked at ${inSeconds(lastRefusedMs)}` : ''} (${byCode(all)})`,
-    `every request is answered in full from ${inSeconds(lastNotFullMs ?? 0)} on`,
+    lastNotFullMs === undefined
+      ? 'every request is answered in full from the start'
+      : `every request is answered in full that was asked after ${inSeconds(lastNotFullMs)} of ${options.seconds} s`,
     `answered in full in seconds 1 to 10: ${fullBySecond
       .slice(0, 10)
       .map((part) => (100 * part).toFixed(0))
