@@ -1,7 +1,7 @@
 /** One reader takes all that the upstream gives and more; a neighbour behind the same key reads a little. */
 
 import { uniqueReads } from './load.ts';
-import type { Sample } from './plan.ts';
+import type { Run, Sample } from './plan.ts';
 import { keys, measure } from './processes.ts';
 import { byCode, conditions } from './told.ts';
 
@@ -23,6 +23,7 @@ export interface GreedyOptions {
 export interface GreedyFigures {
   readonly neighbour: readonly Sample[];
   readonly greedy: readonly Sample[];
+  readonly run: Run;
 }
 
 export async function measureGreedy(options: GreedyOptions): Promise<GreedyFigures> {
@@ -30,7 +31,7 @@ export async function measureGreedy(options: GreedyOptions): Promise<GreedyFigur
   const { before, beside, after } = seconds;
   const greedyReads = greedyPerSecond * (before + beside + after);
   const reads = uniqueReads(greedyReads + beside);
-  const samples = await measure({
+  const run = await measure({
     askings: [
       {
         name: 'greedy',
@@ -53,17 +54,21 @@ export async function measureGreedy(options: GreedyOptions): Promise<GreedyFigur
     ],
     seekings: [],
   });
-  const of = (wanted: string) => samples.filter(({ name }) => name === wanted);
-  return { neighbour: of('neighbour'), greedy: of('greedy') };
+  const of = (wanted: string) => run.samples.filter(({ name }) => name === wanted);
+  return { neighbour: of('neighbour'), greedy: of('greedy'), run };
 }
 
 export async function studyGreedy(): Promise<void> {
   for (const [name, address] of Object.entries(neighbours)) {
     const seconds = { before: 10, beside: 60, after: 5 };
-    const { neighbour, greedy } = await measureGreedy({ neighbour: address, greedyPerSecond: 30, seconds });
+    const { neighbour, greedy, run } = await measureGreedy({
+      neighbour: address,
+      greedyPerSecond: 30,
+      seconds,
+    });
     const served = neighbour.filter(({ isFull }) => isFull).length;
     console.log(
-      `greedy, neighbour of ${name}: ${served} of ${neighbour.length} served (${byCode(neighbour)}; greedy ${byCode(greedy)}) ${conditions([...neighbour, ...greedy])}`,
+      `greedy, neighbour of ${name}: ${served} of ${neighbour.length} served (${byCode(neighbour)}; greedy ${byCode(greedy)}) ${conditions(run)}`,
     );
   }
 }

@@ -2,7 +2,7 @@
 
 import { createRandom } from '../world/virtual-time.ts';
 import { existingStocks, inventedSymbols, phones, snapshotsOf } from './load.ts';
-import type { Asking, Caller, Sample } from './plan.ts';
+import type { Asking, Caller, Run, Sample } from './plan.ts';
 import { keys, measure } from './processes.ts';
 import { byCode, conditions, inSeconds } from './told.ts';
 
@@ -27,7 +27,7 @@ export interface JunkFigures {
   readonly sought: readonly Sample[];
   /** From the first request to the end of the full answer; undefined when there was none. */
   readonly servedAfterMs: number | undefined;
-  readonly all: readonly Sample[];
+  readonly run: Run;
 }
 
 const wanted = 'AAPL';
@@ -41,7 +41,7 @@ export async function measureJunk({ victim, warmSeconds, giveUpSeconds }: JunkOp
   const junkAtMs = 1000 * warmSeconds;
   const symbols = existingStocks.slice(0, 1000).filter((symbol) => symbol !== wanted);
   const seconds = warmSeconds + giveUpSeconds;
-  const all = await measure({
+  const run = await measure({
     askings: [
       ...(warmSeconds > 0 ? phones(random, { clients: 100, symbols, seconds }) : []),
       ...junk(inventedSymbols(random, junkRequests * perRequest), junkAtMs),
@@ -57,10 +57,11 @@ export async function measureJunk({ victim, warmSeconds, giveUpSeconds }: JunkOp
       },
     ],
   });
-  const sought = all.filter(({ name }) => name === 'victim');
+  const { samples } = run;
+  const sought = samples.filter(({ name }) => name === 'victim');
   const served = sought.find(({ isFull }) => isFull);
   const servedAfterMs = served && served.dueMs + served.lateMs + served.tookMs - sought[0]!.dueMs;
-  return { junk: all.filter(({ name }) => name === 'junk'), sought, servedAfterMs, all };
+  return { junk: samples.filter(({ name }) => name === 'junk'), sought, servedAfterMs, run };
 }
 
 const junk = (invented: readonly string[], firstMs: number): readonly Asking[] =>
@@ -80,11 +81,11 @@ export async function studyJunk(): Promise<void> {
     ['warm', 70],
   ] as const)
     for (const [name, victim] of Object.entries(victims)) {
-      const { junk, sought, servedAfterMs, all } = await measureJunk({ victim, warmSeconds, giveUpSeconds });
+      const { junk, sought, servedAfterMs, run } = await measureJunk({ victim, warmSeconds, giveUpSeconds });
       const served =
         servedAfterMs === undefined ? `not within ${giveUpSeconds} s` : `after ${inSeconds(servedAfterMs)}`;
       console.log(
-        `junk, ${state}, ${name}: ${wanted} served ${served} (${byCode(sought)}; junk ${byCode(junk)}) ${conditions(all)}`,
+        `junk, ${state}, ${name}: ${wanted} served ${served} (${byCode(sought)}; junk ${byCode(junk)}) ${conditions(run)}`,
       );
     }
 }

@@ -68,38 +68,45 @@ interface Received {
   readonly text: string;
 }
 
-/** Undefined when no whole answer came. */
-function fetchText(url: string, { key, localAddress }: Caller): Promise<Received | undefined> {
+/** Gives the error's code when no whole answer came. */
+function fetchText(url: string, from: Caller): Promise<Received | string> {
+  const { key, localAddress } = from;
   return new Promise((resolve) => {
+    const failed = ({ code = 'broken off' }: NodeJS.ErrnoException) => resolve(code);
     const options = { agent, localAddress, timeout: timeoutMs, headers: { 'x-api-key': key } };
     const request = get(url, options, (response) => {
+      const { statusCode: status = 0, headers } = response;
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (part: string) => {
         text += part;
       });
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
-      );
-      response.on('error', () => resolve(undefined));
+      response.on('end', () => resolve({ status, headers, text }));
+      response.on('error', failed);
     });
-    request.on('timeout', () => request.destroy());
-    request.on('error', () => resolve(undefined));
+    request.on('timeout', () => request.destroy(Object.assign(new Error(), { code: 'timed out' })));
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      // The server closed an idle connection while the request was on its way: clients send it again.
+      if (request.reusedSocket && error.code === 'ECONNRESET') resolve(fetchText(url, from));
+      else failed(error);
+    });
   });
 }
 
 function told(
-  answer: Received | undefined,
+  answer: Received | string,
   target: string,
-): Pick<Sample, 'status' | 'code' | 'isFull' | 'retryAfterSeconds' | 'ageSeconds'> {
-  if (!answer) return { status: 0, isFull: false };
+): Pick<Sample, 'status' | 'code' | 'isFull' | 'isMiss' | 'retryAfterSeconds' | 'ageSeconds'> {
+  if (typeof answer === 'string') return { status: 0, code: answer, isFull: false, isMiss: true };
   const { status, headers, text } = answer;
   const isFull = status === 200 && holdsAll(text, target);
+  const isMiss = status !== 200 || String(headers['cache-status']).includes('fwd=');
   // What is not shared has no age.
-  if (status === 200) return { status, isFull, ...(headers.age && { ageSeconds: Number(headers.age) }) };
+  if (status === 200)
+    return { status, isFull, isMiss, ...(headers.age && { ageSeconds: Number(headers.age) }) };
   const { code } = JSON.parse(text || '{}') as { readonly code?: string };
   const retryAfterSeconds = Number(headers['retry-after'] ?? 0);
-  return { status, isFull, retryAfterSeconds, ...(code !== undefined && { code }) };
+  return { status, isFull, isMiss, retryAfterSeconds, ...(code !== undefined && { code }) };
 }
 
 function holdsAll(text: string, target: string): boolean {

@@ -43,13 +43,22 @@ export interface Sample {
   readonly tookMs: number;
   /** 0 when there was no answer. */
   readonly status: number;
-  /** Of a refusal. */
+  /** Of a refusal, or of the error in place of an answer. */
   readonly code?: string;
   /** A 200, and with a record of each symbol that was asked for, if any was. */
   readonly isFull: boolean;
+  /** As `cache-status` says it: not all was there when the request came. */
+  readonly isMiss: boolean;
   readonly retryAfterSeconds?: number;
   /** As the header says it: of the oldest record, rounded up. */
   readonly ageSeconds?: number;
+}
+
+/** What a plan came to. */
+export interface Run {
+  readonly samples: readonly Sample[];
+  /** The local run's main thread: how long it ran, and how long other work kept it from running. */
+  readonly thread: { readonly ranMs: number; readonly keptMs: number } | undefined;
 }
 
 /** What the study sends to the load process. */

@@ -2,9 +2,10 @@
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Order, Plan, Sample } from './plan.ts';
+import type { Order, Plan, Run, Sample } from './plan.ts';
 
 export const keys = { app: 'key-of-the-app', other: 'key-of-another-app' } as const;
 
@@ -12,7 +13,7 @@ export const keys = { app: 'key-of-the-app', other: 'key-of-another-app' } as co
 export type Settings = Readonly<Record<string, string>>;
 
 /** Starts both, carries the plan out against a local run that has just started, and ends both. */
-export async function measure(plan: Plan, settings: Settings = {}): Promise<readonly Sample[]> {
+export async function measure(plan: Plan, settings: Settings = {}): Promise<Run> {
   const load = await startLoad();
   try {
     const local = await startLocal(settings);
@@ -21,13 +22,21 @@ export async function measure(plan: Plan, settings: Settings = {}): Promise<read
       load.send({ baseUrl: local.url, plan } satisfies Order);
       const ended = [local.process, load].map((child) => failOnExit(child));
       const [samples] = (await Promise.race([answered, ...ended])) as [readonly Sample[]];
-      return samples;
+      return { samples, thread: await timesOf(local.process) };
     } finally {
       await end(local.process);
     }
   } finally {
     await end(load);
   }
+}
+
+/** Told by Linux only. */
+async function timesOf({ pid }: ChildProcess): Promise<Run['thread']> {
+  const text = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const [ranMs = 0, keptMs = 0] = text.split(' ').map((nanoseconds) => Number(nanoseconds) / 1e6);
+  return { ranMs, keptMs };
 }
 
 async function startLoad(): Promise<ChildProcess> {

@@ -19,11 +19,12 @@ function assertAnswered(samples: readonly Sample[]): void {
 
 describe('a study over HTTP measures what it says', { concurrent: true }, () => {
   test('crowd', async () => {
-    const { all, inDemand, lastNotFullMs, fullBySecond } = await measureCrowd({
+    const { run, inDemand, lastNotFullMs, heldFromMs, fullBySecond, soonBySecond } = await measureCrowd({
       clients: 20,
       symbols: 30,
       seconds: 6,
     });
+    const { samples: all } = run;
     assertAnswered(all);
     // Each once in five seconds, some a second time.
     assert.ok(all.length >= 20 && all.length < 40, `${all.length}`);
@@ -33,7 +34,11 @@ describe('a study over HTTP measures what it says', { concurrent: true }, () => 
       all.every(({ isFull }) => isFull),
     );
     assert.ok(all.some(({ isFull, ageSeconds = 0 }) => isFull && ageSeconds > 0));
+    assert.ok(heldFromMs > 0);
     assert.equal(fullBySecond.length, 6);
+    soonBySecond.forEach((part, second) => {
+      assert.ok(part <= fullBySecond[second]!);
+    });
   });
 
   test('greedy', async () => {
