@@ -24,6 +24,7 @@ const integration = [
   'test/docs/cost.test.ts',
   'test/local-run/**/*.test.ts',
   'test/open-api/**/*.test.ts',
+  'test/quotes/http/**/*.test.ts',
   'test/stack/**/*.test.ts',
   'test/support/reporter.test.ts',
 ];

@@ -4,17 +4,20 @@
  *
  *     npm run study -- budget 100000 4
  *     npm run study -- quotes plain storm
+ *     npm run study -- http junk greedy
  *     npm run study -- store-loss
  */
 
 import { studyStoreLoss } from './budget/store-loss-study.ts';
 import { studyStorm } from './budget/storm-study.ts';
 import { studyBudget } from './budget/study.ts';
+import { studyHttp } from './quotes/http/study.ts';
 import { studyQuotes } from './quotes/study.ts';
 
 const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
   budget: studyBudget,
   quotes: studyQuotes,
+  http: studyHttp,
   'store-loss': studyStoreLoss,
   'limiter-storm': studyStorm,
 };

@@ -25,7 +25,7 @@ import {
 import { listening } from '../environment.ts';
 import { openApiDocument } from '../open-api/document.ts';
 import { type Simulator, startSimulator } from '../simulator/index.ts';
-import { type AccessLogEntry, type LocalApiGateway, startApiGateway } from './api-gateway.ts';
+import { type AccessLogEntry, type ApiKey, type LocalApiGateway, startApiGateway } from './api-gateway.ts';
 import { createPages } from './pages.ts';
 import type { LocalSettings } from './settings.ts';
 
@@ -68,7 +68,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
         port: settings.port,
         routes: localRoutes(settings, upstreamUrl, hooks.report),
         pages: createPages(() => documentOf(settings.openGroups, api.url)),
-        apiKeys: [{ id: 'local', value: settings.apiKey }],
+        apiKeys: apiKeysOf(settings),
         plan: planOfTier(settings.plan ?? 'upstream', marketDataLimit),
         refuse: (code, { requestId, method, path, allow, retryAfterSeconds }) => {
           const match = findRoute(everyRoute, method, path);
@@ -106,7 +106,12 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
   };
 }
 
-/** What this run exposes, all of it with its one key. */
+const apiKeysOf = ({ apiKey, otherApiKeys = [] }: LocalSettings): readonly ApiKey[] => [
+  { id: 'local', value: apiKey },
+  ...otherApiKeys.map((value, index) => ({ id: `local-${index + 2}`, value })),
+];
+
+/** What this run exposes, all of it with any of its keys. */
 const documentOf = (open: readonly Group[], url: string) =>
   openApiDocument({
     operations: exposedOperations(operations, open),

@@ -23,6 +23,8 @@ import {
 export interface LocalSettings {
   readonly port: number;
   readonly apiKey: string;
+  /** Further keys, each a caller with a bucket of its own in the same plan. */
+  readonly otherApiKeys?: readonly string[];
   readonly openGroups: readonly Group[];
   readonly credentials: AppCredentials;
   /** The simulator's port, or the base URL of another upstream. */
@@ -47,11 +49,14 @@ export function readSettings(env: Environment): LocalSettings {
     if (!credentials) throw new StartError('UPSTREAM_BASE_URL is set: it needs APP_KEY and APP_SECRET too.');
   }
   const upstreamPaths = readUpstreamPaths(env.UPSTREAM_PATHS);
+  const apiKey = readApiKey(env.API_KEY);
+  const otherApiKeys = readOtherApiKeys(env.OTHER_API_KEYS, apiKey);
   const plan = readPlan(env.PLAN);
   const marketDataLimit = readMarketDataLimit(env.MARKET_DATA_LIMIT, baseUrl !== undefined && baseUrl !== '');
   return {
     port: readPort(env, 'PORT', 8787),
-    apiKey: readApiKey(env.API_KEY),
+    apiKey,
+    ...(otherApiKeys && { otherApiKeys }),
     // The simulator's accounts are nobody's: in front of it everything may be open.
     openGroups: readOpenGroups(env.OPEN_GROUPS, baseUrl ? openByDefault : openable),
     credentials: credentials ?? inventAppCredentials(),
@@ -114,6 +119,17 @@ function readApiKey(text: string | undefined): string {
   if (!/^[!-~]{1,128}$/.test(text))
     throw new StartError('API_KEY must be 1 to 128 visible ASCII characters without spaces.');
   return text;
+}
+
+function readOtherApiKeys(text: string | undefined, apiKey: string): readonly string[] | undefined {
+  if (!text) return undefined;
+  const keys = text.split(',');
+  // A key that is there twice would be one caller, where whoever set it wants two.
+  if (!keys.every((key) => /^[!-~]{1,128}$/.test(key)) || new Set([apiKey, ...keys]).size <= keys.length)
+    throw new StartError(
+      'OTHER_API_KEYS must be a list of keys such as one,two: none of them twice or the API_KEY, each of 1 to 128 visible ASCII characters.',
+    );
+  return keys;
 }
 
 function readOpenGroups(text: string | undefined, otherwise: readonly Group[]): readonly Group[] {

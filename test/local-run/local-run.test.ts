@@ -265,6 +265,14 @@ describe('in front of the handlers', () => {
     assert.equal(simulator!.received.length, 0);
   });
 
+  test('another key of this run has a bucket of its own', async (t) => {
+    const { ask, access } = await runFor(t, { otherApiKeys: ['another'] });
+    await Promise.all(Array.from({ length: 100 }, () => ask(snapshotTarget)));
+    assert.equal((await ask(snapshotTarget)).status, 429);
+    assert.equal((await ask(snapshotTarget, { headers: { 'x-api-key': 'another' } })).status, 200);
+    assert.deepEqual(new Set(access.map(({ apiKeyId }) => apiKeyId)), new Set(['local', 'local-2']));
+  });
+
   test('a key has 60 requests at once, then is told when to come again; the upstream’s limit is never hit', async (t) => {
     const { ask, simulator, url } = await runFor(t);
     const responses = await Promise.all(Array.from({ length: 150 }, () => ask(snapshotTarget)));

@@ -61,6 +61,11 @@ describe('settings', () => {
     assert.deepEqual(upstreamPaths, { placeOrder: '/trading/orders/place' });
   });
 
+  test('are further keys, each a caller of its own', () => {
+    assert.equal(readSettings({}).otherApiKeys, undefined);
+    assert.deepEqual(readSettings({ API_KEY: 'a', OTHER_API_KEYS: 'b,c' }).otherApiKeys, ['b', 'c']);
+  });
+
   test('are the plan of an app, in front of any upstream', () => {
     assert.equal(readSettings({}).plan, undefined);
     assert.equal(readSettings({ PLAN: 'app', MARKET_DATA_LIMIT: '600' }).plan, 'app');
@@ -151,6 +156,10 @@ describe('a wrong environment is one clear line that names the variable', () => 
     ...['a key', 'schlüssel', 'x'.repeat(129), 'a\nb'].map((key): readonly [Environment, RegExp] => [
       { API_KEY: key },
       /^API_KEY must be 1 to 128 visible ASCII characters without spaces\.$/,
+    ]),
+    ...['a', 'b,', 'b,b', 'b, c', `b,${'x'.repeat(129)}`].map((keys): readonly [Environment, RegExp] => [
+      { API_KEY: 'a', OTHER_API_KEYS: keys },
+      /^OTHER_API_KEYS must be a list of keys such as one,two: none of them twice or the API_KEY, /,
     ]),
     ...['0', '1', '-5', '1e3', 'many'].map((limit): readonly [Environment, RegExp] => [
       { MARKET_DATA_LIMIT: limit },
