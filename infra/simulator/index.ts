@@ -62,8 +62,12 @@ export interface Simulator {
   /** Every order that a request placed, oldest first. */
   readonly orders: readonly StoredOrder[];
   readonly accounts: readonly Account[];
-  /** All symbols of a category. */
+  /** All symbols of a category that are listed now, the most traded ones first. */
   symbols(category: Category): readonly string[];
+  /** From now on a new instrument is known everywhere; a symbol that is listed throws. */
+  list(symbol: string, category: Category): void;
+  /** From now on a symbol is known nowhere, but to those who hold or watch it; one that is not listed throws. */
+  delist(symbol: string): void;
   /** From now on these credentials are accepted and no others. */
   setCredentials(credentials: readonly Credentials[]): void;
   /** Ends open connections too, and may be called again. */
@@ -72,6 +76,7 @@ export interface Simulator {
 
 /** Listens on 127.0.0.1 only; a taken port rejects with the original `EADDRINUSE` error. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const { clock = Date.now } = options;
   const world = createWorld(options.seed ?? 1, { tokenApprovalMs: options.tokenApprovalMs });
   const credentials = new Map<string, string>();
   const setCredentials = (list: readonly Credentials[]) => {
@@ -94,7 +99,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const received = new ReceivedLog();
   const server = await serve({
     port: options.port ?? 0,
-    clock: options.clock ?? Date.now,
+    clock,
     fault: options.fault ?? (() => undefined),
     upstream,
     received,
@@ -112,6 +117,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     accounts: world.accounts,
     symbols: (category) =>
       [...world.universe.values()].filter((one) => one.category === category).map((one) => one.symbol),
+    list: (symbol, category) => world.universe.list(symbol, category, clock()),
+    delist: (symbol) => world.universe.delist(symbol, clock()),
     setCredentials,
     close: server.close,
   };

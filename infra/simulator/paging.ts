@@ -53,3 +53,26 @@ export function pageByCount<T>(
     ...(end < all.length && { pagination_key: writeCursor({ now, after: String(end) }) }),
   };
 }
+
+/**
+ * The page at a cursor that names the last record given, of records whose keys rise. It holds where records
+ * go within the very millisecond of the first page, in which a count would leave one out.
+ */
+export function pageAfter<T>(
+  all: readonly T[],
+  keyOf: (record: T) => bigint,
+  size: number,
+  now: number,
+  cursor: Cursor | undefined,
+): Page<T> | Refusal {
+  if (cursor && !/^\d{1,18}$/.test(cursor.after)) return parameterError('pagination_key');
+  const after = BigInt(cursor?.after ?? -1);
+  const rest = cursor ? all.filter((record) => keyOf(record) > after) : all;
+  const records = rest.slice(0, size);
+  return {
+    records,
+    ...(rest.length > size && {
+      pagination_key: writeCursor({ now, after: String(keyOf(records.at(-1)!)) }),
+    }),
+  };
+}

@@ -1,8 +1,8 @@
 /** What the simulated upstream knows: accounts, instruments, prices, orders, watchlists and tokens. */
 
+import { Listings } from './market/listings.ts';
 import { Prices } from './market/prices.ts';
 import { Ranks } from './market/ranks.ts';
-import { createUniverse, type Universe } from './market/universe.ts';
 import { Tokens } from './tokens.ts';
 import { OrderBook } from './trading/order-book.ts';
 import { bringPast } from './trading/past.ts';
@@ -47,7 +47,7 @@ const deposits: Readonly<Record<Account['account_type'], bigint>> = {
 export interface World {
   readonly seed: number;
   readonly accounts: readonly Account[];
-  readonly universe: Universe;
+  readonly universe: Listings;
   readonly prices: Prices;
   readonly ranks: Ranks;
   readonly orders: OrderBook;
@@ -63,7 +63,7 @@ export interface WorldOptions {
 }
 
 export function createWorld(seed: number, { tokenApprovalMs = 3000 }: WorldOptions = {}): World {
-  const universe = createUniverse(seed);
+  const universe = new Listings(seed);
   const prices = new Prices();
   const portfolios = new Map(
     accounts.map(({ account_id: id, account_type: kind }) => [id, new Portfolio(deposits[kind])]),

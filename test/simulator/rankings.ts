@@ -6,7 +6,9 @@ import { type Json, play } from './player.ts';
 export const player = play();
 export const stocks = { category: 'US_STOCK' };
 
-export const everyStock = [...player.world.universe.values()]
+/** Every one that is ranked: those that are traded actively. */
+export const everyStock = player.world.universe
+  .active(player.now)
   .filter(({ category }) => category === 'US_STOCK')
   .map(({ symbol }) => symbol);
 

@@ -115,7 +115,7 @@ test('the most active are chosen by the measure and shown in the order asked for
     symbols(rank),
   );
   const funds = player.ask('listTopActive', { category: 'US_ETF' });
-  assert.equal(funds.length, 150);
+  assert.equal(funds.length, 150, 'as many as are traded actively');
 });
 
 test('dividends: the yield is what the calendar pays over the price', () => {

@@ -112,8 +112,8 @@ export const funds: Behaviours = {
   ),
 
   getFundHoldings: ofFund((fund, { now }, { universe }) => {
-    const stocks = [...universe.values()].filter((one) => one.category === 'US_STOCK' && one !== fund);
-    // Any step that shares no factor with the number of stocks leads to ten different ones.
+    const stocks = universe.active(now).filter((one) => one.category === 'US_STOCK' && one !== fund);
+    // Ten short steps do not go once around, so they lead to ten different ones.
     const start = mix(fund.noise, 97) % stocks.length;
     const held = Array.from({ length: 10 }, (_, at) => stocks[(start + at * 7) % stocks.length]!);
     const [end] = quarterEnds(dayOf(now), 1);

@@ -1,26 +1,26 @@
 /** Instruments: stocks and funds. */
 
-import type { Instrument } from '../market/universe.ts';
-import { pageByCount, readCursor } from '../paging.ts';
+import type { Instrument, Universe } from '../market/universe.ts';
+import { pageAfter, readCursor } from '../paging.ts';
 import { fraction, mix } from '../random.ts';
-import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 
-const pageSize = 100;
+const pageSize = 1000;
 
 export const instruments: Behaviours = {
   listStockInstruments: ({ query, now }, world) => {
     const cursor = readCursor(query, now);
     if (cursor && isRefusal(cursor)) return cursor;
+    const moment = cursor?.now ?? now;
     // Funds are reached by their sub-category or by name; the category is that of all.
     const { symbols, sub_category: subCategory } = query;
-    const found = select(world, query, (one) =>
+    const found = select(world.universe.at(moment), query, (one) =>
       symbols === undefined && subCategory !== undefined
         ? one.subCategory === subCategory
         : symbols !== undefined || one.category === 'US_STOCK',
     );
-    const page = pageByCount(found, pageSize, now, cursor);
+    const page = pageAfter(found, idOf, pageSize, moment, cursor);
     if (isRefusal(page)) return page;
     const { records, ...more } = page;
     return answer({ data: records.map(shownInstrument), ...more });
@@ -29,23 +29,25 @@ export const instruments: Behaviours = {
   getStockInstrument: ({ query }, world) => {
     const { sub_category: subCategory, last_instrument_id: last, page_size: size } = query;
     const found = select(
-      world,
+      world.universe,
       query,
       (one) =>
         one.category === query.category && (subCategory === undefined || one.subCategory === subCategory),
     );
     // Identifiers rise in the order of the list.
-    const rest = last === undefined ? found : found.filter((one) => BigInt(one.instrumentId) > idOf(last));
+    const rest = last === undefined ? found : found.filter((one) => idOf(one) > idFrom(last));
     return answer(rest.slice(0, Number(size ?? 1000)).map(shownInstrument));
   },
 };
 
+const idOf = ({ instrumentId }: Instrument) => BigInt(instrumentId);
+
 /** What is no identifier comes before all of them. */
-const idOf = (text: string) => (/^\d+$/.test(text) ? BigInt(text) : -1n);
+const idFrom = (text: string) => (/^\d+$/.test(text) ? BigInt(text) : -1n);
 
 /** Those asked for by symbol, or all; a symbol that is not known has no record. */
 function select(
-  { universe }: World,
+  universe: Universe,
   { symbols, status }: Readonly<Record<string, string>>,
   wanted: (instrument: Instrument) => boolean,
 ): readonly Instrument[] {

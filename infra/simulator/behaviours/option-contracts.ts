@@ -11,11 +11,10 @@ import {
   type OptionType,
 } from '../market/option-contracts.ts';
 import { multiplier } from '../market/option-model.ts';
-import type { Instrument } from '../market/universe.ts';
+import type { Instrument, Universe } from '../market/universe.ts';
 import { readCursor, writeCursor } from '../paging.ts';
 import { mix } from '../random.ts';
 import { parameterError } from '../refusal.ts';
-import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 
@@ -28,12 +27,13 @@ export const optionContracts: Behaviours = {
     const cursor = readCursor(query, now);
     if (cursor && isRefusal(cursor)) return cursor;
     const moment = cursor?.now ?? now;
-    const after = cursor && findContract(world.universe, cursor.after);
+    const universe = world.universe.at(moment);
+    const after = cursor && findContract(universe, cursor.after);
     if (cursor && !after) return parameterError('pagination_key');
     const data: object[] = [];
     let last = '';
     let passed = cursor === undefined;
-    for (const contract of contractsFor(query, moment, world, after?.underlying)) {
+    for (const contract of contractsFor(query, moment, universe, after?.underlying)) {
       if (!passed) {
         // A cursor of another query may name a contract that is not in this one's list.
         if (query.option_symbols === undefined && contract.underlying !== after!.underlying) break;
@@ -49,16 +49,16 @@ export const optionContracts: Behaviours = {
   },
 };
 
-/** In the order of underlying, expiry, type and strike; made one after the other, for there are a million. */
+/** In the order of underlying, expiry, type and strike; made one after the other, for there are millions. */
 function* contractsFor(
   query: Query,
   now: number,
-  world: World,
+  universe: Universe,
   from: Instrument | undefined,
 ): Generator<Contract> {
   if (query.option_symbols !== undefined) {
     for (const symbol of new Set(query.option_symbols.split(','))) {
-      const contract = findContract(world.universe, symbol);
+      const contract = findContract(universe, symbol);
       if (contract && matches(contract, query, now)) yield contract;
     }
     return;
@@ -67,7 +67,7 @@ function* contractsFor(
   if (query.status === 'DELISTING' || query.style === 'EUROPEAN') return;
   let reached = from === undefined;
   const expiries = listedExpiries(now).filter((day) => matchesDay(day, query));
-  for (const underlying of underlyings(query, world)) {
+  for (const underlying of underlyings(query, universe)) {
     reached ||= underlying === from;
     if (!reached || !matchesUnderlying(underlying, query)) continue;
     const strikes = listedStrikes(underlying).filter((strike) => matchesStrike(strike, query));
@@ -78,7 +78,7 @@ function* contractsFor(
   }
 }
 
-function underlyings({ underlying_symbols: symbols }: Query, { universe }: World): readonly Instrument[] {
+function underlyings({ underlying_symbols: symbols }: Query, universe: Universe): readonly Instrument[] {
   if (symbols === undefined) return [...universe.values()];
   return [...new Set(symbols.split(','))].flatMap((symbol) => universe.get(symbol) ?? []);
 }

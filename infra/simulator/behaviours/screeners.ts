@@ -1,4 +1,4 @@
-/** Rankings of the whole market, at the prices that snapshots show at the same moment. */
+/** Rankings of all that is actively traded, at the prices that snapshots show at the same moment. */
 
 import { money, ratio } from '../decimals.ts';
 import { dayText } from '../market/calendar.ts';

@@ -1,4 +1,4 @@
-/** Sectors: the list, and the members of one. */
+/** Sectors: the list, and the members of one, of what is actively traded. */
 
 import { ratio } from '../decimals.ts';
 import {

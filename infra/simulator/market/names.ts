@@ -10,14 +10,23 @@ const trades =
   'Instruments Materials Foods Logistics Optics Energy Textiles Robotics Chemicals Paper Marine Systems Brands Minerals Aviation Printing Tools Glass Furniture Networks Beverages Plastics Rail Ceramics Motors Pharma Seeds Bearings Studios Timber Pumps Retail Software Steel Toys Water'.split(
     ' ',
   );
+/** The first companies need no place in their name to be told apart. */
+const places = [
+  '',
+  ...'Northern Pacific Atlantic Southern Western Eastern Central Alpine Baltic Harbor Summit Valley River Prairie Island'
+    .split(' ')
+    .map((place) => `${place} `),
+];
 const givenNames =
   'Ada Bruno Carla Dario Elin Fabio Greta Henrik Irma Jonas Karin Lorenz Mira Nils Odile Piet'.split(' ');
 
-/** Different for each index below 1440. */
+/** Different for each index below 23,040. */
 export function nameOf(index: number, category: Category): string {
-  // The step shares no factor with the number of pairs, so it meets each of them once.
-  const pair = (index * 1009) % (stems.length * trades.length);
-  const name = `${stems[pair % stems.length]} ${trades[Math.floor(pair / stems.length)]}`;
+  const pairs = stems.length * trades.length;
+  // The step shares no factor with the number of pairs, so each round meets each of them once.
+  const pair = (index * 1009) % pairs;
+  const place = places[Math.floor(index / pairs) % places.length];
+  const name = `${stems[pair % stems.length]} ${place}${trades[Math.floor(pair / stems.length)]}`;
   return category === 'US_ETF'
     ? `${name} Index ETF`
     : `${name} ${['Inc', 'Corp', 'Group', 'Holdings'][index % 4]}`;

@@ -27,19 +27,24 @@ interface Today {
   readonly day: number;
   readonly open: number;
   readonly previousClose: number;
-  /** Highest and lowest cents from the day's start to each minute. */
-  readonly highs: Int32Array;
-  readonly lows: Int32Array;
+  readonly highs: Records;
+  readonly lows: Records;
 }
+
+/**
+ * The minutes at which an extreme of the day was reached, and after them the cents that it was then. There
+ * are a few dozen, where cents for every minute would take ten times the room for 12,000 instruments.
+ */
+type Records = Int32Array;
 
 const rememberedInstruments = 100;
 /** A range of up to so many days is put together from those of its days; a longer one is looked for as a whole. */
 const rememberedTogether = 31;
 
-/** Keeps one day of extremes per instrument and session, about 12 KB each, and the ranges of past days. */
+/** Keeps one day of extremes per instrument and session, about 1 KB each, and the ranges of past days. */
 export class Prices {
   readonly #ranges = new Map<Instrument, Map<number, Range>>();
-  readonly #days: Readonly<Record<Session, Map<string, Today>>> = {
+  readonly #days: Readonly<Record<Session, Map<Instrument, Today>>> = {
     regular: new Map(),
     extended: new Map(),
     overnight: new Map(),
@@ -53,8 +58,8 @@ export class Prices {
     const whole = Math.floor(minute);
     return {
       open,
-      high: Math.max(highs[whole]!, price),
-      low: Math.min(lows[whole]!, price),
+      high: Math.max(recordAt(highs, whole), price),
+      low: Math.min(recordAt(lows, whole), price),
       price,
       previousClose,
     };
@@ -91,30 +96,45 @@ export class Prices {
 
   #dayOf(instrument: Instrument, session: Session, day: number): Today {
     const days = this.#days[session];
-    const known = days.get(instrument.symbol);
+    const known = days.get(instrument);
     if (known?.day === day) return known;
     const moves = movesOfDay(instrument, session, day);
-    const highs = new Int32Array(minutesPerDay);
-    const lows = new Int32Array(minutesPerDay);
     const open = toCents(instrument, moves[0]!);
-    let [most, least, high, low] = [moves[0]!, moves[0]!, open, open];
-    for (let minute = 0; minute < minutesPerDay; minute++) {
-      const move = moves[minute]!;
-      if (move > most) {
-        most = move;
-        high = toCents(instrument, move);
-      } else if (move < least) {
-        least = move;
-        low = toCents(instrument, move);
-      }
-      highs[minute] = high;
-      lows[minute] = low;
-    }
+    const highs = recordsOf(instrument, moves, 1);
+    const lows = recordsOf(instrument, moves, -1);
     const previousClose = centsAt(instrument, session, day - 1, minutesPerDay);
     const today = { day, open, previousClose, highs, lows };
-    days.set(instrument.symbol, today);
+    days.set(instrument, today);
     return today;
   }
+}
+
+/** For the sign 1 the highs of a day, for -1 its lows. */
+function recordsOf(instrument: Instrument, moves: Float64Array, sign: 1 | -1): Records {
+  const minutes: number[] = [];
+  const cents: number[] = [];
+  let best = -Infinity;
+  for (let minute = 0; minute < minutesPerDay; minute++) {
+    if (sign * moves[minute]! <= best) continue;
+    best = sign * moves[minute]!;
+    const price = toCents(instrument, moves[minute]!);
+    if (price === cents.at(-1)) continue;
+    minutes.push(minute);
+    cents.push(price);
+  }
+  return Int32Array.from([...minutes, ...cents]);
+}
+
+/** What the last record up to a minute says. */
+function recordAt(records: Records, minute: number): number {
+  const count = records.length / 2;
+  let [from, to] = [0, count];
+  while (to - from > 1) {
+    const middle = (from + to) >> 1;
+    if (records[middle]! <= minute) from = middle;
+    else to = middle;
+  }
+  return records[count + from]!;
 }
 
 export function momentAt(time: number): Moment {

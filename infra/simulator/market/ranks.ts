@@ -2,9 +2,10 @@
 
 import { dayOf } from './calendar.ts';
 import { dividendsOf, quarterlyDividend, yearlyEps } from './companies.ts';
+import type { Listings } from './listings.ts';
 import { type DayPrices, dayMilliseconds, type Prices, priceAt, rangeOf } from './prices.ts';
 import { lastTradeTime, marketStart, usualVolume, volumeUpTo } from './tape.ts';
-import type { Category, Instrument, Universe } from './universe.ts';
+import type { Category, Instrument } from './universe.ts';
 
 /** What stays for a day. */
 interface DailyFacts {
@@ -52,29 +53,29 @@ const windowLength: Readonly<Partial<Record<Window, number>>> = {
   WEEK_52: 364 * dayMilliseconds,
 };
 
-/** Remembers what is the same for a whole day, so that a rank of all instruments takes a few milliseconds. */
+/**
+ * Ranks what is actively traded: of an instrument that hardly anybody trades a price means little, and with
+ * the long tail each rank would take ten times as long. Remembers what is the same for a whole day, so that
+ * it takes a few milliseconds.
+ */
 export class Ranks {
-  readonly #instruments: Readonly<Record<Category, readonly Instrument[]>>;
+  readonly #listings: Listings;
   readonly #prices: Prices;
   readonly #daily = new Map<Instrument, DailyFacts>();
   readonly #years = new Map<Instrument, YearRange>();
   #dailyOf = Number.NaN;
   #yearsOf = Number.NaN;
 
-  constructor(universe: Universe, prices: Prices) {
-    const all = [...universe.values()];
+  constructor(listings: Listings, prices: Prices) {
+    this.#listings = listings;
     this.#prices = prices;
-    this.#instruments = {
-      US_STOCK: all.filter((one) => one.category === 'US_STOCK'),
-      US_ETF: all.filter((one) => one.category === 'US_ETF'),
-    };
   }
 
-  /** Every instrument of a category, those of one sector when one is given. */
+  /** Every active instrument of a category, those of one sector when one is given. */
   rows(category: Category, now: number, window: Window = 'DAY_1', sectorId?: string): readonly Row[] {
-    const instruments = this.#instruments[category];
-    const wanted =
-      sectorId === undefined ? instruments : instruments.filter((one) => one.sectorId === sectorId);
+    const wanted = this.#listings
+      .active(now)
+      .filter((one) => one.category === category && (sectorId === undefined || one.sectorId === sectorId));
     return wanted.map((instrument) => this.#row(instrument, now, window));
   }
 

@@ -3,9 +3,8 @@
  * a first try finds something; everything else about them, and all the other instruments, is invented.
  */
 
-import { fraction, hashOf, mix } from '../random.ts';
-import { nameOf } from './names.ts';
-import { sectorOf } from './sectors.ts';
+import { hashOf, mix } from '../random.ts';
+import { createInstrument, priceFrom } from './make-instrument.ts';
 
 export type Category = 'US_STOCK' | 'US_ETF';
 export type SubCategory = 'COMMON_STOCK' | 'ETF' | 'PREFERRED_STOCK' | 'WARRANT' | 'UNITS' | 'RIGHT';
@@ -69,80 +68,94 @@ const familiarEtfs: Readonly<Record<string, number>> = {
   XLF: 53,
 };
 
-const sizes: Readonly<Record<Category, number>> = { US_STOCK: 1200, US_ETF: 150 };
+/**
+ * How many instruments there are of each category, and how many of them are traded actively. The rest is the
+ * long tail of a market: thousands of symbols that few people ask for.
+ */
+const sizes: Readonly<Record<Category, { readonly active: number; readonly all: number }>> = {
+  US_STOCK: { active: 1200, all: 8500 },
+  US_ETF: { active: 150, all: 3500 },
+};
 
-export type Universe = ReadonlyMap<string, Instrument>;
+/** What can be found by symbol; no symbol is in both categories. */
+export type Universe = Pick<ReadonlyMap<string, Instrument>, 'get' | 'values'>;
 
-/** 1200 stocks and 150 ETFs by symbol; no symbol is in both categories. */
-export function createUniverse(seed: number): Universe {
+interface Remembered {
+  readonly seed: number;
+  readonly active: ReadonlyMap<string, Instrument>;
+  whole?: ReadonlyMap<string, Instrument>;
+}
+
+let latest: Remembered | undefined;
+
+/** The seed asked for last is remembered, because who runs many worlds, as tests do, would wait for each. */
+function remembered(seed: number): Remembered {
+  if (latest?.seed !== seed) latest = { seed, active: inventActive(seed) };
+  return latest;
+}
+
+/** The active ones alone, for who starts: all the others take fifteen times as long to invent. */
+export function createActive(seed: number): ReadonlyMap<string, Instrument> {
+  return remembered(seed).active;
+}
+
+/** All 12,000. Identifiers rise in the order of the list, and the active ones come first. */
+export function createUniverse(seed: number): ReadonlyMap<string, Instrument> {
+  const known = remembered(seed);
+  known.whole ??= withQuiet(seed, known.active);
+  return known.whole;
+}
+
+function inventActive(seed: number): ReadonlyMap<string, Instrument> {
   const universe = new Map<string, Instrument>();
-  const add = (symbol: string, category: Category, basePrice: number) => {
-    const instrument = createInstrument(seed, symbol, category, basePrice, universe.size);
-    universe.set(symbol, familiar ? instrument : { ...instrument, ...oddities(instrument) });
-  };
-  let familiar = true;
-  for (const [symbol, price] of Object.entries(familiarStocks)) add(symbol, 'US_STOCK', price);
-  for (const [symbol, price] of Object.entries(familiarEtfs)) add(symbol, 'US_ETF', price);
-  familiar = false;
-  addInvented('US_STOCK', sizes.US_STOCK - Object.keys(familiarStocks).length);
-  addInvented('US_ETF', sizes.US_ETF - Object.keys(familiarEtfs).length);
-  return universe;
-
-  function addInvented(category: Category, count: number): void {
-    for (let added = 0, attempt = 0; added < count; attempt++) {
-      const chance = mix(hashOf(seed, category), attempt);
-      const symbol = ticker(chance);
-      if (universe.has(symbol)) continue;
-      // Spread evenly over magnitudes, as real prices are: about 8 to 400 dollars.
-      add(symbol, category, Math.round(8 * 50 ** fraction(mix(chance, 9)) * 100) / 100);
-      added++;
+  const addFamiliar = (category: Category, prices: Readonly<Record<string, number>>) => {
+    for (const [symbol, basePrice] of Object.entries(prices)) {
+      const draft = { kind: 'plain', symbol, category, basePrice, index: universe.size } as const;
+      universe.set(symbol, createInstrument(seed, draft));
     }
+  };
+  addFamiliar('US_STOCK', familiarStocks);
+  addFamiliar('US_ETF', familiarEtfs);
+  const { US_STOCK: stocks, US_ETF: etfs } = sizes;
+  addInvented(universe, seed, 'active', 'US_STOCK', stocks.active - Object.keys(familiarStocks).length);
+  addInvented(universe, seed, 'active', 'US_ETF', etfs.active - Object.keys(familiarEtfs).length);
+  return universe;
+}
+
+function withQuiet(seed: number, active: ReadonlyMap<string, Instrument>): ReadonlyMap<string, Instrument> {
+  const universe = new Map(active);
+  for (const category of ['US_STOCK', 'US_ETF'] as const)
+    addInvented(universe, seed, 'quiet', category, sizes[category].all - sizes[category].active);
+  return universe;
+}
+
+function addInvented(
+  universe: Map<string, Instrument>,
+  seed: number,
+  kind: 'active' | 'quiet',
+  category: Category,
+  count: number,
+): void {
+  const noise = hashOf(seed, kind === 'active' ? category : `${kind} ${category}`);
+  for (let added = 0, attempt = 0; added < count; attempt++) {
+    const chance = mix(noise, attempt);
+    const symbol = ticker(chance, kind === 'active' ? 4 : lengthOf(chance, category));
+    if (universe.has(symbol)) continue;
+    const draft = { kind, symbol, category, basePrice: priceFrom(chance), index: universe.size };
+    universe.set(symbol, createInstrument(seed, draft));
+    added++;
   }
 }
 
-/** Four letters, so that the one- to three-letter tickers stay unknown or familiar. */
-function ticker(chance: number): string {
-  const letters = Array.from({ length: 4 }, (_, at) => String.fromCharCode(65 + (mix(chance, at) % 26)));
-  return letters.join('');
+/** Most tickers have three letters or more; the active ones that are invented all have four. */
+function lengthOf(chance: number, category: Category): number {
+  const place = mix(chance, 8) % 1000;
+  if (category === 'US_ETF') return place < 300 ? 3 : 4;
+  return place < 2 ? 1 : place < 30 ? 2 : place < 300 ? 3 : place < 800 ? 4 : 5;
 }
 
-function createInstrument(
-  seed: number,
-  symbol: string,
-  category: Category,
-  basePrice: number,
-  index: number,
-): Instrument {
-  const noise = hashOf(seed, symbol);
-  const exchanges = category === 'US_ETF' ? ['PSE', 'BTS'] : ['NSQ', 'NYSE', 'NSQ', 'NYSE', 'ASE'];
-  return {
-    symbol,
-    category,
-    instrumentId: String(930_000_017 + index * 104),
-    name: nameOf(index, category),
-    exchangeCode: exchanges[mix(noise, 10) % exchanges.length]!,
-    subCategory: category === 'US_ETF' ? 'ETF' : 'COMMON_STOCK',
-    status: 'OC',
-    sectorId: sectorOf(noise).id,
-    basePrice,
-    dailyMove: category === 'US_ETF' ? 0.01 : 0.01 + 0.02 * fraction(mix(noise, 1)),
-    dailyVolume: Math.round(200_000 * 250 ** fraction(mix(noise, 2))),
-    sharesOutstanding: Math.round(50_000_000 * 200 ** fraction(mix(noise, 3))),
-    noise,
-  };
-}
-
-/** A few of the invented stocks are no ordinary ones, and a few instruments cannot be traded freely. */
-function oddities({ noise, category }: Instrument): Partial<Instrument> {
-  const kind = mix(noise, 11) % 100;
-  const kinds: Readonly<Record<number, SubCategory>> = {
-    0: 'PREFERRED_STOCK',
-    1: 'PREFERRED_STOCK',
-    2: 'WARRANT',
-    3: 'UNITS',
-    4: 'RIGHT',
-  };
-  const subCategory = category === 'US_STOCK' ? kinds[kind] : undefined;
-  const status = ({ 5: 'CO', 6: 'CO', 7: 'NT' } as const)[kind];
-  return { ...(subCategory && { subCategory }), ...(status && { status }) };
+function ticker(chance: number, length: number): string {
+  let letters = '';
+  for (let at = 0; at < length; at++) letters += String.fromCharCode(65 + (mix(chance, at) % 26));
+  return letters;
 }
