@@ -235,6 +235,7 @@ const checkpoint = (change: Partial<Checkpoint>): Checkpoint => ({
     {
       view: 'US_STOCK',
       sentAt: 1_795_239_000_000.5,
+      namesUnknown: true,
       records: new Map([
         ['AAPL', bytes('{ "symbol":"AAPL", "price":1.10, "name":"Zoë \\u2603" }')],
         ['B', bytes('{"symbol":"B"}')],

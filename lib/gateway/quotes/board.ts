@@ -145,6 +145,7 @@ export class Board {
           sentAt,
           records: new Map<string, Uint8Array>(),
           ...(isDoubtful && { isDoubtful }),
+          ...(symbols.isNamed && { namesUnknown: true as const }),
         };
         group.records.set(symbol, record);
         groups.set(key, group);
@@ -173,7 +174,7 @@ export class Board {
 
   load(checkpoint: Checkpoint, now: number): void {
     const { at: madeAt, fetched, demand, unknown, past, failedTests, pause, denials = [] } = checkpoint;
-    for (const { view, sentAt, records: all, isDoubtful } of fetched) {
+    for (const { view, sentAt, records: all, namesUnknown, isDoubtful } of fetched) {
       const sheet = this.sheet(view);
       const known = this.symbolsOf(view);
       // What this instance heard of a symbol after its record was made goes before the record.
@@ -184,7 +185,7 @@ export class Board {
       const outcome = { kind: 'answer', records, unknown: [] } as const;
       const symbols = [...records.keys()];
       const entry = { turn: 0, kind: 'refresh', view, sentAt, symbols, outcome, asked: [] } as const;
-      this.#learnSymbols(entry, now);
+      this.#learnSymbols({ ...entry, ...(namesUnknown && { namesUnknown }) }, now);
     }
     for (const [view, symbol, times, askedAt] of demand) this.sheet(view).expect(symbol, times, askedAt);
     for (const [view, symbol, until] of unknown)

@@ -116,8 +116,8 @@ export function planTest(situation: Situation): Plan | undefined {
       // Among the symbols of a request that fails, those of another would have to wait.
       const apart = board.junk.isSuspect(caller, now) ? request : undefined;
       const call = put({ view, caller, symbols: [] }, 1, apart);
-      if (call.symbols.length < figures.mostTested && !call.symbols.includes(symbol))
-        call.symbols.push(symbol);
+      const most = Math.min(symbols.perTest, symbols.isNamed ? figures.mostSymbols : figures.mostTested);
+      if (call.symbols.length < most && !call.symbols.includes(symbol)) call.symbols.push(symbol);
     }
   }
   const fewest = new Map<string, number>();

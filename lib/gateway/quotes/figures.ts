@@ -5,7 +5,10 @@ export interface Figures {
   readonly paceMs: number;
   /** Symbols that one call of the upstream takes. */
   readonly mostSymbols: number;
-  /** Symbols that are tested together: at one unknown in a hundred, two of three such calls succeed. */
+  /**
+   * Symbols that are tested together, as long as the upstream's words have not proved to name those that are
+   * unknown: at one unknown in a hundred, two of three such calls succeed.
+   */
   readonly mostTested: number;
   /** How old what an instance knows of the journal may be. */
   readonly pollMs: number;
@@ -64,7 +67,7 @@ export const defaultFigures: Figures = {
   demandFloor: 0.1,
   leastMaxAgeMs: 1000,
   turnsPerCaller: 20,
-  testBurst: 120,
+  testBurst: 240,
   testsPerMinute: 24,
   failuresPerCaller: 30,
   forgivenPerMinute: 12,

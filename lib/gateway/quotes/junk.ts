@@ -28,8 +28,8 @@ const failedPerProved = 0.25;
 const mostMerit = 1 / 4;
 const mostTold = 20;
 const suspectPart = 1 / 3;
-/** Where a directory says which symbols exist, few probes are needed: seven at once, and three a minute. */
-const probeCost = 4;
+/** Where a directory says which symbols exist, few probes are needed: four at once, and three in two minutes. */
+const probeCost = 8;
 
 type JunkFigures = Pick<Figures, 'failuresPerCaller' | 'forgivenPerMinute'>;
 
@@ -48,8 +48,7 @@ export function createJunk({ failuresPerCaller, forgivenPerMinute }: JunkFigures
   }
 
   function set(caller: string, level: number, at: number): void {
-    const bounded = Math.min(failuresPerCaller, Math.max(-mostMerit * failuresPerCaller, level));
-    accounts.set(caller, { level: bounded, at });
+    accounts.set(caller, { level: Math.max(-mostMerit * failuresPerCaller, level), at });
   }
 
   function hear(told: NonNullable<Entry['failedTests']>, at: number): void {
@@ -71,7 +70,9 @@ export function createJunk({ failuresPerCaller, forgivenPerMinute }: JunkFigures
           : 0;
       const proved = isAnswer ? outcome.records.size : 0;
       const at = Math.max(sentAt, accounts.get(caller)?.at ?? 0);
-      set(caller, levelOf(caller, at) + failed - proved * failedPerProved, at);
+      // Tests that were under way at once may fail beyond the bound: the next one is not put off by it.
+      const most = failuresPerCaller + (isProbe ? probeCost - 1 : 0);
+      set(caller, Math.min(most, levelOf(caller, at) + failed - proved * failedPerProved), at);
     },
     isSpent: (caller, now) => levelOf(caller, now) > failuresPerCaller - 1,
     isSuspect: (caller, now) => levelOf(caller, now) > failuresPerCaller * suspectPart,

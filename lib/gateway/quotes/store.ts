@@ -92,6 +92,8 @@ export interface Entry {
   readonly caller?: string;
   /** With which the turn asked for its permission; absent when interactive. */
   readonly priority?: Exclude<TurnPriority, 'interactive'>;
+  /** The writer has seen that the upstream's words name what is unknown. */
+  readonly namesUnknown?: true;
   /** It asked for a symbol that the directory does not list. */
   readonly isProbe?: true;
   /** Which callers' tests failed lately, and how many of them are not forgiven yet. */
@@ -128,7 +130,7 @@ export interface UpstreamPause {
 }
 
 /** Records of one view that are of the same moment. */
-export interface Fetched extends Pick<Entry, 'view' | 'sentAt'> {
+export interface Fetched extends Pick<Entry, 'view' | 'sentAt' | 'namesUnknown'> {
   readonly records: ReadonlyMap<string, Uint8Array>;
   /** The upstream refused a call for them since: they are tested before they go along with others. */
   readonly isDoubtful?: true;

@@ -2,14 +2,15 @@
  * Which symbols of a category may go along with others in a call. One that the upstream does not know may fail the
  * whole call, so that a symbol goes along once the directory lists it or the upstream gave a record of it. Until
  * then it is tested among others of which neither is known. A call that failed is halved: if one half is good, a bad
- * one is in the other, without asking. In the end a symbol is unknown only when it was refused alone. One that
- * exists is doubted only in the view where it failed, and is unknown only when it fails there alone; one that is
+ * one is in the other, without asking. In the end a symbol is unknown only when it was refused alone, or when the
+ * upstream's words name it and their words have proved right before. One that exists is doubted only in the view where it failed, and is unknown only when it fails there alone; one that is
  * served there, when it fails alone twice, and not in the same bad moment of the upstream's.
  */
 
 import type { Figures } from './figures.ts';
 import type { Entry, UpstreamSays } from './store.ts';
 import { plainId } from './view.ts';
+import { namedBy, noWords, withoutMessage } from './words.ts';
 
 /** Symbols of a call that was refused. They are tested together, and not with others. */
 export interface Group {
@@ -43,6 +44,13 @@ export interface Served {
 }
 
 export interface Symbols {
+  /** Whether the upstream's words have named what is unknown so far, so that a refusal costs one call. */
+  readonly isNamed: boolean;
+  /**
+   * How many new symbols go into one test: fewer, the more tests fail. Where the words name one of many that are
+   * bad, each takes a call of its own; but calls of a few can be under way at the same time.
+   */
+  readonly perTest: number;
   /** Whether it may go along with others in the view. */
   isGood(symbol: string, view: string): boolean;
   /** Whether the directory lists it, or the upstream gave a record of it in some view. */
@@ -85,7 +93,11 @@ export function createSymbols(
   const unknown = new Map<string, Map<string, Unknown>>();
   /** Of a symbol that exists by symbol and view, of others by symbol alone. */
   const groups = new Map<string, Group>();
+  let perTest = firstPerTest;
+  /** Symbols that the upstream's words named, and how often that was right or wrong. */
+  const hints = { named: new Set<string>(), right: 0, wrong: 0 };
 
+  const isNamed = () => hints.right >= hintsToTrust && hints.wrong === 0;
   const exists = (symbol: string) => proven.has(symbol) || lists(symbol) === true;
   const find = (symbol: string, view: string) => groups.get(keyOf(symbol, view)) ?? groups.get(symbol);
   const isGood = (symbol: string, view: string) =>
@@ -102,6 +114,7 @@ export function createSymbols(
     release(symbol, view);
     const views = unknown.get(symbol);
     if (views?.delete(view) && views.size === 0) unknown.delete(symbol);
+    if (hints.named.delete(symbol)) hints.wrong++;
     // Set anew at the end: what is refreshed stays, whatever else comes.
     proven.delete(symbol);
     proven.add(symbol);
@@ -110,6 +123,7 @@ export function createSymbols(
 
   function refute(symbol: string, one: Unknown): void {
     release(symbol, one.view);
+    if (hints.named.delete(symbol)) hints.right++;
     const views = unknown.get(symbol) ?? new Map<string, Unknown>();
     views.set(one.view, one);
     // Set anew at the end, because the oldest are dropped first.
@@ -125,14 +139,20 @@ export function createSymbols(
   function suspect(symbols: readonly string[], says: UpstreamSays, of: Of): readonly string[] {
     const [only] = symbols;
     if (only !== undefined && symbols.length === 1) return single(only, says, of);
-    const [half, sibling] = halves(symbols);
+    const named = namedBy(says.message, symbols);
+    if (named !== undefined && isNamed()) {
+      for (const symbol of symbols) release(symbol, of.view);
+      return exists(named) ? alone(named, says, of) : single(named, says, of);
+    }
+    if (named !== undefined && !exists(named)) hints.named.add(named);
+    const [half, sibling] = named === undefined ? halves(symbols) : [without(symbols, named), [named]];
     const common = { view: of.view, caller: of.caller, at: of.at, says: withoutMessage(says) };
     for (const symbol of half) group(symbol, { ...common, symbols: half, sibling });
     for (const symbol of sibling) group(symbol, { ...common, symbols: sibling, sibling: half });
     return [];
   }
 
-  /** It was asked for alone. */
+  /** It was asked for alone, or the words are to be trusted. */
   function single(symbol: string, says: UpstreamSays | undefined, of: Of): readonly string[] {
     const { view, at, now } = of;
     if (isGood(symbol, view) && !of.isServed(symbol)) return alone(symbol, says ?? noWords, of);
@@ -142,6 +162,17 @@ export function createSymbols(
     const how = isServed ? { until: now + soonMs, isFirst: true as const } : { until: now + unknownMs };
     refute(symbol, { view, ...how, ...(says && { says }) });
     return [symbol];
+  }
+
+  /** Once the words have proved right, so has what they said before. */
+  function refuteNamed(until: number): readonly string[] {
+    if (!isNamed()) return [];
+    const named = [...hints.named].filter((symbol) => groups.get(symbol)?.symbols.length === 1);
+    for (const symbol of named) {
+      const { view, says } = groups.get(symbol)!;
+      refute(symbol, { view, until, says });
+    }
+    return named;
   }
 
   /** What was suspected with the other half, of which nothing is known now. */
@@ -170,8 +201,13 @@ export function createSymbols(
     now: number,
     isServed: (symbol: string) => boolean,
   ): readonly string[] {
+    // Whoever was there earlier has seen more of the upstream's words.
+    if (entry.namesUnknown) hints.right = Math.max(hints.right, hintsToTrust);
     const of: Of = { view: entry.view, caller: entry.caller ?? '', at: entry.sentAt, now, isServed };
     const isEmpty = outcome.kind === 'answer' && outcome.records.size === 0 && symbols.length > 1;
+    const isNew = entry.kind === 'test' && sibling.length === 0 && symbols.length > 1;
+    if (isNew && outcome.kind === 'rejected') perTest = Math.max(leastPerTest, 0.7 * perTest);
+    if (isNew && outcome.kind === 'answer') perTest = Math.min(mostPerTest, 2 * perTest);
     if (outcome.kind === 'rejected' || isEmpty) {
       clear(sibling, of);
       return suspect(symbols, outcome.kind === 'rejected' ? outcome.says : noWords, of);
@@ -189,6 +225,7 @@ export function createSymbols(
     const [bad, ...more] = sibling.filter((symbol) => !isGood(symbol, of.view));
     if (bad === undefined) return gone;
     if (more.length > 0) return [...gone, ...suspect([bad, ...more], says, of)];
+    if (hints.named.has(bad)) return [...gone, ...single(bad, says, of)];
     alone(bad, says, of);
     return gone;
   }
@@ -200,6 +237,12 @@ export function createSymbols(
   }
 
   return {
+    get isNamed() {
+      return isNamed();
+    },
+    get perTest() {
+      return Math.round(perTest);
+    },
     isGood,
     exists,
     isUnlisted,
@@ -233,7 +276,7 @@ export function createSymbols(
       return [...found];
     },
     learn(entry, now, served) {
-      const refuted = learn(entry, now, served.here);
+      const refuted = [...learn(entry, now, served.here), ...refuteNamed(now + unknownMs)];
       // Where it is served it goes on being so.
       for (const symbol of refuted)
         if (!served.elsewhere(symbol) && !unknown.get(symbol)?.get(entry.view)?.isFirst)
@@ -279,11 +322,12 @@ const isPutOff = (group: Group | undefined, now: number) =>
 const separator = '\n';
 const keyOf = (symbol: string, view: string) => `${view}${separator}${symbol}`;
 
-/** The refusal of a symbol that the upstream left out of its answer. */
-const noWords: UpstreamSays = { status: 417, errorCode: 'INVALID_SYMBOL' };
+const hintsToTrust = 3;
+const firstPerTest = 40;
+const leastPerTest = 12;
+const mostPerTest = 100;
 
-/** The upstream's words were about a call of many, and may name another of them. */
-const withoutMessage = ({ message: _, ...says }: UpstreamSays): UpstreamSays => says;
+const without = (symbols: readonly string[], one: string) => symbols.filter((symbol) => symbol !== one);
 
 function halves(symbols: readonly string[]): readonly [readonly string[], readonly string[]] {
   const middle = Math.ceil(symbols.length / 2);

@@ -153,6 +153,7 @@ export function createTurns(ports: TurnPorts, journal: Journal, board: Board, fi
       ...(plan.caller !== undefined && { caller: plan.caller }),
       ...(priority !== 'interactive' && { priority }),
       ...(plan.isProbe && { isProbe: true }),
+      ...(board.symbolsOf(plan.view).isNamed && { namesUnknown: true }),
       failedTests: board.junk.tell(now),
       unknown,
       asked: [...board.sheets].flatMap(([view, sheet]) =>
