@@ -5,18 +5,21 @@
  *     npm run study -- budget 100000 4
  *     npm run study -- quotes plain storm
  *     npm run study -- store-loss
+ *     npm run study -- fairness
  */
 
 import { studyStoreLoss } from './budget/store-loss-study.ts';
 import { studyStorm } from './budget/storm-study.ts';
 import { studyBudget } from './budget/study.ts';
 import { studyQuotes } from './quotes/study.ts';
+import { studyFairness } from './sharing/fairness-study.ts';
 
 const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
   budget: studyBudget,
   quotes: studyQuotes,
   'store-loss': studyStoreLoss,
   'limiter-storm': studyStorm,
+  fairness: studyFairness,
 };
 
 const [name = 'budget', ...args] = process.argv.slice(2);

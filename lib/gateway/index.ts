@@ -24,6 +24,7 @@ export {
   type OwnLimits,
   ownLimitsFault,
 } from './budget-limits.ts';
+export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from './caller.ts';
 export { type CompactJson, compactJson } from './compact-json.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';

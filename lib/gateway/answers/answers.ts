@@ -4,6 +4,7 @@
  * the upstream, over all instances; of those that have an old one, one asks and all others get the old one.
  */
 
+import type { Caller } from '../caller.ts';
 import type { FreshnessMs } from './freshness.ts';
 import { createKept } from './kept.ts';
 import { createRefusals } from './recent-refusals.ts';
@@ -26,15 +27,20 @@ export interface AnswersOptions {
   readonly wishesPerCaller?: number;
   /** Whether a refusal that was read from the store is one that the gateway knows. Default: each is. */
   readonly isRefusal?: (refusal: unknown) => boolean;
-  /** Upstream calls a minute of one caller beyond which those of others come first. Default 150. */
+  /**
+   * Upstream calls a minute of one caller beyond which those of others come first. Default 150: half of the limit.
+   * Those that are behind the others already do not count.
+   */
   readonly missesPerCaller?: number;
+  /** The same for one member of a caller. Default 60: a fifth of the limit. */
+  readonly missesPerMember?: number;
 }
 
 export interface AnswerCall {
   readonly key: string;
   readonly freshness: FreshnessMs;
-  /** Who asks; his wishes and misses are counted. */
-  readonly caller: string;
+  /** Who asks; wishes are counted by the unit, and misses by the member before. */
+  readonly caller: Caller;
   /**
    * Asks the upstream: draws a permission, signs, sends, reads. Never rejects.
    *
@@ -87,8 +93,8 @@ const withoutWish = ({ maxAgeMs: _, ...call }: AnswerCall): AnswerCall => call;
 
 export function createAnswers(options: AnswersOptions): Answers {
   const { store, clock = Date.now, mostBytes = 32 * 1024 * 1024, refusalMs = 1500 } = options;
-  const { waitMs = 4000, leastMaxAgeMs = 1000, wishesPerCaller = 20, missesPerCaller = 150 } = options;
-  const { isRefusal = () => true } = options;
+  const { waitMs = 4000, leastMaxAgeMs = 1000, wishesPerCaller = 20, isRefusal = () => true } = options;
+  const { missesPerCaller = 150, missesPerMember = 60 } = options;
   const sleep = options.sleep ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
   const kept = createKept(mostBytes);
   const fetching = new Map<string, Promise<Fetched>>();
@@ -139,9 +145,8 @@ export function createAnswers(options: AnswersOptions): Answers {
   }
 
   async function fetchNow(call: AnswerCall, old?: StoredAnswer): Promise<Fetched> {
-    const { key, caller, fetch, freshness } = call;
-    const isPatient =
-      (await tried(() => store.spend(`misses/${caller}`, clock(), missesPerCaller))) === false;
+    const { key, fetch, freshness } = call;
+    const isPatient = await mustBePatient(call);
     const askedAt = clock();
     const { isOwn = false, ...content } = await fetch(isPatient);
     const answer = { ...content, askedAt };
@@ -159,6 +164,17 @@ export function createAnswers(options: AnswersOptions): Answers {
     return { answer, isOwn };
   }
 
+  /**
+   * Whether others come first. A member with too many misses is held back alone: it takes nothing more of what its
+   * neighbours in the unit have together.
+   */
+  async function mustBePatient({ caller: { unit, member } }: AnswerCall): Promise<boolean> {
+    const isSpent = async (account: string, most: number) =>
+      (await tried(() => store.spend(`misses/${account}`, clock(), most))) === false;
+    if (member !== undefined && (await isSpent(`${unit}/${member}`, missesPerMember))) return true;
+    return isSpent(unit, missesPerCaller);
+  }
+
   /** What the store has, unless this version cannot read it or a wrong clock wrote it. */
   async function readShared(key: string): Promise<StoredAnswer | undefined> {
     const shared = await tried(() => store.read(key));
@@ -170,7 +186,7 @@ export function createAnswers(options: AnswersOptions): Answers {
   async function granted(call: AnswerCall, best: StoredAnswer | undefined): Promise<AnswerCall> {
     const plain = withoutWish(call);
     if (call.maxAgeMs === undefined || !isFresh(plain, best, clock())) return call;
-    const may = await tried(() => store.spend(`wishes/${call.caller}`, clock(), wishesPerCaller));
+    const may = await tried(() => store.spend(`wishes/${call.caller.unit}`, clock(), wishesPerCaller));
     return may === false ? plain : call;
   }
 

@@ -8,7 +8,6 @@ import { Board } from './board.ts';
 import type { Quotes } from './calls.ts';
 import { createContention } from './contention.ts';
 import { defaultFigures, type Figures, minuteMs } from './figures.ts';
-import { textHash } from './hash.ts';
 import { createJournal } from './journal.ts';
 import { type Looked, look, outcomeOf } from './look.ts';
 import type { AskUpstream, Permissions, Runtime, TurnPriority } from './ports.ts';
@@ -185,7 +184,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
     async ask(call) {
       const arrived = clock();
       const { view, symbols, deadline = Number.POSITIVE_INFINITY } = call;
-      const caller = (textHash(call.caller) & 0x7fff).toString(36);
+      const { caller } = call;
       const sheet = board.sheet(view.id);
       for (const symbol of symbols) {
         const line = sheet.lines.get(symbol);

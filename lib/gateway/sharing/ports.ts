@@ -3,6 +3,7 @@
 import type { AnswerStore } from '../answers/index.ts';
 import type { Budget } from '../budget/index.ts';
 import type { OwnLimits } from '../budget-limits.ts';
+import type { Caller } from '../caller.ts';
 import type { Credentials } from '../credentials.ts';
 import type { Figures, QuoteStore } from '../quotes/index.ts';
 import type { RefusalCode } from '../refusals.ts';
@@ -42,4 +43,4 @@ export interface TurnReport {
 }
 
 /** Whoever is not told apart is one caller. */
-export const anyCaller = 'anybody';
+export const anyCaller: Caller = { unit: 'anybody' };

@@ -124,7 +124,7 @@ export function createSharedQuotes(
       const outcome = await quotes.ask({
         view: viewOf(query),
         symbols,
-        caller,
+        caller: caller.unit,
         priority: priority === 'interactive' ? priority : 'events',
         ...wishes,
         ...(deadline !== undefined && { deadline }),
@@ -178,7 +178,7 @@ const forAll = ({ upstream, ...refusal }: Refusal): Refusal => ({
 /** When looking again makes sense for a caller who asked for much that does not exist. */
 const spentSeconds = 15;
 const spentWords =
-  'Too many of the symbols that this key asked for are unknown to the upstream: for a while it gets only what others have asked for.';
+  'Too many of the symbols that this key asked for from this network are unknown to the upstream: for a while it gets only what others have asked for.';
 
 const sharedBy: Readonly<Record<Extract<QuoteOutcome, { kind: 'quotes' }>['from'], SharedBy>> = {
   memory: 'hit',
