@@ -18,5 +18,10 @@ export function createDeployedSharing(
     tableName,
     partition: textHash(upstreamBaseUrl).toString(36),
   };
-  return { quotes: createDynamoQuoteStore(store), answers: createDynamoAnswerStore(store), figures };
+  return {
+    quotes: (account) => createDynamoQuoteStore({ ...store, partition: `${store.partition}#${account}` }),
+    // Whose an answer is stands in its key.
+    answers: createDynamoAnswerStore(store),
+    figures,
+  };
 }

@@ -14,9 +14,8 @@ import {
 import {
   budgetLimits,
   createBudget,
-  createMemoryAnswerStore,
   createMemoryBudgetStore,
-  createMemoryQuoteStore,
+  createMemorySharing,
   type RequestReport,
   refusalResponse,
   upstreamPathsOf,
@@ -127,7 +126,7 @@ function localRoutes(
     bucket: 'local',
   });
   // One for all groups, as deployed.
-  const sharing = { quotes: createMemoryQuoteStore(), answers: createMemoryAnswerStore() };
+  const sharing = createMemorySharing();
   return openGroups.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({

@@ -47,5 +47,10 @@ export {
   type SendLimits,
   type SendResult,
 } from './send.ts';
-export type { SharingFigures, SharingOptions, TurnReport } from './sharing/index.ts';
+export {
+  createMemorySharing,
+  type SharingFigures,
+  type SharingOptions,
+  type TurnReport,
+} from './sharing/index.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';

@@ -240,6 +240,15 @@ test('a member beyond its share of misses is held back alone, until the whole un
   assert.equal(await misses('third', 2), 2);
 });
 
+test('an answer that is one request’s own is nobody else’s', async () => {
+  const { state, instance, call, finish } = setUp();
+  const own = async (): Promise<FetchedAnswer> => ({ kind: 'answer', body: body('"own"'), isOwn: true });
+  const one = instance();
+  assert.equal(said(await finish(one.ask(call({ fetch: own })))), '"own"');
+  assert.equal(said(await finish(one.ask(call()))), '{"call":1}');
+  assert.equal(state.calls, 1);
+});
+
 test('a refusal that is one request’s own is nobody else’s', async () => {
   const { state, instance, call, finish, wait } = setUp();
   Object.assign(state, { fails: true, isOwn: true });

@@ -79,7 +79,7 @@ describe('an event', () => {
         spent.push(account);
         return answers.spend(account, ...rest);
       };
-      const sharing = { answers: { ...answers, spend }, quotes: createMemoryQuoteStore() };
+      const sharing = { answers: { ...answers, spend }, quotes: () => createMemoryQuoteStore() };
       const { handle } = await handlerFor(t, undefined, { sharing });
       const query = { symbol: 'AAPL', category: 'US_STOCK' };
       const resource = '/openapi/market-data/stock/quotes';
@@ -124,7 +124,7 @@ describe('an event', () => {
           },
         });
       const [quotes, answers] = [createMemoryQuoteStore(), createMemoryAnswerStore()].map(overheard);
-      const sharing = { quotes, answers } as SharingOptions;
+      const sharing = { quotes: () => quotes, answers } as SharingOptions;
       const log = (entry: object) => said.push(entry);
       const { handle, simulator } = await handlerFor(t, undefined, {
         sharing,

@@ -9,9 +9,8 @@ import {
   budgetLimits,
   createBudget,
   createGateway,
-  createMemoryAnswerStore,
   createMemoryBudgetStore,
-  createMemoryQuoteStore,
+  createMemorySharing,
   type GatewayOptions,
   type RequestReport,
   type SharingFigures,
@@ -45,8 +44,7 @@ async function sharedFor(
   const clock = () => Date.now() + ahead;
   const newBudget = () => createBudget({ store: budgetStore, limits: budgetLimits(), bucket: 'test', clock });
   const sharing = {
-    quotes: createMemoryQuoteStore(),
-    answers: createMemoryAnswerStore(),
+    ...createMemorySharing(),
     ...(figures && { figures }),
   };
   const common = { clock, sharing, reportTurn: (turn: TurnReport) => turns.push(turn), ...options };

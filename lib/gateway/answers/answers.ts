@@ -56,7 +56,7 @@ export interface AnswerCall {
   readonly deadline?: number;
 }
 
-/** `isOwn`: a refusal that says nothing to anybody else, such as that this request ran out of time. */
+/** `isOwn`: it is for nobody else, such as the refusal of a request that ran out of time, or another account's answer. */
 export type FetchedAnswer = AnswerContent & { readonly isOwn?: true };
 
 export type AnswerOutcome =
@@ -85,7 +85,7 @@ const mostAheadMs = 15_000;
 
 interface Fetched {
   readonly answer: StoredAnswer;
-  /** It says nothing to anybody else. */
+  /** It is for nobody else. */
   readonly isOwn: boolean;
 }
 
@@ -150,11 +150,11 @@ export function createAnswers(options: AnswersOptions): Answers {
     const askedAt = clock();
     const { isOwn = false, ...content } = await fetch(isPatient);
     const answer = { ...content, askedAt };
-    if (answer.kind === 'answer') {
+    if (isOwn) await tried(() => store.release(key, clock()));
+    else if (answer.kind === 'answer') {
       kept.put(key, answer);
       await tried(() => store.write(key, answer, askedAt + freshness.freshMs + freshness.staleMs));
-    } else if (isOwn) await tried(() => store.release(key, clock()));
-    else {
+    } else {
       refusals.put(key, answer, clock());
       // It does not take the place of an answer that may still be shown; nobody asks again for a moment.
       if (isUsable(withoutWish(call), old, clock()))

@@ -10,7 +10,8 @@ import type { RefusalCode } from '../refusals.ts';
 import type { Upstream } from '../upstream.ts';
 
 export interface SharingOptions {
-  readonly quotes: QuoteStore;
+  /** Of one account at the upstream, by a name that does not show its app key. */
+  readonly quotes: (account: string) => QuoteStore;
   readonly answers: AnswerStore;
   readonly figures?: SharingFigures;
 }

@@ -14,6 +14,7 @@ import {
   type PermissionAnswer,
   type Permissions,
   type QuoteOutcome,
+  type QuoteStore,
   quoteResponse,
   quoteWishes,
   type UpstreamAnswer,
@@ -30,6 +31,14 @@ interface Holder extends Pick<Trail, 'priority'> {
   readonly identity: Identity;
 }
 
+export interface SharedQuotesOptions extends Pick<SharingOptions, 'figures'> {
+  /** Of the identity's account alone. */
+  readonly store: QuoteStore;
+  readonly identity: Identity;
+  /** Told when the upstream refused the account's key, and another's was taken in its place. */
+  readonly onLeft: () => void;
+}
+
 export interface SharedQuotes {
   answer(request: GatewayRequest, checked: CheckedRequest, trail: Trail): Promise<GatewayResponse | Refusal>;
 }
@@ -42,12 +51,14 @@ const authDeniedMs = 3000;
 /** @param operation whose records are shared by symbol */
 export function createSharedQuotes(
   operation: Operation,
-  { quotes: store, figures }: Pick<SharingOptions, 'quotes' | 'figures'>,
+  { store, identity: first, onLeft, figures }: SharedQuotesOptions,
   { upstream, credentials, budget, ownLimits, clock, timeoutMs, reportTurn }: SharingParts,
 ): SharedQuotes {
   /** Whose permission it is, until it is used. */
   const holders = new WeakMap<Permission, Holder>();
   const paths = [operation.path, ...operation.aliases];
+  /** Another secret of the same key takes its place. */
+  let latest = first;
   let failure: { readonly refusal: Refusal; readonly at: number } | undefined;
 
   /** Of an upstream that has retired one path of the operation, another one may still answer. */
@@ -65,7 +76,8 @@ export function createSharedQuotes(
     async ask({ priority, waitMs }) {
       const current = await credentials.forRead();
       if (!current.ok) return { ok: false, retryAfterMs: 1000 };
-      const { identity } = current;
+      if (current.identity.appKey === latest.appKey) latest = current.identity;
+      const identity = latest;
       const limits = drawsOf(operation, ownLimits);
       if (!budget || !limits) return given(unlimited(), { identity, priority });
       const answer = await budget.ask({ appKey: identity.appKey, limits, priority, waitMs });
@@ -91,6 +103,10 @@ export function createSharedQuotes(
       },
       identity,
     );
+    if (trail.signedBy !== undefined && trail.signedBy !== first.appKey) {
+      onLeft();
+      return { kind: 'failed', wasHeld: true };
+    }
     failure = undefined;
     if (outcome.kind !== 'refused') return outcome;
     const { refusal } = outcome;
