@@ -1,7 +1,7 @@
 /** The handler of one endpoint group: what Lambda runs, and what the local run drives. */
 
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { createGateway, type GatewayOptions } from '../lib/gateway/index.ts';
+import { createGateway, type GatewayOptions, type NetworkPrefix } from '../lib/gateway/index.ts';
 import { type CorsOrigins, corsHeaders } from './aws/cors.ts';
 import { fitsLambda } from './aws/payload.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from './aws/rest-proxy.ts';
@@ -14,17 +14,23 @@ export type GroupHandler = (
 export interface GroupOptions extends GatewayOptions {
   /** Default: none, so that no browser's script reads an answer. */
   readonly corsOrigins?: CorsOrigins;
+  /** What of a client's address names its network: requests of one key and network are shared out as one caller's. */
+  readonly networkPrefix?: NetworkPrefix;
 }
 
 /** What an answer takes from the end of an attempt to its way out of the function. */
 const marginMs = 500;
 
 /** @throws TypeError for options that no request could be served with */
-export function createGroupHandler({ corsOrigins = [], ...options }: GroupOptions): GroupHandler {
+export function createGroupHandler({
+  corsOrigins = [],
+  networkPrefix,
+  ...options
+}: GroupOptions): GroupHandler {
   const { clock = Date.now } = options;
   const gateway = createGateway({ canCarry: fitsLambda, ...options });
   return async (event, context) => {
-    const request = toGatewayRequest(event);
+    const request = await toGatewayRequest(event, networkPrefix);
     // Time limits nest: an attempt ends before the function does, so that the client hears how from us.
     const deadline = clock() + context.getRemainingTimeInMillis() - marginMs;
     const { headers, ...response } = await gateway.handle({ ...request, deadline });

@@ -6,6 +6,7 @@
  *     npm run study -- quotes plain storm
  *     npm run study -- http junk greedy
  *     npm run study -- store-loss
+ *     npm run study -- fairness
  */
 
 import { studyStoreLoss } from './budget/store-loss-study.ts';
@@ -13,6 +14,7 @@ import { studyStorm } from './budget/storm-study.ts';
 import { studyBudget } from './budget/study.ts';
 import { studyHttp } from './quotes/http/study.ts';
 import { studyQuotes } from './quotes/study.ts';
+import { studyFairness } from './sharing/fairness-study.ts';
 
 const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
   budget: studyBudget,
@@ -20,6 +22,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   http: studyHttp,
   'store-loss': studyStoreLoss,
   'limiter-storm': studyStorm,
+  fairness: studyFairness,
 };
 
 const [name = 'budget', ...args] = process.argv.slice(2);

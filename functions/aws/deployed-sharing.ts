@@ -20,8 +20,10 @@ export function createDeployedSharing(
     partition: textHash(upstreamBaseUrl).toString(36),
   };
   return {
-    quotes: createDynamoQuoteStore(store),
+    quotes: (account) => createDynamoQuoteStore({ ...store, partition: `${store.partition}#${account}` }),
+    // Whose an answer is stands in its key.
     answers: createDynamoAnswerStore(store),
+    // Which symbols exist is the same for all accounts.
     directory: createDynamoDirectoryStore(store),
     figures,
   };

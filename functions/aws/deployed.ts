@@ -28,9 +28,13 @@ export function deployedHandler(
     log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
     return misconfigured(log);
   }
-  const { corsOrigins } = read.settings;
+  const { corsOrigins, cache } = read.settings;
   const options = gatewayOptions(read.settings, operations, env, log, createDynamoClient());
-  return createGroupHandler({ ...options, corsOrigins });
+  return createGroupHandler({
+    ...options,
+    corsOrigins,
+    ...(cache && { networkPrefix: cache.networkPrefix }),
+  });
 }
 
 /**

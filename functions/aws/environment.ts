@@ -10,6 +10,7 @@ import {
   type OwnLimits,
   ownLimitsFault,
 } from '../../lib/gateway/budget-limits.ts';
+import { defaultNetworkPrefix, type NetworkPrefix } from '../../lib/gateway/caller.ts';
 import { defaultFigures } from '../../lib/gateway/quotes/figures.ts';
 import type { SharingFigures } from '../../lib/gateway/sharing/index.ts';
 import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstream-paths.ts';
@@ -46,6 +47,8 @@ export interface BudgetSettings {
 export interface CacheSettings {
   readonly tableName: string;
   readonly figures: SharingFigures;
+  /** What of a client's address names its network. */
+  readonly networkPrefix: NetworkPrefix;
 }
 
 export type ReadSettings =
@@ -151,18 +154,26 @@ function readCache(
   operations: readonly Operation[],
   faults: string[],
 ): CacheSettings | undefined {
-  const numbers = Object.entries(cacheNumbers).flatMap(([name, { figure, unit, least, most }]) => {
+  const whole = (name: string, least: number, most: number) => {
     const isGood = (value: number) => Number.isInteger(value) && value >= least && value <= most;
     const { value, fault } = readNumber(env[name], `a whole number from ${least} to ${most}`, isGood);
     if (fault) faults.push(`${name}: ${fault}`);
+    return value;
+  };
+  const numbers = Object.entries(cacheNumbers).flatMap(([name, { figure, unit, least, most }]) => {
+    const value = whole(name, least, most);
     return value === undefined ? [] : [[figure, value * unit] as const];
   });
+  const networkPrefix = {
+    ipv4: whole('CACHE_IPV4_PREFIX', 0, 32) ?? defaultNetworkPrefix.ipv4,
+    ipv6: whole('CACHE_IPV6_PREFIX', 0, 128) ?? defaultNetworkPrefix.ipv6,
+  };
   const figures: SharingFigures = Object.fromEntries(numbers);
   const { boundMs, hardBoundMs } = { ...defaultFigures, ...figures };
   if (boundMs > hardBoundMs) faults.push('QUOTES_BOUND_SECONDS: more than QUOTES_HARD_BOUND_SECONDS');
   const tableName = env.CACHE_TABLE;
   if (!tableName || !operations.some(({ freshness }) => freshness)) return undefined;
-  return { tableName, figures };
+  return { tableName, figures, networkPrefix };
 }
 
 const cacheNumbers: Readonly<

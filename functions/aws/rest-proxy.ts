@@ -2,7 +2,12 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import type { GatewayRequest, GatewayResponse } from '../../lib/gateway/index.ts';
+import {
+  callerOf,
+  type GatewayRequest,
+  type GatewayResponse,
+  type NetworkPrefix,
+} from '../../lib/gateway/index.ts';
 
 /** The part of the event that is read. */
 export type ProxyEvent = Pick<
@@ -19,11 +24,12 @@ export type ProxyEvent = Pick<
 
 type RequestContext = Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> & {
   readonly identity?: Partial<
-    Pick<APIGatewayProxyEvent['requestContext']['identity'], 'apiKeyId' | 'userArn'>
+    Pick<APIGatewayProxyEvent['requestContext']['identity'], 'apiKeyId' | 'userArn' | 'sourceIp'>
   >;
 };
 
-export function toGatewayRequest(event: ProxyEvent): GatewayRequest {
+/** @param prefix what of an address names the client's network */
+export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix): Promise<GatewayRequest> {
   return {
     method: event.httpMethod,
     // The route's path, not `path`: custom domains' base-path mappings stand in that one.
@@ -31,15 +37,22 @@ export function toGatewayRequest(event: ProxyEvent): GatewayRequest {
     query: toQuery(event),
     headers: toHeaders(event),
     requestId: event.requestContext.requestId,
-    ...callerOf(event.requestContext),
+    ...(await callerIn(event.requestContext, prefix)),
     ...(event.body !== null && { body: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8') }),
   };
 }
 
-/** As API Gateway has identified him: by the id, not the value, of an API key, or by an AWS signature. */
-function callerOf({ identity }: RequestContext): { readonly caller?: string } {
-  const caller = identity?.apiKeyId || identity?.userArn;
-  return caller ? { caller } : {};
+/**
+ * As API Gateway has identified him: by the id, not the value, of an API key, or by an AWS signature; and by the
+ * address that it was connected from, which no header can change.
+ */
+async function callerIn(
+  { identity }: RequestContext,
+  prefix: NetworkPrefix | undefined,
+): Promise<Pick<GatewayRequest, 'caller'>> {
+  const key = identity?.apiKeyId || identity?.userArn || '';
+  const address = identity?.sourceIp || undefined;
+  return key || address ? { caller: await callerOf({ key, address }, prefix) } : {};
 }
 
 /** API Gateway passes decoded values; the order of different names is lost there already. */

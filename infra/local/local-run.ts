@@ -14,10 +14,8 @@ import {
 import {
   budgetLimits,
   createBudget,
-  createMemoryAnswerStore,
   createMemoryBudgetStore,
-  createMemoryDirectoryStore,
-  createMemoryQuoteStore,
+  createMemorySharing,
   type RequestReport,
   refusalResponse,
   upstreamPathsOf,
@@ -133,11 +131,7 @@ function localRoutes(
     bucket: 'local',
   });
   // One for all groups, as deployed.
-  const sharing = {
-    quotes: createMemoryQuoteStore(),
-    answers: createMemoryAnswerStore(),
-    directory: createMemoryDirectoryStore(),
-  };
+  const sharing = createMemorySharing();
   return openGroups.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({

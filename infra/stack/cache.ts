@@ -79,7 +79,7 @@ function cacheTable(scope: Construct): Table {
 
 /** What is not configured is left to the functions' own defaults. */
 function variablesOf(
-  { quotes, clients, instances }: Exclude<ResolvedConfig['cache'], 'off'>,
+  { quotes, clients, instances, networkPrefix = {} }: Exclude<ResolvedConfig['cache'], 'off'>,
   hasQuotes: boolean,
 ): Record<string, string> {
   const given = {
@@ -88,6 +88,8 @@ function variablesOf(
     CACHE_INSTANCES: hasQuotes ? instances : undefined,
     CACHE_LEAST_MAX_AGE_SECONDS: clients.leastMaxAgeSeconds,
     CACHE_TURNS_PER_CALLER: clients.refreshesPerMinute,
+    CACHE_IPV4_PREFIX: networkPrefix.ipv4,
+    CACHE_IPV6_PREFIX: networkPrefix.ipv6,
   };
   return Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),

@@ -139,6 +139,11 @@ export interface CacheConfig {
    * reserved for the group. By it a function decides how many requests may wait. Default 1,000; a new account has 10.
    */
   readonly instances?: number;
+  /**
+   * Bits of a client's address that name its network: requests of one key and network are shared out as one caller's.
+   * Default 24 and 56; 0 leaves the key alone.
+   */
+  readonly networkPrefix?: { readonly ipv4?: number; readonly ipv6?: number };
 }
 
 export type AccessLog = 'off' | 'use-account-role' | 'set-account-role';
@@ -177,7 +182,7 @@ export interface ResolvedConfig {
     readonly limits: OwnLimits;
   };
   readonly events?: EventsConfig;
-  readonly cache: 'off' | (Required<Omit<CacheConfig, 'instances'>> & Pick<CacheConfig, 'instances'>);
+  readonly cache: 'off' | (Required<Pick<CacheConfig, 'quotes' | 'clients'>> & CacheConfig);
   readonly origins: readonly string[];
   readonly functions: {
     readonly timeoutSeconds: number;

@@ -24,6 +24,9 @@ const parts = v.strictObject({
     {},
   ),
   instances: v.optional(whole(1, 100_000)),
+  networkPrefix: v.optional(
+    v.strictObject({ ipv4: v.optional(whole(0, 32)), ipv6: v.optional(whole(0, 128)) }),
+  ),
 });
 
 /** Chosen by what is given: of a union's two faults none would name the property. */
@@ -45,6 +48,7 @@ export function resolveCache(given: v.InferOutput<typeof cache>): ResolvedConfig
     quotes: defined(given.quotes),
     clients: defined(given.clients),
     ...(given.instances !== undefined && { instances: given.instances }),
+    ...(given.networkPrefix && { networkPrefix: defined(given.networkPrefix) }),
   };
 }
 

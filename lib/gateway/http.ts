@@ -1,6 +1,7 @@
 /** What comes into the core and goes out of it: HTTP without a platform. */
 
 import type { Priority } from './budget/index.ts';
+import type { Caller } from './caller.ts';
 
 export interface GatewayRequest {
   readonly method: string;
@@ -15,8 +16,10 @@ export interface GatewayRequest {
   readonly requestId: string;
   /** When the platform stops waiting, by the gateway's clock; no attempt outlasts it. */
   readonly deadline?: number;
-  /** Who asks, as the platform knows him; what is shared is shared out by it. Default: all are one. */
-  readonly caller?: string;
+  /**
+   * Who asks, by a name that `callerOf` or `callerName` made; what is shared is shared out by it. Default: all are one.
+   */
+  readonly caller?: Caller;
   /** Whose turn it is when the upstream's limit is short. Default interactive; never for a client to say. */
   readonly priority?: Priority;
 }

@@ -24,6 +24,7 @@ export {
   type OwnLimits,
   ownLimitsFault,
 } from './budget-limits.ts';
+export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from './caller.ts';
 export { type CompactJson, compactJson } from './compact-json.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
@@ -51,5 +52,10 @@ export {
   type SendLimits,
   type SendResult,
 } from './send.ts';
-export type { SharingFigures, SharingOptions, TurnReport } from './sharing/index.ts';
+export {
+  createMemorySharing,
+  type SharingFigures,
+  type SharingOptions,
+  type TurnReport,
+} from './sharing/index.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';

@@ -9,6 +9,8 @@ export interface Trail {
   attempts: number;
   /** For permissions of the budget, in milliseconds. */
   waitedMs?: number;
+  /** The app key of the last attempt, which is another account's when the secret was changed meanwhile; never reported. */
+  signedBy?: string;
   /** How a shared answer came about. */
   shared?: SharedBy;
   /** When the platform stops waiting, by the gateway's clock. */

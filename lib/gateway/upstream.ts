@@ -92,6 +92,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const url = `${options.baseUrl}${upstreamPath}`;
     const signed = await signer.sign({ method: operation.method, url, query, body });
     if (!permit) trail.attempts++;
+    trail.signedBy = appKey;
     const result = await options.send(
       {
         ...signed,

@@ -46,7 +46,7 @@ function setUp(settings: Parameters<typeof createAnswers>[0] | object = {}) {
   const instance = () => createAnswers({ store, clock: time.now, sleep: time.sleep, ...settings });
   const call = (change: Partial<AnswerCall> = {}): AnswerCall => ({
     key: 'bars#1',
-    caller: 'app',
+    caller: { unit: 'app' },
     freshness: { freshMs: 5000, staleMs: 10_000 },
     fetchMs: 3000,
     fetch,
@@ -197,7 +197,7 @@ test('a stream of odd requests does not push out what is in use', async () => {
 
 test('a caller has so many wishes a minute; beyond them he has what is fresh', async () => {
   const { instance, call, finish, wait } = setUp({ wishesPerCaller: 2 });
-  const wish = (caller: string) => finish(instance().ask(call({ caller, maxAgeMs: 0 })));
+  const wish = (caller: string) => finish(instance().ask(call({ caller: { unit: caller }, maxAgeMs: 0 })));
   await finish(instance().ask(call()));
   const texts: string[] = [];
   for (const caller of ['app', 'app', 'app', 'other']) {
@@ -222,8 +222,31 @@ test('beyond its share of misses a caller lets all others go first', async () =>
   const { state, instance, call, finish } = setUp({ missesPerCaller: 3 });
   for (let odd = 0; odd < 5; odd++) await finish(instance().ask(call({ key: `odd#${odd}` })));
   assert.deepEqual([state.calls, state.patient], [5, 2]);
-  await finish(instance().ask(call({ caller: 'other' })));
+  await finish(instance().ask(call({ caller: { unit: 'other' } })));
   assert.deepEqual([state.calls, state.patient], [6, 2]);
+});
+
+test('a member beyond its share of misses is held back alone, until the whole unit is beyond its own', async () => {
+  const { state, instance, call, finish } = setUp({ missesPerCaller: 5, missesPerMember: 3 });
+  let odd = 0;
+  const misses = async (member: string, times: number) => {
+    const before = state.patient;
+    for (let more = 0; more < times; more++)
+      await finish(instance().ask(call({ key: `odd#${odd++}`, caller: { unit: 'app', member } })));
+    return state.patient - before;
+  };
+  assert.equal(await misses('greedy', 50), 47);
+  assert.equal(await misses('neighbour', 2), 0);
+  assert.equal(await misses('third', 2), 2);
+});
+
+test('an answer that is one request’s own is nobody else’s', async () => {
+  const { state, instance, call, finish } = setUp();
+  const own = async (): Promise<FetchedAnswer> => ({ kind: 'answer', body: body('"own"'), isOwn: true });
+  const one = instance();
+  assert.equal(said(await finish(one.ask(call({ fetch: own })))), '"own"');
+  assert.equal(said(await finish(one.ask(call()))), '{"call":1}');
+  assert.equal(state.calls, 1);
 });
 
 test('a refusal that is one request’s own is nobody else’s', async () => {

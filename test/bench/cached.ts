@@ -15,9 +15,8 @@ import {
   type BudgetStore,
   createBudget,
   createGateway,
-  createMemoryAnswerStore,
   createMemoryBudgetStore,
-  createMemoryQuoteStore,
+  createMemorySharing,
   type Gateway,
   type SharingOptions,
 } from '../../lib/gateway/index.ts';
@@ -52,10 +51,7 @@ export async function benchCachedRead(size: Size): Promise<Figures> {
       });
     const gateways: Record<string, Gateway> = {
       'straight through': gatewayOn(undefined, undefined),
-      'stores in memory': gatewayOn(createMemoryBudgetStore(), {
-        quotes: createMemoryQuoteStore(),
-        answers: createMemoryAnswerStore(),
-      }),
+      'stores in memory': gatewayOn(createMemoryBudgetStore(), createMemorySharing()),
     };
     if (emulator) {
       Object.assign(process.env, emulatorEnvironment);
@@ -63,7 +59,7 @@ export async function benchCachedRead(size: Size): Promise<Figures> {
       const client = createDynamoClient(emulator.endpoint);
       const table = { client, tableName: tables.cache, partition: 'bench', timeoutMs: 2000 };
       gateways['DynamoDB engine'] = gatewayOn(createDynamoBudgetStore({ client, tableName: tables.budget }), {
-        quotes: createDynamoQuoteStore(table),
+        quotes: () => createDynamoQuoteStore(table),
         answers: createDynamoAnswerStore(table),
       });
     }

@@ -161,7 +161,11 @@ test('what all callers share has a table where answers are shared, and the figur
   const cached = { ...budgeted, CACHE_TABLE: 'cache' };
   const plain = readFunctionSettings(cached, [getStockSnapshots]);
   assert(plain.ok);
-  assert.deepEqual(plain.settings.cache, { tableName: 'cache', figures: {} });
+  assert.deepEqual(plain.settings.cache, {
+    tableName: 'cache',
+    figures: {},
+    networkPrefix: { ipv4: 24, ipv6: 56 },
+  });
   const read = readFunctionSettings(
     {
       ...cached,
@@ -169,6 +173,8 @@ test('what all callers share has a table where answers are shared, and the figur
       QUOTES_HARD_BOUND_SECONDS: '60',
       CACHE_LEAST_MAX_AGE_SECONDS: '2',
       CACHE_TURNS_PER_CALLER: '0',
+      CACHE_IPV4_PREFIX: '0',
+      CACHE_IPV6_PREFIX: '128',
     },
     [getStockSnapshots],
   );
@@ -179,6 +185,7 @@ test('what all callers share has a table where answers are shared, and the figur
     leastMaxAgeMs: 2000,
     turnsPerCaller: 0,
   });
+  assert.deepEqual(read.settings.cache?.networkPrefix, { ipv4: 0, ipv6: 128 });
   for (const [env, one] of [
     [budgeted, getStockSnapshots],
     [cached, placeOrder],
@@ -194,6 +201,8 @@ test('each wrong figure of what is shared is one fault', () => {
     QUOTES_HARD_BOUND_SECONDS: ['0', '3601', '-1'],
     CACHE_LEAST_MAX_AGE_SECONDS: ['0', '1e1'],
     CACHE_TURNS_PER_CALLER: ['-1', '10001'],
+    CACHE_IPV4_PREFIX: ['-1', '33', '/24'],
+    CACHE_IPV6_PREFIX: ['129', '56.5'],
   }))
     for (const value of values) {
       const faults = budgetFaults({ CACHE_TABLE: 'cache', [name]: value });

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, type TestContext, test } from 'vitest';
 import { type ProxyEvent, toProxyResult } from '../../functions/aws/rest-proxy.ts';
 import { createGroupHandler, type GroupOptions } from '../../functions/group.ts';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
-import { createMemoryAnswerStore, createMemoryQuoteStore } from '../../lib/gateway/index.ts';
+import {
+  callerOf,
+  createMemoryAnswerStore,
+  createMemoryQuoteStore,
+  type SharingOptions,
+} from '../../lib/gateway/index.ts';
 import {
   accountsPath,
   credentials,
@@ -73,7 +79,7 @@ describe('an event', () => {
         spent.push(account);
         return answers.spend(account, ...rest);
       };
-      const sharing = { answers: { ...answers, spend }, quotes: createMemoryQuoteStore() };
+      const sharing = { answers: { ...answers, spend }, quotes: () => createMemoryQuoteStore() };
       const { handle } = await handlerFor(t, undefined, { sharing });
       const query = { symbol: 'AAPL', category: 'US_STOCK' };
       const resource = '/openapi/market-data/stock/quotes';
@@ -85,11 +91,63 @@ describe('an event', () => {
       );
       return spent;
     };
-    assert.deepEqual(await wishes({ apiKeyId: 'key-1' }), ['misses/key-1']);
+    const key = await callerOf({ key: 'key-1' });
+    const user = await callerOf({ key: 'arn:aws:iam::1:user/a' });
+    const phone = await callerOf({ key: 'key-1', address: '198.51.100.7' });
+    assert.deepEqual(await wishes({ apiKeyId: 'key-1' }), [`misses/${key.unit}`]);
     assert.deepEqual(await wishes({ apiKeyId: null, userArn: 'arn:aws:iam::1:user/a' }), [
-      'misses/arn:aws:iam::1:user/a',
+      `misses/${user.unit}`,
     ]);
+    assert.deepEqual(await wishes({ apiKeyId: 'key-1', sourceIp: '198.51.100.7' }), [
+      `misses/${phone.unit}/${phone.member}`,
+      `misses/${phone.unit}`,
+    ]);
+    assert.deepEqual(await wishes({ apiKeyId: 'key-1', sourceIp: 'malformed' }), [`misses/${key.unit}`]);
     assert.deepEqual(await wishes(undefined), ['misses/anybody']);
+  });
+
+  test('leaves nothing of the client’s address in stores, reports or requests to the upstream', async (t) => {
+    for (const [sourceIp, parts] of [
+      ['203.0.113.77', ['203.0', '0.113', '113.77', 'cb0071']],
+      ['2001:db8:cafe:beef::77', ['2001:db8', '2001:0db8', 'cafe', 'beef']],
+      ['::ffff:203.0.113.77', ['203.0', '0.113', '113.77', 'cb0071']],
+    ] as const) {
+      const said: unknown[] = [];
+      const overheard = <T extends object>(store: T): T =>
+        new Proxy(store, {
+          get: (of, name: keyof T & string) => {
+            const method = of[name] as (...given: unknown[]) => unknown;
+            return (...given: unknown[]) => {
+              said.push([name, given]);
+              return method.apply(of, given);
+            };
+          },
+        });
+      const [quotes, answers] = [createMemoryQuoteStore(), createMemoryAnswerStore()].map(overheard);
+      const sharing = { quotes: () => quotes, answers } as SharingOptions;
+      const log = (entry: object) => said.push(entry);
+      const { handle, simulator } = await handlerFor(t, undefined, {
+        sharing,
+        report: log,
+        reportTurn: log,
+      });
+      const requestContext = { requestId: 'r', identity: { apiKeyId: 'key-1', sourceIp } };
+      const headers = { 'cache-control': 'no-cache' };
+      const category = 'US_STOCK';
+      for (const [resource, query] of [
+        ['/openapi/market-data/stock/quotes', { symbol: 'AAPL', category }],
+        [snapshotPath, { symbols: 'AAPL,MSFT', category }],
+        [snapshotPath, { symbols: 'ZZQ1,ZZQ2', category }],
+        ['/unknown', {}],
+      ] as const)
+        said.push(await handle(event({ resource, queryStringParameters: query, headers, requestContext })));
+      said.push(simulator.received);
+      const { unit, member } = await callerOf({ key: 'key-1', address: sourceIp });
+      const text = inspect(said, { depth: Infinity, maxStringLength: Infinity, maxArrayLength: Infinity });
+      for (const name of [unit, `${unit}/${member}`]) assert.ok(text.includes(`misses/${name}'`), name);
+      assert.ok(text.includes(`caller: '${unit}'`), 'the journal of quotes has the whole name');
+      for (const part of parts) assert.ok(!text.includes(part), `${part} of ${sourceIp} shows`);
+    }
   });
 
   test('that is refused is answered so, not failed', async (t) => {

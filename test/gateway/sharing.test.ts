@@ -5,12 +5,12 @@ import { describe, type TestContext, test } from 'vitest';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
+  type Budget,
   budgetLimits,
   createBudget,
   createGateway,
-  createMemoryAnswerStore,
   createMemoryBudgetStore,
-  createMemoryQuoteStore,
+  createMemorySharing,
   type GatewayOptions,
   type RequestReport,
   type SharingFigures,
@@ -44,8 +44,7 @@ async function sharedFor(
   const clock = () => Date.now() + ahead;
   const newBudget = () => createBudget({ store: budgetStore, limits: budgetLimits(), bucket: 'test', clock });
   const sharing = {
-    quotes: createMemoryQuoteStore(),
-    answers: createMemoryAnswerStore(),
+    ...createMemorySharing(),
     ...(figures && { figures }),
   };
   const common = { clock, sharing, reportTurn: (turn: TurnReport) => turns.push(turn), ...options };
@@ -163,7 +162,7 @@ describe('snapshots', { concurrent: true }, () => {
   test('of ever more unknown symbols are refused to whoever asks for those, and to nobody else', async (t) => {
     const { gateway } = await sharedFor(t);
     const by = async (caller: string, symbols: string) => {
-      const reply = await gateway.handle({ ...requestOf(snapshots(symbols)), caller });
+      const reply = await gateway.handle({ ...requestOf(snapshots(symbols)), caller: { unit: caller } });
       return { ...reply, text: new TextDecoder().decode(reply.body) };
     };
     await by('other', 'AAPL');
@@ -316,6 +315,28 @@ describe('when the budget is used up', { concurrent: true }, () => {
 });
 
 describe('other market data', { concurrent: true }, () => {
+  test('waits behind others for an address that asked for sixty things in a minute, and for no other', async (t) => {
+    const asked: (string | undefined)[] = [];
+    const budget: Budget = {
+      async ask({ priority }) {
+        asked.push(priority);
+        return { ok: true, permission: { validUntil: Number.POSITIVE_INFINITY, use: () => true } };
+      },
+      async close() {},
+    };
+    // A minute that does not end.
+    const now = Date.now();
+    const { gateway } = await sharedFor(t, { clock: () => now }, { budget, clock: () => now });
+    const read = (member: string, count: number) =>
+      gateway.handle({
+        ...requestOf(`/market-data/stocks/bars/get?symbol=AAPL&category=US_STOCK&timespan=D&count=${count}`),
+        caller: { unit: 'network', member },
+      });
+    for (let count = 1; count <= 62; count++) assert.equal((await read('greedy', count)).status, 200);
+    assert.equal((await read('neighbour', 100)).status, 200);
+    assert.deepEqual(asked.slice(59), [undefined, 'background', 'background', undefined]);
+  });
+
   test('is asked for once in its time, with whatever key and on whatever instance', async (t) => {
     const { gateway, another, market } = await sharedFor(t);
     const first = await ask(gateway, profile);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { createMemoryAnswerStore, createMemoryQuoteStore } from '../../lib/gateway/index.ts';
+import { createMemorySharing } from '../../lib/gateway/index.ts';
 import { ask, coreFor, snapshotPath } from '../support/core.ts';
 import { createWorld, quotes, recordOf, symbolsOf, type World } from './world.ts';
 
@@ -110,7 +110,7 @@ test('through the real gateway: old quotes of a failing upstream are no answer u
   const { gateway } = await coreFor(
     t,
     { fault: () => (isDown ? { kind: 'status', status: 503 } : undefined) },
-    { clock, sharing: { quotes: createMemoryQuoteStore(), answers: createMemoryAnswerStore() } },
+    { clock, sharing: createMemorySharing() },
   );
   const world = createWorld({ gateway, clock });
   const deliver = () => {

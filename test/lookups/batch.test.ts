@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { joinParts, parseReply } from '../../lib/events/index.ts';
+import { callerName } from '../../lib/gateway/caller.ts';
 import type { Refusal } from '../../lib/gateway/index.ts';
 import { createMemoryLookupStore } from '../../lib/gateway/lookups/index.ts';
 import { createWorld, market, quotes, recordOf, symbolsOf, type World } from './world.ts';
@@ -113,8 +114,9 @@ test('who sends much junk costs nobody else his quotes, not even who has a bad s
 
 test('requesters are told apart by their source, and one who is throttled stops nobody else', async () => {
   const world = createWorld();
+  const junk = await callerName('events', 'junk');
   world.upstream = (request) =>
-    request.caller === 'events/junk' ? { code: 'throttled', retryAfterSeconds: 15 } : market(request);
+    request.caller?.unit === junk ? { code: 'throttled', retryAfterSeconds: 15 } : market(request);
   const from = (source: string, detail: object) =>
     world.send({ 'detail-type': 'QuoteLookupRequested', source, detail });
   for (let index = 0; index < 5; index++) from('junk', quotes(symbols(100, 100 * index)));
@@ -124,8 +126,9 @@ test('requesters are told apart by their source, and one who is throttled stops 
   from('with a space', odd);
   world.send(bare);
   await world.deliver();
-  const callers = world.calls.map(({ caller }) => caller).filter((caller) => caller !== 'events/junk');
-  assert.deepEqual(callers.sort(), ['events', 'events/reports']);
+  const callers = world.calls.map(({ caller }) => caller?.unit).filter((unit) => unit !== junk);
+  const expected = [await callerName('events'), await callerName('events', 'reports')];
+  assert.deepEqual(callers.sort(), expected.sort());
   for (const { request_id } of [one, other, bare, odd])
     assert.equal(only(world, request_id).type, 'QuoteLookupCompleted');
   assert.equal(world.waits.length, 5);

@@ -36,7 +36,7 @@ const gateway = createGateway({
     limits: budgetLimits(),
     bucket: 'processes',
   }),
-  sharing: { quotes: createDynamoQuoteStore(shared), answers: createDynamoAnswerStore(shared) },
+  sharing: { quotes: () => createDynamoQuoteStore(shared), answers: createDynamoAnswerStore(shared) },
 });
 
 /** From the moment that the answer was put together to the moment after it. */

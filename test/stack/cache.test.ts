@@ -89,15 +89,21 @@ test('functions are told what differs from their defaults, of quotes only where 
     cache: {
       quotes: { staleAfterSeconds: 10, uselessAfterSeconds: 60 },
       clients: { leastMaxAgeSeconds: 2, refreshesPerMinute: 0 },
+      networkPrefix: { ipv4: 16, ipv6: 48 },
     },
   });
   const toldTo = (group: 'market-data' | 'screeners') =>
     Object.fromEntries(
       Object.entries(variablesOf(functionOf(group)[1].Properties)).filter(([name]) =>
-        /^(CACHE|QUOTES)_.*(SECONDS|CALLER)$/.test(name),
+        /^(CACHE|QUOTES)_.*(SECONDS|CALLER|PREFIX)$/.test(name),
       ),
     );
-  const clients = { CACHE_LEAST_MAX_AGE_SECONDS: '2', CACHE_TURNS_PER_CALLER: '0' };
+  const clients = {
+    CACHE_LEAST_MAX_AGE_SECONDS: '2',
+    CACHE_TURNS_PER_CALLER: '0',
+    CACHE_IPV4_PREFIX: '16',
+    CACHE_IPV6_PREFIX: '48',
+  };
   assert.deepEqual(toldTo('screeners'), clients);
   assert.deepEqual(toldTo('market-data'), {
     QUOTES_BOUND_SECONDS: '10',

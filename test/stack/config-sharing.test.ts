@@ -35,6 +35,7 @@ test('the cache: off, or what differs from the functions’ own defaults', () =>
   const cache = {
     quotes: { staleAfterSeconds: 10, uselessAfterSeconds: 60 },
     clients: { leastMaxAgeSeconds: 0, refreshesPerMinute: 0 },
+    networkPrefix: { ipv6: 48 },
   };
   assert.deepEqual(resolveConfig({ upstream, cache }).cache, cache);
 });
@@ -58,6 +59,11 @@ testRefusals([
     'half a second',
     { upstream, cache: { clients: { leastMaxAgeSeconds: 0.5 } } },
     /^cache\.clients\.leastMaxAgeSeconds takes a whole number from 0 to 300\.$/,
+  ],
+  [
+    'a longer prefix than the address',
+    { upstream, cache: { networkPrefix: { ipv4: 33 } } },
+    /^cache\.networkPrefix\.ipv4 takes a whole number from 0 to 32\.$/,
   ],
   [
     'more refreshes than there are',

@@ -4,6 +4,7 @@
  * the upstream, over all instances; of those that have an old one, one asks and all others get the old one.
  */
 
+import type { Caller } from '../caller.ts';
 import type { FreshnessMs } from './freshness.ts';
 import { createKept } from './kept.ts';
 import { createRefusals } from './recent-refusals.ts';
@@ -26,15 +27,20 @@ export interface AnswersOptions {
   readonly wishesPerCaller?: number;
   /** Whether a refusal that was read from the store is one that the gateway knows. Default: each is. */
   readonly isRefusal?: (refusal: unknown) => boolean;
-  /** Upstream calls a minute of one caller beyond which those of others come first. Default 150. */
+  /**
+   * Upstream calls a minute of one caller beyond which those of others come first. Default 150: half of the limit.
+   * Those that are behind the others already do not count.
+   */
   readonly missesPerCaller?: number;
+  /** The same for one member of a caller. Default 60: a fifth of the limit. */
+  readonly missesPerMember?: number;
 }
 
 export interface AnswerCall {
   readonly key: string;
   readonly freshness: FreshnessMs;
-  /** Who asks; his wishes and misses are counted. */
-  readonly caller: string;
+  /** Who asks; wishes are counted by the unit, and misses by the member before. */
+  readonly caller: Caller;
   /**
    * Asks the upstream: draws a permission, signs, sends, reads. Never rejects.
    *
@@ -50,7 +56,7 @@ export interface AnswerCall {
   readonly deadline?: number;
 }
 
-/** `isOwn`: a refusal that says nothing to anybody else, such as that this request ran out of time. */
+/** `isOwn`: it is for nobody else, such as the refusal of a request that ran out of time, or another account's answer. */
 export type FetchedAnswer = AnswerContent & { readonly isOwn?: true };
 
 export type AnswerOutcome =
@@ -79,7 +85,7 @@ const mostAheadMs = 15_000;
 
 interface Fetched {
   readonly answer: StoredAnswer;
-  /** It says nothing to anybody else. */
+  /** It is for nobody else. */
   readonly isOwn: boolean;
 }
 
@@ -87,8 +93,8 @@ const withoutWish = ({ maxAgeMs: _, ...call }: AnswerCall): AnswerCall => call;
 
 export function createAnswers(options: AnswersOptions): Answers {
   const { store, clock = Date.now, mostBytes = 32 * 1024 * 1024, refusalMs = 1500 } = options;
-  const { waitMs = 4000, leastMaxAgeMs = 1000, wishesPerCaller = 20, missesPerCaller = 150 } = options;
-  const { isRefusal = () => true } = options;
+  const { waitMs = 4000, leastMaxAgeMs = 1000, wishesPerCaller = 20, isRefusal = () => true } = options;
+  const { missesPerCaller = 150, missesPerMember = 60 } = options;
   const sleep = options.sleep ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
   const kept = createKept(mostBytes);
   const fetching = new Map<string, Promise<Fetched>>();
@@ -139,17 +145,16 @@ export function createAnswers(options: AnswersOptions): Answers {
   }
 
   async function fetchNow(call: AnswerCall, old?: StoredAnswer): Promise<Fetched> {
-    const { key, caller, fetch, freshness } = call;
-    const isPatient =
-      (await tried(() => store.spend(`misses/${caller}`, clock(), missesPerCaller))) === false;
+    const { key, fetch, freshness } = call;
+    const isPatient = await mustBePatient(call);
     const askedAt = clock();
     const { isOwn = false, ...content } = await fetch(isPatient);
     const answer = { ...content, askedAt };
-    if (answer.kind === 'answer') {
+    if (isOwn) await tried(() => store.release(key, clock()));
+    else if (answer.kind === 'answer') {
       kept.put(key, answer);
       await tried(() => store.write(key, answer, askedAt + freshness.freshMs + freshness.staleMs));
-    } else if (isOwn) await tried(() => store.release(key, clock()));
-    else {
+    } else {
       refusals.put(key, answer, clock());
       // It does not take the place of an answer that may still be shown; nobody asks again for a moment.
       if (isUsable(withoutWish(call), old, clock()))
@@ -157,6 +162,17 @@ export function createAnswers(options: AnswersOptions): Answers {
       else await tried(() => store.write(key, answer, askedAt + refusalMs));
     }
     return { answer, isOwn };
+  }
+
+  /**
+   * Whether others come first. A member with too many misses is held back alone: it takes nothing more of what its
+   * neighbours in the unit have together.
+   */
+  async function mustBePatient({ caller: { unit, member } }: AnswerCall): Promise<boolean> {
+    const isSpent = async (account: string, most: number) =>
+      (await tried(() => store.spend(`misses/${account}`, clock(), most))) === false;
+    if (member !== undefined && (await isSpent(`${unit}/${member}`, missesPerMember))) return true;
+    return isSpent(unit, missesPerCaller);
   }
 
   /** What the store has, unless this version cannot read it or a wrong clock wrote it. */
@@ -170,7 +186,7 @@ export function createAnswers(options: AnswersOptions): Answers {
   async function granted(call: AnswerCall, best: StoredAnswer | undefined): Promise<AnswerCall> {
     const plain = withoutWish(call);
     if (call.maxAgeMs === undefined || !isFresh(plain, best, clock())) return call;
-    const may = await tried(() => store.spend(`wishes/${call.caller}`, clock(), wishesPerCaller));
+    const may = await tried(() => store.spend(`wishes/${call.caller.unit}`, clock(), wishesPerCaller));
     return may === false ? plain : call;
   }
 

@@ -25,6 +25,9 @@ export interface Offer {
 
 /** How long somebody more urgent counts as asking after his last permission. */
 const activeMs = 10_000;
+/** So far back the even pace is measured, and so much faster may be made up for what was missed before. */
+const paceMs = 2000;
+const faster = 1.3;
 /** Far more than one instance can use before its permissions expire. */
 const mostAhead = 64;
 
@@ -49,25 +52,43 @@ export function offerOf(
   // A narrower limit has no queue: its permissions are for now, however far ahead the wide one's are.
   const narrow = narrower.length > 0 ? narrowAdditions(plan, counters, narrower, now, figures) : [];
   if (!narrow) return undefined;
-  const most = Math.min(draw.count, ...narrow.map(({ room }) => room));
-
   const hindered = isHindered(limit, draw, counters, now);
   const due = hindered ? floorLeft(limit, counters, draw, now - plan.at) : 0;
+  const paced = due >= 1 ? due : withinPace(plan, limit, counters, draw, figure, now);
+  const most = Math.min(draw.count, paced, ...narrow.map(({ room }) => room));
+  if (most < 1) return undefined;
   const leaves = hindered && due < 1 ? Math.floor(figure.capacity * priorities[draw.priority].leaves) : 0;
-  const wanted = due >= 1 ? Math.min(most, due) : most;
   const taken = counters[takenOf(outer)] ?? 0;
 
   const open = now <= plan.end ? openAt(limit, figure, now) - leaves : 0;
   if (open > taken) {
-    const count = Math.min(wanted, open - taken);
+    const count = Math.min(most, open - taken);
     return offer('now', count, draw, { atLeast: 0, atMost: open - count }, narrow);
   }
   if (hindered && due < 1) return undefined;
   const horizon = hindered ? floorAheadMs : priorities[draw.priority].aheadMs;
   const row = reservable(limit, figure, taken, now - lifeMs / 2, Math.min(draw.latest(), now + horizon));
   if (!row) return undefined;
-  const count = Math.min(wanted, row.end - taken);
+  const count = Math.min(most, row.end - taken);
   return offer('reserved', count, draw, { atLeast: row.first, atMost: row.end - count }, narrow);
+}
+
+/** How many more keep to the even pace of late, or to the part of the limit that may go faster. */
+function withinPace(
+  { at }: Plan,
+  { runs, windowMs }: LimitPlan,
+  counters: Counters,
+  { limits: [outer], priority }: Draw,
+  { capacity, stepMs }: Figures,
+  now: number,
+): number {
+  const { burst } = priorities[priority];
+  if (burst >= 1) return Number.POSITIVE_INFINITY;
+  const taken = counters[takenOf(outer)] ?? 0;
+  const atOnce = capacity * burst - countAfter(runs, now - windowMs) - taken;
+  const since = at - paceMs;
+  const evenly = (faster * (now - since)) / stepMs - countAfter(runs, since) - taken;
+  return Math.floor(Math.max(atOnce, evenly));
 }
 
 /** How many of the row may be taken in all for now. */
@@ -155,12 +176,13 @@ export function whenToAsk(
   const figure = figures.get(outer);
   if (!limit || !figure) return { notBefore: now, earliest: now };
   const { aheadMs, leaves, floor } = priorities[draw.priority];
-  const next = Math.max(now, limit.due);
-  let notBefore = Math.max(now, limit.due - aheadMs);
-  let earliest = next;
+  const lacking = Math.max(0, 1 - withinPace(plan, limit, {}, draw, figure, now));
+  const pacedAt = now + (lacking * figure.stepMs) / faster;
+  let notBefore = Math.max(pacedAt, limit.due - aheadMs);
+  let earliest = Math.max(pacedAt, limit.due);
   if (isHindered(limit, draw, {}, now)) {
     // What is due already counts towards what is left to the others.
-    const afterOthers = Math.max(now, limit.due + Math.floor(figure.capacity * leaves) * limit.step);
+    const afterOthers = Math.max(pacedAt, limit.due + Math.floor(figure.capacity * leaves) * limit.step);
     const byFloor = now + ((1 - limit.floors[draw.priority]) * limit.step) / floor;
     notBefore = Math.max(limit.closedUntil, Math.min(afterOthers, Math.max(now, byFloor)));
     earliest = notBefore;

@@ -7,16 +7,21 @@ export interface PriorityRule {
   readonly aheadMs: number;
   /** The part of the limit that is left to those more urgent while they ask. */
   readonly leaves: number;
+  /**
+   * The part of the limit that may be used up faster than its even pace, by all together: a burst of the patient would
+   * leave nothing to who comes later in the same window.
+   */
+  readonly burst: number;
   /** The part of the limit that is due whatever the others ask. */
   readonly floor: number;
 }
 
 /** Most urgent first. */
 export const priorities: Readonly<Record<Priority, PriorityRule>> = {
-  interactive: { aheadMs: 2000, leaves: 0, floor: 0 },
+  interactive: { aheadMs: 2000, burst: 1, leaves: 0, floor: 0 },
   // Short: whoever comes meanwhile and is more urgent stands behind what is reserved.
-  events: { aheadMs: 500, leaves: 0.08, floor: 0.08 },
-  background: { aheadMs: 250, leaves: 0.09, floor: 0.02 },
+  events: { aheadMs: 500, burst: 1, leaves: 0.08, floor: 0.08 },
+  background: { aheadMs: 250, burst: 0.5, leaves: 0.09, floor: 0.02 },
 };
 
 export const allPriorities = Object.keys(priorities) as readonly Priority[];

@@ -4,8 +4,9 @@
  */
 
 import { type Lookup, type QuoteLookup, quoteOperation, type Read } from '../../events/parse-request.ts';
+import { callerName } from '../caller.ts';
 import type { Gateway } from '../gateway.ts';
-import type { GatewayResponse } from '../http.ts';
+import type { GatewayRequest, GatewayResponse } from '../http.ts';
 import { defaultFigures, type Figures } from '../quotes/figures.ts';
 import { cutRecords } from '../quotes/records.ts';
 import { type Failure, failureOf, isOfCaller, isRejection } from './failure.ts';
@@ -87,6 +88,7 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
   const failures = new Map<string, number>();
   /** Until when anybody waits for a symbol or a read. */
   const latest = new Map<string, number>();
+  const callers = await callersOf([undefined, ...requests.map(({ lookup }) => lookup.source)]);
   for (const { lookup, deadline: until } of requests)
     for (const key of keysOf(lookup)) latest.set(key, Math.max(latest.get(key) ?? until, until));
   let calls = 0;
@@ -112,7 +114,7 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
       headers: maxAgeSeconds === undefined ? {} : { 'cache-control': `max-age=${maxAgeSeconds}` },
       requestId: `${requestId}-${++calls}`,
       deadline: Math.min(deadline, until),
-      caller: source === undefined ? 'events' : `events/${source}`,
+      ...callers.get(source),
       priority: 'events',
       ...(body !== undefined && { body: new TextEncoder().encode(body) }),
     });
@@ -211,6 +213,17 @@ export async function askAll(requests: readonly Wanted[], options: AskOptions): 
     },
     calls,
   };
+}
+
+/** Each source is a caller of its own, and so are those that name none. */
+async function callersOf(
+  sources: readonly (string | undefined)[],
+): Promise<ReadonlyMap<string | undefined, Pick<GatewayRequest, 'caller'>>> {
+  const named = [...new Set(sources)].map(async (source) => {
+    const unit = await callerName('events', ...(source === undefined ? [] : [source]));
+    return [source, { caller: { unit } }] as const;
+  });
+  return new Map(await Promise.all(named));
 }
 
 /** Shared answers say how old they are; another one is new. */

@@ -10,7 +10,6 @@ import {
   type FetchedAnswer,
   freshnessFor,
 } from '../answers/index.ts';
-import { budgetKey } from '../budget/key.ts';
 import { ageHeader, cacheStatus, matchesTag, readCacheWishes, weakTag } from '../cache-headers.ts';
 import type { CheckedRequest } from '../check.ts';
 import type { Identity } from '../credentials.ts';
@@ -19,6 +18,7 @@ import { isRefusal, type Refusal, withoutRequestId } from '../refusals.ts';
 import type { SharedBy, Trail } from '../trail.ts';
 import { wasHeld } from '../upstream.ts';
 import type { UpstreamOutcome } from '../upstream-answer.ts';
+import { accountOf } from './account.ts';
 import { anyCaller, type SharingOptions, type SharingParts } from './ports.ts';
 
 export interface SharedAnswers {
@@ -47,14 +47,6 @@ export function createSharedAnswers(
     ...(leastMaxAgeMs !== undefined && { leastMaxAgeMs }),
     ...(turnsPerCaller !== undefined && { wishesPerCaller: turnsPerCaller }),
   });
-  /** What one account's subscriptions let it see is not for another, which the secret may name tomorrow. */
-  const accounts = new WeakMap<Identity, Promise<string>>();
-  function accountOf(identity: Identity): Promise<string> {
-    const account = accounts.get(identity) ?? budgetKey('account', identity.appKey);
-    accounts.set(identity, account);
-    return account;
-  }
-
   return {
     async answer(operation, path, request, checked, identity, trail) {
       const { headers, deadline, caller = anyCaller } = request;
@@ -73,7 +65,8 @@ export function createSharedAnswers(
           const call = { operation, path, request: checked, trail: Object.assign(trail, patience) };
           const asked = await upstream.ask(call, identity);
           if (asked.kind === 'refused') own = asked.refusal;
-          return fetched(asked);
+          const isOthers = trail.signedBy !== undefined && trail.signedBy !== identity.appKey;
+          return { ...fetched(asked), ...(isOthers && { isOwn: true }) };
         },
       });
       if (outcome.kind === 'unavailable')

@@ -8,8 +8,9 @@ import type { Refusal } from '../refusals.ts';
 import type { Trail } from '../trail.ts';
 import { createSharedAnswers } from './answers.ts';
 import type { SharingOptions, SharingParts } from './ports.ts';
-import { createSharedQuotes, type SharedQuotes } from './quotes.ts';
+import { createQuotesByAccount, type QuotesByAccount } from './quotes-by-account.ts';
 
+export { createMemorySharing } from './memory.ts';
 export type { SharingFigures, SharingOptions, TurnReport } from './ports.ts';
 
 export interface Sharing {
@@ -25,10 +26,10 @@ export interface Sharing {
 
 export function createSharing(options: SharingOptions, parts: SharingParts): Sharing {
   const answers = createSharedAnswers(options, parts);
-  const quotes = new Map<string, SharedQuotes>();
+  const quotes = new Map<string, QuotesByAccount>();
 
-  function quotesOf(operation: Operation): SharedQuotes {
-    const known = quotes.get(operation.id) ?? createSharedQuotes(operation, options, parts);
+  function quotesOf(operation: Operation): QuotesByAccount {
+    const known = quotes.get(operation.id) ?? createQuotesByAccount(operation, options, parts);
     quotes.set(operation.id, known);
     return known;
   }
@@ -38,7 +39,7 @@ export function createSharing(options: SharingOptions, parts: SharingParts): Sha
       const { freshness } = operation;
       // What changes something is never answered out of a memory, whatever its entry says.
       if (!freshness || operation.sideEffect) return undefined;
-      if (freshness === 'by-symbol') return quotesOf(operation).answer(request, checked, trail);
+      if (freshness === 'by-symbol') return quotesOf(operation).answer(request, checked, identity, trail);
       return answers.answer({ ...operation, freshness }, path, request, checked, identity, trail);
     },
   };

@@ -3,13 +3,15 @@
 import type { AnswerStore } from '../answers/index.ts';
 import type { Budget } from '../budget/index.ts';
 import type { OwnLimits } from '../budget-limits.ts';
+import type { Caller } from '../caller.ts';
 import type { Credentials } from '../credentials.ts';
 import type { DirectoryStore, Figures, QuoteStore } from '../quotes/index.ts';
 import type { RefusalCode } from '../refusals.ts';
 import type { Upstream } from '../upstream.ts';
 
 export interface SharingOptions {
-  readonly quotes: QuoteStore;
+  /** Of one account at the upstream, by a name that does not show its app key. */
+  readonly quotes: (account: string) => QuoteStore;
   readonly answers: AnswerStore;
   /** For the upstream's list of symbols. Default: none, and each symbol is tested before it goes along with others. */
   readonly directory?: DirectoryStore;
@@ -44,4 +46,4 @@ export interface TurnReport {
 }
 
 /** Whoever is not told apart is one caller. */
-export const anyCaller = 'anybody';
+export const anyCaller: Caller = { unit: 'anybody' };

@@ -14,6 +14,7 @@ import {
   type PermissionAnswer,
   type Permissions,
   type QuoteOutcome,
+  type QuoteStore,
   quoteResponse,
   quoteWishes,
   type UpstreamAnswer,
@@ -31,6 +32,14 @@ interface Holder extends Pick<Trail, 'priority'> {
   readonly identity: Identity;
 }
 
+export interface SharedQuotesOptions extends Pick<SharingOptions, 'directory' | 'figures'> {
+  /** Of the identity's account alone. */
+  readonly store: QuoteStore;
+  readonly identity: Identity;
+  /** Told when the upstream refused the account's key, and another's was taken in its place. */
+  readonly onLeft: () => void;
+}
+
 export interface SharedQuotes {
   answer(request: GatewayRequest, checked: CheckedRequest, trail: Trail): Promise<GatewayResponse | Refusal>;
 }
@@ -43,12 +52,14 @@ const authDeniedMs = 3000;
 /** @param operation whose records are shared by symbol */
 export function createSharedQuotes(
   operation: Operation,
-  { quotes: store, directory, figures }: Pick<SharingOptions, 'quotes' | 'directory' | 'figures'>,
+  { store, identity: first, onLeft, directory, figures }: SharedQuotesOptions,
   { upstream, credentials, budget, ownLimits, clock, timeoutMs, reportTurn }: SharingParts,
 ): SharedQuotes {
   /** Whose permission it is, until it is used. */
   const holders = new WeakMap<Permission, Holder>();
   const paths = [operation.path, ...operation.aliases];
+  /** Another secret of the same key takes its place. */
+  let latest = first;
   let failure: { readonly refusal: Refusal; readonly at: number } | undefined;
 
   /** Of an upstream that has retired one path of the operation, another one may still answer. */
@@ -66,7 +77,8 @@ export function createSharedQuotes(
     async ask({ priority, waitMs }) {
       const current = await credentials.forRead();
       if (!current.ok) return { ok: false, retryAfterMs: 1000 };
-      const { identity } = current;
+      if (current.identity.appKey === latest.appKey) latest = current.identity;
+      const identity = latest;
       const limits = drawsOf(operation, ownLimits);
       if (!budget || !limits) return given(unlimited(), { identity, priority });
       const answer = await budget.ask({ appKey: identity.appKey, limits, priority, waitMs });
@@ -92,6 +104,10 @@ export function createSharedQuotes(
       },
       identity,
     );
+    if (trail.signedBy !== undefined && trail.signedBy !== first.appKey) {
+      onLeft();
+      return { kind: 'failed', wasHeld: true };
+    }
     failure = undefined;
     if (outcome.kind !== 'refused') return outcome;
     const { refusal } = outcome;
@@ -135,7 +151,7 @@ export function createSharedQuotes(
       const outcome = await quotes.ask({
         view: viewOf(query),
         symbols,
-        caller,
+        caller: caller.unit,
         priority: priority === 'interactive' ? priority : 'events',
         ...wishes,
         ...(deadline !== undefined && { deadline }),
@@ -189,7 +205,7 @@ const forAll = ({ upstream, ...refusal }: Refusal): Refusal => ({
 /** When looking again makes sense for a caller who asked for much that does not exist. */
 const spentSeconds = 15;
 const spentWords =
-  'Too many of the symbols that this key asked for are unknown to the upstream: for a while it gets only what others have asked for.';
+  'Too many of the symbols that this key asked for from this network are unknown to the upstream: for a while it gets only what others have asked for.';
 
 const sharedBy: Readonly<Record<Extract<QuoteOutcome, { kind: 'quotes' }>['from'], SharedBy>> = {
   memory: 'hit',

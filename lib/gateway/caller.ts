@@ -1,0 +1,97 @@
+/**
+ * Who shares what there is: the unit of fairness. Behind one API key stand all phones of an app, so that the key
+ * alone says too little, and a single address changes too easily: whoever has an IPv6 network has all of its
+ * addresses. So a unit is a key and a network prefix. Carriers and CDNs put many phones into one prefix; a unit
+ * therefore loses nothing as long as there is enough for all. Its members, the addresses in it, are told apart, so that
+ * one that asks for too much is held back alone.
+ */
+
+export interface Caller {
+  readonly unit: string;
+  /** Absent where the address is unknown. */
+  readonly member?: string;
+}
+
+/** Bits of an address that name the network. With 0 the key alone is the unit. */
+export interface NetworkPrefix {
+  readonly ipv4: number;
+  readonly ipv6: number;
+}
+
+/** What one site is usually given. */
+export const defaultNetworkPrefix: NetworkPrefix = { ipv4: 24, ipv6: 56 };
+
+/**
+ * Names that show neither key nor address. Prefixes are few enough to be tried one after the other, so that the names
+ * belong in no log; stores keep them for minutes.
+ *
+ * @param key the id of an API key, or whatever else the platform has identified the client by
+ * @param address as the platform has it; one that is none counts as unknown
+ */
+export async function callerOf(
+  { key, address }: { readonly key: string; readonly address?: string | undefined },
+  prefix: NetworkPrefix = defaultNetworkPrefix,
+): Promise<Caller> {
+  const bytes = address === undefined ? undefined : readAddress(address);
+  if (!bytes) return { unit: await callerName('unit', key) };
+  const bits = bytes.length === 4 ? prefix.ipv4 : prefix.ipv6;
+  const [unit, member] = await Promise.all([
+    callerName('unit', key, textOf(masked(bytes, bits))),
+    callerName('member', key, textOf(bytes)),
+  ]);
+  return { unit, member };
+}
+
+/** 128 bits of the SHA-256 of the texts, as base64url. */
+export async function callerName(...texts: readonly string[]): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(['countersign caller', ...texts]));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes), 0, 16);
+  return btoa(String.fromCharCode(...digest))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');
+}
+
+const textOf = (bytes: readonly number[]): string => bytes.join('.');
+
+const masked = (bytes: readonly number[], bits: number): readonly number[] =>
+  bytes.map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * index))));
+
+/** Four bytes or sixteen; four also of an IPv4 address that is written as an IPv6 one. */
+function readAddress(text: string): readonly number[] | undefined {
+  const [address = ''] = text.split('%');
+  if (!address.includes(':')) return readIpv4(address);
+  const bytes = readIpv6(address);
+  const isMapped = bytes?.every((byte, index) => index >= 12 || byte === (index < 10 ? 0 : 0xff));
+  return isMapped ? bytes?.slice(12) : bytes;
+}
+
+function readIpv4(text: string): readonly number[] | undefined {
+  const parts = text.split('.');
+  const isGood = parts.length === 4 && parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) <= 255);
+  return isGood ? parts.map(Number) : undefined;
+}
+
+function readIpv6(text: string): readonly number[] | undefined {
+  const [head = '', tail, ...more] = text.split('::');
+  const before = readGroups(head, tail === undefined);
+  const after = readGroups(tail ?? '', true);
+  if (!before || !after || more.length > 0) return undefined;
+  const missing = 16 - before.length - after.length;
+  if (tail === undefined ? missing !== 0 : missing < 2) return undefined;
+  return [...before, ...new Array<number>(missing).fill(0), ...after];
+}
+
+/** Two bytes of each group; the last one of an address may be an IPv4 address. */
+function readGroups(text: string, isEnd: boolean): readonly number[] | undefined {
+  if (text === '') return [];
+  const bytes: number[] = [];
+  const groups = text.split(':');
+  for (const [index, group] of groups.entries()) {
+    const ipv4 = isEnd && index === groups.length - 1 ? readIpv4(group) : undefined;
+    if (!ipv4 && !/^[\da-f]{1,4}$/i.test(group)) return undefined;
+    const value = Number.parseInt(group, 16);
+    bytes.push(...(ipv4 ?? [value >> 8, value & 0xff]));
+  }
+  return bytes;
+}

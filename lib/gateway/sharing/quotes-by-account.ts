@@ -1,0 +1,77 @@
+/**
+ * Quotes of the account that the secret names. When it names another, requests for that one begin with nothing of the
+ * old one's; those that are under way end with the old one, unless its key is refused: then they begin anew, too.
+ */
+
+import type { Operation } from '../../catalogue/operation.ts';
+import type { CheckedRequest } from '../check.ts';
+import type { Identity, IdentityResult } from '../credentials.ts';
+import type { GatewayRequest, GatewayResponse } from '../http.ts';
+import type { Refusal } from '../refusals.ts';
+import type { Trail } from '../trail.ts';
+import { accountOf } from './account.ts';
+import type { SharingOptions, SharingParts } from './ports.ts';
+import { createSharedQuotes, type SharedQuotes } from './quotes.ts';
+
+export interface QuotesByAccount {
+  answer(
+    request: GatewayRequest,
+    checked: CheckedRequest,
+    identity: Identity,
+    trail: Trail,
+  ): Promise<GatewayResponse | Refusal>;
+}
+
+interface Account {
+  readonly name: string;
+  readonly quotes: SharedQuotes;
+  /** Resolved when the upstream has taken another account's key in place of this one's. */
+  readonly left: Promise<undefined>;
+}
+
+/** The secret's current version and the previous one may take turns; this is more often than they do. */
+const mostMoves = 3;
+
+/** @param operation whose records are shared by symbol */
+export function createQuotesByAccount(
+  operation: Operation,
+  options: Pick<SharingOptions, 'quotes' | 'directory' | 'figures'>,
+  parts: SharingParts,
+): QuotesByAccount {
+  let latest: Account | undefined;
+
+  function open(name: string, identity: Identity): Account {
+    let leave = (): void => {};
+    const left = new Promise<undefined>((resolve) => {
+      leave = () => resolve(undefined);
+    });
+    const onLeft = () => {
+      if (latest === account) latest = undefined;
+      leave();
+    };
+    const { quotes: storeOf, ...shared } = options;
+    const own = { ...shared, store: storeOf(name), identity, onLeft };
+    const account: Account = { name, quotes: createSharedQuotes(operation, own, parts), left };
+    return account;
+  }
+
+  async function accountFor(identity: Identity): Promise<Account> {
+    const name = await accountOf(identity);
+    if (latest?.name !== name) latest = open(name, identity);
+    return latest;
+  }
+
+  return {
+    async answer(request, checked, identity, trail) {
+      let current: IdentityResult = { ok: true, identity };
+      for (let moves = 0; current.ok; moves++) {
+        const { quotes, left } = await accountFor(current.identity);
+        const answer = quotes.answer(request, checked, trail);
+        const given = await (moves < mostMoves ? Promise.race([answer, left]) : answer);
+        if (given) return given;
+        current = await parts.credentials.forRead();
+      }
+      return { code: current.code };
+    },
+  };
+}
