@@ -242,3 +242,41 @@ test('a symbol that is gone is unknown in each view once it was refused there al
     assert.ok(outcome.ageMs < 3000);
   }
 });
+
+for (const how of ['leaves out', 'refuses'] as const)
+  for (const listed of [undefined, { US_STOCK: symbols }])
+    test(`a view that loses all its symbols for good, at an upstream that ${how}, ${listed ? 'listed' : 'not listed'}: they are unknown within six minutes, and cost little then`, async () => {
+      let isGone = false;
+      const answer = how === 'refuses' ? refused : empty;
+      const bench = createBench({
+        ...(listed && { listed }),
+        instead: (view) => (isGone && view.id === overnight.id ? answer() : undefined),
+      });
+      const instances = [bench.instance(), bench.instance()];
+      const ask = (index: number) => bench.ask(instances[index % 2]!, { view: overnight, symbols });
+      for (let round = 0; round < 20; round++) {
+        assert.equal((await ask(round)).kind, 'quotes');
+        await bench.wait(250);
+      }
+      isGone = true;
+      const goneAt = bench.time.now();
+      let last = await ask(0);
+      const isOver = () =>
+        last.kind === 'refused' || (last.kind === 'quotes' && last.unknown.length === symbols.length);
+      for (let round = 0; !isOver() && bench.time.now() - goneAt < 360_000; round++) {
+        await bench.wait(500);
+        last = await ask(round);
+        assert.notEqual(last.kind === 'unavailable' && last.isSpent, true);
+      }
+      assert.ok(isOver(), last.kind);
+      // Each is looked up again now and then, and no more.
+      const before = bench.calls.length;
+      for (let round = 0; round < 60; round++) {
+        await ask(round);
+        await bench.wait(500);
+      }
+      const again = bench.calls.slice(before).filter((call) => call.view === overnight.id);
+      assert.ok(again.length <= 2 * symbols.length, `${again.length} calls`);
+      // Who asks without the flag has noticed nothing.
+      assert.deepEqual(symbolsOf(await bench.ask(instances[0]!, { symbols })), symbols);
+    });

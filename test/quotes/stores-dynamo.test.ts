@@ -5,10 +5,12 @@ import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamod
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createDynamoAnswerStore } from '../../functions/aws/dynamo-answer-store.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoDirectoryStore } from '../../functions/aws/dynamo-directory-store.ts';
 import { createDynamoQuoteStore } from '../../functions/aws/dynamo-quote-store.ts';
 import { type Ministack, startMinistack } from '../emulator/ministack.ts';
 import { needsEmulator } from '../emulator/missing.ts';
 import { answerStoreContract } from './answer-store.contract.ts';
+import { directoryStoreContract } from './directory-store.contract.ts';
 import { quoteStoreContract } from './quote-store.contract.ts';
 
 describe('the DynamoDB engine', needsEmulator(), () => {
@@ -63,5 +65,8 @@ describe('the DynamoDB engine', needsEmulator(), () => {
   });
   answerStoreContract('answers on DynamoDB', () =>
     createDynamoAnswerStore({ client, tableName, timeoutMs, partition: partition() }),
+  );
+  directoryStoreContract('directory on DynamoDB', () =>
+    createDynamoDirectoryStore({ client, tableName, timeoutMs, partition: partition() }),
   );
 });
