@@ -203,7 +203,7 @@ const forAll = ({ upstream, ...refusal }: Refusal): Refusal => ({
 });
 
 /** When looking again makes sense for a caller who asked for much that does not exist. */
-const spentSeconds = 15;
+const spentSeconds = 5;
 const spentWords =
   'Too many of the symbols that this key asked for from this network are unknown to the upstream: for a while it gets only what others have asked for.';
 
