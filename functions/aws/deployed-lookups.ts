@@ -2,6 +2,7 @@
 
 import { limits } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
+import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { createLookups, createPoliteBudget } from '../../lib/gateway/lookups/index.ts';
 import { createLookupHandler, type LookupHandler } from '../lookups.ts';
@@ -43,7 +44,9 @@ export function deployedLookups(
   });
   const client = createDynamoClient();
   const lookups = createLookups({
-    gateway: createGateway(gatewayOptions(settings, operations, env, log, client, polite)),
+    gateway: createGateway(
+      gatewayOptions(settings, operations, env, log, { client, polite, listing: symbolListing }),
+    ),
     operations,
     figures: settings.cache?.figures,
     store: createDynamoLookupStore({ client, tableName }),

@@ -1,5 +1,6 @@
 /** What the callers of a deployed function share, with those of all others on the same table. */
 
+import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { textHash } from '../../lib/gateway/quotes/hash.ts';
 import type { SharingOptions } from '../../lib/gateway/sharing/index.ts';
 import { createDynamoAnswerStore } from './dynamo-answer-store.ts';
@@ -8,11 +9,15 @@ import { createDynamoDirectoryStore } from './dynamo-directory-store.ts';
 import { createDynamoQuoteStore } from './dynamo-quote-store.ts';
 import type { CacheSettings } from './environment.ts';
 
-/** @param upstreamBaseUrl what one upstream said is never given as another's answer */
+/**
+ * @param upstreamBaseUrl what one upstream said is never given as another's answer
+ * @param listing present when snapshots are among the function's operations
+ */
 export function createDeployedSharing(
   { tableName, figures }: CacheSettings,
   client: DynamoSender,
   upstreamBaseUrl: string,
+  listing: SymbolListing | undefined,
 ): SharingOptions {
   const store = {
     client,
@@ -24,7 +29,7 @@ export function createDeployedSharing(
     // Whose an answer is stands in its key.
     answers: createDynamoAnswerStore(store),
     // Which symbols exist is the same for all accounts.
-    directory: createDynamoDirectoryStore(store),
+    ...(listing && { directory: { store: createDynamoDirectoryStore(store), listing } }),
     figures,
   };
 }

@@ -1,6 +1,7 @@
 /** A group's handler as it is deployed: settings from the environment, Secrets Manager, DynamoDB, Node's sockets. */
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
+import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import type { GatewayOptions } from '../../lib/gateway/index.ts';
 import type { PoliteBudget } from '../../lib/gateway/lookups/index.ts';
 import { refusalResponse } from '../../lib/gateway/refusals.ts';
@@ -14,6 +15,14 @@ import { createNodeSend } from './node-send.ts';
 import { toProxyResult } from './rest-proxy.ts';
 import { createSecretsManagerSource } from './secrets-manager.ts';
 
+export interface DeployedParts {
+  readonly client: DynamoSender;
+  /** Which symbols there are, for a function that serves snapshots. */
+  readonly listing?: SymbolListing;
+  /** Present when its requests can wait for those of others. */
+  readonly polite?: PoliteBudget;
+}
+
 /**
  * A wrong environment is one line in the log when the function starts, and an answer of ours to every
  * request: throwing would make Lambda start it over and over, and API Gateway say something vague.
@@ -22,6 +31,7 @@ export function deployedHandler(
   operations: readonly Operation[],
   env: Environment = process.env,
   log: Log = writeLog,
+  listing?: SymbolListing,
 ): GroupHandler {
   const read = readFunctionSettings(env, operations);
   if (!read.ok) {
@@ -29,7 +39,10 @@ export function deployedHandler(
     return misconfigured(log);
   }
   const { corsOrigins, cache } = read.settings;
-  const options = gatewayOptions(read.settings, operations, env, log, createDynamoClient());
+  const options = gatewayOptions(read.settings, operations, env, log, {
+    client: createDynamoClient(),
+    ...(listing && { listing }),
+  });
   return createGroupHandler({
     ...options,
     corsOrigins,
@@ -39,15 +52,13 @@ export function deployedHandler(
 
 /**
  * What every deployed function's gateway is made of.
- * @param polite present when its requests can wait for those of others
  */
 export function gatewayOptions(
   { secretId, budget: budgetSettings, cache, corsOrigins: _, ...settings }: FunctionSettings,
   operations: readonly Operation[],
   env: Environment,
   log: Log,
-  client: DynamoSender,
-  polite?: PoliteBudget,
+  { client, listing, polite }: DeployedParts,
 ): GatewayOptions {
   const name = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
   const counted = budgetSettings && createDeployedBudget(budgetSettings, client, name, log, polite?.hear);
@@ -65,7 +76,7 @@ export function gatewayOptions(
       budget: polite ? polite.around(counted.budget) : counted.budget,
       ownLimits: budgetSettings.ownLimits,
     }),
-    ...(cache && { sharing: createDeployedSharing(cache, client, settings.upstreamBaseUrl) }),
+    ...(cache && { sharing: createDeployedSharing(cache, client, settings.upstreamBaseUrl, listing) }),
     reportTurn: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
     report: (report) => {
       log(requestEntry(report));

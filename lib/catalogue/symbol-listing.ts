@@ -1,20 +1,31 @@
 /** Where the upstream says which symbols its snapshots know: lists of instruments, page by page. */
 
 import { listStockInstruments } from './instruments.ts';
+import type { Operation } from './operation.ts';
+
+export interface SymbolListing {
+  readonly operation: Operation;
+  /** Ids of the operations whose symbols it lists. */
+  readonly snapshots: readonly string[];
+  /** What each list is asked for with, beside a cursor. */
+  readonly queries: readonly (readonly (readonly [name: string, value: string])[])[];
+  /** The category by which snapshots know an instrument: of funds another one than of all others. */
+  categoryOf(record: { readonly sub_category?: unknown }): string;
+}
 
 /**
  * Without `sub_category` the operation lists what is not a fund; funds have a list of their own.
  * Source: the operation's entry.
  */
-export const symbolListing = {
+export const symbolListing: SymbolListing = {
   operation: listStockInstruments,
-  /** Ids of the operations whose symbols it lists. */
-  snapshots: ['getStockSnapshots'] as readonly string[],
+  snapshots: ['getStockSnapshots'],
   queries: [
     [['category', 'US_STOCK']],
-    [['category', 'US_STOCK'] as const, ['sub_category', 'ETF'] as const],
+    [
+      ['category', 'US_STOCK'],
+      ['sub_category', 'ETF'],
+    ],
   ],
-  /** The category by which snapshots know an instrument: of funds another one than of all others. */
-  categoryOf: ({ sub_category: kind }: { readonly sub_category?: unknown }): string =>
-    kind === 'ETF' ? 'US_ETF' : 'US_STOCK',
-} as const;
+  categoryOf: ({ sub_category: kind }) => (kind === 'ETF' ? 'US_ETF' : 'US_STOCK'),
+};

@@ -1,19 +1,14 @@
 /** The upstream's lists of instruments, a page for each request: what the directory of symbols is made of. */
 
-import type { Operation } from '../../catalogue/operation.ts';
-import { symbolListing } from '../../catalogue/symbol-listing.ts';
+import type { SymbolListing } from '../../catalogue/symbol-listing.ts';
 import type { Listings } from '../quotes/index.ts';
 import type { Trail } from '../trail.ts';
 import type { SharingParts } from './ports.ts';
 
-export const isListed = ({ id }: Operation): boolean => symbolListing.snapshots.includes(id);
-
-export function createListings({
-  upstream,
-  credentials,
-  clock,
-}: Pick<SharingParts, 'upstream' | 'credentials' | 'clock'>): Listings {
-  const { operation, queries } = symbolListing;
+export function createListings(
+  { operation, queries, categoryOf }: SymbolListing,
+  { upstream, credentials, clock }: Pick<SharingParts, 'upstream' | 'credentials' | 'clock'>,
+): Listings {
   return {
     count: queries.length,
     async ask(list, cursor, timeoutMs) {
@@ -36,13 +31,13 @@ export function createListings({
         },
         current.identity,
       );
-      return outcome.kind === 'answer' ? readPage(outcome.body) : undefined;
+      return outcome.kind === 'answer' ? readPage(outcome.body, categoryOf) : undefined;
     },
   };
 }
 
 /** Undefined for what is no page. */
-function readPage(body: Uint8Array) {
+function readPage(body: Uint8Array, categoryOf: SymbolListing['categoryOf']) {
   let page: { readonly data?: unknown; readonly pagination_key?: unknown };
   try {
     page = JSON.parse(new TextDecoder().decode(body));
@@ -53,8 +48,10 @@ function readPage(body: Uint8Array) {
   const symbols = new Map<string, string[]>();
   for (const record of page.data as readonly Readonly<Record<string, unknown>>[]) {
     if (typeof record?.symbol !== 'string') continue;
-    const category = symbolListing.categoryOf(record);
-    symbols.set(category, [...(symbols.get(category) ?? []), record.symbol]);
+    const category = categoryOf(record);
+    const known = symbols.get(category);
+    if (known) known.push(record.symbol);
+    else symbols.set(category, [record.symbol]);
   }
   const next = page.pagination_key;
   return { symbols, ...(typeof next === 'string' && next !== '' && { next }) };

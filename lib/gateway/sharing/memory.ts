@@ -1,5 +1,6 @@
 /** Stores of what all callers share for one process: the local run, and tests. */
 
+import { symbolListing } from '../../catalogue/symbol-listing.ts';
 import { createMemoryAnswerStore } from '../answers/index.ts';
 import { createMemoryDirectoryStore, createMemoryQuoteStore, type QuoteStore } from '../quotes/index.ts';
 import type { SharingOptions } from './ports.ts';
@@ -13,6 +14,6 @@ export function createMemorySharing(): Pick<SharingOptions, 'quotes' | 'answers'
       return store;
     },
     answers: createMemoryAnswerStore(),
-    directory: createMemoryDirectoryStore(),
+    directory: { store: createMemoryDirectoryStore(), listing: symbolListing },
   };
 }

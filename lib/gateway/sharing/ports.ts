@@ -1,5 +1,6 @@
 /** What all callers share: stores for it, figures, and what it asks the upstream through. */
 
+import type { SymbolListing } from '../../catalogue/symbol-listing.ts';
 import type { AnswerStore } from '../answers/index.ts';
 import type { Budget } from '../budget/index.ts';
 import type { OwnLimits } from '../budget-limits.ts';
@@ -14,7 +15,7 @@ export interface SharingOptions {
   readonly quotes: (account: string) => QuoteStore;
   readonly answers: AnswerStore;
   /** For the upstream's list of symbols. Default: none, and each symbol is tested before it goes along with others. */
-  readonly directory?: DirectoryStore;
+  readonly directory?: { readonly store: DirectoryStore; readonly listing: SymbolListing };
   readonly figures?: SharingFigures;
 }
 

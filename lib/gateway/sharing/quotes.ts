@@ -25,7 +25,7 @@ import { isRefusal, type Refusal, type RefusalCode, withoutRequestId } from '../
 import type { SharedBy, Trail } from '../trail.ts';
 import { wasHeld } from '../upstream.ts';
 import type { UpstreamOutcome } from '../upstream-answer.ts';
-import { createListings, isListed } from './listings.ts';
+import { createListings } from './listings.ts';
 import { anyCaller, type SharingOptions, type SharingParts } from './ports.ts';
 
 interface Holder extends Pick<Trail, 'priority'> {
@@ -136,10 +136,12 @@ export function createSharedQuotes(
     permissions,
     upstream: ask,
     clock,
-    ...(directory &&
-      isListed(operation) && {
-        directory: { store: directory, listings: createListings({ upstream, credentials, clock }) },
-      }),
+    ...(directory?.listing.snapshots.includes(operation.id) && {
+      directory: {
+        store: directory.store,
+        listings: createListings(directory.listing, { upstream, credentials, clock }),
+      },
+    }),
     ...(figures && { figures }),
   });
 
