@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { groups, operations } from '../../lib/catalogue/index.ts';
+import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { type Bundle, bundleFunctions } from './bundles.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
 
