@@ -205,11 +205,13 @@ export class Board {
       this.#lastOutcome = { at, failures, downUntil: Math.min(downUntil, now + minuteMs + downMs) };
   }
 
-  #pause({ kind, priority, sentAt }: Entry, upstream: boolean, notBefore: number): void {
+  #pause({ kind, priority, sentAt, isProbe }: Entry, upstream: boolean, notBefore: number): void {
     if (upstream) this.#notBefore = Math.max(this.#notBefore, notBefore);
     // Who asks for another kind of turn waits longer, and who is more urgent is served all the same.
     const key = `${kind} ${priority ?? 'interactive'}` as const;
-    if (!upstream && key === 'test interactive') this.#starvedAt = Math.max(this.#starvedAt, sentAt);
+    // A probe can wait: what it is for counts as unknown meanwhile.
+    if (!upstream && key === 'test interactive' && !isProbe)
+      this.#starvedAt = Math.max(this.#starvedAt, sentAt);
     if (!upstream) this.#permissionsFrom.set(key, Math.max(this.#permissionsFrom.get(key) ?? 0, notBefore));
   }
 

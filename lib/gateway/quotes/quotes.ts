@@ -40,8 +40,8 @@ const longestNapMs = 250;
 const helpAfterMs = 60;
 /** How much longer than its wait a request's own call may take. */
 const lastCallMs = 900;
-/** How long a request waits for its turn to probe a symbol; if it takes longer, the directory's word counts. */
-const probeWaitMs = 1000;
+/** How long a request waits for a probe alone; if it takes longer, the directory's word counts. */
+const probeWaitMs = 800;
 /** What a request that got nothing is told to wait, at least. */
 const minRetryMs = 1000;
 const anybody = '';
@@ -215,8 +215,9 @@ export function createQuotes(options: QuotesOptions): Quotes {
       /** Of what the directory does not list, each caller has a few probes: it may be new. */
       const mayProbe = () =>
         !call.onlyIfCached &&
+        !journal.isCrowded(clock()) &&
         !board.junk.isSpent(caller, clock()) &&
-        dueAt('test', priority) <= clock() + probeWaitMs;
+        dueAt('test', priority) <= arrived + probeWaitMs;
       let looked = lookAgain(mayProbe());
       if (directory && looked.missing.some((symbol) => !known.isGood(symbol, view.id))) {
         await directory.load();
@@ -235,7 +236,9 @@ export function createQuotes(options: QuotesOptions): Quotes {
           : looked.missing.length > 0 && !board.isDoubtful
             ? figures.waitMs
             : softWaitMs;
-        const end = Math.min(arrived + waitMs, deadline);
+        const isProbe =
+          looked.missing.length > 0 && looked.missing.every((symbol) => board.isUnlisted(view.id, symbol));
+        const end = Math.min(arrived + (isProbe ? Math.min(probeWaitMs, waitMs) : waitMs), deadline);
         const denied = board.denial(view.id, clock());
         if (clock() >= end || denied || isInVain(priority, end)) break;
         before ??= newsOf(looked);
