@@ -33,9 +33,9 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
   const client = withLimit(options.client, { timeoutMs: options.timeoutMs ?? 500 });
   const keyOf = (item: string) => ({ pk: { S: `quotes#${partition}#${item}` }, sk: { S: 'directory' } });
 
-  async function read<T extends { readonly symbols: unknown }>(item: string): Promise<T | undefined> {
+  async function read(item: string) {
     const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(item) })).catch(thrown);
-    return Item?.content?.B && unpack<T>(Item.content.B);
+    return Item;
   }
 
   const itemOf = (item: string, content: object) => ({
@@ -46,7 +46,10 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
   });
 
   return {
-    readDirectory: () => read<Directory>(`directory#${Math.floor(random() * copies)}`),
+    async readDirectory() {
+      const item = await read(`directory#${Math.floor(random() * copies)}`);
+      return item?.content?.B && unpack<Directory>(item.content.B);
+    },
 
     async writeDirectory({ completedAt, symbols }) {
       const content = { completedAt, symbols: sorted(symbols) };
@@ -56,7 +59,13 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
           .catch(thrown);
     },
 
-    readDraft: () => read<DirectoryDraft>('draft'),
+    async readDraft() {
+      const item = await read('draft');
+      if (!item) return undefined;
+      const draft = item.content?.B && unpack<DirectoryDraft>(item.content.B);
+      // One that cannot be read is written over.
+      return { ...(draft ?? unreadable), revision: Number(item.revision?.N ?? 0) };
+    },
 
     async writeDraft({ symbols, ...draft }) {
       try {
@@ -91,13 +100,25 @@ const thrown = (error: unknown): never => {
   throw asStoreError(error);
 };
 
+const unreadable = {
+  startedAt: 0,
+  list: 0,
+  pages: 0,
+  symbols: new Map<string, readonly string[]>(),
+  failures: 0,
+  notBefore: 0,
+};
+
 /** Undefined for what another version wrote. */
 function unpack<T extends { readonly symbols: unknown }>(packed: Uint8Array): T | undefined {
   try {
     const { symbols, ...rest } = JSON.parse(
       brotliDecompressSync(packed, { maxOutputLength: maxUnpacked }).toString(),
     ) as T & { readonly symbols: Readonly<Record<string, readonly string[]>> };
-    return { ...rest, symbols: new Map(Object.entries(symbols)) } as unknown as T;
+    const all = Object.entries(symbols);
+    if (!all.every(([, list]) => Array.isArray(list) && list.every((one) => typeof one === 'string')))
+      return undefined;
+    return { ...rest, symbols: new Map(all) } as unknown as T;
   } catch {
     return undefined;
   }

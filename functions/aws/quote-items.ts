@@ -163,13 +163,23 @@ export function joinCheckpoint(parts: readonly Checkpoint[]): Checkpoint | undef
   return { ...first, fetched: [first, ...same].flatMap(({ fetched }) => fetched) };
 }
 
-type FlightHead = readonly [turn: number, sinceFirst: number, view: string, marks: number];
+type FlightHead = readonly [
+  turn: number,
+  sinceFirst: number,
+  view: string,
+  marks: number,
+  caller?: string,
+  isProbe?: 0 | 1,
+];
 
 /** Marks as 16-bit numbers: the control item is read with each look, and with a thousand symbols under way is below 4 kB. */
 export function packFlights(flights: readonly Flight[]): Uint8Array {
   const first = flights[0]?.at ?? 0;
   const heads = flights.map(
-    ({ turn, at, view, marks }): FlightHead => [turn, at - first, view, marks.length],
+    ({ turn, at, view, marks: { length }, caller, isProbe }): FlightHead =>
+      caller === undefined
+        ? [turn, at - first, view, length]
+        : [turn, at - first, view, length, caller, isProbe ? 1 : 0],
   );
   const marks = Uint16Array.from(flights.flatMap((flight) => flight.marks));
   return Buffer.concat([Buffer.from(`${JSON.stringify([first, heads])}\n`), Buffer.from(marks.buffer)]);
@@ -180,10 +190,11 @@ export function unpackFlights(packed: Uint8Array): readonly Flight[] {
   const bytes = Buffer.from(packed);
   let at = bytes.indexOf(lineEnd) + 1;
   const [first, heads] = JSON.parse(bytes.subarray(0, at).toString()) as [number, readonly FlightHead[]];
-  return heads.map(([turn, since, view, count]) => {
+  return heads.map(([turn, since, view, count, caller, isProbe]) => {
     const start = at;
     at += 2 * count;
     const marks = Array.from({ length: count }, (_, index) => bytes.readUInt16LE(start + 2 * index));
-    return { turn, at: first + since, view, marks };
+    const test = { ...(caller !== undefined && { caller }), ...(isProbe && { isProbe: true as const }) };
+    return { turn, at: first + since, view, marks, ...test };
   });
 }

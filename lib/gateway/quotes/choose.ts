@@ -48,7 +48,8 @@ export function planRefresh(situation: Situation): Plan | undefined {
   const sheets = awake.map((sheet) => scored(sheet, situation));
   const wanted = provenWants(situation);
   const plans = sheets.flatMap(({ sheet, floor, alone, groups }) => {
-    const wants = wanted.get(sheet.view.id) ?? [];
+    const { isProven } = board.symbols(sheet.view.category);
+    const wants = (wanted.get(sheet.view.id) ?? []).filter(isProven);
     const value = wants.length * (wantedAgeMs * floor) ** 2;
     const symbols = topped(wants, alone, situation.figures.mostSymbols);
     const refresh = { kind: 'refresh' as const, view: sheet.view.id, symbols };
@@ -65,8 +66,11 @@ export function planRefresh(situation: Situation): Plan | undefined {
 export function planWanted(situation: Situation): Plan | undefined {
   const [most] = [...provenWants(situation)].sort(([, a], [, b]) => b.length - a.length);
   if (!most) return undefined;
-  const [view, wants] = most;
-  const { alone } = scored(situation.board.sheet(view), situation);
+  const [view, all] = most;
+  // What is only listed may be refused, and then harms none that is served.
+  const proven = all.filter(situation.board.symbolsOf(view).isProven);
+  const wants = proven.length > 0 ? proven : all;
+  const alone = proven.length > 0 ? scored(situation.board.sheet(view), situation).alone : [];
   const symbols = topped(wants, alone, situation.figures.mostSymbols);
   const caller = situation.wants.find((want) => want.view === view && wants.includes(want.symbol))?.caller;
   const left = [...provenWants(situation).values()].reduce((total, { length }) => total + length, 0);
@@ -130,7 +134,10 @@ export function planTest(situation: Situation): Plan | undefined {
   const rank = ({ caller, sibling, symbols }: Call) =>
     board.junk.isSuspect(caller, now) ? symbols.length + (sibling ? figures.mostSymbols : 0) : 0;
   const [best] = [...calls.values()]
-    .filter(({ caller }) => !board.junk.isSpent(caller, now))
+    .filter(({ caller }) => {
+      const underWay = situation.flights.filter((flight) => flight.caller === caller);
+      return !board.junk.isSpent(caller, now, underWay);
+    })
     .sort(
       (a, b) =>
         Number(a.isServed) - Number(b.isServed) ||

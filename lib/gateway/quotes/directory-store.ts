@@ -19,7 +19,7 @@ export interface DirectoryDraft {
   readonly cursor?: string;
   readonly pages: number;
   readonly symbols: ReadonlyMap<string, readonly string[]>;
-  /** Pages in a row that failed. */
+  /** Pages that failed since a list was complete. */
   readonly failures: number;
   /** The next page is not asked for before: an instance is at it, or the last one failed. */
   readonly notBefore: number;

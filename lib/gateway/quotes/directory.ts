@@ -57,9 +57,9 @@ export const directoryFigures = {
   /** Pages and symbols of all lists together, far above any market's. */
   maxPages: 400,
   maxSymbols: 60_000,
-  /** After a page that failed, and after each further one twice as long. */
+  /** After a page that failed, and twice as long after each further one until a list is complete. */
   firstPauseMs: 2000,
-  maxPauseMs: 600_000,
+  maxPauseMs: 3_600_000,
   /** Symbols with records that the list lacks: so many, and it is not a list of what exists. */
   maxMissed: 20,
 } as const;
@@ -88,9 +88,13 @@ export function createDirectory({ store, listings, clock }: DirectoryPorts): Sym
 
   async function read(): Promise<void> {
     loadedAt = clock();
-    const found = await store.readDirectory().catch(() => undefined);
-    // What a wrong clock dated would never be renewed.
-    if (found && found.completedAt <= clock() + leaseMs) use(found);
+    try {
+      const found = await store.readDirectory();
+      // What a wrong clock dated would never be renewed.
+      if (found && found.completedAt <= clock() + leaseMs) use(found);
+    } catch {
+      // Without it symbols are tested.
+    }
   }
 
   function load(): Promise<void> {
@@ -112,15 +116,27 @@ export function createDirectory({ store, listings, clock }: DirectoryPorts): Sym
       advanceNotBefore = Math.min(found.notBefore, now + figures.maxPauseMs);
       if (found.notBefore <= now + figures.maxPauseMs) return undefined;
     }
-    const isUsable = found && found.startedAt <= now && now - found.startedAt < figures.renewMs;
-    const draft = isUsable ? found : { ...emptyDraft, revision: found?.revision ?? 0, startedAt: now };
+    const isUsable = found && now - found.startedAt < figures.renewMs;
+    const { revision = 0, failures = 0 } = found ?? {};
+    const draft = isUsable ? found : { ...emptyDraft, revision, failures, startedAt: now };
     const mine = { ...draft, revision: draft.revision + 1, notBefore: now + leaseMs };
-    return (await store.writeDraft(mine)) ? mine : undefined;
+    if (await store.writeDraft(mine)) return mine;
+    advanceNotBefore = now + figures.firstPauseMs;
+    return undefined;
+  }
+
+  /** Another instance may have completed a list since this one looked. */
+  async function isDone(draft: DirectoryDraft): Promise<boolean> {
+    if (draft.pages > 0) return false;
+    await read();
+    if (isOlderThan(figures.renewMs)) return false;
+    await store.writeDraft({ ...emptyDraft, revision: draft.revision + 1 });
+    return true;
   }
 
   async function nextPage(deadline: number): Promise<void> {
     const draft = await lease();
-    if (!draft) return;
+    if (!draft || (await isDone(draft))) return;
     const timeoutMs = Math.max(1, Math.min(figures.pageTimeoutMs, deadline - clock()));
     const page = await listings.ask(draft.list, draft.cursor, timeoutMs).catch(() => undefined);
     const after = page ? withPage(draft, page, listings.count) : undefined;
@@ -129,12 +145,24 @@ export function createDirectory({ store, listings, clock }: DirectoryPorts): Sym
       await store.writeDraft(after);
       return;
     }
-    const directory = { completedAt: clock(), symbols: mergedSymbols(draft, page!) };
-    if (!isPlausible(directory, symbols)) return failed(draft);
-    await store.writeDirectory(directory);
+    // As old as its first page.
+    const directory = {
+      completedAt: Math.min(draft.startedAt, clock()),
+      symbols: mergedSymbols(draft, page!),
+    };
+    const before = isOlderThan(figures.staleMs) ? new Map() : symbols;
+    if (!isPlausible(directory, before)) return failed({ ...draft, pages: 0 });
+    // An instance that was frozen meanwhile must not write over a list that is newer.
+    const last = { ...draft, revision: draft.revision + 1, notBefore: clock() + leaseMs };
+    if (!(await store.writeDraft(last))) return;
+    try {
+      await store.writeDirectory(directory);
+    } catch {
+      return failed(last);
+    }
     use(directory);
     // The next one begins anew.
-    await store.writeDraft({ ...emptyDraft, revision: draft.revision + 1, startedAt: 0 });
+    await store.writeDraft({ ...emptyDraft, revision: last.revision + 1 });
   }
 
   async function failed(draft: DirectoryDraft): Promise<void> {
@@ -143,7 +171,8 @@ export function createDirectory({ store, listings, clock }: DirectoryPorts): Sym
     const notBefore = clock() + pauseMs;
     advanceNotBefore = notBefore;
     // A cursor that fails again and again may have run out.
-    const from = failures % restartAfter === 0 ? { ...emptyDraft, startedAt: clock() } : draft;
+    const isOver = draft.pages === 0 || failures % restartAfter === 0;
+    const from = isOver ? { ...emptyDraft, startedAt: clock() } : draft;
     await store.writeDraft({ ...from, revision: draft.revision + 1, failures, notBefore });
   }
 
@@ -158,9 +187,9 @@ export function createDirectory({ store, listings, clock }: DirectoryPorts): Sym
     async advance(deadline) {
       const now = clock();
       if (!isOlderThan(figures.renewMs) || now < advanceNotBefore) return;
-      await load();
-      if (!isOlderThan(figures.renewMs)) return;
       try {
+        await load();
+        if (!isOlderThan(figures.renewMs)) return;
         await nextPage(deadline);
       } catch {
         advanceNotBefore = now + figures.firstPauseMs;
@@ -197,16 +226,19 @@ function withPage(
   const symbols = mergedSymbols(draft, page);
   const pages = draft.pages + 1;
   const { maxPages, maxSymbols } = directoryFigures;
-  const count = [...symbols.values()].reduce((total, { length }) => total + length, 0);
+  const count = countOf(symbols);
   if (pages > maxPages || count > maxSymbols) return undefined;
-  // The same cursor again would be the same page again.
-  if (page.next !== undefined && page.next === draft.cursor) return undefined;
+  // A page that brings nothing and names another one goes in circles.
+  if (page.next !== undefined && count === countOf(draft.symbols)) return undefined;
   const list = page.next === undefined ? draft.list + 1 : draft.list;
   if (list >= lists) return 'complete';
   const { cursor: _, ...rest } = draft;
-  const next = { ...rest, revision: draft.revision + 1, list, pages, symbols, failures: 0, notBefore: 0 };
+  const next = { ...rest, revision: draft.revision + 1, list, pages, symbols, notBefore: 0 };
   return page.next === undefined ? next : { ...next, cursor: page.next };
 }
+
+const countOf = (symbols: DirectoryDraft['symbols']): number =>
+  [...symbols.values()].reduce((total, { length }) => total + length, 0);
 
 function mergedSymbols(
   { symbols }: DirectoryDraft,

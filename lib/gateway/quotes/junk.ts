@@ -7,15 +7,19 @@
  */
 
 import { type Figures, minuteMs } from './figures.ts';
-import type { Entry } from './store.ts';
+import type { Entry, Flight } from './store.ts';
 
 export interface Junk {
   /** @param isOfNobody whether what failed in it is not the caller's fault */
   learn(entry: Entry, isOfNobody?: boolean): void;
   /** Takes in accounts that another instance told of. */
   hear(told: NonNullable<Entry['failedTests']>, at: number): void;
-  /** Whether a caller may have no more symbols tested for now. */
-  isSpent(caller: string, now: number): boolean;
+  /**
+   * Whether a caller may have no more symbols tested for now.
+   *
+   * @param underWay tests of the caller's of which nothing is known yet: each may fail
+   */
+  isSpent(caller: string, now: number, underWay?: readonly Pick<Flight, 'isProbe'>[]): boolean;
   /** Whether so many failed that one request of the caller's should not pay for another. */
   isSuspect(caller: string, now: number): boolean;
   /** The accounts that an entry tells of. */
@@ -30,6 +34,7 @@ const mostTold = 20;
 const suspectPart = 1 / 3;
 /** Where a directory says which symbols exist, few probes are needed: four at once, and three in two minutes. */
 const probeCost = 8;
+const costOf = ({ isProbe }: { readonly isProbe?: true | undefined }) => (isProbe ? probeCost : 1);
 
 type JunkFigures = Pick<Figures, 'failuresPerCaller' | 'forgivenPerMinute'>;
 
@@ -70,11 +75,10 @@ export function createJunk({ failuresPerCaller, forgivenPerMinute }: JunkFigures
           : 0;
       const proved = isAnswer ? outcome.records.size : 0;
       const at = Math.max(sentAt, accounts.get(caller)?.at ?? 0);
-      // Tests that were under way at once may fail beyond the bound: the next one is not put off by it.
-      const most = failuresPerCaller + (isProbe ? probeCost - 1 : 0);
-      set(caller, Math.min(most, levelOf(caller, at) + failed - proved * failedPerProved), at);
+      set(caller, levelOf(caller, at) + failed - proved * failedPerProved, at);
     },
-    isSpent: (caller, now) => levelOf(caller, now) > failuresPerCaller - 1,
+    isSpent: (caller, now, underWay = []) =>
+      underWay.reduce((level, test) => level + costOf(test), levelOf(caller, now)) > failuresPerCaller - 1,
     isSuspect: (caller, now) => levelOf(caller, now) > failuresPerCaller * suspectPart,
     tell(now) {
       const levels: (readonly [caller: string, level: number])[] = [];

@@ -38,6 +38,9 @@ export interface Flight {
   readonly view: string;
   /** The symbols that it asks for, each as 16 bits: two of one mark count as one for so long. */
   readonly marks: readonly number[];
+  /** Of a test: for whom it is made, and whether it asks for a symbol that the directory does not list. */
+  readonly caller?: string;
+  readonly isProbe?: true;
 }
 
 export const noControl: Control = {

@@ -53,6 +53,8 @@ export interface Symbols {
   readonly perTest: number;
   /** Whether it may go along with others in the view. */
   isGood(symbol: string, view: string): boolean;
+  /** Whether the upstream gave a record of it in some view. */
+  isProven(symbol: string): boolean;
   /** Whether the directory lists it, or the upstream gave a record of it in some view. */
   exists(symbol: string): boolean;
   /** Whether the directory says that it does not exist, and no record says otherwise. */
@@ -159,7 +161,9 @@ export function createSymbols(
     const isServed = proven.has(symbol) && of.isServed(symbol);
     const failedAt = groups.get(keyOf(symbol, view))?.failedAt ?? at;
     if (isServed && at - failedAt < againMs) return alone(symbol, says ?? noWords, { ...of, failedAt });
-    const how = isServed ? { until: now + soonMs, isFirst: true as const } : { until: now + unknownMs };
+    // What is listed has a second chance soon: it may have been a bad moment of the upstream.
+    const isSoon = isServed || (lists(symbol) === true && !unknown.get(symbol)?.has(view));
+    const how = isSoon ? { until: now + soonMs, isFirst: true as const } : { until: now + unknownMs };
     refute(symbol, { view, ...how, ...(says && { says }) });
     return [symbol];
   }
@@ -244,6 +248,7 @@ export function createSymbols(
       return Math.round(perTest);
     },
     isGood,
+    isProven: (symbol) => proven.has(symbol),
     exists,
     isUnlisted,
     unknown(symbol, view, now) {

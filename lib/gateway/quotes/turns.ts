@@ -52,11 +52,13 @@ export interface Turns {
 
 /** Calls that one instance makes at the same time. */
 const mostAtOnce = 8;
-const flightOf = (turn: number, { view, symbols }: Plan, now: number): Flight => ({
+const flightOf = (turn: number, { kind, view, symbols, caller, isProbe }: Plan, now: number): Flight => ({
   turn,
   at: now,
   view,
   marks: symbols.map(markOf),
+  ...(kind === 'test' && caller !== undefined && { caller }),
+  ...(isProbe && { isProbe }),
 });
 const planners = { refresh: planRefresh, wanted: planWanted, test: planTest } as const;
 /** How many symbols of each view an entry tells the demand of. */

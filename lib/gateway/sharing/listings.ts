@@ -53,6 +53,7 @@ function readPage(body: Uint8Array, categoryOf: SymbolListing['categoryOf']) {
     if (known) known.push(record.symbol);
     else symbols.set(category, [record.symbol]);
   }
-  const next = page.pagination_key;
-  return { symbols, ...(typeof next === 'string' && next !== '' && { next }) };
+  const next = page.pagination_key ?? '';
+  if (typeof next !== 'string') return undefined;
+  return { symbols, ...(next !== '' && { next }) };
 }
