@@ -69,3 +69,31 @@ test('what is forgiven is not kept', () => {
   assert.equal(junk.tell(start).length, 1);
   assert.deepEqual(junk.tell(start + 60_000), []);
 });
+
+test('tests under way count as if they failed, a probe eight times', () => {
+  const junk = createJunk({ failuresPerCaller: 20, forgivenPerMinute: 4 });
+  const underWay = (count: number, isProbe?: true) =>
+    Array.from({ length: count }, () => (isProbe ? { isProbe } : {}));
+  for (const [tests, isSpent] of [
+    [underWay(19), false],
+    [underWay(20), true],
+    [underWay(2, true), false],
+    [underWay(3, true), true],
+  ] as const)
+    assert.equal(junk.isSpent('one', start, tests), isSpent);
+  for (let turn = 0; turn < 2; turn++) junk.learn(failed(turn, { isProbe: true }));
+  assert.equal(junk.isSpent('one', start + 200), false);
+  assert.equal(junk.isSpent('one', start + 200, underWay(1, true)), true);
+});
+
+test('whoever goes on with junk has no more of it tested than is forgiven', () => {
+  const junk = create();
+  let tests = 0;
+  for (let turn = 0; turn < 6000; turn++)
+    if (!junk.isSpent('one', start + turn * 100)) {
+      junk.learn(failed(turn));
+      tests++;
+    }
+  // Ten minutes.
+  assert.ok(tests >= 40 && tests <= 45, `${tests}`);
+});

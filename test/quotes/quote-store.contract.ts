@@ -56,7 +56,8 @@ export function quoteStoreContract(
       flights: [
         { turn: 1, at: 4.5, view: 'US_ETF+eo', marks: [0, 1, 255, 256, 65_535] },
         { turn: 1, at: 14, view: 'US_STOCK', marks: [] },
-        { turn: 1, at: 4, view: 'US_STOCK', marks: [7] },
+        { turn: 1, at: 4, view: 'US_STOCK', marks: [7], caller: 'k1' },
+        { turn: 1, at: 4, view: 'US_STOCK', marks: [8], caller: 'k2', isProbe: true },
       ],
       checkpoint: { turn: 1, at: 8.5, records: 12, gap: 4 },
     };
