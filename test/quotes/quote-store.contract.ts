@@ -57,7 +57,7 @@ export function quoteStoreContract(
         { turn: 1, at: 4.5, view: 'US_ETF+eo', marks: [0, 1, 255, 256, 65_535] },
         { turn: 1, at: 14, view: 'US_STOCK', marks: [] },
         { turn: 1, at: 4, view: 'US_STOCK', marks: [7], caller: 'k1' },
-        { turn: 1, at: 4, view: 'US_STOCK', marks: [8], caller: 'k2', isProbe: true },
+        { turn: 1, at: 4, view: 'US_STOCK', marks: [8], caller: 'k2', isProbe: true as const },
       ],
       checkpoint: { turn: 1, at: 8.5, records: 12, gap: 4 },
     };
