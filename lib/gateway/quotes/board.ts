@@ -49,6 +49,8 @@ export class Board {
   /** When a test that a client waits for last found no permission. */
   #starvedAt = Number.NEGATIVE_INFINITY;
   readonly #permissionsFrom = new Map<`${TurnKind} ${TurnPriority}`, number>();
+  /** When the upstream last refused a call with a symbol of which only the directory says that it exists. */
+  #listRefusedAt = Number.NEGATIVE_INFINITY;
   #lastOutcome = { at: 0, failures: 0, downUntil: 0 };
 
   /** @param directory default none: then every symbol is tested */
@@ -91,6 +93,8 @@ export class Board {
         sheet.put(symbol, record, entry.sentAt);
         this.#directory?.saw(symbol, sheet.view.category);
       }
+    const isListedOnly = entry.symbols.some((symbol) => known.exists(symbol) && !known.isProven(symbol));
+    if (outcome.kind === 'rejected' && isListedOnly) this.#listRefusedAt = entry.sentAt;
     if (this.#isEmptied(entry, now)) this.#rests.set(entry.view, entry.sentAt + restMs);
     else this.#learnSymbols(entry, now);
     for (const [place, symbol, until] of entry.unknown ?? []) {
@@ -294,6 +298,11 @@ export class Board {
   denial(viewId: string, now: number): UpstreamSays | undefined {
     const denial = this.#denials.get(viewId);
     return denial && denial.until > now ? denial.says : undefined;
+  }
+
+  /** Whether what is only listed may go along with what is served, which would fail with it. */
+  trustsList(now: number): boolean {
+    return now - this.#listRefusedAt > this.#figures.unknownMs;
   }
 
   /** Before then nobody asks the upstream for that: there is no permission, or it does not answer. */

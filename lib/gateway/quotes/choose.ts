@@ -49,7 +49,8 @@ export function planRefresh(situation: Situation): Plan | undefined {
   const wanted = provenWants(situation);
   const plans = sheets.flatMap(({ sheet, floor, alone, groups }) => {
     const { isProven } = board.symbols(sheet.view.category);
-    const wants = (wanted.get(sheet.view.id) ?? []).filter(isProven);
+    const all = wanted.get(sheet.view.id) ?? [];
+    const wants = board.trustsList(now) ? all : all.filter(isProven);
     const value = wants.length * (wantedAgeMs * floor) ** 2;
     const symbols = topped(wants, alone, situation.figures.mostSymbols);
     const refresh = { kind: 'refresh' as const, view: sheet.view.id, symbols };
@@ -67,10 +68,11 @@ export function planWanted(situation: Situation): Plan | undefined {
   const [most] = [...provenWants(situation)].sort(([, a], [, b]) => b.length - a.length);
   if (!most) return undefined;
   const [view, all] = most;
-  // What is only listed may be refused, and then harms none that is served.
-  const proven = all.filter(situation.board.symbolsOf(view).isProven);
-  const wants = proven.length > 0 ? proven : all;
-  const alone = proven.length > 0 ? scored(situation.board.sheet(view), situation).alone : [];
+  const { board, now } = situation;
+  const proven = board.trustsList(now) ? all : all.filter(board.symbolsOf(view).isProven);
+  const isAlone = proven.length === 0;
+  const wants = isAlone ? all : proven;
+  const alone = isAlone ? [] : scored(board.sheet(view), situation).alone;
   const symbols = topped(wants, alone, situation.figures.mostSymbols);
   const caller = situation.wants.find((want) => want.view === view && wants.includes(want.symbol))?.caller;
   const left = [...provenWants(situation).values()].reduce((total, { length }) => total + length, 0);
