@@ -25,8 +25,8 @@ export interface QuotesByAccount {
 interface Account {
   readonly name: string;
   readonly quotes: SharedQuotes;
-  /** Resolved when the upstream has taken another account's key in place of this one's. */
-  readonly left: Promise<undefined>;
+  /** The answer, or undefined when the upstream has taken another account's key in place of this one's meanwhile. */
+  unlessLeft<T>(answer: Promise<T>): Promise<T | undefined>;
 }
 
 /** The secret's current version and the previous one may take turns; this is more often than they do. */
@@ -41,17 +41,26 @@ export function createQuotesByAccount(
   let latest: Account | undefined;
 
   function open(name: string, identity: Identity): Account {
-    let leave = (): void => {};
-    const left = new Promise<undefined>((resolve) => {
-      leave = () => resolve(undefined);
-    });
+    let hasLeft = false;
+    /** Of requests under way. A promise that all of them raced against would keep what each was answered. */
+    const leaving = new Set<() => void>();
     const onLeft = () => {
       if (latest === account) latest = undefined;
-      leave();
+      hasLeft = true;
+      for (const leave of leaving) leave();
+      leaving.clear();
     };
+    function unlessLeft<T>(answer: Promise<T>): Promise<T | undefined> {
+      if (hasLeft) return Promise.resolve(undefined);
+      return new Promise((resolve, reject) => {
+        const leave = () => resolve(undefined);
+        leaving.add(leave);
+        answer.then(resolve, reject).finally(() => leaving.delete(leave));
+      });
+    }
     const { quotes: storeOf, ...shared } = options;
     const own = { ...shared, store: storeOf(name), identity, onLeft };
-    const account: Account = { name, quotes: createSharedQuotes(operation, own, parts), left };
+    const account: Account = { name, quotes: createSharedQuotes(operation, own, parts), unlessLeft };
     return account;
   }
 
@@ -65,9 +74,9 @@ export function createQuotesByAccount(
     async answer(request, checked, identity, trail) {
       let current: IdentityResult = { ok: true, identity };
       for (let moves = 0; current.ok; moves++) {
-        const { quotes, left } = await accountFor(current.identity);
+        const { quotes, unlessLeft } = await accountFor(current.identity);
         const answer = quotes.answer(request, checked, trail);
-        const given = await (moves < mostMoves ? Promise.race([answer, left]) : answer);
+        const given = await (moves < mostMoves ? unlessLeft(answer) : answer);
         if (given) return given;
         current = await parts.credentials.forRead();
       }
