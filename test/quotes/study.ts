@@ -31,7 +31,7 @@ const absences = {
 } as const;
 
 const told = (name: string, { measured, meanwhile, afterwards }: Outage) =>
-  `${report(name, measured)}\n  meanwhile ${meanwhile.join(' of ')}; 3 s later ages ${seconds(afterwards)} s`;
+  `${report(name, measured)}\n  meanwhile ${meanwhile.join(' of ')}; 5 s later ages ${seconds(afterwards)} s`;
 
 const studies: Readonly<Record<string, () => Promise<string>>> = {
   plain: async () => report('one category without flags, from cold', await plain(full)),

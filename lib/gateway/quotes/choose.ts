@@ -95,8 +95,8 @@ export function planTest(situation: Situation): Plan | undefined {
     (board.symbolsOf(view).exists(symbol) ? marksByView.get(view) : marks.get(categoryOf(board, view)))?.has(
       markOf(symbol),
     ) ?? false;
-  const put = (call: Omit<Call, 'waiting' | 'kind' | 'isServed'>, waiting: number, request = '') => {
-    const key = `${call.caller}/${call.view}/${call.sibling ? call.symbols[0] : `/${request}`}`;
+  const put = (call: Omit<Call, 'waiting' | 'kind' | 'isServed'>, waiting: number, among?: string) => {
+    const key = `${among ?? call.caller}/${call.view}/${call.sibling ? call.symbols[0] : ''}`;
     const known = calls.get(key);
     if (known) known.waiting += waiting;
     else {
@@ -110,6 +110,10 @@ export function planTest(situation: Situation): Plan | undefined {
     for (const { symbols, sibling, view, caller } of board.symbols(category).pending(now))
       if (!board.isResting(view, now) && !symbols.some((symbol) => isInFlight(view, symbol)))
         put({ view, caller, sibling, symbols: [...symbols] }, symbols.length);
+  const brought = new Map<string, number>();
+  for (const { caller } of situation.wants) brought.set(caller, (brought.get(caller) ?? 0) + 1);
+  /** By call, whose symbols are in it. */
+  const callersOf = new Map<Call, Map<string, number>>();
   for (const { view, symbol, caller, request } of situation.wants) {
     const symbols = board.symbolsOf(view);
     if (symbols.isGood(symbol, view) || symbols.unknown(symbol, view, now)) continue;
@@ -119,13 +123,24 @@ export function planTest(situation: Situation): Plan | undefined {
     const probe = symbols.isUnlisted(symbol) && { isProbe: true as const };
     if (group) put({ view, caller, sibling: group.sibling, symbols: [...group.symbols], ...probe }, 1);
     else {
-      // Among the symbols of a request that fails, those of another would have to wait.
-      const apart = board.junk.isSuspect(caller, now) ? request : undefined;
-      const call = put({ view, caller, symbols: [] }, 1, apart);
+      // Among the symbols of a request that fails, those of another would have to wait. The phones of one app are in
+      // many networks, and bring few symbols each.
+      const among = board.junk.isSuspect(caller, now)
+        ? `${caller}.${request}`
+        : (brought.get(caller) ?? 0) <= figures.fewSymbols
+          ? anybody
+          : caller;
+      const call = put({ view, caller, symbols: [] }, 1, `/${among}`);
       const most = Math.min(symbols.perTest, symbols.isNamed ? figures.mostSymbols : figures.mostTested);
-      if (call.symbols.length < most && !call.symbols.includes(symbol)) call.symbols.push(symbol);
+      if (call.symbols.length >= most || call.symbols.includes(symbol)) continue;
+      call.symbols.push(symbol);
+      const callers = callersOf.get(call) ?? new Map<string, number>();
+      callersOf.set(call, callers.set(caller, (callers.get(caller) ?? 0) + 1));
     }
   }
+  // Whoever has most symbols in a call pays for it.
+  for (const [call, callers] of callersOf)
+    call.caller = [...callers].reduce((most, one) => (one[1] > most[1] ? one : most))[0];
   const fewest = new Map<string, number>();
   for (const { caller } of calls.values())
     if (!fewest.has(caller)) {
@@ -153,10 +168,13 @@ export function planTest(situation: Situation): Plan | undefined {
   return { ...plan, left: all - waiting };
 }
 
+/** Stands for callers whose symbols go into one call. */
+const anybody = '*';
+
 const categoryOf = (board: Board, view: string) => board.sheet(view).view.category;
 
 interface Call extends Plan {
-  readonly caller: string;
+  caller: string;
   readonly symbols: string[];
   /** Then it is tested in the place of a refresh, too, and comes last here. */
   readonly isServed: boolean;

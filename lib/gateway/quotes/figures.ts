@@ -10,6 +10,8 @@ export interface Figures {
    * unknown: at one unknown in a hundred, two of three such calls succeed.
    */
   readonly mostTested: number;
+  /** A caller who brings so many new symbols shares tests with others; one who brings more has his own. */
+  readonly fewSymbols: number;
   /** How old what an instance knows of the journal may be. */
   readonly pollMs: number;
   /** Beyond this age a quote is not served without trying for a newer one, and the answer says that it is stale. */
@@ -56,6 +58,7 @@ export const defaultFigures: Figures = {
   paceMs: 206,
   mostSymbols: 100,
   mostTested: 40,
+  fewSymbols: 20,
   pollMs: 70,
   boundMs: 30_000,
   hardBoundMs: 300_000,

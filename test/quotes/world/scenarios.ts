@@ -30,7 +30,7 @@ export interface Outage {
   readonly measured: Measured;
   /** Answered from the beginning of the outage to its end, of how many. */
   readonly meanwhile: readonly [answered: number, requests: number];
-  /** From three seconds after its end on, for as long as that. */
+  /** From five seconds after its end on, for three. */
   readonly afterwards: Ages;
 }
 
@@ -61,7 +61,7 @@ export async function outage(
       requests++;
       if (outcome.kind === 'quotes') answered++;
     }
-    if (second >= to + 3 && second < to + 6 && outcome.kind === 'quotes')
+    if (second >= to + 5 && second < to + 8 && outcome.kind === 'quotes')
       for (const { sentAt } of outcome.quotes) ages.push(now - sentAt);
   };
   const away = Object.fromEntries(what.map((one) => [one, [from, to] as const]));
