@@ -45,7 +45,11 @@ export function deployedLookups(
   const client = createDynamoClient();
   const lookups = createLookups({
     gateway: createGateway(
-      gatewayOptions(settings, operations, env, log, { client, polite, listing: symbolListing }),
+      gatewayOptions(settings, operations, env, log, {
+        client: () => client,
+        polite,
+        listing: symbolListing,
+      }),
     ),
     operations,
     figures: settings.cache?.figures,

@@ -12,11 +12,13 @@ import { createDynamoClient, type DynamoSender } from './dynamo-client.ts';
 import { type Environment, type FunctionSettings, readFunctionSettings } from './environment.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
 import { createNodeSend } from './node-send.ts';
+import { onDemand } from './on-demand.ts';
 import { toProxyResult } from './rest-proxy.ts';
 import { createSecretsManagerSource } from './secrets-manager.ts';
 
 export interface DeployedParts {
-  readonly client: DynamoSender;
+  /** Not called for a function that has no table. */
+  readonly client: () => DynamoSender;
   /** Which symbols there are, for a function that serves snapshots. */
   readonly listing?: SymbolListing;
   /** Present when its requests can wait for those of others. */
@@ -40,7 +42,7 @@ export function deployedHandler(
   }
   const { corsOrigins, cache } = read.settings;
   const options = gatewayOptions(read.settings, operations, env, log, {
-    client: createDynamoClient(),
+    client: onDemand(createDynamoClient),
     ...(listing && { listing }),
   });
   return createGroupHandler({
@@ -50,9 +52,7 @@ export function deployedHandler(
   });
 }
 
-/**
- * What every deployed function's gateway is made of.
- */
+/** What every deployed function's gateway is made of. */
 export function gatewayOptions(
   { secretId, budget: budgetSettings, cache, corsOrigins: _, ...settings }: FunctionSettings,
   operations: readonly Operation[],
@@ -61,7 +61,7 @@ export function gatewayOptions(
   { client, listing, polite }: DeployedParts,
 ): GatewayOptions {
   const name = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
-  const counted = budgetSettings && createDeployedBudget(budgetSettings, client, name, log, polite?.hear);
+  const counted = budgetSettings && createDeployedBudget(budgetSettings, client(), name, log, polite?.hear);
   return {
     ...settings,
     operations,
@@ -76,7 +76,7 @@ export function gatewayOptions(
       budget: polite ? polite.around(counted.budget) : counted.budget,
       ownLimits: budgetSettings.ownLimits,
     }),
-    ...(cache && { sharing: createDeployedSharing(cache, client, settings.upstreamBaseUrl, listing) }),
+    ...(cache && { sharing: createDeployedSharing(cache, client(), settings.upstreamBaseUrl, listing) }),
     reportTurn: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
     report: (report) => {
       log(requestEntry(report));

@@ -24,7 +24,7 @@ import { type DynamoSender, withLimit } from './dynamo-client.ts';
 export interface DynamoAnswerStoreOptions {
   readonly client: DynamoSender;
   readonly tableName: string;
-  /** For one operation. Default 300 ms: whoever waits for it has a client waiting. */
+  /** For one operation, in milliseconds. Default 300: a client waits for the function meanwhile. */
   readonly timeoutMs?: number;
   /** Names what shares answers: an upstream account, whose subscriptions decide what is in them. */
   readonly partition: string;

@@ -5,16 +5,21 @@
 
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import type { Directory, DirectoryDraft, DirectoryStore } from '../../lib/gateway/quotes/index.ts';
+import {
+  type Directory,
+  type DirectoryDraft,
+  type DirectoryStore,
+  emptyDraft,
+} from '../../lib/gateway/quotes/index.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { asStoreError } from './throttling.ts';
 
 export interface DynamoDirectoryStoreOptions {
   readonly client: DynamoSender;
   readonly tableName: string;
-  /** Names what shares the directory: an upstream account. */
+  /** Names what shares the directory: an upstream, whichever account asks it. */
   readonly partition: string;
-  /** For one operation. Default 500 ms: no client waits for most of them, and they are larger than others. */
+  /** For one operation, in milliseconds. Default 500: its items are larger than those of other stores. */
   readonly timeoutMs?: number;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
@@ -64,7 +69,7 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
       if (!item) return undefined;
       const draft = item.content?.B && unpack<DirectoryDraft>(item.content.B);
       // One that cannot be read is written over.
-      return { ...(draft ?? unreadable), revision: Number(item.revision?.N ?? 0) };
+      return { ...(draft ?? emptyDraft), revision: Number(item.revision?.N ?? 0) };
     },
 
     async writeDraft({ symbols, ...draft }) {
@@ -98,15 +103,6 @@ const sorted = (symbols: Directory['symbols']) =>
 
 const thrown = (error: unknown): never => {
   throw asStoreError(error);
-};
-
-const unreadable = {
-  startedAt: 0,
-  list: 0,
-  pages: 0,
-  symbols: new Map<string, readonly string[]>(),
-  failures: 0,
-  notBefore: 0,
 };
 
 /** Undefined for what another version wrote. */

@@ -16,7 +16,7 @@ import { type DynamoSender, withLimit } from './dynamo-client.ts';
 export interface DynamoLookupStoreOptions {
   readonly client: DynamoSender;
   readonly tableName: string;
-  /** For one operation, all its attempts together. Default 2 seconds: nobody waits at a connection. */
+  /** For one operation with all its attempts, in milliseconds. Default 2000: no client waits for a lookup. */
   readonly timeoutMs?: number;
 }
 

@@ -38,7 +38,7 @@ import { asStoreError } from './throttling.ts';
 export interface DynamoQuoteStoreOptions {
   readonly client: DynamoSender;
   readonly tableName: string;
-  /** For one operation. Default 300 ms: whoever waits for it has a client waiting. */
+  /** For one operation, in milliseconds. Default 300: a client waits for the function meanwhile. */
   readonly timeoutMs?: number;
   /** Names what shares quotes: an upstream account, whose subscriptions decide what is in them. */
   readonly partition: string;

@@ -43,8 +43,8 @@ export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix
 }
 
 /**
- * As API Gateway has identified him: by the id, not the value, of an API key, or by an AWS signature; and by the
- * address that it was connected from, which no header can change.
+ * The caller as API Gateway has identified it: by the id, not the value, of an API key, or by an AWS signature; and
+ * by the address that the client connected from, which no header can change.
  */
 async function callerIn(
   { identity }: RequestContext,

@@ -3,6 +3,7 @@
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import type { LookupMessage, LookupQueue, Wait } from '../../lib/gateway/lookups/index.ts';
+import { onDemand } from './on-demand.ts';
 
 /** What a message that waits carries along. */
 const sentAtName = 'countersign-sent-at';
@@ -49,23 +50,22 @@ const longestReason = 500;
 
 export function createLookupQueue(options: SqsOptions): LookupQueue {
   const { queueUrl, deadLetterUrl, endpoint, timeoutMs = 2000, clock = Date.now, onFailure } = options;
-  // Made when a message has to wait, which most never do: a client is a good part of a cold start.
-  let made: SQSClient | undefined;
-  const client = () => {
-    made ??= new SQSClient({
-      maxAttempts: 3,
-      // One endpoint for both queues: their addresses name the same, or an emulator's other name.
-      useQueueUrlAsEndpoint: false,
-      requestHandler: {
-        connectionTimeout: timeoutMs,
-        requestTimeout: timeoutMs,
-        // Without it the client only warns and waits on.
-        throwOnRequestTimeout: true,
-      },
-      ...(endpoint !== undefined && { endpoint }),
-    });
-    return made;
-  };
+  // Most messages never have to wait.
+  const client = onDemand(
+    () =>
+      new SQSClient({
+        maxAttempts: 3,
+        // One endpoint for both queues: their addresses name the same, or an emulator's other name.
+        useQueueUrlAsEndpoint: false,
+        requestHandler: {
+          connectionTimeout: timeoutMs,
+          requestTimeout: timeoutMs,
+          // Without it the client only warns and waits on.
+          throwOnRequestTimeout: true,
+        },
+        ...(endpoint !== undefined && { endpoint }),
+      }),
+  );
 
   async function send(waits: readonly Wait[]): Promise<readonly LookupMessage[]> {
     try {

@@ -124,7 +124,7 @@ function readApiKey(text: string | undefined): string {
 function readOtherApiKeys(text: string | undefined, apiKey: string): readonly string[] | undefined {
   if (!text) return undefined;
   const keys = text.split(',');
-  // A key that is there twice would be one caller, where whoever set it wants two.
+  // The gateway would take two equal keys for one caller, and the operator wants two.
   if (!keys.every((key) => /^[!-~]{1,128}$/.test(key)) || new Set([apiKey, ...keys]).size <= keys.length)
     throw new StartError(
       'OTHER_API_KEYS must be a list of keys such as one,two: none of them twice or the API_KEY, each of 1 to 128 visible ASCII characters.',

@@ -1,7 +1,6 @@
 /**
- * Who shares what there is: the unit of fairness. Behind one API key stand all phones of an app, so that the key
- * alone says too little, and a single address changes too easily: whoever has an IPv6 network has all of its
- * addresses. So a unit is a key and a network prefix. Carriers and CDNs put many phones into one prefix; a unit
+ * The unit of fairness. Behind one API key stand all phones of an app, so that the key alone says too little. A client
+ * changes a single address too easily: an IPv6 network gives its client all of its addresses. So a unit is a key and a network prefix. Carriers and CDNs put many phones into one prefix; a unit
  * therefore loses nothing as long as there is enough for all. Its members, the addresses in it, are told apart, so that
  * one that asks for too much is held back alone.
  */

@@ -31,7 +31,6 @@ export { createGateway, type Gateway, type GatewayOptions, type RequestReport } 
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export * from './lookups/index.ts';
 export {
-  createMemoryDirectoryStore,
   createMemoryQuoteStore,
   type DirectoryStore,
   type QuoteStore,

@@ -7,6 +7,7 @@ import {
   createMemoryDirectoryStore,
   type Directory,
   type DirectoryStore,
+  emptyDraft,
   type ListingPage,
   type SymbolDirectory,
 } from '../../lib/gateway/quotes/index.ts';
@@ -143,15 +144,7 @@ test('a list that is no list of symbols, or was dated by a wrong clock, is not u
 
 test('a draft that cannot be read is written over', async () => {
   const memory = createMemoryDirectoryStore();
-  await memory.writeDraft({
-    revision: 41,
-    startedAt: 0,
-    list: 0,
-    pages: 0,
-    symbols: new Map(),
-    failures: 0,
-    notBefore: 0,
-  });
+  await memory.writeDraft({ ...emptyDraft, revision: 41 });
   const world = createWorld({ store: memory });
   await world.run([world.instance()], 20_000);
   assert.equal((await memory.readDirectory())?.symbols.get('US_STOCK')?.length, 6);

@@ -17,7 +17,7 @@ interface Change {
 export class Listings implements Universe {
   readonly #seed: number;
   readonly #active: Map<string, Instrument>;
-  /** Undefined until somebody asks for more than the active ones. */
+  /** Made when a request first asks for an instrument that is not active. */
   #all: Map<string, Instrument> | undefined;
   readonly #changes: Change[] = [];
   /** How many instruments there ever were. */

@@ -56,7 +56,7 @@ export interface AnswerCall {
   readonly deadline?: number;
 }
 
-/** `isOwn`: it is for nobody else, such as the refusal of a request that ran out of time, or another account's answer. */
+/** `isOwn`: the cache does not share it: the request ran out of time, or the answer is another account's. */
 export type FetchedAnswer = AnswerContent & { readonly isOwn?: true };
 
 export type AnswerOutcome =
@@ -85,7 +85,7 @@ const mostAheadMs = 15_000;
 
 interface Fetched {
   readonly answer: StoredAnswer;
-  /** It is for nobody else. */
+  /** Only the request that fetched it gets it. */
   readonly isOwn: boolean;
 }
 

@@ -46,7 +46,7 @@ export function planRefresh(situation: Situation): Plan | undefined {
   const { board, now } = situation;
   const awake = [...board.sheets.values()].filter(({ view }) => !board.isResting(view.id, now));
   const sheets = awake.map((sheet) => scored(sheet, situation));
-  const wanted = provenWants(situation);
+  const wanted = wantsByView(situation);
   const plans = sheets.flatMap(({ sheet, floor, alone, groups }) => {
     const { isProven } = board.symbols(sheet.view.category);
     const all = wanted.get(sheet.view.id) ?? [];
@@ -65,7 +65,8 @@ export function planRefresh(situation: Situation): Plan | undefined {
 
 /** A call for quotes that are waited for, of the view where most are, filled up with others that are due. */
 export function planWanted(situation: Situation): Plan | undefined {
-  const [most] = [...provenWants(situation)].sort(([, a], [, b]) => b.length - a.length);
+  const byView = [...wantsByView(situation)];
+  const [most] = byView.sort(([, a], [, b]) => b.length - a.length);
   if (!most) return undefined;
   const [view, all] = most;
   const { board, now } = situation;
@@ -75,14 +76,15 @@ export function planWanted(situation: Situation): Plan | undefined {
   const alone = isAlone ? [] : scored(board.sheet(view), situation).alone;
   const symbols = topped(wants, alone, situation.figures.mostSymbols);
   const caller = situation.wants.find((want) => want.view === view && wants.includes(want.symbol))?.caller;
-  const left = [...provenWants(situation).values()].reduce((total, { length }) => total + length, 0);
+  const left = byView.reduce((total, [, { length }]) => total + length, 0);
   const taken = Math.min(wants.length, situation.figures.mostSymbols);
   return { kind: 'wanted', view, symbols, left: left - taken, ...(caller && { caller }) };
 }
 
 /**
- * A call that learns whether symbols exist: those of one caller, whoever had fewest tests lately, so that
- * nobody's junk delays another's symbols.
+ * A call that learns whether symbols exist. Callers who bring few new symbols share one; a caller who brings many, or
+ * whose symbols failed, has calls apart, so that its junk delays no other caller's symbols. The caller with the fewest
+ * tests in the last minute comes first.
  */
 export function planTest(situation: Situation): Plan | undefined {
   const { board, figures, now } = situation;
@@ -195,7 +197,7 @@ export function priorityOf(plan: Plan, { wants }: Situation, byEvents: boolean):
 }
 
 /** Of the wants those that may go along with others, by view; not what is under way already. */
-function provenWants({ board, flights, wants, now }: Situation): Map<string, string[]> {
+function wantsByView({ board, flights, wants, now }: Situation): Map<string, string[]> {
   const marks = marksInFlight(flights);
   const byView = new Map<string, Set<string>>();
   for (const { view, symbol } of wants) {

@@ -25,6 +25,17 @@ export interface DirectoryDraft {
   readonly notBefore: number;
 }
 
+/** Nothing has been read. */
+export const emptyDraft: DirectoryDraft = {
+  revision: 0,
+  startedAt: 0,
+  list: 0,
+  pages: 0,
+  symbols: new Map(),
+  failures: 0,
+  notBefore: 0,
+};
+
 /**
  * Port. Rejects when the store cannot be asked. The directory is read by every instance that begins and has to know
  * whether a symbol exists, so that a store that bounds the reads of one key keeps several copies.

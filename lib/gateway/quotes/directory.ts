@@ -4,7 +4,7 @@
  * list is known, or the last one is too old, the directory says nothing, and symbols are tested.
  */
 
-import type { Directory, DirectoryDraft, DirectoryStore } from './directory-store.ts';
+import { type Directory, type DirectoryDraft, type DirectoryStore, emptyDraft } from './directory-store.ts';
 
 /** One page of a list. */
 export interface ListingPage {
@@ -206,16 +206,6 @@ export function createDirectory({ store, listings, clock }: DirectoryPorts): Sym
 }
 
 const restartAfter = 5;
-
-const emptyDraft: DirectoryDraft = {
-  revision: 0,
-  startedAt: 0,
-  list: 0,
-  pages: 0,
-  symbols: new Map(),
-  failures: 0,
-  notBefore: 0,
-};
 
 /** Undefined when the lists have no end, which no market's have. */
 function withPage(

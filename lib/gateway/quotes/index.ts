@@ -7,6 +7,7 @@ export {
   type Directory,
   type DirectoryDraft,
   type DirectoryStore,
+  emptyDraft,
 } from './directory-store.ts';
 export { defaultFigures, type Figures } from './figures.ts';
 export { createMemoryQuoteStore } from './memory-store.ts';

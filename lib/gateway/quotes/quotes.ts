@@ -270,7 +270,7 @@ export function createQuotes(options: QuotesOptions): Quotes {
         figures,
         now,
         isSpent: isRefused(looked.missing, view, caller),
-        testDueAt: dueAt('test', call.priority ?? 'interactive'),
+        testDueAt: dueAt('test', priority),
         // Those that are told to come again do not all come at once.
         retryAfterMs: minRetryMs * (journal.isCrowded(now) ? 1 + Math.floor(2 * random()) : 1),
       });
