@@ -85,7 +85,8 @@ function withinPace(
   const { burst } = priorities[priority];
   if (burst >= 1) return Number.POSITIVE_INFINITY;
   const taken = counters[takenOf(outer)] ?? 0;
-  const atOnce = capacity * burst - countAfter(runs, now - windowMs) - taken;
+  // A burst is of one request at least, however small the limit is.
+  const atOnce = Math.max(1, capacity * burst) - countAfter(runs, now - windowMs) - taken;
   const since = at - paceMs;
   const evenly = (faster * (now - since)) / stepMs - countAfter(runs, since) - taken;
   return Math.floor(Math.max(atOnce, evenly));
