@@ -181,10 +181,11 @@ describe('a running deployment', needsEmulator(), () => {
 
 /**
  * The emulator kills a function's processes when its code changes, calls in progress with them; AWS lets them
- * end. These are its own words for that, in its own error shape.
+ * end. These are its own words for that, in its own error shape: a call that was about to write to the killed
+ * process names `stdin`, one that was about to read from it `stdout`.
  */
 const emulatorKilledIt =
-  /Worker process (died|exited immediately\. stderr: )\\"|'NoneType' object has no attribute 'stdin'/;
+  /Worker process (died|exited immediately\. stderr: )\\"|'NoneType' object has no attribute 'std(in|out)'/;
 
 /** Two clients, one call after another each, until told to stop. */
 async function keepCalling(stage: Stage, signal: AbortSignal, statuses: (number | string)[]): Promise<void> {
