@@ -7,7 +7,7 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const emulator = [
   'test/emulator/**/*.test.ts',
   'test/schemathesis/**/*.test.ts',
-  'test/{budget,sharing}/processes.test.ts',
+  'test/{limiter,cache}/processes.test.ts',
   'test/**/*-dynamo.test.ts',
 ];
 
@@ -24,17 +24,17 @@ const integration = [
   'test/docs/cost.test.ts',
   'test/local-run/**/*.test.ts',
   'test/open-api/**/*.test.ts',
-  'test/quotes/http/**/*.test.ts',
+  'test/snapshots/http/**/*.test.ts',
   'test/stack/**/*.test.ts',
   'test/support/reporter.test.ts',
 ];
 
 /** Thousands of random requests, or hours on a virtual clock: more than one waits for with every change. */
 const long = [
-  'test/budget/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
+  'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
   'test/gateway/{routes,secrecy}.test.ts',
   'test/lookups/{chaos,priority}.test.ts',
-  'test/quotes/{checkpoints,faults,fleet,interleavings,proven-symbols,storms}.test.ts',
+  'test/snapshots/{checkpoints,faults,fleet,interleavings,valid-symbols,storms}.test.ts',
   'test/signer/properties.test.ts',
   'test/simulator/{any-request,every-operation,order-prices,price-range,screeners}.test.ts',
 ];

@@ -9,12 +9,12 @@
  *     npm run study -- fairness
  */
 
-import { studyStoreLoss } from './budget/store-loss-study.ts';
-import { studyStorm } from './budget/storm-study.ts';
-import { studyBudget } from './budget/study.ts';
-import { studyHttp } from './quotes/http/study.ts';
-import { studyQuotes } from './quotes/study.ts';
-import { studyFairness } from './sharing/fairness-study.ts';
+import { studyFairness } from './cache/fairness-study.ts';
+import { studyStoreLoss } from './limiter/store-loss-study.ts';
+import { studyStorm } from './limiter/storm-study.ts';
+import { studyBudget } from './limiter/study.ts';
+import { studyHttp } from './snapshots/http/study.ts';
+import { studyQuotes } from './snapshots/study.ts';
 
 const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
   budget: studyBudget,

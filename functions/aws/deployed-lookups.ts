@@ -4,7 +4,7 @@ import { limits } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
-import { createLookups, createPoliteBudget } from '../../lib/gateway/lookups/index.ts';
+import { createLookups, createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createLookupHandler, type LookupHandler } from '../lookups.ts';
 import { gatewayOptions } from './deployed.ts';
 import { createDynamoClient } from './dynamo-client.ts';
@@ -38,7 +38,7 @@ export function deployedLookups(
   const { function: settings, operations, instances, ...names } = read.settings;
   const { tableName, queueUrl, deadLetterUrl, busName } = names;
   const onFailure = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });
-  const polite = createPoliteBudget({
+  const polite = createLowPriorityLimiter({
     reserve: Math.floor((limits['market-data'].requests * (settings.budget?.share ?? 1)) / 2),
     pauseMs: pauseMs * instances,
   });

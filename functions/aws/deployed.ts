@@ -3,11 +3,11 @@
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import type { GatewayOptions } from '../../lib/gateway/index.ts';
-import type { PoliteBudget } from '../../lib/gateway/lookups/index.ts';
-import { refusalResponse } from '../../lib/gateway/refusals.ts';
+import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
+import { refusalResponse } from '../../lib/problem.ts';
 import { createGroupHandler, type GroupHandler } from '../group.ts';
-import { createDeployedBudget } from './deployed-budget.ts';
-import { createDeployedSharing } from './deployed-sharing.ts';
+import { createDeployedCache } from './deployed-cache.ts';
+import { createDeployedLimiter } from './deployed-limiter.ts';
 import { createDynamoClient, type DynamoSender } from './dynamo-client.ts';
 import { type Environment, type FunctionSettings, readFunctionSettings } from './environment.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
@@ -22,7 +22,7 @@ export interface DeployedParts {
   /** Which symbols there are, for a function that serves snapshots. */
   readonly listing?: SymbolListing;
   /** Present when its requests can wait for those of others. */
-  readonly polite?: PoliteBudget;
+  readonly polite?: LowPriorityLimiter;
 }
 
 /**
@@ -61,7 +61,7 @@ export function gatewayOptions(
   { client, listing, polite }: DeployedParts,
 ): GatewayOptions {
   const name = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
-  const counted = budgetSettings && createDeployedBudget(budgetSettings, client(), name, log, polite?.hear);
+  const counted = budgetSettings && createDeployedLimiter(budgetSettings, client(), name, log, polite?.hear);
   return {
     ...settings,
     operations,
@@ -73,11 +73,11 @@ export function gatewayOptions(
     }),
     readSecretAhead: true,
     ...(counted && {
-      budget: polite ? polite.around(counted.budget) : counted.budget,
+      limiter: polite ? polite.around(counted.budget) : counted.budget,
       ownLimits: budgetSettings.ownLimits,
     }),
-    ...(cache && { sharing: createDeployedSharing(cache, client(), settings.upstreamBaseUrl, listing) }),
-    reportTurn: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
+    ...(cache && { cache: createDeployedCache(cache, client(), settings.upstreamBaseUrl, listing) }),
+    reportRefresh: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
     report: (report) => {
       log(requestEntry(report));
       counted?.metrics.write();

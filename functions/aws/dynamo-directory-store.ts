@@ -10,7 +10,7 @@ import {
   type DirectoryDraft,
   type DirectoryStore,
   emptyDraft,
-} from '../../lib/gateway/quotes/index.ts';
+} from '../../lib/cache/snapshots/index.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { asStoreError } from './throttling.ts';
 

@@ -10,7 +10,7 @@ import {
   PutItemCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/gateway/lookups/index.ts';
+import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/lookups/index.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
 
 export interface DynamoLookupStoreOptions {

@@ -1,19 +1,19 @@
 /** What a function is told by its environment, read once. */
 
+import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { baseUrlFault } from '../../lib/gateway/base-url.ts';
-import type { OwnShareOptions } from '../../lib/gateway/budget/index.ts';
+import type { CacheFigures } from '../../lib/gateway/cache/index.ts';
 import {
-  budgetLimits,
-  drawsOf,
+  limiterLimits,
+  limitsOf,
   nothingLeftOf,
   type OwnLimits,
   ownLimitsFault,
-} from '../../lib/gateway/budget-limits.ts';
-import { defaultNetworkPrefix, type NetworkPrefix } from '../../lib/gateway/caller.ts';
-import { defaultFigures } from '../../lib/gateway/quotes/figures.ts';
-import type { SharingFigures } from '../../lib/gateway/sharing/index.ts';
+} from '../../lib/gateway/operation-limits.ts';
 import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstream-paths.ts';
+import { defaultNetworkPrefix, type NetworkPrefix } from '../../lib/identity/caller.ts';
+import type { ReserveOptions } from '../../lib/limiter/index.ts';
 import { type CorsOrigins, originFault } from './cors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,25 +28,25 @@ export interface FunctionSettings {
   readonly upstreamTimeoutMs?: number;
   readonly corsOrigins: CorsOrigins;
   /** Present when an operation of the function counts against a limit. */
-  readonly budget?: BudgetSettings;
+  readonly budget?: LimiterSettings;
   /** Present when there is a table for what all callers share. */
   readonly cache?: CacheSettings;
 }
 
-export interface BudgetSettings {
+export interface LimiterSettings {
   readonly tableName: string;
   /** Whoever shares a limit names the same one. */
   readonly bucket: string;
   /** The part of each limit that is ours. */
   readonly share: number;
   /** What an instance has when the table is unavailable; nothing when absent. */
-  readonly ownShare?: OwnShareOptions;
+  readonly ownShare?: ReserveOptions;
   readonly ownLimits: OwnLimits;
 }
 
 export interface CacheSettings {
   readonly tableName: string;
-  readonly figures: SharingFigures;
+  readonly figures: CacheFigures;
   /** What of a client's address names its network. */
   readonly networkPrefix: NetworkPrefix;
 }
@@ -110,7 +110,7 @@ function readBudget(
   env: Environment,
   operations: readonly Operation[],
   faults: string[],
-): BudgetSettings | undefined {
+): LimiterSettings | undefined {
   const bucket = env.BUDGET_BUCKET || defaultBucket;
   if (!/^[\w.:-]{1,64}$/.test(bucket)) faults.push('BUDGET_BUCKET: not a name of letters, digits, - . : _');
   const share = readNumber(env.BUDGET_SHARE, 'a number above 0, at most 1', isShare);
@@ -131,10 +131,10 @@ function readBudget(
 
   const ownLimits = limitsFault ? {} : (given as OwnLimits);
   if (!share.fault && !setAside.fault) {
-    const narrow = nothingLeftOf(budgetLimits(ownLimits, share.value), setAside.value);
+    const narrow = nothingLeftOf(limiterLimits(ownLimits, share.value), setAside.value);
     if (narrow !== undefined) faults.push(`BUDGET_SHARE: leaves nothing of the limit ${narrow}`);
   }
-  if (!operations.some((operation) => drawsOf(operation, ownLimits))) return undefined;
+  if (!operations.some((operation) => limitsOf(operation, ownLimits))) return undefined;
   const tableName = env.BUDGET_TABLE ?? '';
   // Without one nothing would hold the limit, and nobody would know.
   if (!tableName) faults.push('BUDGET_TABLE: not set');
@@ -168,8 +168,8 @@ function readCache(
     ipv4: whole('CACHE_IPV4_PREFIX', 0, 32) ?? defaultNetworkPrefix.ipv4,
     ipv6: whole('CACHE_IPV6_PREFIX', 0, 128) ?? defaultNetworkPrefix.ipv6,
   };
-  const figures: SharingFigures = Object.fromEntries(numbers);
-  const { boundMs, hardBoundMs } = { ...defaultFigures, ...figures };
+  const figures: CacheFigures = Object.fromEntries(numbers);
+  const { boundMs, hardBoundMs } = { ...defaultSnapshotOptions, ...figures };
   if (boundMs > hardBoundMs) faults.push('QUOTES_BOUND_SECONDS: more than QUOTES_HARD_BOUND_SECONDS');
   const tableName = env.CACHE_TABLE;
   if (!tableName || !operations.some(({ freshness }) => freshness)) return undefined;
@@ -180,7 +180,7 @@ const cacheNumbers: Readonly<
   Record<
     string,
     {
-      readonly figure: keyof SharingFigures;
+      readonly figure: keyof CacheFigures;
       readonly unit: number;
       readonly least: number;
       readonly most: number;

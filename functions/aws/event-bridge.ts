@@ -2,7 +2,7 @@
 
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { replySource } from '../../lib/events/names.ts';
-import type { BusDetail, LookupBus } from '../../lib/gateway/lookups/index.ts';
+import type { BusDetail, LookupBus } from '../../lib/lookups/index.ts';
 
 export interface EventBridgeOptions {
   readonly busName: string;

@@ -1,6 +1,6 @@
 /** What became of lookups, in the function's log as figures that CloudWatch makes metrics of. */
 
-import type { LookupReport } from '../../lib/gateway/lookups/index.ts';
+import type { LookupReport } from '../../lib/lookups/index.ts';
 import { describe, type Log } from './log.ts';
 
 export interface LookupMetricsOptions {

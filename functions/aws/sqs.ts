@@ -2,7 +2,7 @@
 
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
-import type { LookupMessage, LookupQueue, Wait } from '../../lib/gateway/lookups/index.ts';
+import type { LookupMessage, LookupQueue, Wait } from '../../lib/lookups/index.ts';
 import { onDemand } from './on-demand.ts';
 
 /** What a message that waits carries along. */

@@ -12,10 +12,10 @@ import {
   routesOf,
 } from '../../lib/catalogue/index.ts';
 import {
-  budgetLimits,
-  createBudget,
-  createMemoryBudgetStore,
-  createMemorySharing,
+  createLimiter,
+  createMemoryCacheStores,
+  createMemoryLimiterStore,
+  limiterLimits,
   type RequestReport,
   refusalResponse,
   upstreamPathsOf,
@@ -125,13 +125,13 @@ function localRoutes(
 ) {
   const secret = JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret });
   // One for all groups, as they share the upstream's limit.
-  const budget = createBudget({
-    store: createMemoryBudgetStore(),
-    limits: { ...budgetLimits(), ...(marketDataLimit && { 'market-data': marketDataLimit }) },
+  const budget = createLimiter({
+    store: createMemoryLimiterStore(),
+    limits: { ...limiterLimits(), ...(marketDataLimit && { 'market-data': marketDataLimit }) },
     bucket: 'local',
   });
   // One for all groups, as deployed.
-  const sharing = createMemorySharing();
+  const sharing = createMemoryCacheStores();
   return openGroups.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({
@@ -140,8 +140,8 @@ function localRoutes(
       upstreamBaseUrl,
       upstreamPaths: upstreamPathsOf(upstreamPaths, own),
       secrets: { read: async () => secret },
-      budget,
-      ...(cache !== 'off' && { sharing }),
+      limiter: budget,
+      ...(cache !== 'off' && { cache: sharing }),
       ...(report && { report }),
     });
     return routesOf(own).map(({ method, path }) => ({ method, path, handler }));

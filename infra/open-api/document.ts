@@ -2,6 +2,7 @@
 
 import { type Group, groups, type Operation } from '../../lib/catalogue/index.ts';
 import { answerExamples } from './answer-examples.ts';
+import { answerHeadersOf, sharingResponsesOf } from './cache.ts';
 import { descriptionOf } from './description.ts';
 import { headers, introduction } from './front-matter.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -10,7 +11,6 @@ import { parametersOf, requestBodyOf } from './request.ts';
 import { namesFor } from './schema-names.ts';
 import { createSchemas, type Schemas } from './schemas.ts';
 import { type Caller, describedSchemes, securityOf } from './security.ts';
-import { answerHeadersOf, sharingResponsesOf } from './sharing.ts';
 
 export interface DocumentOptions {
   /** Default 3.1. */

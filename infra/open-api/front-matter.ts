@@ -1,6 +1,6 @@
 /** What a document says once: how the interface behaves, and the headers of its answers. */
 
-import { sharingHeaders } from './sharing.ts';
+import { sharingHeaders } from './cache.ts';
 
 export const introduction = `A broker’s Trading & Market Data interface, signed by a gateway: requests come without signing headers, and
 answers are the upstream’s, byte for byte.

@@ -1,7 +1,7 @@
 /** Answers that clients share: what may be configured of them. */
 
 import * as v from 'valibot';
-import { defaultFigures } from '../../lib/gateway/quotes/figures.ts';
+import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import { ConfigError, type ResolvedConfig } from './config.ts';
 import { whole } from './schema-parts.ts';
 
@@ -37,7 +37,7 @@ export const cache = v.lazy((given) =>
 /** @throws ConfigError in one sentence that names the property */
 export function resolveCache(given: v.InferOutput<typeof cache>): ResolvedConfig['cache'] {
   if (given === 'off') return 'off';
-  const { boundMs, hardBoundMs } = defaultFigures;
+  const { boundMs, hardBoundMs } = defaultSnapshotOptions;
   const { staleAfterSeconds: stale = boundMs / 1000, uselessAfterSeconds: useless = hardBoundMs / 1000 } =
     given.quotes;
   if (stale > useless)

@@ -13,15 +13,15 @@ import {
   openable,
   openByDefault,
 } from '../../lib/catalogue/index.ts';
-import { drawsOf } from '../../lib/gateway/budget-limits.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
+import { limitsOf } from '../../lib/gateway/operation-limits.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { batchSeconds, events } from './lookups-config.ts';
-import { resolveBudget } from './resolve-budget.ts';
 import { cache, resolveCache } from './resolve-cache.ts';
 import { functions, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
-import { resolveOwnShare } from './resolve-own-share.ts';
+import { resolveBudget } from './resolve-limiter.ts';
 import { plans, resolvePlan } from './resolve-plans.ts';
+import { resolveOwnShare } from './resolve-reserve.ts';
 import { oneOf, whole } from './schema-parts.ts';
 
 const accessOf = (group: Group) =>
@@ -183,7 +183,7 @@ export function resolveConfig(
   const openGroups = open.map(([group]) => group);
   const reserving = resolveFunctions(computing, openGroups, operations);
   const budget = resolveBudget(counted, operations);
-  const draws = (list: readonly Operation[]) => list.some((one) => drawsOf(one, budget.limits));
+  const draws = (list: readonly Operation[]) => list.some((one) => limitsOf(one, budget.limits));
   const drawing = openGroups
     .filter((group) => draws(exposedOperations(operations, [group])))
     .map((group) => ({

@@ -13,13 +13,13 @@ import {
   groups,
   type Operation,
 } from '../../lib/catalogue/index.ts';
-import { drawsOf } from '../../lib/gateway/budget-limits.ts';
 import { type UpstreamPaths, upstreamPathsOf } from '../../lib/gateway/index.ts';
+import { limitsOf } from '../../lib/gateway/operation-limits.ts';
 import { apiDefinition } from './api-definition.ts';
-import { budgetTable, budgetVariables } from './budget.ts';
 import { joinedAccess, sharedCache } from './cache.ts';
 import { ConfigError, type CountersignConfig } from './config.ts';
 import { GroupFunction } from './group-function.ts';
+import { budgetTable, budgetVariables } from './limiter.ts';
 import { Lookups } from './lookups.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { createRestApi } from './rest-api.ts';
@@ -57,7 +57,7 @@ export class CountersignStack extends Stack {
     const secret = this.#emptySecret(removalPolicy);
     const served = open.filter((group) => exposed.some((operation) => operation.group === group));
     const draws = (group: Group) =>
-      exposedOperations(exposed, [group]).some((one) => drawsOf(one, resolved.budget.limits));
+      exposedOperations(exposed, [group]).some((one) => limitsOf(one, resolved.budget.limits));
     const table = served.some(draws) ? budgetTable(this, resolved.budget.table) : undefined;
     const cacheOf = sharedCache(this, resolved.cache, exposed);
     const functions = served.map((group) => {
@@ -84,7 +84,7 @@ export class CountersignStack extends Stack {
     });
 
     if (resolved.events) {
-      const counts = table && readsOf(exposed, served).some((one) => drawsOf(one, resolved.budget.limits));
+      const counts = table && readsOf(exposed, served).some((one) => limitsOf(one, resolved.budget.limits));
       new Lookups(this, 'Lookups', {
         config: resolved.events,
         groups: served,

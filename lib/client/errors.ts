@@ -4,7 +4,7 @@
  * the signer or a token function throws. Both mean that nothing was sent, or nothing with a side effect.
  */
 
-import type { Fault, RefusalCode, UpstreamRefusal } from '../gateway/refusals.ts';
+import type { Fault, RefusalCode, UpstreamRefusal } from '../problem.ts';
 
 export type { Fault, UpstreamRefusal };
 

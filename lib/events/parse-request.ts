@@ -6,8 +6,8 @@
 import * as v from 'valibot';
 import { getStockSnapshots } from '../catalogue/market-data/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { check } from '../gateway/check.ts';
-import { isRefusal } from '../gateway/refusals.ts';
+import { validate } from '../gateway/validate.ts';
+import { isRefusal } from '../problem.ts';
 import { eventNames, type LookupKind } from './names.ts';
 import * as schemas from './schemas.ts';
 
@@ -135,7 +135,7 @@ function parseRead(detail: unknown, operations: readonly Operation[], envelope: 
     return refused('read', detail, [{ name: 'operation', detail: what, received: shown(id) }]);
   }
   const text = body && JSON.stringify(body);
-  const checked = check(operation, {
+  const checked = validate(operation, {
     method: operation.method,
     path: operation.path,
     query: Object.entries(query).map(([name, value]) => [name, [value].flat().join(',')] as const),

@@ -4,9 +4,9 @@
  * current one is malformed or refused, as it is when a wrong or not yet active one was just put there.
  */
 
-import { type Identity, type IdentityResult, type SigningPorts, toIdentity } from './identity.ts';
+import { type Credential, type CredentialResult, type SigningPorts, toCredential } from './credential.ts';
 
-export type { Identity, IdentityResult, SecretRefusalCode } from './identity.ts';
+export type { Credential, CredentialResult, SecretRefusalCode } from './credential.ts';
 
 /** Port: where the secret is kept. */
 export interface SecretSource {
@@ -23,21 +23,21 @@ export type SecretVersion = 'current' | 'previous';
 
 export interface Credentials {
   /** What a request with a side effect is signed with. */
-  current(): Promise<IdentityResult>;
+  current(): Promise<CredentialResult>;
   /** What a read is signed with: the same, or the previous secret while the current one cannot be used. */
-  forRead(): Promise<IdentityResult>;
+  forRead(): Promise<CredentialResult>;
   /**
    * Called with the identity that the upstream refused. Gives a newer one if there is one; the source is
    * asked at most once per `renewalPauseMs`, however many requests are refused.
    */
-  renew(refused: Identity): Promise<Identity | undefined>;
+  renew(refused: Credential): Promise<Credential | undefined>;
   /** For a read when there is nothing newer: the previous secret's identity, asked for as rarely. */
-  fallback(refused: Identity): Promise<Identity | undefined>;
+  fallback(refused: Credential): Promise<Credential | undefined>;
   /**
    * What the upstream thinks of the fallback: accepted, reads keep to it, refused, nobody tries it again,
    * each until the pause is over. So a wrong current secret does not double every read at the upstream.
    */
-  fallbackTried(identity: Identity, accepted: boolean): void;
+  fallbackTried(identity: Credential, accepted: boolean): void;
 }
 
 export interface CredentialsOptions extends SigningPorts {
@@ -53,17 +53,17 @@ const failurePauseMs = 1000;
 
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { source, clock, timeToLiveMs = 300_000, renewalPauseMs = 10_000 } = options;
-  let known: { readonly text: string; readonly identity: Identity } | undefined;
+  let known: { readonly text: string; readonly identity: Credential } | undefined;
   let freshUntil = Number.NEGATIVE_INFINITY;
   let nextRenewal = Number.NEGATIVE_INFINITY;
-  let reading: Promise<IdentityResult> | undefined;
-  let failed: { readonly result: IdentityResult; readonly until: number } | undefined;
-  let previous: Promise<Identity | undefined> = Promise.resolve(undefined);
+  let reading: Promise<CredentialResult> | undefined;
+  let failed: { readonly result: CredentialResult; readonly until: number } | undefined;
+  let previous: Promise<Credential | undefined> = Promise.resolve(undefined);
   let nextPrevious = Number.NEGATIVE_INFINITY;
-  let preferred: { readonly identity: Identity; readonly until: number } | undefined;
+  let preferred: { readonly identity: Credential; readonly until: number } | undefined;
 
   /** One read at a time; the last good secret outlives a source that cannot be asked. */
-  function read(): Promise<IdentityResult> {
+  function read(): Promise<CredentialResult> {
     reading ??= readOnce()
       .then((result) => {
         // A source that could not be asked is asked again by the next request: its failure is slow enough.
@@ -77,7 +77,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     return reading;
   }
 
-  async function readOnce(): Promise<IdentityResult> {
+  async function readOnce(): Promise<CredentialResult> {
     let text: string | undefined;
     try {
       text = await source.read();
@@ -88,13 +88,13 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     }
     freshUntil = clock() + timeToLiveMs;
     if (known && text === known.text) return { ok: true, identity: known.identity };
-    const result = toIdentity(text, options);
+    const result = toCredential(text, options);
     known = result.ok && text !== undefined ? { text, identity: result.identity } : undefined;
     return result;
   }
 
   /** The promise itself is kept, so that whoever asks meanwhile waits for the same read. */
-  function previousIdentity(): Promise<Identity | undefined> {
+  function previousIdentity(): Promise<Credential | undefined> {
     if (clock() >= nextPrevious) {
       nextPrevious = clock() + renewalPauseMs;
       previous = readPrevious();
@@ -102,23 +102,23 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     return previous;
   }
 
-  async function readPrevious(): Promise<Identity | undefined> {
+  async function readPrevious(): Promise<Credential | undefined> {
     try {
       const text = await source.read('previous');
       if (text === known?.text) return undefined;
-      const result = toIdentity(text, options);
+      const result = toCredential(text, options);
       return result.ok ? result.identity : undefined;
     } catch {
       return undefined;
     }
   }
 
-  async function current(): Promise<IdentityResult> {
+  async function current(): Promise<CredentialResult> {
     if (known && clock() < freshUntil) return { ok: true, identity: known.identity };
     return failed && clock() < failed.until ? failed.result : read();
   }
 
-  function prefer(identity: Identity): void {
+  function prefer(identity: Credential): void {
     preferred = { identity, until: clock() + renewalPauseMs };
   }
 

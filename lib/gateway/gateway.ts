@@ -2,18 +2,18 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { findRoute, routesOf } from '../catalogue/routes.ts';
+import type { Limiter } from '../limiter/index.ts';
+import { isRefusal, type Refusal, type RefusalCode, refusalResponse } from '../problem.ts';
 import { baseUrlFault, normalBaseUrl } from './base-url.ts';
-import type { Budget } from './budget/index.ts';
-import { type OwnLimits, ownLimitsFault } from './budget-limits.ts';
-import { check } from './check.ts';
+import { type CacheOptions, createCache, type RefreshReport } from './cache/index.ts';
+import type { CacheResult, RequestContext } from './context.ts';
 import { createCredentials, type SecretSource } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
-import { isRefusal, type Refusal, type RefusalCode, refusalResponse } from './refusals.ts';
+import { type OwnLimits, ownLimitsFault } from './operation-limits.ts';
 import { createFetchSend, type Send } from './send.ts';
-import { createSharing, type SharingOptions, type TurnReport } from './sharing/index.ts';
-import type { SharedBy, Trail } from './trail.ts';
 import { createUpstream } from './upstream.ts';
 import { type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
+import { validate } from './validate.ts';
 
 export interface GatewayOptions {
   /** What this gateway offers; what is not among them does not exist here. */
@@ -26,15 +26,15 @@ export interface GatewayOptions {
   /** Default: over the runtime's fetch. */
   readonly send?: Send;
   /** Asked before every attempt that counts against a limit. Default: none, and everything is sent. */
-  readonly budget?: Budget;
+  readonly limiter?: Limiter;
   /** Stores of what all callers share. Default: none, and every read goes to the upstream. */
-  readonly sharing?: SharingOptions;
+  readonly cache?: CacheOptions;
   /** Limits besides the catalogue's; the budget has to know them too. */
   readonly ownLimits?: OwnLimits;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   /** The signer's nonces; replace them in tests only. */
-  readonly random?: () => string;
+  readonly nonce?: () => string;
   /** How long the upstream may take for one attempt, to the last byte. Default 10 s. */
   readonly upstreamTimeoutMs?: number;
   /** The largest answer that is passed on, decompressed. Default 4 MiB. */
@@ -48,7 +48,7 @@ export interface GatewayOptions {
   /** Told of every request when it is answered. Holds nothing that a client sent but the operation. */
   readonly report?: (report: RequestReport) => void;
   /** Told of requests to the upstream for what all share, when they brought nothing. */
-  readonly reportTurn?: (report: TurnReport) => void;
+  readonly reportRefresh?: (report: RefreshReport) => void;
 }
 
 export interface RequestReport {
@@ -64,7 +64,7 @@ export interface RequestReport {
   /** How long it waited for permissions of the budget; absent when it was not asked. */
   readonly waitedMs?: number;
   /** Of a shared answer: whether it was there already, or whose request to the upstream brought it. */
-  readonly shared?: SharedBy;
+  readonly cache?: CacheResult;
   /** A defect of ours, for the log alone. */
   readonly defect?: unknown;
 }
@@ -80,7 +80,7 @@ export interface Gateway {
  */
 export function createGateway(options: GatewayOptions): Gateway {
   const { upstreamTimeoutMs = 10_000, maxAnswerBytes = 4 * 1024 * 1024, clock = Date.now } = options;
-  const { canCarry = () => true, upstreamPaths = {}, budget, ownLimits = {} } = options;
+  const { canCarry = () => true, upstreamPaths = {}, limiter, ownLimits = {} } = options;
   const fault = baseUrlFault(options.upstreamBaseUrl);
   if (fault) throw new TypeError(`upstreamBaseUrl: ${fault}`);
   const pathsFault = upstreamPathsFault(upstreamPaths, options.operations);
@@ -92,7 +92,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const credentials = createCredentials({
     source: options.secrets,
     clock,
-    ...(options.random && { random: options.random }),
+    ...(options.nonce && { random: options.nonce }),
     ...(options.secretTimeToLiveMs !== undefined && { timeToLiveMs: options.secretTimeToLiveMs }),
   });
 
@@ -106,24 +106,24 @@ export function createGateway(options: GatewayOptions): Gateway {
     timeoutMs: upstreamTimeoutMs,
     maxAnswerBytes,
     canCarry,
-    ...(budget && { budget }),
+    ...(limiter && { budget: limiter }),
   });
   const sharing =
-    options.sharing &&
-    createSharing(options.sharing, {
+    options.cache &&
+    createCache(options.cache, {
       upstream,
       credentials,
       ownLimits,
       clock,
       timeoutMs: upstreamTimeoutMs,
-      ...(budget && { budget }),
-      ...(options.reportTurn && { reportTurn: options.reportTurn }),
+      ...(limiter && { budget: limiter }),
+      ...(options.reportRefresh && { reportTurn: options.reportRefresh }),
     });
 
   if (options.readSecretAhead) credentials.current().catch(() => {});
 
   /** route → check → credentials → what all share, or the upstream → answer. */
-  async function serve(request: GatewayRequest, trail: Trail): Promise<GatewayResponse | Refusal> {
+  async function serve(request: GatewayRequest, trail: RequestContext): Promise<GatewayResponse | Refusal> {
     const match = findRoute(routes, request.method, request.path);
     if (match.kind === 'unknown') return { code: 'unknown_operation' };
     if (match.kind === 'other-method') return { code: 'method_not_allowed', allow: match.allowed };
@@ -131,7 +131,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const { operation } = route;
     trail.operation = operation;
 
-    const checked = check(operation, request);
+    const checked = validate(operation, request);
     if (isRefusal(checked)) return checked;
 
     const current = await (operation.sideEffect ? credentials.current() : credentials.forRead());
@@ -160,7 +160,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async handle(request) {
       const started = clock();
       const { deadline = Number.POSITIVE_INFINITY, priority } = request;
-      const trail: Trail = { attempts: 0, deadline, ...(priority && { priority }) };
+      const trail: RequestContext = { attempts: 0, deadline, ...(priority && { priority }) };
       let outcome: GatewayResponse | Refusal;
       let defect: unknown;
       try {
@@ -186,7 +186,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           ...(refusal?.upstream && { upstreamStatus: refusal.upstream.status }),
           ...(refusal?.upstream?.errorCode && { upstreamCode: refusal.upstream.errorCode }),
           ...(defect !== undefined && { defect }),
-          ...(trail.shared && { shared: trail.shared }),
+          ...(trail.cacheResult && { cache: trail.cacheResult }),
           ...(trail.waitedMs !== undefined && { waitedMs: trail.waitedMs }),
           milliseconds: clock() - started,
         });

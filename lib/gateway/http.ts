@@ -1,7 +1,7 @@
 /** What comes into the core and goes out of it: HTTP without a platform. */
 
-import type { Priority } from './budget/index.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Priority } from '../limiter/index.ts';
 
 export interface GatewayRequest {
   readonly method: string;

@@ -1,40 +1,29 @@
 /** The gateway's core and its ports. */
 
 export {
-  type AnswerStore,
-  createMemoryAnswerStore,
-} from './answers/index.ts';
-export { baseUrlFault } from './base-url.ts';
+  createMemoryResponseStore,
+  type ResponseStore,
+} from '../cache/responses/index.ts';
+export {
+  createMemorySnapshotStore,
+  type DirectoryStore,
+  type SnapshotStore,
+} from '../cache/snapshots/index.ts';
+export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from '../identity/caller.ts';
 export {
   type Addition,
-  type Budget,
-  type BudgetItem,
-  type BudgetOptions,
-  type BudgetReport,
-  type BudgetStore,
-  createBudget,
-  createMemoryBudgetStore,
+  createLimiter,
+  createMemoryLimiterStore,
+  type Limiter,
+  type LimiterItem,
+  type LimiterOptions,
+  type LimiterReport,
+  type LimiterStore,
   type Priority,
   StoreThrottled,
   type WriteAnswer,
-} from './budget/index.ts';
-export {
-  budgetLimits,
-  type OwnLimit,
-  type OwnLimits,
-  ownLimitsFault,
-} from './budget-limits.ts';
-export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from './caller.ts';
-export { type CompactJson, compactJson } from './compact-json.ts';
-export type { SecretSource, SecretVersion } from './credentials.ts';
-export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
-export type { GatewayRequest, GatewayResponse } from './http.ts';
-export * from './lookups/index.ts';
-export {
-  createMemoryQuoteStore,
-  type DirectoryStore,
-  type QuoteStore,
-} from './quotes/index.ts';
+} from '../limiter/index.ts';
+export * from '../lookups/index.ts';
 export {
   type Fault,
   type Refusal,
@@ -42,7 +31,24 @@ export {
   refusalKinds,
   refusalResponse,
   type UpstreamRefusal,
-} from './refusals.ts';
+} from '../problem.ts';
+export { baseUrlFault } from './base-url.ts';
+export {
+  type CacheFigures,
+  type CacheOptions,
+  createMemoryCacheStores,
+  type RefreshReport,
+} from './cache/index.ts';
+export { type CompactJson, compactJson } from './compact-json.ts';
+export type { SecretSource, SecretVersion } from './credentials.ts';
+export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
+export type { GatewayRequest, GatewayResponse } from './http.ts';
+export {
+  limiterLimits,
+  type OwnLimit,
+  type OwnLimits,
+  ownLimitsFault,
+} from './operation-limits.ts';
 export {
   createFetchSend,
   type LetGo,
@@ -51,10 +57,4 @@ export {
   type SendLimits,
   type SendResult,
 } from './send.ts';
-export {
-  createMemorySharing,
-  type SharingFigures,
-  type SharingOptions,
-  type TurnReport,
-} from './sharing/index.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';

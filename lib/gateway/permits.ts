@@ -1,7 +1,7 @@
 /** Between an attempt and the budget: what leaves has a permission that is good at that very moment. */
 
-import { afterTimeout, type Budget, type Permission, type Priority } from './budget/index.ts';
-import type { Refusal } from './refusals.ts';
+import { afterTimeout, type Limiter, type Permit, type Priority } from '../limiter/index.ts';
+import type { Refusal } from '../problem.ts';
 import type { LetGo } from './send.ts';
 
 /** With less time than this before the platform stops waiting, an attempt is not begun. */
@@ -12,7 +12,7 @@ export const outOfTime: Refusal = {
   detail: 'The gateway ran out of time before the request could be sent; it was not sent.',
 };
 
-export interface PermitCall {
+export interface AttemptCall {
   readonly appKey: string;
   readonly limits: readonly [string, ...string[]];
   /** Until the platform stops waiting, in milliseconds. */
@@ -23,7 +23,7 @@ export interface PermitCall {
 }
 
 /** For one attempt. */
-export interface Permit {
+export interface AttemptPermit {
   readonly letGo: LetGo;
   /** Why it was not let go in the end. */
   readonly refusal: Refusal | undefined;
@@ -43,11 +43,11 @@ const longestClosingMs = 1500;
  *
  * @param given one that the attempt has already
  */
-export async function askForPermit(
-  budget: Budget,
-  call: PermitCall,
-  given?: Permission,
-): Promise<Permit | Refusal> {
+export async function acquireForAttempt(
+  budget: Limiter,
+  call: AttemptCall,
+  given?: Permit,
+): Promise<AttemptPermit | Refusal> {
   const first = given ?? (await permission(budget, call));
   if ('code' in first) return first;
   let good = first;
@@ -74,8 +74,8 @@ export async function askForPermit(
 }
 
 /** What the upstream itself refused with 429 is told to all. Never rejects. */
-export function closeAfter(
-  budget: Budget,
+export function blockAfter(
+  budget: Limiter,
   appKey: string,
   limit: string,
   { retryAfterSeconds }: Refusal,
@@ -85,7 +85,7 @@ export function closeAfter(
     const cancel = afterTimeout(Math.max(0, Math.min(longestClosingMs, timeLeft)), resolve);
     const told = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
     budget
-      .close(appKey, limit, told)
+      .block(appKey, limit, told)
       .catch(() => {})
       .finally(() => {
         cancel();
@@ -94,12 +94,12 @@ export function closeAfter(
   });
 }
 
-async function permission(budget: Budget, call: PermitCall): Promise<Permission | Refusal> {
+async function permission(budget: Limiter, call: AttemptCall): Promise<Permit | Refusal> {
   const { appKey, limits, timeLeft, clock, trail } = call;
   const asked = clock();
   const waitMs = Math.max(0, Math.min(longestWaitMs, timeLeft() - leastAttemptMs - signingMs));
   const priority = trail.priority && { priority: trail.priority };
-  const answer = await budget.ask({ appKey, limits, waitMs, ...priority });
+  const answer = await budget.acquire({ appKey, limits, waitMs, ...priority });
   trail.waitedMs = (trail.waitedMs ?? 0) + clock() - asked;
   if (!answer.ok) return refused(call, answer);
   return timeLeft() < leastAttemptMs ? outOfTime : answer.permission;
@@ -118,7 +118,7 @@ const details = {
 
 /** What the budget's own refusal is to a client. */
 export function refused(
-  { trail }: { readonly trail: Pick<PermitCall['trail'], 'attempts'> },
+  { trail }: { readonly trail: Pick<AttemptCall['trail'], 'attempts'> },
   { reason, retryAfterMs }: { readonly reason: keyof typeof details; readonly retryAfterMs: number },
 ): Refusal {
   // Of a second attempt that cannot be said; only a read has one.

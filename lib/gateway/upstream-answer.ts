@@ -1,7 +1,7 @@
 /** Reads the upstream's answer: a 200 passes as it is, everything else becomes a refusal of ours. */
 
 import type { Operation } from '../catalogue/operation.ts';
-import type { Refusal, RefusalCode, UpstreamRefusal } from './refusals.ts';
+import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
 import type { SendResult } from './send.ts';
 
 /** What became of a request that was let go. */

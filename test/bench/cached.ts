@@ -3,26 +3,26 @@
  * stores in memory and on the DynamoDB engine, beside the same read straight through to the upstream.
  */
 
-import { createDynamoAnswerStore } from '../../functions/aws/dynamo-answer-store.ts';
-import { createDynamoBudgetStore } from '../../functions/aws/dynamo-budget-store.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
-import { createDynamoQuoteStore } from '../../functions/aws/dynamo-quote-store.ts';
+import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-store.ts';
+import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
+import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { createUniverse } from '../../infra/simulator/market/universe.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
-  type BudgetStore,
-  createBudget,
+  type CacheOptions,
   createGateway,
-  createMemoryBudgetStore,
-  createMemorySharing,
+  createLimiter,
+  createMemoryCacheStores,
+  createMemoryLimiterStore,
   type Gateway,
-  type SharingOptions,
+  type LimiterStore,
 } from '../../lib/gateway/index.ts';
-import { emulatorEnvironment } from '../budget/dynamo.ts';
+import { createTables, tables } from '../cache/tables.ts';
 import { startMinistack, whatIsMissing } from '../emulator/ministack.ts';
-import { createTables, tables } from '../sharing/tables.ts';
+import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { at, type Figures, median, type Size } from './figures.ts';
 
 const credentials = { appKey: 'bench-key', appSecret: 'bench-secret' };
@@ -37,7 +37,7 @@ export async function benchCachedRead(size: Size): Promise<Figures> {
   const missing = whatIsMissing();
   const emulator = missing ? undefined : await startMinistack();
   try {
-    const gatewayOn = (budget: BudgetStore | undefined, sharing: SharingOptions | undefined) =>
+    const gatewayOn = (budget: LimiterStore | undefined, sharing: CacheOptions | undefined) =>
       createGateway({
         operations,
         upstreamBaseUrl: simulator.url,
@@ -46,22 +46,25 @@ export async function benchCachedRead(size: Size): Promise<Figures> {
             JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret }),
         },
         send: createNodeSend(),
-        ...(budget && { budget: createBudget({ store: budget, limits, bucket: 'bench' }) }),
-        ...(sharing && { sharing }),
+        ...(budget && { limiter: createLimiter({ store: budget, limits, bucket: 'bench' }) }),
+        ...(sharing && { cache: sharing }),
       });
     const gateways: Record<string, Gateway> = {
       'straight through': gatewayOn(undefined, undefined),
-      'stores in memory': gatewayOn(createMemoryBudgetStore(), createMemorySharing()),
+      'stores in memory': gatewayOn(createMemoryLimiterStore(), createMemoryCacheStores()),
     };
     if (emulator) {
       Object.assign(process.env, emulatorEnvironment);
       await createTables(emulator.endpoint);
       const client = createDynamoClient(emulator.endpoint);
       const table = { client, tableName: tables.cache, partition: 'bench', timeoutMs: 2000 };
-      gateways['DynamoDB engine'] = gatewayOn(createDynamoBudgetStore({ client, tableName: tables.budget }), {
-        quotes: () => createDynamoQuoteStore(table),
-        answers: createDynamoAnswerStore(table),
-      });
+      gateways['DynamoDB engine'] = gatewayOn(
+        createDynamoLimiterStore({ client, tableName: tables.budget }),
+        {
+          quotes: () => createDynamoSnapshotStore(table),
+          answers: createDynamoResponseStore(table),
+        },
+      );
     }
     const figures = await compare(gateways, size);
     if (missing) console.log(`  ${missing}`);

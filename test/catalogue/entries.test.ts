@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { describe, test } from 'vitest';
 import { groups, operations, routesOf } from '../../lib/catalogue/index.ts';
-import { check } from '../../lib/gateway/check.ts';
-import { isRefusal } from '../../lib/gateway/refusals.ts';
+import { validate } from '../../lib/gateway/validate.ts';
+import { isRefusal } from '../../lib/problem.ts';
 
 const requestOf = (query: Readonly<Record<string, string>>, body?: string) => ({
   method: '',
@@ -31,7 +31,7 @@ for (const operation of operations)
     const bodyText = operation.body ? JSON.stringify(body) : undefined;
 
     test('its example is a good request, in the form in which it is sent', () => {
-      const checked = check(operation, requestOf(query, bodyText));
+      const checked = validate(operation, requestOf(query, bodyText));
       assert.ok(!isRefusal(checked), JSON.stringify(checked));
       assert.deepEqual(Object.fromEntries(checked.query), query);
       assert.equal(checked.body, bodyText ?? '');
@@ -39,7 +39,7 @@ for (const operation of operations)
 
     test('every parameter that is missing or wrong is named, with what is allowed and what came', () => {
       const parameters = Object.entries(operation.query);
-      const missing = check(operation, requestOf({}, bodyText));
+      const missing = validate(operation, requestOf({}, bodyText));
       const required = parameters.filter(([, parameter]) => parameter.required);
       if (required.length === 0) assert.ok(!isRefusal(missing));
       else {
@@ -51,7 +51,7 @@ for (const operation of operations)
       }
       if (parameters.length === 0) return;
       // A control character is nowhere allowed.
-      const wrong = check(
+      const wrong = validate(
         operation,
         requestOf(Object.fromEntries(parameters.map(([name]) => [name, '\u0007'])), bodyText),
       );
@@ -63,7 +63,7 @@ for (const operation of operations)
     });
 
     test('an unknown parameter is refused, unless the entry takes any', () => {
-      const checked = check(operation, requestOf({ ...query, something_else: '1' }, bodyText));
+      const checked = validate(operation, requestOf({ ...query, something_else: '1' }, bodyText));
       if (operation.anyQuery) {
         assert.ok(!isRefusal(checked));
         assert.deepEqual(checked.query.at(-1), ['something_else', '1']);

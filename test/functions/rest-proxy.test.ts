@@ -7,10 +7,10 @@ import { createGroupHandler, type GroupOptions } from '../../functions/group.ts'
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
+  type CacheOptions,
   callerOf,
-  createMemoryAnswerStore,
-  createMemoryQuoteStore,
-  type SharingOptions,
+  createMemoryResponseStore,
+  createMemorySnapshotStore,
 } from '../../lib/gateway/index.ts';
 import {
   accountsPath,
@@ -73,14 +73,14 @@ describe('an event', () => {
 
   test('says who asks, by what API Gateway knows of him: each has his own share', async (t) => {
     const wishes = async (identity: ProxyEvent['requestContext']['identity']) => {
-      const answers = createMemoryAnswerStore();
+      const answers = createMemoryResponseStore();
       const spent: string[] = [];
       const spend: typeof answers.spend = (account, ...rest) => {
         spent.push(account);
         return answers.spend(account, ...rest);
       };
-      const sharing = { answers: { ...answers, spend }, quotes: () => createMemoryQuoteStore() };
-      const { handle } = await handlerFor(t, undefined, { sharing });
+      const sharing = { answers: { ...answers, spend }, quotes: () => createMemorySnapshotStore() };
+      const { handle } = await handlerFor(t, undefined, { cache: sharing });
       const query = { symbol: 'AAPL', category: 'US_STOCK' };
       const resource = '/openapi/market-data/stock/quotes';
       const requestContext = { requestId: 'r', ...(identity && { identity }) };
@@ -123,13 +123,13 @@ describe('an event', () => {
             };
           },
         });
-      const [quotes, answers] = [createMemoryQuoteStore(), createMemoryAnswerStore()].map(overheard);
-      const sharing = { quotes: () => quotes, answers } as SharingOptions;
+      const [quotes, answers] = [createMemorySnapshotStore(), createMemoryResponseStore()].map(overheard);
+      const sharing = { quotes: () => quotes, answers } as CacheOptions;
       const log = (entry: object) => said.push(entry);
       const { handle, simulator } = await handlerFor(t, undefined, {
-        sharing,
+        cache: sharing,
         report: log,
-        reportTurn: log,
+        reportRefresh: log,
       });
       const requestContext = { requestId: 'r', identity: { apiKeyId: 'key-1', sourceIp } };
       const headers = { 'cache-control': 'no-cache' };

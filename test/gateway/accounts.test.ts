@@ -5,10 +5,10 @@ import { describe, test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
   createGateway,
-  createMemorySharing,
+  createMemoryCacheStores,
   type GatewayOptions,
-  type QuoteStore,
   type Send,
+  type SnapshotStore,
 } from '../../lib/gateway/index.ts';
 import { ask, type Reply, secretText, snapshotPath } from '../support/core.ts';
 
@@ -49,9 +49,9 @@ function setUp(options: Partial<GatewayOptions> = {}) {
   };
   const text = (appKey: string | undefined) =>
     appKey && secretText({ appKey, appSecret: `secret-of-${appKey}` });
-  const memory = createMemorySharing();
+  const memory = createMemoryCacheStores();
   const written = new Map<string, string[]>();
-  const quotes = (account: string): QuoteStore => {
+  const quotes = (account: string): SnapshotStore => {
     const store = memory.quotes(account);
     const own = written.get(account) ?? [];
     written.set(account, own);
@@ -71,7 +71,7 @@ function setUp(options: Partial<GatewayOptions> = {}) {
       upstreamBaseUrl: 'https://api.example.com',
       secrets: { read: async (version) => text(version === 'previous' ? state.previous : state.current) },
       send,
-      sharing: { ...memory, quotes },
+      cache: { ...memory, quotes },
       ...options,
     });
   /** What each account's store holds was fetched by one key. */

@@ -170,7 +170,7 @@ describe('the headers that the gateway sends', () => {
       upstreamBaseUrl: 'https://api.example.com',
       secrets: { read: async () => secret },
       clock: () => Date.UTC(2026, 10, 17, 9, 30, 0, 123),
-      random: () => 'a-nonce',
+      nonce: () => 'a-nonce',
       send: async (request) => {
         sent.push(request);
         return { kind: 'answer', status: 200, header: () => undefined, body: new Uint8Array([0x31]) };

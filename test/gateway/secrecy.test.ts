@@ -170,7 +170,7 @@ describe('neither secret nor token is said when', () => {
     };
     await searched(t, {}, { send });
     const random = () => 'not a nonce';
-    await searched(t, {}, { random });
+    await searched(t, {}, { nonce: random });
     await searched(t, {}, { clock: () => Number.NaN });
   });
 

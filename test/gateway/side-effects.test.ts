@@ -184,7 +184,7 @@ describe('a defect of ours', () => {
     const random = () => {
       throw defect;
     };
-    const { gateway, simulator, reports } = await coreFor(t, {}, { random });
+    const { gateway, simulator, reports } = await coreFor(t, {}, { nonce: random });
     const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
     assert.equal(problem.status, 500);
     assert.equal(problem.code, 'gateway_error');

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { createMemorySharing } from '../../lib/gateway/index.ts';
+import { createMemoryCacheStores } from '../../lib/gateway/index.ts';
 import { ask, coreFor, snapshotPath } from '../support/core.ts';
 import { createWorld, quotes, recordOf, symbolsOf, type World } from './world.ts';
 
@@ -110,7 +110,7 @@ test('through the real gateway: old quotes of a failing upstream are no answer u
   const { gateway } = await coreFor(
     t,
     { fault: () => (isDown ? { kind: 'status', status: 503 } : undefined) },
-    { clock, sharing: createMemorySharing() },
+    { clock, cache: createMemoryCacheStores() },
   );
   const world = createWorld({ gateway, clock });
   const deliver = () => {

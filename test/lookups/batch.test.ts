@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { joinParts, parseReply } from '../../lib/events/index.ts';
-import { callerName } from '../../lib/gateway/caller.ts';
 import type { Refusal } from '../../lib/gateway/index.ts';
-import { createMemoryLookupStore } from '../../lib/gateway/lookups/index.ts';
+import { callerName } from '../../lib/identity/caller.ts';
+import { createMemoryLookupStore } from '../../lib/lookups/index.ts';
 import { createWorld, market, quotes, recordOf, symbolsOf, type World } from './world.ts';
 
 const only = (world: World, id: string) => {

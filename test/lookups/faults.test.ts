@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
-import { type ClaimCall, createLookups, type LookupsOptions } from '../../lib/gateway/lookups/index.ts';
+import { type ClaimCall, createLookups, type LookupsOptions } from '../../lib/lookups/index.ts';
 import { until } from '../support/until.ts';
 import { createWorld, limitMs, market, quotes, visibilityMs, type World } from './world.ts';
 

@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
 import {
-  type BudgetReport,
-  createBudget,
-  createMemoryBudgetStore,
-  createPoliteBudget,
+  createLimiter,
+  createLowPriorityLimiter,
+  createMemoryLimiterStore,
+  type LimiterReport,
 } from '../../lib/gateway/index.ts';
 import { ask, coreFor, snapshotPath } from '../support/core.ts';
 import { createWorld } from './world.ts';
@@ -20,27 +20,32 @@ const seconds = 10;
 
 test('however many share the turns of a short budget, nobody pauses longer than he can wait', async () => {
   let now = 0;
-  const polite = createPoliteBudget({ reserve: 50, pauseMs: 1_000_000, clock: () => now });
-  const memory = createBudget({
-    store: createMemoryBudgetStore(),
+  const polite = createLowPriorityLimiter({ reserve: 50, pauseMs: 1_000_000, clock: () => now });
+  const memory = createLimiter({
+    store: createMemoryLimiterStore(),
     limits: { 'market-data': limit },
     bucket: 'b',
     clock: () => now,
   });
   const budget = polite.around(memory);
   const call = { appKey: 'k', limits: ['market-data'], waitMs: 1000, priority: 'events' } as const;
-  polite.hear({ kind: 'given', left: 49 } as BudgetReport);
-  const refused = await budget.ask(call);
+  polite.hear({ kind: 'given', left: 49 } as LimiterReport);
+  const refused = await budget.acquire(call);
   assert.deepEqual([refused.ok, 'retryAfterMs' in refused && refused.retryAfterMs], [false, 30_000]);
   now += 30_000;
-  assert.equal((await budget.ask(call)).ok, true);
+  assert.equal((await budget.acquire(call)).ok, true);
 });
 
 test('while the budget is short lookups wait, and nobody else is refused', async (t) => {
   const limits = { 'market-data': limit };
-  const polite = createPoliteBudget({ reserve: 50, pauseMs: 200 });
-  const budget = createBudget({ store: createMemoryBudgetStore(), limits, bucket: 'b', report: polite.hear });
-  const { gateway, simulator } = await coreFor(t, { limits }, { budget: polite.around(budget) });
+  const polite = createLowPriorityLimiter({ reserve: 50, pauseMs: 200 });
+  const budget = createLimiter({
+    store: createMemoryLimiterStore(),
+    limits,
+    bucket: 'b',
+    report: polite.hear,
+  });
+  const { gateway, simulator } = await coreFor(t, { limits }, { limiter: polite.around(budget) });
   const world = createWorld({ gateway, clock: Date.now, random: Math.random });
   world.now = Date.now();
   const ids = Array.from({ length: lookups }, (_, index) => `read-${index}`);

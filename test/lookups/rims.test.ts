@@ -12,7 +12,7 @@ import { createLookupMetrics } from '../../functions/aws/lookup-metrics.ts';
 import { createLookupQueue, toMessage } from '../../functions/aws/sqs.ts';
 import { createLookupHandler } from '../../functions/lookups.ts';
 import { openByDefault, operations } from '../../lib/catalogue/index.ts';
-import type { LookupMessage } from '../../lib/gateway/lookups/index.ts';
+import type { LookupMessage } from '../../lib/lookups/index.ts';
 import { startAwsStub } from './aws-stub.ts';
 import { createWorld, quotes, symbolsOf } from './world.ts';
 

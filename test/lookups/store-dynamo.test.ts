@@ -6,10 +6,10 @@ import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
-import type { LookupStore } from '../../lib/gateway/lookups/index.ts';
-import { createBudgetTable, emulatorEnvironment } from '../budget/dynamo.ts';
+import type { LookupStore } from '../../lib/lookups/index.ts';
 import { type Ministack, startMinistack } from '../emulator/ministack.ts';
 import { needsEmulator } from '../emulator/missing.ts';
+import { createBudgetTable, emulatorEnvironment } from '../limiter/dynamo.ts';
 import { lookupStoreContract } from './store.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import type { ClaimCall, LookupStore } from '../../lib/gateway/lookups/index.ts';
+import type { ClaimCall, LookupStore } from '../../lib/lookups/index.ts';
 
 let ids = 0;
 const now = Date.UTC(2036, 0, 1);

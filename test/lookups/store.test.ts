@@ -7,8 +7,8 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
-import { createMemoryLookupStore } from '../../lib/gateway/lookups/index.ts';
-import { emulatorEnvironment } from '../budget/dynamo.ts';
+import { createMemoryLookupStore } from '../../lib/lookups/index.ts';
+import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { lookupStoreContract } from './store.contract.ts';
 

@@ -11,8 +11,8 @@ import {
   type Lookups,
   type LookupsOptions,
   type Wait,
-} from '../../lib/gateway/lookups/index.ts';
-import { refusalResponse } from '../../lib/gateway/refusals.ts';
+} from '../../lib/lookups/index.ts';
+import { refusalResponse } from '../../lib/problem.ts';
 
 export interface Queued extends LookupMessage {
   visibleAt: number;

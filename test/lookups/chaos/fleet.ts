@@ -1,6 +1,6 @@
 /** Functions that take batches from the queue, as the platform runs them. */
 
-import { type BusDetail, createLookups, type Lookups } from '../../../lib/gateway/lookups/index.ts';
+import { type BusDetail, createLookups, type Lookups } from '../../../lib/lookups/index.ts';
 import { limitMs, type Queued, visibilityMs } from '../world.ts';
 import { createPorts, type Scene } from './ports.ts';
 

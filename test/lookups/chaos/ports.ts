@@ -1,8 +1,8 @@
 /** The ports of one function, with all that can go wrong on the way there and back. */
 
 import type { Refusal } from '../../../lib/gateway/index.ts';
-import type { LookupMessage, LookupsOptions } from '../../../lib/gateway/lookups/index.ts';
-import type { VirtualTime } from '../../quotes/world/virtual-time.ts';
+import type { LookupMessage, LookupsOptions } from '../../../lib/lookups/index.ts';
+import type { VirtualTime } from '../../snapshots/world/virtual-time.ts';
 import { market, type Upstream, type World } from '../world.ts';
 import type { Dice, Trouble } from './trouble.ts';
 

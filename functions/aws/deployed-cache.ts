@@ -1,0 +1,35 @@
+/** What the callers of a deployed function share, with those of all others on the same table. */
+
+import { textHash } from '../../lib/cache/snapshots/hash.ts';
+import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
+import type { CacheOptions } from '../../lib/gateway/cache/index.ts';
+import type { DynamoSender } from './dynamo-client.ts';
+import { createDynamoDirectoryStore } from './dynamo-directory-store.ts';
+import { createDynamoResponseStore } from './dynamo-response-store.ts';
+import { createDynamoSnapshotStore } from './dynamo-snapshot-store.ts';
+import type { CacheSettings } from './environment.ts';
+
+/**
+ * @param upstreamBaseUrl what one upstream said is never given as another's answer
+ * @param listing present when snapshots are among the function's operations
+ */
+export function createDeployedCache(
+  { tableName, figures }: CacheSettings,
+  client: DynamoSender,
+  upstreamBaseUrl: string,
+  listing: SymbolListing | undefined,
+): CacheOptions {
+  const store = {
+    client,
+    tableName,
+    partition: textHash(upstreamBaseUrl).toString(36),
+  };
+  return {
+    quotes: (account) => createDynamoSnapshotStore({ ...store, partition: `${store.partition}#${account}` }),
+    // Whose an answer is stands in its key.
+    answers: createDynamoResponseStore(store),
+    // Which symbols exist is the same for all accounts.
+    ...(listing && { directory: { store: createDynamoDirectoryStore(store), listing } }),
+    figures,
+  };
+}

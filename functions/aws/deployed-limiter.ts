@@ -1,0 +1,29 @@
+/** The budget of a deployed function: what all functions on the same table send, counted in DynamoDB. */
+
+import { createLimiter, type Limiter, type LimiterReport, limiterLimits } from '../../lib/gateway/index.ts';
+import type { DynamoSender } from './dynamo-client.ts';
+import { createDynamoLimiterStore } from './dynamo-limiter-store.ts';
+import type { LimiterSettings } from './environment.ts';
+import { createLimiterMetrics, type LimiterMetrics } from './limiter-metrics.ts';
+import type { Log } from './log.ts';
+
+export function createDeployedLimiter(
+  { tableName, bucket, share, ownShare, ownLimits }: LimiterSettings,
+  client: DynamoSender,
+  functionName: string,
+  log: Log,
+  hear: (report: LimiterReport) => void = () => {},
+): { readonly budget: Limiter; readonly metrics: LimiterMetrics } {
+  const metrics = createLimiterMetrics(log, { functionName });
+  const budget = createLimiter({
+    store: createDynamoLimiterStore({ client, tableName }),
+    limits: limiterLimits(ownLimits, share),
+    bucket,
+    ownShare,
+    report: (report) => {
+      metrics.hear(report);
+      hear(report);
+    },
+  });
+  return { budget, metrics };
+}

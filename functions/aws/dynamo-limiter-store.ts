@@ -1,0 +1,148 @@
+/**
+ * The budget store of a deployed function: one DynamoDB item per app key, in a table whose key is a text
+ * named `pk`, on demand, with `expires_at` as its time to live. A function needs GetItem, PutItem and
+ * UpdateItem on it.
+ */
+
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  PutItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { LimiterItem, LimiterStore, WriteAnswer } from '../../lib/limiter/index.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { asStoreError } from './throttling.ts';
+
+export interface DynamoLimiterStoreOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  /** For one operation. Default 1 second: the budget itself gives up earlier. */
+  readonly timeoutMs?: number;
+}
+
+type Item = Record<string, AttributeValue>;
+
+export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): LimiterStore {
+  const { tableName: TableName, timeoutMs = 1000 } = options;
+  // One attempt: a write that was repeated unseen would take twice, and the budget has a pause of its own.
+  const client = withLimit(options.client, { timeoutMs });
+
+  /** A refused condition brings the item as it is, so that nobody has to read it. */
+  async function write(attempt: () => Promise<LimiterItem>): Promise<WriteAnswer> {
+    try {
+      return { written: true, item: await attempt() };
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw asStoreError(error);
+      return { written: false, item: error.Item && toBudgetItem(error.Item) };
+    }
+  }
+
+  return {
+    async read(key) {
+      const command = new GetItemCommand({ TableName, Key: { pk: { S: key } }, ConsistentRead: true });
+      const { Item } = await client.send(command).catch((error) => {
+        throw asStoreError(error);
+      });
+      return Item && toBudgetItem(Item);
+    },
+
+    add: (key, revision, additions, writtenAt) =>
+      write(async () => {
+        const names: Record<string, string> = { '#revision': 'revision', '#counters': 'counters' };
+        const values: Item = { ':revision': { S: revision }, ':at': number(writtenAt) };
+        const sets = ['written_at = :at'];
+        const conditions = ['#revision = :revision'];
+        for (const [index, { counter, by, atLeast, atMost }] of additions.entries()) {
+          names[`#c${index}`] = counter;
+          Object.assign(values, {
+            [`:by${index}`]: number(by),
+            [`:low${index}`]: number(atLeast),
+            [`:high${index}`]: number(atMost),
+          });
+          sets.push(`#counters.#c${index} = #counters.#c${index} + :by${index}`);
+          conditions.push(`#counters.#c${index} BETWEEN :low${index} AND :high${index}`);
+        }
+        const { Attributes = {} } = await client.send(
+          new UpdateItemCommand({
+            TableName,
+            Key: { pk: { S: key } },
+            UpdateExpression: `SET ${sets.join(', ')}`,
+            ConditionExpression: conditions.join(' AND '),
+            ExpressionAttributeNames: names,
+            ExpressionAttributeValues: values,
+            ReturnValues: 'ALL_NEW',
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          }),
+        );
+        return toBudgetItem(Attributes);
+      }),
+
+    replace: (key, expected, next, expiresAt) =>
+      write(async () => {
+        await client.send(
+          new PutItemCommand({
+            TableName,
+            Item: toItem(key, next, expiresAt),
+            ...(expected ? sameAs(expected) : { ConditionExpression: 'attribute_not_exists(pk)' }),
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          }),
+        );
+        return next;
+      }),
+  };
+}
+
+const number = (value: number): AttributeValue.NMember => ({ N: String(value) });
+
+function sameAs({ revision, counters }: LimiterItem) {
+  const names = Object.keys(counters);
+  return {
+    ConditionExpression: [
+      '#revision = :revision',
+      ...names.map((_, index) => `#counters.#c${index} = :c${index}`),
+    ].join(' AND '),
+    ExpressionAttributeNames: {
+      '#revision': 'revision',
+      ...(names.length > 0 && { '#counters': 'counters' }),
+      ...Object.fromEntries(names.map((name, index) => [`#c${index}`, name])),
+    },
+    ExpressionAttributeValues: {
+      ':revision': { S: revision },
+      ...Object.fromEntries(names.map((name, index) => [`:c${index}`, number(counters[name] ?? 0)])),
+    },
+  };
+}
+
+function toItem(key: string, { revision, counters, text, writtenAt }: LimiterItem, expiresAt: number): Item {
+  const values = Object.entries(counters).map(([name, value]) => [name, number(value)] as const);
+  return {
+    pk: { S: key },
+    revision: { S: revision },
+    counters: { M: Object.fromEntries(values) },
+    text: { S: text },
+    written_at: number(writtenAt),
+    // In whole seconds, as the time to live has it.
+    expires_at: number(Math.ceil(expiresAt / 1000)),
+  };
+}
+
+/** @throws TypeError when the attributes are not those of a budget's item */
+function toBudgetItem({ revision, counters, text, written_at: writtenAt }: Item): LimiterItem {
+  if (revision?.S === undefined || text?.S === undefined || !counters?.M)
+    throw new TypeError('not an item of the budget');
+  const values = Object.entries(counters.M).map(([name, value]) => [name, wholeNumber(value)] as const);
+  return {
+    revision: revision.S,
+    counters: Object.fromEntries(values),
+    text: text.S,
+    writtenAt: wholeNumber(writtenAt),
+  };
+}
+
+function wholeNumber(value: AttributeValue | undefined): number {
+  const read = Number(value?.N ?? Number.NaN);
+  if (!Number.isSafeInteger(read) || read < 0) throw new TypeError('not an item of the budget');
+  return read;
+}

@@ -1,0 +1,101 @@
+/**
+ * What the budget tells, in the function's log: failures at once, figures in CloudWatch's embedded metric
+ * format, from which CloudWatch makes metrics by itself. Figures wait for a request's line instead of a timer,
+ * which would stand still while the function is frozen.
+ */
+
+import type { LimiterReport } from '../../lib/gateway/index.ts';
+import { describe, type Log } from './log.ts';
+
+export interface LimiterMetrics {
+  hear(report: LimiterReport): void;
+  /** Writes what there is, unless it has written a moment ago. */
+  write(): void;
+}
+
+export interface LimiterMetricsOptions {
+  readonly functionName: string;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+const pauseMs = 5000;
+/** As many values as the format allows for one metric. */
+const mostValues = 100;
+
+const metrics = [
+  { Name: 'BudgetLeft', Unit: 'Count' },
+  { Name: 'BudgetWaited', Unit: 'Milliseconds' },
+  { Name: 'BudgetRefused', Unit: 'Count' },
+] as const;
+
+export function createLimiterMetrics(
+  log: Log,
+  { functionName, clock = Date.now }: LimiterMetricsOptions,
+): LimiterMetrics {
+  let given = 0;
+  let refused = 0;
+  let expired = 0;
+  let left: number | undefined;
+  let waited: number[] = [];
+  let notBefore = Number.NEGATIVE_INFINITY;
+
+  return {
+    hear(report) {
+      switch (report.kind) {
+        case 'given':
+          given++;
+          left = report.left;
+          waited.push(report.waitedMs);
+          break;
+        case 'refused':
+          refused++;
+          // Of those that wait in vain too; with no permission given, nothing is left.
+          if (report.reason === 'used_up') left = 0;
+          waited.push(report.waitedMs);
+          break;
+        case 'expired':
+          expired++;
+          break;
+        case 'closed': {
+          const until = new Date(report.until).toISOString();
+          log({ level: 'warn', event: 'budget_closed', limit: report.limit, until });
+          break;
+        }
+        case 'store_busy':
+          log({ level: 'warn', event: 'budget_store_busy', ...describe(report.cause) });
+          break;
+        case 'store_failed':
+          log({ level: 'error', event: 'budget_store_failed', ...describe(report.cause) });
+          break;
+        case 'store_back':
+          log({ level: 'info', event: 'budget_store_back' });
+      }
+    },
+    write() {
+      if (given + refused + expired === 0 || (clock() < notBefore && waited.length < mostValues)) return;
+      notBefore = clock() + pauseMs;
+      log({
+        level: 'info',
+        event: 'budget',
+        _aws: {
+          Timestamp: clock(),
+          CloudWatchMetrics: [
+            {
+              Namespace: 'Countersign',
+              Dimensions: [['Function']],
+              Metrics: metrics.filter(({ Name }) => Name !== 'BudgetLeft' || left !== undefined),
+            },
+          ],
+        },
+        Function: functionName,
+        ...(left !== undefined && { BudgetLeft: left }),
+        BudgetWaited: waited.slice(-mostValues),
+        BudgetRefused: refused,
+        given,
+        expired,
+      });
+      [given, refused, expired, left, waited] = [0, 0, 0, undefined, []];
+    },
+  };
+}

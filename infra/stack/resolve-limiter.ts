@@ -1,0 +1,61 @@
+/** What cannot be seen of a budget's configuration property by property. */
+
+import type { Group, Operation } from '../../lib/catalogue/index.ts';
+import {
+  isFor,
+  limiterLimits,
+  nothingLeftOf,
+  type OwnLimit,
+  ownLimitsFault,
+} from '../../lib/gateway/operation-limits.ts';
+import { ConfigError, type NarrowLimit, type ResolvedConfig } from './config.ts';
+
+interface GivenBudget {
+  readonly share?: number | undefined;
+  readonly instances?: number | undefined;
+  readonly setAside?: number | undefined;
+  readonly table?: string | undefined;
+  readonly bucket?: string | undefined;
+  readonly limits: Readonly<Record<string, NarrowLimit>>;
+}
+
+/** Lambda holds a function's whole environment to 4 kB. */
+const maxLimitsLength = 1000;
+
+/** @throws ConfigError in one sentence that names the property */
+export function resolveBudget(
+  { limits: narrow, ...given }: GivenBudget,
+  operations: readonly Operation[],
+): ResolvedConfig['budget'] {
+  const limits = Object.fromEntries(
+    Object.entries(narrow).map(([name, limit]) => [name, nested(name, limit, operations)]),
+  );
+  const fault = ownLimitsFault(limits, operations);
+  if (fault) throw new ConfigError(`budget.limits cannot be used: ${fault}.`);
+  if (JSON.stringify(limits).length > maxLimitsLength)
+    throw new ConfigError(
+      `budget.limits takes limits that, as JSON, fit 1,000 characters: a function’s environment holds 4 kB in all.`,
+    );
+  const empty = nothingLeftOf(limiterLimits(limits, given.share), given.setAside);
+  if (empty !== undefined)
+    throw new ConfigError(`budget.share and budget.setAside leave nothing of the limit ${empty} to give.`);
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...(Object.fromEntries(set) as Omit<ResolvedConfig['budget'], 'limits'>), limits };
+}
+
+/** With the wide limit that its operations count against, which their functions alone could not tell. */
+function nested(name: string, limit: NarrowLimit, operations: readonly Operation[]): OwnLimit {
+  const known = new Set<string>(operations.flatMap(({ id, group }) => [id, group]));
+  const unknown = limit.for.find((one: Group | string) => !known.has(one));
+  if (unknown !== undefined)
+    throw new ConfigError(
+      `budget.limits.${name}.for has ${JSON.stringify(unknown)}, which is neither an operation nor a group.`,
+    );
+  const wide = new Set(operations.filter((one) => isFor(limit, one)).map((one) => one.limit));
+  if (wide.size > 1)
+    throw new ConfigError(
+      `budget.limits.${name}.for has operations that count against the upstream’s own limit and others that do not: give each kind a limit.`,
+    );
+  const [within] = wide;
+  return { ...limit, ...(within && { within }) };
+}

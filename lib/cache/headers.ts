@@ -1,0 +1,75 @@
+/** What clients wish of a cache and what it tells them: RFC 9111 (Cache-Control, Age), 9110 (ETag), 9211 (Cache-Status). */
+
+/** The directives of a request that mean something here; the others are left alone, as RFC 9111 allows. */
+export interface CacheDirectives {
+  /** Nothing older, in milliseconds; 0 for `no-cache`. */
+  readonly maxAgeMs?: number;
+  /** Older than the cache would like by so much is welcome, in milliseconds. */
+  readonly maxStaleMs?: number;
+  /** What is there already, or nothing. */
+  readonly onlyIfCached?: true;
+}
+
+const second = 1000;
+/** What stands between commas that are not quoted. */
+const directives = /(?:[^,"]|"[^"]*")+/g;
+
+/** @param header `cache-control` of a request; what is malformed in it counts as not said */
+export function readCacheDirectives(header: string | undefined): CacheDirectives {
+  let maxAgeMs: number | undefined;
+  let maxStaleMs: number | undefined;
+  let onlyIfCached = false;
+  for (const directive of (header ?? '').toLowerCase().match(directives) ?? []) {
+    const [name = '', value] = directive.trim().split('=', 2);
+    const seconds = /^"?(\d{1,9})"?$/.exec(value ?? '')?.[1];
+    if (name === 'no-cache') maxAgeMs = 0;
+    else if (name === 'max-age' && seconds !== undefined)
+      maxAgeMs = Math.min(maxAgeMs ?? Number.POSITIVE_INFINITY, Number(seconds) * second);
+    else if (name === 'max-stale' && (value === undefined || seconds !== undefined))
+      maxStaleMs = Number(seconds ?? 999_999_999) * second;
+    else if (name === 'only-if-cached') onlyIfCached = true;
+  }
+  return {
+    ...(maxAgeMs !== undefined && { maxAgeMs }),
+    ...(maxStaleMs !== undefined && { maxStaleMs }),
+    ...(onlyIfCached && { onlyIfCached: true as const }),
+  };
+}
+
+/** Whole seconds, rounded up: nothing in the answer is older than this says. */
+export const ageHeader = (ageMs: number): string => String(Math.ceil(Math.max(0, ageMs) / second));
+
+/** Weak, because compression on the way may change the bytes but not what they say. */
+export const weakTag = (hash: number | string): string => `W/"${hash.toString(36)}"`;
+
+/** Whether `if-none-match` names the tag, by the weak comparison that it asks for. */
+export function matchesTag(header: string | undefined, tag: string): boolean {
+  if (!header) return false;
+  if (header.trim() === '*') return true;
+  const opaque = (one: string) => one.trim().replace(/^W\//, '');
+  return header.split(',').some((one) => opaque(one) === opaque(tag));
+}
+
+/** Why a cache asked its upstream. */
+export type Forward = 'uri-miss' | 'miss' | 'stale' | 'request';
+
+export interface CacheFacts {
+  /** Absent for a hit. */
+  readonly fwd?: Forward;
+  /** Another request asked for the same, and this one had its answer. */
+  readonly collapsed?: boolean;
+  /** How long the answer is still as fresh as it should be, in milliseconds; below zero when it is not. */
+  readonly ttlMs: number;
+  readonly detail?: string;
+}
+
+/** `countersign; hit; ttl=4` and the like. */
+export function cacheStatus({ fwd, collapsed, ttlMs, detail }: CacheFacts): string {
+  return [
+    'countersign',
+    fwd ? `fwd=${fwd}` : 'hit',
+    ...(fwd && collapsed ? ['collapsed'] : []),
+    `ttl=${Math.floor(ttlMs / second)}`,
+    ...(detail ? [`detail=${detail}`] : []),
+  ].join('; ');
+}

@@ -1,0 +1,19 @@
+/** Answers that all instances share, and their store. */
+
+export { type FreshnessMs, freshnessFor } from './freshness.ts';
+export { responseKey } from './key.ts';
+export {
+  createResponseCache,
+  type FetchedResponse,
+  type ResponseCache,
+  type ResponseCacheOptions,
+  type ResponseCall,
+  type ResponseOutcome,
+} from './response-cache.ts';
+export {
+  createMemoryResponseStore,
+  minuteOf,
+  type ResponseContent,
+  type ResponseStore,
+  type StoredResponse,
+} from './store.ts';

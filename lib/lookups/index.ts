@@ -1,0 +1,23 @@
+/** Lookups by event over ports. */
+
+export type { DirectReply } from './direct.ts';
+export { createLookups, type Lookups, type LookupsOptions } from './lookups.ts';
+export {
+  createLowPriorityLimiter,
+  type LowPriorityLimiter,
+  type LowPriorityOptions,
+} from './low-priority-limiter.ts';
+export { createMemoryLookupStore } from './memory-store.ts';
+export type {
+  BusDetail,
+  Claim,
+  ClaimCall,
+  LookupBus,
+  LookupMessage,
+  LookupQueue,
+  LookupReport,
+  LookupStore,
+  StoredReply,
+  Wait,
+} from './ports.ts';
+export { mostBytesOfEvent } from './replies.ts';

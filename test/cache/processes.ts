@@ -1,0 +1,128 @@
+/**
+ * Real processes that share quotes, answers and a budget in the DynamoDB engine, counted by the simulated
+ * upstream, which refuses the 301st request of a minute. Run as a script, it takes seconds, processes, clients,
+ * symbols, and from which second on ages count:
+ *
+ *     node --import tsx test/cache/processes.ts 120 4 400 1000 20
+ */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { startSimulator } from '../../infra/simulator/index.ts';
+import { startMinistack } from '../emulator/ministack.ts';
+import { emulatorEnvironment } from '../limiter/dynamo.ts';
+import { Upstream } from '../limiter/world/upstream.ts';
+import { createTables } from './tables.ts';
+
+export interface ProcessesOptions {
+  readonly seconds: number;
+  readonly processes: number;
+  /** Of all processes together; each asks every five seconds. */
+  readonly clients: number;
+  readonly symbols: number;
+  /** Ages count from this second on. Default 0: from the cold start. */
+  readonly skip?: number;
+}
+
+interface Count {
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly ages: readonly number[];
+  readonly waits: readonly number[];
+  readonly wrong: number;
+}
+
+export interface ProcessesResult {
+  readonly requests: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Sorted, in milliseconds. */
+  readonly ages: Float64Array;
+  readonly waits: Float64Array;
+  readonly wrong: number;
+  /** The simulator's own count of outcomes. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** The most arrivals at the upstream in any 60 s. */
+  readonly worst: number;
+}
+
+const instance = fileURLToPath(new URL('./process-instance.ts', import.meta.url));
+const credentials = { appKey: 'processes-key', appSecret: 'processes-secret' };
+
+export async function runProcesses(options: ProcessesOptions): Promise<ProcessesResult> {
+  Object.assign(process.env, emulatorEnvironment);
+  const emulator = await startMinistack();
+  const simulator = await startSimulator(credentials);
+  try {
+    await createTables(emulator.endpoint);
+    const env = {
+      ...emulatorEnvironment,
+      PATH: process.env.PATH,
+      NODE_NO_WARNINGS: '1',
+      UPSTREAM: simulator.url,
+      DYNAMODB: emulator.endpoint,
+      SECRET: JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret }),
+      CLIENTS: String(Math.round(options.clients / options.processes)),
+      SECONDS: String(options.seconds),
+      SYMBOLS: String(options.symbols),
+      SKIP: String(options.skip ?? 0),
+    };
+    const counts = await Promise.all(
+      Array.from({ length: options.processes }, (_, index) => countOf({ ...env, SEED: String(index + 1) })),
+    );
+    const upstream = new Upstream();
+    for (const { time } of simulator.received) upstream.arrive(time);
+    const statuses: Record<string, number> = {};
+    for (const count of counts)
+      for (const [status, times] of Object.entries(count.statuses))
+        statuses[status] = (statuses[status] ?? 0) + times;
+    return {
+      requests: Object.values(statuses).reduce((total, times) => total + times, 0),
+      statuses,
+      ages: Float64Array.from(counts.flatMap(({ ages }) => ages)).sort(),
+      waits: Float64Array.from(counts.flatMap(({ waits }) => waits)).sort(),
+      wrong: counts.reduce((total, { wrong }) => total + wrong, 0),
+      outcomes: { ...simulator.counts },
+      worst: upstream.worstWindow(),
+    };
+  } finally {
+    await simulator.close();
+    await emulator.stop();
+  }
+}
+
+async function countOf(env: NodeJS.ProcessEnv): Promise<Count> {
+  const child = spawn(process.execPath, ['--import', 'tsx', instance], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (data) => {
+    output += data;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`a process ended with ${code}: ${output.slice(0, 300)}`);
+  return JSON.parse(output) as Count;
+}
+
+/** In words, for whoever ran it. */
+export function summary(result: ProcessesResult): string {
+  const of = (sorted: Float64Array) =>
+    [0.5, 0.99, 1]
+      .map((part) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN)
+      .map((ms) => (ms / 1000).toFixed(2))
+      .join('/');
+  return [
+    `${result.requests} requests ${JSON.stringify(result.statuses)}, ${result.wrong} wrong`,
+    `age p50/p99/max ${of(result.ages)} s, wait ${of(result.waits)} s`,
+    `upstream ${JSON.stringify(result.outcomes)}, ${result.worst} in the worst minute`,
+  ].join('; ');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [seconds = 120, processes = 4, clients = 400, symbols = 1000, skip = 0] = process.argv
+    .slice(2)
+    .map(Number);
+  const result = await runProcesses({ seconds, processes, clients, symbols, skip });
+  console.log(summary(result));
+  process.exitCode = result.outcomes.TOO_MANY_REQUESTS === undefined && result.worst <= 300 ? 0 : 1;
+}

@@ -1,0 +1,401 @@
+/** The gateway and its budget: a real one over a memory store, in front of the simulated upstream. */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'vitest';
+import { createNodeSend } from '../../functions/aws/node-send.ts';
+import type { SimulatorOptions } from '../../infra/simulator/index.ts';
+import { operations } from '../../lib/catalogue/index.ts';
+import {
+  createGateway,
+  createLimiter,
+  createMemoryLimiterStore,
+  type GatewayOptions,
+  type LimiterReport,
+  limiterLimits,
+  type OwnLimits,
+  type SecretVersion,
+  StoreThrottled,
+} from '../../lib/gateway/index.ts';
+import type { LimiterOptions } from '../../lib/limiter/index.ts';
+import {
+  accountsPath,
+  ask,
+  coreFor,
+  credentials,
+  orderBody,
+  orderPath,
+  problemOf,
+  type Reply,
+  requestOf,
+  secretText,
+  snapshotTarget,
+} from '../support/core.ts';
+
+interface Setting {
+  /** Requests that the budget gives in a minute, or in `perSeconds`. */
+  readonly requests?: number;
+  readonly perSeconds?: number;
+  readonly ownLimits?: OwnLimits;
+  readonly budget?: Partial<LimiterOptions>;
+  readonly hear?: (report: LimiterReport) => void;
+  readonly simulated?: Partial<SimulatorOptions>;
+  readonly options?: Partial<GatewayOptions>;
+}
+
+/** Without margins, so that small figures are what they say. */
+const exact = { clockOffsetMs: 0, networkMs: 0, heldBack: 0 };
+
+async function budgetedFor(t: TestContext, setting: Setting = {}) {
+  const { requests = 300, perSeconds = 60, ownLimits = {} } = setting;
+  const said: LimiterReport[] = [];
+  const store = createMemoryLimiterStore();
+  const newBudget = () =>
+    createLimiter({
+      store,
+      limits: { ...limiterLimits(ownLimits), 'market-data': { requests, perSeconds } },
+      bucket: 'test',
+      margins: exact,
+      report: (report) => {
+        said.push(report);
+        setting.hear?.(report);
+      },
+      ...setting.budget,
+    });
+  const budget = newBudget();
+  const core = await coreFor(t, setting.simulated, { limiter: budget, ownLimits, ...setting.options });
+  const kinds = (kind: LimiterReport['kind']) => said.filter((report) => report.kind === kind);
+  return { ...core, store, budget, newBudget, said, kinds };
+}
+
+function refusedBy(reply: Reply) {
+  const problem = problemOf(reply);
+  assert.deepEqual(
+    [problem.status, problem.code, problem.error_code, problem.title],
+    [429, 'budget_used_up', 'TOO_MANY_REQUESTS', 'Too Many Requests'],
+  );
+  assert.match(problem.detail, /all clients share.*nothing is wrong with this key/);
+  const retryAfter = reply.headers['retry-after'] ?? '';
+  assert.match(retryAfter, /^[1-9]\d*$/);
+  return { ...problem, retryAfter: Number(retryAfter) };
+}
+
+describe('a permission for each attempt', () => {
+  test('one for a read that is answered', async (t) => {
+    const { gateway, reports, kinds } = await budgetedFor(t);
+    assert.equal((await ask(gateway, snapshotTarget)).status, 200);
+    assert.equal(kinds('given').length, 1);
+    assert.equal(reports[0]?.attempts, 1);
+    assert.equal(typeof reports[0]?.waitedMs, 'number');
+  });
+
+  test('another for the read that is signed anew after a refused signature', async (t) => {
+    const secrets = {
+      read: async (version?: SecretVersion) =>
+        version === 'previous' ? secretText() : secretText({ ...credentials, appSecret: 'wrong' }),
+    };
+    const { gateway, reports, kinds, simulator } = await budgetedFor(t, { options: { secrets } });
+    assert.equal((await ask(gateway, snapshotTarget)).status, 200);
+    assert.equal(reports[0]?.attempts, 2);
+    assert.equal(simulator.received.length, 2);
+    assert.equal(kinds('given').length, 2);
+  });
+
+  test('another for the read whose connection was dead', async (t) => {
+    const { gateway, reports, kinds } = await budgetedFor(t, {
+      simulated: { fault: ({ attempt }) => (attempt === 2 ? { kind: 'drop' } : undefined) },
+      options: { send: createNodeSend() },
+    });
+    for (let round = 0; round < 2; round++) {
+      assert.equal((await ask(gateway, snapshotTarget)).status, 200);
+      // The agent takes the connection back a moment after the answer's last byte.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.deepEqual(
+      reports.map(({ attempts }) => attempts),
+      [1, 2],
+    );
+    assert.equal(kinds('given').length, 3);
+  });
+
+  test('none for what is refused before, nor for what counts against no limit', async (t) => {
+    const { gateway, reports, said } = await budgetedFor(t, { requests: 1 });
+    await ask(gateway, '/unknown');
+    await ask(gateway, `${snapshotTarget}&wrong=1`);
+    for (let round = 0; round < 3; round++) {
+      assert.equal((await ask(gateway, accountsPath)).status, 200);
+      assert.equal((await ask(gateway, orderPath, { body: orderBody() })).status, 200);
+    }
+    assert.deepEqual(said, []);
+    assert.ok(reports.every(({ waitedMs }) => waitedMs === undefined));
+  });
+
+  test('of the priority that the platform gives the request', async (t) => {
+    const { gateway, kinds } = await budgetedFor(t);
+    for (const priority of [undefined, 'background'] as const)
+      await gateway.handle({ ...requestOf(snapshotTarget), ...(priority && { priority }) });
+    assert.deepEqual(
+      kinds('given').map((report) => 'priority' in report && report.priority),
+      ['interactive', 'background'],
+    );
+  });
+
+  test('together never more than the limit, whatever is asked for at once', async (t) => {
+    const { gateway, simulator } = await budgetedFor(t, {
+      requests: 20,
+      simulated: { limits: { 'market-data': { requests: 20, perSeconds: 60 } } },
+    });
+    const replies = await Promise.all(Array.from({ length: 100 }, () => ask(gateway, snapshotTarget)));
+    // On a busy machine a permit may run out before its request has left.
+    const served = replies.filter(({ status }) => status === 200).length;
+    assert.ok(served > 0 && served <= 20, String(served));
+    assert.deepEqual(simulator.counts, { ok: served });
+    for (const reply of replies) if (reply.status !== 200) refusedBy(reply);
+  });
+});
+
+describe('without the store of the budget', () => {
+  const failing = (error: Error) => {
+    const reject = () => Promise.reject(error);
+    return { read: reject, add: reject, replace: reject };
+  };
+
+  for (const [what, error, detail] of [
+    ['is away', new Error('made up'), /cannot see how much .* sends nothing beyond what is set aside/],
+    ['throttles', new StoreThrottled(), /More requests come at once .* sends none that it has not counted/],
+  ] as const)
+    test(`that ${what}: 429 that says so, and nothing is sent`, async (t) => {
+      const { gateway, simulator } = await budgetedFor(t, { budget: { store: failing(error) } });
+      const replies = await Promise.all(Array.from({ length: 10 }, () => ask(gateway, snapshotTarget)));
+      for (const reply of replies) {
+        const refusal = refusedBy(reply);
+        assert.match(refusal.detail, detail);
+        assert.match(refusal.detail, /The request was not sent\.$/);
+      }
+      assert.deepEqual(simulator.counts, {});
+    });
+});
+
+describe('without a permission in time', () => {
+  test('429 with an honest Retry-After; nothing was sent, and that is said', async (t) => {
+    let now = Date.now();
+    const clock = () => now;
+    const { gateway, reports, simulator } = await budgetedFor(t, {
+      requests: 1,
+      budget: { clock },
+      options: { clock },
+      simulated: { clock },
+    });
+    assert.equal((await ask(gateway, snapshotTarget)).status, 200);
+    const { retryAfter, detail } = refusedBy(await ask(gateway, snapshotTarget));
+    assert.ok(retryAfter >= 57 && retryAfter <= 62, `${retryAfter}`);
+    assert.match(detail, /The request was not sent\.$/);
+    assert.equal(simulator.received.length, 1);
+    assert.deepEqual([reports[1]?.attempts, reports[1]?.code], [0, 'budget_used_up']);
+    now += (retryAfter - 5) * 1000;
+    refusedBy(await ask(gateway, snapshotTarget));
+    now += 8000;
+    assert.equal((await ask(gateway, snapshotTarget)).status, 200);
+  });
+
+  test('a read waits a while, and is answered', async (t) => {
+    const { gateway, reports } = await budgetedFor(t, { requests: 2, perSeconds: 1 });
+    for (let round = 0; round < 3; round++) assert.equal((await ask(gateway, snapshotTarget)).status, 200);
+    assert.ok((reports[2]?.waitedMs ?? 0) > 500, `${reports[2]?.waitedMs}`);
+  });
+
+  test('it does not wait when that would leave no time for the attempt', async (t) => {
+    // A clock that stands still: whoever waited would wait for ever.
+    const now = Date.now();
+    const clock = () => now;
+    const { gateway } = await budgetedFor(t, {
+      requests: 2,
+      perSeconds: 1,
+      budget: { clock },
+      options: { clock },
+      simulated: { clock },
+    });
+    for (let round = 0; round < 2; round++) await ask(gateway, snapshotTarget);
+    const request = { ...requestOf(snapshotTarget), deadline: now + 1500 };
+    const { status, body } = await gateway.handle(request);
+    assert.deepEqual([status, JSON.parse(Buffer.from(body).toString()).code], [429, 'budget_used_up']);
+    const late = await gateway.handle({ ...request, deadline: now + 900 });
+    assert.equal(JSON.parse(Buffer.from(late.body).toString()).code, 'gateway_timeout');
+  });
+
+  test('the second attempt of a read: 429, and the previous secret is tried next time', async (t) => {
+    let now = Date.now();
+    const clock = () => now;
+    const secrets = {
+      read: async (version?: SecretVersion) =>
+        version === 'previous' ? secretText() : secretText({ ...credentials, appSecret: 'wrong' }),
+    };
+    const { gateway, budget, simulator } = await budgetedFor(t, {
+      requests: 3,
+      budget: { clock },
+      options: { clock, secrets },
+      simulated: { clock },
+    });
+    for (let round = 0; round < 2; round++)
+      await budget.acquire({ appKey: credentials.appKey, limits: ['market-data'] });
+    const { detail } = refusedBy(await ask(gateway, snapshotTarget));
+    assert.doesNotMatch(detail, /not sent/);
+    assert.deepEqual(simulator.counts, { INCORRECT_SIGN: 1 });
+    now += 62_000;
+    assert.equal((await ask(gateway, snapshotTarget)).status, 200);
+    assert.deepEqual(simulator.counts, { INCORRECT_SIGN: 2, ok: 1 });
+  });
+
+  test('an order under a limit of its own is not sent, and its outcome is known', async (t) => {
+    const ownLimits = { trading: { requests: 1, perSeconds: 60, for: ['placeOrder'] } };
+    const { gateway, simulator } = await budgetedFor(t, { ownLimits });
+    assert.equal((await ask(gateway, orderPath, { body: orderBody() })).status, 200);
+    const refused = refusedBy(await ask(gateway, orderPath, { body: orderBody() }));
+    assert.match(refused.detail, /The request was not sent\.$/);
+    assert.equal(refused.find_out, undefined);
+    assert.equal(simulator.orders.length, 1);
+    assert.equal((await ask(gateway, accountsPath)).status, 200);
+  });
+
+  test('a store that is away: refused in time, and why', async (t) => {
+    const away = async () => {
+      throw new Error('away');
+    };
+    const { gateway, simulator, kinds } = await budgetedFor(t, {
+      budget: { store: { read: away, add: away, replace: away } },
+    });
+    const { detail } = refusedBy(await ask(gateway, snapshotTarget));
+    assert.match(detail, /cannot see how much/);
+    assert.ok(kinds('store_failed').length > 0);
+    assert.equal(simulator.received.length, 0);
+    assert.equal((await ask(gateway, accountsPath)).status, 200);
+  });
+});
+
+describe('narrower limits', () => {
+  test('an operation draws from its own and from the wide one', async (t) => {
+    const ownLimits = {
+      snapshots: { requests: 2, perSeconds: 60, for: ['getStockSnapshots'], within: 'market-data' },
+    } as const;
+    const { gateway } = await budgetedFor(t, { ownLimits });
+    const statuses = [];
+    for (let round = 0; round < 3; round++) statuses.push((await ask(gateway, snapshotTarget)).status);
+    assert.deepEqual(statuses, [200, 200, 429]);
+    const bars = '/openapi/market-data/stock/bars?symbol=AAPL&category=US_STOCK&timespan=D';
+    assert.equal((await ask(gateway, bars)).status, 200, 'others go on');
+  });
+
+  test('a gateway refuses limits that do not fit its operations', async (t) => {
+    const { simulator } = await coreFor(t);
+    for (const [ownLimits, words] of [
+      [{ a: { requests: 1, perSeconds: 1, for: ['getStockSnapshots'] } }, /within market-data/],
+      [{ a: { requests: 1, perSeconds: 1, for: ['orders'], within: 'market-data' } }, /within none/],
+      [
+        {
+          a: { requests: 1, perSeconds: 1, for: ['orders'] },
+          b: { requests: 1, perSeconds: 1, for: ['placeOrder'] },
+        },
+        /a and b are both for placeOrder/,
+      ],
+      [{ 'market-data': { requests: 1, perSeconds: 1, for: ['orders'] } }, /the upstream’s own/],
+    ] as const)
+      assert.throws(
+        () =>
+          createGateway({
+            operations: operations,
+            upstreamBaseUrl: simulator.url,
+            secrets: { read: async () => secretText() },
+            ownLimits,
+          }),
+        (error) => error instanceof TypeError && words.test(error.message),
+      );
+  });
+});
+
+describe('the upstream’s own 429', () => {
+  test('closes the limit, for other instances too, and opens it again', async (t) => {
+    let now = Date.now();
+    const clock = () => now;
+    const { gateway, simulator, reports, kinds, newBudget } = await budgetedFor(t, {
+      simulated: { limits: { 'market-data': { requests: 1, perSeconds: 5 } }, clock },
+      budget: { clock },
+      options: { clock },
+    });
+    const other = createGateway({
+      operations: operations,
+      upstreamBaseUrl: simulator.url,
+      secrets: { read: async () => secretText() },
+      clock,
+      limiter: newBudget(),
+    });
+    assert.equal((await ask(gateway, snapshotTarget)).status, 200);
+    assert.equal(problemOf(await ask(gateway, snapshotTarget)).code, 'upstream_rate_limited');
+    assert.deepEqual([reports[1]?.upstreamStatus, kinds('closed').length], [429, 1]);
+    for (const one of [gateway, other]) {
+      const { detail, retryAfter } = refusedBy(await ask(one, snapshotTarget));
+      assert.match(detail, /has just refused/);
+      assert.ok(retryAfter >= 9 && retryAfter <= 12, `${retryAfter}`);
+    }
+    assert.equal(simulator.received.length, 2);
+    now += 12_000;
+    assert.equal((await ask(other, snapshotTarget)).status, 200);
+  });
+
+  test('closes it for as long as the upstream says', async (t) => {
+    const asked = Date.now();
+    const clock = () => asked;
+    const { gateway, kinds } = await budgetedFor(t, {
+      simulated: { clock, fault: () => ({ kind: 'status', status: 429, headers: { 'retry-after': '40' } }) },
+      budget: { clock },
+      options: { clock },
+    });
+    await ask(gateway, snapshotTarget);
+    const [closed] = kinds('closed');
+    assert.ok(closed?.kind === 'closed' && closed.until >= asked + 40_000 && closed.until < asked + 45_000);
+    assert.ok(refusedBy(await ask(gateway, snapshotTarget)).retryAfter >= 38);
+  });
+});
+
+describe('a permission that runs out', () => {
+  for (const [what, jumps, given, status] of [
+    ['while the connection is made is replaced', 1, 2, 200],
+    ['twice is replaced twice', 2, 3, 200],
+    ['three times over is given up, and nothing is sent', 3, 3, 429],
+  ] as const)
+    test(what, async (t) => {
+      let now = Date.now();
+      let left: number = jumps;
+      const { gateway, simulator, kinds } = await budgetedFor(t, {
+        budget: { clock: () => now },
+        // As if the machine stood still for a second between a permission and its use.
+        hear: ({ kind }) => {
+          if (kind === 'given' && left-- > 0) now += 1000;
+        },
+        options: { send: createNodeSend() },
+      });
+      const reply = await ask(gateway, snapshotTarget);
+      assert.equal(reply.status, status);
+      if (status === 429) refusedBy(reply);
+      assert.equal(simulator.received.length, status === 200 ? 1 : 0);
+      assert.equal(kinds('expired').length, jumps);
+      assert.equal(kinds('given').length, given);
+    });
+});
+
+test('the app key is in no key of the store, no report and no answer', async (t) => {
+  const written: unknown[] = [];
+  const { read, add, replace } = createMemoryLimiterStore();
+  const noting =
+    <A extends unknown[], R>(operation: (...args: A) => R) =>
+    (...args: A) => {
+      written.push(args);
+      return operation(...args);
+    };
+  const { gateway, reports, said } = await budgetedFor(t, {
+    requests: 1,
+    budget: { store: { read: noting(read), add: noting(add), replace: noting(replace) } },
+  });
+  const replies = [await ask(gateway, snapshotTarget), await ask(gateway, snapshotTarget)];
+  assert.ok(written.length > 0);
+  for (const text of [written, reports, said, replies.map(({ text, headers }) => [text, headers])])
+    assert.ok(!JSON.stringify(text).includes(credentials.appKey));
+});

@@ -1,0 +1,137 @@
+/**
+ * Real processes that share a budget in the DynamoDB engine, counted by the simulated upstream, which
+ * refuses the 301st request of a minute. Run as a script, it takes seconds, processes, requests a minute and
+ * the part of the engine's answers, in percent, that say that the table is throttled:
+ *
+ *     node --import tsx test/limiter/processes.ts 120 8 600 50
+ */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { startSimulator } from '../../infra/simulator/index.ts';
+import { startMinistack } from '../emulator/ministack.ts';
+import type { Operations } from './counting-store.ts';
+import { createBudgetTable, emulatorEnvironment } from './dynamo.ts';
+import { startThrottlingProxy } from './throttling-proxy.ts';
+import { Upstream } from './world/upstream.ts';
+
+export interface ProcessesOptions {
+  readonly seconds: number;
+  readonly processes: number;
+  /** Requests a minute, of all together. */
+  readonly perMinute: number;
+  /** The part of the engine's answers that are throttling. Default 0. */
+  readonly throttled?: number;
+}
+
+export interface Count {
+  readonly asked: number;
+  readonly sent: number;
+  readonly refused: number;
+  readonly expired: number;
+  /** Operations that were throttled, or lost every race. */
+  readonly busy: number;
+  readonly failed: number;
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly operations: Operations;
+}
+
+export interface ProcessesResult {
+  readonly counts: readonly Count[];
+  /** The simulator's own count of outcomes. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly worst: number;
+  /** Of the upstream's limit, from the first arrival to the last; what was idle before is in it. */
+  readonly overall: number;
+  /** The same in the last whole minute but two seconds; even when the run takes two minutes or more. */
+  readonly lastMinute: number;
+}
+
+const instance = fileURLToPath(new URL('./process-instance.ts', import.meta.url));
+const credentials = { appKey: 'processes-key', appSecret: 'processes-secret' };
+const tableName = 'budget';
+
+export async function runProcesses({
+  seconds,
+  processes,
+  perMinute,
+  throttled = 0,
+}: ProcessesOptions): Promise<ProcessesResult> {
+  Object.assign(process.env, emulatorEnvironment);
+  const emulator = await startMinistack();
+  const simulator = await startSimulator(credentials);
+  const proxy = throttled > 0 ? await startThrottlingProxy(emulator.endpoint, throttled) : undefined;
+  try {
+    await createBudgetTable(emulator.endpoint, tableName);
+    const env = {
+      ...emulatorEnvironment,
+      PATH: process.env.PATH,
+      NODE_NO_WARNINGS: '1',
+      UPSTREAM: simulator.url,
+      DYNAMODB: proxy?.endpoint ?? emulator.endpoint,
+      TABLE: tableName,
+      APP_KEY: credentials.appKey,
+      APP_SECRET: credentials.appSecret,
+      PER_MINUTE: String(perMinute / processes),
+      SECONDS: String(seconds),
+    };
+    const counts = await Promise.all(
+      Array.from({ length: processes }, (_, index) =>
+        // Clocks from one end of what is promised for to the other.
+        countOf({ ...env, OFFSET_MS: String(Math.round(1000 * (index / (processes - 1) - 0.5))) }),
+      ),
+    );
+    const upstream = new Upstream();
+    for (const { time } of simulator.received) upstream.arrive(time);
+    const { arrivals } = upstream;
+    const [first = 0, last = 0] = [arrivals[0], arrivals.at(-1)];
+    const end = last - 2000;
+    return {
+      counts,
+      outcomes: { ...simulator.counts },
+      worst: upstream.worstWindow(),
+      overall: arrivals.length / ((last - first) / 200),
+      lastMinute: upstream.between(end - 60_000, end) / 300,
+    };
+  } finally {
+    await proxy?.close();
+    await simulator.close();
+    await emulator.stop();
+  }
+}
+
+async function countOf(env: NodeJS.ProcessEnv): Promise<Count> {
+  const child = spawn(process.execPath, ['--import', 'tsx', instance], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (data) => {
+    output += data;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`a process ended with ${code}: ${output}`);
+  return JSON.parse(output) as Count;
+}
+
+/** In words, for whoever ran it. */
+export function summary({ counts, outcomes, worst, overall, lastMinute }: ProcessesResult): string {
+  const sum = (of: (count: Count) => number) => counts.reduce((total, count) => total + of(count), 0);
+  const sent = sum((count) => count.sent);
+  const each = (of: (operations: Operations) => number) =>
+    (sum(({ operations }) => of(operations)) / sent).toFixed(2);
+  return [
+    `${counts.length} processes on the DynamoDB engine: ${sent} sent of ${sum((count) => count.asked)} asked, upstream ${JSON.stringify(outcomes)}`,
+    `worst window ${worst}, ${(100 * overall).toFixed(1)} % used, ${(100 * lastMinute).toFixed(1)} % in the last minute`,
+    `${sum((count) => count.expired)} permissions burnt, ${sum((count) => count.busy)} throttled and ${sum((count) => count.failed)} failed operations`,
+    `${each(({ reads }) => reads)} reads and ${each(({ writes }) => writes)} writes a permission, ${each(({ refused }) => refused)} refused`,
+  ].join('; ');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [seconds = 120, processes = 8, perMinute = 600, percent = 0] = process.argv.slice(2).map(Number);
+  const result = await runProcesses({ seconds, processes, perMinute, throttled: percent / 100 });
+  console.log(summary(result));
+  process.exitCode = result.outcomes.TOO_MANY_REQUESTS === undefined && result.worst <= 300 ? 0 : 1;
+}

@@ -1,0 +1,254 @@
+/** The rules on small figures, where chance finds every corner. */
+
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { describe, test } from 'vitest';
+import { countAfter, dropUpTo, nthAfter, type Run, timeOf, withRun } from '../../lib/limiter/grant-log.ts';
+import { createLimiter, createMemoryLimiterStore, figuresOf, limiterKey } from '../../lib/limiter/index.ts';
+import { renewedSchedule, type Schedule } from '../../lib/limiter/schedule.ts';
+import { readSchedule, scheduleText } from '../../lib/limiter/schedule-text.ts';
+import { randomFrom } from './world/random.ts';
+import { createSlowStore } from './world/slow-store.ts';
+import { Upstream } from './world/upstream.ts';
+import { VirtualClock } from './world/virtual-clock.ts';
+
+const epoch = 1_795_000_000_000;
+
+describe('runs', () => {
+  const run = fc.record({
+    from: fc.integer({ min: epoch, max: epoch + 1000 }),
+    step: fc.constantFrom(0, 1, 7, 207.2214765),
+    count: fc.integer({ min: 1, max: 20 }),
+  });
+  const runs = fc.array(run, { maxLength: 6 });
+  const timesOf = (list: readonly Run[]) =>
+    list
+      .flatMap((one) => Array.from({ length: one.count }, (_, index) => timeOf(one, index)))
+      .sort((a, b) => a - b);
+  const anyTime = fc.integer({ min: epoch - 10, max: epoch + 6000 });
+
+  test('count, find and drop what their times say one by one', () => {
+    fc.assert(
+      fc.property(runs, anyTime, fc.integer({ min: 1, max: 30 }), (list, time, nth) => {
+        const after = timesOf(list).filter((one) => one > time + 0.02);
+        assert.equal(countAfter(list, time), after.length);
+        assert.equal(nthAfter(list, time, nth), after[nth - 1]);
+        const kept = timesOf(dropUpTo(list, time));
+        assert.equal(kept.length, after.length);
+        for (const [index, one] of kept.entries()) assert.ok(Math.abs(one - after[index]!) < 0.01);
+      }),
+    );
+  });
+
+  test('joined runs hold the same times', () => {
+    fc.assert(
+      fc.property(runs, (list) => {
+        const joined = list.reduce<readonly Run[]>(withRun, []);
+        const [before, after] = [timesOf(list), timesOf(joined)];
+        assert.equal(after.length, before.length);
+        for (const [index, time] of after.entries()) assert.ok(Math.abs(time - before[index]!) < 0.01);
+      }),
+    );
+    const step = 207.2214765100671;
+    let steady: readonly Run[] = [];
+    for (let index = 0; index < 300; index += 3)
+      steady = withRun(steady, { from: timeOf({ from: epoch, step }, index), step, count: 3 });
+    assert.deepEqual(steady, [{ from: epoch, step, count: 300 }]);
+  });
+});
+
+describe('the arithmetic of a limit', () => {
+  const margin = fc.integer({ min: 0, max: 2000 });
+  test('the window is long enough for clocks, life and network, and a part is held back', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 2, max: 10_000 }),
+        fc.integer({ min: 1, max: 3600 }),
+        margin,
+        margin,
+        margin,
+        (requests, perSeconds, clockOffsetMs, networkMs, permissionLifeMs) => {
+          const margins = { clockOffsetMs, networkMs, permissionLifeMs };
+          const { capacity, windowMs, stepMs } = figuresOf({ requests, perSeconds }, margins, 0);
+          assert.ok(windowMs >= perSeconds * 1000 + 2 * clockOffsetMs + networkMs + permissionLifeMs);
+          assert.ok(capacity >= 1 && capacity < requests);
+          assert.equal(stepMs, windowMs / capacity);
+        },
+      ),
+    );
+  });
+
+  test('300 a minute: 298 in 61.75 s, which is more than 96 %', () => {
+    const { capacity, windowMs } = figuresOf({ requests: 300, perSeconds: 60 }, {}, 0);
+    assert.equal(capacity, 298);
+    assert.equal(windowMs, 61_752);
+    assert.ok((capacity * 60_000) / windowMs / 300 > 0.965);
+  });
+
+  test('shares and what is set aside never add up to more than the limit', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 20, max: 1000 }),
+        fc.integer({ min: 1, max: 9 }),
+        fc.double({ min: 0, max: 0.5, noNaN: true }),
+        (requests, tenths, setAside) => {
+          const part = (share: number) => figuresOf({ requests, perSeconds: 60, share }, {}, setAside);
+          const parts = [part(tenths / 10), part(1 - tenths / 10)];
+          const sum = parts.reduce((total, one) => total + one.capacity + one.setAside, 0);
+          assert.ok(sum < requests);
+        },
+      ),
+    );
+  });
+});
+
+describe('small limits', () => {
+  const asks = fc.array(
+    fc.record({
+      gap: fc.oneof(fc.nat(50), fc.nat(3000)),
+      instance: fc.nat(2),
+      wait: fc.constantFrom(0, 100, 2000),
+      priority: fc.constantFrom('interactive', 'events', 'background'),
+      count: fc.integer({ min: 1, max: 6 }),
+    }),
+    { maxLength: 60 },
+  );
+
+  test('no window holds more than the limit, whoever asks and when', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        asks,
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 0, max: 1000 }),
+        async (list, requests, perSeconds, seed) => {
+          const clock = new VirtualClock();
+          const random = randomFrom(seed);
+          const store = createSlowStore(clock, random);
+          const upstream = new Upstream();
+          const budgets = [-100, 0, 100].map((offset) =>
+            createLimiter({
+              store: store.connect({ gate: (run) => run(), instance: 0 }),
+              limits: { small: { requests, perSeconds } },
+              bucket: 'b',
+              margins: { clockOffsetMs: 100, networkMs: 0, permissionLifeMs: 50, heldBack: 0 },
+              keyOf: () => 'k',
+              clock: () => Math.floor(clock.now + offset),
+              after: (ms, run) => clock.after(ms, run),
+              random,
+            }),
+          );
+          let open = 0;
+          for (const { gap, instance, wait, priority, count } of list) {
+            await clock.runUntil(clock.now + gap);
+            for (let index = 0; index < count; index++) {
+              open++;
+              void budgets[instance]!.acquire({
+                appKey: 'a',
+                limits: ['small'],
+                priority,
+                waitMs: wait,
+              }).then((answer) => {
+                open--;
+                if (answer.ok && answer.permission.use()) upstream.arrive(clock.now);
+              });
+            }
+          }
+          await clock.runUntil(clock.now + 5000);
+          assert.equal(open, 0);
+          assert.ok(upstream.worstWindow(perSeconds * 1000) <= requests);
+          // The first of all is never refused.
+          assert.ok(list.length === 0 || upstream.arrivals.length > 0);
+        },
+      ),
+      {
+        numRuns: 200,
+        // Half of a limit of one is none: the first request is served all the same.
+        examples: [[[{ gap: 0, instance: 0, wait: 0, priority: 'background', count: 1 }], 1, 3, 0]],
+      },
+    );
+  });
+});
+
+describe('the plan’s text', () => {
+  const figures = new Map([['market-data', figuresOf({ requests: 300, perSeconds: 60 }, {}, 0)]]);
+
+  test('comes back as the plan it was, and stays small', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.nat(20), fc.nat(3000)), { maxLength: 100 }), (steps) => {
+        let now = epoch;
+        let plan: Schedule = renewedSchedule(undefined, {}, now, figures);
+        for (const [taken, gap] of steps) {
+          now += gap;
+          const counters = { 'market-data': taken, 'market-data/now': taken % 2, 'market-data/events': 1 };
+          plan = renewedSchedule(plan, counters, now, figures);
+          assert.deepEqual(readSchedule(scheduleText(plan)), plan);
+        }
+        assert.ok(scheduleText(plan).length < 4096);
+      }),
+    );
+  });
+
+  test('of an earlier version is read, and is written so that an earlier version reads it', () => {
+    const plan = renewedSchedule(undefined, {}, epoch, figures);
+    const now = JSON.parse(scheduleText(plan)) as Record<string, unknown>;
+    // They counted there what instances had sent without the store; it stands among the runs as well.
+    assert.deepEqual(readSchedule(JSON.stringify({ ...now, memoryUntil: epoch + 5500 })), plan);
+    assert.equal(now.memoryUntil, 0);
+    assert.equal(now.version, 1);
+  });
+
+  test('what is none is none', () => {
+    const text = scheduleText(renewedSchedule(undefined, {}, epoch, figures));
+    assert.ok(readSchedule(text));
+    for (const wrong of [
+      '',
+      'null',
+      '[]',
+      '{}',
+      text.slice(0, -1),
+      text.replace('"version":1', '"version":2'),
+      text.replace('"due":', '"du":'),
+      text.replace(/"due":[\d.]+/, '"due":"now"'),
+      text.replace(/"due":[\d.]+/, '"due":-1'),
+      text.replace(/"due":[\d.]+/, '"due":1e300'),
+      text.replace(/"step":[\d.]+/, '"step":0'),
+      text.replace('"runs":[]', '"runs":[[1,2]]'),
+      text.replace('"runs":[]', '"runs":[[1,2,0.5]]'),
+      text.replace('"runs":[]', '"runs":{}'),
+      text.replace('"events":0', '"events":null'),
+    ]) {
+      assert.notEqual(wrong, text);
+      assert.equal(readSchedule(wrong), undefined, wrong);
+    }
+  });
+});
+
+describe('the item’s key', () => {
+  test('is the same for the same app key and bucket, and tells nothing of the app key', async () => {
+    const key = await limiterKey('prod', 'app-key-1');
+    assert.match(key, /^prod#[0-9a-f]{32}$/);
+    assert.equal(await limiterKey('prod', 'app-key-1'), key);
+    const others = [await limiterKey('prod', 'app-key-2'), await limiterKey('dev', 'app-key-1')];
+    assert.equal(new Set([key, ...others]).size, 3);
+    assert.ok(!key.includes('app-key'));
+  });
+
+  test('is the only one that a budget writes', async () => {
+    const store = createMemoryLimiterStore();
+    const keys: string[] = [];
+    const budget = createLimiter({
+      store: {
+        ...store,
+        replace(key, ...rest) {
+          keys.push(key);
+          return store.replace(key, ...rest);
+        },
+      },
+      limits: { 'market-data': { requests: 300, perSeconds: 60 } },
+      bucket: 'prod',
+    });
+    assert.ok((await budget.acquire({ appKey: 'app-key-1', limits: ['market-data'] })).ok);
+    assert.deepEqual(keys, [await limiterKey('prod', 'app-key-1')]);
+  });
+});

@@ -1,0 +1,64 @@
+/** The budget store over DynamoDB keeps the contract; besides, what it does with what is no item. */
+
+import assert from 'node:assert/strict';
+import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-store.ts';
+import type { LimiterStore } from '../../lib/limiter/index.ts';
+import { type Ministack, startMinistack } from '../emulator/ministack.ts';
+import { needsEmulator } from '../emulator/missing.ts';
+import { createBudgetTable, emulatorEnvironment } from './dynamo.ts';
+import { budgetStoreContract } from './store.contract.ts';
+
+Object.assign(process.env, emulatorEnvironment);
+
+describe('DynamoDB', needsEmulator(), () => {
+  const tableName = 'budget';
+  let emulator: Ministack;
+  let store: LimiterStore;
+  let client: DynamoDBClient;
+  beforeAll(async () => {
+    emulator = await startMinistack();
+    const { endpoint } = emulator;
+    await createBudgetTable(endpoint, tableName);
+    client = new DynamoDBClient({ endpoint });
+    store = createDynamoLimiterStore({ client, tableName, timeoutMs: 10_000 });
+  });
+  afterAll(() => emulator?.stop());
+
+  budgetStoreContract('DynamoDB', () => store);
+
+  test('an item has its time to live in whole seconds, never too early', async () => {
+    const item = { revision: 'r', counters: {}, text: '', writtenAt: 1 };
+    await store.replace('expiring', undefined, item, 1_795_000_000_001);
+    const { Item } = await client.send(
+      new GetItemCommand({ TableName: tableName, Key: { pk: { S: 'expiring' } } }),
+    );
+    assert.deepEqual(Item?.expires_at, { N: '1795000001' });
+  });
+
+  test('what is no item of the budget rejects instead of counting as none', async () => {
+    for (const [key, strange] of Object.entries({
+      empty: {},
+      'no-map': { revision: { S: 'r' }, text: { S: '' }, counters: { S: '' }, written_at: { N: '1' } },
+      half: {
+        revision: { S: 'r' },
+        text: { S: '' },
+        counters: { M: { a: { N: '0.5' } } },
+        written_at: { N: '1' },
+      },
+      below: {
+        revision: { S: 'r' },
+        text: { S: '' },
+        counters: { M: { a: { N: '-1' } } },
+        written_at: { N: '1' },
+      },
+      timeless: { revision: { S: 'r' }, text: { S: '' }, counters: { M: {} } },
+    })) {
+      await client.send(new PutItemCommand({ TableName: tableName, Item: { pk: { S: key }, ...strange } }));
+      await assert.rejects(store.read(key), TypeError, key);
+      await client.send(new DeleteItemCommand({ TableName: tableName, Key: { pk: { S: key } } }));
+      assert.equal(await store.read(key), undefined);
+    }
+  });
+});

@@ -1,0 +1,329 @@
+/** Answers that are shared: one upstream call for a burst over all instances, old ones while somebody asks anew. */
+
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import {
+  createMemoryResponseStore,
+  createResponseCache,
+  type FetchedResponse,
+  type ResponseCall,
+  type ResponseOutcome,
+  type ResponseStore,
+} from '../../lib/cache/responses/index.ts';
+import { VirtualTime } from '../snapshots/world/virtual-time.ts';
+
+const body = (text: string) => new TextEncoder().encode(text);
+
+function setUp(settings: Parameters<typeof createResponseCache>[0] | object = {}) {
+  const time = new VirtualTime();
+  const memory = createMemoryResponseStore();
+  const state = { away: false, calls: 0, fails: false, isOwn: false, fetchMs: 100, patient: 0 };
+  const trip = async <T>(work: () => Promise<T>): Promise<T> => {
+    await time.sleep(5);
+    if (state.away) throw new Error('away');
+    return work();
+  };
+  const store: ResponseStore = {
+    read: (key) => trip(() => memory.read(key)),
+    lease: (key, now, until) => trip(() => memory.lease(key, now, until)),
+    release: (key, at) => trip(() => memory.release(key, at)),
+    write: (key, answer, expiresAt) => trip(() => memory.write(key, answer, expiresAt)),
+    spend: (account, now, most) => trip(() => memory.spend(account, now, most)),
+  };
+  const fetch = async (isPatient: boolean): Promise<FetchedResponse> => {
+    const call = ++state.calls;
+    const { fails, isOwn } = state;
+    if (isPatient) state.patient++;
+    await time.sleep(state.fetchMs);
+    if (fails)
+      return {
+        kind: 'refused',
+        refusal: { code: 'upstream_error', call },
+        ...(isOwn && { isOwn: true }),
+      };
+    return { kind: 'answer', body: body(`{"call":${call}}`) };
+  };
+  const instance = () => createResponseCache({ store, clock: time.now, sleep: time.sleep, ...settings });
+  const call = (change: Partial<ResponseCall> = {}): ResponseCall => ({
+    key: 'bars#1',
+    caller: { unit: 'app' },
+    freshness: { freshMs: 5000, staleMs: 10_000 },
+    fetchMs: 3000,
+    fetch,
+    ...change,
+  });
+  async function finish<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    for (let steps = 0; !isDone; steps++) {
+      if (steps > 20_000) throw new Error('it never ends');
+      await time.runUntil(time.now() + 1);
+    }
+    return done;
+  }
+  const wait = (ms: number) => time.runUntil(time.now() + ms);
+  return { time, memory, state, instance, call, finish, wait };
+}
+
+const said = (outcome: ResponseOutcome) =>
+  outcome.kind === 'unavailable'
+    ? 'unavailable'
+    : outcome.answer.kind === 'answer'
+      ? new TextDecoder().decode(outcome.answer.body)
+      : JSON.stringify(outcome.answer.refusal);
+
+test('a burst of equal misses over many instances is one call', async () => {
+  const { state, instance, call, finish } = setUp();
+  const outcomes = await finish(
+    Promise.all(Array.from({ length: 30 }, instance).flatMap((one) => [one.ask(call()), one.ask(call())])),
+  );
+  assert.equal(state.calls, 1);
+  assert.deepEqual(new Set(outcomes.map(said)), new Set(['{"call":1}']));
+  assert.equal(outcomes.filter((one) => one.kind === 'answer' && one.from === 'own').length, 1);
+});
+
+test('what is fresh is given without asking: from memory, or by a new instance from the store', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  const first = instance();
+  await finish(first.ask(call()));
+  await wait(4000);
+  const again = await finish(first.ask(call()));
+  const other = await finish(instance().ask(call()));
+  assert.deepEqual(
+    [again.kind === 'answer' && again.from, other.kind === 'answer' && other.from],
+    ['memory', 'store'],
+  );
+  assert.ok(again.kind === 'answer' && again.ageMs >= 4000 && again.ttlMs <= 1000);
+  assert.equal(state.calls, 1);
+});
+
+test('what is stale is given to all but the one who asks anew', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  await finish(instance().ask(call()));
+  await wait(6000);
+  const outcomes = await finish(
+    Promise.all(Array.from({ length: 20 }, instance).map((one) => one.ask(call()))),
+  );
+  assert.equal(state.calls, 2);
+  const texts = outcomes.map(said).sort();
+  assert.deepEqual([texts.filter((one) => one === '{"call":1}').length, texts.at(-1)], [19, '{"call":2}']);
+  for (const one of outcomes)
+    if (said(one) === '{"call":1}') assert.ok(one.kind === 'answer' && one.ttlMs < 0 && one.ageMs >= 6000);
+});
+
+test('what is older than stale is not given', async () => {
+  const { instance, call, finish, wait } = setUp();
+  await finish(instance().ask(call()));
+  await wait(15_200);
+  const outcomes = await finish(
+    Promise.all(Array.from({ length: 5 }, instance).map((one) => one.ask(call()))),
+  );
+  assert.deepEqual(new Set(outcomes.map(said)), new Set(['{"call":2}']));
+});
+
+test('max-age asks for something younger, down to a second', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  const one = instance();
+  await finish(one.ask(call()));
+  await wait(2000);
+  assert.equal(said(await finish(one.ask(call({ maxAgeMs: 3000 })))), '{"call":1}');
+  assert.equal(said(await finish(one.ask(call({ maxAgeMs: 0 })))), '{"call":2}');
+  await wait(500);
+  assert.equal(said(await finish(one.ask(call({ maxAgeMs: 0 })))), '{"call":2}');
+  assert.equal(state.calls, 2);
+});
+
+test('a refusal stands for a second and a half, and does not take the place of an answer', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  state.fails = true;
+  const one = instance();
+  const refused = await finish(one.ask(call()));
+  assert.equal(refused.kind, 'refused');
+  assert.equal(said(await finish(one.ask(call()))), said(refused));
+  assert.equal(said(await finish(instance().ask(call()))), said(refused));
+  assert.equal(state.calls, 1);
+  await wait(1600);
+  state.fails = false;
+  assert.equal(said(await finish(one.ask(call()))), '{"call":2}');
+  state.fails = true;
+  await wait(6000);
+  assert.equal(said(await finish(one.ask(call()))), '{"call":2}');
+  assert.equal(said(await finish(instance().ask(call()))), '{"call":2}');
+});
+
+test('whoever took the lease and died holds the others up for its time only', async () => {
+  const { memory, time, state, instance, call, finish } = setUp();
+  await memory.lease('bars#1', time.now(), time.now() + 3000);
+  const started = time.now();
+  assert.equal(said(await finish(instance().ask(call()))), '{"call":1}');
+  assert.ok(time.now() - started >= 3000 && time.now() - started < 4500);
+  assert.equal(state.calls, 1);
+});
+
+test('nobody waits longer than his time', async () => {
+  const { memory, time, instance, call, finish } = setUp();
+  await memory.lease('bars#1', time.now(), time.now() + 60_000);
+  const started = time.now();
+  const outcome = await finish(instance().ask(call({ deadline: started + 1000 })));
+  assert.equal(outcome.kind, 'unavailable');
+  assert.ok(time.now() - started < 1300);
+});
+
+test('without a store each instance keeps its own', async () => {
+  const { state, instance, call, finish } = setUp();
+  state.away = true;
+  const one = instance();
+  const outcomes = await finish(Promise.all([one.ask(call()), one.ask(call()), instance().ask(call())]));
+  assert.ok(outcomes.every(({ kind }) => kind === 'answer'));
+  assert.equal(state.calls, 2);
+  assert.equal(said(await finish(one.ask(call()))), said(outcomes[0]!));
+});
+
+test('a stream of odd requests does not push out what is in use', async () => {
+  const { state, instance, call, finish } = setUp({ mostBytes: 40_000 });
+  const one = instance();
+  state.fetchMs = 1;
+  const freshness = { freshMs: 60_000, staleMs: 0 };
+  await finish(one.ask(call({ freshness })));
+  await finish(one.ask(call({ freshness })));
+  for (let odd = 0; odd < 300; odd++) await finish(one.ask(call({ freshness, key: `odd#${odd}` })));
+  const outcome = await finish(one.ask(call({ freshness })));
+  assert.ok(outcome.kind === 'answer' && outcome.from === 'memory');
+  const gone = await finish(one.ask(call({ freshness, key: 'odd#0' })));
+  assert.ok(gone.kind === 'answer' && gone.from === 'store');
+});
+
+test('a caller has so many wishes a minute; beyond them he has what is fresh', async () => {
+  const { instance, call, finish, wait } = setUp({ wishesPerCaller: 2 });
+  const wish = (caller: string) => finish(instance().ask(call({ caller: { unit: caller }, maxAgeMs: 0 })));
+  await finish(instance().ask(call()));
+  const texts: string[] = [];
+  for (const caller of ['app', 'app', 'app', 'other']) {
+    await wait(1100);
+    texts.push(said(await wish(caller)));
+  }
+  assert.deepEqual(texts, ['{"call":2}', '{"call":3}', '{"call":3}', '{"call":4}']);
+});
+
+test('a wish that cannot be had is answered with what is there', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  await finish(instance().ask(call()));
+  await wait(2000);
+  state.fails = true;
+  const outcome = await finish(instance().ask(call({ maxAgeMs: 0 })));
+  assert.equal(said(outcome), '{"call":1}');
+  assert.ok(outcome.kind === 'answer' && outcome.ageMs >= 2000);
+  assert.equal(state.calls, 2);
+});
+
+test('beyond its share of misses a caller lets all others go first', async () => {
+  const { state, instance, call, finish } = setUp({ missesPerCaller: 3 });
+  for (let odd = 0; odd < 5; odd++) await finish(instance().ask(call({ key: `odd#${odd}` })));
+  assert.deepEqual([state.calls, state.patient], [5, 2]);
+  await finish(instance().ask(call({ caller: { unit: 'other' } })));
+  assert.deepEqual([state.calls, state.patient], [6, 2]);
+});
+
+test('a member beyond its share of misses is held back alone, until the whole unit is beyond its own', async () => {
+  const { state, instance, call, finish } = setUp({ missesPerCaller: 5, missesPerMember: 3 });
+  let odd = 0;
+  const misses = async (member: string, times: number) => {
+    const before = state.patient;
+    for (let more = 0; more < times; more++)
+      await finish(instance().ask(call({ key: `odd#${odd++}`, caller: { unit: 'app', member } })));
+    return state.patient - before;
+  };
+  assert.equal(await misses('greedy', 50), 47);
+  assert.equal(await misses('neighbour', 2), 0);
+  assert.equal(await misses('third', 2), 2);
+});
+
+test('an answer that is one request’s own is nobody else’s', async () => {
+  const { state, instance, call, finish } = setUp();
+  const own = async (): Promise<FetchedResponse> => ({ kind: 'answer', body: body('"own"'), isOwn: true });
+  const one = instance();
+  assert.equal(said(await finish(one.ask(call({ fetch: own })))), '"own"');
+  assert.equal(said(await finish(one.ask(call()))), '{"call":1}');
+  assert.equal(state.calls, 1);
+});
+
+test('a refusal that is one request’s own is nobody else’s', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  Object.assign(state, { fails: true, isOwn: true });
+  const one = instance();
+  const first = finish(one.ask(call()));
+  await wait(60);
+  Object.assign(state, { fails: false });
+  const second = finish(one.ask(call()));
+  assert.equal((await first).kind, 'refused');
+  assert.equal(said(await second), '{"call":2}');
+});
+
+test('while the upstream fails it is asked every second and a half, whatever is known', async () => {
+  for (const [known, ageMs] of [
+    [false, 0],
+    [true, 16_000],
+    [true, 6000],
+  ] as const) {
+    const { state, instance, call, finish, wait } = setUp();
+    const instances = [instance(), instance()];
+    if (known) await finish(instances[0]!.ask(call()));
+    await wait(ageMs);
+    state.fails = true;
+    state.calls = 0;
+    for (let request = 0; request < 60; request++) {
+      const outcome = await finish(instances[request % 2]!.ask(call()));
+      if (ageMs === 6000) assert.equal(outcome.kind, 'answer');
+      await wait(100);
+    }
+    // In about seven seconds.
+    assert.ok(state.calls <= 9, `${state.calls} calls, known ${known}, ${ageMs} ms old`);
+  }
+});
+
+test('whoever waits for another’s answer waits no longer than his time, and not at all for what is there', async () => {
+  const { state, time, instance, call, finish, wait } = setUp();
+  state.fetchMs = 3000;
+  const one = instance();
+  const first = one.ask(call());
+  await wait(50);
+  const asked = time.now();
+  const timed = async (change: Partial<ResponseCall>) => {
+    const { kind } = await one.ask(call(change));
+    return [kind, time.now() - asked < 1000];
+  };
+  const hurried = timed({ deadline: asked + 500 });
+  const cached = timed({ onlyIfCached: true });
+  assert.deepEqual(await finish(hurried), ['unavailable', true]);
+  assert.deepEqual(await finish(cached), ['unavailable', true]);
+  assert.equal((await finish(first)).kind, 'answer');
+  assert.equal(state.calls, 1);
+});
+
+test('without a store, of those who ask at once one asks the upstream; his own refusal is not theirs', async () => {
+  const { state, instance, call, finish, wait } = setUp();
+  Object.assign(state, { away: true, fails: true, isOwn: true });
+  const one = instance();
+  const asks = Array.from({ length: 3 }, () => finish(one.ask(call())));
+  await wait(30);
+  Object.assign(state, { fails: false });
+  const kinds = (await Promise.all(asks)).map(({ kind }) => kind).sort();
+  assert.deepEqual(kinds, ['answer', 'answer', 'refused']);
+  assert.equal(state.calls, 2);
+});
+
+test('what another version refused, or a wrong clock wrote, is not there', async () => {
+  const known = (refusal: unknown) => (refusal as { code?: string }).code === 'known';
+  const { memory, time, state, instance, call, finish } = setUp({ isRefusal: known });
+  const later = time.now() + 60_000;
+  for (const stored of [
+    { kind: 'refused', refusal: { code: 'of-another-version' }, askedAt: time.now() },
+    { kind: 'answer', body: body('"from the future"'), askedAt: time.now() + 30_000 },
+  ] as const) {
+    state.calls = 0;
+    await memory.write('bars#1', stored, later);
+    assert.equal(said(await finish(instance().ask(call()))), '{"call":1}');
+  }
+});

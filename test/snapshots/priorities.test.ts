@@ -1,0 +1,73 @@
+/** Callers that events drive come after clients, whoever of the two takes the turn. */
+
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import { SnapshotMemory } from '../../lib/cache/snapshots/memory.ts';
+import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
+import { priorityOf } from '../../lib/cache/snapshots/plan-refresh.ts';
+import { missKey, type PendingMiss, readMiss } from '../../lib/cache/snapshots/store.ts';
+import { createBench, us } from './world/bench.ts';
+
+const byEvents = { priority: 'events' } as const;
+
+test('what only events want is asked for with their priority, and refreshed in the background', async () => {
+  const bench = createBench({ figures: { paceMs: 500 } });
+  const instance = bench.instance();
+  await bench.ask(instance, { symbols: ['A'], ...byEvents });
+  assert.deepEqual(bench.permits.asked, ['events']);
+  await bench.wait(1700);
+  await bench.ask(instance, { symbols: ['A'], ...byEvents });
+  assert.deepEqual(bench.permits.asked, ['events', 'background']);
+  await bench.wait(600);
+  await bench.ask(instance, { symbols: ['A'], maxAgeMs: 1, ...byEvents });
+  assert.deepEqual(new Set(bench.permits.asked), new Set(['events', 'background']));
+});
+
+test('clients ask with theirs, and refresh before events do', async () => {
+  const bench = createBench();
+  const [client, other] = [bench.instance(), bench.instance()];
+  for (let round = 0; round < 40; round++) {
+    await bench.ask(other, { symbols: ['A'], ...byEvents });
+    await bench.ask(client, { symbols: ['A'] });
+    await bench.wait(60);
+  }
+  const [first, ...refreshes] = bench.permits.asked;
+  assert.equal(first, 'events');
+  assert.ok(refreshes.length > 5);
+  // Only while a client waits for a slow answer is a refresh so late that events make it.
+  const inBackground = refreshes.filter((priority) => priority !== 'interactive');
+  assert.ok(inBackground.length <= refreshes.length / 8, `${refreshes}`);
+});
+
+test('a turn is as urgent as the most urgent of those who wait for it', () => {
+  const want = (symbol: string, more: Partial<PendingMiss> = {}): PendingMiss => ({
+    caller: 'one',
+    view: 'US_STOCK',
+    symbol,
+    ...more,
+  });
+  const wants = [want('A', { byEvents: true }), want('B', { byEvents: true }), want('B'), want('C')];
+  for (const one of wants) assert.deepEqual(readMiss(missKey(one)), one);
+  const board = new SnapshotMemory(defaultSnapshotOptions);
+  const situation = { board, figures: defaultSnapshotOptions, flights: [], wants, now: 0 };
+  const of = (symbols: readonly string[], taker: boolean) =>
+    priorityOf({ kind: 'wanted', view: 'US_STOCK', symbols }, situation, taker);
+  assert.equal(of(['A'], true), 'events');
+  assert.equal(of(['A'], false), 'events');
+  assert.equal(of(['B'], true), 'interactive');
+  assert.equal(of(['A', 'C'], true), 'interactive');
+  assert.equal(of(['D'], true), 'background');
+  assert.equal(of(['D'], false), 'interactive');
+});
+
+test('events leave half of the tests to clients', async () => {
+  const bench = createBench({ figures: { testBurst: 4, testsPerMinute: 1 } });
+  const instance = bench.instance();
+  for (let round = 0; round < 6; round++)
+    await bench.ask(instance, { symbols: [`E${round}`], deadline: bench.time.now() + 1500, ...byEvents });
+  const tested = () => bench.calls.flatMap(({ symbols }) => symbols);
+  const before = tested().filter((symbol) => symbol.startsWith('E'));
+  assert.ok(new Set(before).size < 4, `${before}`);
+  const outcome = await bench.ask(instance, us({ symbols: ['CLIENT'] }));
+  assert.equal(outcome.kind, 'quotes');
+});

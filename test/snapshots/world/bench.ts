@@ -1,0 +1,259 @@
+/** A few instances, a store and an upstream on a virtual clock, for single requests. */
+
+import assert from 'node:assert/strict';
+import {
+  packCheckpoint,
+  packRecord,
+  unpackCheckpoint,
+  unpackRecord,
+} from '../../../functions/aws/snapshot-items.ts';
+import { createMemoryDirectoryStore } from '../../../lib/cache/snapshots/directory-store.ts';
+import {
+  createMemorySnapshotStore,
+  noControl,
+  type SnapshotStore,
+} from '../../../lib/cache/snapshots/index.ts';
+import type { SnapshotOptions } from '../../../lib/cache/snapshots/options.ts';
+import type {
+  AskUpstream,
+  RefreshPermits,
+  RefreshPriority,
+  UpstreamAnswer,
+} from '../../../lib/cache/snapshots/ports.ts';
+import { cutRecords } from '../../../lib/cache/snapshots/records.ts';
+import {
+  createSnapshotCache,
+  type SnapshotCache,
+  type SnapshotCall,
+  type SnapshotOutcome,
+} from '../../../lib/cache/snapshots/snapshot-cache.ts';
+import { type View, viewOfId } from '../../../lib/cache/snapshots/view.ts';
+import { createVirtualListings } from './directory.ts';
+import { exists } from './load.ts';
+import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
+import { createRandom, VirtualTime } from './virtual-time.ts';
+
+export interface BenchOptions extends Partial<VirtualUpstreamOptions> {
+  readonly figures?: Partial<SnapshotOptions>;
+  /** The upstream's words name a symbol that exists. */
+  readonly misleading?: boolean;
+  /** The upstream gives nothing with this flag, whatever the symbols. */
+  readonly deniedFlag?: string;
+  /** What it does to a call instead of what it would, if anything. */
+  readonly instead?: (view: View, symbols: readonly string[]) => UpstreamAnswer | undefined;
+  readonly seed?: number;
+  /** What the upstream's lists hold; without it there is no directory. */
+  readonly listed?: Readonly<Record<string, readonly string[]>>;
+  readonly pageSize?: number;
+  /** How long the store takes for anything; default 4 to 8 milliseconds. */
+  readonly storeMs?: number;
+}
+
+export const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+export const us = (call: Partial<SnapshotCall>): SnapshotCall => ({
+  view: viewOfId('US_STOCK'),
+  symbols: [],
+  caller: 'key-1',
+  ...call,
+});
+
+export const answered = (outcome: SnapshotOutcome) => {
+  assert.equal(outcome.kind, 'quotes', JSON.stringify(outcome));
+  return outcome as Extract<SnapshotOutcome, { kind: 'quotes' }>;
+};
+
+export const symbolsOf = (outcome: SnapshotOutcome) => answered(outcome).quotes.map(({ symbol }) => symbol);
+
+export function createBench(options: BenchOptions = {}) {
+  const { figures, misleading, deniedFlag, instead, storeMs, seed = 1 } = options;
+  const time = new VirtualTime();
+  const random = createRandom(seed);
+  const upstream = createVirtualUpstream(time, random, { exists, ...options });
+  const directory = createMemoryDirectoryStore();
+  const listings = options.listed && createVirtualListings(time, random, options.listed, options.pageSize);
+  const calls: {
+    readonly view: string;
+    readonly symbols: readonly string[];
+    readonly kind: UpstreamAnswer['kind'];
+  }[] = [];
+  const sent = new Map<string, Uint8Array>();
+  let memory = createMemorySnapshotStore(time.now);
+  let refusals = 0;
+  let losesWrite = false;
+  let isAway = false;
+  let brokenOperations: readonly (keyof SnapshotStore)[] = [];
+  let startsAtOnce = 1;
+  const operations = new Map<string, number>();
+  let isOpen = true;
+  let breaks: 'budget' | 'upstream' | undefined;
+  const asked: RefreshPriority[] = [];
+
+  let reads = 0;
+  const wayMs = () => (storeMs === undefined ? 2 + 2 * random() : storeMs / 2);
+
+  const trip = async <T>(work: () => Promise<T>): Promise<T> => {
+    await time.sleep(wayMs());
+    if (isAway) throw new Error('the store is away');
+    const answer = await work();
+    await time.sleep(wayMs());
+    return answer;
+  };
+  const whole: SnapshotStore = {
+    read: (after, missing) => {
+      reads++;
+      return trip(() => memory.read(after, missing));
+    },
+    take: (next, after) => trip(() => memory.take(next, after)),
+    countStart: () => trip(async () => startsAtOnce),
+    readCheckpoint: (copy) => trip(() => memory.readCheckpoint(copy)),
+    writeCheckpoint: (copy, checkpoint) =>
+      trip(async () => {
+        const [part] = packCheckpoint(checkpoint, Number.POSITIVE_INFINITY);
+        const asRead = part && unpackCheckpoint(part);
+        if (asRead) await memory.writeCheckpoint(copy, asRead);
+      }),
+    tellMisses: (keys) => trip(() => memory.tellMisses(keys)),
+    readMisses: () => trip(() => memory.readMisses()),
+    write: (entry) =>
+      trip(async () => {
+        // As it comes back from a table, or one that reads would know more than it does when deployed.
+        const asRead = unpackRecord(entry.turn, packRecord(entry));
+        if (!losesWrite && asRead) await memory.write(asRead);
+        losesWrite = false;
+      }),
+  };
+  const store = Object.fromEntries(
+    Object.entries(whole).map(([name, work]: [string, (...given: never[]) => Promise<unknown>]) => [
+      name,
+      (...given: never[]) => {
+        operations.set(name, (operations.get(name) ?? 0) + 1);
+        return brokenOperations.some((one) => one === name)
+          ? trip(() => Promise.reject(new Error(`${name} is broken`)))
+          : work(...given);
+      },
+    ]),
+  ) as unknown as SnapshotStore;
+  const permissions: RefreshPermits = {
+    async ask({ priority }) {
+      asked.push(priority);
+      if (breaks === 'budget') throw new Error('the budget is broken');
+      if (!isOpen) return { ok: false, retryAfterMs: 200 };
+      let used = false;
+      const use = () => {
+        const isFirst = !used;
+        used = true;
+        return isFirst;
+      };
+      return { ok: true, permission: { validUntil: time.now() + 250, use } };
+    },
+  };
+  const ask: AskUpstream = async (view, symbols, permission, timeoutMs) => {
+    if (breaks === 'upstream') throw new Error('the way to the upstream is broken');
+    const answer = await answerTo(view, symbols, permission, timeoutMs);
+    calls.push({ view: view.id, symbols, kind: answer.kind });
+    if (answer.kind === 'answer')
+      for (const [symbol, record] of cutRecords(answer.body) ?? []) sent.set(symbol, record);
+    return answer;
+  };
+  const answerTo: AskUpstream = async (view, symbols, permission, timeoutMs) => {
+    if (deniedFlag && view.query.some(([name]) => name === deniedFlag))
+      return { kind: 'denied', says: { status: 403, errorCode: 'UNAUTHORIZED_CATEGORY' } };
+    if (refusals > 0) {
+      refusals--;
+      return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL' } };
+    }
+    if (!permission.use()) return { kind: 'failed' };
+    const other = instead?.(view, symbols);
+    if (other) await time.sleep(80);
+    if (other) return other;
+    const answer = await upstream.ask(view, symbols, permission, timeoutMs);
+    if (answer.kind !== 'rejected' || !misleading) return answer;
+    const named = symbols.find(exists) ?? symbols[0];
+    return { ...answer, says: { ...answer.says, message: `Not known: ${named}` } };
+  };
+
+  /** Runs until the work is done, and nothing longer. */
+  async function finish<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const done = work.finally(() => {
+      isDone = true;
+    });
+    for (let steps = 0; !isDone; steps++) {
+      if (steps > 20_000) throw new Error('it never ends');
+      await time.runUntil(time.now() + 5);
+    }
+    return done;
+  }
+
+  return {
+    time,
+    calls,
+    directory,
+    listings,
+    /** Of the store, so far. */
+    get reads() {
+      return reads;
+    },
+    sent,
+    upstream,
+    /** @param aheadMs how wrong its clock is */
+    instance: (aheadMs = 0): SnapshotCache =>
+      createSnapshotCache({
+        store,
+        permissions,
+        upstream: ask,
+        clock: () => time.now() + aheadMs,
+        sleep: time.sleep,
+        random,
+        ...(figures && { figures }),
+        ...(listings && { directory: { store: directory, listings } }),
+      }),
+    ask: (instance: SnapshotCache, call: Partial<SnapshotCall>): Promise<SnapshotOutcome> =>
+      finish(instance.ask(us(call))),
+    all: <T>(works: readonly (() => Promise<T>)[]): Promise<T[]> =>
+      finish(Promise.all(works.map((work) => work()))),
+    wait: (ms: number) => time.runUntil(time.now() + ms),
+    /** When the record that was sent last was made, by the upstream. */
+    madeAt: (symbol: string) => madeAt(sent.get(symbol)!),
+    permits: {
+      setOpen: (open: boolean) => {
+        isOpen = open;
+      },
+      /** With which priority each was asked for. */
+      asked,
+    },
+    /** From now on that port throws, against its contract. */
+    setBroken(port: typeof breaks) {
+      breaks = port;
+    },
+    refuseNext(count: number) {
+      refusals = count;
+    },
+    loseNextWrite() {
+      losesWrite = true;
+    },
+    setStoreAway(away: boolean) {
+      isAway = away;
+    },
+    /** How often each of the store's was called so far. */
+    operations: (): Partial<Record<keyof SnapshotStore, number>> => Object.fromEntries(operations),
+    /** From now on these of its operations fail, and the others do not. */
+    breakInStore(...operations: readonly (keyof SnapshotStore)[]) {
+      brokenOperations = operations;
+    },
+    /** How many instances the store says began in the same second. */
+    setStarts(count: number) {
+      startsAtOnce = count;
+    },
+    emptyStore() {
+      memory = createMemorySnapshotStore(time.now);
+    },
+    /** Writes a control item in which nothing is due before. */
+    async setDue(due: number) {
+      const { control } = await memory.read(undefined, []);
+      const next = { ...control, turn: control.turn + 1, tests: noControl.tests };
+      await memory.take({ ...next, due: { refresh: due, wanted: due, test: due } }, control.turn);
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/** The production budget on the virtual clock: one for each instance, on a store that all of them share. */
+
+import type { AskUpstream, RefreshPermits } from '../../../lib/cache/snapshots/ports.ts';
+import { limiterLimits } from '../../../lib/gateway/operation-limits.ts';
+import {
+  createLimiter,
+  createMemoryLimiterStore,
+  type Limiter,
+  type LimiterItem,
+  type LimiterStore,
+  type WriteAnswer,
+} from '../../../lib/limiter/index.ts';
+import { storeLatency, type UnitMeter } from './platform.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+export interface BudgetMeter {
+  reads: number;
+  writes: number;
+  refused: number;
+  /** Permissions that were given, refused, and given but used too late. */
+  given: number;
+  turnedAway: number;
+  expired: number;
+}
+
+export interface Budgets {
+  /** Another instance's budget. */
+  connect(): Limiter;
+  readonly meter: BudgetMeter;
+  /** @param part of the instances that lose it; default all */
+  setAway(away: boolean, part?: number): void;
+}
+
+const appKey = 'study';
+const limit = 'market-data';
+
+export function createBudgets(time: VirtualTime, random: () => number, units: UnitMeter): Budgets {
+  const store = createMemoryLimiterStore();
+  const meter: BudgetMeter = {
+    reads: 0,
+    writes: 0,
+    refused: 0,
+    given: 0,
+    turnedAway: 0,
+    expired: 0,
+  };
+  let awayPart = 0;
+
+  /** What one instance has of it. */
+  function storeOf(): LimiterStore {
+    const chance = random();
+    async function trip<T>(work: () => Promise<T>): Promise<T> {
+      const total = storeLatency(random);
+      await time.sleep(total / 2);
+      if (chance < awayPart) throw new Error('the budget store is away');
+      const answer = await work();
+      await time.sleep(total / 2);
+      return answer;
+    }
+    const write = (key: string, work: () => Promise<WriteAnswer>) =>
+      trip(async () => {
+        meter.writes++;
+        // A refused write costs as much as one that is not.
+        units.charge(key, { write: Math.ceil(bytesOf(await store.read(key)) / 1024) });
+        const answer = await work();
+        if (!answer.written) meter.refused++;
+        return answer;
+      });
+    return {
+      read: (key) =>
+        trip(async () => {
+          const item = await store.read(key);
+          meter.reads++;
+          // A whole unit for 4 kB, because all replicas are waited for.
+          units.charge(key, { read: Math.ceil(bytesOf(item) / 4096) });
+          return item;
+        }),
+      add: (key, ...args) => write(key, () => store.add(key, ...args)),
+      replace: (key, ...args) => write(key, () => store.replace(key, ...args)),
+    };
+  }
+
+  return {
+    meter,
+    setAway(away, part = 1) {
+      awayPart = away ? part : 0;
+    },
+    connect: () =>
+      createLimiter({
+        store: storeOf(),
+        limits: { [limit]: limiterLimits()[limit]! },
+        bucket: 'study',
+        keyOf: () => 'study',
+        clock: () => Math.floor(time.now()),
+        after: time.after,
+        random,
+        report: ({ kind }) => {
+          if (kind === 'given') meter.given++;
+          if (kind === 'refused') meter.turnedAway++;
+          if (kind === 'expired') meter.expired++;
+        },
+      }),
+  };
+}
+
+export const permissionsOf = (budget: Limiter): RefreshPermits => ({
+  ask: ({ priority, waitMs }) => budget.acquire({ appKey, limits: [limit], priority, waitMs }),
+});
+
+/** How often a permission that has run out is replaced. */
+const mostReplacements = 2;
+const signingMs = 4;
+
+/** Signs, and sends with the permission at the moment when the request leaves, replaced when it has run out. */
+export const leaveWith =
+  (upstream: AskUpstream, budget: Limiter, time: VirtualTime, random: () => number): AskUpstream =>
+  async (view, symbols, permission, timeoutMs) => {
+    const started = time.now();
+    await time.sleep(random() * signingMs);
+    let good = permission;
+    for (let replaced = 0; !good.use(); replaced++) {
+      const waitMs = Math.max(0, timeoutMs - (time.now() - started));
+      const next = await budget.acquire({ appKey, limits: [limit], waitMs });
+      if (!next.ok || replaced === mostReplacements) return { kind: 'failed' };
+      good = next.permission;
+    }
+    return upstream(view, symbols, good, Math.max(1, timeoutMs - (time.now() - started)));
+  };
+
+/** Names of the attributes, keys, time to live, and what DynamoDB adds to each item. */
+const itemBytes = 250;
+const bytesOf = (item: LimiterItem | undefined) =>
+  item
+    ? itemBytes +
+      item.text.length +
+      Object.keys(item.counters).reduce((sum, name) => sum + name.length + 6, 0)
+    : 1;

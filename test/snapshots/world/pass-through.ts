@@ -1,0 +1,35 @@
+/** The same load without quotes: each request is one at the upstream, if there is a permission for it. */
+
+import { createBudgets, permissionsOf } from './limiters.ts';
+import type { Client } from './load.ts';
+import { createUnitMeter, unbounded } from './platform.ts';
+import { createRandom, VirtualTime } from './virtual-time.ts';
+
+/** So many serve; each of them has as many requests at once as come. */
+const instances = 64;
+
+export async function passThrough(
+  clients: readonly Client[],
+  seconds: number,
+  everyMs = 5000,
+): Promise<{ readonly requests: number; readonly answered: number }> {
+  const random = createRandom(1);
+  const time = new VirtualTime();
+  const end = time.now() + seconds * 1000;
+  const budgets = createBudgets(time, random, createUnitMeter(time, random, unbounded));
+  const permissions = Array.from({ length: instances }, () => permissionsOf(budgets.connect()));
+  let requests = 0;
+  let answered = 0;
+  for (const _ of clients) {
+    const again = async () => {
+      requests++;
+      time.after(everyMs, again);
+      const one = permissions[Math.floor(random() * instances)]!;
+      const answer = await one.ask({ priority: 'interactive', waitMs: 2000 });
+      if (answer.ok && answer.permission.use()) answered++;
+    };
+    time.after(random() * everyMs, again);
+  }
+  await time.runUntil(end);
+  return { requests, answered };
+}

@@ -1,0 +1,128 @@
+/**
+ * The upstream of the virtual clock: records of the size and shape of the simulator's, a latency of 80 ms at
+ * the median and 400 ms at the 99th percentile, and the times when requests arrive.
+ */
+
+import type { AskUpstream, UpstreamAnswer } from '../../../lib/cache/snapshots/ports.ts';
+import { normal, type VirtualTime } from './virtual-time.ts';
+
+export interface VirtualUpstream {
+  readonly ask: AskUpstream;
+  /** When each request arrived, in milliseconds. */
+  readonly arrivals: readonly number[];
+  readonly requests: readonly { readonly at: number; readonly symbols: number; readonly result: string }[];
+  setDown(down: boolean): void;
+}
+
+const medianMs = 80;
+/** So that the 99th percentile is 400 ms. */
+const spread = Math.log(400 / 80) / 2.326;
+
+export interface VirtualUpstreamOptions {
+  readonly exists: (symbol: string) => boolean;
+  /** How it answers a call with a symbol that does not exist: refused whole, naming it or not, or left out. */
+  readonly unknown?: 'refuses-naming' | 'refuses' | 'leaves-out' | undefined;
+  /** Whether it fails by silence. */
+  readonly downBy?: 'silence' | 'error' | undefined;
+}
+
+export function createVirtualUpstream(
+  time: VirtualTime,
+  random: () => number,
+  { exists, unknown = 'refuses-naming', downBy = 'error' }: VirtualUpstreamOptions,
+): VirtualUpstream {
+  let down = false;
+  const arrivals: number[] = [];
+  const requests: { at: number; symbols: number; result: string }[] = [];
+
+  function answer(symbols: readonly string[], flags: readonly string[]): UpstreamAnswer {
+    const wrong = symbols.find((symbol) => !exists(symbol));
+    if (wrong !== undefined && unknown !== 'leaves-out') {
+      const message = unknown === 'refuses' ? 'A symbol is not known' : `Symbol not known, ${wrong}`;
+      return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL', message } };
+    }
+    const at = time.now();
+    const records = symbols.filter(exists).map((symbol) => recordOf(symbol, at, flags));
+    return { kind: 'answer', body: new TextEncoder().encode(`[${records.join(',')}]`) };
+  }
+
+  return {
+    arrivals,
+    requests,
+    setDown(isDown) {
+      down = isDown;
+    },
+    async ask(view, symbols, _permission, timeoutMs) {
+      const total = medianMs * Math.exp(spread * normal(random));
+      const way = Math.min(total / 3, 250);
+      await time.sleep(way);
+      arrivals.push(time.now());
+      const said: UpstreamAnswer = down
+        ? { kind: 'failed' }
+        : answer(
+            symbols,
+            view.query.map(([name]) => name),
+          );
+      requests.push({ at: time.now(), symbols: symbols.length, result: said.kind });
+      const rest = down && downBy === 'silence' ? timeoutMs : Math.min(total, timeoutMs);
+      await time.sleep(rest - way);
+      return total > timeoutMs ? { kind: 'failed' } : said;
+    },
+  };
+}
+
+/** The moment of its making stands in each record, so that an age can be checked. */
+export const madeAt = (record: Uint8Array): number =>
+  (JSON.parse(new TextDecoder().decode(record)) as { last_trade_time: number }).last_trade_time;
+
+function recordOf(symbol: string, at: number, flags: readonly string[]): string {
+  let chance = 7;
+  for (let index = 0; index < symbol.length; index++)
+    chance = Math.imul(chance ^ symbol.charCodeAt(index), 0x01000193);
+  const base = 800 + (Math.abs(chance) % 40_000);
+  const noise = Math.abs(Math.imul(chance ^ Math.floor(at / 1000), 0x9e3779b1));
+  const price = base + (noise % 200);
+  const money = (cents: number) => (cents / 100).toFixed(2);
+  const day = {
+    symbol,
+    instrument_id: String(930_000_017 + (Math.abs(chance) % 140_000)),
+    price: money(price),
+    open: money(base + 40),
+    high: money(base + 210),
+    low: money(base - 30),
+    volume: String((noise % 9_000_000) + 100_000),
+    change: money(price - base),
+    change_ratio: ((price - base) / base).toFixed(4),
+    pre_close: money(base),
+    last_trade_time: at,
+    close: money(price),
+    ask: money(price + 1),
+    ask_size: String(100 * (1 + (noise % 9))),
+    bid: money(price - 1),
+    bid_size: String(100 * (1 + ((noise >> 4) % 9))),
+    turnover: ((noise % 900) / 10_000).toFixed(4),
+  };
+  const session = (prefix: string) => ({
+    [`${prefix}_high`]: money(base + 130),
+    [`${prefix}_low`]: money(base - 20),
+    [`${prefix}_change`]: money((noise >> 3) % 90),
+    [`${prefix}_change_ratio`]: (((noise >> 3) % 90) / base).toFixed(4),
+    [`${prefix}_volume`]: String(noise % 180_000),
+    [`${prefix}_last_trade_time`]: at,
+  });
+  return JSON.stringify({
+    ...day,
+    ...(flags.includes('extend_hour_required') && {
+      extend_hour_last_price: money(price + 2),
+      ...session('extend_hour'),
+    }),
+    ...(flags.includes('overnight_required') && {
+      ovn_price: money(price - 3),
+      ...session('ovn'),
+      ovn_ask: money(price - 2),
+      ovn_ask_size: '300',
+      ovn_bid: money(price - 4),
+      ovn_bid_size: '100',
+    }),
+  });
+}
