@@ -25,9 +25,10 @@ export function createDeployedCache(
     partition: textHash(upstreamBaseUrl).toString(36),
   };
   return {
-    quotes: (account) => createDynamoSnapshotStore({ ...store, partition: `${store.partition}#${account}` }),
+    snapshots: (account) =>
+      createDynamoSnapshotStore({ ...store, partition: `${store.partition}#${account}` }),
     // Whose an answer is stands in its key.
-    answers: createDynamoResponseStore(store),
+    responses: createDynamoResponseStore(store),
     // Which symbols exist is the same for all accounts.
     ...(listing && { directory: { store: createDynamoDirectoryStore(store), listing } }),
     figures,

@@ -8,7 +8,7 @@ import { createLimiterMetrics, type LimiterMetrics } from './limiter-metrics.ts'
 import type { Log } from './log.ts';
 
 export function createDeployedLimiter(
-  { tableName, bucket, share, ownShare, ownLimits }: LimiterSettings,
+  { tableName, bucket, share, reserve, operationLimits }: LimiterSettings,
   client: DynamoSender,
   functionName: string,
   log: Log,
@@ -17,9 +17,9 @@ export function createDeployedLimiter(
   const metrics = createLimiterMetrics(log, { functionName });
   const budget = createLimiter({
     store: createDynamoLimiterStore({ client, tableName }),
-    limits: limiterLimits(ownLimits, share),
+    limits: limiterLimits(operationLimits, share),
     bucket,
-    ownShare,
+    reserve,
     report: (report) => {
       metrics.hear(report);
       hear(report);

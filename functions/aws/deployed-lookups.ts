@@ -39,7 +39,7 @@ export function deployedLookups(
   const { tableName, queueUrl, deadLetterUrl, busName } = names;
   const onFailure = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });
   const polite = createLowPriorityLimiter({
-    reserve: Math.floor((limits['market-data'].requests * (settings.budget?.share ?? 1)) / 2),
+    reserve: Math.floor((limits['market-data'].requests * (settings.limiter?.share ?? 1)) / 2),
     pauseMs: pauseMs * instances,
   });
   const client = createDynamoClient();

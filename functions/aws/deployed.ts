@@ -54,7 +54,7 @@ export function deployedHandler(
 
 /** What every deployed function's gateway is made of. */
 export function gatewayOptions(
-  { secretId, budget: budgetSettings, cache, corsOrigins: _, ...settings }: FunctionSettings,
+  { secretId, limiter: budgetSettings, cache, corsOrigins: _, ...settings }: FunctionSettings,
   operations: readonly Operation[],
   env: Environment,
   log: Log,
@@ -74,7 +74,7 @@ export function gatewayOptions(
     readSecretAhead: true,
     ...(counted && {
       limiter: polite ? polite.around(counted.budget) : counted.budget,
-      ownLimits: budgetSettings.ownLimits,
+      operationLimits: budgetSettings.operationLimits,
     }),
     ...(cache && { cache: createDeployedCache(cache, client(), settings.upstreamBaseUrl, listing) }),
     reportRefresh: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),

@@ -8,8 +8,8 @@ import {
   limiterLimits,
   limitsOf,
   nothingLeftOf,
-  type OwnLimits,
-  ownLimitsFault,
+  type OperationLimits,
+  operationLimitsFault,
 } from '../../lib/gateway/operation-limits.ts';
 import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstream-paths.ts';
 import { defaultNetworkPrefix, type NetworkPrefix } from '../../lib/identity/caller.ts';
@@ -28,7 +28,7 @@ export interface FunctionSettings {
   readonly upstreamTimeoutMs?: number;
   readonly corsOrigins: CorsOrigins;
   /** Present when an operation of the function counts against a limit. */
-  readonly budget?: LimiterSettings;
+  readonly limiter?: LimiterSettings;
   /** Present when there is a table for what all callers share. */
   readonly cache?: CacheSettings;
 }
@@ -40,8 +40,8 @@ export interface LimiterSettings {
   /** The part of each limit that is ours. */
   readonly share: number;
   /** What an instance has when the table is unavailable; nothing when absent. */
-  readonly ownShare?: ReserveOptions;
-  readonly ownLimits: OwnLimits;
+  readonly reserve?: ReserveOptions;
+  readonly operationLimits: OperationLimits;
 }
 
 export interface CacheSettings {
@@ -100,7 +100,7 @@ export function readFunctionSettings(env: Environment, operations: readonly Oper
       secretId,
       corsOrigins,
       ...(upstreamTimeoutMs !== undefined && { upstreamTimeoutMs }),
-      ...(budget && { budget }),
+      ...(budget && { limiter: budget }),
       ...(cache && { cache }),
     },
   };
@@ -111,40 +111,39 @@ function readBudget(
   operations: readonly Operation[],
   faults: string[],
 ): LimiterSettings | undefined {
-  const bucket = env.BUDGET_BUCKET || defaultBucket;
-  if (!/^[\w.:-]{1,64}$/.test(bucket)) faults.push('BUDGET_BUCKET: not a name of letters, digits, - . : _');
-  const share = readNumber(env.BUDGET_SHARE, 'a number above 0, at most 1', isShare);
-  const setAside = readNumber(env.BUDGET_SET_ASIDE, 'a number from 0 to below 1', (part) => part < 1);
-  const instances = readNumber(env.BUDGET_INSTANCES, 'a whole number from 1 to 10000', isCount);
+  const bucket = env.LIMITER_BUCKET || defaultBucket;
+  if (!/^[\w.:-]{1,64}$/.test(bucket)) faults.push('LIMITER_BUCKET: not a name of letters, digits, - . : _');
+  const share = readNumber(env.LIMITER_SHARE, 'a number above 0, at most 1', isShare);
+  const reserve = readNumber(env.LIMITER_RESERVE, 'a number from 0 to below 1', (part) => part < 1);
+  const instances = readNumber(env.LIMITER_INSTANCES, 'a whole number from 1 to 10000', isCount);
   for (const [name, { fault }] of Object.entries({
-    BUDGET_SHARE: share,
-    BUDGET_SET_ASIDE: setAside,
-    BUDGET_INSTANCES: instances,
+    LIMITER_SHARE: share,
+    LIMITER_RESERVE: reserve,
+    LIMITER_INSTANCES: instances,
   }))
     if (fault) faults.push(`${name}: ${fault}`);
   // The part that is set aside belongs to all instances together: without their number it belongs to none.
-  if (setAside.value && !env.BUDGET_INSTANCES)
-    faults.push('BUDGET_INSTANCES: not set, but BUDGET_SET_ASIDE is');
-  const given = readJson(env.BUDGET_LIMITS);
-  const limitsFault = ownLimitsFault(given, operations);
-  if (limitsFault) faults.push(`BUDGET_LIMITS: ${limitsFault}`);
+  if (reserve.value && !env.LIMITER_INSTANCES)
+    faults.push('LIMITER_INSTANCES: not set, but LIMITER_RESERVE is');
+  const given = readJson(env.LIMITER_OPERATION_LIMITS);
+  const limitsFault = operationLimitsFault(given, operations);
+  if (limitsFault) faults.push(`LIMITER_OPERATION_LIMITS: ${limitsFault}`);
 
-  const ownLimits = limitsFault ? {} : (given as OwnLimits);
-  if (!share.fault && !setAside.fault) {
-    const narrow = nothingLeftOf(limiterLimits(ownLimits, share.value), setAside.value);
-    if (narrow !== undefined) faults.push(`BUDGET_SHARE: leaves nothing of the limit ${narrow}`);
+  const operationLimits = limitsFault ? {} : (given as OperationLimits);
+  if (!share.fault && !reserve.fault) {
+    const narrow = nothingLeftOf(limiterLimits(operationLimits, share.value), reserve.value);
+    if (narrow !== undefined) faults.push(`LIMITER_SHARE: leaves nothing of the limit ${narrow}`);
   }
-  if (!operations.some((operation) => limitsOf(operation, ownLimits))) return undefined;
-  const tableName = env.BUDGET_TABLE ?? '';
+  if (!operations.some((operation) => limitsOf(operation, operationLimits))) return undefined;
+  const tableName = env.LIMITER_TABLE ?? '';
   // Without one nothing would hold the limit, and nobody would know.
-  if (!tableName) faults.push('BUDGET_TABLE: not set');
+  if (!tableName) faults.push('LIMITER_TABLE: not set');
   return {
     tableName,
     bucket,
     share: share.value ?? 1,
-    ownLimits,
-    ...(setAside.value &&
-      instances.value && { ownShare: { setAside: setAside.value, instances: instances.value } }),
+    operationLimits: operationLimits,
+    ...(reserve.value && instances.value && { reserve: { part: reserve.value, instances: instances.value } }),
   };
 }
 
@@ -169,8 +168,9 @@ function readCache(
     ipv6: whole('CACHE_IPV6_PREFIX', 0, 128) ?? defaultNetworkPrefix.ipv6,
   };
   const figures: CacheFigures = Object.fromEntries(numbers);
-  const { boundMs, hardBoundMs } = { ...defaultSnapshotOptions, ...figures };
-  if (boundMs > hardBoundMs) faults.push('QUOTES_BOUND_SECONDS: more than QUOTES_HARD_BOUND_SECONDS');
+  const { staleAfterMs, expireAfterMs } = { ...defaultSnapshotOptions, ...figures };
+  if (staleAfterMs > expireAfterMs)
+    faults.push('SNAPSHOTS_STALE_AFTER_SECONDS: more than SNAPSHOTS_EXPIRE_AFTER_SECONDS');
   const tableName = env.CACHE_TABLE;
   if (!tableName || !operations.some(({ freshness }) => freshness)) return undefined;
   return { tableName, figures, networkPrefix };
@@ -188,11 +188,11 @@ const cacheNumbers: Readonly<
   >
 > = {
   // What is older is no longer in the store.
-  QUOTES_BOUND_SECONDS: { figure: 'boundMs', unit: 1000, least: 1, most: 300 },
-  QUOTES_HARD_BOUND_SECONDS: { figure: 'hardBoundMs', unit: 1000, least: 1, most: 300 },
-  CACHE_LEAST_MAX_AGE_SECONDS: { figure: 'leastMaxAgeMs', unit: 1000, least: 1, most: 3600 },
+  SNAPSHOTS_STALE_AFTER_SECONDS: { figure: 'staleAfterMs', unit: 1000, least: 1, most: 300 },
+  SNAPSHOTS_EXPIRE_AFTER_SECONDS: { figure: 'expireAfterMs', unit: 1000, least: 1, most: 300 },
+  CACHE_MIN_MAX_AGE_SECONDS: { figure: 'minMaxAgeMs', unit: 1000, least: 1, most: 3600 },
   CACHE_INSTANCES: { figure: 'instances', unit: 1, least: 1, most: 100_000 },
-  CACHE_TURNS_PER_CALLER: { figure: 'turnsPerCaller', unit: 1, least: 0, most: 10_000 },
+  CACHE_REFRESHES_PER_MINUTE: { figure: 'refreshesPerMinute', unit: 1, least: 0, most: 10_000 },
 };
 
 const isShare = (part: number) => part > 0 && part <= 1;

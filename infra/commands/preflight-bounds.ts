@@ -165,9 +165,9 @@ function spread(load: Load): readonly string[] {
   ];
 }
 
-function upstreamBound({ budget }: ResolvedConfig, times: Times): Bound {
+function upstreamBound({ limiter }: ResolvedConfig, times: Times): Bound {
   const { requests, perSeconds } = limits['market-data'];
-  const burst = Math.floor(requests * (budget.share ?? 1));
+  const burst = Math.floor(requests * (limiter.share ?? 1));
   return {
     name: `the upstream’s limit of ${number(burst)} requests in ${perSeconds} s, because the cache is off`,
     facts: `Each read is a request to the upstream, because the cache is off: ${number(burst)} in ${perSeconds} s.`,

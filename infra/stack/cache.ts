@@ -79,15 +79,15 @@ function cacheTable(scope: Construct): Table {
 
 /** What is not configured is left to the functions' own defaults. */
 function variablesOf(
-  { quotes, clients, instances, networkPrefix = {} }: Exclude<ResolvedConfig['cache'], 'off'>,
+  { snapshots, clients, instances, networkPrefix = {} }: Exclude<ResolvedConfig['cache'], 'off'>,
   hasQuotes: boolean,
 ): Record<string, string> {
   const given = {
-    QUOTES_BOUND_SECONDS: hasQuotes ? quotes.staleAfterSeconds : undefined,
-    QUOTES_HARD_BOUND_SECONDS: hasQuotes ? quotes.uselessAfterSeconds : undefined,
+    SNAPSHOTS_STALE_AFTER_SECONDS: hasQuotes ? snapshots.staleAfterSeconds : undefined,
+    SNAPSHOTS_EXPIRE_AFTER_SECONDS: hasQuotes ? snapshots.expireAfterSeconds : undefined,
     CACHE_INSTANCES: hasQuotes ? instances : undefined,
-    CACHE_LEAST_MAX_AGE_SECONDS: clients.leastMaxAgeSeconds,
-    CACHE_TURNS_PER_CALLER: clients.refreshesPerMinute,
+    CACHE_MIN_MAX_AGE_SECONDS: clients.minMaxAgeSeconds,
+    CACHE_REFRESHES_PER_MINUTE: clients.refreshesPerMinute,
     CACHE_IPV4_PREFIX: networkPrefix.ipv4,
     CACHE_IPV6_PREFIX: networkPrefix.ipv6,
   };

@@ -1,7 +1,7 @@
 /** What a deployer may configure, and what each part is when it is left out. */
 
 import type { Group, PlanTier, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
-import type { OwnLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
+import type { OperationLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
 import type { EventsConfig } from './lookups-config.ts';
 
 /** How a group's operations are reached: with an API key, with an AWS signature (SigV4), or not at all. */
@@ -35,24 +35,24 @@ export interface CountersignConfig {
    */
   readonly plans?: Readonly<Record<string, PlanConfig>>;
   /** How the upstream's request limits are kept. By default all of them are this stack's alone. */
-  readonly budget?: {
+  readonly limiter?: {
     /** The part of each limit that is this stack's, where others use the same app key. Default 1. */
     readonly share?: number;
     /**
      * Narrower limits by name, such as the upstream's own for one of its operations, each for a list of
      * operation ids and groups.
      */
-    readonly limits?: Readonly<Record<string, NarrowLimit>>;
+    readonly operationLimits?: Readonly<Record<string, NarrowLimit>>;
     /**
      * The part of each limit that is kept for functions that cannot reach the table. It is divided by the most
      * functions that run at one time, so each that draws on a limit needs a reserved concurrency: a number in
      * `functions.reservedConcurrency`, and `events.reservedConcurrency`. Default 0: without the table nothing is
      * sent.
      */
-    readonly setAside?: number;
+    readonly reserve?: number;
     /**
      * The reserved concurrency of all stacks together whose functions draw on this table, where there are
-     * several: required beside `setAside` and `table`, and to be given in the stack that has the table too.
+     * several: required beside `reserve` and `table`, and to be given in the stack that has the table too.
      * Default the sum of this stack's.
      */
     readonly instances?: number;
@@ -121,16 +121,16 @@ export interface NarrowLimit extends Pick<RequestLimit, 'requests' | 'perSeconds
 }
 
 export interface CacheConfig {
-  readonly quotes?: {
+  readonly snapshots?: {
     /** An older quote is served only if there is no newer one, and the answer says that it is stale. Default 30. */
     readonly staleAfterSeconds?: number;
     /** An older quote is not served. Default 300, which is the most. */
-    readonly uselessAfterSeconds?: number;
+    readonly expireAfterSeconds?: number;
   };
   /** What one client may ask for beyond what all have. */
   readonly clients?: {
     /** A smaller `max-age` counts as this one. Default 1. */
-    readonly leastMaxAgeSeconds?: number;
+    readonly minMaxAgeSeconds?: number;
     /** How often one caller may cause a request to the upstream by `max-age` or `no-cache`. Default 20. */
     readonly refreshesPerMinute?: number;
   };
@@ -172,17 +172,17 @@ export interface ResolvedConfig {
   };
   readonly access: Readonly<Partial<Record<Group, Exclude<Access, 'closed'>>>>;
   readonly plans: readonly ResolvedPlan[];
-  readonly budget: {
+  readonly limiter: {
     readonly share?: number;
-    readonly setAside?: number;
+    readonly reserve?: number;
     /** M, by which that is divided; present where something is set aside. */
     readonly instances?: number;
     readonly table?: string;
     readonly bucket?: string;
-    readonly limits: OwnLimits;
+    readonly operationLimits: OperationLimits;
   };
   readonly events?: EventsConfig;
-  readonly cache: 'off' | (Required<Pick<CacheConfig, 'quotes' | 'clients'>> & CacheConfig);
+  readonly cache: 'off' | (Required<Pick<CacheConfig, 'snapshots' | 'clients'>> & CacheConfig);
   readonly origins: readonly string[];
   readonly functions: {
     readonly timeoutSeconds: number;

@@ -5,14 +5,14 @@ import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { ResolvedConfig } from './config.ts';
 
-export interface BudgetTable {
+export interface LimiterTable {
   readonly arn: string;
   /** What the functions call it by. */
   readonly name: string;
 }
 
 /** @param shared the name or ARN of a table that is there already */
-export function budgetTable(scope: Construct, shared: string | undefined): BudgetTable {
+export function limiterTable(scope: Construct, shared: string | undefined): LimiterTable {
   if (shared !== undefined) return sharedTable(scope, shared);
   const table = new Table(scope, 'Budget', {
     partitionKey: { name: 'pk', type: AttributeType.STRING },
@@ -30,7 +30,7 @@ export function budgetTable(scope: Construct, shared: string | undefined): Budge
   return { arn: table.tableArn, name: table.tableName };
 }
 
-function sharedTable(scope: Construct, shared: string): BudgetTable {
+function sharedTable(scope: Construct, shared: string): LimiterTable {
   // DynamoDB takes an ARN wherever it takes a name.
   return {
     arn: shared.startsWith('arn:')
@@ -41,17 +41,19 @@ function sharedTable(scope: Construct, shared: string): BudgetTable {
 }
 
 /** What is not configured is left to the functions' own defaults. */
-export function budgetVariables(
-  { name }: BudgetTable,
-  { share, instances, setAside, bucket, limits }: ResolvedConfig['budget'],
+export function limiterVariables(
+  { name }: LimiterTable,
+  { share, instances, reserve, bucket, operationLimits }: ResolvedConfig['limiter'],
 ): Record<string, string> {
   return {
-    BUDGET_TABLE: name,
-    ...(share !== undefined && { BUDGET_SHARE: String(share) }),
-    ...(instances !== undefined && { BUDGET_INSTANCES: String(instances) }),
-    ...(setAside !== undefined && { BUDGET_SET_ASIDE: String(setAside) }),
-    ...(bucket !== undefined && { BUDGET_BUCKET: bucket }),
+    LIMITER_TABLE: name,
+    ...(share !== undefined && { LIMITER_SHARE: String(share) }),
+    ...(instances !== undefined && { LIMITER_INSTANCES: String(instances) }),
+    ...(reserve !== undefined && { LIMITER_RESERVE: String(reserve) }),
+    ...(bucket !== undefined && { LIMITER_BUCKET: bucket }),
     // The same for all, as whoever shares a limit must know the same of it.
-    ...(Object.keys(limits).length > 0 && { BUDGET_LIMITS: JSON.stringify(limits) }),
+    ...(Object.keys(operationLimits).length > 0 && {
+      LIMITER_OPERATION_LIMITS: JSON.stringify(operationLimits),
+    }),
   };
 }

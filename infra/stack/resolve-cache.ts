@@ -9,16 +9,16 @@ import { whole } from './schema-parts.ts';
 const longestSeconds = 300;
 
 const parts = v.strictObject({
-  quotes: v.optional(
+  snapshots: v.optional(
     v.strictObject({
       staleAfterSeconds: v.optional(whole(1, longestSeconds)),
-      uselessAfterSeconds: v.optional(whole(1, longestSeconds)),
+      expireAfterSeconds: v.optional(whole(1, longestSeconds)),
     }),
     {},
   ),
   clients: v.optional(
     v.strictObject({
-      leastMaxAgeSeconds: v.optional(whole(0, longestSeconds)),
+      minMaxAgeSeconds: v.optional(whole(0, longestSeconds)),
       refreshesPerMinute: v.optional(whole(0, 300)),
     }),
     {},
@@ -37,15 +37,17 @@ export const cache = v.lazy((given) =>
 /** @throws ConfigError in one sentence that names the property */
 export function resolveCache(given: v.InferOutput<typeof cache>): ResolvedConfig['cache'] {
   if (given === 'off') return 'off';
-  const { boundMs, hardBoundMs } = defaultSnapshotOptions;
-  const { staleAfterSeconds: stale = boundMs / 1000, uselessAfterSeconds: useless = hardBoundMs / 1000 } =
-    given.quotes;
+  const { staleAfterMs, expireAfterMs } = defaultSnapshotOptions;
+  const {
+    staleAfterSeconds: stale = staleAfterMs / 1000,
+    expireAfterSeconds: useless = expireAfterMs / 1000,
+  } = given.snapshots;
   if (stale > useless)
     throw new ConfigError(
-      `cache.quotes.staleAfterSeconds (${stale}) must not be more than cache.quotes.uselessAfterSeconds (${useless}), beyond which nothing is served.`,
+      `cache.snapshots.staleAfterSeconds (${stale}) must not be more than cache.snapshots.expireAfterSeconds (${useless}), beyond which nothing is served.`,
     );
   return {
-    quotes: defined(given.quotes),
+    snapshots: defined(given.snapshots),
     clients: defined(given.clients),
     ...(given.instances !== undefined && { instances: given.instances }),
     ...(given.networkPrefix && { networkPrefix: defined(given.networkPrefix) }),

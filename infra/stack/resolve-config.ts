@@ -19,9 +19,9 @@ import { ConfigError, type CountersignConfig, type ResolvedConfig } from './conf
 import { batchSeconds, events } from './lookups-config.ts';
 import { cache, resolveCache } from './resolve-cache.ts';
 import { functions, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
-import { resolveBudget } from './resolve-limiter.ts';
+import { resolveLimiter } from './resolve-limiter.ts';
 import { plans, resolvePlan } from './resolve-plans.ts';
-import { resolveOwnShare } from './resolve-reserve.ts';
+import { resolveReserve } from './resolve-reserve.ts';
 import { oneOf, whole } from './schema-parts.ts';
 
 const accessOf = (group: Group) =>
@@ -60,11 +60,11 @@ const bucketFault = 'takes 1 to 64 letters, digits, - . : and _';
 const tableFault = 'takes the name or the ARN of a DynamoDB table';
 const limitNameFault = 'takes a name of 1 to 32 lower-case letters, digits and -, beginning with a letter';
 
-const budgetSchema = v.strictObject({
+const limiterSchema = v.strictObject({
   share: v.optional(between('takes a number above 0, at most 1', (part) => part > 0 && part <= 1)),
   instances: v.optional(whole(1, 10_000)),
-  setAside: v.optional(between('takes a number from 0 to below 1', (part) => part >= 0 && part < 1)),
-  limits: v.optional(
+  reserve: v.optional(between('takes a number from 0 to below 1', (part) => part >= 0 && part < 1)),
+  operationLimits: v.optional(
     v.record(
       v.pipe(v.string(limitNameFault), v.regex(/^[a-z][a-z0-9-]{0,31}$/, limitNameFault)),
       v.strictObject({
@@ -99,7 +99,7 @@ const config = v.strictObject({
     {},
   ),
   plans: v.optional(plans, {}),
-  budget: v.optional(budgetSchema, {}),
+  limiter: v.optional(limiterSchema, {}),
   events: v.optional(events),
   cors: v.optional(
     v.strictObject({
@@ -150,7 +150,7 @@ export function resolveConfig(
     cache: sharing,
     cors,
     plans: planned,
-    budget: counted,
+    limiter: counted,
     groups: chosen,
     events: byEvent,
     ...rest
@@ -182,8 +182,8 @@ export function resolveConfig(
   const open = accesses.filter(([, access]) => access !== 'closed');
   const openGroups = open.map(([group]) => group);
   const reserving = resolveFunctions(computing, openGroups, operations);
-  const budget = resolveBudget(counted, operations);
-  const draws = (list: readonly Operation[]) => list.some((one) => limitsOf(one, budget.limits));
+  const limiter = resolveLimiter(counted, operations);
+  const draws = (list: readonly Operation[]) => list.some((one) => limitsOf(one, limiter.operationLimits));
   const drawing = openGroups
     .filter((group) => draws(exposedOperations(operations, [group])))
     .map((group) => ({
@@ -198,7 +198,7 @@ export function resolveConfig(
     ...(byEvent && { events: byEvent }),
     functions: reserving,
     access: Object.fromEntries(open),
-    budget: resolveOwnShare(budget, drawing),
+    limiter: resolveReserve(limiter, drawing),
     cache: resolveCache(sharing),
     plans: Object.entries({ default: {}, ...planned }).map(resolvePlan),
     origins: cors.origins,

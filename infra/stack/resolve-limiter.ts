@@ -5,56 +5,59 @@ import {
   isFor,
   limiterLimits,
   nothingLeftOf,
-  type OwnLimit,
-  ownLimitsFault,
+  type OperationLimit,
+  operationLimitsFault,
 } from '../../lib/gateway/operation-limits.ts';
 import { ConfigError, type NarrowLimit, type ResolvedConfig } from './config.ts';
 
-interface GivenBudget {
+interface GivenLimiter {
   readonly share?: number | undefined;
   readonly instances?: number | undefined;
-  readonly setAside?: number | undefined;
+  readonly reserve?: number | undefined;
   readonly table?: string | undefined;
   readonly bucket?: string | undefined;
-  readonly limits: Readonly<Record<string, NarrowLimit>>;
+  readonly operationLimits: Readonly<Record<string, NarrowLimit>>;
 }
 
 /** Lambda holds a function's whole environment to 4 kB. */
 const maxLimitsLength = 1000;
 
 /** @throws ConfigError in one sentence that names the property */
-export function resolveBudget(
-  { limits: narrow, ...given }: GivenBudget,
+export function resolveLimiter(
+  { operationLimits: narrow, ...given }: GivenLimiter,
   operations: readonly Operation[],
-): ResolvedConfig['budget'] {
+): ResolvedConfig['limiter'] {
   const limits = Object.fromEntries(
     Object.entries(narrow).map(([name, limit]) => [name, nested(name, limit, operations)]),
   );
-  const fault = ownLimitsFault(limits, operations);
-  if (fault) throw new ConfigError(`budget.limits cannot be used: ${fault}.`);
+  const fault = operationLimitsFault(limits, operations);
+  if (fault) throw new ConfigError(`limiter.operationLimits cannot be used: ${fault}.`);
   if (JSON.stringify(limits).length > maxLimitsLength)
     throw new ConfigError(
-      `budget.limits takes limits that, as JSON, fit 1,000 characters: a function’s environment holds 4 kB in all.`,
+      `limiter.operationLimits takes limits that, as JSON, fit 1,000 characters: a function’s environment holds 4 kB in all.`,
     );
-  const empty = nothingLeftOf(limiterLimits(limits, given.share), given.setAside);
+  const empty = nothingLeftOf(limiterLimits(limits, given.share), given.reserve);
   if (empty !== undefined)
-    throw new ConfigError(`budget.share and budget.setAside leave nothing of the limit ${empty} to give.`);
+    throw new ConfigError(`limiter.share and limiter.reserve leave nothing of the limit ${empty} to give.`);
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...(Object.fromEntries(set) as Omit<ResolvedConfig['budget'], 'limits'>), limits };
+  return {
+    ...(Object.fromEntries(set) as Omit<ResolvedConfig['limiter'], 'operationLimits'>),
+    operationLimits: limits,
+  };
 }
 
 /** With the wide limit that its operations count against, which their functions alone could not tell. */
-function nested(name: string, limit: NarrowLimit, operations: readonly Operation[]): OwnLimit {
+function nested(name: string, limit: NarrowLimit, operations: readonly Operation[]): OperationLimit {
   const known = new Set<string>(operations.flatMap(({ id, group }) => [id, group]));
   const unknown = limit.for.find((one: Group | string) => !known.has(one));
   if (unknown !== undefined)
     throw new ConfigError(
-      `budget.limits.${name}.for has ${JSON.stringify(unknown)}, which is neither an operation nor a group.`,
+      `limiter.operationLimits.${name}.for has ${JSON.stringify(unknown)}, which is neither an operation nor a group.`,
     );
   const wide = new Set(operations.filter((one) => isFor(limit, one)).map((one) => one.limit));
   if (wide.size > 1)
     throw new ConfigError(
-      `budget.limits.${name}.for has operations that count against the upstream’s own limit and others that do not: give each kind a limit.`,
+      `limiter.operationLimits.${name}.for has operations that count against the upstream’s own limit and others that do not: give each kind a limit.`,
     );
   const [within] = wide;
   return { ...limit, ...(within && { within }) };

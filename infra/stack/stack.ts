@@ -19,7 +19,7 @@ import { apiDefinition } from './api-definition.ts';
 import { joinedAccess, sharedCache } from './cache.ts';
 import { ConfigError, type CountersignConfig } from './config.ts';
 import { GroupFunction } from './group-function.ts';
-import { budgetTable, budgetVariables } from './limiter.ts';
+import { limiterTable, limiterVariables } from './limiter.ts';
 import { Lookups } from './lookups.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { createRestApi } from './rest-api.ts';
@@ -57,8 +57,8 @@ export class CountersignStack extends Stack {
     const secret = this.#emptySecret(removalPolicy);
     const served = open.filter((group) => exposed.some((operation) => operation.group === group));
     const draws = (group: Group) =>
-      exposedOperations(exposed, [group]).some((one) => limitsOf(one, resolved.budget.limits));
-    const table = served.some(draws) ? budgetTable(this, resolved.budget.table) : undefined;
+      exposedOperations(exposed, [group]).some((one) => limitsOf(one, resolved.limiter.operationLimits));
+    const table = served.some(draws) ? limiterTable(this, resolved.limiter.table) : undefined;
     const cacheOf = sharedCache(this, resolved.cache, exposed);
     const functions = served.map((group) => {
       const { function: lambda } = new GroupFunction(this, group, {
@@ -72,7 +72,7 @@ export class CountersignStack extends Stack {
           UPSTREAM_TIMEOUT_MS: String(resolved.upstream.timeoutSeconds * 1000),
           SECRET_ID: secret.ref,
           ...pathsVariable(resolved.upstream.paths, exposedOperations(exposed, [group])),
-          ...(table && draws(group) && budgetVariables(table, resolved.budget)),
+          ...(table && draws(group) && limiterVariables(table, resolved.limiter)),
           ...(resolved.origins.length > 0 && { CORS_ORIGINS: resolved.origins.join(',') }),
         },
         ...resolved.functions,
@@ -84,7 +84,8 @@ export class CountersignStack extends Stack {
     });
 
     if (resolved.events) {
-      const counts = table && readsOf(exposed, served).some((one) => limitsOf(one, resolved.budget.limits));
+      const counts =
+        table && readsOf(exposed, served).some((one) => limitsOf(one, resolved.limiter.operationLimits));
       new Lookups(this, 'Lookups', {
         config: resolved.events,
         groups: served,
@@ -96,7 +97,7 @@ export class CountersignStack extends Stack {
           UPSTREAM_TIMEOUT_MS: String(resolved.upstream.timeoutSeconds * 1000),
           SECRET_ID: secret.ref,
           ...pathsVariable(resolved.upstream.paths, readsOf(exposed, served)),
-          ...(counts && budgetVariables(table, resolved.budget)),
+          ...(counts && limiterVariables(table, resolved.limiter)),
         },
         timeoutSeconds: resolved.functions.timeoutSeconds,
         memoryMiB: resolved.functions.memoryMiB,

@@ -9,7 +9,7 @@ import { type CacheOptions, createCache, type RefreshReport } from './cache/inde
 import type { CacheResult, RequestContext } from './context.ts';
 import { createCredentials, type SecretSource } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
-import { type OwnLimits, ownLimitsFault } from './operation-limits.ts';
+import { type OperationLimits, operationLimitsFault } from './operation-limits.ts';
 import { createFetchSend, type Send } from './send.ts';
 import { createUpstream } from './upstream.ts';
 import { type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
@@ -30,7 +30,7 @@ export interface GatewayOptions {
   /** Stores of what all callers share. Default: none, and every read goes to the upstream. */
   readonly cache?: CacheOptions;
   /** Limits besides the catalogue's; the budget has to know them too. */
-  readonly ownLimits?: OwnLimits;
+  readonly operationLimits?: OperationLimits;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   /** The signer's nonces; replace them in tests only. */
@@ -80,13 +80,13 @@ export interface Gateway {
  */
 export function createGateway(options: GatewayOptions): Gateway {
   const { upstreamTimeoutMs = 10_000, maxAnswerBytes = 4 * 1024 * 1024, clock = Date.now } = options;
-  const { canCarry = () => true, upstreamPaths = {}, limiter, ownLimits = {} } = options;
+  const { canCarry = () => true, upstreamPaths = {}, limiter, operationLimits = {} } = options;
   const fault = baseUrlFault(options.upstreamBaseUrl);
   if (fault) throw new TypeError(`upstreamBaseUrl: ${fault}`);
   const pathsFault = upstreamPathsFault(upstreamPaths, options.operations);
   if (pathsFault) throw new TypeError(`upstreamPaths: ${pathsFault}`);
-  const limitsFault = ownLimitsFault(ownLimits, options.operations);
-  if (limitsFault) throw new TypeError(`ownLimits: ${limitsFault}`);
+  const limitsFault = operationLimitsFault(operationLimits, options.operations);
+  if (limitsFault) throw new TypeError(`operationLimits: ${limitsFault}`);
   const baseUrl = normalBaseUrl(options.upstreamBaseUrl);
   const routes = routesOf(options.operations);
   const credentials = createCredentials({
@@ -101,23 +101,23 @@ export function createGateway(options: GatewayOptions): Gateway {
     paths: upstreamPaths,
     credentials,
     send: options.send ?? createFetchSend(),
-    ownLimits,
+    operationLimits,
     clock,
     timeoutMs: upstreamTimeoutMs,
     maxAnswerBytes,
     canCarry,
-    ...(limiter && { budget: limiter }),
+    ...(limiter && { limiter }),
   });
   const sharing =
     options.cache &&
     createCache(options.cache, {
       upstream,
       credentials,
-      ownLimits,
+      operationLimits,
       clock,
       timeoutMs: upstreamTimeoutMs,
-      ...(limiter && { budget: limiter }),
-      ...(options.reportRefresh && { reportTurn: options.reportRefresh }),
+      ...(limiter && { limiter }),
+      ...(options.reportRefresh && { reportRefresh: options.reportRefresh }),
     });
 
   if (options.readSecretAhead) credentials.current().catch(() => {});

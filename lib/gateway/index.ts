@@ -45,9 +45,9 @@ export { createGateway, type Gateway, type GatewayOptions, type RequestReport } 
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export {
   limiterLimits,
-  type OwnLimit,
-  type OwnLimits,
-  ownLimitsFault,
+  type OperationLimit,
+  type OperationLimits,
+  operationLimitsFault,
 } from './operation-limits.ts';
 export {
   createFetchSend,

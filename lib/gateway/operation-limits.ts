@@ -5,7 +5,7 @@ import { type LimitName, limits } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { figuresOf, type Limit } from '../limiter/index.ts';
 
-export interface OwnLimit extends Pick<Limit, 'requests' | 'perSeconds'> {
+export interface OperationLimit extends Pick<Limit, 'requests' | 'perSeconds'> {
   /** Ids of operations, and groups. */
   readonly for: readonly (Group | string)[];
   /** The catalogue's limit that these operations count against, if there is one. */
@@ -13,10 +13,10 @@ export interface OwnLimit extends Pick<Limit, 'requests' | 'perSeconds'> {
 }
 
 /** By name. */
-export type OwnLimits = Readonly<Record<string, OwnLimit>>;
+export type OperationLimits = Readonly<Record<string, OperationLimit>>;
 
 /** The limits of a budget: the catalogue's and these, of each the same share. */
-export function limiterLimits(own: OwnLimits = {}, share = 1): Readonly<Record<string, Limit>> {
+export function limiterLimits(own: OperationLimits = {}, share = 1): Readonly<Record<string, Limit>> {
   const all: Readonly<Record<string, Limit>> = { ...limits, ...own };
   return Object.fromEntries(
     Object.entries(all).map(([name, { requests, perSeconds, within }]) => [
@@ -27,10 +27,10 @@ export function limiterLimits(own: OwnLimits = {}, share = 1): Readonly<Record<s
 }
 
 /** The name of a limit that has no permission to give, if there is one. */
-export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, setAside = 0): string | undefined {
+export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve = 0): string | undefined {
   return Object.keys(limits).find((name) => {
     try {
-      figuresOf(limits[name]!, {}, setAside);
+      figuresOf(limits[name]!, {}, reserve);
       return false;
     } catch {
       return true;
@@ -41,15 +41,17 @@ export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, setAside 
 /** The widest first; undefined when the operation counts against none. */
 export function limitsOf(
   { id, group, limit }: Operation,
-  own: OwnLimits,
+  own: OperationLimits,
 ): readonly [string, ...string[]] | undefined {
   const narrower = Object.keys(own).filter((name) => isFor(own[name]!, { id, group }));
   const [outer, ...inner] = limit ? [limit, ...narrower] : narrower;
   return outer === undefined ? undefined : [outer, ...inner];
 }
 
-export const isFor = ({ for: named }: OwnLimit, { id, group }: Pick<Operation, 'id' | 'group'>): boolean =>
-  named.includes(id) || named.includes(group);
+export const isFor = (
+  { for: named }: OperationLimit,
+  { id, group }: Pick<Operation, 'id' | 'group'>,
+): boolean => named.includes(id) || named.includes(group);
 
 const isWhole = (value: unknown, most: number) =>
   Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most;
@@ -59,24 +61,26 @@ const isWhole = (value: unknown, most: number) =>
  *
  * @param operations of those that are named, the ones that are known here
  */
-export function ownLimitsFault(given: unknown, operations: readonly Operation[]): string | undefined {
+export function operationLimitsFault(given: unknown, operations: readonly Operation[]): string | undefined {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'not an object of limits';
-  for (const [name, limit] of Object.entries(given as Record<string, Partial<OwnLimit> | null>)) {
+  for (const [name, limit] of Object.entries(given as Record<string, Partial<OperationLimit> | null>)) {
     if (!/^[a-z][a-z0-9-]{0,31}$/.test(name))
       return 'a limit’s name has 1 to 32 lower-case letters, digits and -, beginning with a letter';
     if (Object.hasOwn(limits, name)) return `${name} is the upstream’s own limit`;
     if (!isWhole(limit?.requests, 1_000_000) || !isWhole(limit?.perSeconds, 3600))
       return `${name} needs requests, from 1 to 1,000,000, and perSeconds, from 1 to 3600, as whole numbers`;
-    const { for: named, within } = limit as Partial<OwnLimit>;
+    const { for: named, within } = limit as Partial<OperationLimit>;
     if (!Array.isArray(named) || named.length === 0 || named.some((one) => typeof one !== 'string'))
       return `${name} needs a list of operations and groups that it is for`;
     if (within !== undefined && !Object.hasOwn(limits, within)) return `${name} is within an unknown limit`;
   }
-  return operations.map((operation) => nestingFault(given as OwnLimits, operation)).find((fault) => fault);
+  return operations
+    .map((operation) => nestingFault(given as OperationLimits, operation))
+    .find((fault) => fault);
 }
 
 /** A request draws from one wide limit, and from narrower ones within that. */
-function nestingFault(own: OwnLimits, operation: Operation): string | undefined {
+function nestingFault(own: OperationLimits, operation: Operation): string | undefined {
   const { id, limit } = operation;
   const names = Object.keys(own).filter((name) => isFor(own[name]!, operation));
   const odd = names.find((name) => own[name]!.within !== limit);

@@ -5,7 +5,7 @@ import type { Limiter, Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
-import { limitsOf, type OwnLimits } from './operation-limits.ts';
+import { limitsOf, type OperationLimits } from './operation-limits.ts';
 import { acquireForAttempt, blockAfter, leastAttemptMs, outOfTime } from './permits.ts';
 import type { Send } from './send.ts';
 import { readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
@@ -17,8 +17,8 @@ export interface UpstreamOptions {
   readonly paths: UpstreamPaths;
   readonly credentials: Credentials;
   readonly send: Send;
-  readonly budget?: Limiter;
-  readonly ownLimits: OwnLimits;
+  readonly limiter?: Limiter;
+  readonly operationLimits: OperationLimits;
   readonly clock: () => number;
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
@@ -42,7 +42,7 @@ export interface Upstream {
 }
 
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { credentials, budget, ownLimits, clock } = options;
+  const { credentials, limiter, operationLimits, clock } = options;
 
   /** A read whose credentials were refused: once more with newer ones, or else with the previous. */
   async function attemptAgain(call: UpstreamCall, refused: Credential): Promise<UpstreamOutcome | undefined> {
@@ -66,9 +66,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (sent.kind === 'refused') return sent;
     const tooLarge = sent.kind === 'answer' && sent.status === 200 && !options.canCarry(sent.body);
     const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, identity.redact);
-    const limits = limitsOf(operation, ownLimits);
-    if (budget && limits && outcome.kind === 'refused' && outcome.refusal.code === 'upstream_rate_limited')
-      await blockAfter(budget, identity.appKey, limits[0], outcome.refusal, trail.deadline - clock());
+    const limits = limitsOf(operation, operationLimits);
+    if (limiter && limits && outcome.kind === 'refused' && outcome.refusal.code === 'upstream_rate_limited')
+      await blockAfter(limiter, identity.appKey, limits[0], outcome.refusal, trail.deadline - clock());
     return outcome;
   }
 
@@ -81,11 +81,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     const timeLeft = () => trail.deadline - clock();
     // An order that is sent with no time to hear of it has an unknown outcome; better not sent.
     if (timeLeft() < leastAttemptMs) return { kind: 'refused', refusal: outOfTime };
-    const limits = limitsOf(operation, ownLimits);
+    const limits = limitsOf(operation, operationLimits);
     const permit =
-      budget &&
+      limiter &&
       limits &&
-      (await acquireForAttempt(budget, { appKey, limits, timeLeft, trail, clock }, permission));
+      (await acquireForAttempt(limiter, { appKey, limits, timeLeft, trail, clock }, permission));
     if (permit && isRefusal(permit)) return { kind: 'refused', refusal: permit };
     const upstreamPath = Object.hasOwn(options.paths, operation.id) ? options.paths[operation.id] : path;
     const { query, body, headers } = request;

@@ -28,7 +28,7 @@ export type PermitAnswer =
 
 export interface LimiterClientOptions extends StoreClientOptions {
   /** Absent where nothing is set aside. */
-  readonly ownShare?: FallbackLimiter | undefined;
+  readonly reserve?: FallbackLimiter | undefined;
   readonly report: (report: LimiterReport) => void;
 }
 
@@ -44,7 +44,7 @@ const longestPauseMs = { store_busy: 2500, store_away: 5000 } as const;
 const mostAtOnce = 32;
 
 export function createLimiterClient(options: LimiterClientOptions): LimiterClient {
-  const { time, after, random, ownShare, report } = options;
+  const { time, after, random, reserve, report } = options;
   const ledger = createStoreClient(options);
   const lines = new Map<string, WaitQueue>();
   const closedUntil = new Map<string, number>();
@@ -129,7 +129,7 @@ export function createLimiterClient(options: LimiterClientOptions): LimiterClien
   /** While the store is left alone: the instance's own share, or waiting until the store is asked again. */
   function withoutStore(line: WaitQueue, now: number): void {
     // A store that is busy is there: what is set aside is for when it is not.
-    const share = trouble === 'store_away' ? ownShare : undefined;
+    const share = trouble === 'store_away' ? reserve : undefined;
     while (line.waiters.length > 0 && !isClosed(line.limits) && share?.take(line.limits, now)) {
       const [waiter, ...others] = line.waiters;
       line.waiters = others;

@@ -16,7 +16,7 @@ export interface ReserveOptions {
   /** M: the most instances that serve at one time, of all that share the limit. Enforced, not estimated. */
   readonly instances: number;
   /** The part of each limit that is set aside, from 0 to below 1. */
-  readonly setAside: number;
+  readonly part: number;
 }
 
 export interface FallbackLimiter {
@@ -40,7 +40,7 @@ export function createFallbackLimiter(
   /** When one may be taken of a limit. */
   function openAt(name: string, now: number): number {
     const figure = figures.get(name);
-    const share = figure ? Math.floor(figure.setAside / instances) : 0;
+    const share = figure ? Math.floor(figure.reserve / instances) : 0;
     if (!figure || share < 1) return Number.POSITIVE_INFINITY;
     const times = given.get(name) ?? [];
     while (times.length > 0 && times[0]! <= now - figure.windowMs) times.shift();

@@ -26,7 +26,7 @@ export interface LimiterOptions {
   readonly bucket: string;
   readonly margins?: Margins;
   /** What each instance has when the store is unavailable. Default nothing. */
-  readonly ownShare?: ReserveOptions | undefined;
+  readonly reserve?: ReserveOptions | undefined;
   /** For one operation of the store. Default 500 ms. */
   readonly storeTimeoutMs?: number;
   /** Now, in milliseconds since the epoch; a clock that goes on while the instance is frozen. */
@@ -68,16 +68,14 @@ const longestClosedMs = 300_000;
 
 /** @throws RangeError when a limit leaves no permission to give, a name is not plain or no instance may have a share */
 export function createLimiter(options: LimiterOptions): Limiter {
-  const { bucket, margins = {}, ownShare, storeTimeoutMs = 500, report } = options;
+  const { bucket, margins = {}, reserve, storeTimeoutMs = 500, report } = options;
   const { clock = Date.now, after = afterTimeout, random = Math.random } = options;
   const limits = Object.entries(options.limits);
   for (const name of [bucket, ...limits.map(([one]) => one)])
     if (!/^[\w.:-]+$/.test(name)) throw new RangeError(`${name}: a name of letters, digits, - . : _`);
-  if (ownShare && !(Number.isInteger(ownShare.instances) && ownShare.instances >= 1))
-    throw new RangeError(`${ownShare.instances}: not a number of instances`);
-  const figures = new Map(
-    limits.map(([name, one]) => [name, figuresOf(one, margins, ownShare?.setAside ?? 0)]),
-  );
+  if (reserve && !(Number.isInteger(reserve.instances) && reserve.instances >= 1))
+    throw new RangeError(`${reserve.instances}: not a number of instances`);
+  const figures = new Map(limits.map(([name, one]) => [name, figuresOf(one, margins, reserve?.part ?? 0)]));
   const accounts = new Map<string, Promise<LimiterClient>>();
   const time = createStoreClock(clock);
   const startedAt = time.now();
@@ -92,7 +90,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
       time,
       after,
       random,
-      ownShare: ownShare && createFallbackLimiter(figures, ownShare, startedAt),
+      reserve: reserve && createFallbackLimiter(figures, reserve, startedAt),
       report: (said) => {
         try {
           report?.(said);

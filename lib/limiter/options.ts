@@ -46,7 +46,7 @@ export interface LimitFigures {
   /** How much unused pace may be made up for while demand lasts. */
   readonly burst: number;
   /** Set aside for instances that cannot reach the store; not part of N. */
-  readonly setAside: number;
+  readonly reserve: number;
 }
 
 /** What clocks that count in whole milliseconds are off by. */
@@ -55,14 +55,14 @@ const roundingMs = 2;
 export const permitLifeOf = ({ permissionLifeMs = 250 }: Margins): number => permissionLifeMs;
 
 /**
- * @param setAside the part of the limit that instances without a store may use at once
+ * @param reserve the part of the limit that instances without a store may use at once
  * @throws RangeError when nothing is left to give
  */
-export function figuresOf(limit: Limit, margins: Margins, setAside: number): LimitFigures {
+export function figuresOf(limit: Limit, margins: Margins, reserve: number): LimitFigures {
   const { requests, perSeconds, share = 1, within } = limit;
   const { clockOffsetMs = 500, networkMs = 500, heldBack = 1 / 150 } = margins;
   const ours = Math.floor(requests * share);
-  const aside = Math.floor(ours * setAside);
+  const aside = Math.floor(ours * reserve);
   const held = Math.min(Math.ceil(ours * heldBack), Math.max(0, ours - aside - 1));
   const capacity = ours - aside - held;
   if (!(capacity >= 1 && perSeconds > 0 && share > 0 && share <= 1))
@@ -76,6 +76,6 @@ export function figuresOf(limit: Limit, margins: Margins, setAside: number): Lim
     windowMs,
     stepMs: windowMs / capacity,
     burst: Math.max(1, Math.round(capacity / 10)),
-    setAside: aside,
+    reserve: aside,
   };
 }

@@ -53,7 +53,7 @@ export interface AskOptions {
 }
 
 /** The gateway's own, where they are not the default. */
-export type AgeOptions = Partial<Pick<SnapshotOptions, 'boundMs' | 'leastMaxAgeMs'>>;
+export type AgeOptions = Partial<Pick<SnapshotOptions, 'staleAfterMs' | 'minMaxAgeMs'>>;
 
 interface Answer {
   readonly response: GatewayResponse;
@@ -84,7 +84,7 @@ export async function askAll(
   options: AskOptions,
 ): Promise<LookupResults> {
   const { gateway, clock, deadline, requestId } = options;
-  const { boundMs, leastMaxAgeMs } = { ...defaultSnapshotOptions, ...options.figures };
+  const { staleAfterMs, minMaxAgeMs } = { ...defaultSnapshotOptions, ...options.figures };
   const symbols = new Map<string, LookupResult>();
   const reads = new Map<string, LookupResult>();
   const stopped = new Map<string, Failure>();
@@ -139,7 +139,7 @@ export async function askAll(
   /** @param bound how old the requester takes it, in milliseconds */
   const ifYoung = (had: LookupResult, bound: number): LookupResult =>
     had.kind === 'had' && had.ageMs > bound ? { kind: 'failed', failure: had.otherwise } : had;
-  const wished = (seconds: number) => Math.max(leastMaxAgeMs, seconds * 1000);
+  const wished = (seconds: number) => Math.max(minMaxAgeMs, seconds * 1000);
 
   async function askQuotes(call: SnapshotLookupCall): Promise<void> {
     const { group, source, query, maxAgeSeconds } = call;
@@ -208,7 +208,7 @@ export async function askAll(
     symbol(lookup, symbol) {
       const { maxAgeSeconds } = lookup;
       const had = symbols.get(keyOf(groupOf(lookup), symbol)) ?? notAsked;
-      return ifYoung(had, maxAgeSeconds === undefined ? boundMs : wished(maxAgeSeconds));
+      return ifYoung(had, maxAgeSeconds === undefined ? staleAfterMs : wished(maxAgeSeconds));
     },
     read({ maxAgeSeconds, content }) {
       const had = reads.get(content) ?? notAsked;

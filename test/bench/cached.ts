@@ -61,8 +61,8 @@ export async function benchCachedRead(size: Size): Promise<Figures> {
       gateways['DynamoDB engine'] = gatewayOn(
         createDynamoLimiterStore({ client, tableName: tables.budget }),
         {
-          quotes: () => createDynamoSnapshotStore(table),
-          answers: createDynamoResponseStore(table),
+          snapshots: () => createDynamoSnapshotStore(table),
+          responses: createDynamoResponseStore(table),
         },
       );
     }

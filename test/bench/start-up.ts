@@ -67,7 +67,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     AWS_LAMBDA_LOG_GROUP_NAME: 'bench',
     AWS_LAMBDA_LOG_STREAM_NAME: 'bench',
     SECRET_ID: secrets.secretId,
-    BUDGET_TABLE: 'bench',
+    LIMITER_TABLE: 'bench',
     LOOKUP_TABLE: 'bench',
     LOOKUP_QUEUE: `${secrets.url}/queue`,
     LOOKUP_DEAD_LETTERS: `${secrets.url}/dead-letters`,

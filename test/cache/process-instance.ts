@@ -36,7 +36,7 @@ const gateway = createGateway({
     limits: limiterLimits(),
     bucket: 'processes',
   }),
-  cache: { quotes: () => createDynamoSnapshotStore(shared), answers: createDynamoResponseStore(shared) },
+  cache: { snapshots: () => createDynamoSnapshotStore(shared), responses: createDynamoResponseStore(shared) },
 });
 
 /** From the moment that the answer was put together to the moment after it. */

@@ -43,7 +43,7 @@ async function deployed(t: TestContext, env: Readonly<Record<string, string>> = 
   const variables = {
     UPSTREAM_BASE_URL: simulator.url,
     SECRET_ID: stub.secretId,
-    BUDGET_TABLE: 'budget',
+    LIMITER_TABLE: 'budget',
     ...env,
   };
   const handler = deployedHandler(operations, variables, (entry) => logged.push(entry));
@@ -125,7 +125,7 @@ test('a wrong environment: one clear line, and an answer instead of a crash', as
       faults: [
         'UPSTREAM_BASE_URL: http is for loopback addresses only; use https',
         'SECRET_ID: not set',
-        'BUDGET_TABLE: not set',
+        'LIMITER_TABLE: not set',
       ],
     },
   ]);

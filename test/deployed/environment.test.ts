@@ -85,7 +85,7 @@ test('each wrong variable is named', () => {
     assert(faultsOf({ CORS_ORIGINS: origins }).includes('CORS_ORIGINS'), origins);
 });
 
-const budgeted = { ...least, BUDGET_TABLE: 'budget' };
+const budgeted = { ...least, LIMITER_TABLE: 'budget' };
 const budgetFaults = (change: Environment) => {
   const read = readFunctionSettings({ ...budgeted, ...change }, operations);
   return read.ok ? [] : read.faults;
@@ -94,44 +94,46 @@ const budgetFaults = (change: Environment) => {
 test('a function has a budget when its operations count against a limit; then it needs a table', () => {
   const read = readFunctionSettings(budgeted, [getStockSnapshots]);
   assert(read.ok);
-  assert.deepEqual(read.settings.budget, {
+  assert.deepEqual(read.settings.limiter, {
     tableName: 'budget',
     bucket: 'countersign',
     share: 1,
-    ownLimits: {},
+    operationLimits: {},
   });
   const without = readFunctionSettings(budgeted, [placeOrder]);
-  assert(without.ok && without.settings.budget === undefined);
-  assert.deepEqual(budgetFaults({ BUDGET_TABLE: '' }), ['BUDGET_TABLE: not set']);
+  assert(without.ok && without.settings.limiter === undefined);
+  assert.deepEqual(budgetFaults({ LIMITER_TABLE: '' }), ['LIMITER_TABLE: not set']);
   const limits = { trading: { requests: 10, perSeconds: 1, for: ['orders'] } };
-  const named = readFunctionSettings({ ...budgeted, BUDGET_LIMITS: JSON.stringify(limits) }, [placeOrder]);
+  const named = readFunctionSettings({ ...budgeted, LIMITER_OPERATION_LIMITS: JSON.stringify(limits) }, [
+    placeOrder,
+  ]);
   assert(named.ok);
-  assert.deepEqual(named.settings.budget?.ownLimits, limits);
+  assert.deepEqual(named.settings.limiter?.operationLimits, limits);
 });
 
 test('the figures of the budget are read as what they mean', () => {
   const read = readFunctionSettings(
     {
       ...budgeted,
-      BUDGET_BUCKET: 'team-1',
-      BUDGET_SHARE: String(1 / 3),
-      BUDGET_SET_ASIDE: '0.1',
-      BUDGET_INSTANCES: '20',
+      LIMITER_BUCKET: 'team-1',
+      LIMITER_SHARE: String(1 / 3),
+      LIMITER_RESERVE: '0.1',
+      LIMITER_INSTANCES: '20',
     },
     operations,
   );
   assert(read.ok);
-  const { bucket, share, ownShare } = read.settings.budget ?? {};
-  assert.deepEqual([bucket, share, ownShare], ['team-1', 1 / 3, { setAside: 0.1, instances: 20 }]);
+  const { bucket, share, reserve } = read.settings.limiter ?? {};
+  assert.deepEqual([bucket, share, reserve], ['team-1', 1 / 3, { part: 0.1, instances: 20 }]);
 });
 
 test('each wrong variable of the budget is one fault', () => {
   for (const [name, values] of Object.entries({
-    BUDGET_BUCKET: ['a b', 'a#b', 'x'.repeat(65)],
-    BUDGET_SHARE: ['0', '1.1', '-1', '1e0', 'half', '0.001'],
-    BUDGET_SET_ASIDE: ['1', '-0.1', 'some'],
-    BUDGET_INSTANCES: ['0', '1.5', '10001', 'many'],
-    BUDGET_LIMITS: [
+    LIMITER_BUCKET: ['a b', 'a#b', 'x'.repeat(65)],
+    LIMITER_SHARE: ['0', '1.1', '-1', '1e0', 'half', '0.001'],
+    LIMITER_RESERVE: ['1', '-0.1', 'some'],
+    LIMITER_INSTANCES: ['0', '1.5', '10001', 'many'],
+    LIMITER_OPERATION_LIMITS: [
       '{',
       '[]',
       'null',
@@ -169,10 +171,10 @@ test('what all callers share has a table where answers are shared, and the figur
   const read = readFunctionSettings(
     {
       ...cached,
-      QUOTES_BOUND_SECONDS: '10',
-      QUOTES_HARD_BOUND_SECONDS: '60',
-      CACHE_LEAST_MAX_AGE_SECONDS: '2',
-      CACHE_TURNS_PER_CALLER: '0',
+      SNAPSHOTS_STALE_AFTER_SECONDS: '10',
+      SNAPSHOTS_EXPIRE_AFTER_SECONDS: '60',
+      CACHE_MIN_MAX_AGE_SECONDS: '2',
+      CACHE_REFRESHES_PER_MINUTE: '0',
       CACHE_IPV4_PREFIX: '0',
       CACHE_IPV6_PREFIX: '128',
     },
@@ -180,10 +182,10 @@ test('what all callers share has a table where answers are shared, and the figur
   );
   assert(read.ok);
   assert.deepEqual(read.settings.cache?.figures, {
-    boundMs: 10_000,
-    hardBoundMs: 60_000,
-    leastMaxAgeMs: 2000,
-    turnsPerCaller: 0,
+    staleAfterMs: 10_000,
+    expireAfterMs: 60_000,
+    minMaxAgeMs: 2000,
+    refreshesPerMinute: 0,
   });
   assert.deepEqual(read.settings.cache?.networkPrefix, { ipv4: 0, ipv6: 128 });
   for (const [env, one] of [
@@ -197,10 +199,10 @@ test('what all callers share has a table where answers are shared, and the figur
 
 test('each wrong figure of what is shared is one fault', () => {
   for (const [name, values] of Object.entries({
-    QUOTES_BOUND_SECONDS: ['0', '1.5', '301', 'soon'],
-    QUOTES_HARD_BOUND_SECONDS: ['0', '3601', '-1'],
-    CACHE_LEAST_MAX_AGE_SECONDS: ['0', '1e1'],
-    CACHE_TURNS_PER_CALLER: ['-1', '10001'],
+    SNAPSHOTS_STALE_AFTER_SECONDS: ['0', '1.5', '301', 'soon'],
+    SNAPSHOTS_EXPIRE_AFTER_SECONDS: ['0', '3601', '-1'],
+    CACHE_MIN_MAX_AGE_SECONDS: ['0', '1e1'],
+    CACHE_REFRESHES_PER_MINUTE: ['-1', '10001'],
     CACHE_IPV4_PREFIX: ['-1', '33', '/24'],
     CACHE_IPV6_PREFIX: ['129', '56.5'],
   }))

@@ -79,7 +79,7 @@ describe('an event', () => {
         spent.push(account);
         return answers.spend(account, ...rest);
       };
-      const sharing = { answers: { ...answers, spend }, quotes: () => createMemorySnapshotStore() };
+      const sharing = { responses: { ...answers, spend }, snapshots: () => createMemorySnapshotStore() };
       const { handle } = await handlerFor(t, undefined, { cache: sharing });
       const query = { symbol: 'AAPL', category: 'US_STOCK' };
       const resource = '/openapi/market-data/stock/quotes';
@@ -124,7 +124,7 @@ describe('an event', () => {
           },
         });
       const [quotes, answers] = [createMemorySnapshotStore(), createMemoryResponseStore()].map(overheard);
-      const sharing = { quotes: () => quotes, answers } as CacheOptions;
+      const sharing = { snapshots: () => quotes, responses: answers } as CacheOptions;
       const log = (entry: object) => said.push(entry);
       const { handle, simulator } = await handlerFor(t, undefined, {
         cache: sharing,

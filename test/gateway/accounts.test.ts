@@ -52,7 +52,7 @@ function setUp(options: Partial<GatewayOptions> = {}) {
   const memory = createMemoryCacheStores();
   const written = new Map<string, string[]>();
   const quotes = (account: string): SnapshotStore => {
-    const store = memory.quotes(account);
+    const store = memory.snapshots(account);
     const own = written.get(account) ?? [];
     written.set(account, own);
     return {
@@ -71,7 +71,7 @@ function setUp(options: Partial<GatewayOptions> = {}) {
       upstreamBaseUrl: 'https://api.example.com',
       secrets: { read: async (version) => text(version === 'previous' ? state.previous : state.current) },
       send,
-      cache: { ...memory, quotes },
+      cache: { ...memory, snapshots: quotes },
       ...options,
     });
   /** What each account's store holds was fetched by one key. */

@@ -202,7 +202,7 @@ describe('when the upstream fails', { concurrent: true }, () => {
   test('stale snapshots are given and say so, then 503 with what is known', async (t) => {
     let isDown = false;
     const { gateway, turns, skip } = await sharedFor(t, {
-      figures: { boundMs: 60_000, hardBoundMs: 600_000 },
+      figures: { staleAfterMs: 60_000, expireAfterMs: 600_000 },
       fault: () => (isDown ? { kind: 'status', status: 500 } : undefined),
     });
     await ask(gateway, snapshots('AAPL'));

@@ -12,7 +12,7 @@ import {
   type GatewayOptions,
   type LimiterReport,
   limiterLimits,
-  type OwnLimits,
+  type OperationLimits,
   type SecretVersion,
   StoreThrottled,
 } from '../../lib/gateway/index.ts';
@@ -35,7 +35,7 @@ interface Setting {
   /** Requests that the budget gives in a minute, or in `perSeconds`. */
   readonly requests?: number;
   readonly perSeconds?: number;
-  readonly ownLimits?: OwnLimits;
+  readonly operationLimits?: OperationLimits;
   readonly budget?: Partial<LimiterOptions>;
   readonly hear?: (report: LimiterReport) => void;
   readonly simulated?: Partial<SimulatorOptions>;
@@ -46,13 +46,13 @@ interface Setting {
 const exact = { clockOffsetMs: 0, networkMs: 0, heldBack: 0 };
 
 async function budgetedFor(t: TestContext, setting: Setting = {}) {
-  const { requests = 300, perSeconds = 60, ownLimits = {} } = setting;
+  const { requests = 300, perSeconds = 60, operationLimits = {} } = setting;
   const said: LimiterReport[] = [];
   const store = createMemoryLimiterStore();
   const newBudget = () =>
     createLimiter({
       store,
-      limits: { ...limiterLimits(ownLimits), 'market-data': { requests, perSeconds } },
+      limits: { ...limiterLimits(operationLimits), 'market-data': { requests, perSeconds } },
       bucket: 'test',
       margins: exact,
       report: (report) => {
@@ -62,7 +62,11 @@ async function budgetedFor(t: TestContext, setting: Setting = {}) {
       ...setting.budget,
     });
   const budget = newBudget();
-  const core = await coreFor(t, setting.simulated, { limiter: budget, ownLimits, ...setting.options });
+  const core = await coreFor(t, setting.simulated, {
+    limiter: budget,
+    operationLimits: operationLimits,
+    ...setting.options,
+  });
   const kinds = (kind: LimiterReport['kind']) => said.filter((report) => report.kind === kind);
   return { ...core, store, budget, newBudget, said, kinds };
 }
@@ -246,8 +250,8 @@ describe('without a permission in time', () => {
   });
 
   test('an order under a limit of its own is not sent, and its outcome is known', async (t) => {
-    const ownLimits = { trading: { requests: 1, perSeconds: 60, for: ['placeOrder'] } };
-    const { gateway, simulator } = await budgetedFor(t, { ownLimits });
+    const operationLimits = { trading: { requests: 1, perSeconds: 60, for: ['placeOrder'] } };
+    const { gateway, simulator } = await budgetedFor(t, { operationLimits });
     assert.equal((await ask(gateway, orderPath, { body: orderBody() })).status, 200);
     const refused = refusedBy(await ask(gateway, orderPath, { body: orderBody() }));
     assert.match(refused.detail, /The request was not sent\.$/);
@@ -273,10 +277,10 @@ describe('without a permission in time', () => {
 
 describe('narrower limits', () => {
   test('an operation draws from its own and from the wide one', async (t) => {
-    const ownLimits = {
+    const operationLimits = {
       snapshots: { requests: 2, perSeconds: 60, for: ['getStockSnapshots'], within: 'market-data' },
     } as const;
-    const { gateway } = await budgetedFor(t, { ownLimits });
+    const { gateway } = await budgetedFor(t, { operationLimits });
     const statuses = [];
     for (let round = 0; round < 3; round++) statuses.push((await ask(gateway, snapshotTarget)).status);
     assert.deepEqual(statuses, [200, 200, 429]);
@@ -286,7 +290,7 @@ describe('narrower limits', () => {
 
   test('a gateway refuses limits that do not fit its operations', async (t) => {
     const { simulator } = await coreFor(t);
-    for (const [ownLimits, words] of [
+    for (const [operationLimits, words] of [
       [{ a: { requests: 1, perSeconds: 1, for: ['getStockSnapshots'] } }, /within market-data/],
       [{ a: { requests: 1, perSeconds: 1, for: ['orders'], within: 'market-data' } }, /within none/],
       [
@@ -304,7 +308,7 @@ describe('narrower limits', () => {
             operations: operations,
             upstreamBaseUrl: simulator.url,
             secrets: { read: async () => secretText() },
-            ownLimits,
+            operationLimits: operationLimits,
           }),
         (error) => error instanceof TypeError && words.test(error.message),
       );

@@ -91,10 +91,10 @@ describe('the arithmetic of a limit', () => {
         fc.integer({ min: 20, max: 1000 }),
         fc.integer({ min: 1, max: 9 }),
         fc.double({ min: 0, max: 0.5, noNaN: true }),
-        (requests, tenths, setAside) => {
-          const part = (share: number) => figuresOf({ requests, perSeconds: 60, share }, {}, setAside);
+        (requests, tenths, reserve) => {
+          const part = (share: number) => figuresOf({ requests, perSeconds: 60, share }, {}, reserve);
           const parts = [part(tenths / 10), part(1 - tenths / 10)];
-          const sum = parts.reduce((total, one) => total + one.capacity + one.setAside, 0);
+          const sum = parts.reduce((total, one) => total + one.capacity + one.reserve, 0);
           assert.ok(sum < requests);
         },
       ),

@@ -84,10 +84,10 @@ for (const fault of faults)
 
 describe('what is set aside', () => {
   // 30 of the limit for 20 instances: one each.
-  const ownShare = { instances, setAside: 0.1 };
+  const reserve = { instances, part: 0.1 };
 
   test('is there from the first failure on, and is never in the store', async () => {
-    const world = worldFor({ budget: { ownShare } });
+    const world = worldFor({ budget: { reserve: reserve } });
     await aged(world);
     for (let index = 0; index < 298; index++) void world.request();
     await world.live(1000, [{ perMinute: 600 }]);
@@ -104,7 +104,7 @@ describe('what is set aside', () => {
   });
 
   test('is not spent because the store is busy', async () => {
-    const world = worldFor({ budget: { ownShare } });
+    const world = worldFor({ budget: { reserve: reserve } });
     await aged(world);
     world.store.fault = () => 'throttled';
     await world.live(3 * minute, [{ perMinute: 600 }]);
@@ -113,7 +113,7 @@ describe('what is set aside', () => {
   });
 
   test('is not used by an instance that is younger than a window and a request', async () => {
-    const world = worldFor({ budget: { ownShare } });
+    const world = worldFor({ budget: { reserve: reserve } });
     const from = world.clock.now;
     world.store.fault = () => 'unavailable';
     await world.live(3 * minute, [{ perMinute: 600 }]);
@@ -122,7 +122,7 @@ describe('what is set aside', () => {
   });
 
   test('is nothing where it cannot be divided', async () => {
-    const world = worldFor({ budget: { ownShare: { instances: 31, setAside: 0.1 } } });
+    const world = worldFor({ budget: { reserve: { instances: 31, part: 0.1 } } });
     await aged(world);
     world.store.fault = () => 'unavailable';
     await world.live(3 * minute, [{ perMinute: 600 }]);
@@ -131,10 +131,7 @@ describe('what is set aside', () => {
 
   test('needs a number of instances', () => {
     for (const wrong of [0, 1.5, Number.NaN, -1])
-      assert.throws(
-        () => worldFor({ budget: { ownShare: { instances: wrong, setAside: 0.1 } } }),
-        RangeError,
-      );
+      assert.throws(() => worldFor({ budget: { reserve: { instances: wrong, part: 0.1 } } }), RangeError);
   });
 });
 
@@ -158,7 +155,7 @@ describe('failures of some operations', () => {
 
   test('a store that comes and goes: the limit is kept', async () => {
     for (let seed = 40; seed < 46; seed++) {
-      const world = worldFor({ seed, budget: { ownShare: { instances, setAside: 0.1 } } });
+      const world = worldFor({ seed, budget: { reserve: { instances, part: 0.1 } } });
       const phases = [...faults, undefined, undefined];
       for (let phase = 0; phase < 15; phase++) {
         const fault = phases[Math.floor(world.random() * phases.length)];

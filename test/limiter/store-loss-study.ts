@@ -13,8 +13,8 @@ const sets = [
   { instances: 20 },
   { instances: 200 },
   { instances: 1000 },
-  { instances: 20, setAside: 0.1 },
-  { instances: 200, setAside: 0.67 },
+  { instances: 20, part: 0.1 },
+  { instances: 200, part: 0.67 },
 ] as const;
 
 export async function studyStoreLoss(): Promise<boolean> {
@@ -30,7 +30,7 @@ export async function studyStoreLoss(): Promise<boolean> {
         const result = await loseStore({ seed: ++seed, loss, minutes, ...set });
         worst = Math.max(worst, result.worst);
         const store = typeof loss === 'number' ? `throttled ${100 * loss} %` : loss;
-        const aside = 'setAside' in set ? set.setAside : 0;
+        const aside = 'part' in set ? set.part : 0;
         const { served, used, usedAfter } = result;
         console.log(
           `| ${store} | ${set.instances} | ${aside} | ${minutes} | ${result.worst} | ${percent(served)} | ${percent(used)} | ${percent(usedAfter)} |`,

@@ -9,7 +9,7 @@ import { createWorld } from './world/world.ts';
 const minute = 60_000;
 
 describe('the store is lost for a minute while instances are replaced', () => {
-  for (const [loss, instances, setAside, least, most] of [
+  for (const [loss, instances, part, least, most] of [
     // What was reserved before is sent in the first two seconds: 10 of 300.
     ['lost for all', 200, 0, 0, 0.05],
     ['lost for half', 200, 0, 0.3, 1],
@@ -17,12 +17,12 @@ describe('the store is lost for a minute while instances are replaced', () => {
     [0.5, 200, 0, 0.3, 1],
     [1, 20, 0.1, 0, 0.05],
   ] as const satisfies readonly (readonly [Loss, number, number, number, number])[])
-    test(`${typeof loss === 'number' ? `throttled ${loss}` : loss}, ${instances} instances, ${setAside} set aside`, async () => {
-      const { worst, used, usedAfter } = await loseStore({ seed: 61, instances, loss, minutes: 1, setAside });
+    test(`${typeof loss === 'number' ? `throttled ${loss}` : loss}, ${instances} instances, ${part} set aside`, async () => {
+      const { worst, used, usedAfter } = await loseStore({ seed: 61, instances, loss, minutes: 1, part });
       assert.ok(worst <= 300, `${worst} in one window`);
       assert.ok(used >= least && used <= most, `${used} of the limit meanwhile`);
       // What is set aside is not in the store.
-      assert.ok(usedAfter > 0.9 * (1 - setAside), `${usedAfter} of the limit afterwards`);
+      assert.ok(usedAfter > 0.9 * (1 - part), `${usedAfter} of the limit afterwards`);
     });
 });
 
@@ -40,14 +40,14 @@ test('no window holds more than the limit, whatever fails, for whom, and who is 
       fc.integer({ min: 1, max: 30 }),
       fc.constantFrom(0, 0.1, 0.5, 0.9),
       fc.nat(1000),
-      async (phases, instances, setAside, seed) => {
-        const ownShare = { instances, setAside };
+      async (phases, instances, part, seed) => {
+        const reserve = { instances, part };
         const world = createWorld({
           seed,
           instances,
           extreme: true,
           killsPerMinute: 10,
-          budget: { ownShare },
+          budget: { reserve: reserve },
         });
         await world.clock.runUntil(world.clock.now + 92_000);
         for (const { loss, seconds, perMinute, killed } of phases) {
@@ -71,7 +71,7 @@ test('the counting notices when there are more instances than was said', async (
   const world = createWorld({
     seed: 62,
     instances: 60,
-    budget: { ownShare: { instances: 20, setAside: 0.5 } },
+    budget: { reserve: { instances: 20, part: 0.5 } },
   });
   await world.clock.runUntil(world.clock.now + 92_000);
   world.store.fault = () => 'unavailable';

@@ -11,7 +11,7 @@ export interface LossOptions {
   readonly loss: Loss;
   readonly minutes: number;
   /** The part that is set aside for as many instances as there are. Default none. */
-  readonly setAside?: number;
+  readonly part?: number;
 }
 
 export interface LossResult {
@@ -37,20 +37,14 @@ export const faultOf =
     return instance % 3 === 0 ? 'silent' : 'unavailable';
   };
 
-export async function loseStore({
-  seed,
-  instances,
-  loss,
-  minutes,
-  setAside,
-}: LossOptions): Promise<LossResult> {
+export async function loseStore({ seed, instances, loss, minutes, part }: LossOptions): Promise<LossResult> {
   const world = createWorld({
     seed,
     instances,
     extreme: seed % 2 === 0,
     killsPerMinute: Math.max(6, instances / 20),
     tail: true,
-    ...(setAside && { budget: { ownShare: { instances, setAside } } }),
+    ...(part && { budget: { reserve: { instances, part: part } } }),
   });
   const demand = [{ perMinute: 600 }];
   await world.live(ageMs, demand);

@@ -61,7 +61,7 @@ test('at its deadline who has nothing fresh enough fails as retryable, and who h
 });
 
 test('where no age is asked for the bound of the deployment holds; the least age that it hears does, too', async () => {
-  const world = createWorld({ figures: { boundMs: 60_000, leastMaxAgeMs: 2000 } });
+  const world = createWorld({ figures: { staleAfterMs: 60_000, minMaxAgeMs: 2000 } });
   oldQuotes(world, { A: 60_000, B: 60_001, C: 2000, D: 2001 });
   const requests = [
     quotes(['A']),

@@ -258,7 +258,7 @@ test('a direct call is not parted, and never waits longer than its function or i
 const environment = {
   UPSTREAM_BASE_URL: 'https://upstream.example',
   SECRET_ID: 's',
-  BUDGET_TABLE: 'b',
+  LIMITER_TABLE: 'b',
   LOOKUP_TABLE: 't',
   LOOKUP_QUEUE: 'q',
   LOOKUP_DEAD_LETTERS: 'd',

@@ -196,7 +196,7 @@ test('a stream of odd requests does not push out what is in use', async () => {
 });
 
 test('a caller has so many wishes a minute; beyond them he has what is fresh', async () => {
-  const { instance, call, finish, wait } = setUp({ wishesPerCaller: 2 });
+  const { instance, call, finish, wait } = setUp({ refreshesPerMinute: 2 });
   const wish = (caller: string) => finish(instance().ask(call({ caller: { unit: caller }, maxAgeMs: 0 })));
   await finish(instance().ask(call()));
   const texts: string[] = [];

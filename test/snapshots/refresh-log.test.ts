@@ -79,7 +79,7 @@ test('after a long pause only what may still be served is read', async () => {
   await memory.write(answerEntry(1000));
   state.now += 10 * 60_000;
   await poll();
-  const lookBack = Math.ceil(defaultSnapshotOptions.boundMs / defaultSnapshotOptions.paceMs);
+  const lookBack = Math.ceil(defaultSnapshotOptions.staleAfterMs / defaultSnapshotOptions.paceMs);
   assert.deepEqual(reads.slice(-2), [
     [undefined, []],
     [1000 - lookBack, []],

@@ -84,7 +84,7 @@ test('max-age and no-cache are honoured down to the least that the deployer allo
 });
 
 test('wishes are paid from the caller’s share', async () => {
-  const bench = createBench({ figures: { turnsPerCaller: 5, paceMs: seldom, leastMaxAgeMs: 100 } });
+  const bench = createBench({ figures: { refreshesPerMinute: 5, paceMs: seldom, minMaxAgeMs: 100 } });
   const instance = bench.instance();
   await bench.ask(instance, { symbols: ['A'] });
   // The one refresh for a while.

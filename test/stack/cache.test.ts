@@ -70,8 +70,8 @@ test('what is granted is what the stores call', () => {
     const source = readFileSync(join(import.meta.dirname, '../../functions/aws', file), 'utf8');
     return [...new Set([...source.matchAll(/new (\w+)Command\(/g)].map(([, action = '']) => action))].sort();
   };
-  assert.deepEqual(quoteActions, calledBy('dynamo-quote-store.ts'));
-  assert.deepEqual(answerActions, calledBy('dynamo-answer-store.ts'));
+  assert.deepEqual(quoteActions, calledBy('dynamo-snapshot-store.ts'));
+  assert.deepEqual(answerActions, calledBy('dynamo-response-store.ts'));
 });
 
 test('without anything to share, and with the cache off, there is no table', () => {
@@ -80,34 +80,34 @@ test('without anything to share, and with the cache off, there is no table', () 
     synthesise({ cache: 'off' }),
   ]) {
     assert.equal(table('Cache'), undefined);
-    assert.doesNotMatch(JSON.stringify(template), /CACHE_|QUOTES_|ShareAnswers/);
+    assert.doesNotMatch(JSON.stringify(template), /CACHE_|SNAPSHOTS_|ShareAnswers/);
   }
 });
 
 test('functions are told what differs from their defaults, of quotes only where they serve them', () => {
   const { functionOf } = synthesise({
     cache: {
-      quotes: { staleAfterSeconds: 10, uselessAfterSeconds: 60 },
-      clients: { leastMaxAgeSeconds: 2, refreshesPerMinute: 0 },
+      snapshots: { staleAfterSeconds: 10, expireAfterSeconds: 60 },
+      clients: { minMaxAgeSeconds: 2, refreshesPerMinute: 0 },
       networkPrefix: { ipv4: 16, ipv6: 48 },
     },
   });
   const toldTo = (group: 'market-data' | 'screeners') =>
     Object.fromEntries(
       Object.entries(variablesOf(functionOf(group)[1].Properties)).filter(([name]) =>
-        /^(CACHE|QUOTES)_.*(SECONDS|CALLER|PREFIX)$/.test(name),
+        /^(CACHE|SNAPSHOTS)_.*(SECONDS|MINUTE|PREFIX)$/.test(name),
       ),
     );
   const clients = {
-    CACHE_LEAST_MAX_AGE_SECONDS: '2',
-    CACHE_TURNS_PER_CALLER: '0',
+    CACHE_MIN_MAX_AGE_SECONDS: '2',
+    CACHE_REFRESHES_PER_MINUTE: '0',
     CACHE_IPV4_PREFIX: '16',
     CACHE_IPV6_PREFIX: '48',
   };
   assert.deepEqual(toldTo('screeners'), clients);
   assert.deepEqual(toldTo('market-data'), {
-    QUOTES_BOUND_SECONDS: '10',
-    QUOTES_HARD_BOUND_SECONDS: '60',
+    SNAPSHOTS_STALE_AFTER_SECONDS: '10',
+    SNAPSHOTS_EXPIRE_AFTER_SECONDS: '60',
     ...clients,
   });
 });

@@ -33,8 +33,8 @@ test('an instance is kept free for each order, and for others where it is wanted
 test('the cache: off, or what differs from the functions’ own defaults', () => {
   assert.equal(resolveConfig({ upstream, cache: 'off' }).cache, 'off');
   const cache = {
-    quotes: { staleAfterSeconds: 10, uselessAfterSeconds: 60 },
-    clients: { leastMaxAgeSeconds: 0, refreshesPerMinute: 0 },
+    snapshots: { staleAfterSeconds: 10, expireAfterSeconds: 60 },
+    clients: { minMaxAgeSeconds: 0, refreshesPerMinute: 0 },
     networkPrefix: { ipv6: 48 },
   };
   assert.deepEqual(resolveConfig({ upstream, cache }).cache, cache);
@@ -47,18 +47,18 @@ testRefusals([
   ['another property', { upstream, cache: { off: true } }, /^cache\.off is not a property/],
   [
     'quotes older than their journal',
-    { upstream, cache: { quotes: { uselessAfterSeconds: 301 } } },
-    /^cache\.quotes\.uselessAfterSeconds takes a whole number from 1 to 300\.$/,
+    { upstream, cache: { snapshots: { expireAfterSeconds: 301 } } },
+    /^cache\.snapshots\.expireAfterSeconds takes a whole number from 1 to 300\.$/,
   ],
   [
     'quotes that are useless before they are stale',
-    { upstream, cache: { quotes: { uselessAfterSeconds: 20 } } },
-    /^cache\.quotes\.staleAfterSeconds \(30\) must not be more than cache\.quotes\.uselessAfterSeconds \(20\)/,
+    { upstream, cache: { snapshots: { expireAfterSeconds: 20 } } },
+    /^cache\.snapshots\.staleAfterSeconds \(30\) must not be more than cache\.snapshots\.expireAfterSeconds \(20\)/,
   ],
   [
     'half a second',
-    { upstream, cache: { clients: { leastMaxAgeSeconds: 0.5 } } },
-    /^cache\.clients\.leastMaxAgeSeconds takes a whole number from 0 to 300\.$/,
+    { upstream, cache: { clients: { minMaxAgeSeconds: 0.5 } } },
+    /^cache\.clients\.minMaxAgeSeconds takes a whole number from 0 to 300\.$/,
   ],
   [
     'a longer prefix than the address',

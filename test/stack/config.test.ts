@@ -27,8 +27,8 @@ test('an upstream is enough: the rest has defaults that are safe', () => {
     reservedConcurrency: {},
   });
   assert.equal(resolved.stageName, 'v1');
-  assert.deepEqual(resolved.budget, { limits: {} });
-  assert.deepEqual(resolved.cache, { quotes: {}, clients: {} });
+  assert.deepEqual(resolved.limiter, { operationLimits: {} });
+  assert.deepEqual(resolved.cache, { snapshots: {}, clients: {} });
 });
 
 test('one key under any plan without figures stays within the upstream’s limit', () => {
@@ -69,13 +69,16 @@ const narrow = { requests: 10, perSeconds: 1, for: ['orders'] };
 const bounded = { 'market-data': 10, screeners: 5, fundamentals: 5 };
 
 test('a narrower limit is put within the wide one that its operations count against', () => {
-  const { budget } = resolveConfig({
+  const { limiter } = resolveConfig({
     upstream,
-    budget: { share: 0.5, limits: { bars: { ...narrow, for: ['screeners', 'getStockSnapshots'] }, narrow } },
+    limiter: {
+      share: 0.5,
+      operationLimits: { bars: { ...narrow, for: ['screeners', 'getStockSnapshots'] }, narrow },
+    },
   });
-  assert.deepEqual(budget, {
+  assert.deepEqual(limiter, {
     share: 0.5,
-    limits: {
+    operationLimits: {
       bars: { ...narrow, for: ['screeners', 'getStockSnapshots'], within: 'market-data' },
       narrow,
     },
@@ -250,26 +253,38 @@ const refused: Refusals = [
   ['access logs: true', { upstream, logs: { access: true } }, /^logs\.access takes one of off/],
   ['a stage with a slash', { upstream, stageName: 'v/1' }, /^stageName takes/],
   ['another removal', { upstream, onRemoval: 'snapshot' }, /^onRemoval takes one of destroy, retain\.$/],
-  ['a share of 0', { upstream, budget: { share: 0 } }, /^budget\.share takes a number above 0, at most 1\.$/],
-  ['a share of 2', { upstream, budget: { share: 2 } }, /^budget\.share takes/],
-  ['a share of next to nothing', { upstream, budget: { share: 0.001 } }, /^budget\.share and .* market-data/],
-  ['everything set aside', { upstream, budget: { setAside: 1 } }, /^budget\.setAside takes a number from 0/],
-  ['no instances', { upstream, budget: { instances: 0 } }, /^budget\.instances takes a whole number from 1/],
+  [
+    'a share of 0',
+    { upstream, limiter: { share: 0 } },
+    /^limiter\.share takes a number above 0, at most 1\.$/,
+  ],
+  ['a share of 2', { upstream, limiter: { share: 2 } }, /^limiter\.share takes/],
+  [
+    'a share of next to nothing',
+    { upstream, limiter: { share: 0.001 } },
+    /^limiter\.share and .* market-data/,
+  ],
+  ['everything set aside', { upstream, limiter: { reserve: 1 } }, /^limiter\.reserve takes a number from 0/],
+  [
+    'no instances',
+    { upstream, limiter: { instances: 0 } },
+    /^limiter\.instances takes a whole number from 1/,
+  ],
   [
     'a number of instances for nothing',
-    { upstream, budget: { instances: 20 } },
-    /^budget\.instances divides budget\.setAside, and nothing is set aside: leave it out\.$/,
+    { upstream, limiter: { instances: 20 } },
+    /^limiter\.instances divides limiter\.reserve, and nothing is set aside: leave it out\.$/,
   ],
   [
     'something set aside for any number of functions',
-    { upstream, budget: { setAside: 0.1 } },
-    /^functions\.reservedConcurrency\.market-data must be a number while budget\.setAside is above 0: /,
+    { upstream, limiter: { reserve: 0.1 } },
+    /^functions\.reservedConcurrency\.market-data must be a number while limiter\.reserve is above 0: /,
   ],
   [
     'the same, of one function',
     {
       upstream,
-      budget: { setAside: 0.1 },
+      limiter: { reserve: 0.1 },
       functions: { reservedConcurrency: { ...bounded, screeners: 'none' } },
     },
     /^functions\.reservedConcurrency\.screeners must be a number/,
@@ -278,7 +293,7 @@ const refused: Refusals = [
     'the same, of lookups',
     {
       upstream,
-      budget: { setAside: 0.1 },
+      limiter: { reserve: 0.1 },
       functions: { reservedConcurrency: bounded },
       events: {},
     },
@@ -286,90 +301,94 @@ const refused: Refusals = [
   ],
   [
     'less set aside than one for each function',
-    { upstream, budget: { setAside: 0.05 }, functions: { reservedConcurrency: bounded } },
-    /^budget\.setAside 0\.05 is 15 of the 300 requests of market-data, less than one for each of 20 functions: set at least 0\.067, or reserve fewer\.$/,
+    { upstream, limiter: { reserve: 0.05 }, functions: { reservedConcurrency: bounded } },
+    /^limiter\.reserve 0\.05 is 15 of the 300 requests of market-data, less than one for each of 20 functions: set at least 0\.067, or reserve fewer\.$/,
   ],
   [
     'more functions than requests',
     {
       upstream,
-      budget: { setAside: 0.5 },
+      limiter: { reserve: 0.5 },
       functions: { reservedConcurrency: { ...bounded, 'market-data': 500 } },
     },
-    /^budget\.setAside 0\.5 is 150 of .* each of 510 functions: reserve fewer, or set nothing aside\.$/,
+    /^limiter\.reserve 0\.5 is 150 of .* each of 510 functions: reserve fewer, or set nothing aside\.$/,
   ],
   [
     'something set aside in a shared table, for nobody knows how many',
     {
       upstream,
-      budget: { setAside: 0.1, table: 'shared' },
+      limiter: { reserve: 0.1, table: 'shared' },
       functions: { reservedConcurrency: bounded },
     },
-    /^budget\.instances is required beside budget\.setAside and budget\.table: .* this one’s 20 included\.$/,
+    /^limiter\.instances is required beside limiter\.reserve and limiter\.table: .* this one’s 20 included\.$/,
   ],
   [
     'fewer instances than are reserved',
     {
       upstream,
-      budget: { setAside: 0.1, table: 'shared', instances: 19 },
+      limiter: { reserve: 0.1, table: 'shared', instances: 19 },
       functions: { reservedConcurrency: bounded },
     },
-    /^budget\.instances 19 is less than the 20 that this stack alone reserves\.$/,
+    /^limiter\.instances 19 is less than the 20 that this stack alone reserves\.$/,
   ],
   [
     'fewer functions for lookups than their queue takes',
     { upstream, events: { concurrency: 5, reservedConcurrency: 4 } },
     /^events takes a reservedConcurrency of no less than its concurrency\.$/,
   ],
-  ['a table’s name', { upstream, budget: { table: 'a table' } }, /^budget\.table takes the name or the ARN/],
-  ['a bucket’s name', { upstream, budget: { bucket: 'a#b' } }, /^budget\.bucket takes 1 to 64 letters/],
-  ['another property', { upstream, budget: { reads: 1 } }, /^budget\.reads is not a property/],
+  [
+    'a table’s name',
+    { upstream, limiter: { table: 'a table' } },
+    /^limiter\.table takes the name or the ARN/,
+  ],
+  ['a bucket’s name', { upstream, limiter: { bucket: 'a#b' } }, /^limiter\.bucket takes 1 to 64 letters/],
+  ['another property', { upstream, limiter: { reads: 1 } }, /^limiter\.reads is not a property/],
   [
     'a limit’s name',
-    { upstream, budget: { limits: { 'A b': narrow } } },
-    /^budget\.limits\.A b takes a name/,
+    { upstream, limiter: { operationLimits: { 'A b': narrow } } },
+    /^limiter\.operationLimits\.A b takes a name/,
   ],
   [
     'half a request',
-    { upstream, budget: { limits: { a: { ...narrow, requests: 0.5 } } } },
-    /^budget\.limits\.a\.requests takes a whole number/,
+    { upstream, limiter: { operationLimits: { a: { ...narrow, requests: 0.5 } } } },
+    /^limiter\.operationLimits\.a\.requests takes a whole number/,
   ],
   [
     'a limit for nothing',
-    { upstream, budget: { limits: { a: { ...narrow, for: [] } } } },
-    /^budget\.limits\.a\.for takes at least one/,
+    { upstream, limiter: { operationLimits: { a: { ...narrow, for: [] } } } },
+    /^limiter\.operationLimits\.a\.for takes at least one/,
   ],
   [
     'a limit for something unknown',
-    { upstream, budget: { limits: { a: { ...narrow, for: ['getStockBar'] } } } },
-    /^budget\.limits\.a\.for has "getStockBar", which is neither/,
+    { upstream, limiter: { operationLimits: { a: { ...narrow, for: ['getStockBar'] } } } },
+    /^limiter\.operationLimits\.a\.for has "getStockBar", which is neither/,
   ],
   [
     'a limit for two kinds',
-    { upstream, budget: { limits: { a: { ...narrow, for: ['orders', 'market-data'] } } } },
-    /^budget\.limits\.a\.for has operations that count/,
+    { upstream, limiter: { operationLimits: { a: { ...narrow, for: ['orders', 'market-data'] } } } },
+    /^limiter\.operationLimits\.a\.for has operations that count/,
   ],
   [
     'two limits without a wide one',
-    { upstream, budget: { limits: { a: narrow, b: { ...narrow, for: ['placeOrder'] } } } },
-    /^budget\.limits cannot be used: a and b are both for placeOrder\.$/,
+    { upstream, limiter: { operationLimits: { a: narrow, b: { ...narrow, for: ['placeOrder'] } } } },
+    /^limiter\.operationLimits cannot be used: a and b are both for placeOrder\.$/,
   ],
   [
     'the upstream’s own limit',
-    { upstream, budget: { limits: { 'market-data': narrow } } },
-    /^budget\.limits cannot be used: market-data is the upstream’s own limit\.$/,
+    { upstream, limiter: { operationLimits: { 'market-data': narrow } } },
+    /^limiter\.operationLimits cannot be used: market-data is the upstream’s own limit\.$/,
   ],
   [
     'more limits than an environment holds',
     {
       upstream,
-      budget: {
-        limits: Object.fromEntries(
+      limiter: {
+        operationLimits: Object.fromEntries(
           Array.from({ length: 20 }, (_, n) => [`a${n}`, { ...narrow, for: ['getStockSnapshots'] }]),
         ),
       },
     },
-    /^budget\.limits takes limits that, as JSON, fit 1,000 characters/,
+    /^limiter\.operationLimits takes limits that, as JSON, fit 1,000 characters/,
   ],
   ['nothing', undefined, /^The configuration /],
 ];

@@ -41,7 +41,7 @@ test('the environment names the secret and does not hold it', () => {
     UPSTREAM_BASE_URL: baseUrl,
     UPSTREAM_TIMEOUT_MS: '10000',
     SECRET_ID: { Ref: secretId },
-    BUDGET_TABLE: { Ref: plain.table('Budget')?.[0] },
+    LIMITER_TABLE: { Ref: plain.table('Budget')?.[0] },
     CACHE_TABLE: { Ref: plain.table('Cache')?.[0] },
   });
 });
@@ -68,20 +68,20 @@ test('without a function that counts requests there is no table', () => {
 
 test('functions are told of the budget what differs from its defaults', () => {
   const limits = { trading: { requests: 10, perSeconds: 1, for: ['orders'] } };
-  const budget = { share: 0.5, instances: 15, setAside: 0.1, bucket: 'team', limits };
+  const limiter = { share: 0.5, instances: 15, reserve: 0.1, bucket: 'team', operationLimits: limits };
   const groups = { ...closed, 'market-data': 'api-key', orders: 'iam' } as const;
   const functions = { reservedConcurrency: { 'market-data': 5 } };
-  const { all, table } = synthesise({ operations, budget, groups, functions });
+  const { all, table } = synthesise({ operations, limiter, groups, functions });
   const tableId = table('Budget')?.[0];
   for (const [, { Properties }] of all('AWS::Lambda::Function')) {
-    const told = Object.entries(variablesOf(Properties)).filter(([name]) => name.startsWith('BUDGET_'));
+    const told = Object.entries(variablesOf(Properties)).filter(([name]) => name.startsWith('LIMITER_'));
     assert.deepEqual(Object.fromEntries(told), {
-      BUDGET_TABLE: { Ref: tableId },
-      BUDGET_SHARE: '0.5',
-      BUDGET_INSTANCES: '15',
-      BUDGET_SET_ASIDE: '0.1',
-      BUDGET_BUCKET: 'team',
-      BUDGET_LIMITS: JSON.stringify(limits),
+      LIMITER_TABLE: { Ref: tableId },
+      LIMITER_SHARE: '0.5',
+      LIMITER_INSTANCES: '15',
+      LIMITER_RESERVE: '0.1',
+      LIMITER_BUCKET: 'team',
+      LIMITER_OPERATION_LIMITS: JSON.stringify(limits),
     });
   }
 });
@@ -89,7 +89,7 @@ test('functions are told of the budget what differs from its defaults', () => {
 test('what is set aside is divided by the functions that are reserved, those of lookups too', () => {
   const { all, functionOf } = synthesise({
     operations,
-    budget: { setAside: 0.2 },
+    limiter: { reserve: 0.2 },
     functions: { reservedConcurrency: { 'market-data': 30 } },
     groups: { orders: 'iam' },
     events: { concurrency: 4, reservedConcurrency: 6 },
@@ -97,7 +97,7 @@ test('what is set aside is divided by the functions that are reserved, those of 
   assert.equal(functionOf('market-data')[1].Properties.ReservedConcurrentExecutions, 30);
   const told = all('AWS::Lambda::Function').map(([, { Properties }]) => ({
     reserved: Properties.ReservedConcurrentExecutions,
-    instances: variablesOf(Properties).BUDGET_INSTANCES,
+    instances: variablesOf(Properties).LIMITER_INSTANCES,
   }));
   // Orders count against no limit here.
   assert.deepEqual(
@@ -116,13 +116,13 @@ test('a table can be shared, by its name or its ARN', () => {
     ['shared', /table\/shared/],
     [arn, new RegExp(arn)],
   ] as const) {
-    const { all, one, template } = synthesise({ operations, budget: { table } });
+    const { all, one, template } = synthesise({ operations, limiter: { table } });
     assert.deepEqual(
       all('AWS::DynamoDB::Table').map(([id]) => id.replace(/[0-9A-F]{8}$/, '')),
       ['Cache'],
     );
     const [, { Properties }] = one('AWS::Lambda::Function');
-    assert.equal(variablesOf(Properties).BUDGET_TABLE, table);
+    assert.equal(variablesOf(Properties).LIMITER_TABLE, table);
     assert.equal(template.Outputs.BudgetTable?.Value, table);
     const role = template.Resources[idOf(Properties.Role)];
     assert.match(JSON.stringify(statementsOf(role)[1]), resource);

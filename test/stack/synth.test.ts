@@ -106,10 +106,10 @@ test('cfn-lint finds nothing', orSkip(existsSync(cfnLint) ? undefined : missing)
       partner: { ratePerSecond: 0.5, burst: 5, quota: { requests: 1000, per: 'day' } },
     },
     functions: { reservedConcurrency: { 'market-data': 500 } },
-    cache: { quotes: { staleAfterSeconds: 10 }, clients: { refreshesPerMinute: 5 } },
+    cache: { snapshots: { staleAfterSeconds: 10 }, clients: { refreshesPerMinute: 5 } },
     logs: { access: 'set-account-role' },
     onRemoval: 'retain',
-    budget: { share: 0.5, limits: { trading: { requests: 10, perSeconds: 1, for: ['orders'] } } },
+    limiter: { share: 0.5, operationLimits: { trading: { requests: 10, perSeconds: 1, for: ['orders'] } } },
   });
   writeFileSync(everything, JSON.stringify(template));
   const templates = [join(assembly, 'Countersign-dev.template.json'), everything];

@@ -22,9 +22,9 @@ export interface ResponseCacheOptions {
   /** How long a request waits for another's answer. Default 4 s. */
   readonly waitMs?: number;
   /** The least `max-age` of a client that is honoured. Default 1 s. */
-  readonly leastMaxAgeMs?: number;
+  readonly minMaxAgeMs?: number;
   /** Upstream calls a minute that one caller may cause while a fresh answer is there. Default 20. */
-  readonly wishesPerCaller?: number;
+  readonly refreshesPerMinute?: number;
   /** Whether a refusal that was read from the store is one that the gateway knows. Default: each is. */
   readonly isRefusal?: (refusal: unknown) => boolean;
   /**
@@ -93,7 +93,7 @@ const withoutWish = ({ maxAgeMs: _, ...call }: ResponseCall): ResponseCall => ca
 
 export function createResponseCache(options: ResponseCacheOptions): ResponseCache {
   const { store, clock = Date.now, mostBytes = 32 * 1024 * 1024, refusalMs = 1500 } = options;
-  const { waitMs = 4000, leastMaxAgeMs = 1000, wishesPerCaller = 20, isRefusal = () => true } = options;
+  const { waitMs = 4000, minMaxAgeMs = 1000, refreshesPerMinute = 20, isRefusal = () => true } = options;
   const { missesPerCaller = 150, missesPerMember = 60 } = options;
   const sleep = options.sleep ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
   const kept = createResponseMemory(mostBytes);
@@ -114,7 +114,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
 
   function ageLimit({ freshness: { freshMs }, maxAgeMs }: ResponseCall, { kind }: StoredResponse): number {
     if (kind === 'refused') return Math.min(refusalMs, freshMs);
-    return maxAgeMs === undefined ? freshMs : Math.min(freshMs, Math.max(leastMaxAgeMs, maxAgeMs));
+    return maxAgeMs === undefined ? freshMs : Math.min(freshMs, Math.max(minMaxAgeMs, maxAgeMs));
   }
 
   const isFresh = (call: ResponseCall, answer: StoredResponse | undefined, now: number) =>
@@ -186,7 +186,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   async function granted(call: ResponseCall, best: StoredResponse | undefined): Promise<ResponseCall> {
     const plain = withoutWish(call);
     if (call.maxAgeMs === undefined || !isFresh(plain, best, clock())) return call;
-    const may = await tried(() => store.spend(`wishes/${call.caller.unit}`, clock(), wishesPerCaller));
+    const may = await tried(() => store.spend(`wishes/${call.caller.unit}`, clock(), refreshesPerMinute));
     return may === false ? plain : call;
   }
 

@@ -19,11 +19,11 @@ export function cacheDirectivesOf(
   return readCacheDirectives(headers['cache-control']);
 }
 
-/** @param boundMs the figure of the same name, when it is not the default */
+/** @param staleAfterMs the figure of the same name, when it is not the default */
 export function snapshotResponse(
   outcome: Extract<SnapshotOutcome, { kind: 'quotes' }>,
   headers: Readonly<Record<string, string>>,
-  boundMs = defaultSnapshotOptions.boundMs,
+  staleAfterMs = defaultSnapshotOptions.staleAfterMs,
 ): SnapshotResponse {
   const { quotes, ageMs, unknown, from, stale, pollAfterMs } = outcome;
   const etag = weakTag(hashOfAll(quotes.map(hashOfQuote)));
@@ -35,7 +35,7 @@ export function snapshotResponse(
     'cache-status': cacheStatus({
       ...(from !== 'memory' && { fwd: outcome.isWish ? ('request' as const) : ('miss' as const) }),
       collapsed: from === 'other-turn',
-      ttlMs: boundMs - ageMs,
+      ttlMs: staleAfterMs - ageMs,
       ...(stale && { detail: 'older-than-the-bound' }),
     }),
     'x-poll-after': String(Math.max(1, Math.ceil(pollAfterMs / 1000))),

@@ -64,8 +64,8 @@ export interface SnapshotCache {
 /** How old a quote may be for a call that does without a newer one. */
 export function ageLimit(
   { maxAgeMs, maxStaleMs = 0 }: Pick<SnapshotCall, 'maxAgeMs' | 'maxStaleMs'>,
-  { boundMs, hardBoundMs, leastMaxAgeMs }: SnapshotOptions,
+  { staleAfterMs, expireAfterMs, minMaxAgeMs }: SnapshotOptions,
 ): number {
-  if (maxAgeMs !== undefined) return Math.min(boundMs, Math.max(leastMaxAgeMs, maxAgeMs));
-  return Math.min(hardBoundMs, boundMs + maxStaleMs);
+  if (maxAgeMs !== undefined) return Math.min(staleAfterMs, Math.max(minMaxAgeMs, maxAgeMs));
+  return Math.min(expireAfterMs, staleAfterMs + maxStaleMs);
 }

@@ -116,7 +116,7 @@ export class SnapshotMemory {
   recordsInUse(now: number): number {
     let total = 0;
     for (const sheet of this.sheets.values())
-      for (const { sentAt } of sheet.inUse(now)) if (now - sentAt <= this.#figures.hardBoundMs) total++;
+      for (const { sentAt } of sheet.inUse(now)) if (now - sentAt <= this.#figures.expireAfterMs) total++;
     return total;
   }
 
@@ -136,12 +136,12 @@ export class SnapshotMemory {
   checkpoint(turn: number, now: number): Checkpoint {
     const fetched: Fetched[] = [];
     const demand: Checkpoint['demand'][number][] = [];
-    const { hardBoundMs } = this.#figures;
+    const { expireAfterMs } = this.#figures;
     for (const [view, sheet] of this.sheets) {
       const symbols = this.symbolsOf(view);
       const groups = new Map<string, Fetched & { readonly records: Map<string, Uint8Array> }>();
       for (const { symbol, record, sentAt, demand: times, askedAt } of sheet.inUse(now)) {
-        if (now - sentAt > hardBoundMs) continue;
+        if (now - sentAt > expireAfterMs) continue;
         const isDoubtful = !symbols.isGood(symbol, view);
         const key = `${sentAt}${isDoubtful ? ' doubtful' : ''}`;
         const group = groups.get(key) ?? {
@@ -234,7 +234,7 @@ export class SnapshotMemory {
 
   #isServed({ lines }: ViewEntries, symbol: string, now: number): boolean {
     const line = lines.get(symbol);
-    return line !== undefined && now - line.sentAt <= this.#figures.hardBoundMs;
+    return line !== undefined && now - line.sentAt <= this.#figures.expireAfterMs;
   }
 
   #learnSymbols(entry: RefreshRecord, now: number): void {

@@ -15,9 +15,9 @@ export interface SnapshotOptions {
   /** How old what an instance knows of the journal may be. */
   readonly pollMs: number;
   /** Beyond this age a quote is not served without trying for a newer one, and the answer says that it is stale. */
-  readonly boundMs: number;
+  readonly staleAfterMs: number;
   /** Beyond this age a quote is not served at all. */
-  readonly hardBoundMs: number;
+  readonly expireAfterMs: number;
   /** How long a client waits for a quote that nobody has, at most. */
   readonly waitMs: number;
   /** For one request to the upstream. */
@@ -31,9 +31,9 @@ export interface SnapshotOptions {
   /** No symbol in use counts less than this part of the mean demand. */
   readonly demandFloor: number;
   /** The least `max-age` of a client that is honoured. */
-  readonly leastMaxAgeMs: number;
+  readonly minMaxAgeMs: number;
   /** How many turns a minute one caller may cause by `max-age` and `no-cache`. */
-  readonly turnsPerCaller: number;
+  readonly refreshesPerMinute: number;
   /** How many tests of unproven symbols may come at once, and how many a minute come back. */
   readonly testBurst: number;
   readonly testsPerMinute: number;
@@ -60,16 +60,16 @@ export const defaultSnapshotOptions: SnapshotOptions = {
   mostTested: 40,
   fewSymbols: 20,
   pollMs: 70,
-  boundMs: 30_000,
-  hardBoundMs: 300_000,
+  staleAfterMs: 30_000,
+  expireAfterMs: 300_000,
   waitMs: 4000,
   upstreamTimeoutMs: 3000,
   forgetMs: 300_000,
   unknownMs: 600_000,
   demandExponent: 0.25,
   demandFloor: 0.1,
-  leastMaxAgeMs: 1000,
-  turnsPerCaller: 20,
+  minMaxAgeMs: 1000,
+  refreshesPerMinute: 20,
   testBurst: 240,
   testsPerMinute: 24,
   failuresPerCaller: 30,

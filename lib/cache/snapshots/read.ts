@@ -41,7 +41,7 @@ export function readMemory(
   for (const symbol of symbols) {
     const line = sheet.lines.get(symbol);
     if (line && arrived - line.sentAt <= limit) looked.found.push(line);
-    else if (line && now - line.sentAt <= figures.hardBoundMs) looked.older.push(line);
+    else if (line && now - line.sentAt <= figures.expireAfterMs) looked.older.push(line);
     else if (symbol.length > longestSymbol || board.unknown(view.id, symbol, now))
       looked.unknown.push(symbol);
     else if (!mayProbe && board.isUnlisted(view.id, symbol)) looked.unknown.push(symbol);
@@ -87,7 +87,7 @@ export function outcomeOf(
     ageMs: now - oldest,
     unknown,
     from,
-    stale: now - oldest > figures.boundMs,
+    stale: now - oldest > figures.staleAfterMs,
     isWish: maxAgeMs !== undefined,
     pollAfterMs: Math.ceil(sheet.lines.size / figures.mostSymbols) * figures.paceMs,
   };

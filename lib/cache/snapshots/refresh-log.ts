@@ -109,10 +109,10 @@ export function createRefreshLog(
   figures: SnapshotOptions,
   reader: RefreshLogReader,
 ): RefreshLog {
-  const { boundMs, paceMs, pollMs, upstreamTimeoutMs, instances } = figures;
+  const { staleAfterMs, paceMs, pollMs, upstreamTimeoutMs, instances } = figures;
   const calmStarts = Math.max(1, instances * calmPart);
   /** As many turns as there can be within the bound. */
-  const lookBack = Math.ceil(boundMs / paceMs);
+  const lookBack = Math.ceil(staleAfterMs / paceMs);
   let control = noControl;
   let readAt = Number.NEGATIVE_INFINITY;
   let joinedAt = Number.NEGATIVE_INFINITY;
@@ -184,7 +184,7 @@ export function createRefreshLog(
     const [{ control: found }, first] = await Promise.all([store.read(undefined, []), readCheckpoint(copy)]);
     const checkpoint = isYoung(first, copy, found, now) ? first : await readPrimary(copy, found, now);
     if (checkpoint) load(checkpoint, now);
-    isComplete = !isStorm || checkpoint !== undefined || now - lastTurnAt(found) > boundMs;
+    isComplete = !isStorm || checkpoint !== undefined || now - lastTurnAt(found) > staleAfterMs;
     joinedAt = now;
     missing.clear();
     skippedAt = isStorm ? now : undefined;

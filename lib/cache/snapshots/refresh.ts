@@ -207,7 +207,7 @@ export function createRefresher(
   function isServed({ view, symbol }: PendingMiss, now: number): boolean {
     const line = board.sheet(view).lines.get(symbol);
     if (line === undefined || now - line.askedAt > figures.forgetMs) return false;
-    return now - line.sentAt < figures.hardBoundMs;
+    return now - line.sentAt < figures.expireAfterMs;
   }
 
   async function writeCheckpoint(): Promise<void> {

@@ -117,7 +117,7 @@ export function createSnapshotCache(options: SnapshotCacheOptions): SnapshotCach
   ): boolean {
     if (missing.length > 0) return !board.isDown(clock()) && !isRefused(missing, view, caller);
     if (older.length === 0 || board.failures > 0 || journal.isAway(clock())) return false;
-    return !isWish || board.turns('wanted', clock(), caller) < figures.turnsPerCaller;
+    return !isWish || board.turns('wanted', clock(), caller) < figures.refreshesPerMinute;
   }
 
   /** Whether all that is missing has to be tested, and so much of the caller's failed that nobody does. */

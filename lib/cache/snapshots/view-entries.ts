@@ -109,14 +109,14 @@ export class ViewEntries {
 
   /** Lines in use, after forgetting what is of no use to anybody. */
   inUse(now: number): SnapshotEntry[] {
-    const { forgetMs, hardBoundMs, mostLines } = this.#figures;
+    const { forgetMs, expireAfterMs, mostLines } = this.#figures;
     const fading = Math.exp(-Math.max(0, now - this.#fadedAt) / demandMs);
     this.#fadedAt = now;
     const lines: SnapshotEntry[] = [];
     for (const line of this.lines.values()) {
       line.demand *= fading;
       if (now - line.askedAt <= forgetMs) lines.push(line);
-      else if (now - line.sentAt > hardBoundMs) this.drop(line.symbol);
+      else if (now - line.sentAt > expireAfterMs) this.drop(line.symbol);
     }
     if (lines.length <= mostLines) return lines;
     lines.sort((a, b) => b.askedAt - a.askedAt);

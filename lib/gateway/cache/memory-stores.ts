@@ -9,15 +9,15 @@ import {
 import { symbolListing } from '../../catalogue/symbol-listing.ts';
 import type { CacheOptions } from './ports.ts';
 
-export function createMemoryCacheStores(): Pick<CacheOptions, 'quotes' | 'answers' | 'directory'> {
+export function createMemoryCacheStores(): Pick<CacheOptions, 'snapshots' | 'responses' | 'directory'> {
   const stores = new Map<string, SnapshotStore>();
   return {
-    quotes(account) {
+    snapshots(account) {
       const store = stores.get(account) ?? createMemorySnapshotStore();
       stores.set(account, store);
       return store;
     },
-    answers: createMemoryResponseStore(),
+    responses: createMemoryResponseStore(),
     directory: { store: createMemoryDirectoryStore(), listing: symbolListing },
   };
 }

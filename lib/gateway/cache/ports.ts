@@ -7,13 +7,13 @@ import type { Caller } from '../../identity/caller.ts';
 import type { Limiter } from '../../limiter/index.ts';
 import type { RefusalCode } from '../../problem.ts';
 import type { Credentials } from '../credentials.ts';
-import type { OwnLimits } from '../operation-limits.ts';
+import type { OperationLimits } from '../operation-limits.ts';
 import type { Upstream } from '../upstream.ts';
 
 export interface CacheOptions {
   /** Of one account at the upstream, by a name that does not show its app key. */
-  readonly quotes: (account: string) => SnapshotStore;
-  readonly answers: ResponseStore;
+  readonly snapshots: (account: string) => SnapshotStore;
+  readonly responses: ResponseStore;
   /** For the upstream's list of symbols. Default: none, and each symbol is tested before it goes along with others. */
   readonly directory?: { readonly store: DirectoryStore; readonly listing: SymbolListing };
   readonly figures?: CacheFigures;
@@ -21,19 +21,19 @@ export interface CacheOptions {
 
 /** What a deployer may want to be otherwise; times in milliseconds. */
 export type CacheFigures = Partial<
-  Pick<SnapshotOptions, 'boundMs' | 'hardBoundMs' | 'leastMaxAgeMs' | 'turnsPerCaller' | 'instances'>
+  Pick<SnapshotOptions, 'staleAfterMs' | 'expireAfterMs' | 'minMaxAgeMs' | 'refreshesPerMinute' | 'instances'>
 >;
 
 /** The gateway's parts that sharing works with. */
 export interface CacheParts {
   readonly upstream: Upstream;
   readonly credentials: Credentials;
-  readonly budget?: Limiter;
-  readonly ownLimits: OwnLimits;
+  readonly limiter?: Limiter;
+  readonly operationLimits: OperationLimits;
   readonly clock: () => number;
   /** For one attempt at the upstream. */
   readonly timeoutMs: number;
-  readonly reportTurn?: (report: RefreshReport) => void;
+  readonly reportRefresh?: (report: RefreshReport) => void;
 }
 
 /** A request to the upstream for what all share that brought nothing; no one request of a client's is its cause. */

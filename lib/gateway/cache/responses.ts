@@ -36,16 +36,16 @@ export interface CachedResponses {
 const keptByClientsMs = 60_000;
 
 export function createCachedResponses(
-  { answers: store, figures = {} }: Pick<CacheOptions, 'answers' | 'figures'>,
+  { responses: store, figures = {} }: Pick<CacheOptions, 'responses' | 'figures'>,
   { upstream, clock, timeoutMs }: CacheParts,
 ): CachedResponses {
-  const { leastMaxAgeMs, turnsPerCaller } = figures;
+  const { minMaxAgeMs, refreshesPerMinute } = figures;
   const answers = createResponseCache({
     store,
     clock,
     isRefusal: isKnown,
-    ...(leastMaxAgeMs !== undefined && { leastMaxAgeMs }),
-    ...(turnsPerCaller !== undefined && { wishesPerCaller: turnsPerCaller }),
+    ...(minMaxAgeMs !== undefined && { minMaxAgeMs }),
+    ...(refreshesPerMinute !== undefined && { refreshesPerMinute }),
   });
   return {
     async answer(operation, path, request, checked, identity, trail) {

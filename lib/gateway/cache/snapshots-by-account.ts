@@ -35,7 +35,7 @@ const mostMoves = 3;
 /** @param operation whose records are shared by symbol */
 export function createSnapshotsByAccount(
   operation: Operation,
-  options: Pick<CacheOptions, 'quotes' | 'directory' | 'figures'>,
+  options: Pick<CacheOptions, 'snapshots' | 'directory' | 'figures'>,
   parts: CacheParts,
 ): SnapshotsByAccount {
   let latest: Account | undefined;
@@ -58,7 +58,7 @@ export function createSnapshotsByAccount(
         answer.then(resolve, reject).finally(() => leaving.delete(leave));
       });
     }
-    const { quotes: storeOf, ...shared } = options;
+    const { snapshots: storeOf, ...shared } = options;
     const own = { ...shared, store: storeOf(name), identity, onLeft };
     const account: Account = { name, quotes: createCachedSnapshots(operation, own, parts), unlessLeft };
     return account;

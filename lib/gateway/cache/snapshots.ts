@@ -57,7 +57,7 @@ const authDeniedMs = 3000;
 export function createCachedSnapshots(
   operation: Operation,
   { store, identity: first, onLeft, directory, figures }: CachedSnapshotsOptions,
-  { upstream, credentials, budget, ownLimits, clock, timeoutMs, reportTurn }: CacheParts,
+  { upstream, credentials, limiter, operationLimits, clock, timeoutMs, reportRefresh }: CacheParts,
 ): CachedSnapshots {
   /** Whose permission it is, until it is used. */
   const holders = new WeakMap<RefreshPermit, Holder>();
@@ -83,9 +83,9 @@ export function createCachedSnapshots(
       if (!current.ok) return { ok: false, retryAfterMs: 1000 };
       if (current.identity.appKey === latest.appKey) latest = current.identity;
       const identity = latest;
-      const limits = limitsOf(operation, ownLimits);
-      if (!budget || !limits) return given(unlimited(), { identity, priority });
-      const answer = await budget.acquire({ appKey: identity.appKey, limits, priority, waitMs });
+      const limits = limitsOf(operation, operationLimits);
+      if (!limiter || !limits) return given(unlimited(), { identity, priority });
+      const answer = await limiter.acquire({ appKey: identity.appKey, limits, priority, waitMs });
       if (answer.ok) return given(answer.permission, { identity, priority });
       failure = { refusal: refused({ trail: { attempts: 0 } }, answer), at: clock() };
       return answer;
@@ -123,7 +123,7 @@ export function createCachedSnapshots(
 
   function report({ code, upstream: said }: Refusal, symbols: number): void {
     try {
-      reportTurn?.({
+      reportRefresh?.({
         operation: operation.id,
         code,
         symbols,
@@ -164,7 +164,7 @@ export function createCachedSnapshots(
       });
       if (outcome.kind === 'quotes') trail.cacheResult = sharedBy[outcome.from];
       if (outcome.kind !== 'quotes') return refusalOf(outcome, wishes.onlyIfCached ?? false);
-      const response = snapshotResponse(outcome, headers, figures?.boundMs);
+      const response = snapshotResponse(outcome, headers, figures?.staleAfterMs);
       if (priority !== 'events') return response;
       const now = clock();
       return {
