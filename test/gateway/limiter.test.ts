@@ -16,7 +16,7 @@ import {
   type SecretVersion,
   StoreThrottled,
 } from '../../lib/gateway/index.ts';
-import type { LimiterOptions } from '../../lib/limiter/index.ts';
+import { type After, afterTimeout, type LimiterOptions } from '../../lib/limiter/index.ts';
 import {
   accountsPath,
   ask,
@@ -202,7 +202,22 @@ describe('without a permission in time', () => {
   });
 
   test('a read waits a while, and is answered', async (t) => {
-    const { gateway, reports } = await budgetedFor(t, { requests: 2, perSeconds: 1 });
+    // Time passes only while the limiter waits: on a busy machine the window would be over before the third read.
+    let now = Date.now();
+    const clock = () => now;
+    const storeTimeoutMs = 500;
+    const after: After = (ms, run) => {
+      if (ms === storeTimeoutMs) return () => {};
+      now += ms;
+      return afterTimeout(0, run);
+    };
+    const { gateway, reports } = await budgetedFor(t, {
+      requests: 2,
+      perSeconds: 1,
+      budget: { clock, after, storeTimeoutMs },
+      options: { clock },
+      simulated: { clock },
+    });
     for (let round = 0; round < 3; round++) assert.equal((await ask(gateway, snapshotTarget)).status, 200);
     assert.ok((reports[2]?.waitedMs ?? 0) > 500, `${reports[2]?.waitedMs}`);
   });
