@@ -1,9 +1,9 @@
 /**
- * `npm run study`: what takes minutes and prints figures. Without a name it is the budget over a million
- * permissions; what follows a name is the study's own:
+ * `npm run study`: what takes minutes and prints figures. Without a name it is the limiter over a million
+ * permits; what follows a name is the study's own:
  *
- *     npm run study -- budget 100000 4
- *     npm run study -- quotes plain storm
+ *     npm run study -- limiter 100000 4
+ *     npm run study -- snapshots plain storm
  *     npm run study -- http junk greedy
  *     npm run study -- store-loss
  *     npm run study -- fairness
@@ -17,15 +17,15 @@ import { studyHttp } from './snapshots/http/study.ts';
 import { studyQuotes } from './snapshots/study.ts';
 
 const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
-  budget: studyBudget,
-  quotes: studyQuotes,
+  limiter: studyBudget,
+  snapshots: studyQuotes,
   http: studyHttp,
   'store-loss': studyStoreLoss,
   'limiter-storm': studyStorm,
   fairness: studyFairness,
 };
 
-const [name = 'budget', ...args] = process.argv.slice(2);
+const [name = 'limiter', ...args] = process.argv.slice(2);
 const study = studies[name];
 if (!study) {
   console.error(`There is no study ${name}, but ${Object.keys(studies).join(', ')}.`);

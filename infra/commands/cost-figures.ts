@@ -46,7 +46,7 @@ export interface Units {
 }
 
 /**
- * All measured by `npm run study -- quotes plain mixed clients-100`, from a cold start, within the platform's bounds. A write to the budget is two
+ * All measured by `npm run study -- snapshots plain mixed clients-100`, from a cold start, within the platform's bounds. A write to the budget is two
  * units, because its item is between one and two kilobytes. Lambda's time is assumed: it cannot be measured on
  * one machine.
  */

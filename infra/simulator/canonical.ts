@@ -71,7 +71,7 @@ export function signatureOf(encodedString: string, appSecret: string): string {
   return createHmac('sha256', `${appSecret}&`).update(encodedString, 'utf8').digest('base64');
 }
 
-/** Never by locale: both ends must agree on the order whatever their language settings are. */
+/** Never by locale: both ends must agree on the order under any language setting. */
 function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -7,21 +7,21 @@ import type { LimitName, Operation } from '../../lib/catalogue/index.ts';
 import { limits, operations, routesOf } from '../../lib/catalogue/index.ts';
 import type { Fault, FaultRequest } from './faults.ts';
 import type { Upstream } from './handle.ts';
-import type { Category } from './market/universe.ts';
+import type { Category } from './market/instrument.ts';
 import { NonceMemory } from './nonces.ts';
 import { SlidingLog, type Window } from './rate-limit.ts';
 import { type Received, ReceivedLog } from './received.ts';
 import { serve } from './server.ts';
-import type { StoredOrder } from './trading/order-book.ts';
+import type { StoredOrder } from './trading/stored-order.ts';
 import { type Account, createWorld } from './world.ts';
 
 export { checkBodyRules } from './body-rules.ts';
 export { canonicalString, type Pair, parseTarget, type Signed, signatureOf } from './canonical.ts';
 export type { Fault, FaultRequest } from './faults.ts';
-export type { Category } from './market/universe.ts';
+export type { Category } from './market/instrument.ts';
 export type { Received } from './received.ts';
 export type { Refusal } from './refusal.ts';
-export type { StoredOrder } from './trading/order-book.ts';
+export type { StoredOrder } from './trading/stored-order.ts';
 export { type Verified, type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
 export type { Account } from './world.ts';
 

@@ -2,7 +2,7 @@
  * `npm run simulator`: the simulated upstream alone, until it is interrupted.
  *
  * UPSTREAM_PORT (8788), APP_KEY and APP_SECRET come from the environment. Without the last two, a pair is
- * invented for this run and printed, because whoever runs the simulator needs it to sign.
+ * invented for this run and printed, because the user of the simulator needs it to sign.
  */
 
 import {

@@ -1,6 +1,6 @@
 /** The watchlists of the user, in memory. */
 
-import type { Instrument } from './market/universe.ts';
+import type { Instrument } from './market/instrument.ts';
 
 export interface Entry {
   readonly instrument: Instrument;
@@ -18,9 +18,9 @@ export interface Watchlist {
   readonly entries: ReadonlyMap<string, Entry>;
 }
 
-export const mostLists = 20;
+export const maxLists = 20;
 /** Over all lists of the user. */
-export const mostInstruments = 1000;
+export const maxInstruments = 1000;
 
 export class WatchlistBook {
   readonly #lists = new Map<string, Watchlist>();

@@ -1,5 +1,5 @@
 /**
- * What a cached read costs, and what store and budget add to it: twenty snapshots out of what all share, with
+ * What a cached read costs, and what store and limiter add to it: twenty snapshots out of what all share, with
  * stores in memory and on the DynamoDB engine, beside the same read straight through to the upstream.
  */
 
@@ -37,7 +37,7 @@ export async function benchCachedRead(size: Size): Promise<Figures> {
   const missing = whatIsMissing();
   const emulator = missing ? undefined : await startMinistack();
   try {
-    const gatewayOn = (budget: LimiterStore | undefined, sharing: CacheOptions | undefined) =>
+    const gatewayOn = (limiterStore: LimiterStore | undefined, cache: CacheOptions | undefined) =>
       createGateway({
         operations,
         upstreamBaseUrl: simulator.url,
@@ -46,8 +46,8 @@ export async function benchCachedRead(size: Size): Promise<Figures> {
             JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret }),
         },
         send: createNodeSend(),
-        ...(budget && { limiter: createLimiter({ store: budget, limits, bucket: 'bench' }) }),
-        ...(sharing && { cache: sharing }),
+        ...(limiterStore && { limiter: createLimiter({ store: limiterStore, limits, bucket: 'bench' }) }),
+        ...(cache && { cache }),
       });
     const gateways: Record<string, Gateway> = {
       'straight through': gatewayOn(undefined, undefined),
@@ -86,7 +86,7 @@ async function compare(
     .join(',');
   const times: Record<string, number[]> = {};
   for (let round = 0; round < rounds + warmUp; round++)
-    // In turn, so that whatever else the machine does falls on all.
+    // In turn, so that other work of the machine falls on all.
     for (const [name, gateway] of Object.entries(gateways)) {
       const ms = await timed(gateway, symbols);
       const own = times[name] ?? [];

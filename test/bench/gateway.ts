@@ -26,7 +26,7 @@ export async function benchGateway({ rounds, warmUp }: Size): Promise<Figures> {
       fetch(`${run.url}${path}?${new URLSearchParams(query)}`, { headers: { 'x-api-key': 'bench' } });
     const times = { direct: [] as number[], through: [] as number[], added: [] as number[] };
     for (let round = 0; round < rounds + warmUp; round++) {
-      // Taken in turn, so that whatever else the machine does falls on both.
+      // Taken in turn, so that other work of the machine falls on both.
       const straight = await timed(direct);
       const gateway = await timed(through);
       if (round < warmUp) continue;

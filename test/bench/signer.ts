@@ -46,7 +46,7 @@ export async function benchSigner({ rounds, warmUp }: Size): Promise<Figures> {
     };
     const times = { floor: [] as number[], sign: [] as number[] };
     for (let round = 0; round < rounds + warmUp; round++) {
-      // Taken in turn, so that whatever else the machine does falls on both.
+      // Taken in turn, so that other work of the machine falls on both.
       const alone = await timed(floor);
       const signed = await timed(() => signer.sign(input));
       if (round < warmUp) continue;

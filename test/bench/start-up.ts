@@ -27,7 +27,7 @@ const emptyWithClient = 'empty with the AWS client';
 /** Its function sends to SQS and EventBridge, too. */
 const emptyWithLookupClients = 'empty with the clients of lookups';
 /** Groups whose functions have a cache, as the stack gives them one. */
-const sharing = new Set<string>(operations.flatMap(({ group, freshness }) => (freshness ? [group] : [])));
+const cached = new Set<string>(operations.flatMap(({ group, freshness }) => (freshness ? [group] : [])));
 
 interface Candidate {
   readonly name: string;
@@ -79,7 +79,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
   try {
     const candidates = await bundleAll(directory);
     for (let round = 0; round < rounds + warmUp; round++)
-      // In turn, so that whatever else the machine does falls on all of them.
+      // In turn, so that other work of the machine falls on all of them.
       for (const candidate of candidates) {
         const milliseconds = await start(node, candidate, { ...env, ...candidate.variables });
         if (round >= warmUp) candidate.times.push(milliseconds);
@@ -104,7 +104,7 @@ async function bundleAll(directory: string): Promise<readonly Candidate[]> {
   return [empty, withClient, withClients, withoutOperations, ...sorted].map(({ group, file, bytes }) => ({
     name: group,
     first: group === lookups ? emptyBatch : unknownRoute,
-    variables: group === lookups || sharing.has(group) ? { CACHE_TABLE: 'bench' } : {},
+    variables: group === lookups || cached.has(group) ? { CACHE_TABLE: 'bench' } : {},
     file,
     bytes,
     times: [],

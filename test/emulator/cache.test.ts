@@ -48,7 +48,7 @@ describe('shared through the stack', needsEmulator(), () => {
     assert.equal(profiles.length, 1);
   });
 
-  test('what has not changed is 304 to whoever has it', async () => {
+  test('what has not changed is 304 to a client that has it', async () => {
     const profile = paths[3]!;
     const first = await stage.call(profile);
     const etag = first.headers.get('etag') ?? '';

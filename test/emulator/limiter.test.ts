@@ -1,5 +1,5 @@
 /**
- * One budget for all functions of a deployment: whatever is asked of three of them at once, in as many
+ * One limiter for all functions of a deployment: for what three of them are asked at once, in as many
  * processes as there are calls at a time, the simulated upstream refuses nothing.
  */
 
@@ -28,7 +28,7 @@ const paths = [
 describe('through the stack', needsEmulator(), () => {
   let stage: Stage;
   beforeAll(async () => {
-    // The plan lets everything through: what holds is the budget alone.
+    // The plan lets everything through: what holds is the limiter alone.
     stage = await startStage({
       props: { plans: { default: { ratePerSecond: 5000, burst: 5000 } }, cache: 'off' },
     });
@@ -36,7 +36,7 @@ describe('through the stack', needsEmulator(), () => {
   });
   afterAll(() => stage?.stop());
 
-  test(`${callers} callers of three functions share one budget`, async () => {
+  test(`${callers} callers of three functions share one limiter`, async () => {
     const until = Date.now() + seconds * 1000;
     const answers = new Map<string, number>();
     const caller = async (index: number) => {
@@ -59,7 +59,7 @@ describe('through the stack', needsEmulator(), () => {
     const [first = 0, last = 0] = [arrivals[0], arrivals.at(-1)];
     const lastMinute = upstream.between(last - 60_000, last) / 300;
     console.log(
-      `  budget, ${callers} callers of ${paths.length} functions for ${seconds} s: ` +
+      `  limiter, ${callers} callers of ${paths.length} functions for ${seconds} s: ` +
         `${JSON.stringify(Object.fromEntries(answers))}, upstream ${JSON.stringify(stage.simulator.counts)}, ` +
         `worst window ${upstream.worstWindow()}, ${percent(arrivals.length / ((last - first) / 200))} used, ` +
         `${percent(lastMinute)} in the last minute`,

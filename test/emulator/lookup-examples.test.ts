@@ -105,7 +105,7 @@ describe('examples', orSkip(missing()), () => {
     await shell(block('README.md', 'sh', 'aws scheduler create-schedule'));
     const { Target } = await shell('aws scheduler get-schedule --name quotes-after-the-close');
     assert.equal(Target.Arn, stage.outputs.LookupQueueArn);
-    // Nobody waits for the close, and the emulator does not fill in what AWS does.
+    // The test does not wait for the close, and the emulator does not fill in what AWS does.
     const id = randomUUID();
     const target = { ...Target, Input: Target.Input.replace('<aws.scheduler.execution-id>', id) };
     // Under another name: the emulator's ticker may have seen the first one meanwhile, and then never fires it.

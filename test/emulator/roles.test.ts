@@ -46,7 +46,7 @@ const calls = {
   orders: { path: '/trade/place_order', iam: true, body: order },
 } as const;
 
-/** Calls whose answers nobody knows yet. */
+/** Calls whose answers are in no cache yet. */
 const unknown = {
   ...calls,
   marketdata: { path: '/openapi/market-data/stock/quotes?symbol=MSFT&category=US_STOCK' },
@@ -58,7 +58,7 @@ const unknown = {
 const counted: readonly (keyof typeof calls)[] = ['marketdata', 'screeners', 'fundamentals', 'watchlists'];
 
 /** What has answers that all clients share. */
-const sharing: readonly (keyof typeof calls)[] = ['marketdata', 'instruments', 'screeners', 'fundamentals'];
+const cached: readonly (keyof typeof calls)[] = ['marketdata', 'instruments', 'screeners', 'fundamentals'];
 
 describe('with roles enforced', needsEmulator(), () => {
   let stage: Stage;
@@ -98,7 +98,7 @@ describe('with roles enforced', needsEmulator(), () => {
       assert.deepEqual(PolicyNames?.toSorted(), [
         ...(counted.includes(group) ? ['CountRequests'] : []),
         'ReadSecret',
-        ...(sharing.includes(group) ? ['ShareAnswers'] : []),
+        ...(cached.includes(group) ? ['ShareAnswers'] : []),
         'WriteLog',
       ]);
       const policy = { RoleName, PolicyName: 'ReadSecret' };
@@ -139,7 +139,7 @@ describe('with roles enforced', needsEmulator(), () => {
         await new Promise((resolve) => setTimeout(resolve, 500));
     });
 
-  for (const group of sharing)
+  for (const group of cached)
     test(`${group}: without the permission to share it asks the upstream itself`, async () => {
       const RoleName = roles.find((name) => name.includes(group));
       const policy = { RoleName, PolicyName: 'ShareAnswers' };

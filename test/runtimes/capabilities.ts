@@ -11,7 +11,7 @@ export interface Runtime {
   readonly args: readonly string[];
 }
 
-/** How to get whatever is missing. */
+/** How to get what is missing. */
 export const install = 'npm ci --prefix test/runtimes';
 
 const here = import.meta.dirname;

@@ -94,7 +94,7 @@ describe('schemathesis', orSkip(missing), () => {
       assert.ok(statuses.get(503)! <= 0.1 * times, `${statuses.get(503)} of ${times}`);
     }
     const limited = [...tally].flatMap(([operation, statuses]) => (statuses.get(429) ? [operation] : []));
-    // Whoever asks for so many symbols that do not exist is told so.
+    // A caller that asks for so many symbols that do not exist is told so.
     assert.deepEqual(
       limited.filter((one) => !isSnapshot.test(one)),
       [],

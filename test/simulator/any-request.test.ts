@@ -1,4 +1,4 @@
-/** Whatever a request asks that its entry allows, it is answered with what fits, or refused with a code. */
+/** Each request that its entry allows is answered with what fits, or refused with a code. */
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';

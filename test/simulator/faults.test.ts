@@ -46,7 +46,7 @@ test('drop and hang: nothing is executed, nothing answered', async () => {
   assert.deepEqual(await underFault({ kind: 'hang' }), { result: 'no answer', stored: 0, outcome: 'fault' });
 });
 
-test('drop-after and hang-after: executed, and nobody learns of it', async () => {
+test('drop-after and hang-after: executed, and the client does not learn of it', async () => {
   assert.deepEqual(await underFault({ kind: 'drop-after' }), {
     result: 'socket hang up',
     stored: 1,

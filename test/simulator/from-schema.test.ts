@@ -180,7 +180,7 @@ const { schema } = fc.letrec<{ schema: v.GenericSchema }>((tie) => ({
   ),
 }));
 
-test('whatever is built from the catalogue’s blocks is filled with what fits', () => {
+test('every schema that is built from the catalogue’s blocks is filled with what fits', () => {
   const asked = fc.record({
     query: fc.dictionary(names, fc.constantFrom('AAPL', '3', '2026-10-21', 'x'), { maxKeys: 4 }),
     now: fc.integer({ min: 0, max: Date.UTC(2100, 0) }),

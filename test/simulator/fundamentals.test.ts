@@ -24,7 +24,7 @@ test('every symbol is answered in either category, a later year too; an unknown 
   player.now = testTime;
 });
 
-test('statements add up, whoever’s and for however long', () => {
+test('statements of every company add up, for every period', () => {
   const type = fc.constantFrom('ANNUAL', 'QUARTERLY');
   fc.assert(
     fc.property(companies, type, ({ symbol }, type) => {

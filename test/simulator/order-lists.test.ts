@@ -16,7 +16,7 @@ function place(player: Player, change: Readonly<Record<string, unknown>> = {}): 
 
 const ids = (groups: readonly Json[]): string[] => groups.map((group) => group.client_order_id);
 
-test('open orders: newest first, each once over the pages, whatever is placed meanwhile', () => {
+test('open orders: newest first, each once over the pages while orders are placed', () => {
   const player = play();
   const placed = Array.from({ length: 45 }, () => place(player, far));
   const standing = ids(player.ask('listOpenOrders', { account_id }).data.slice(-3));

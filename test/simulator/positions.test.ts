@@ -61,7 +61,7 @@ test('from the start there are shares, and options with two legs; and the histor
   assert.equal(Number(shares.cost_price) * 25 * 100, paid);
 });
 
-test('what was there from the start is there whatever the clock says, and none of it was placed', () => {
+test('what was there from the start is there at any time of the clock, and none of it was placed', () => {
   for (const clock of [0, Date.UTC(2020, 0), Date.UTC(2030, 0)]) {
     const player = play();
     player.now = clock;
@@ -143,7 +143,7 @@ test('fractions, and amounts of money', () => {
     assert.equal(refused(player, { symbol: 'KO', quantity }), 'INVALID_PARAMETER', quantity);
 });
 
-test('whatever is traded, cash and positions tell the same story', () => {
+test('after any trades cash and positions agree', () => {
   const world = createWorld(3);
   const symbols = ['AAPL', 'MSFT', 'KO', 'F'];
   const orders = fc.array(

@@ -41,7 +41,7 @@ test('a token that is still good is renewed; any other is not', () => {
   assert.equal(player.refused('createToken', {}, { token: 'f'.repeat(32) }), 'INVALID_PARAMETER');
 });
 
-test('what nobody gave out is invalid; what cannot be a token is a wrong parameter', () => {
+test('a token that was never issued is invalid; what cannot be a token is a wrong parameter', () => {
   const player = play();
   const { expires_at, ...unknown }: Json = player.ask('checkToken', {}, { token: 'f'.repeat(32) });
   assert.deepEqual([unknown.status, expires_at], ['INVALID', undefined]);

@@ -1,6 +1,6 @@
 /**
  * The production code under the load of many phones, on a virtual clock: what clients get, what arrives at
- * the upstream, and what it costs. `npm run study -- quotes` runs the same, and more, for longer.
+ * the upstream, and what it costs. `npm run study -- snapshots` runs the same, and more, for longer.
  */
 
 import assert from 'node:assert/strict';

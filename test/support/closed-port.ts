@@ -1,4 +1,4 @@
-/** A port of this machine on which nobody listens. */
+/** A port of this machine on which no process listens. */
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';

@@ -105,7 +105,7 @@ export function problemOf(reply: Reply, requestId = 'request-1'): Problem {
   return problem;
 }
 
-/** A simulator and a gateway in front of it; whoever starts it closes the simulator. */
+/** A simulator and a gateway in front of it; the caller closes the simulator. */
 export async function startCore(
   simulated: Partial<SimulatorOptions> = {},
   options: Partial<GatewayOptions> = {},
@@ -116,7 +116,7 @@ export async function startCore(
     operations,
     upstreamBaseUrl: simulator.url,
     secrets: { read: async () => secretText() },
-    // Whoever waits for an answer that does not come says how long.
+    // A test that waits for an answer that does not come says how long.
     upstreamTimeoutMs: 120_000,
     report: (report) => reports.push(report),
     ...options,

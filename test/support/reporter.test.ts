@@ -85,7 +85,7 @@ describe('a run', { concurrent: true }, () => {
     assert.equal(code, 1);
   });
 
-  test('an error that nobody handles is a failure', async (t) => {
+  test('an unhandled error is a failure', async (t) => {
     const { code, lines } = await run(t, {
       late: `test('a', async () => { void Promise.reject(new Error('x')); });`,
     });

@@ -8,7 +8,7 @@ import './missing.ts';
 
 export default class CountingReporter implements Reporter {
   #isWatching = false;
-  /** Then most tests are skipped because nobody asked for them. */
+  /** Then most tests are skipped because the filter leaves them out. */
   #isFiltered = false;
   /** The line of the last run. */
   #result = '0 passed, 1 failed';

@@ -1,4 +1,4 @@
-/** Every implementation of the port `Send`: whatever is said of an answer's meaning holds over each. */
+/** Every implementation of the port `Send`: each test of what an answer means runs over all of them. */
 
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { createFetchSend, type Send } from '../../lib/gateway/index.ts';

@@ -14,7 +14,7 @@ export const auth: Behaviours = {
     return renewed ? answer(shown(renewed)) : parameterError('token');
   },
 
-  /** A token that nobody gave out is INVALID; what cannot be a token is a wrong parameter. */
+  /** A token that the simulator never issued is INVALID; what cannot be a token is a wrong parameter. */
   checkToken: ({ body, now }, { tokens }) => {
     const { token } = body as v.InferOutput<typeof checkToken.body>;
     return /^[0-9a-f]{32}$/.test(token) ? answer(shown(tokens.check(token, now))) : parameterError('token');

@@ -5,8 +5,8 @@ import type { listStockBars } from '../../../lib/catalogue/index.ts';
 import { money } from '../decimals.ts';
 import { type Bar, type BarsAsked, barsOf, stockAsTraded } from '../market/bars.ts';
 import type { Timespan } from '../market/calendar.ts';
+import type { Instrument } from '../market/instrument.ts';
 import { sessionFor } from '../market/sessions.ts';
-import type { Instrument } from '../market/universe.ts';
 import { parameterError } from '../refusal.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
@@ -15,14 +15,14 @@ import { findAll, findInstrument, isRefusal } from './find.ts';
 type Body = v.InferOutput<typeof listStockBars.body>;
 
 const usualCount = 200;
-const mostBars = 1650;
+const maxBars = 1650;
 
 export const bars: Behaviours = {
   listStockBars: ({ body, now }, world) => {
     const asked = body as Body;
     const count = Number(asked.count ?? usualCount);
     // The schema lets through what only looks like a count.
-    if (count < 1 || count > mostBars) return parameterError('count');
+    if (count < 1 || count > maxBars) return parameterError('count');
     const found = findAll(asked.symbols, (symbol) => findInstrument(world, symbol, asked.category));
     if (isRefusal(found)) return found;
     const which: Asked = {

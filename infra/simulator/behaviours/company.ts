@@ -3,11 +3,11 @@
 import { fixed, money } from '../decimals.ts';
 import { dayOf, dayText, timeOf } from '../market/calendar.ts';
 import { nextQuarter, publishedQuarters, quarterlyDividend, trait, yearlyEps } from '../market/companies.ts';
+import type { Instrument } from '../market/instrument.ts';
 import { personOf, placeOf } from '../market/names.ts';
 import { closeOf, priceAt } from '../market/prices.ts';
 import { findSector } from '../market/sectors.ts';
 import { lastTradeTime, usualVolume } from '../market/tape.ts';
-import type { Instrument } from '../market/universe.ts';
 import { mix } from '../random.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';

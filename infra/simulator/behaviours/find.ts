@@ -1,7 +1,7 @@
 /** Finds what a call names, or says that it is not known. */
 
+import type { Instrument } from '../market/instrument.ts';
 import { type Contract, findContract } from '../market/option-contracts.ts';
-import type { Instrument } from '../market/universe.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { World } from '../world.ts';
 

@@ -30,7 +30,7 @@ export function exampleAnswer(operation: Operation, call: ExampleCall): unknown 
   const page = pageFor(operation, asked, call);
   const { paging } = operation;
   if (!paging || !Object.hasOwn(asked, paging.parameter)) return page;
-  // The second page is the last, or whoever goes through the pages would never come to an end.
+  // The second page is the last, so that a client that reads all pages comes to an end.
   if ('member' in paging.next) {
     const { [paging.next.member]: _cursor, ...last } = page as Record<string, unknown>;
     return last;

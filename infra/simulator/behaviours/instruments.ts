@@ -1,6 +1,7 @@
 /** Instruments: stocks and funds. */
 
-import type { Instrument, Universe } from '../market/universe.ts';
+import type { Instrument } from '../market/instrument.ts';
+import type { Universe } from '../market/universe.ts';
 import { pageAfter, readCursor } from '../paging.ts';
 import { fraction, mix } from '../random.ts';
 import { answer, type Behaviours } from './behaviour.ts';

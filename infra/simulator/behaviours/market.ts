@@ -1,9 +1,9 @@
 /** Snapshots: the latest of each symbol. */
 
 import { money, ratio } from '../decimals.ts';
+import type { Instrument } from '../market/instrument.ts';
 import type { Prices } from '../market/prices.ts';
 import { lastTradeTime, sidesAt, volumeUpTo } from '../market/tape.ts';
-import type { Instrument } from '../market/universe.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findInstrument, isRefusal } from './find.ts';
 

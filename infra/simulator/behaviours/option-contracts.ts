@@ -1,6 +1,7 @@
 /** The list of option contracts. */
 
 import { dayNumber, dayText } from '../market/calendar.ts';
+import type { Instrument } from '../market/instrument.ts';
 import {
   type Contract,
   contractOf,
@@ -11,7 +12,7 @@ import {
   type OptionType,
 } from '../market/option-contracts.ts';
 import { multiplier } from '../market/option-model.ts';
-import type { Instrument, Universe } from '../market/universe.ts';
+import type { Universe } from '../market/universe.ts';
 import { readCursor, writeCursor } from '../paging.ts';
 import { mix } from '../random.ts';
 import { parameterError } from '../refusal.ts';

@@ -4,8 +4,8 @@ import { parameterError, type Refusal, refuse } from '../refusal.ts';
 import { divide, oneShare, parseQuantity, type Quantity } from '../trading/amounts.ts';
 import { type FundsAtHand, fundsAtHand } from '../trading/funds-at-hand.ts';
 import { type Asset, assetOf, currentPrice } from '../trading/order-asset.ts';
-import type { NewOrder } from '../trading/order-book.ts';
 import { costOf, priceAskedFor } from '../trading/order-cost.ts';
+import type { NewOrder } from '../trading/stored-order.ts';
 import type { Account, World } from '../world.ts';
 import { isRefusal } from './find.ts';
 

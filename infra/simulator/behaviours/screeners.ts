@@ -2,6 +2,7 @@
 
 import { money, ratio } from '../decimals.ts';
 import { dayText } from '../market/calendar.ts';
+import type { Category } from '../market/instrument.ts';
 import {
   type Direction,
   marketValueOf,
@@ -11,7 +12,6 @@ import {
   turnoverOf,
   type Window,
 } from '../market/ranks.ts';
-import type { Category } from '../market/universe.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 
 const shownRows = 200;

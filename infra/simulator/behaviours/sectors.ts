@@ -1,6 +1,7 @@
 /** Sectors: the list, and the members of one, of what is actively traded. */
 
 import { ratio } from '../decimals.ts';
+import type { Category } from '../market/instrument.ts';
 import {
   type Direction,
   marketValueOf,
@@ -11,7 +12,6 @@ import {
   type Window,
 } from '../market/ranks.ts';
 import { sectors as allSectors, findSector, type Sector } from '../market/sectors.ts';
-import type { Category } from '../market/universe.ts';
 import { pageByCount, readCursor } from '../paging.ts';
 import { parameterError } from '../refusal.ts';
 import { answer, type Behaviours } from './behaviour.ts';

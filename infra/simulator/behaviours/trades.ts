@@ -3,10 +3,10 @@
 import { money } from '../decimals.ts';
 import { barsOf, stockAsTraded } from '../market/bars.ts';
 import type { Timespan } from '../market/calendar.ts';
+import type { Instrument } from '../market/instrument.ts';
 import { priceAt, type Session } from '../market/prices.ts';
 import { sessionFor } from '../market/sessions.ts';
 import { lastTradeTime, marketStart, sidesAt, tradeBefore, volumeUpTo } from '../market/tape.ts';
-import type { Instrument } from '../market/universe.ts';
 import { mix } from '../random.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';

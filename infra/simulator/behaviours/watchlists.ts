@@ -8,7 +8,7 @@ import type {
   updateWatchlist,
 } from '../../../lib/catalogue/index.ts';
 import { parameterError, type Refusal, refuse } from '../refusal.ts';
-import { type Entry, mostInstruments, mostLists, type Watchlist } from '../watchlist-book.ts';
+import { type Entry, maxInstruments, maxLists, type Watchlist } from '../watchlist-book.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findInstrument, isRefusal } from './find.ts';
@@ -31,8 +31,8 @@ export const watchlists: Behaviours = {
 
   createWatchlist: ({ body, now }, { watchlists: book }) => {
     const { name, sort } = body as v.InferOutput<typeof createWatchlist.body>;
-    if (book.all.length >= mostLists)
-      return refuse(417, 'TOO_MANY_WATCHLISTS', `At most ${mostLists} watchlists`);
+    if (book.all.length >= maxLists)
+      return refuse(417, 'TOO_MANY_WATCHLISTS', `At most ${maxLists} watchlists`);
     return answer({ watchlist_id: book.create(name, sort, now).id });
   },
 
@@ -130,7 +130,7 @@ function tooMany(
   entries: ReadonlyMap<string, Entry>,
 ): Refusal | undefined {
   const size = book.size - list.entries.size + entries.size;
-  return size > mostInstruments && entries.size > list.entries.size
-    ? refuse(417, 'TOO_MANY_INSTRUMENTS', `At most ${mostInstruments} instruments in all watchlists`)
+  return size > maxInstruments && entries.size > list.entries.size
+    ? refuse(417, 'TOO_MANY_INSTRUMENTS', `At most ${maxInstruments} instruments in all watchlists`)
     : undefined;
 }

@@ -1,9 +1,9 @@
 /** Bars: what a price did in each minute, hour, day or year, made from the same path as every other price. */
 
 import { startOfBar, startOfNextBar, type Timespan } from './calendar.ts';
+import type { Instrument } from './instrument.ts';
 import { type Moment, momentAt, type Prices, priceOf, type Range, type Session } from './prices.ts';
 import { lastTradeTime, marketStart, volumeBetween } from './tape.ts';
-import type { Instrument } from './universe.ts';
 
 /** What has a price: a stock in one of its sessions, or an option. */
 export interface Traded {

@@ -5,7 +5,7 @@
 
 import { fraction, mix } from '../random.ts';
 import { dayOf, quarterEnds, timeOf } from './calendar.ts';
-import type { Instrument } from './universe.ts';
+import type { Instrument } from './instrument.ts';
 
 export interface Quarter {
   readonly year: number;

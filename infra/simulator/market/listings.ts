@@ -3,8 +3,9 @@
  * A cursor asks what there was at the moment of its first page.
  */
 
+import type { Category, Instrument } from './instrument.ts';
 import { isActive, newInstrument } from './make-instrument.ts';
-import { type Category, createActive, createUniverse, type Instrument, type Universe } from './universe.ts';
+import { createActive, createUniverse, type Universe } from './universe.ts';
 
 interface Change {
   /** Unix time in milliseconds. */

@@ -1,9 +1,9 @@
 /** What an instrument is like: everything about it but its symbol follows from the seed. */
 
 import { fraction, hashOf, mix } from '../random.ts';
+import type { Category, Instrument, SubCategory } from './instrument.ts';
 import { nameOf } from './names.ts';
 import { sectorOf } from './sectors.ts';
-import type { Category, Instrument, SubCategory } from './universe.ts';
 
 /** Shares on an average day from which on an instrument is traded actively. */
 const activeVolume = 200_000;

@@ -1,6 +1,6 @@
 /** Invented names: of companies, of funds, and of people. */
 
-import type { Category } from './universe.ts';
+import type { Category } from './instrument.ts';
 
 const stems =
   'Velmora Tandrel Ostrava Quenlis Brevanta Corvel Dunmere Elvara Fennick Galdora Haverin Istrel Jorvane Kestrin Lumetta Marrowby Nordwen Orlisk Pellandra Quorra Ravensk Solvane Tessmer Ulvane Vantrel Wexmore Xandria Yarrowin Zelkova Ambrell Bostwin Calloden Drevis Esterly Farrowin Glenvar Hollisk Ivorne Jarrowen Kelbrin'.split(

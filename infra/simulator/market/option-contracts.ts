@@ -2,8 +2,9 @@
 
 import { hashOf, mix } from '../random.ts';
 import { dayNumber, dayOf, dayText, thirdFriday, timeOf } from './calendar.ts';
+import type { Instrument } from './instrument.ts';
 import { dayMilliseconds } from './prices.ts';
-import type { Instrument, Universe } from './universe.ts';
+import type { Universe } from './universe.ts';
 
 export type OptionType = 'CALL' | 'PUT';
 
@@ -29,7 +30,7 @@ export function contractOf(
   const date = dayText(expiryDay).replaceAll('-', '').slice(2);
   const symbol = `${underlying.symbol}${date}${type[0]}${String(strike).padStart(8, '0')}`;
   const noise = hashOf(underlying.noise, symbol);
-  // 53 bits of chance: no two contracts that anybody will ever see have the same.
+  // 53 random bits: in practice no two contracts share a value.
   const instrumentId = String(1e15 + mix(noise, 1) * 2 ** 16 + (mix(noise, 2) >>> 16));
   return { symbol, underlying, type, strike, expiryDay, instrumentId, noise };
 }

@@ -7,7 +7,7 @@
  */
 
 import { fraction, mix } from '../random.ts';
-import type { Instrument } from './universe.ts';
+import type { Instrument } from './instrument.ts';
 
 export const minutesPerDay = 1440;
 export const dayMilliseconds = minutesPerDay * 60_000;

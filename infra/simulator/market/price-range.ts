@@ -3,8 +3,8 @@
  * time that cannot be better than what was found already is left out.
  */
 
+import type { Instrument } from './instrument.ts';
 import { boundOf, centsAt, jumpOf, logMove, minutesPerDay, type Session, toCents } from './price-path.ts';
-import type { Instrument } from './universe.ts';
 
 /** Cents. */
 export interface Range {

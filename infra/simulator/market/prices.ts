@@ -6,9 +6,9 @@
  * differs a little from its last of the day before.
  */
 
+import type { Instrument } from './instrument.ts';
 import { centsAt, dayMilliseconds, minutesPerDay, movesOfDay, type Session, toCents } from './price-path.ts';
 import { type Moment, type Range, rangeOf } from './price-range.ts';
-import type { Instrument } from './universe.ts';
 
 export { dayMilliseconds, type Session } from './price-path.ts';
 export { type Moment, type Range, rangeOf } from './price-range.ts';

@@ -2,10 +2,10 @@
 
 import { dayOf } from './calendar.ts';
 import { dividendsOf, quarterlyDividend, yearlyEps } from './companies.ts';
+import type { Category, Instrument } from './instrument.ts';
 import type { Listings } from './listings.ts';
 import { type DayPrices, dayMilliseconds, type Prices, priceAt, rangeOf } from './prices.ts';
 import { lastTradeTime, marketStart, usualVolume, volumeUpTo } from './tape.ts';
-import type { Category, Instrument } from './universe.ts';
 
 /** What stays for a day. */
 interface DailyFacts {
@@ -54,7 +54,7 @@ const windowLength: Readonly<Partial<Record<Window, number>>> = {
 };
 
 /**
- * Ranks what is actively traded: of an instrument that hardly anybody trades a price means little, and with
+ * Ranks what is actively traded: the price of an instrument that is hardly traded means little, and with
  * the long tail each rank would take ten times as long. Remembers what is the same for a whole day, so that
  * it takes a few milliseconds.
  */

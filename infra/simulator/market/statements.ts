@@ -1,7 +1,7 @@
 /** Financial statements, in whole dollars: every sum in them is exact. */
 
 import { type Quarter, trait } from './companies.ts';
-import type { Instrument } from './universe.ts';
+import type { Instrument } from './instrument.ts';
 
 export type Figures = Readonly<Record<string, number>>;
 

@@ -1,8 +1,8 @@
 /** When an instrument trades, and how much: like prices, a function of seed, symbol and time. */
 
 import { fraction, mix } from '../random.ts';
+import type { Instrument } from './instrument.ts';
 import { dayMilliseconds, type Moment, momentAt, type Session } from './prices.ts';
-import type { Instrument } from './universe.ts';
 
 /** Before this day nothing was traded. */
 export const marketStart = Date.UTC(2016, 0, 4);

@@ -1,14 +1,15 @@
 /** What an order trades: a stock, or options that are bought and sold together. */
 
 import { dayNumber, dayOf } from '../market/calendar.ts';
+import type { Instrument } from '../market/instrument.ts';
 import { type Contract, contractOf, endOfTrading, findContract } from '../market/option-contracts.ts';
 import { lastOptionTrade, multiplier, optionPriceOf } from '../market/option-model.ts';
 import { farthest } from '../market/price-path.ts';
 import { type Moment, momentAt, priceOf, type Range } from '../market/prices.ts';
 import { lastTradeTime } from '../market/tape.ts';
-import type { Instrument, Universe } from '../market/universe.ts';
+import type { Universe } from '../market/universe.ts';
 import { parameterError, type Refusal, refuse } from '../refusal.ts';
-import type { NewOrder } from './order-book.ts';
+import type { NewOrder } from './stored-order.ts';
 
 export interface AssetLeg {
   readonly underlying: Instrument;

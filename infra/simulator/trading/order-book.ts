@@ -1,24 +1,9 @@
 /** The orders that the simulated upstream holds. */
 
-import type * as v from 'valibot';
-import type { placeOrder } from '../../../lib/catalogue/index.ts';
 import { hashOf, identifier, mix } from '../random.ts';
 import { type GroupFill, OrderGroup } from './order-group.ts';
 import type { LiveOrder } from './order-life.ts';
-
-export type NewOrder = v.InferOutput<typeof placeOrder.body>['new_orders'][number];
-
-export interface StoredOrder {
-  readonly accountId: string;
-  readonly clientOrderId: string;
-  readonly orderId: string;
-  /** Present for an order that is part of a combination. */
-  readonly comboOrderId?: string;
-  /** When it was placed, Unix time in milliseconds. */
-  readonly placedAt: number;
-  /** What was asked for. */
-  readonly order: NewOrder;
-}
+import type { StoredOrder } from './stored-order.ts';
 
 export interface Found {
   readonly group: OrderGroup;

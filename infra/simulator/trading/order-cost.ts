@@ -2,7 +2,7 @@
 
 import { amountOf, type Quantity } from './amounts.ts';
 import { type Asset, currentPrice } from './order-asset.ts';
-import type { NewOrder } from './order-book.ts';
+import type { NewOrder } from './stored-order.ts';
 
 /** In cents; never less than nothing: what options bring in is not spent before it is there. */
 export function costOf(asset: Asset, quantity: Quantity, price: number): bigint {

@@ -1,5 +1,5 @@
 /**
- * What becomes of an order, worked out only when somebody looks: when its price comes, it is struck at that
+ * What becomes of an order, worked out only when it is read: when its price comes, it is struck at that
  * price, half of it is filled two seconds later and the rest after another two.
  */
 
@@ -8,8 +8,8 @@ import { momentAt } from '../market/prices.ts';
 import { oneShare, type Quantity } from './amounts.ts';
 import type { Asset } from './order-asset.ts';
 import { currentPrice } from './order-asset.ts';
-import type { NewOrder, StoredOrder } from './order-book.ts';
 import { centsOf, costOf, priceAskedFor } from './order-cost.ts';
+import type { NewOrder, StoredOrder } from './stored-order.ts';
 
 export const partlyAfterMs = 2000;
 export const filledAfterMs = 4000;

@@ -1,5 +1,5 @@
 /**
- * What the simulated accounts did before anybody looks: orders like any other, so that positions, cash and
+ * What the simulated accounts did before the first request: orders like any other, so that positions, cash and
  * history agree. Their ids and days stay the same for every seed and can be written into a note.
  */
 
@@ -7,8 +7,9 @@ import { money } from '../decimals.ts';
 import type { Universe } from '../market/universe.ts';
 import { parseQuantity } from './amounts.ts';
 import { assetOf, currentPrice } from './order-asset.ts';
-import type { NewOrder, OrderBook } from './order-book.ts';
+import type { OrderBook } from './order-book.ts';
 import { LiveOrder } from './order-life.ts';
+import type { NewOrder } from './stored-order.ts';
 
 interface PastOrder {
   /** UTC. */
@@ -88,7 +89,7 @@ const pastOrders: readonly PastOrder[] = [
   { at: '2026-10-20T14:00:20Z', clientOrderId: 'gw-20261020-000003', order: standing },
 ];
 
-/** Carries out the past of an account, whatever the clock says: what it left behind is always there. */
+/** Carries out the past of an account. Its positions are there at any time of the clock. */
 export function bringPast(accountId: string, book: OrderBook, universe: Universe): void {
   for (const { at, clientOrderId, order: more, limited } of pastOrders) {
     const placedAt = Date.parse(at);

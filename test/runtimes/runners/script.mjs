@@ -1,4 +1,4 @@
-// Node, Deno and Bun: an error that nobody catches is the exit code of all three.
+// Node, Deno and Bun: an uncaught error is the exit code of all three.
 import { count, run } from '../.build/table.mjs';
 
 const failures = await run();
