@@ -21,7 +21,7 @@ export function createDeployedLimiter(
     bucket,
     reserve,
     report: (report) => {
-      metrics.hear(report);
+      metrics.record(report);
       hear(report);
     },
   });

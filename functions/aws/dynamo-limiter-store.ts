@@ -54,12 +54,12 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
         const values: Item = { ':revision': { S: revision }, ':at': number(writtenAt) };
         const sets = ['written_at = :at'];
         const conditions = ['#revision = :revision'];
-        for (const [index, { counter, by, atLeast, atMost }] of additions.entries()) {
+        for (const [index, { counter, by, min, max }] of additions.entries()) {
           names[`#c${index}`] = counter;
           Object.assign(values, {
             [`:by${index}`]: number(by),
-            [`:low${index}`]: number(atLeast),
-            [`:high${index}`]: number(atMost),
+            [`:low${index}`]: number(min),
+            [`:high${index}`]: number(max),
           });
           sets.push(`#counters.#c${index} = #counters.#c${index} + :by${index}`);
           conditions.push(`#counters.#c${index} BETWEEN :low${index} AND :high${index}`);

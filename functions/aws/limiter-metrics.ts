@@ -8,7 +8,7 @@ import type { LimiterReport } from '../../lib/gateway/index.ts';
 import { describe, type Log } from './log.ts';
 
 export interface LimiterMetrics {
-  hear(report: LimiterReport): void;
+  record(report: LimiterReport): void;
   /** Writes what there is, unless it has written a moment ago. */
   write(): void;
 }
@@ -41,23 +41,23 @@ export function createLimiterMetrics(
   let notBefore = Number.NEGATIVE_INFINITY;
 
   return {
-    hear(report) {
+    record(report) {
       switch (report.kind) {
-        case 'given':
+        case 'granted':
           given++;
-          left = report.left;
+          left = report.remaining;
           waited.push(report.waitedMs);
           break;
         case 'refused':
           refused++;
           // Of those that wait in vain too; with no permission given, nothing is left.
-          if (report.reason === 'used_up') left = 0;
+          if (report.reason === 'exhausted') left = 0;
           waited.push(report.waitedMs);
           break;
         case 'expired':
           expired++;
           break;
-        case 'closed': {
+        case 'blocked': {
           const until = new Date(report.until).toISOString();
           log({ level: 'warn', event: 'budget_closed', limit: report.limit, until });
           break;
@@ -65,10 +65,10 @@ export function createLimiterMetrics(
         case 'store_busy':
           log({ level: 'warn', event: 'budget_store_busy', ...describe(report.cause) });
           break;
-        case 'store_failed':
+        case 'store_unavailable':
           log({ level: 'error', event: 'budget_store_failed', ...describe(report.cause) });
           break;
-        case 'store_back':
+        case 'store_recovered':
           log({ level: 'info', event: 'budget_store_back' });
       }
     },

@@ -1,7 +1,7 @@
 /** One app key's budget in one instance: who waits, when the store is asked, and what to do when it fails. */
 
 import type { FallbackLimiter } from './fallback.ts';
-import { createPermit, type Permit, type Slot } from './permit.ts';
+import { createPermit, type Permit, type Validity } from './permit.ts';
 import { allPriorities, type Priority } from './priorities.ts';
 import type { LimiterReport } from './report.ts';
 import { StoreThrottled } from './store.ts';
@@ -22,7 +22,7 @@ export interface PermitRequest {
 }
 
 export type PermitAnswer =
-  | { readonly ok: true; readonly permission: Permit }
+  | { readonly ok: true; readonly permit: Permit }
   /** `retryAfterMs`: before that, asking is of no use. */
   | { readonly ok: false; readonly reason: RefusalReason; readonly retryAfterMs: number };
 
@@ -39,7 +39,7 @@ export interface LimiterClient {
 
 const firstPauseMs = 100;
 /** The store is tried at least so often while there are requests: a thousand instances are 500 tries a second. */
-const longestPauseMs = { store_busy: 2500, store_away: 5000 } as const;
+const longestPauseMs = { store_busy: 2500, store_unavailable: 5000 } as const;
 /** One instance's batch; whoever else waits comes next. */
 const mostAtOnce = 32;
 
@@ -51,7 +51,7 @@ export function createLimiterClient(options: LimiterClientOptions): LimiterClien
   let storeNotBefore = 0;
   let storePause = 0;
   /** Why the store is left alone until `storeNotBefore`, and what its last answer was. */
-  let trouble: 'store_busy' | 'store_away' | undefined;
+  let trouble: 'store_busy' | 'store_unavailable' | undefined;
   let busy = false;
   let wake: { readonly at: number; readonly cancel: () => void } | undefined;
 
@@ -66,7 +66,7 @@ export function createLimiterClient(options: LimiterClientOptions): LimiterClien
       priority,
       waiters: [],
       notBefore: 0,
-      reason: 'used_up',
+      reason: 'exhausted',
       spread: 0,
       turnedAway: 0,
     };
@@ -108,20 +108,20 @@ export function createLimiterClient(options: LimiterClientOptions): LimiterClien
     });
     const now = time.now();
     if (drawn.kind === 'busy' || drawn.kind === 'failed') return storeFailed(drawn, now);
-    if (trouble) report({ kind: 'store_back' });
+    if (trouble) report({ kind: 'store_recovered' });
     trouble = undefined;
     // One answer between refusals does not say that there is room for more.
     storePause /= 4;
-    if (drawn.kind === 'given') serve(line, drawn.slots, drawn.left, now);
-    else refuseUntil(line, { ...drawn, reason: drawn.closed ? 'closed' : 'used_up' }, now, random);
+    if (drawn.kind === 'granted') serve(line, drawn.slots, drawn.left, now);
+    else refuseUntil(line, { ...drawn, reason: drawn.closed ? 'blocked' : 'exhausted' }, now, random);
   }
 
   function storeFailed(
     { kind, cause }: GrantAnswer & { readonly kind: 'busy' | 'failed' },
     now: number,
   ): void {
-    trouble = kind === 'busy' ? 'store_busy' : 'store_away';
-    report({ kind: kind === 'busy' ? 'store_busy' : 'store_failed', cause });
+    trouble = kind === 'busy' ? 'store_busy' : 'store_unavailable';
+    report({ kind: kind === 'busy' ? 'store_busy' : 'store_unavailable', cause });
     storePause = Math.min(longestPauseMs[trouble], Math.max(firstPauseMs, storePause * 2));
     storeNotBefore = now + storePause * (0.5 + random() / 2);
   }
@@ -129,11 +129,11 @@ export function createLimiterClient(options: LimiterClientOptions): LimiterClien
   /** While the store is left alone: the instance's own share, or waiting until the store is asked again. */
   function withoutStore(line: WaitQueue, now: number): void {
     // A store that is busy is there: what is set aside is for when it is not.
-    const share = trouble === 'store_away' ? reserve : undefined;
+    const share = trouble === 'store_unavailable' ? reserve : undefined;
     while (line.waiters.length > 0 && !isClosed(line.limits) && share?.take(line.limits, now)) {
       const [waiter, ...others] = line.waiters;
       line.waiters = others;
-      waiter?.give({ from: now, until: now + options.lifeMs }, 0);
+      waiter?.give({ validFrom: now, expiresAt: now + options.lifeMs }, 0);
     }
     const shareAt = share?.nextAt(line.limits, now) ?? Number.POSITIVE_INFINITY;
     const reason = trouble ?? line.reason;
@@ -174,14 +174,14 @@ export function createLimiterClient(options: LimiterClientOptions): LimiterClien
           report({ kind: 'refused', priority, reason, waitedMs: ownTime() - asked, retryAfterMs });
           resolve({ ok: false, reason, retryAfterMs });
         };
-        const give = (slot: Slot, left: number) =>
-          atTime(slot.from, () => {
-            report({ kind: 'given', priority, waitedMs: ownTime() - asked, left });
+        const give = (slot: Validity, left: number) =>
+          atTime(slot.validFrom, () => {
+            report({ kind: 'granted', priority, waitedMs: ownTime() - asked, remaining: left });
             const ending = {
               isClosed: () => isClosed(limits),
               onExpired: () => report({ kind: 'expired', priority }),
             };
-            resolve({ ok: true, permission: createPermit(slot, time.now, ending) });
+            resolve({ ok: true, permit: createPermit(slot, time.now, ending) });
           });
         if (line.notBefore > waiting.deadline) {
           line.turnedAway++;
@@ -193,11 +193,11 @@ export function createLimiterClient(options: LimiterClientOptions): LimiterClien
     },
     async close(limit, until) {
       closedUntil.set(limit, Math.max(closedUntil.get(limit) ?? 0, until));
-      report({ kind: 'closed', limit, until });
+      report({ kind: 'blocked', limit, until });
       try {
         await ledger.close(limit, until);
       } catch (cause) {
-        report({ kind: cause instanceof StoreThrottled ? 'store_busy' : 'store_failed', cause });
+        report({ kind: cause instanceof StoreThrottled ? 'store_busy' : 'store_unavailable', cause });
       }
     },
   };

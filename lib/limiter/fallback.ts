@@ -10,7 +10,7 @@
  * with its share once.
  */
 
-import type { LimitFigures } from './options.ts';
+import type { LimitWindow } from './options.ts';
 
 export interface ReserveOptions {
   /** M: the most instances that serve at one time, of all that share the limit. Enforced, not estimated. */
@@ -31,7 +31,7 @@ const longestRequestMs = 30_000;
 
 /** @param startedAt when the instance started, by the clock that also tells `now` */
 export function createFallbackLimiter(
-  figures: ReadonlyMap<string, LimitFigures>,
+  figures: ReadonlyMap<string, LimitWindow>,
   { instances }: ReserveOptions,
   startedAt: number,
 ): FallbackLimiter {

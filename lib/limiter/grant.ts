@@ -1,7 +1,7 @@
 /** What one instance does about a plan that it has read: take, reserve, renew, or say when to come again. */
 
 import { countAfter, timeOf } from './grant-log.ts';
-import type { LimitFigures } from './options.ts';
+import type { LimitWindow } from './options.ts';
 import { floorAheadMs, moreUrgentThan, type Priority, priorities } from './priorities.ts';
 import {
   type Counters,
@@ -50,7 +50,7 @@ export function grantOf(
   counters: Counters,
   draw: GrantRequest,
   now: number,
-  figures: ReadonlyMap<string, LimitFigures>,
+  figures: ReadonlyMap<string, LimitWindow>,
   lifeMs: number,
 ): Grant | undefined {
   const [outer, ...narrower] = draw.limits;
@@ -71,14 +71,14 @@ export function grantOf(
   const open = now <= plan.end ? openAt(limit, figure, now) - leaves : 0;
   if (open > taken) {
     const count = Math.min(most, open - taken);
-    return offer('now', count, draw, { atLeast: 0, atMost: open - count }, narrow);
+    return offer('now', count, draw, { min: 0, max: open - count }, narrow);
   }
   if (hindered && due < 1) return undefined;
   const horizon = hindered ? floorAheadMs : priorities[draw.priority].aheadMs;
   const row = reservable(limit, figure, taken, now - lifeMs / 2, Math.min(draw.latest(), now + horizon));
   if (!row) return undefined;
   const count = Math.min(most, row.end - taken);
-  return offer('reserved', count, draw, { atLeast: row.first, atMost: row.end - count }, narrow);
+  return offer('reserved', count, draw, { min: row.first, max: row.end - count }, narrow);
 }
 
 /** How many more keep to the even pace of late, or to the part of the limit that may go faster. */
@@ -87,7 +87,7 @@ function withinPace(
   { runs, windowMs }: LimitSchedule,
   counters: Counters,
   { limits: [outer], priority }: GrantRequest,
-  { capacity, stepMs }: LimitFigures,
+  { capacity, stepMs }: LimitWindow,
   now: number,
 ): number {
   const { burst } = priorities[priority];
@@ -101,7 +101,7 @@ function withinPace(
 }
 
 /** How many of the row may be taken in all for now. */
-function openAt(limit: LimitSchedule, { capacity }: LimitFigures, now: number): number {
+function openAt(limit: LimitSchedule, { capacity }: LimitWindow, now: number): number {
   const due = Math.floor((now - limit.due) / limit.step) + 1;
   return Math.min(due, capacity - countAfter(limit.runs, now - limit.windowMs));
 }
@@ -109,7 +109,7 @@ function openAt(limit: LimitSchedule, { capacity }: LimitFigures, now: number): 
 /** The part of the row from `taken` on whose times lie between `from` and `to`, and which the window holds. */
 function reservable(
   limit: LimitSchedule,
-  { capacity }: LimitFigures,
+  { capacity }: LimitWindow,
   taken: number,
   from: number,
   to: number,
@@ -142,7 +142,7 @@ function narrowAdditions(
   counters: Counters,
   names: readonly string[],
   now: number,
-  figures: ReadonlyMap<string, LimitFigures>,
+  figures: ReadonlyMap<string, LimitWindow>,
 ): readonly Narrow[] | undefined {
   if (now > plan.end) return undefined;
   const found: Narrow[] = [];
@@ -162,10 +162,10 @@ function offer(
   mode: Grant['mode'],
   count: number,
   { limits: [outer], priority }: GrantRequest,
-  bounds: Pick<Addition, 'atLeast' | 'atMost'>,
+  bounds: Pick<Addition, 'min' | 'max'>,
   narrow: readonly Narrow[],
 ): Grant {
-  const free = { by: count, atLeast: 0, atMost: Number.MAX_SAFE_INTEGER };
+  const free = { by: count, min: 0, max: Number.MAX_SAFE_INTEGER };
   const additions: Addition[] = [
     { counter: takenOf(outer), by: count, ...bounds },
     { counter: takenBy(outer, priority), ...free },
@@ -173,7 +173,7 @@ function offer(
   if (mode === 'now') additions.push({ counter: lateOf(outer), ...free });
   for (const { name, open } of narrow)
     additions.push(
-      { counter: takenOf(name), ...free, atMost: open - count },
+      { counter: takenOf(name), ...free, max: open - count },
       { counter: lateOf(name), ...free },
     );
   return { mode, count, additions };
@@ -184,7 +184,7 @@ export function whenToAsk(
   plan: Schedule,
   draw: GrantRequest,
   now: number,
-  figures: ReadonlyMap<string, LimitFigures>,
+  figures: ReadonlyMap<string, LimitWindow>,
 ): { readonly notBefore: number; readonly earliest: number } {
   const [outer, ...narrower] = draw.limits;
   const limit = plan.limits[outer];
@@ -207,6 +207,6 @@ export function whenToAsk(
   return { notBefore, earliest: Math.max(earliest, narrower.length > 0 ? notBefore : 0) };
 }
 
-function narrowDue(limit: LimitSchedule | undefined, figure: LimitFigures | undefined, now: number): number {
+function narrowDue(limit: LimitSchedule | undefined, figure: LimitWindow | undefined, now: number): number {
   return limit && figure ? Math.max(now, limit.due) : now;
 }

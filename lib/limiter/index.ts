@@ -5,7 +5,7 @@ export type { ReserveOptions } from './fallback.ts';
 export { limiterKey } from './key.ts';
 export { createLimiter, type Limiter, type LimiterOptions, type PermitCall } from './limiter.ts';
 export { createMemoryLimiterStore } from './memory-store.ts';
-export { figuresOf, type Limit, type LimitFigures, type Margins } from './options.ts';
+export { type Limit, type LimitWindow, type Margins, windowOf } from './options.ts';
 export type { Permit } from './permit.ts';
 export { type Priority, priorities } from './priorities.ts';
 export type { LimiterReport } from './report.ts';

@@ -12,7 +12,7 @@
 import { createLimiterClient, type LimiterClient, type PermitAnswer } from './client.ts';
 import { createFallbackLimiter, type ReserveOptions } from './fallback.ts';
 import { limiterKey } from './key.ts';
-import { figuresOf, type Limit, type Margins, permitLifeOf } from './options.ts';
+import { type Limit, type Margins, permitLifeOf, windowOf } from './options.ts';
 import { type Priority, priorities } from './priorities.ts';
 import type { LimiterReport } from './report.ts';
 import type { LimiterStore } from './store.ts';
@@ -75,7 +75,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     if (!/^[\w.:-]+$/.test(name)) throw new RangeError(`${name}: a name of letters, digits, - . : _`);
   if (reserve && !(Number.isInteger(reserve.instances) && reserve.instances >= 1))
     throw new RangeError(`${reserve.instances}: not a number of instances`);
-  const figures = new Map(limits.map(([name, one]) => [name, figuresOf(one, margins, reserve?.part ?? 0)]));
+  const figures = new Map(limits.map(([name, one]) => [name, windowOf(one, margins, reserve?.part ?? 0)]));
   const accounts = new Map<string, Promise<LimiterClient>>();
   const time = createStoreClock(clock);
   const startedAt = time.now();

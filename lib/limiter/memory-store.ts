@@ -16,9 +16,9 @@ export function createMemoryLimiterStore(): LimiterStore {
       const item = items.get(key);
       if (item?.revision !== revision) return { written: false, item };
       const counters = { ...item.counters };
-      for (const { counter, by, atLeast, atMost } of additions) {
+      for (const { counter, by, min, max } of additions) {
         const value = counters[counter];
-        if (value === undefined || value < atLeast || value > atMost) return { written: false, item };
+        if (value === undefined || value < min || value > max) return { written: false, item };
         counters[counter] = value + by;
       }
       return written(key, { ...item, counters, writtenAt });

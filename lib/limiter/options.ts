@@ -31,12 +31,12 @@ export interface Margins {
   /** From the last check to the arrival at the upstream, at most. Default 500 ms. */
   readonly networkMs?: number;
   /** How long a permission lives. Default 250 ms. */
-  readonly permissionLifeMs?: number;
+  readonly permitLifeMs?: number;
   /** The part of a limit that is never given. Default 1/150, rounded up, of what can be spared. */
   readonly heldBack?: number;
 }
 
-export interface LimitFigures {
+export interface LimitWindow {
   /** N: how many permissions the window holds. */
   readonly capacity: number;
   /** W, in milliseconds. */
@@ -52,13 +52,13 @@ export interface LimitFigures {
 /** What clocks that count in whole milliseconds are off by. */
 const roundingMs = 2;
 
-export const permitLifeOf = ({ permissionLifeMs = 250 }: Margins): number => permissionLifeMs;
+export const permitLifeOf = ({ permitLifeMs = 250 }: Margins): number => permitLifeMs;
 
 /**
  * @param reserve the part of the limit that instances without a store may use at once
  * @throws RangeError when nothing is left to give
  */
-export function figuresOf(limit: Limit, margins: Margins, reserve: number): LimitFigures {
+export function windowOf(limit: Limit, margins: Margins, reserve: number): LimitWindow {
   const { requests, perSeconds, share = 1, within } = limit;
   const { clockOffsetMs = 500, networkMs = 500, heldBack = 1 / 150 } = margins;
   const ours = Math.floor(requests * share);

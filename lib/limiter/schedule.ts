@@ -10,7 +10,7 @@
  */
 
 import { countAfter, dropUpTo, nthAfter, type Run, timeOf, withRun } from './grant-log.ts';
-import type { LimitFigures } from './options.ts';
+import type { LimitWindow } from './options.ts';
 import { allPriorities, type Priority, priorities } from './priorities.ts';
 
 export interface LimitSchedule {
@@ -53,7 +53,7 @@ const everyPriority = (value: (priority: Priority) => number) =>
   Object.fromEntries(allPriorities.map((one) => [one, value(one)])) as Record<Priority, number>;
 
 /** A limit of which nothing is known: nothing was given of it. */
-const untouched = (at: number, { windowMs, stepMs }: LimitFigures): LimitSchedule => ({
+const untouched = (at: number, { windowMs, stepMs }: LimitWindow): LimitSchedule => ({
   runs: [],
   due: at - windowMs,
   step: stepMs,
@@ -64,7 +64,7 @@ const untouched = (at: number, { windowMs, stepMs }: LimitFigures): LimitSchedul
 });
 
 /** For an item that cannot be read: everything counts as given just now, so that a window later all is well. */
-export function exhaustedSchedule(now: number, figures: ReadonlyMap<string, LimitFigures>): Schedule {
+export function exhaustedSchedule(now: number, figures: ReadonlyMap<string, LimitWindow>): Schedule {
   const limits = [...figures].map(([name, one]) => {
     const run = { from: now, step: 0, count: one.capacity };
     return [name, { ...untouched(now, one), runs: [run], due: now + one.windowMs }] as const;
@@ -77,7 +77,7 @@ export function renewedSchedule(
   plan: Schedule | undefined,
   counters: Counters,
   now: number,
-  figures: ReadonlyMap<string, LimitFigures>,
+  figures: ReadonlyMap<string, LimitWindow>,
 ): Schedule {
   const limits: Record<string, LimitSchedule> = {};
   // What only others are configured with is kept for them.
@@ -129,7 +129,7 @@ export const floorOf = ({ floors, step }: LimitSchedule, priority: Priority, sin
 function paced(
   limit: LimitSchedule,
   now: number,
-  { capacity, windowMs, stepMs, burst }: LimitFigures,
+  { capacity, windowMs, stepMs, burst }: LimitWindow,
 ): { readonly limit: LimitSchedule; readonly until: number } {
   const { runs } = limit;
   const credit = isSustained(runs, now, stepMs) ? burst : capacity;

@@ -2,8 +2,8 @@
 
 import { type Grant, type GrantRequest, grantOf, whenToAsk } from './grant.ts';
 import { countAfter, timeOf } from './grant-log.ts';
-import type { LimitFigures } from './options.ts';
-import type { Slot } from './permit.ts';
+import type { LimitWindow } from './options.ts';
+import type { Validity } from './permit.ts';
 import { allPriorities } from './priorities.ts';
 import {
   type Counters,
@@ -21,7 +21,7 @@ import type { After, StoreClock } from './store-clock.ts';
 
 export type GrantAnswer =
   /** `left`: what the window still holds. */
-  | { readonly kind: 'given'; readonly slots: readonly Slot[]; readonly left: number }
+  | { readonly kind: 'granted'; readonly slots: readonly Validity[]; readonly left: number }
   | {
       readonly kind: 'full';
       /** Asking before is of no use. */
@@ -37,7 +37,7 @@ export type GrantAnswer =
 export interface StoreClientOptions {
   readonly store: LimiterStore;
   readonly key: string;
-  readonly figures: ReadonlyMap<string, LimitFigures>;
+  readonly figures: ReadonlyMap<string, LimitWindow>;
   readonly lifeMs: number;
   readonly time: StoreClock;
   readonly after: After;
@@ -164,15 +164,15 @@ export function createStoreClient(options: StoreClientOptions): StoreClient {
     const limit = plan?.limits[outer];
     const taken = known?.counters[takenOf(outer)] ?? 0;
     if (!limit) return { kind: 'failed', cause: new Error('the budget store forgot a limit') };
-    const slots = Array.from({ length: offer.count }, (_, index): Slot => {
-      if (offer.mode === 'now') return { from: askedAt, until: askedAt + lifeMs };
+    const slots = Array.from({ length: offer.count }, (_, index): Validity => {
+      if (offer.mode === 'now') return { validFrom: askedAt, expiresAt: askedAt + lifeMs };
       const from = timeOf({ from: limit.due, step: limit.step }, taken - offer.count + index);
-      return { from, until: from + lifeMs };
-    }).filter(({ until }) => until >= time.now());
+      return { validFrom: from, expiresAt: from + lifeMs };
+    }).filter(({ expiresAt }) => expiresAt >= time.now());
     if (slots.length === 0) return { kind: 'failed', cause: new Error('the budget store was too slow') };
     const inWindow = countAfter(limit.runs, askedAt - limit.windowMs) + taken;
     const left = Math.max(0, (figures.get(outer)?.capacity ?? 0) - inWindow);
-    return { kind: 'given', slots, left };
+    return { kind: 'granted', slots, left };
   }
 
   function full(next: Schedule, wanted: GrantRequest, now: number): GrantAnswer {

@@ -20,8 +20,8 @@ export interface LimiterItem {
 export interface Addition {
   readonly counter: string;
   readonly by: number;
-  readonly atLeast: number;
-  readonly atMost: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /** Either way with the item as it is now; a refused write leaves it as it was. */

@@ -1,20 +1,20 @@
 /** Requests that wait for permissions of the same kind, in one instance. */
 
-import type { Slot } from './permit.ts';
+import type { Validity } from './permit.ts';
 import type { Priority } from './priorities.ts';
 
 export interface Waiter {
   /** When it stops waiting; another time when the instance has followed another's clock meanwhile. */
   readonly deadline: number;
-  readonly give: (slot: Slot, left: number) => void;
+  readonly give: (slot: Validity, left: number) => void;
   readonly refuse: (reason: RefusalReason, notBefore: number) => void;
 }
 
 /**
  * `used_up`: by us or others on the same app key; `closed`: the upstream itself refused lately; `store_busy`:
- * the store throttles requests, or too many write at once; `store_away`: it is unavailable.
+ * the store throttles requests, or too many write at once; `store_unavailable`: it is unavailable.
  */
-export type RefusalReason = 'used_up' | 'closed' | 'store_busy' | 'store_away';
+export type RefusalReason = 'exhausted' | 'blocked' | 'store_busy' | 'store_unavailable';
 
 export interface WaitQueue {
   readonly limits: readonly [string, ...string[]];
@@ -87,13 +87,13 @@ export function refuseThose(
 }
 
 /** The earliest permission goes to the least patient of those who can wait for it. */
-export function serve(line: WaitQueue, slots: readonly Slot[], left: number, now: number): void {
+export function serve(line: WaitQueue, slots: readonly Validity[], left: number, now: number): void {
   line.spread /= 4;
   line.turnedAway = 0;
   const waiters = [...line.waiters].sort((a, b) => a.deadline - b.deadline);
   for (const slot of slots) {
     // What is for now is for everybody, though somebody's time may have run out while the store was asked.
-    const index = waiters.findIndex(({ deadline }) => deadline >= slot.from || slot.from <= now);
+    const index = waiters.findIndex(({ deadline }) => deadline >= slot.validFrom || slot.validFrom <= now);
     const [waiter] = index < 0 ? [] : waiters.splice(index, 1);
     waiter?.give(slot, left);
   }

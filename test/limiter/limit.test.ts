@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { percent, runSeed } from './seed.ts';
-import { createWorld, perPermission } from './world/world.ts';
+import { createWorld, perPermit } from './world/world.ts';
 
 const minute = 60_000;
 
@@ -18,10 +18,10 @@ describe('never 301 in any true window of 60 s, for 200 instances', () => {
     [104, false],
   ] as const)
     test(`seed ${seed}${accidents ? ', with freezes and kills' : ''}`, async () => {
-      const result = await runSeed({ seed, permissions: 12_000, accidents });
+      const result = await runSeed({ seed, permits: 12_000, accidents });
       assert.ok(result.sent >= 12_000);
       assert.ok(result.worst <= 300, `${result.worst} in one window`);
-      if (accidents) assert.ok(result.frozen > 0 && result.killed > 0 && result.burnt > 0);
+      if (accidents) assert.ok(result.frozen > 0 && result.killed > 0 && result.expired > 0);
       assert.ok(result.utilisation.length > 0);
       for (const part of result.utilisation) assert.ok(accidents || part >= 0.96, percent(part));
       console.log(
@@ -36,7 +36,7 @@ describe('the counting notices when', () => {
 
   test('the margins for clocks and network are left out', async () => {
     const margins = { clockOffsetMs: 0, networkMs: 0, heldBack: 0 };
-    const world = createWorld({ seed: 5, instances: 200, extreme: true, budget: { margins } });
+    const world = createWorld({ seed: 5, instances: 200, extreme: true, limiter: { margins } });
     await world.live(5 * minute, [saturated]);
     assert.ok(world.upstream.worstWindow() > 300);
   });
@@ -117,8 +117,8 @@ describe('what the store is asked', () => {
       const writes = operations.writes - before.writes;
       const refused = operations.refused - before.refused;
       console.log(
-        `  budget, ${label}: ${perPermission(reads + writes, sent)} operations a permission ` +
-          `(${perPermission(reads, sent)} reads, ${perPermission(writes, sent)} writes, ${perPermission(refused, sent)} of them refused), ` +
+        `  budget, ${label}: ${perPermit(reads + writes, sent)} operations a permission ` +
+          `(${perPermit(reads, sent)} reads, ${perPermit(writes, sent)} writes, ${perPermit(refused, sent)} of them refused), ` +
           `${percent(upstream.between(from, clock.now) / 1200)} used`,
       );
       assert.ok((reads + writes) / sent < most);

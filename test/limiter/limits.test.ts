@@ -25,7 +25,7 @@ describe('nested limits', () => {
   const limits = { ...marketData, 'op:snapshot': narrow, 'group:x': { ...narrow, requests: 100 } };
 
   test('one call draws from each, and no window of any holds more than it allows', async () => {
-    const world = createWorld({ seed: 51, instances: 40, budget: { limits } });
+    const world = createWorld({ seed: 51, instances: 40, limiter: { limits } });
     await world.live(10 * minute, [
       { perMinute: 300 },
       { perMinute: 200, limits: ['market-data', 'op:snapshot'] },
@@ -40,7 +40,7 @@ describe('nested limits', () => {
   });
 
   test('all or none: what a narrow limit refuses costs the wide one nothing', async () => {
-    const world = createWorld({ seed: 52, instances: 10, budget: { limits } });
+    const world = createWorld({ seed: 52, instances: 10, limiter: { limits } });
     await world.live(8 * minute, [
       { perMinute: 600, limits: ['market-data', 'op:snapshot'] },
       { perMinute: 600 },
@@ -51,7 +51,7 @@ describe('nested limits', () => {
   });
 
   test('a narrow limit alone gives most of what it allows', async () => {
-    const world = createWorld({ seed: 53, instances: 10, budget: { limits } });
+    const world = createWorld({ seed: 53, instances: 10, limiter: { limits } });
     await world.live(11 * minute, [{ perMinute: 200, limits: ['market-data', 'op:snapshot'] }]);
     const given = world.sentUnder('op:snapshot').filter((time) => time >= world.clock.now - 9 * minute);
     assert.ok(given.length / 540 > 0.85, `${given.length / 540}`);
@@ -61,8 +61,8 @@ describe('nested limits', () => {
 describe('shares', () => {
   test('two stacks with a table each and half the limit each keep it together', async () => {
     const budget = { limits: { 'market-data': { requests: 300, perSeconds: 60, share: 0.5 } } };
-    const one = createWorld({ seed: 54, instances: 20, budget });
-    const other = createWorld({ seed: 55, instances: 20, budget });
+    const one = createWorld({ seed: 54, instances: 20, limiter: budget });
+    const other = createWorld({ seed: 55, instances: 20, limiter: budget });
     for (const world of [one, other]) await world.live(8 * minute, [{ perMinute: 600 }]);
     const both = [...one.upstream.arrivals, ...other.upstream.arrivals];
     assert.ok(worst(both) <= 300, `${worst(both)}`);
@@ -82,9 +82,9 @@ describe('a 429 of the upstream', () => {
     await world.live(30_000, [{ perMinute: 120 }]);
     assert.equal(world.upstream.between(closed + 100, closed + 19_000), 0);
     assert.ok(world.upstream.between(closed + 19_000, world.clock.now) > 5);
-    assert.ok(world.reports.some((report) => report.kind === 'closed' && report.limit === 'market-data'));
+    assert.ok(world.reports.some((report) => report.kind === 'blocked' && report.limit === 'market-data'));
     const refused = world.reports.filter((report) => report.kind === 'refused');
-    assert.ok(refused.length > 10 && refused.every(({ reason }) => reason === 'closed'));
+    assert.ok(refused.length > 10 && refused.every(({ reason }) => reason === 'blocked'));
     for (const { retryAfterMs } of refused) assert.ok(retryAfterMs <= 33_000, `${retryAfterMs}`);
   });
 
@@ -93,9 +93,9 @@ describe('a 429 of the upstream', () => {
     const answer = await budget.acquire({ appKey: 'k', limits: ['market-data'] });
     assert.ok(answer.ok);
     await budget.block('k', 'market-data');
-    assert.equal(answer.permission.use(), false);
+    assert.equal(answer.permit.consume(), false);
     const next = await budget.acquire({ appKey: 'k', limits: ['market-data'], waitMs: 1000 });
-    assert.ok(!next.ok && next.reason === 'closed');
+    assert.ok(!next.ok && next.reason === 'blocked');
     assert.ok(next.retryAfterMs > 5000 && next.retryAfterMs < 11_000, `${next.retryAfterMs}`);
     // Another app key is another budget.
     assert.ok((await budget.acquire({ appKey: 'k2', limits: ['market-data'] })).ok);
@@ -109,7 +109,7 @@ describe('a permission', () => {
   test('is used once', async () => {
     const answer = await budgetOf({}).acquire({ appKey: 'k', limits: ['market-data'] });
     assert.ok(answer.ok);
-    assert.deepEqual([answer.permission.use(), answer.permission.use()], [true, false]);
+    assert.deepEqual([answer.permit.consume(), answer.permit.consume()], [true, false]);
   });
 
   test('burns after its life, by a clock that went on meanwhile', async () => {
@@ -122,11 +122,11 @@ describe('a permission', () => {
     ] as const) {
       const answer = await budget.acquire({ appKey: 'k', limits: ['market-data'] });
       assert.ok(answer.ok);
-      assert.equal(answer.permission.validUntil, now + 250);
+      assert.equal(answer.permit.expiresAt, now + 250);
       now += life;
-      assert.equal(answer.permission.use(), valid);
+      assert.equal(answer.permit.consume(), valid);
     }
-    assert.deepEqual(reports, ['given', 'given', 'expired']);
+    assert.deepEqual(reports, ['granted', 'granted', 'expired']);
   });
 });
 
@@ -137,10 +137,10 @@ test('reports tell what is left, how long was waited and who was refused', async
   const ask = () => budget.acquire({ appKey: 'k', limits: ['small'], priority: 'events', waitMs: 1000 });
   assert.deepEqual([(await ask()).ok, (await ask()).ok, (await ask()).ok], [true, true, false]);
   assert.deepEqual(
-    reports.map((report) => [report.kind, 'left' in report ? report.left : undefined]),
+    reports.map((report) => [report.kind, 'remaining' in report ? report.remaining : undefined]),
     [
-      ['given', 1],
-      ['given', 0],
+      ['granted', 1],
+      ['granted', 0],
       ['refused', undefined],
     ],
   );
@@ -149,7 +149,7 @@ test('reports tell what is left, how long was waited and who was refused', async
     assert.ok('waitedMs' in report && report.waitedMs >= 0);
   }
   const last = reports.at(-1);
-  assert.ok(last?.kind === 'refused' && last.reason === 'used_up');
+  assert.ok(last?.kind === 'refused' && last.reason === 'exhausted');
   assert.ok(last.retryAfterMs > 50_000 && last.retryAfterMs < 63_000, `${last.retryAfterMs}`);
 });
 

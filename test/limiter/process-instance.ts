@@ -39,7 +39,7 @@ const budget = createLimiter({
   report: ({ kind }) => {
     if (kind === 'expired') counts.expired++;
     if (kind === 'store_busy') counts.busy++;
-    if (kind === 'store_failed') counts.failed++;
+    if (kind === 'store_unavailable') counts.failed++;
   },
 });
 const signer = createSigner({ appKey: APP_KEY, appSecret: APP_SECRET });
@@ -56,7 +56,7 @@ async function request(): Promise<void> {
     url: `${UPSTREAM}/openapi/market-data/stock/snapshot`,
     query: { symbols: 'AAPL', category: 'US_STOCK' },
   });
-  if (!answer.permission.use()) return;
+  if (!answer.permit.consume()) return;
   counts.sent++;
   const result = await send(signed, { timeoutMs: 5000, maxBytes: 1_000_000 });
   const status = result.kind === 'answer' ? String(result.status) : result.kind;

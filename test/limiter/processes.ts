@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { startMinistack } from '../emulator/ministack.ts';
 import type { Operations } from './counting-store.ts';
-import { createBudgetTable, emulatorEnvironment } from './dynamo.ts';
+import { createLimiterTable, emulatorEnvironment } from './dynamo.ts';
 import { startThrottlingProxy } from './throttling-proxy.ts';
 import { Upstream } from './world/upstream.ts';
 
@@ -63,7 +63,7 @@ export async function runProcesses({
   const simulator = await startSimulator(credentials);
   const proxy = throttled > 0 ? await startThrottlingProxy(emulator.endpoint, throttled) : undefined;
   try {
-    await createBudgetTable(emulator.endpoint, tableName);
+    await createLimiterTable(emulator.endpoint, tableName);
     const env = {
       ...emulatorEnvironment,
       PATH: process.env.PATH,

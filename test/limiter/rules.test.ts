@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { countAfter, dropUpTo, nthAfter, type Run, timeOf, withRun } from '../../lib/limiter/grant-log.ts';
-import { createLimiter, createMemoryLimiterStore, figuresOf, limiterKey } from '../../lib/limiter/index.ts';
+import { createLimiter, createMemoryLimiterStore, limiterKey, windowOf } from '../../lib/limiter/index.ts';
 import { renewedSchedule, type Schedule } from '../../lib/limiter/schedule.ts';
 import { readSchedule, scheduleText } from '../../lib/limiter/schedule-text.ts';
 import { randomFrom } from './world/random.ts';
@@ -67,10 +67,10 @@ describe('the arithmetic of a limit', () => {
         margin,
         margin,
         margin,
-        (requests, perSeconds, clockOffsetMs, networkMs, permissionLifeMs) => {
-          const margins = { clockOffsetMs, networkMs, permissionLifeMs };
-          const { capacity, windowMs, stepMs } = figuresOf({ requests, perSeconds }, margins, 0);
-          assert.ok(windowMs >= perSeconds * 1000 + 2 * clockOffsetMs + networkMs + permissionLifeMs);
+        (requests, perSeconds, clockOffsetMs, networkMs, permitLifeMs) => {
+          const margins = { clockOffsetMs, networkMs, permitLifeMs };
+          const { capacity, windowMs, stepMs } = windowOf({ requests, perSeconds }, margins, 0);
+          assert.ok(windowMs >= perSeconds * 1000 + 2 * clockOffsetMs + networkMs + permitLifeMs);
           assert.ok(capacity >= 1 && capacity < requests);
           assert.equal(stepMs, windowMs / capacity);
         },
@@ -79,7 +79,7 @@ describe('the arithmetic of a limit', () => {
   });
 
   test('300 a minute: 298 in 61.75 s, which is more than 96 %', () => {
-    const { capacity, windowMs } = figuresOf({ requests: 300, perSeconds: 60 }, {}, 0);
+    const { capacity, windowMs } = windowOf({ requests: 300, perSeconds: 60 }, {}, 0);
     assert.equal(capacity, 298);
     assert.equal(windowMs, 61_752);
     assert.ok((capacity * 60_000) / windowMs / 300 > 0.965);
@@ -92,7 +92,7 @@ describe('the arithmetic of a limit', () => {
         fc.integer({ min: 1, max: 9 }),
         fc.double({ min: 0, max: 0.5, noNaN: true }),
         (requests, tenths, reserve) => {
-          const part = (share: number) => figuresOf({ requests, perSeconds: 60, share }, {}, reserve);
+          const part = (share: number) => windowOf({ requests, perSeconds: 60, share }, {}, reserve);
           const parts = [part(tenths / 10), part(1 - tenths / 10)];
           const sum = parts.reduce((total, one) => total + one.capacity + one.reserve, 0);
           assert.ok(sum < requests);
@@ -131,7 +131,7 @@ describe('small limits', () => {
               store: store.connect({ gate: (run) => run(), instance: 0 }),
               limits: { small: { requests, perSeconds } },
               bucket: 'b',
-              margins: { clockOffsetMs: 100, networkMs: 0, permissionLifeMs: 50, heldBack: 0 },
+              margins: { clockOffsetMs: 100, networkMs: 0, permitLifeMs: 50, heldBack: 0 },
               keyOf: () => 'k',
               clock: () => Math.floor(clock.now + offset),
               after: (ms, run) => clock.after(ms, run),
@@ -150,7 +150,7 @@ describe('small limits', () => {
                 waitMs: wait,
               }).then((answer) => {
                 open--;
-                if (answer.ok && answer.permission.use()) upstream.arrive(clock.now);
+                if (answer.ok && answer.permit.consume()) upstream.arrive(clock.now);
               });
             }
           }
@@ -171,7 +171,7 @@ describe('small limits', () => {
 });
 
 describe('the plan’s text', () => {
-  const figures = new Map([['market-data', figuresOf({ requests: 300, perSeconds: 60 }, {}, 0)]]);
+  const figures = new Map([['market-data', windowOf({ requests: 300, perSeconds: 60 }, {}, 0)]]);
 
   test('comes back as the plan it was, and stays small', () => {
     fc.assert(

@@ -7,8 +7,8 @@ import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-sto
 import type { LimiterStore } from '../../lib/limiter/index.ts';
 import { type Ministack, startMinistack } from '../emulator/ministack.ts';
 import { needsEmulator } from '../emulator/missing.ts';
-import { createBudgetTable, emulatorEnvironment } from './dynamo.ts';
-import { budgetStoreContract } from './store.contract.ts';
+import { createLimiterTable, emulatorEnvironment } from './dynamo.ts';
+import { limiterStoreContract } from './store.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);
 
@@ -20,13 +20,13 @@ describe('DynamoDB', needsEmulator(), () => {
   beforeAll(async () => {
     emulator = await startMinistack();
     const { endpoint } = emulator;
-    await createBudgetTable(endpoint, tableName);
+    await createLimiterTable(endpoint, tableName);
     client = new DynamoDBClient({ endpoint });
     store = createDynamoLimiterStore({ client, tableName, timeoutMs: 10_000 });
   });
   afterAll(() => emulator?.stop());
 
-  budgetStoreContract('DynamoDB', () => store);
+  limiterStoreContract('DynamoDB', () => store);
 
   test('an item has its time to live in whole seconds, never too early', async () => {
     const item = { revision: 'r', counters: {}, text: '', writtenAt: 1 };

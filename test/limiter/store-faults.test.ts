@@ -42,8 +42,8 @@ for (const fault of faults)
       assert.ok(used > 0.96, `${used} of the limit is used again`);
       assert.ok(world.upstream.worstWindow() <= 300, `${world.upstream.worstWindow()} in one window`);
       const kinds = new Set(world.reports.map(({ kind }) => kind));
-      const failed = fault === 'throttled' ? 'store_busy' : 'store_failed';
-      assert.ok(kinds.has(failed) && kinds.has('store_back'));
+      const failed = fault === 'throttled' ? 'store_busy' : 'store_unavailable';
+      assert.ok(kinds.has(failed) && kinds.has('store_recovered'));
     });
 
     test('never hangs: each request is answered in its time, and told when to come again', async () => {
@@ -65,7 +65,7 @@ for (const fault of faults)
         if (!answer.ok) assert.ok(answer.retryAfterMs > 0 && answer.retryAfterMs < 20_000);
       }
       const refused = answers.flatMap(({ answer }) => (answer.ok ? [] : [answer]));
-      const reason = fault === 'throttled' ? 'store_busy' : 'store_away';
+      const reason = fault === 'throttled' ? 'store_busy' : 'store_unavailable';
       assert.ok(refused.filter((one) => one.reason === reason).length > 300);
       // Spread: not all are told to come in the same second.
       const seconds = new Set(refused.map(({ retryAfterMs }) => Math.ceil(retryAfterMs / 1000)));
@@ -87,7 +87,7 @@ describe('what is set aside', () => {
   const reserve = { instances, part: 0.1 };
 
   test('is there from the first failure on, and is never in the store', async () => {
-    const world = worldFor({ budget: { reserve: reserve } });
+    const world = worldFor({ limiter: { reserve: reserve } });
     await aged(world);
     for (let index = 0; index < 298; index++) void world.request();
     await world.live(1000, [{ perMinute: 600 }]);
@@ -104,7 +104,7 @@ describe('what is set aside', () => {
   });
 
   test('is not spent because the store is busy', async () => {
-    const world = worldFor({ budget: { reserve: reserve } });
+    const world = worldFor({ limiter: { reserve: reserve } });
     await aged(world);
     world.store.fault = () => 'throttled';
     await world.live(3 * minute, [{ perMinute: 600 }]);
@@ -113,7 +113,7 @@ describe('what is set aside', () => {
   });
 
   test('is not used by an instance that is younger than a window and a request', async () => {
-    const world = worldFor({ budget: { reserve: reserve } });
+    const world = worldFor({ limiter: { reserve: reserve } });
     const from = world.clock.now;
     world.store.fault = () => 'unavailable';
     await world.live(3 * minute, [{ perMinute: 600 }]);
@@ -122,7 +122,7 @@ describe('what is set aside', () => {
   });
 
   test('is nothing where it cannot be divided', async () => {
-    const world = worldFor({ budget: { reserve: { instances: 31, part: 0.1 } } });
+    const world = worldFor({ limiter: { reserve: { instances: 31, part: 0.1 } } });
     await aged(world);
     world.store.fault = () => 'unavailable';
     await world.live(3 * minute, [{ perMinute: 600 }]);
@@ -131,7 +131,7 @@ describe('what is set aside', () => {
 
   test('needs a number of instances', () => {
     for (const wrong of [0, 1.5, Number.NaN, -1])
-      assert.throws(() => worldFor({ budget: { reserve: { instances: wrong, part: 0.1 } } }), RangeError);
+      assert.throws(() => worldFor({ limiter: { reserve: { instances: wrong, part: 0.1 } } }), RangeError);
   });
 });
 
@@ -155,7 +155,7 @@ describe('failures of some operations', () => {
 
   test('a store that comes and goes: the limit is kept', async () => {
     for (let seed = 40; seed < 46; seed++) {
-      const world = worldFor({ seed, budget: { reserve: { instances, part: 0.1 } } });
+      const world = worldFor({ seed, limiter: { reserve: { instances, part: 0.1 } } });
       const phases = [...faults, undefined, undefined];
       for (let phase = 0; phase < 15; phase++) {
         const fault = phases[Math.floor(world.random() * phases.length)];

@@ -47,7 +47,7 @@ test('no window holds more than the limit, whatever fails, for whom, and who is 
           instances,
           extreme: true,
           killsPerMinute: 10,
-          budget: { reserve: reserve },
+          limiter: { reserve: reserve },
         });
         await world.clock.runUntil(world.clock.now + 92_000);
         for (const { loss, seconds, perMinute, killed } of phases) {
@@ -71,7 +71,7 @@ test('the counting notices when there are more instances than was said', async (
   const world = createWorld({
     seed: 62,
     instances: 60,
-    budget: { reserve: { instances: 20, part: 0.5 } },
+    limiter: { reserve: { instances: 20, part: 0.5 } },
   });
   await world.clock.runUntil(world.clock.now + 92_000);
   world.store.fault = () => 'unavailable';

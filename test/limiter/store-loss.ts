@@ -44,7 +44,7 @@ export async function loseStore({ seed, instances, loss, minutes, part }: LossOp
     extreme: seed % 2 === 0,
     killsPerMinute: Math.max(6, instances / 20),
     tail: true,
-    ...(part && { budget: { reserve: { instances, part: part } } }),
+    ...(part && { limiter: { reserve: { instances, part: part } } }),
   });
   const demand = [{ perMinute: 600 }];
   await world.live(ageMs, demand);

@@ -16,13 +16,13 @@ const item = (revision: string, counters: LimiterItem['counters'] = { a: 0, 'b/n
 const plus = (counter: string, by: number, atMost = 1000, atLeast = 0): Addition => ({
   counter,
   by,
-  atLeast,
-  atMost,
+  min: atLeast,
+  max: atMost,
 });
 
 const expiresAt = Date.UTC(2036, 0, 1);
 
-export function budgetStoreContract(name: string, storeOf: () => LimiterStore): void {
+export function limiterStoreContract(name: string, storeOf: () => LimiterStore): void {
   const check = (what: string, run: (store: LimiterStore, key: string) => Promise<void>) =>
     test(`${name}: ${what}`, () => run(storeOf(), `contract#${++keys}`));
 

@@ -10,13 +10,13 @@ import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-sto
 import { createMemoryLimiterStore, StoreThrottled } from '../../lib/limiter/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { emulatorEnvironment } from './dynamo.ts';
-import { budgetStoreContract } from './store.contract.ts';
+import { limiterStoreContract } from './store.contract.ts';
 import { startThrottlingProxy } from './throttling-proxy.ts';
 
 Object.assign(process.env, emulatorEnvironment);
 
 const memory = createMemoryLimiterStore();
-budgetStoreContract('in memory', () => memory);
+limiterStoreContract('in memory', () => memory);
 
 test('a table that throttles rejects as throttled, by every operation', async () => {
   const proxy = await startThrottlingProxy('http://127.0.0.1:1', 1);

@@ -6,18 +6,18 @@ import { mean, percent, runSeed, type SeedResult } from './seed.ts';
  * @param args permissions in all, and seeds
  * @returns whether no true window held more than the limit
  */
-export async function studyBudget(args: readonly string[]): Promise<boolean> {
+export async function studyLimiter(args: readonly string[]): Promise<boolean> {
   const [permissions = 1_050_000, seeds = 24] = args.map(Number);
   const results: (SeedResult & { readonly accidents: boolean })[] = [];
 
   for (let seed = 1; seed <= seeds; seed++) {
     const accidents = seed % 4 >= 2;
-    const result = await runSeed({ seed, permissions: Math.ceil(permissions / seeds), accidents });
+    const result = await runSeed({ seed, permits: Math.ceil(permissions / seeds), accidents });
     results.push({ ...result, accidents });
-    const { sent, worst, utilisation, burnt, frozen, killed, minutes } = result;
+    const { sent, worst, utilisation, expired, frozen, killed, minutes } = result;
     console.log(
       `seed ${seed}: ${sent} permissions in ${minutes.toFixed(0)} min, worst window ${worst}, saturated ${percent(mean(utilisation))}; ` +
-        `${frozen} freezes, ${killed} kills, ${burnt} burnt`,
+        `${frozen} freezes, ${killed} kills, ${expired} burnt`,
     );
   }
 

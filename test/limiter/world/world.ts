@@ -24,7 +24,7 @@ export interface WorldOptions {
   readonly networkMs?: number;
   /** Clocks and network at their limits, never in between. */
   readonly extreme?: boolean;
-  readonly budget?: Partial<LimiterOptions>;
+  readonly limiter?: Partial<LimiterOptions>;
   /** Times a minute that an instance stands still for 0.05 … 5 s. */
   readonly freezesPerMinute?: number;
   /** Times a minute that an instance dies and another takes its place. */
@@ -98,7 +98,7 @@ export function createWorld(options: WorldOptions) {
         if (report.kind === 'expired') counts.expired++;
         if (keepReports) reports.push(report);
       },
-      ...options.budget,
+      ...options.limiter,
     });
     return {
       budget,
@@ -131,7 +131,7 @@ export function createWorld(options: WorldOptions) {
     }
     // Signing, which a freeze may hit.
     await new Promise<void>((resolve) => void instance.after(random() * 4, resolve));
-    if (answer.permission.use() || options.careless) send(priority, askedAt, limits ?? ['market-data']);
+    if (answer.permit.consume() || options.careless) send(priority, askedAt, limits ?? ['market-data']);
     return answer;
   }
 
@@ -213,4 +213,4 @@ export function createWorld(options: WorldOptions) {
 export type World = ReturnType<typeof createWorld>;
 
 /** Store operations since an earlier count, for each permission that was sent. */
-export const perPermission = (count: number, sent: number) => (count / Math.max(1, sent)).toFixed(2);
+export const perPermit = (count: number, sent: number) => (count / Math.max(1, sent)).toFixed(2);
