@@ -155,10 +155,10 @@ test('reports tell what is left, how long was waited and who was refused', async
 
 describe('a wrong configuration is refused', () => {
   for (const [limits, what] of [
-    [{ a: { requests: 0, perSeconds: 60 } }, /no permission is left/],
-    [{ a: { requests: 300, perSeconds: 60, share: 0 } }, /no permission is left/],
-    [{ a: { requests: 300, perSeconds: 60, share: 1.5 } }, /no permission is left/],
-    [{ a: { requests: 300, perSeconds: Number.NaN } }, /no permission is left/],
+    [{ a: { requests: 0, perSeconds: 60 } }, /no permit is left/],
+    [{ a: { requests: 300, perSeconds: 60, share: 0 } }, /no permit is left/],
+    [{ a: { requests: 300, perSeconds: 60, share: 1.5 } }, /no permit is left/],
+    [{ a: { requests: 300, perSeconds: Number.NaN } }, /no permit is left/],
     [{ 'a b': { requests: 300, perSeconds: 60 } }, /a name of letters/],
   ] as const)
     test(JSON.stringify(limits), () => assert.throws(() => budgetOf({ limits }), what));

@@ -3,9 +3,17 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { countAfter, dropUpTo, nthAfter, type Run, timeOf, withRun } from '../../lib/limiter/grant-log.ts';
 import { createLimiter, createMemoryLimiterStore, limiterKey, windowOf } from '../../lib/limiter/index.ts';
-import { renewedSchedule, type Schedule } from '../../lib/limiter/schedule.ts';
+import {
+  countAfter,
+  dropUpTo,
+  nthAfter,
+  type Run,
+  renewedSchedule,
+  type Schedule,
+  timeOf,
+  withRun,
+} from '../../lib/limiter/schedule.ts';
 import { readSchedule, scheduleText } from '../../lib/limiter/schedule-text.ts';
 import { randomFrom } from './world/random.ts';
 import { createSlowStore } from './world/slow-store.ts';
