@@ -1,7 +1,9 @@
 /**
- * What the budget tells, in the function's log: failures at once, figures in CloudWatch's embedded metric
- * format, from which CloudWatch makes metrics by itself. Figures wait for a request's line instead of a timer,
- * which would stand still while the function is frozen.
+ * What the limiter reports, in the function's log: failures at once, counts in CloudWatch's embedded metric
+ * format, from which CloudWatch makes metrics by itself. Counts wait for a request's log line instead of a
+ * timer, which would stand still while the function is frozen.
+ *
+ * Events, metrics and log fields keep the names that alarms and queries may use: `budget…`, `Budget…`, `given`.
  */
 
 import type { LimiterReport } from '../../lib/gateway/index.ts';
@@ -9,7 +11,7 @@ import { describe, type Log } from './log.ts';
 
 export interface LimiterMetrics {
   record(report: LimiterReport): void;
-  /** Writes what there is, unless it has written a moment ago. */
+  /** Writes the counts since the last time, unless that is a moment ago and they still fit into one line. */
   write(): void;
 }
 
@@ -50,7 +52,7 @@ export function createLimiterMetrics(
           break;
         case 'refused':
           refused++;
-          // Of those that wait in vain too; with no permission given, nothing is left.
+          // A wait that ends without a permit counts too; an exhausted window has nothing left.
           if (report.reason === 'exhausted') left = 0;
           waited.push(report.waitedMs);
           break;

@@ -4,6 +4,8 @@
  * conditions.
  */
 
+import { sha256Hex } from '../sha256.ts';
+
 /** One app key's item. A store keeps all four members and gives them back unchanged. */
 export interface LimiterItem {
   /** Differs for each text; counters change under the same revision. */
@@ -77,9 +79,8 @@ export interface LimiterStore {
 export async function limiterKey(bucket: string, appKey: string): Promise<string> {
   // The first word is a part of stored keys: with another one every limiter would forget what was sent.
   const text = JSON.stringify(['countersign budget', bucket, appKey]);
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
-  const hex = Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return `${bucket}#${hex}`;
+  // 128 bits are enough for a name.
+  return `${bucket}#${(await sha256Hex(text)).slice(0, 32)}`;
 }
 
 /**

@@ -82,7 +82,7 @@ export class WaitQueue {
     }
   }
 
-  /** After an attempt that got nothing: the next one is at `notBefore`, and refuses whoever cannot wait. */
+  /** After an attempt that got nothing: the next one is at `notBefore`, and requests that cannot wait so long are refused. */
   refuseUntil(
     at: { readonly notBefore: number; readonly earliest: number; readonly reason: RefusalReason },
     now: number,
