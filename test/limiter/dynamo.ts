@@ -1,4 +1,4 @@
-/** A budget table in the DynamoDB engine of the emulator. */
+/** A limiter's table in the DynamoDB engine of the emulator. */
 
 import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 

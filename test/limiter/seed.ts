@@ -1,6 +1,6 @@
-/** One seed of the study: phases of every kind of demand, until so many permissions were used. */
+/** One seed of the study: phases of every kind of demand, until so many permits were used. */
 
-import { createWorld, marketData, type World } from './world/world.ts';
+import { marketData, World } from './world/world.ts';
 
 export interface SeedOptions {
   readonly seed: number;
@@ -12,7 +12,7 @@ export interface SeedResult {
   readonly sent: number;
   /** The most that arrived in any true window of 60 s. */
   readonly worst: number;
-  /** Of the upstream's own limit, while twice of it was asked for all the time; one for each such phase. */
+  /** The used part of the upstream's limit under twice the demand; one for each such phase. */
   readonly utilisation: readonly number[];
   readonly expired: number;
   readonly frozen: number;
@@ -24,10 +24,10 @@ const minute = 60_000;
 const { requests } = marketData['market-data'];
 
 export async function runSeed({ seed, permits, accidents }: SeedOptions): Promise<SeedResult> {
-  const world = createWorld({
+  const world = new World({
     seed,
     instances: 200,
-    // Every other seed has all clocks and ways at their limits, the worst that is promised for.
+    // Every other seed has all clocks and network times at their limits, the worst that is assumed.
     extreme: seed % 2 === 0,
     ...(accidents && { freezesPerMinute: 200, killsPerMinute: 40 }),
   });

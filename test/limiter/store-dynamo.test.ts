@@ -1,4 +1,4 @@
-/** The budget store over DynamoDB keeps the contract; besides, what it does with what is no item. */
+/** The limiter's store over DynamoDB keeps the contract, and rejects what is no item of it. */
 
 import assert from 'node:assert/strict';
 import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -13,7 +13,7 @@ import { limiterStoreContract } from './store.contract.ts';
 Object.assign(process.env, emulatorEnvironment);
 
 describe('DynamoDB', needsEmulator(), () => {
-  const tableName = 'budget';
+  const tableName = 'limiter';
   let emulator: Ministack;
   let store: LimiterStore;
   let client: DynamoDBClient;
@@ -37,7 +37,7 @@ describe('DynamoDB', needsEmulator(), () => {
     assert.deepEqual(Item?.expires_at, { N: '1795000001' });
   });
 
-  test('what is no item of the budget rejects instead of counting as none', async () => {
+  test('an invalid item rejects instead of counting as no item', async () => {
     for (const [key, strange] of Object.entries({
       empty: {},
       'no-map': { revision: { S: 'r' }, text: { S: '' }, counters: { S: '' }, written_at: { N: '1' } },
