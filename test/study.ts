@@ -1,8 +1,8 @@
 /**
- * `npm run study`: what takes minutes and prints figures. Without a name it is the budget over a million
- * permissions; what follows a name is the study's own:
+ * `npm run study`: what takes minutes and prints figures. Without a name it is the limiter over a million
+ * permits; what follows a name is the study's own:
  *
- *     npm run study -- budget 100000 4
+ *     npm run study -- limiter 100000 4
  *     npm run study -- quotes plain storm
  *     npm run study -- http junk greedy
  *     npm run study -- store-loss
@@ -17,7 +17,7 @@ import { studyHttp } from './snapshots/http/study.ts';
 import { studyQuotes } from './snapshots/study.ts';
 
 const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
-  budget: studyLimiter,
+  limiter: studyLimiter,
   quotes: studyQuotes,
   http: studyHttp,
   'store-loss': studyStoreLoss,
@@ -25,7 +25,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   fairness: studyFairness,
 };
 
-const [name = 'budget', ...args] = process.argv.slice(2);
+const [name = 'limiter', ...args] = process.argv.slice(2);
 const study = studies[name];
 if (!study) {
   console.error(`There is no study ${name}, but ${Object.keys(studies).join(', ')}.`);
