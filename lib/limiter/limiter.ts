@@ -10,6 +10,7 @@ import { type Limit, type Margins, type Priority, permitLifeOf, priorities, wind
 import type { LimiterReport, PermitAnswer } from './permit.ts';
 import { type LimiterStore, limiterKey } from './store.ts';
 
+/** What a limiter needs, and what it assumes; every instance has the same, except for clock and report. */
 export interface LimiterOptions {
   /** The store that all instances share. */
   readonly store: LimiterStore;
@@ -37,6 +38,7 @@ export interface LimiterOptions {
   readonly report?: (report: LimiterReport) => void;
 }
 
+/** One request that wants a permit. */
 export interface PermitCall {
   /** The key by which the upstream counts requests. Each has its own limits. */
   readonly appKey: string;

@@ -35,7 +35,7 @@ export interface Margins {
   readonly networkMs?: number;
   /** How long a permit is valid. Default 250 ms. */
   readonly permitLifeMs?: number;
-  /** The part of a limit that is never granted. Default 1/150, rounded up, of what can be spared. */
+  /** The part of a limit that is never granted, rounded up. Default 1/150, which is 2 of 300. */
   readonly heldBack?: number;
 }
 
@@ -70,10 +70,10 @@ export const permitLifeOf = ({ permitLifeMs = 250 }: Margins): number => permitL
 export function windowOf(limit: Limit, margins: Margins = {}, reserve = 0): LimitWindow {
   const { requests, perSeconds, share = 1, within } = limit;
   const { clockOffsetMs = 500, networkMs = 500, heldBack = 1 / 150 } = margins;
-  const ours = Math.floor(requests * share);
-  const reserved = Math.floor(ours * reserve);
-  const held = Math.min(Math.ceil(ours * heldBack), Math.max(0, ours - reserved - 1));
-  const capacity = ours - reserved - held;
+  const shared = Math.floor(requests * share);
+  const reserved = Math.floor(shared * reserve);
+  const withheld = Math.min(Math.ceil(shared * heldBack), Math.max(0, shared - reserved - 1));
+  const capacity = shared - reserved - withheld;
   if (!(capacity >= 1 && perSeconds > 0 && share > 0 && share <= 1))
     throw new RangeError(`${requests} in ${perSeconds} s, share ${share}: no permit is left to grant.`);
   // A permit of a narrower limit may be for a time as far ahead as the wider limit's queue is long.

@@ -208,7 +208,7 @@ function paced(
   return { limit: { ...limit, due, step, windowMs }, until };
 }
 
-/** Whether demand was at the even pace a moment ago, so that it is no burst after idling. */
+/** Whether at least 8 of 10 permits were used a moment ago, so that demand now is no burst after idling. */
 function isSustained(log: GrantLog, now: number, stepMs: number): boolean {
   const spanMs = 10 * stepMs;
   return countAfter(log, now - 2 * spanMs) - countAfter(log, now - spanMs) >= 8;

@@ -39,15 +39,22 @@ export type WriteAnswer =
  * succeeded unseen would count twice.
  *
  * @example
+ * // `rows.update` changes one row in a transaction: it stores what the function returns, if anything.
  * const store: LimiterStore = {
- *   read: (key) => database.get(key, { consistent: true }),
- *   add: (key, revision, additions, writtenAt) =>
- *     database.transaction(key, (item) => {
- *       const fits = ({ counter, min, max }: Addition) =>
- *         item?.counters[counter] !== undefined && item.counters[counter] >= min && item.counters[counter] <= max;
- *       …
- *     }),
- *   replace: (key, expected, next, expiresAt) => …,
+ *   read: (key) => rows.get(key),
+ *   async add(key, revision, additions, writtenAt) {
+ *     let written = false;
+ *     const item = await rows.update(key, (row) => {
+ *       written =
+ *         row?.revision === revision &&
+ *         additions.every(({ counter, min, max }) => row.counters[counter] >= min && row.counters[counter] <= max);
+ *       if (!written) return undefined;
+ *       const sums = additions.map(({ counter, by }) => [counter, row.counters[counter] + by]);
+ *       return { ...row, writtenAt, counters: { ...row.counters, ...Object.fromEntries(sums) } };
+ *     });
+ *     return { written, item };
+ *   },
+ *   replace: …, // the same, if the row has the revision and all counters of `expected`
  * };
  */
 export interface LimiterStore {
