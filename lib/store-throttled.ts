@@ -1,7 +1,11 @@
 /**
- * What a store's port rejects with when the store answered that it gets too many requests. The store is
- * there: asking again later and further apart is what helps, and acting as if the store were away makes it
- * worse. Any other rejection says that the store is unavailable.
+ * The error by which a store says that it receives too many requests. The store is there: asking again later
+ * and further apart helps, and treating it as lost makes things worse. Any other rejection says that the store
+ * is unavailable. The limiter and the caches share it.
+ *
+ * @example
+ * const response = await fetch(url);
+ * if (response.status === 429) throw new StoreThrottled(response);
  */
 export class StoreThrottled extends Error {
   constructor(cause?: unknown) {

@@ -12,12 +12,12 @@
 import { studyFairness } from './cache/fairness-study.ts';
 import { studyStoreLoss } from './limiter/store-loss-study.ts';
 import { studyStorm } from './limiter/storm-study.ts';
-import { studyBudget } from './limiter/study.ts';
+import { studyLimiter } from './limiter/study.ts';
 import { studyHttp } from './snapshots/http/study.ts';
 import { studyQuotes } from './snapshots/study.ts';
 
 const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
-  limiter: studyBudget,
+  limiter: studyLimiter,
   snapshots: studyQuotes,
   http: studyHttp,
   'store-loss': studyStoreLoss,

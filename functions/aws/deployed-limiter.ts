@@ -1,4 +1,4 @@
-/** The budget of a deployed function: what all functions on the same table send, counted in DynamoDB. */
+/** The limiter of a deployed function: what all functions on the same table send is counted in DynamoDB. */
 
 import { createLimiter, type Limiter, type LimiterReport, limiterLimits } from '../../lib/gateway/index.ts';
 import type { DynamoSender } from './dynamo-client.ts';
@@ -12,18 +12,18 @@ export function createDeployedLimiter(
   client: DynamoSender,
   functionName: string,
   log: Log,
-  hear: (report: LimiterReport) => void = () => {},
-): { readonly budget: Limiter; readonly metrics: LimiterMetrics } {
+  onReport: (report: LimiterReport) => void = () => {},
+): { readonly limiter: Limiter; readonly metrics: LimiterMetrics } {
   const metrics = createLimiterMetrics(log, { functionName });
-  const budget = createLimiter({
+  const limiter = createLimiter({
     store: createDynamoLimiterStore({ client, tableName }),
     limits: limiterLimits(operationLimits, share),
     bucket,
     reserve,
     report: (report) => {
-      metrics.hear(report);
-      hear(report);
+      metrics.record(report);
+      onReport(report);
     },
   });
-  return { budget, metrics };
+  return { limiter, metrics };
 }

@@ -73,7 +73,7 @@ export function gatewayOptions(
     }),
     readSecretAhead: true,
     ...(counted && {
-      limiter: polite ? polite.around(counted.budget) : counted.budget,
+      limiter: polite ? polite.around(counted.limiter) : counted.limiter,
       operationLimits: budgetSettings.operationLimits,
     }),
     ...(cache && { cache: createDeployedCache(cache, client(), settings.upstreamBaseUrl, listing) }),

@@ -1,6 +1,6 @@
 /**
- * The budget store of a deployed function: one DynamoDB item per app key, in a table whose key is a text
- * named `pk`, on demand, with `expires_at` as its time to live. A function needs GetItem, PutItem and
+ * The limiter's store of a deployed function: one DynamoDB item per app key, in an on-demand table whose key
+ * is a string named `pk`, with `expires_at` as its time to live. A function needs GetItem, PutItem and
  * UpdateItem on it.
  */
 
@@ -18,7 +18,7 @@ import { asStoreError } from './throttling.ts';
 export interface DynamoLimiterStoreOptions {
   readonly client: DynamoSender;
   readonly tableName: string;
-  /** For one operation. Default 1 second: the budget itself gives up earlier. */
+  /** For one operation. Default 1 second: the limiter itself gives up earlier. */
   readonly timeoutMs?: number;
 }
 
@@ -26,16 +26,16 @@ type Item = Record<string, AttributeValue>;
 
 export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): LimiterStore {
   const { tableName: TableName, timeoutMs = 1000 } = options;
-  // One attempt: a write that was repeated unseen would take twice, and the budget has a pause of its own.
+  // One attempt: a write that was repeated unseen would count twice, and the limiter has pauses of its own.
   const client = withLimit(options.client, { timeoutMs });
 
-  /** A refused condition brings the item as it is, so that nobody has to read it. */
+  /** A refused condition returns the item as it is, so that no second read is needed. */
   async function write(attempt: () => Promise<LimiterItem>): Promise<WriteAnswer> {
     try {
       return { written: true, item: await attempt() };
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw asStoreError(error);
-      return { written: false, item: error.Item && toBudgetItem(error.Item) };
+      return { written: false, item: error.Item && toLimiterItem(error.Item) };
     }
   }
 
@@ -45,7 +45,7 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
       const { Item } = await client.send(command).catch((error) => {
         throw asStoreError(error);
       });
-      return Item && toBudgetItem(Item);
+      return Item && toLimiterItem(Item);
     },
 
     add: (key, revision, additions, writtenAt) =>
@@ -54,12 +54,12 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
         const values: Item = { ':revision': { S: revision }, ':at': number(writtenAt) };
         const sets = ['written_at = :at'];
         const conditions = ['#revision = :revision'];
-        for (const [index, { counter, by, atLeast, atMost }] of additions.entries()) {
+        for (const [index, { counter, by, min, max }] of additions.entries()) {
           names[`#c${index}`] = counter;
           Object.assign(values, {
             [`:by${index}`]: number(by),
-            [`:low${index}`]: number(atLeast),
-            [`:high${index}`]: number(atMost),
+            [`:low${index}`]: number(min),
+            [`:high${index}`]: number(max),
           });
           sets.push(`#counters.#c${index} = #counters.#c${index} + :by${index}`);
           conditions.push(`#counters.#c${index} BETWEEN :low${index} AND :high${index}`);
@@ -76,7 +76,7 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
             ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
           }),
         );
-        return toBudgetItem(Attributes);
+        return toLimiterItem(Attributes);
       }),
 
     replace: (key, expected, next, expiresAt) =>
@@ -128,10 +128,10 @@ function toItem(key: string, { revision, counters, text, writtenAt }: LimiterIte
   };
 }
 
-/** @throws TypeError when the attributes are not those of a budget's item */
-function toBudgetItem({ revision, counters, text, written_at: writtenAt }: Item): LimiterItem {
+/** @throws TypeError when the attributes are not those of a limiter's item */
+function toLimiterItem({ revision, counters, text, written_at: writtenAt }: Item): LimiterItem {
   if (revision?.S === undefined || text?.S === undefined || !counters?.M)
-    throw new TypeError('not an item of the budget');
+    throw new TypeError('not an item of the limiter');
   const values = Object.entries(counters.M).map(([name, value]) => [name, wholeNumber(value)] as const);
   return {
     revision: revision.S,
@@ -143,6 +143,6 @@ function toBudgetItem({ revision, counters, text, written_at: writtenAt }: Item)
 
 function wholeNumber(value: AttributeValue | undefined): number {
   const read = Number(value?.N ?? Number.NaN);
-  if (!Number.isSafeInteger(read) || read < 0) throw new TypeError('not an item of the budget');
+  if (!Number.isSafeInteger(read) || read < 0) throw new TypeError('not an item of the limiter');
   return read;
 }

@@ -1,15 +1,17 @@
 /**
- * What the budget tells, in the function's log: failures at once, figures in CloudWatch's embedded metric
- * format, from which CloudWatch makes metrics by itself. Figures wait for a request's line instead of a timer,
- * which would stand still while the function is frozen.
+ * What the limiter reports, in the function's log: failures at once, counts in CloudWatch's embedded metric
+ * format, from which CloudWatch makes metrics by itself. Counts wait for a request's log line instead of a
+ * timer, which would stand still while the function is frozen.
+ *
+ * Events, metrics and log fields keep the names that alarms and queries may use: `budget…`, `Budget…`, `given`.
  */
 
 import type { LimiterReport } from '../../lib/gateway/index.ts';
 import { describe, type Log } from './log.ts';
 
 export interface LimiterMetrics {
-  hear(report: LimiterReport): void;
-  /** Writes what there is, unless it has written a moment ago. */
+  record(report: LimiterReport): void;
+  /** Writes the counts since the last time, unless that is a moment ago and they still fit into one line. */
   write(): void;
 }
 
@@ -41,23 +43,23 @@ export function createLimiterMetrics(
   let notBefore = Number.NEGATIVE_INFINITY;
 
   return {
-    hear(report) {
+    record(report) {
       switch (report.kind) {
-        case 'given':
+        case 'granted':
           given++;
-          left = report.left;
+          left = report.remaining;
           waited.push(report.waitedMs);
           break;
         case 'refused':
           refused++;
-          // Of those that wait in vain too; with no permission given, nothing is left.
-          if (report.reason === 'used_up') left = 0;
+          // A wait that ends without a permit counts too; an exhausted window has nothing left.
+          if (report.reason === 'exhausted') left = 0;
           waited.push(report.waitedMs);
           break;
         case 'expired':
           expired++;
           break;
-        case 'closed': {
+        case 'blocked': {
           const until = new Date(report.until).toISOString();
           log({ level: 'warn', event: 'budget_closed', limit: report.limit, until });
           break;
@@ -65,10 +67,10 @@ export function createLimiterMetrics(
         case 'store_busy':
           log({ level: 'warn', event: 'budget_store_busy', ...describe(report.cause) });
           break;
-        case 'store_failed':
+        case 'store_unavailable':
           log({ level: 'error', event: 'budget_store_failed', ...describe(report.cause) });
           break;
-        case 'store_back':
+        case 'store_recovered':
           log({ level: 'info', event: 'budget_store_back' });
       }
     },

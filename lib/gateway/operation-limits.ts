@@ -3,7 +3,7 @@
 import type { Group } from '../catalogue/groups.ts';
 import { type LimitName, limits } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { figuresOf, type Limit } from '../limiter/index.ts';
+import { type Limit, windowOf } from '../limiter/index.ts';
 
 export interface OperationLimit extends Pick<Limit, 'requests' | 'perSeconds'> {
   /** Ids of operations, and groups. */
@@ -30,7 +30,7 @@ export function limiterLimits(own: OperationLimits = {}, share = 1): Readonly<Re
 export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve = 0): string | undefined {
   return Object.keys(limits).find((name) => {
     try {
-      figuresOf(limits[name]!, {}, reserve);
+      windowOf(limits[name]!, {}, reserve);
       return false;
     } catch {
       return true;

@@ -57,7 +57,7 @@ export async function acquireForAttempt(
       return refusal;
     },
     async letGo(leave) {
-      for (let replaced = 0; !good.use(); replaced++) {
+      for (let replaced = 0; !good.consume(); replaced++) {
         const next = replaced < mostReplacements ? await permission(budget, call) : refused(call, tooSlow);
         if ('code' in next) {
           refusal = next;
@@ -102,17 +102,17 @@ async function permission(budget: Limiter, call: AttemptCall): Promise<Permit | 
   const answer = await budget.acquire({ appKey, limits, waitMs, ...priority });
   trail.waitedMs = (trail.waitedMs ?? 0) + clock() - asked;
   if (!answer.ok) return refused(call, answer);
-  return timeLeft() < leastAttemptMs ? outOfTime : answer.permission;
+  return timeLeft() < leastAttemptMs ? outOfTime : answer.permit;
 }
 
-const tooSlow = { reason: 'used_up', retryAfterMs: 1000 } as const;
+const tooSlow = { reason: 'exhausted', retryAfterMs: 1000 } as const;
 
 const details = {
-  used_up: 'The upstream’s request limit, which all clients share, is used up for now',
-  closed: 'The upstream has just refused a request above its limit, which all clients share',
+  exhausted: 'The upstream’s request limit, which all clients share, is used up for now',
+  blocked: 'The upstream has just refused a request above its limit, which all clients share',
   store_busy:
     'More requests come at once than the gateway can count against the upstream’s request limit, which all clients share, and it sends none that it has not counted',
-  store_away:
+  store_unavailable:
     'The gateway cannot see how much of the upstream’s request limit, which all clients share, is used, and sends nothing beyond what is set aside for that',
 };
 

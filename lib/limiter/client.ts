@@ -1,19 +1,14 @@
-/** One app key's budget in one instance: who waits, when the store is asked, and what to do when it fails. */
+/**
+ * One app key's limiter in one instance: requests wait in queues, the store is asked for one queue at a time,
+ * the most urgent first, and left alone for a while after it failed.
+ */
 
+import { StoreThrottled } from '../store-throttled.ts';
 import type { FallbackLimiter } from './fallback.ts';
-import { createPermit, type Permit, type Slot } from './permit.ts';
-import { allPriorities, type Priority } from './priorities.ts';
-import type { LimiterReport } from './report.ts';
-import { StoreThrottled } from './store.ts';
-import { createStoreClient, type GrantAnswer, type StoreClientOptions } from './store-client.ts';
-import {
-  type RefusalReason,
-  refuseThose,
-  refuseUntil,
-  refuseWithoutStore,
-  serve,
-  type WaitQueue,
-} from './wait-queue.ts';
+import { allPriorities, type Priority } from './options.ts';
+import { createPermit, type LimiterReport, type PermitAnswer, type Validity } from './permit.ts';
+import { StoreClient, type StoreClientOptions, type StoreFailure } from './store-client.ts';
+import { WaitQueue } from './wait-queue.ts';
 
 export interface PermitRequest {
   readonly limits: readonly [string, ...string[]];
@@ -21,191 +16,187 @@ export interface PermitRequest {
   readonly waitMs: number;
 }
 
-export type PermitAnswer =
-  | { readonly ok: true; readonly permission: Permit }
-  /** `retryAfterMs`: before that, asking is of no use. */
-  | { readonly ok: false; readonly reason: RefusalReason; readonly retryAfterMs: number };
-
 export interface LimiterClientOptions extends StoreClientOptions {
-  /** Absent where nothing is set aside. */
+  /** Absent where nothing is reserved. */
   readonly reserve?: FallbackLimiter | undefined;
   readonly report: (report: LimiterReport) => void;
 }
 
-export interface LimiterClient {
-  ask(wanted: PermitRequest): Promise<PermitAnswer>;
-  close(limit: string, until: number): Promise<void>;
-}
+const minPauseMs = 100;
+/**
+ * The longest pauses after failures; each is shortened by up to a half at random. So 1,000 instances with
+ * waiting requests make about 530 attempts a second at a store that throttles, and 270 at one that is unavailable.
+ */
+const maxPauseMs = { store_busy: 2500, store_unavailable: 5000 } as const;
+/** What one instance asks for at once; later requests are in its next batch. */
+const maxBatch = 32;
 
-const firstPauseMs = 100;
-/** The store is tried at least so often while there are requests: a thousand instances are 500 tries a second. */
-const longestPauseMs = { store_busy: 2500, store_away: 5000 } as const;
-/** One instance's batch; whoever else waits comes next. */
-const mostAtOnce = 32;
+export class LimiterClient {
+  readonly #options: LimiterClientOptions;
+  readonly #store: StoreClient;
+  readonly #queues = new Map<string, WaitQueue>();
+  readonly #blockedUntil = new Map<string, number>();
+  #storeNotBefore = 0;
+  #storePauseMs = 0;
+  /** Why the store is left alone until `#storeNotBefore`, and what its last answer was. */
+  #storeFailure: StoreFailure['kind'] | undefined;
+  #isPumping = false;
+  #wake: { readonly at: number; readonly cancel: () => void } | undefined;
 
-export function createLimiterClient(options: LimiterClientOptions): LimiterClient {
-  const { time, after, random, reserve, report } = options;
-  const ledger = createStoreClient(options);
-  const lines = new Map<string, WaitQueue>();
-  const closedUntil = new Map<string, number>();
-  let storeNotBefore = 0;
-  let storePause = 0;
-  /** Why the store is left alone until `storeNotBefore`, and what its last answer was. */
-  let trouble: 'store_busy' | 'store_away' | undefined;
-  let busy = false;
-  let wake: { readonly at: number; readonly cancel: () => void } | undefined;
-
-  const ownTime = () => time.now() - time.ahead;
-  const isClosed = (limits: readonly string[]) =>
-    limits.some((name) => (closedUntil.get(name) ?? 0) > time.now());
-
-  function lineOf({ limits, priority }: PermitRequest): WaitQueue {
-    const name = [priority, ...limits].join(' ');
-    const line = lines.get(name) ?? {
-      limits,
-      priority,
-      waiters: [],
-      notBefore: 0,
-      reason: 'used_up',
-      spread: 0,
-      turnedAway: 0,
-    };
-    lines.set(name, line);
-    return line;
+  constructor(options: LimiterClientOptions) {
+    this.#options = options;
+    this.#store = new StoreClient(options);
   }
 
-  /** Asks the store for one line after the other, the most urgent first, and once at a time. */
-  async function pump(): Promise<void> {
-    if (busy) return;
-    busy = true;
+  acquire(request: PermitRequest): Promise<PermitAnswer> {
+    const { clock, report } = this.#options;
+    const { limits, priority, waitMs } = request;
+    const askedAt = this.#ownTime();
+    return new Promise((resolve) => {
+      const isQueued = this.#queueOf(request).add({
+        // How long a request waits is a matter of this instance's own clock.
+        get deadline() {
+          return askedAt + waitMs + clock.ahead;
+        },
+        refuse: (reason, notBefore) => {
+          const retryAfterMs = Math.max(1, notBefore - clock.now());
+          report({ kind: 'refused', priority, reason, waitedMs: this.#ownTime() - askedAt, retryAfterMs });
+          resolve({ ok: false, reason, retryAfterMs });
+        },
+        grant: (validity, remaining) =>
+          this.#atTime(validity.validFrom, () => {
+            report({ kind: 'granted', priority, waitedMs: this.#ownTime() - askedAt, remaining });
+            const permit = createPermit(validity, () => clock.now(), {
+              isBlocked: () => this.#isBlocked(limits),
+              onExpired: () => report({ kind: 'expired', priority }),
+            });
+            resolve({ ok: true, permit });
+          }),
+      });
+      if (isQueued) void this.#pump();
+    });
+  }
+
+  /** Never rejects: a failure of the store is reported. */
+  async block(limit: string, until: number): Promise<void> {
+    const { report } = this.#options;
+    this.#blockedUntil.set(limit, Math.max(this.#blockedUntil.get(limit) ?? 0, until));
+    report({ kind: 'blocked', limit, until });
     try {
-      for (let line = nextLine(); line; line = nextLine()) await askFor(line);
-    } finally {
-      busy = false;
-      sleep();
+      await this.#store.block(limit, until);
+    } catch (cause) {
+      report({ kind: cause instanceof StoreThrottled ? 'store_busy' : 'store_unavailable', cause });
     }
   }
 
-  function nextLine(): WaitQueue | undefined {
-    const now = time.now();
-    if (storeNotBefore > now) {
-      for (const line of lines.values()) withoutStore(line, now);
+  #ownTime(): number {
+    const { clock } = this.#options;
+    return clock.now() - clock.ahead;
+  }
+
+  #isBlocked(limits: readonly string[]): boolean {
+    const now = this.#options.clock.now();
+    return limits.some((name) => (this.#blockedUntil.get(name) ?? 0) > now);
+  }
+
+  #queueOf({ limits, priority }: PermitRequest): WaitQueue {
+    const name = [priority, ...limits].join(' ');
+    const queue = this.#queues.get(name) ?? new WaitQueue(limits, priority);
+    this.#queues.set(name, queue);
+    return queue;
+  }
+
+  /** Asks the store for one queue after the other, once at a time. */
+  async #pump(): Promise<void> {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    try {
+      for (let queue = this.#nextQueue(); queue; queue = this.#nextQueue()) await this.#askStore(queue);
+    } finally {
+      this.#isPumping = false;
+      this.#sleep();
+    }
+  }
+
+  #nextQueue(): WaitQueue | undefined {
+    const now = this.#options.clock.now();
+    if (this.#storeNotBefore > now) {
+      for (const queue of this.#queues.values()) this.#serveWithoutStore(queue, now);
       return undefined;
     }
-    const ready = [...lines.values()].filter((line) => line.waiters.length > 0 && line.notBefore <= now);
+    const ready = [...this.#queues.values()].filter((queue) => queue.length > 0 && queue.notBefore <= now);
     return ready.sort((a, b) => allPriorities.indexOf(a.priority) - allPriorities.indexOf(b.priority))[0];
   }
 
-  async function askFor(line: WaitQueue): Promise<void> {
-    refuseThose(line, (deadline) => deadline < time.now(), trouble ?? line.reason, time.now);
-    if (line.waiters.length === 0) return;
-    const { limits, priority, waiters } = line;
-    const drawn = await ledger.draw({
-      limits,
-      priority,
-      count: Math.min(waiters.length, mostAtOnce),
-      latest: () => Math.max(...waiters.map(({ deadline }) => deadline)),
+  async #askStore(queue: WaitQueue): Promise<void> {
+    const { clock, random, report } = this.#options;
+    const isOver = (deadline: number) => deadline < clock.now();
+    queue.refuseHopeless(isOver, this.#storeFailure ?? queue.reason, () => clock.now());
+    if (queue.length === 0) return;
+    const answer = await this.#store.acquire({
+      limits: queue.limits,
+      priority: queue.priority,
+      count: Math.min(queue.length, maxBatch),
+      latestDeadline: () => queue.latestDeadline(),
     });
-    const now = time.now();
-    if (drawn.kind === 'busy' || drawn.kind === 'failed') return storeFailed(drawn, now);
-    if (trouble) report({ kind: 'store_back' });
-    trouble = undefined;
-    // One answer between refusals does not say that there is room for more.
-    storePause /= 4;
-    if (drawn.kind === 'given') serve(line, drawn.slots, drawn.left, now);
-    else refuseUntil(line, { ...drawn, reason: drawn.closed ? 'closed' : 'used_up' }, now, random);
+    const now = clock.now();
+    if (answer.kind === 'store_busy' || answer.kind === 'store_unavailable')
+      return this.#leaveStoreAlone(answer, now);
+    if (this.#storeFailure) report({ kind: 'store_recovered' });
+    this.#storeFailure = undefined;
+    // One answer between failures does not say that the store has room for more.
+    this.#storePauseMs /= 4;
+    if (answer.kind === 'granted') queue.serve(answer.permits, answer.remaining, now);
+    else queue.refuseUntil({ ...answer, reason: answer.isBlocked ? 'blocked' : 'exhausted' }, now, random);
   }
 
-  function storeFailed(
-    { kind, cause }: GrantAnswer & { readonly kind: 'busy' | 'failed' },
-    now: number,
-  ): void {
-    trouble = kind === 'busy' ? 'store_busy' : 'store_away';
-    report({ kind: kind === 'busy' ? 'store_busy' : 'store_failed', cause });
-    storePause = Math.min(longestPauseMs[trouble], Math.max(firstPauseMs, storePause * 2));
-    storeNotBefore = now + storePause * (0.5 + random() / 2);
+  #leaveStoreAlone({ kind, cause }: StoreFailure, now: number): void {
+    const { random, report } = this.#options;
+    this.#storeFailure = kind;
+    report({ kind, cause });
+    this.#storePauseMs = Math.min(maxPauseMs[kind], Math.max(minPauseMs, this.#storePauseMs * 2));
+    this.#storeNotBefore = now + this.#storePauseMs * (0.5 + random() / 2);
   }
 
-  /** While the store is left alone: the instance's own share, or waiting until the store is asked again. */
-  function withoutStore(line: WaitQueue, now: number): void {
-    // A store that is busy is there: what is set aside is for when it is not.
-    const share = trouble === 'store_away' ? reserve : undefined;
-    while (line.waiters.length > 0 && !isClosed(line.limits) && share?.take(line.limits, now)) {
-      const [waiter, ...others] = line.waiters;
-      line.waiters = others;
-      waiter?.give({ from: now, until: now + options.lifeMs }, 0);
-    }
-    const shareAt = share?.nextAt(line.limits, now) ?? Number.POSITIVE_INFINITY;
-    const reason = trouble ?? line.reason;
-    refuseWithoutStore(line, { askedAgain: storeNotBefore, shareAt, reason }, now, random);
+  /** While the store is left alone, requests use the reserve, or wait until the store is asked again. */
+  #serveWithoutStore(queue: WaitQueue, now: number): void {
+    const { permitLifeMs, random } = this.#options;
+    // A store that throttles is there: the reserve is for when it is not.
+    const reserve = this.#storeFailure === 'store_unavailable' ? this.#options.reserve : undefined;
+    const validity: Validity = { validFrom: now, expiresAt: now + permitLifeMs };
+    if (reserve)
+      queue.serveFromReserve(
+        () => !this.#isBlocked(queue.limits) && reserve.take(queue.limits, now),
+        validity,
+      );
+    const reserveAt = reserve?.nextAt(queue.limits, now) ?? Number.POSITIVE_INFINITY;
+    const reason = this.#storeFailure ?? queue.reason;
+    queue.refuseWithoutStore({ storeAt: this.#storeNotBefore, reserveAt, reason }, now, random);
   }
 
-  /** Until a line may be asked for again. */
-  function sleep(): void {
-    const times = [...lines.values()].flatMap((line) =>
-      line.waiters.length > 0 ? [Math.max(line.notBefore, storeNotBefore)] : [],
+  /** Sets a timer for the time at which a queue may be asked for again. */
+  #sleep(): void {
+    const { clock, after } = this.#options;
+    const times = [...this.#queues.values()].flatMap((queue) =>
+      queue.length > 0 ? [Math.max(queue.notBefore, this.#storeNotBefore)] : [],
     );
     const at = Math.min(...times);
-    if (wake && wake.at <= at) return;
-    wake?.cancel();
-    wake = undefined;
+    if (this.#wake && this.#wake.at <= at) return;
+    this.#wake?.cancel();
+    this.#wake = undefined;
     if (at === Number.POSITIVE_INFINITY) return;
-    const cancel = after(Math.max(1, Math.ceil(at - time.now())), () => {
-      wake = undefined;
-      void pump();
+    const cancel = after(Math.max(1, Math.ceil(at - clock.now())), () => {
+      this.#wake = undefined;
+      void this.#pump();
     });
-    wake = { at, cancel };
+    this.#wake = { at, cancel };
   }
 
-  return {
-    ask(wanted) {
-      const { limits, priority, waitMs } = wanted;
-      const line = lineOf(wanted);
-      const asked = ownTime();
-      const waiting = {
-        // How long somebody waits is a matter of our own clock.
-        get deadline() {
-          return asked + waitMs + time.ahead;
-        },
-      };
-      return new Promise((resolve) => {
-        const refuse = (reason: RefusalReason, notBefore: number) => {
-          const retryAfterMs = Math.max(1, notBefore - time.now());
-          report({ kind: 'refused', priority, reason, waitedMs: ownTime() - asked, retryAfterMs });
-          resolve({ ok: false, reason, retryAfterMs });
-        };
-        const give = (slot: Slot, left: number) =>
-          atTime(slot.from, () => {
-            report({ kind: 'given', priority, waitedMs: ownTime() - asked, left });
-            const ending = {
-              isClosed: () => isClosed(limits),
-              onExpired: () => report({ kind: 'expired', priority }),
-            };
-            resolve({ ok: true, permission: createPermit(slot, time.now, ending) });
-          });
-        if (line.notBefore > waiting.deadline) {
-          line.turnedAway++;
-          return refuse(line.reason, line.notBefore);
-        }
-        line.waiters.push(Object.assign(waiting, { give, refuse }));
-        void pump();
-      });
-    },
-    async close(limit, until) {
-      closedUntil.set(limit, Math.max(closedUntil.get(limit) ?? 0, until));
-      report({ kind: 'closed', limit, until });
-      try {
-        await ledger.close(limit, until);
-      } catch (cause) {
-        report({ kind: cause instanceof StoreThrottled ? 'store_busy' : 'store_failed', cause });
-      }
-    },
-  };
-
-  /** Timers may be early by a hair; a permission never is. */
-  function atTime(from: number, run: () => void): void {
-    const early = from - time.now();
-    if (early <= 0) run();
-    else after(Math.max(1, Math.ceil(early)), () => atTime(from, run));
+  /** A timer may be early by a fraction of a millisecond; a permit never is. */
+  #atTime(time: number, run: () => void): void {
+    const { clock, after } = this.#options;
+    const earlyMs = time - clock.now();
+    if (earlyMs <= 0) run();
+    else after(Math.max(1, Math.ceil(earlyMs)), () => this.#atTime(time, run));
   }
 }

@@ -1,212 +1,226 @@
-/** What one instance does about a plan that it has read: take, reserve, renew, or say when to come again. */
+/**
+ * What one instance does about a schedule that it has read: take permits for now, reserve later ones, renew
+ * the schedule, or say when another attempt is worth while.
+ */
 
-import { countAfter, timeOf } from './grant-log.ts';
-import type { LimitFigures } from './options.ts';
-import { floorAheadMs, moreUrgentThan, type Priority, priorities } from './priorities.ts';
+import { floorAheadMs, type LimitWindow, moreUrgentThan, type Priority, priorities } from './options.ts';
 import {
   type Counters,
+  countAfter,
   floorOf,
+  immediateCounter,
   type LimitSchedule,
-  lateOf,
+  priorityCounter,
   type Schedule,
-  takenBy,
-  takenOf,
+  takenCounter,
+  timeOf,
 } from './schedule.ts';
 import type { Addition } from './store.ts';
 
-/** Some permissions for requests of one kind. */
+/** A request for several permits of one kind. */
 export interface GrantRequest {
-  /** Each permission draws from all of them. The first, the widest, has the queue. */
+  /** Each permit counts against all of them. The first, the widest, has the queue. */
   readonly limits: readonly [string, ...string[]];
   readonly priority: Priority;
   readonly count: number;
-  /** When the most patient of them stops waiting. */
-  readonly latest: () => number;
+  /** When the most patient of the waiting requests gives up. */
+  readonly latestDeadline: () => number;
 }
 
-/** How many permissions there are for a draw, and the additions that take them. */
+/** How many permits a request gets, and the additions that take them. */
 export interface Grant {
   readonly mode: 'now' | 'reserved';
   readonly count: number;
   readonly additions: readonly Addition[];
 }
 
-/** How long somebody more urgent counts as asking after his last permission. */
+/** How long a more urgent priority counts as in demand after it last took a permit. */
 const activeMs = 10_000;
-/** So far back the even pace is measured, and so much faster may be made up for what was missed before. */
+/** The even pace is measured over so long, */
 const paceMs = 2000;
-const faster = 1.3;
-/** Far more than one instance can use before its permissions expire. */
-const mostAhead = 64;
+/** and a priority with a bounded burst may go so much faster, to make up for what it missed before. */
+const catchUpFactor = 1.3;
+/** Far more than one instance can use before its permits expire. */
+const maxReserved = 64;
 
-const isHindered = ({ seen }: LimitSchedule, draw: GrantRequest, counters: Counters, now: number): boolean =>
-  moreUrgentThan(draw.priority).some(
-    (one) => seen[one] > now - activeMs || (counters[takenBy(draw.limits[0], one)] ?? 0) > 0,
+/** Whether more urgent requests are there, for which this one leaves headroom. */
+const mustYield = (
+  { lastTakenAt }: LimitSchedule,
+  { limits: [outer], priority }: GrantRequest,
+  counters: Counters,
+  now: number,
+): boolean =>
+  moreUrgentThan(priority).some(
+    (one) => lastTakenAt[one] > now - activeMs || (counters[priorityCounter(outer, one)] ?? 0) > 0,
   );
 
-/** What the plan offers at `now`; undefined when nothing, perhaps because it has to be renewed. */
+/** What the schedule grants at `now`; undefined when nothing, perhaps because it has to be renewed. */
 export function grantOf(
-  plan: Schedule,
+  schedule: Schedule,
   counters: Counters,
-  draw: GrantRequest,
+  request: GrantRequest,
   now: number,
-  figures: ReadonlyMap<string, LimitFigures>,
-  lifeMs: number,
+  windows: ReadonlyMap<string, LimitWindow>,
+  permitLifeMs: number,
 ): Grant | undefined {
-  const [outer, ...narrower] = draw.limits;
-  const limit = plan.limits[outer];
-  const figure = figures.get(outer);
-  if (!limit || !figure || now >= plan.renewAt) return undefined;
-  // A narrower limit has no queue: its permissions are for now, however far ahead the wide one's are.
-  const narrow = narrower.length > 0 ? narrowAdditions(plan, counters, narrower, now, figures) : [];
+  const [outer, ...narrower] = request.limits;
+  const limit = schedule.limits[outer];
+  const window = windows.get(outer);
+  if (!limit || !window || now >= schedule.renewAt) return undefined;
+  // A narrower limit has no queue: its permits are for now, however far ahead those of the wide one are.
+  const narrow = narrower.length > 0 ? narrowRooms(schedule, counters, narrower, now, windows) : [];
   if (!narrow) return undefined;
-  const hindered = isHindered(limit, draw, counters, now);
-  const due = hindered ? floorLeft(limit, counters, draw, now - plan.at) : 0;
-  const paced = due >= 1 ? due : withinPace(plan, limit, counters, draw, figure, now);
-  const most = Math.min(draw.count, paced, ...narrow.map(({ room }) => room));
-  if (most < 1) return undefined;
-  const leaves = hindered && due < 1 ? Math.floor(figure.capacity * priorities[draw.priority].leaves) : 0;
-  const taken = counters[takenOf(outer)] ?? 0;
+  const yields = mustYield(limit, request, counters, now);
+  const byFloor = yields ? floorLeft(limit, counters, request, now - schedule.startedAt) : 0;
+  const hasFloor = byFloor >= 1;
+  const paced = hasFloor ? byFloor : withinPace(schedule, limit, counters, request, window, now);
+  const max = Math.min(request.count, paced, ...narrow.map(({ room }) => room));
+  if (max < 1) return undefined;
+  const { aheadMs, headroom } = priorities[request.priority];
+  const kept = yields && !hasFloor ? Math.floor(window.capacity * headroom) : 0;
+  const taken = counters[takenCounter(outer)] ?? 0;
 
-  const open = now <= plan.end ? openAt(limit, figure, now) - leaves : 0;
+  const open = now <= schedule.immediateUntil ? openAt(limit, window, now) - kept : 0;
   if (open > taken) {
-    const count = Math.min(most, open - taken);
-    return offer('now', count, draw, { atLeast: 0, atMost: open - count }, narrow);
+    const count = Math.min(max, open - taken);
+    return grantWith('now', count, request, { min: 0, max: open - count }, narrow);
   }
-  if (hindered && due < 1) return undefined;
-  const horizon = hindered ? floorAheadMs : priorities[draw.priority].aheadMs;
-  const row = reservable(limit, figure, taken, now - lifeMs / 2, Math.min(draw.latest(), now + horizon));
-  if (!row) return undefined;
-  const count = Math.min(most, row.end - taken);
-  return offer('reserved', count, draw, { atLeast: row.first, atMost: row.end - count }, narrow);
+  if (yields && !hasFloor) return undefined;
+  const horizon = Math.min(request.latestDeadline(), now + (yields ? floorAheadMs : aheadMs));
+  const range = reservable(limit, window, taken, now - permitLifeMs / 2, horizon);
+  if (!range) return undefined;
+  const count = Math.min(max, range.end - taken);
+  return grantWith('reserved', count, request, { min: range.first, max: range.end - count }, narrow);
 }
 
-/** How many more keep to the even pace of late, or to the part of the limit that may go faster. */
+/** How many more permits keep to the even pace of late, or to the part of the limit that may go faster. */
 function withinPace(
-  { at }: Schedule,
-  { runs, windowMs }: LimitSchedule,
+  { startedAt }: Schedule,
+  { log, windowMs }: LimitSchedule,
   counters: Counters,
   { limits: [outer], priority }: GrantRequest,
-  { capacity, stepMs }: LimitFigures,
+  { capacity, stepMs }: LimitWindow,
   now: number,
 ): number {
   const { burst } = priorities[priority];
   if (burst >= 1) return Number.POSITIVE_INFINITY;
-  const taken = counters[takenOf(outer)] ?? 0;
+  const taken = counters[takenCounter(outer)] ?? 0;
   // A burst is of one request at least, however small the limit is.
-  const atOnce = Math.max(1, capacity * burst) - countAfter(runs, now - windowMs) - taken;
-  const since = at - paceMs;
-  const evenly = (faster * (now - since)) / stepMs - countAfter(runs, since) - taken;
+  const atOnce = Math.max(1, capacity * burst) - countAfter(log, now - windowMs) - taken;
+  const since = startedAt - paceMs;
+  const evenly = (catchUpFactor * (now - since)) / stepMs - countAfter(log, since) - taken;
   return Math.floor(Math.max(atOnce, evenly));
 }
 
-/** How many of the row may be taken in all for now. */
-function openAt(limit: LimitSchedule, { capacity }: LimitFigures, now: number): number {
+/** How many permits of the schedule may be taken for now, with those already taken. */
+function openAt(limit: LimitSchedule, { capacity }: LimitWindow, now: number): number {
   const due = Math.floor((now - limit.due) / limit.step) + 1;
-  return Math.min(due, capacity - countAfter(limit.runs, now - limit.windowMs));
+  return Math.min(due, capacity - countAfter(limit.log, now - limit.windowMs));
 }
 
-/** The part of the row from `taken` on whose times lie between `from` and `to`, and which the window holds. */
+/** The permits, from number `taken` on, whose times lie between `from` and `to` and which the window holds. */
 function reservable(
   limit: LimitSchedule,
-  { capacity }: LimitFigures,
+  { capacity }: LimitWindow,
   taken: number,
   from: number,
   to: number,
-) {
-  const row = { from: limit.due, step: limit.step };
-  const first = Math.max(0, Math.ceil((from - row.from) / row.step));
+): { readonly first: number; readonly end: number } | undefined {
+  const times = { from: limit.due, step: limit.step };
+  const first = Math.max(0, Math.ceil((from - times.from) / times.step));
   if (taken < first) return undefined;
   let end = taken;
-  while (end < taken + mostAhead) {
-    const time = timeOf(row, end);
-    if (time > to || end + countAfter(limit.runs, time - limit.windowMs) >= capacity) break;
+  while (end < taken + maxReserved) {
+    const time = timeOf(times, end);
+    if (time > to || end + countAfter(limit.log, time - limit.windowMs) >= capacity) break;
     end++;
   }
   return end > taken ? { first, end } : undefined;
 }
 
-function floorLeft(limit: LimitSchedule, counters: Counters, draw: GrantRequest, sinceMs: number): number {
-  const by = counters[takenBy(draw.limits[0], draw.priority)] ?? 0;
-  return Math.floor(floorOf(limit, draw.priority, sinceMs) - by);
+function floorLeft(
+  limit: LimitSchedule,
+  counters: Counters,
+  { limits: [outer], priority }: GrantRequest,
+  sinceMs: number,
+): number {
+  const taken = counters[priorityCounter(outer, priority)] ?? 0;
+  return Math.floor(floorOf(limit, priority, sinceMs) - taken);
 }
 
-interface Narrow {
+/** A narrower limit: how many permits it still has room for, and how many are open in all. */
+interface NarrowRoom {
   readonly name: string;
   readonly room: number;
   readonly open: number;
 }
 
-function narrowAdditions(
-  plan: Schedule,
+function narrowRooms(
+  schedule: Schedule,
   counters: Counters,
   names: readonly string[],
   now: number,
-  figures: ReadonlyMap<string, LimitFigures>,
-): readonly Narrow[] | undefined {
-  if (now > plan.end) return undefined;
-  const found: Narrow[] = [];
+  windows: ReadonlyMap<string, LimitWindow>,
+): readonly NarrowRoom[] | undefined {
+  if (now > schedule.immediateUntil) return undefined;
+  const rooms: NarrowRoom[] = [];
   for (const name of names) {
-    const limit = plan.limits[name];
-    const figure = figures.get(name);
-    if (!limit || !figure) return undefined;
-    const open = openAt(limit, figure, now);
-    const room = open - (counters[takenOf(name)] ?? 0);
+    const limit = schedule.limits[name];
+    const window = windows.get(name);
+    if (!limit || !window) return undefined;
+    const open = openAt(limit, window, now);
+    const room = open - (counters[takenCounter(name)] ?? 0);
     if (room < 1) return undefined;
-    found.push({ name, room, open });
+    rooms.push({ name, room, open });
   }
-  return found;
+  return rooms;
 }
 
-function offer(
+function grantWith(
   mode: Grant['mode'],
   count: number,
   { limits: [outer], priority }: GrantRequest,
-  bounds: Pick<Addition, 'atLeast' | 'atMost'>,
-  narrow: readonly Narrow[],
+  bounds: Pick<Addition, 'min' | 'max'>,
+  narrow: readonly NarrowRoom[],
 ): Grant {
-  const free = { by: count, atLeast: 0, atMost: Number.MAX_SAFE_INTEGER };
+  const unbounded = { by: count, min: 0, max: Number.MAX_SAFE_INTEGER };
   const additions: Addition[] = [
-    { counter: takenOf(outer), by: count, ...bounds },
-    { counter: takenBy(outer, priority), ...free },
+    { counter: takenCounter(outer), by: count, ...bounds },
+    { counter: priorityCounter(outer, priority), ...unbounded },
   ];
-  if (mode === 'now') additions.push({ counter: lateOf(outer), ...free });
+  if (mode === 'now') additions.push({ counter: immediateCounter(outer), ...unbounded });
   for (const { name, open } of narrow)
     additions.push(
-      { counter: takenOf(name), ...free, atMost: open - count },
-      { counter: lateOf(name), ...free },
+      { counter: takenCounter(name), ...unbounded, max: open - count },
+      { counter: immediateCounter(name), ...unbounded },
     );
   return { mode, count, additions };
 }
 
-/** When it is worth asking again, and the earliest time of a permission, by a plan that offers nothing. */
+/** When another attempt is worth while, and the earliest time of a permit, by a schedule that grants nothing. */
 export function whenToAsk(
-  plan: Schedule,
-  draw: GrantRequest,
+  schedule: Schedule,
+  request: GrantRequest,
   now: number,
-  figures: ReadonlyMap<string, LimitFigures>,
+  windows: ReadonlyMap<string, LimitWindow>,
 ): { readonly notBefore: number; readonly earliest: number } {
-  const [outer, ...narrower] = draw.limits;
-  const limit = plan.limits[outer];
-  const figure = figures.get(outer);
-  if (!limit || !figure) return { notBefore: now, earliest: now };
-  const { aheadMs, leaves, floor } = priorities[draw.priority];
-  const lacking = Math.max(0, 1 - withinPace(plan, limit, {}, draw, figure, now));
-  const pacedAt = now + (lacking * figure.stepMs) / faster;
+  const [outer, ...narrower] = request.limits;
+  const limit = schedule.limits[outer];
+  const window = windows.get(outer);
+  if (!limit || !window) return { notBefore: now, earliest: now };
+  const { aheadMs, headroom, floor } = priorities[request.priority];
+  const lacking = Math.max(0, 1 - withinPace(schedule, limit, {}, request, window, now));
+  const pacedAt = now + (lacking * window.stepMs) / catchUpFactor;
   let notBefore = Math.max(pacedAt, limit.due - aheadMs);
   let earliest = Math.max(pacedAt, limit.due);
-  if (isHindered(limit, draw, {}, now)) {
-    // What is due already counts towards what is left to the others.
-    const afterOthers = Math.max(pacedAt, limit.due + Math.floor(figure.capacity * leaves) * limit.step);
-    const byFloor = now + ((1 - limit.floors[draw.priority]) * limit.step) / floor;
-    notBefore = Math.max(limit.closedUntil, Math.min(afterOthers, Math.max(now, byFloor)));
+  if (mustYield(limit, request, {}, now)) {
+    // A permit that is already due counts towards the headroom.
+    const afterOthers = Math.max(pacedAt, limit.due + Math.floor(window.capacity * headroom) * limit.step);
+    const byFloor = now + ((1 - limit.floors[request.priority]) * limit.step) / floor;
+    notBefore = Math.max(limit.blockedUntil, Math.min(afterOthers, Math.max(now, byFloor)));
     earliest = notBefore;
   }
   for (const name of narrower)
-    notBefore = Math.max(notBefore, narrowDue(plan.limits[name], figures.get(name), now));
+    notBefore = Math.max(notBefore, windows.has(name) ? (schedule.limits[name]?.due ?? now) : now, now);
   return { notBefore, earliest: Math.max(earliest, narrower.length > 0 ? notBefore : 0) };
-}
-
-function narrowDue(limit: LimitSchedule | undefined, figure: LimitFigures | undefined, now: number): number {
-  return limit && figure ? Math.max(now, limit.due) : now;
 }

@@ -1,20 +1,27 @@
-/** The budget that all instances share, and its ports. */
+/**
+ * An exact sliding-window limit that many instances share over one store. `createLimiter` is all that a user
+ * needs; `LimiterStore` is the port for the author of another store.
+ */
 
-export type { PermitAnswer } from './client.ts';
+export { StoreThrottled } from '../store-throttled.ts';
+export { type After, afterTimeout } from './clock.ts';
 export type { ReserveOptions } from './fallback.ts';
-export { limiterKey } from './key.ts';
 export { createLimiter, type Limiter, type LimiterOptions, type PermitCall } from './limiter.ts';
-export { createMemoryLimiterStore } from './memory-store.ts';
-export { figuresOf, type Limit, type LimitFigures, type Margins } from './options.ts';
-export type { Permit } from './permit.ts';
-export { type Priority, priorities } from './priorities.ts';
-export type { LimiterReport } from './report.ts';
+export {
+  type Limit,
+  type LimitWindow,
+  type Margins,
+  type Priority,
+  type PriorityRule,
+  priorities,
+  windowOf,
+} from './options.ts';
+export type { LimiterReport, Permit, PermitAnswer, RefusalReason } from './permit.ts';
 export {
   type Addition,
+  createMemoryLimiterStore,
   type LimiterItem,
   type LimiterStore,
-  StoreThrottled,
+  limiterKey,
   type WriteAnswer,
 } from './store.ts';
-export { type After, afterTimeout } from './store-clock.ts';
-export type { RefusalReason } from './wait-queue.ts';

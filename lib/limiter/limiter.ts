@@ -1,129 +1,168 @@
 /**
- * The budget: what all instances together may send to the upstream, so that no window of its limits ever
- * holds more than it allows. Every request that leaves, a repeated one too, has its own permission.
- *
- *     const answer = await budget.ask({ appKey, limits: ['market-data'] });
- *     if (!answer.ok) …                       // refused: answer.retryAfterMs
- *     const signed = await signer.sign(…);    // after the wait: a signature has a time
- *     if (!answer.permission.use()) …         // too late: ask again, or give up
- *     send(signed);
+ * The limiter: no window of the upstream's limits ever holds more requests of all instances together than it
+ * allows. Every request that leaves, a repeated one too, needs a permit of its own.
  */
 
-import { createLimiterClient, type LimiterClient, type PermitAnswer } from './client.ts';
+import { LimiterClient } from './client.ts';
+import { type After, afterTimeout, createStoreClock } from './clock.ts';
 import { createFallbackLimiter, type ReserveOptions } from './fallback.ts';
-import { limiterKey } from './key.ts';
-import { figuresOf, type Limit, type Margins, permitLifeOf } from './options.ts';
-import { type Priority, priorities } from './priorities.ts';
-import type { LimiterReport } from './report.ts';
-import type { LimiterStore } from './store.ts';
-import { type After, afterTimeout, createStoreClock } from './store-clock.ts';
+import { type Limit, type Margins, type Priority, permitLifeOf, priorities, windowOf } from './options.ts';
+import type { LimiterReport, PermitAnswer } from './permit.ts';
+import { type LimiterStore, limiterKey } from './store.ts';
 
+/** What a limiter needs, and what it assumes; every instance has the same, except for clock and report. */
 export interface LimiterOptions {
+  /** The store that all instances share. */
   readonly store: LimiterStore;
-  /** By name. */
+  /** The upstream's limits by name; a name has letters, digits and `_ - . :`. */
   readonly limits: Readonly<Record<string, Limit>>;
-  /** Those who share a limit have the same bucket name, store, limits and margins. */
+  /**
+   * The name of what is shared, a part of the item's key. Instances that share limits have the same bucket,
+   * store, limits and margins.
+   */
   readonly bucket: string;
   readonly margins?: Margins;
-  /** What each instance has when the store is unavailable. Default nothing. */
+  /** What each instance may use while the store is unavailable. Default nothing. */
   readonly reserve?: ReserveOptions | undefined;
   /** For one operation of the store. Default 500 ms. */
   readonly storeTimeoutMs?: number;
-  /** Now, in milliseconds since the epoch; a clock that goes on while the instance is frozen. */
+  /** Now, in milliseconds since the epoch, by a clock that goes on while the instance is frozen. Default `Date.now`. */
   readonly clock?: () => number;
+  /** Default `afterTimeout`. */
   readonly after?: After;
-  /** From 0 to below 1. */
+  /** From 0 to below 1. Default `Math.random`. */
   readonly random?: () => number;
-  /** In place of `budgetKey(bucket, appKey)`, for tests. */
+  /** In place of `limiterKey(bucket, appKey)`, for tests. */
   readonly keyOf?: (appKey: string) => string;
+  /** Receives what happens, at once; an error that it throws is ignored. */
   readonly report?: (report: LimiterReport) => void;
 }
 
+/** One request that wants a permit. */
 export interface PermitCall {
+  /** The key by which the upstream counts requests. Each has its own limits. */
   readonly appKey: string;
-  /** What the request counts against: a limit that is within no other, then those within it. */
+  /** What the request counts against: a limit that is within no other, then limits within it. */
   readonly limits: readonly [string, ...string[]];
   /** Default interactive. */
   readonly priority?: Priority;
   /**
-   * How long the request can wait for its permission. Default 2 s. An answer of the store that is under way
-   * at the end is waited for, at most `storeTimeoutMs`.
+   * How long the request can wait for its permit, in milliseconds. Default 2 s. At the end it still waits for
+   * an answer of the store that is under way, at most `storeTimeoutMs`.
    */
   readonly waitMs?: number;
 }
 
+/**
+ * Grants permits, one for each request that is sent.
+ *
+ * @example
+ * const answer = await limiter.acquire({ appKey, limits: ['api'] });
+ * if (!answer.ok) return tooManyRequests(answer.retryAfterMs);
+ * const request = await sign(…);                  // after the wait: a signature has a time
+ * if (!answer.permit.consume()) return tooLate(); // it expired: acquire another one, or give up
+ * const response = await fetch(request);
+ * if (response.status === 429) await limiter.block(appKey, 'api', 30_000);
+ */
 export interface Limiter {
-  /** @throws RangeError for a limit that was not configured */
+  /**
+   * Waits for a permit, and refuses as soon as none can come in time. A refusal is an answer, and so is a
+   * store that fails.
+   *
+   * @throws RangeError for limits that are not configured, or not one limit and limits within it
+   */
   acquire(call: PermitCall): Promise<PermitAnswer>;
   /**
-   * The upstream refused a request with 429: others on the same app key have used its limit. Nothing more
-   * is given of it for `retryAfterMs` (default 10 s, at most 5 minutes), by any instance. Never rejects.
+   * Call it when the upstream refused a request with 429: others on the same app key have used its limit. No
+   * instance is granted a permit of it for `retryAfterMs` (default 10 s, at most 5 minutes). Never rejects.
    */
   block(appKey: string, limit: string, retryAfterMs?: number): Promise<void>;
 }
 
 const defaultWaitMs = priorities.interactive.aheadMs;
-const closedMs = 10_000;
-const longestClosedMs = 300_000;
+const defaultBlockMs = 10_000;
+/** A wrong header of the upstream must not stop everything for hours. */
+const maxBlockMs = 300_000;
 
-/** @throws RangeError when a limit leaves no permission to give, a name is not plain or no instance may have a share */
+/**
+ * Creates one instance's limiter; keep it for the life of the process.
+ *
+ * @throws RangeError when a limit leaves no permit to grant, the bucket or a limit's name has other characters,
+ *   or `reserve.instances` is not a whole number from 1
+ * @example
+ * const limiter = createLimiter({
+ *   store: createMemoryLimiterStore(),
+ *   bucket: 'production',
+ *   limits: {
+ *     api: { requests: 300, perSeconds: 60 },
+ *     search: { requests: 30, perSeconds: 60, within: 'api' },
+ *   },
+ * });
+ * const answer = await limiter.acquire({ appKey: 'my-key', limits: ['api', 'search'], waitMs: 500 });
+ * if (answer.ok && answer.permit.consume()) await fetch('https://upstream.example/search?q=limits');
+ */
 export function createLimiter(options: LimiterOptions): Limiter {
-  const { bucket, margins = {}, reserve, storeTimeoutMs = 500, report } = options;
-  const { clock = Date.now, after = afterTimeout, random = Math.random } = options;
-  const limits = Object.entries(options.limits);
-  for (const name of [bucket, ...limits.map(([one]) => one)])
-    if (!/^[\w.:-]+$/.test(name)) throw new RangeError(`${name}: a name of letters, digits, - . : _`);
-  if (reserve && !(Number.isInteger(reserve.instances) && reserve.instances >= 1))
-    throw new RangeError(`${reserve.instances}: not a number of instances`);
-  const figures = new Map(limits.map(([name, one]) => [name, figuresOf(one, margins, reserve?.part ?? 0)]));
-  const accounts = new Map<string, Promise<LimiterClient>>();
-  const time = createStoreClock(clock);
-  const startedAt = time.now();
+  assertOptions(options);
+  const { bucket, store, margins = {}, reserve, storeTimeoutMs = 500, report } = options;
+  const { clock: ownClock = Date.now, after = afterTimeout, random = Math.random } = options;
+  const windows = new Map(
+    Object.entries(options.limits).map(([name, one]) => [name, windowOf(one, margins, reserve?.part ?? 0)]),
+  );
+  const clients = new Map<string, Promise<LimiterClient>>();
+  const clock = createStoreClock(ownClock);
+  const startedAt = clock.now();
 
-  async function createFor(appKey: string): Promise<LimiterClient> {
-    return createLimiterClient({
-      store: options.store,
+  async function createClient(appKey: string): Promise<LimiterClient> {
+    return new LimiterClient({
+      store,
       key: options.keyOf?.(appKey) ?? (await limiterKey(bucket, appKey)),
-      figures,
-      lifeMs: permitLifeOf(margins),
+      windows,
+      permitLifeMs: permitLifeOf(margins),
       timeoutMs: storeTimeoutMs,
-      time,
+      clock,
       after,
       random,
-      reserve: reserve && createFallbackLimiter(figures, reserve, startedAt),
-      report: (said) => {
+      reserve: reserve && createFallbackLimiter(windows, reserve, startedAt),
+      report: (event) => {
         try {
-          report?.(said);
+          report?.(event);
         } catch {
-          // A metric that fails must not cost the client his answer.
+          // A metric that fails must not cost a caller its answer.
         }
       },
     });
   }
 
-  function accountOf(appKey: string): Promise<LimiterClient> {
-    const account = accounts.get(appKey) ?? createFor(appKey);
-    accounts.set(appKey, account);
-    return account;
-  }
-
-  function mustBeNested([outer, ...narrower]: PermitCall['limits']): void {
-    const isNested =
-      options.limits[outer]?.within === undefined &&
-      figures.has(outer) &&
-      narrower.every((name) => options.limits[name]?.within === outer);
-    if (!isNested) throw new RangeError(`${[outer, ...narrower]}: not a limit and limits within it`);
+  function clientOf(appKey: string): Promise<LimiterClient> {
+    const client = clients.get(appKey) ?? createClient(appKey);
+    clients.set(appKey, client);
+    return client;
   }
 
   return {
-    async acquire({ appKey, limits: names, priority = 'interactive', waitMs = defaultWaitMs }) {
-      mustBeNested(names);
-      const account = await accountOf(appKey);
-      return account.ask({ limits: names, priority, waitMs });
+    async acquire({ appKey, limits, priority = 'interactive', waitMs = defaultWaitMs }) {
+      assertNested(limits, options.limits);
+      const client = await clientOf(appKey);
+      return client.acquire({ limits, priority, waitMs });
     },
-    async block(appKey, limit, retryAfterMs = closedMs) {
-      const account = await accountOf(appKey);
-      await account.close(limit, time.now() + Math.min(longestClosedMs, Math.max(0, retryAfterMs)));
+    async block(appKey, limit, retryAfterMs = defaultBlockMs) {
+      const client = await clientOf(appKey);
+      await client.block(limit, clock.now() + Math.min(maxBlockMs, Math.max(0, retryAfterMs)));
     },
   };
+}
+
+function assertOptions({ bucket, limits, reserve }: LimiterOptions): void {
+  for (const name of [bucket, ...Object.keys(limits)])
+    if (!/^[\w.:-]+$/.test(name)) throw new RangeError(`${name}: a name of letters, digits, - . : _`);
+  if (reserve && !(Number.isInteger(reserve.instances) && reserve.instances >= 1))
+    throw new RangeError(`${reserve.instances}: not a number of instances`);
+}
+
+function assertNested([outer, ...narrower]: PermitCall['limits'], limits: LimiterOptions['limits']): void {
+  const isNested =
+    Object.hasOwn(limits, outer) &&
+    limits[outer]?.within === undefined &&
+    narrower.every((name) => limits[name]?.within === outer);
+  if (!isNested) throw new RangeError(`${[outer, ...narrower]}: not a limit and limits within it`);
 }

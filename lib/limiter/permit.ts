@@ -1,36 +1,92 @@
-/** One request's worth of budget. */
+/** A permit: one request's worth of a limit. Its answer, the reasons of a refusal, and what is reported. */
 
-/** When a permission may be used, by the instance's own reckoning. */
-export interface Slot {
-  readonly from: number;
-  readonly until: number;
+import type { Priority } from './options.ts';
+
+/** When a permit may be used, in milliseconds since the epoch by the instance's own reckoning. */
+export interface Validity {
+  readonly validFrom: number;
+  readonly expiresAt: number;
 }
 
+/**
+ * One request's worth of a limit. It is counted from the moment it is granted, whether it is used or not.
+ *
+ * @example
+ * const answer = await limiter.acquire({ appKey, limits: ['api'] });
+ * if (answer.ok && answer.permit.consume()) send(request);
+ */
 export interface Permit {
-  /** When it is worth nothing any more, in milliseconds since the epoch. */
-  readonly validUntil: number;
+  /** When the permit becomes worthless, in milliseconds since the epoch. */
+  readonly expiresAt: number;
   /**
-   * Asked immediately before the request goes to the socket, with nothing awaited in between. True at most
-   * once; false when the time is over, as after a freeze: then the request must not leave, and whoever
-   * wants it to asks for another permission.
+   * Call it immediately before the request goes to the socket, with nothing awaited in between. True at most
+   * once. False when the permit has expired, as after a freeze, or its limit was blocked: then the request
+   * must not leave, and a caller that still wants to send it acquires another permit.
    */
-  use(): boolean;
+  consume(): boolean;
 }
+
+/**
+ * Why no permit was granted. `exhausted`: this limiter's instances, or others on the same app key, have used
+ * the limit; `blocked`: the upstream itself refused a request lately; `store_busy`: the store throttles
+ * requests, or too many instances write at once; `store_unavailable`: the store cannot be reached.
+ */
+export type RefusalReason = 'exhausted' | 'blocked' | 'store_busy' | 'store_unavailable';
+
+/** A permit, or why there is none. */
+export type PermitAnswer =
+  | { readonly ok: true; readonly permit: Permit }
+  /** `retryAfterMs`: an attempt before that is of no use, in milliseconds. */
+  | { readonly ok: false; readonly reason: RefusalReason; readonly retryAfterMs: number };
+
+/**
+ * What a limiter reports of its work, for metrics and logs.
+ *
+ * @example
+ * const report = (report: LimiterReport) => {
+ *   if (report.kind === 'refused') refusals.add(1, { reason: report.reason });
+ * };
+ */
+export type LimiterReport =
+  | {
+      readonly kind: 'granted';
+      readonly priority: Priority;
+      readonly waitedMs: number;
+      /** How many permits the window of the widest limit still holds; 0 when the store is unavailable. */
+      readonly remaining: number;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly priority: Priority;
+      readonly reason: RefusalReason;
+      readonly waitedMs: number;
+      readonly retryAfterMs: number;
+    }
+  /** A permit was not used in its life, or its limit was blocked meanwhile: it is lost. */
+  | { readonly kind: 'expired'; readonly priority: Priority }
+  /** The upstream itself refused; no permit is granted before `until` (ms since the epoch). */
+  | { readonly kind: 'blocked'; readonly limit: string; readonly until: number }
+  /** Each time the store throttled this instance, or it lost every race for the item. */
+  | { readonly kind: 'store_busy'; readonly cause: unknown }
+  /** Each failed operation; from the first on this instance has only its reserve, if any. */
+  | { readonly kind: 'store_unavailable'; readonly cause: unknown }
+  /** The first answer of the store after a failure. */
+  | { readonly kind: 'store_recovered' };
 
 export function createPermit(
-  { until }: Slot,
+  { expiresAt }: Validity,
   now: () => number,
-  { isClosed, onExpired }: { readonly isClosed: () => boolean; readonly onExpired: () => void },
+  { isBlocked, onExpired }: { readonly isBlocked: () => boolean; readonly onExpired: () => void },
 ): Permit {
-  let used = false;
+  let isConsumed = false;
   return {
-    validUntil: until,
-    use() {
-      if (used) return false;
-      used = true;
-      const valid = now() <= until && !isClosed();
-      if (!valid) onExpired();
-      return valid;
+    expiresAt,
+    consume() {
+      if (isConsumed) return false;
+      isConsumed = true;
+      const isValid = now() <= expiresAt && !isBlocked();
+      if (!isValid) onExpired();
+      return isValid;
     },
   };
 }

@@ -1,32 +1,48 @@
-/** The plan as the text of an item, and back; a text that is none is told from one that is. */
+/**
+ * The schedule as the text of an item, and back. Names and order of the text's members are stored: instances
+ * of another version read and write them too. Therefore they are mapped here, and keep their words.
+ */
 
-import type { Run } from './grant-log.ts';
-import { allPriorities, type Priority } from './priorities.ts';
-import type { LimitSchedule, Schedule } from './schedule.ts';
+import { byPriority, type Priority } from './options.ts';
+import type { LimitSchedule, Run, Schedule } from './schedule.ts';
 
 /** Another one when the text's meaning changes. */
 const version = 1;
-/** Instances of an earlier version take a text without this for none; what they write in it is not read. */
-const forOlder = { memoryUntil: 0 };
+/** Instances of an earlier version take a text without this member for no schedule; its value is not read. */
+const memoryUntil = 0;
 
-export function scheduleText(plan: Schedule): string {
-  const limits = Object.entries(plan.limits).map(([name, { runs, ...limit }]) => [
-    name,
-    { ...limit, runs: runs.map(({ from, step, count }) => [from, step, count]) },
-  ]);
-  return JSON.stringify({ version, ...plan, ...forOlder, limits: Object.fromEntries(limits) });
+export function scheduleText({ startedAt, immediateUntil, renewAt, limits }: Schedule): string {
+  const entries = Object.entries(limits).map(([name, limit]) => [name, storedLimit(limit)]);
+  return JSON.stringify({
+    version,
+    at: startedAt,
+    end: immediateUntil,
+    renewAt,
+    limits: Object.fromEntries(entries),
+    memoryUntil,
+  });
 }
 
-/** Undefined when the text is not a plan. */
+const storedLimit = ({ due, step, windowMs, blockedUntil, lastTakenAt, floors, log }: LimitSchedule) => ({
+  due,
+  step,
+  windowMs,
+  closedUntil: blockedUntil,
+  seen: lastTakenAt,
+  floors,
+  runs: log.map(({ from, step, count }) => [from, step, count]),
+});
+
+/** Undefined when the text is not a schedule. */
 export function readSchedule(text: string): Schedule | undefined {
   try {
-    const said = record(JSON.parse(text));
-    if (said.version !== version) return undefined;
-    const limits = Object.entries(record(said.limits)).map(([name, limit]) => [name, readLimit(limit)]);
+    const stored = record(JSON.parse(text));
+    if (stored.version !== version) return undefined;
+    const limits = Object.entries(record(stored.limits)).map(([name, limit]) => [name, readLimit(limit)]);
     return {
-      at: time(said.at),
-      end: time(said.end),
-      renewAt: time(said.renewAt),
+      startedAt: time(stored.at),
+      immediateUntil: time(stored.end),
+      renewAt: time(stored.renewAt),
       limits: Object.fromEntries(limits) as Record<string, LimitSchedule>,
     };
   } catch {
@@ -35,16 +51,16 @@ export function readSchedule(text: string): Schedule | undefined {
 }
 
 function readLimit(value: unknown): LimitSchedule {
-  const said = record(value);
-  if (!Array.isArray(said.runs)) throw new TypeError('no runs');
+  const stored = record(value);
+  if (!Array.isArray(stored.runs)) throw new TypeError('no runs');
   return {
-    runs: said.runs.map(readRun),
-    due: time(said.due),
-    step: positive(said.step),
-    windowMs: positive(said.windowMs),
-    closedUntil: time(said.closedUntil),
-    seen: byPriority(said.seen, time),
-    floors: byPriority(said.floors, finite),
+    log: stored.runs.map(readRun),
+    due: time(stored.due),
+    step: positive(stored.step),
+    windowMs: positive(stored.windowMs),
+    blockedUntil: time(stored.closedUntil),
+    lastTakenAt: readByPriority(stored.seen, time),
+    floors: readByPriority(stored.floors, finite),
   };
 }
 
@@ -55,9 +71,9 @@ function readRun(value: unknown): Run {
   return { from: time(from), step: time(step), count: positive(count) };
 }
 
-function byPriority(value: unknown, read: (value: unknown) => number): Record<Priority, number> {
-  const said = record(value);
-  return Object.fromEntries(allPriorities.map((one) => [one, read(said[one])])) as Record<Priority, number>;
+function readByPriority(value: unknown, read: (value: unknown) => number): Record<Priority, number> {
+  const stored = record(value);
+  return byPriority((one) => read(stored[one]));
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {

@@ -1,163 +1,233 @@
 /**
- * The plan: what all instances agree on, and by which each takes permissions without asking the others. Of a
- * limit it holds when permissions were given, and a row of times from which the next ones come: number n of
- * the row is due at `due + n · step`. How many are taken is a counter beside the plan, so that those who
- * come at once need not wait for each other; only renewing the plan is one at a time.
+ * The schedule: what all instances agree on, and by which each takes permits without asking the others. Of a
+ * limit it holds the log of permits granted before, and the times of the next ones: permit n is due at
+ * `due + n · step`. A counter beside the schedule says how many of them are taken, so that instances that come
+ * at once need not wait for each other; only renewing the schedule is one at a time.
  *
- * A number whose time has come is taken for now, and counts at the plan's end, because nobody notes when
- * exactly; one whose time is still to come is reserved, and counts at its very time. Under saturation all
- * are reserved, and nothing is lost.
+ * A permit whose time has come is taken for now, and counts at the end of the schedule's immediate phase,
+ * because no instance notes exactly when; a permit whose time is still to come is reserved, and counts at its
+ * very time. Under saturation all are reserved, and nothing is lost.
  */
 
-import { countAfter, dropUpTo, nthAfter, type Run, timeOf, withRun } from './grant-log.ts';
-import type { LimitFigures } from './options.ts';
-import { allPriorities, type Priority, priorities } from './priorities.ts';
+import { allPriorities, byPriority, type LimitWindow, type Priority, priorities } from './options.ts';
 
+/** `count` permits at `from`, `from + step`, …: milliseconds since the epoch, fractions included. */
+export interface Run {
+  readonly from: number;
+  readonly step: number;
+  readonly count: number;
+}
+
+/**
+ * When permits were granted, run-length encoded: a minute of steady use is one run, a burst is another, so
+ * that a whole window fits into a small item.
+ */
+export type GrantLog = readonly Run[];
+
+/** What the schedule says of one limit. */
 export interface LimitSchedule {
-  /** What was given before this plan, and still counts. */
-  readonly runs: readonly Run[];
+  /** The permits that were granted before this schedule and still count. */
+  readonly log: GrantLog;
   readonly due: number;
   readonly step: number;
   readonly windowMs: number;
-  /** After the upstream's own refusal nothing is due before; 0 when there was none. */
-  readonly closedUntil: number;
-  /** When somebody of a priority last took a permission. */
-  readonly seen: Readonly<Record<Priority, number>>;
-  /** What a priority's floor had left at the beginning of the plan; below zero when it had more. */
+  /** After the upstream's own refusal no permit is due before this time; 0 when there was none. */
+  readonly blockedUntil: number;
+  /** When a request of each priority last took a permit. */
+  readonly lastTakenAt: Readonly<Record<Priority, number>>;
+  /** How many permits of its floor each priority had left when the schedule began; below zero: it had more. */
   readonly floors: Readonly<Record<Priority, number>>;
 }
 
 export interface Schedule {
-  readonly at: number;
-  /** Until then permissions are given for now. */
-  readonly end: number;
+  readonly startedAt: number;
+  /** The end of the immediate phase: until then permits are granted for now. */
+  readonly immediateUntil: number;
   readonly renewAt: number;
   readonly limits: Readonly<Record<string, LimitSchedule>>;
 }
 
+/** The counters of the item that holds the schedule, by name. */
 export type Counters = Readonly<Record<string, number>>;
 
-export const takenOf = (limit: string) => limit;
-export const lateOf = (limit: string) => `${limit}/now`;
-export const takenBy = (limit: string, priority: Priority) => `${limit}/${priority}`;
+// These names are stored: instances of another version count by them too.
+export const takenCounter = (limit: string) => limit;
+export const immediateCounter = (limit: string) => `${limit}/now`;
+export const priorityCounter = (limit: string, priority: Priority) => `${limit}/${priority}`;
 
-/** Short, because what is given for now counts at its end; no shorter, because renewing costs a write. */
-const nowMs = 1000;
-const lifeMs = 10_000;
-/** What a floor may save up, */
-const mostFloor = 3;
-/** and for how much more than its floor a priority has to wait before it comes into force: steps. */
-const mostAhead = 300;
+/** Short, because a permit for now counts at its end; no shorter, because each renewal costs a write. */
+const immediateMs = 1000;
+const renewAfterMs = 10_000;
+/** How many permits of its floor a priority may save up. */
+const maxSavedFloor = 3;
+/** A priority that had more than its floor waits for its floor at most so many steps. */
+const maxFloorDelaySteps = 300;
+/** Far below a millisecond, far above what a double loses at the size of a time. */
+const toleranceMs = 0.01;
 
-const everyPriority = (value: (priority: Priority) => number) =>
-  Object.fromEntries(allPriorities.map((one) => [one, value(one)])) as Record<Priority, number>;
+export const timeOf = ({ from, step }: Omit<Run, 'count'>, index: number): number => from + index * step;
 
-/** A limit of which nothing is known: nothing was given of it. */
-const untouched = (at: number, { windowMs, stepMs }: LimitFigures): LimitSchedule => ({
-  runs: [],
-  due: at - windowMs,
-  step: stepMs,
-  windowMs,
-  closedUntil: 0,
-  seen: everyPriority(() => 0),
-  floors: everyPriority(() => 0),
-});
-
-/** For an item that cannot be read: everything counts as given just now, so that a window later all is well. */
-export function exhaustedSchedule(now: number, figures: ReadonlyMap<string, LimitFigures>): Schedule {
-  const limits = [...figures].map(([name, one]) => {
-    const run = { from: now, step: 0, count: one.capacity };
-    return [name, { ...untouched(now, one), runs: [run], due: now + one.windowMs }] as const;
-  });
-  return { at: now, end: now, renewAt: now, limits: Object.fromEntries(limits) };
+/** How many permits of the log are later than `time`; one at this very time is not. */
+export function countAfter(log: GrantLog, time: number): number {
+  let total = 0;
+  for (const run of log) total += run.count - countUpTo(run, time);
+  return total;
 }
 
-/** The plan that follows at `now`, with all counters at zero. */
+function countUpTo({ from, step, count }: Run, time: number): number {
+  const passed = time - from + toleranceMs;
+  if (passed < 0) return 0;
+  return step === 0 ? count : Math.min(count, Math.floor(passed / step) + 1);
+}
+
+/** The time of the `nth` permit after `time`, counted from 1; undefined when there are fewer. */
+export function nthAfter(log: GrantLog, time: number, nth: number): number | undefined {
+  const times: number[] = [];
+  for (const run of log)
+    for (let index = countUpTo(run, time); index < run.count; index++) times.push(timeOf(run, index));
+  return times.sort((a, b) => a - b)[nth - 1];
+}
+
+/** The log without the permits up to `time`. */
+export function dropUpTo(log: GrantLog, time: number): Run[] {
+  return log.flatMap((run) => {
+    const passed = countUpTo(run, time);
+    if (passed === run.count) return [];
+    return passed === 0 ? [run] : [{ from: timeOf(run, passed), step: run.step, count: run.count - passed }];
+  });
+}
+
+/** The log with one more run, which is joined to the last one where it continues it in the same step. */
+export function withRun(log: GrantLog, run: Run): GrantLog {
+  if (run.count === 0) return log;
+  const last = log.at(-1);
+  if (!last) return [run];
+  const continues =
+    last.step === run.step && Math.abs(timeOf(last, last.count) - run.from) < toleranceMs / 10;
+  const repeats = last.count > 0 && run.step === 0 && last.step === 0 && last.from === run.from;
+  return continues || repeats
+    ? [...log.slice(0, -1), { ...last, count: last.count + run.count }]
+    : [...log, run];
+}
+
+/** A limit of which nothing is known: no permit of it was granted. */
+const unused = (now: number, { windowMs, stepMs }: LimitWindow): LimitSchedule => ({
+  log: [],
+  due: now - windowMs,
+  step: stepMs,
+  windowMs,
+  blockedUntil: 0,
+  lastTakenAt: byPriority(() => 0),
+  floors: byPriority(() => 0),
+});
+
+/** For an item that cannot be read: everything counts as granted just now, so that one window later all is well. */
+export function exhaustedSchedule(now: number, windows: ReadonlyMap<string, LimitWindow>): Schedule {
+  const limits = [...windows].map(([name, window]) => {
+    const run = { from: now, step: 0, count: window.capacity };
+    return [name, { ...unused(now, window), log: [run], due: now + window.windowMs }] as const;
+  });
+  return { startedAt: now, immediateUntil: now, renewAt: now, limits: Object.fromEntries(limits) };
+}
+
+/** The schedule that follows at `now`, with all counters at zero. */
 export function renewedSchedule(
-  plan: Schedule | undefined,
+  schedule: Schedule | undefined,
   counters: Counters,
   now: number,
-  figures: ReadonlyMap<string, LimitFigures>,
+  windows: ReadonlyMap<string, LimitWindow>,
 ): Schedule {
   const limits: Record<string, LimitSchedule> = {};
-  // What only others are configured with is kept for them.
-  for (const [name, limit] of Object.entries(plan?.limits ?? {}))
-    limits[name] = closed(name, limit, counters, now, plan!);
-  let renewAt = now + lifeMs;
-  for (const [name, one] of figures) {
-    const { limit, until } = paced(limits[name] ?? untouched(now, one), now, one);
+  // A limit that only other instances are configured with stays in the schedule for them.
+  if (schedule)
+    for (const [name, limit] of Object.entries(schedule.limits))
+      limits[name] = withTaken(name, limit, counters, now, schedule);
+  let renewAt = now + renewAfterMs;
+  for (const [name, window] of windows) {
+    const { limit, until } = paced(limits[name] ?? unused(now, window), now, window);
     limits[name] = limit;
     renewAt = Math.min(renewAt, until);
   }
-  return { at: now, end: now + nowMs, renewAt, limits };
+  return { startedAt: now, immediateUntil: now + immediateMs, renewAt, limits };
 }
 
-/** Writes what was taken under the old plan among what was given. */
-function closed(
+/** Moves the permits that were taken under the old schedule into the log. */
+function withTaken(
   name: string,
   limit: LimitSchedule,
   counters: Counters,
   now: number,
-  { at, end }: Schedule,
+  { startedAt, immediateUntil }: Schedule,
 ): LimitSchedule {
-  const taken = counters[takenOf(name)] ?? 0;
-  // Whoever took under this plan did so before it was read here, so that our clock may stand for his.
-  const stamp = Math.min(end, now);
-  const row = { from: limit.due, step: limit.step, count: taken };
-  const anyNow = (counters[lateOf(name)] ?? 0) > 0;
-  const past = anyNow ? taken - countAfter([row], stamp) : 0;
-  const ahead = { from: timeOf(row, past), step: row.step, count: taken - past };
-  const given = withRun(withRun(limit.runs, { from: stamp, step: 0, count: past }), ahead);
-  const by = (one: Priority) => counters[takenBy(name, one)] ?? 0;
+  const taken = counters[takenCounter(name)] ?? 0;
+  // Each taker wrote before this instance read, so that this instance's clock may stand for the taker's.
+  const countedAt = Math.min(immediateUntil, now);
+  const times = { from: limit.due, step: limit.step, count: taken };
+  const hasImmediate = (counters[immediateCounter(name)] ?? 0) > 0;
+  const immediate = hasImmediate ? taken - countAfter([times], countedAt) : 0;
+  const reserved = { from: timeOf(times, immediate), step: times.step, count: taken - immediate };
+  const log = withRun(withRun(limit.log, { from: countedAt, step: 0, count: immediate }), reserved);
+  const takenBy = (one: Priority) => counters[priorityCounter(name, one)] ?? 0;
   return {
     ...limit,
-    runs: dropUpTo(given, now - limit.windowMs),
-    due: timeOf(row, taken),
-    seen: everyPriority((one) => (by(one) > 0 ? stamp : limit.seen[one])),
-    floors: everyPriority((one) => {
-      const saved = floorOf(limit, one, now - at) - by(one);
-      return Math.min(mostFloor, Math.max(-mostAhead * priorities[one].floor, saved));
+    log: dropUpTo(log, now - limit.windowMs),
+    due: timeOf(times, taken),
+    lastTakenAt: byPriority((one) => (takenBy(one) > 0 ? countedAt : limit.lastTakenAt[one])),
+    floors: byPriority((one) => {
+      const saved = floorOf(limit, one, now - startedAt) - takenBy(one);
+      return Math.min(maxSavedFloor, Math.max(-maxFloorDelaySteps * priorities[one].floor, saved));
     }),
   };
 }
 
-/** What the floor of a priority allows so long after the plan's beginning. */
+/** How many permits the floor of a priority allows so long after the schedule's beginning. */
 export const floorOf = ({ floors, step }: LimitSchedule, priority: Priority, sinceMs: number): number =>
   floors[priority] + (Math.max(0, sinceMs) / step) * priorities[priority].floor;
 
-/** Sets the row: unused pace is made up for, all of it after idling and little while demand lasts. */
+/** Sets the next times: unused pace is made up for, all of it after idling and little while demand lasts. */
 function paced(
   limit: LimitSchedule,
   now: number,
-  { capacity, windowMs, stepMs, burst }: LimitFigures,
+  { capacity, windowMs, stepMs, burst }: LimitWindow,
 ): { readonly limit: LimitSchedule; readonly until: number } {
-  const { runs } = limit;
-  const credit = isSustained(runs, now, stepMs) ? burst : capacity;
-  let due = Math.max(limit.due, limit.closedUntil, now - (credit - 1) * stepMs);
+  const { log } = limit;
+  const credit = isSustained(log, now, stepMs) ? burst : capacity;
+  let due = Math.max(limit.due, limit.blockedUntil, now - (credit - 1) * stepMs);
   let step = stepMs;
   let until = Number.POSITIVE_INFINITY;
   const start = now - windowMs;
-  const room = capacity - countAfter(runs, start);
-  const leaves = nthAfter(runs, start, Math.max(1, 1 - room));
-  if (leaves !== undefined && room <= 0) due = Math.max(due, leaves + windowMs);
-  else if (leaves !== undefined && due > now - burst * stepMs) {
-    // What is left has to last until the first leaves the window: slower now rather than nothing then.
-    step = Math.max(stepMs, (leaves + windowMs - Math.max(now, due)) / (room + 1));
-    if (step > stepMs) until = Math.max(now + nowMs, leaves + windowMs);
+  const room = capacity - countAfter(log, start);
+  /** The permit whose exit from the window makes room for the next one. */
+  const leaving = nthAfter(log, start, Math.max(1, 1 - room));
+  if (leaving !== undefined && room <= 0) due = Math.max(due, leaving + windowMs);
+  else if (leaving !== undefined && due > now - burst * stepMs) {
+    // The rest has to last until the first permit leaves the window: slower now rather than nothing then.
+    step = Math.max(stepMs, (leaving + windowMs - Math.max(now, due)) / (room + 1));
+    if (step > stepMs) until = Math.max(now + immediateMs, leaving + windowMs);
   }
   return { limit: { ...limit, due, step, windowMs }, until };
 }
 
-/** Whether demand was at the pace a moment ago, so that it is no burst after idling. */
-function isSustained(runs: readonly Run[], now: number, stepMs: number): boolean {
-  const span = 10 * stepMs;
-  return countAfter(runs, now - 2 * span) - countAfter(runs, now - span) >= 8;
+/** Whether at least 8 of 10 permits were used a moment ago, so that demand now is no burst after idling. */
+function isSustained(log: GrantLog, now: number, stepMs: number): boolean {
+  const spanMs = 10 * stepMs;
+  return countAfter(log, now - 2 * spanMs) - countAfter(log, now - spanMs) >= 8;
 }
 
-/** With nothing due in the limit before `until`. */
-export function withBlocked(plan: Schedule, name: string, until: number): Schedule {
-  const limit = plan.limits[name];
-  if (!limit) return plan;
-  const closing = { ...limit, closedUntil: until, due: Math.max(limit.due, until) };
-  return { ...plan, limits: { ...plan.limits, [name]: closing } };
+/** The schedule with no permit of the limit due before `until`. */
+export function withBlocked(schedule: Schedule, name: string, until: number): Schedule {
+  const limit = schedule.limits[name];
+  if (!limit) return schedule;
+  const blocked = { ...limit, blockedUntil: until, due: Math.max(limit.due, until) };
+  return { ...schedule, limits: { ...schedule.limits, [name]: blocked } };
 }
+
+/** All counters at zero, as a new schedule starts with them. */
+export const zeroCounters = ({ limits }: Schedule): Counters =>
+  Object.fromEntries(
+    Object.keys(limits).flatMap((name) => [
+      [takenCounter(name), 0],
+      [immediateCounter(name), 0],
+      ...allPriorities.map((one) => [priorityCounter(name, one), 0]),
+    ]),
+  );

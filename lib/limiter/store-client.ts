@@ -1,224 +1,239 @@
-/** One app key's item in the store, as one instance sees it: draws permissions from it, and closes it. */
+/** One instance's round trips to one app key's item in the store: takes permits from it, and blocks limits. */
 
+import { StoreThrottled } from '../store-throttled.ts';
+import type { After, StoreClock } from './clock.ts';
 import { type Grant, type GrantRequest, grantOf, whenToAsk } from './grant.ts';
-import { countAfter, timeOf } from './grant-log.ts';
-import type { LimitFigures } from './options.ts';
-import type { Slot } from './permit.ts';
-import { allPriorities } from './priorities.ts';
+import type { LimitWindow } from './options.ts';
+import type { Validity } from './permit.ts';
 import {
   type Counters,
+  countAfter,
   exhaustedSchedule,
-  lateOf,
   renewedSchedule,
   type Schedule,
-  takenBy,
-  takenOf,
+  takenCounter,
+  timeOf,
   withBlocked,
+  zeroCounters,
 } from './schedule.ts';
 import { readSchedule, scheduleText } from './schedule-text.ts';
-import { type Addition, type LimiterItem, type LimiterStore, StoreThrottled } from './store.ts';
-import type { After, StoreClock } from './store-clock.ts';
+import { type Addition, isSameItem, type LimiterItem, type LimiterStore } from './store.ts';
+
+/** `store_busy`: the store throttles requests, or every race for the item was lost. */
+export type StoreFailure =
+  | { readonly kind: 'store_busy'; readonly cause: unknown }
+  | { readonly kind: 'store_unavailable'; readonly cause: unknown };
 
 export type GrantAnswer =
-  /** `left`: what the window still holds. */
-  | { readonly kind: 'given'; readonly slots: readonly Slot[]; readonly left: number }
+  /** `remaining`: how many permits the window still holds. */
+  | { readonly kind: 'granted'; readonly permits: readonly Validity[]; readonly remaining: number }
   | {
-      readonly kind: 'full';
-      /** Asking before is of no use. */
+      readonly kind: 'exhausted';
+      /** An attempt before is of no use. */
       readonly notBefore: number;
-      /** No permission is of an earlier time. */
+      /** No permit is for an earlier time. */
       readonly earliest: number;
-      readonly closed: boolean;
+      readonly isBlocked: boolean;
     }
-  /** Too many at once: the store throttles requests, or every race for the item was lost. */
-  | { readonly kind: 'busy'; readonly cause: unknown }
-  | { readonly kind: 'failed'; readonly cause: unknown };
+  | StoreFailure;
 
 export interface StoreClientOptions {
   readonly store: LimiterStore;
   readonly key: string;
-  readonly figures: ReadonlyMap<string, LimitFigures>;
-  readonly lifeMs: number;
-  readonly time: StoreClock;
+  readonly windows: ReadonlyMap<string, LimitWindow>;
+  readonly permitLifeMs: number;
+  readonly clock: StoreClock;
   readonly after: After;
   /** For one store operation. */
   readonly timeoutMs: number;
   readonly random: () => number;
 }
 
-export interface StoreClient {
-  /** Never rejects. */
-  draw(draw: GrantRequest): Promise<GrantAnswer>;
-  /** Gives nothing of the limit before `until`. Rejects when the store fails. */
-  close(limit: string, until: number): Promise<void>;
-}
-
-/** Lost races for one draw; each brings the item as it is, so that few are needed. */
-const mostTries = 6;
-/** What was read a moment ago is good enough to take by: the store checks it. */
+/** Races that one request may lose; each shows the item as it is now, so that few are needed. */
+const maxTries = 6;
+/** A write may build on an item that was read so lately: the store checks its conditions. */
 const freshMs = 500;
-/** An item is of no use to anybody when its windows are over; an hour more costs nothing. */
+/** An item is of no use when its windows are over; an hour more costs nothing. */
 const keepMs = 3_600_000;
-/** A clock so far ahead is nonsense, and following it would be too. */
-const farthestMs = 86_400_000;
+/** A clock further ahead than a day is broken, and following it would break this one. */
+const maxAheadMs = 86_400_000;
 
-export function createStoreClient(options: StoreClientOptions): StoreClient {
-  const { store, key, figures, lifeMs, time, after, timeoutMs, random } = options;
-  let known: LimiterItem | undefined;
-  let plan: Schedule | undefined;
-  let knownAt = Number.NEGATIVE_INFINITY;
-  /** Nobody else wrote between our last two operations, so that a look before the next would be in vain. */
-  let alone = false;
-  /** The store throttled the last operation: what is known, however old, goes into a write, which checks it. */
-  let throttled = false;
-  /** The last operation was a look, so that the next shows nothing of others. */
-  let looked = false;
+export class StoreClient {
+  readonly #options: StoreClientOptions;
+  #item: LimiterItem | undefined;
+  #schedule: Schedule | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** No other instance wrote between this one's last two operations, so that a read before a write is in vain. */
+  #isAlone = false;
+  /** The store throttled the last operation: a write may build on an item of any age, which the store checks. */
+  #wasThrottled = false;
+  /** The last operation was a read, so that the next says nothing about other instances. */
+  #hasJustRead = false;
 
-  function learn(item: LimiterItem | undefined): void {
-    throttled = false;
-    if (item && !isSane(item, time.now())) throw new Error('the budget store answered nonsense');
-    if (item && item.revision !== known?.revision) plan = readSchedule(item.text);
-    if (!item) plan = undefined;
-    known = item;
-    if (item) time.follow(item.writtenAt);
-    knownAt = time.now();
-    if (item && !plan) plan = exhaustedSchedule(knownAt, figures);
+  constructor(options: StoreClientOptions) {
+    this.#options = options;
   }
 
-  function bounded<T>(operation: Promise<T>): Promise<T> {
+  /** Never rejects. */
+  async acquire(request: GrantRequest): Promise<GrantAnswer> {
+    try {
+      return await this.#acquire(request);
+    } catch (cause) {
+      this.#wasThrottled = cause instanceof StoreThrottled;
+      return { kind: this.#wasThrottled ? 'store_busy' : 'store_unavailable', cause };
+    }
+  }
+
+  /** Makes all instances grant nothing of the limit before `until`. Rejects when the store fails. */
+  async block(limit: string, until: number): Promise<void> {
+    const { clock, permitLifeMs } = this.#options;
+    for (let tries = 0; tries < maxTries; tries++) {
+      await this.#read();
+      const now = clock.now();
+      // Of many instances that were refused at once, one writes.
+      if ((this.#schedule?.limits[limit]?.blockedUntil ?? 0) >= until - permitLifeMs) return;
+      const next = withBlocked(this.#renewed(now), limit, until);
+      if (await this.#replace(next, {}, now)) return;
+    }
+  }
+
+  async #acquire(request: GrantRequest): Promise<GrantAnswer> {
+    const { clock, windows, permitLifeMs } = this.#options;
+    for (let tries = 0; tries < maxTries; tries++) {
+      let now = clock.now();
+      let grant =
+        this.#schedule && grantOf(this.#schedule, this.#counters, request, now, windows, permitLifeMs);
+      const next = grant ? undefined : this.#renewed(now);
+      if (next) grant = grantOf(next, {}, request, now, windows, permitLifeMs);
+      // An item that was read once only gets fuller: a refusal needs no second read, but a grant does.
+      if (!grant && next && (this.#item || tries > 0)) return this.#exhausted(next, request, now);
+      if (tries === 0 && this.#mustRead(now)) {
+        await this.#read();
+        continue;
+      }
+      if (!grant) continue;
+      now = clock.now();
+      const isTaken = next ? await this.#replace(next, sums(grant), now) : await this.#add(grant, now);
+      if (isTaken) return this.#granted(grant, request, now);
+    }
+    return { kind: 'store_busy', cause: new Error('The limiter lost every race for its item in the store.') };
+  }
+
+  get #counters(): Counters {
+    return this.#item?.counters ?? {};
+  }
+
+  #mustRead(now: number): boolean {
+    return !this.#isAlone && now - this.#readAt > freshMs && !(this.#wasThrottled && this.#item);
+  }
+
+  #renewed(now: number): Schedule {
+    return renewedSchedule(this.#schedule, this.#counters, now, this.#options.windows);
+  }
+
+  async #read(): Promise<void> {
+    const before = this.#item;
+    this.#accept(await this.#bounded(this.#options.store.read(this.#options.key)));
+    this.#isAlone = before !== undefined && isSameItem(this.#item, before);
+    this.#hasJustRead = true;
+  }
+
+  async #replace(next: Schedule, counters: Counters, now: number): Promise<boolean> {
+    const { store, key, random } = this.#options;
+    const item: LimiterItem = {
+      revision: `${now.toString(36)}-${random().toString(36).slice(2, 12)}`,
+      counters: { ...zeroCounters(next), ...counters },
+      text: scheduleText(next),
+      writtenAt: now,
+    };
+    const answer = await this.#bounded(store.replace(key, this.#item, item, expiryOf(next, now)));
+    this.#accept(answer.item);
+    this.#isAlone = answer.written && (this.#isAlone || !this.#hasJustRead);
+    this.#hasJustRead = false;
+    return answer.written;
+  }
+
+  async #add({ additions }: Grant, now: number): Promise<boolean> {
+    const { store, key } = this.#options;
+    const { revision = '', counters = {} } = this.#item ?? {};
+    const answer = await this.#bounded(store.add(key, revision, additions, now));
+    this.#accept(answer.item);
+    const isOwn = ({ counter, by }: Addition) =>
+      answer.item?.counters[counter] === (counters[counter] ?? 0) + by;
+    this.#isAlone = answer.written && (this.#isAlone || !this.#hasJustRead) && additions.every(isOwn);
+    this.#hasJustRead = false;
+    return answer.written;
+  }
+
+  #bounded<T>(operation: Promise<T>): Promise<T> {
+    const { after, timeoutMs } = this.#options;
     return new Promise((resolve, reject) => {
-      const cancel = after(timeoutMs, () => reject(new Error('the budget store gave no answer in time')));
+      const cancel = after(timeoutMs, () =>
+        reject(new Error(`The limiter’s store gave no answer within ${timeoutMs} ms.`)),
+      );
       operation.then(resolve, reject).finally(cancel);
     });
   }
 
-  async function read(): Promise<void> {
-    const before = known;
-    learn(await bounded(store.read(key)));
-    alone = before !== undefined && isSame(before, known);
-    looked = true;
+  /** Takes what the store returned for the item as it is now. */
+  #accept(item: LimiterItem | undefined): void {
+    const { clock, windows } = this.#options;
+    this.#wasThrottled = false;
+    if (item && !isValid(item, clock.now())) throw new Error('The limiter’s store returned an invalid item.');
+    if (item && item.revision !== this.#item?.revision) this.#schedule = readSchedule(item.text);
+    if (!item) this.#schedule = undefined;
+    this.#item = item;
+    if (item) clock.follow(item.writtenAt);
+    this.#readAt = clock.now();
+    if (item && !this.#schedule) this.#schedule = exhaustedSchedule(this.#readAt, windows);
   }
 
-  function itemOf(next: Schedule, counters: Counters, now: number): LimiterItem {
-    const zeros = Object.keys(next.limits).flatMap((name) => [
-      [takenOf(name), 0],
-      [lateOf(name), 0],
-      ...allPriorities.map((one) => [takenBy(name, one), 0]),
-    ]);
-    const revision = `${now.toString(36)}-${random().toString(36).slice(2, 12)}`;
-    const all = { ...Object.fromEntries(zeros), ...counters };
-    return { revision, counters: all, text: scheduleText(next), writtenAt: now };
+  /** The permits that were taken, without those that have expired meanwhile. */
+  #granted({ mode, count }: Grant, { limits: [outer] }: GrantRequest, askedAt: number): GrantAnswer {
+    const { clock, windows, permitLifeMs } = this.#options;
+    const limit = this.#schedule?.limits[outer];
+    if (!limit) return unavailable('The limiter’s store returned an item without the limit.');
+    const taken = this.#counters[takenCounter(outer)] ?? 0;
+    const permits = Array.from({ length: count }, (_, index): Validity => {
+      const times = { from: limit.due, step: limit.step };
+      const validFrom = mode === 'now' ? askedAt : timeOf(times, taken - count + index);
+      return { validFrom, expiresAt: validFrom + permitLifeMs };
+    }).filter(({ expiresAt }) => expiresAt >= clock.now());
+    if (permits.length === 0)
+      return unavailable('The limiter’s store answered after the permits had expired.');
+    const inWindow = countAfter(limit.log, askedAt - limit.windowMs) + taken;
+    const remaining = Math.max(0, (windows.get(outer)?.capacity ?? 0) - inWindow);
+    return { kind: 'granted', permits, remaining };
   }
 
-  const expiresAt = (next: Schedule, now: number) =>
-    Math.max(
-      now,
-      ...Object.values(next.limits).map(({ closedUntil, windowMs }) => Math.max(closedUntil, now + windowMs)),
-    ) + keepMs;
-
-  const renewed = (now: number): Schedule => renewedSchedule(plan, known?.counters ?? {}, now, figures);
-
-  async function draw(wanted: GrantRequest): Promise<GrantAnswer> {
-    for (let tries = 0; tries < mostTries; tries++) {
-      let now = time.now();
-      let offer = plan && grantOf(plan, known?.counters ?? {}, wanted, now, figures, lifeMs);
-      const next = offer ? undefined : renewed(now);
-      if (next) offer = grantOf(next, {}, wanted, now, figures, lifeMs);
-      // What was read once only gets fuller, so that a refusal needs no second look, but an offer does.
-      if (!offer && next && (known || tries > 0)) return full(next, wanted, now);
-      const mustLook = !alone && now - knownAt > freshMs && !(throttled && known);
-      if (tries === 0 && mustLook) {
-        await read();
-        continue;
-      }
-      if (!offer) continue;
-      now = time.now();
-      const taken = next ? await put(next, sums(offer), now) : await add(offer, now);
-      if (taken) return given(offer, wanted, now);
-    }
-    return { kind: 'busy', cause: new Error('lost every race for the budget item') };
+  #exhausted(next: Schedule, request: GrantRequest, now: number): GrantAnswer {
+    // All instances expect the next permit at the same moment, and one gets it: read before the next attempt.
+    this.#readAt = Number.NEGATIVE_INFINITY;
+    const isBlocked = request.limits.some((name) => (next.limits[name]?.blockedUntil ?? 0) > now);
+    return { kind: 'exhausted', isBlocked, ...whenToAsk(next, request, now, this.#options.windows) };
   }
-
-  async function put(next: Schedule, counters: Counters, now: number): Promise<boolean> {
-    const item = itemOf(next, counters, now);
-    const answer = await bounded(store.replace(key, known, item, expiresAt(next, now)));
-    learn(answer.item);
-    alone = answer.written && (alone || !looked);
-    looked = false;
-    return answer.written;
-  }
-
-  async function add({ additions }: Grant, now: number): Promise<boolean> {
-    const { revision = '', counters = {} } = known ?? {};
-    const answer = await bounded(store.add(key, revision, additions, now));
-    learn(answer.item);
-    const byUs = ({ counter, by }: Addition) =>
-      answer.item?.counters[counter] === (counters[counter] ?? 0) + by;
-    alone = answer.written && (alone || !looked) && additions.every(byUs);
-    looked = false;
-    return answer.written;
-  }
-
-  /** The permissions that were taken, of those that are still worth something. */
-  function given(offer: Grant, { limits: [outer] }: GrantRequest, askedAt: number): GrantAnswer {
-    const limit = plan?.limits[outer];
-    const taken = known?.counters[takenOf(outer)] ?? 0;
-    if (!limit) return { kind: 'failed', cause: new Error('the budget store forgot a limit') };
-    const slots = Array.from({ length: offer.count }, (_, index): Slot => {
-      if (offer.mode === 'now') return { from: askedAt, until: askedAt + lifeMs };
-      const from = timeOf({ from: limit.due, step: limit.step }, taken - offer.count + index);
-      return { from, until: from + lifeMs };
-    }).filter(({ until }) => until >= time.now());
-    if (slots.length === 0) return { kind: 'failed', cause: new Error('the budget store was too slow') };
-    const inWindow = countAfter(limit.runs, askedAt - limit.windowMs) + taken;
-    const left = Math.max(0, (figures.get(outer)?.capacity ?? 0) - inWindow);
-    return { kind: 'given', slots, left };
-  }
-
-  function full(next: Schedule, wanted: GrantRequest, now: number): GrantAnswer {
-    // By what everybody knows the next permission is there at the same moment, and one gets it: look before.
-    knownAt = Number.NEGATIVE_INFINITY;
-    const closed = wanted.limits.some((name) => (next.limits[name]?.closedUntil ?? 0) > now);
-    return { kind: 'full', closed, ...whenToAsk(next, wanted, now, figures) };
-  }
-
-  return {
-    async draw(wanted) {
-      try {
-        return await draw(wanted);
-      } catch (cause) {
-        throttled = cause instanceof StoreThrottled;
-        return { kind: throttled ? 'busy' : 'failed', cause };
-      }
-    },
-    async close(limit, until) {
-      for (let tries = 0; tries < mostTries; tries++) {
-        await read();
-        const now = time.now();
-        // Of many that were refused at once, one writes.
-        if ((plan?.limits[limit]?.closedUntil ?? 0) >= until - lifeMs) return;
-        const next = withBlocked(renewed(now), limit, until);
-        if (await put(next, {}, now)) return;
-      }
-    },
-  };
 }
 
-const sums = ({ additions }: Grant) =>
+const unavailable = (message: string): StoreFailure => ({
+  kind: 'store_unavailable',
+  cause: new Error(message),
+});
+
+const sums = ({ additions }: Grant): Counters =>
   Object.fromEntries(additions.map(({ counter, by }) => [counter, by] as const));
 
-/** A store may be wrong in what types promise: what comes from outside is looked at before it is used. */
-const isSane = ({ revision, counters, text, writtenAt }: LimiterItem, now: number): boolean =>
+/** When the store may drop the item. */
+const expiryOf = ({ limits }: Schedule, now: number): number =>
+  keepMs +
+  Math.max(
+    now,
+    ...Object.values(limits).map(({ blockedUntil, windowMs }) => Math.max(blockedUntil, now + windowMs)),
+  );
+
+/** A store may break what its types promise: an item is checked before it is used. */
+const isValid = ({ revision, counters, text, writtenAt }: LimiterItem, now: number): boolean =>
   typeof revision === 'string' &&
   typeof text === 'string' &&
   writtenAt >= 0 &&
-  writtenAt <= now + farthestMs &&
+  writtenAt <= now + maxAheadMs &&
   Object.values(counters ?? {}).every((value) => Number.isSafeInteger(value) && value >= 0);
-
-function isSame(a: LimiterItem | undefined, b: LimiterItem | undefined): boolean {
-  if (!a || !b) return a === b;
-  return (
-    a.revision === b.revision &&
-    Object.keys(b.counters).every((name) => a.counters[name] === b.counters[name])
-  );
-}

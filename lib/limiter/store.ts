@@ -1,27 +1,29 @@
 /**
- * What the budget needs of a store: items of counters and a text, written only under conditions. Everything
- * that all instances know of each other is in one item per app key.
+ * The port to the store that all instances share, the key of an item in it, and a store in memory. Everything
+ * that instances know of each other is in one item per app key: counters and a text, written only under
+ * conditions.
  */
 
-export { StoreThrottled } from '../store-throttled.ts';
+import { sha256Hex } from '../sha256.ts';
 
+/** One app key's item. A store keeps all four members and gives them back unchanged. */
 export interface LimiterItem {
-  /** Another one for each text; counters change under the same one. */
+  /** Differs for each text; counters change under the same revision. */
   readonly revision: string;
   /** Whole numbers, none below zero. */
   readonly counters: Readonly<Record<string, number>>;
-  /** The budget's own, opaque to the store. */
+  /** The limiter's own, opaque to the store. */
   readonly text: string;
-  /** What the clock of the last writer said, in milliseconds since the epoch. */
+  /** The last writer's clock, in milliseconds since the epoch. */
   readonly writtenAt: number;
 }
 
-/** Adds `by` to a counter that stands at `atLeast` or more and at `atMost` or less. */
+/** Adds `by` to a counter whose value before the addition is from `min` to `max`, both included. */
 export interface Addition {
   readonly counter: string;
   readonly by: number;
-  readonly atLeast: number;
-  readonly atMost: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /** Either way with the item as it is now; a refused write leaves it as it was. */
@@ -30,18 +32,40 @@ export type WriteAnswer =
   | { readonly written: false; readonly item: LimiterItem | undefined };
 
 /**
- * Port. Each write is atomic, and a read sees every write that was answered before it began. Rejects with
- * `StoreThrottled` when the store gets too many requests, and with anything else when it cannot be asked or
- * holds what is no item; it may take its time, because the budget gives up by itself.
+ * Port: the store that instances share. Each write is atomic, and a read sees every write that was answered
+ * before the read began. Each method rejects with `StoreThrottled` when the store receives too many requests,
+ * and with any other error when it cannot be reached or holds something that is no item. A method may take
+ * its time: the limiter has a timeout of its own. It must not repeat a write by itself, because a write that
+ * succeeded unseen would count twice.
+ *
+ * @example
+ * // `rows.update` changes one row in a transaction: it stores what the function returns, if anything.
+ * const store: LimiterStore = {
+ *   read: (key) => rows.get(key),
+ *   async add(key, revision, additions, writtenAt) {
+ *     let written = false;
+ *     const item = await rows.update(key, (row) => {
+ *       written =
+ *         row?.revision === revision &&
+ *         additions.every(({ counter, min, max }) => row.counters[counter] >= min && row.counters[counter] <= max);
+ *       if (!written) return undefined;
+ *       const sums = additions.map(({ counter, by }) => [counter, row.counters[counter] + by]);
+ *       return { ...row, writtenAt, counters: { ...row.counters, ...Object.fromEntries(sums) } };
+ *     });
+ *     return { written, item };
+ *   },
+ *   replace: …, // the same, if the row has the revision and all counters of `expected`
+ * };
  */
 export interface LimiterStore {
+  /** The item, or undefined where there is none. */
   read(key: string): Promise<LimiterItem | undefined>;
-  /** All additions or none: only under this revision, and only if each counter is within its bounds. */
+  /** All additions or none: only under this revision, and only if each counter exists and is in its bounds. */
   add(key: string, revision: string, additions: readonly Addition[], writtenAt: number): Promise<WriteAnswer>;
   /**
    * Puts `next` in the place of an item with the revision and all counters of `expected`, or where there is
-   * none. After `expiresAt` (ms since the epoch) the store may drop the item; it need not be prompt, because
-   * the budget forgets by itself what is past.
+   * none when `expected` is undefined. After `expiresAt` (ms since the epoch) the store may drop the item; it
+   * need not be prompt, because the limiter ignores what has left its windows.
    */
   replace(
     key: string,
@@ -49,4 +73,62 @@ export interface LimiterStore {
     next: LimiterItem,
     expiresAt: number,
   ): Promise<WriteAnswer>;
+}
+
+/**
+ * The key of an app key's item. It is made of nothing that a caller sends, and the app key cannot be read
+ * from it.
+ *
+ * @param bucket the name by which instances share a limit, as in `LimiterOptions`
+ * @example
+ * await store.read(await limiterKey('production', appKey)); // e.g. to look at what a limiter has counted
+ */
+export async function limiterKey(bucket: string, appKey: string): Promise<string> {
+  // The first word is a part of stored keys: with another one every limiter would forget what was sent.
+  const text = JSON.stringify(['countersign budget', bucket, appKey]);
+  // 128 bits are enough for a name.
+  return `${bucket}#${(await sha256Hex(text)).slice(0, 32)}`;
+}
+
+/**
+ * A store for one process: a limit within it, a local run, and tests. It never rejects.
+ *
+ * @example
+ * const limiter = createLimiter({ store: createMemoryLimiterStore(), bucket: 'local', limits });
+ */
+export function createMemoryLimiterStore(): LimiterStore {
+  const items = new Map<string, LimiterItem>();
+  const write = (key: string, item: LimiterItem): WriteAnswer => {
+    items.set(key, item);
+    return { written: true, item };
+  };
+  return {
+    async read(key) {
+      return items.get(key);
+    },
+    async add(key, revision, additions, writtenAt) {
+      const item = items.get(key);
+      if (item?.revision !== revision) return { written: false, item };
+      const counters = { ...item.counters };
+      for (const { counter, by, min, max } of additions) {
+        const value = counters[counter];
+        if (value === undefined || value < min || value > max) return { written: false, item };
+        counters[counter] = value + by;
+      }
+      return write(key, { ...item, counters, writtenAt });
+    },
+    async replace(key, expected, next) {
+      const item = items.get(key);
+      return isSameItem(expected, item) ? write(key, next) : { written: false, item };
+    },
+  };
+}
+
+/** Whether the item that is there has the revision and all counters of the expected one. */
+export function isSameItem(expected: LimiterItem | undefined, item: LimiterItem | undefined): boolean {
+  if (!expected || !item) return expected === item;
+  return (
+    item.revision === expected.revision &&
+    Object.entries(expected.counters).every(([name, value]) => item.counters[name] === value)
+  );
 }

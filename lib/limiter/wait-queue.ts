@@ -1,101 +1,134 @@
-/** Requests that wait for permissions of the same kind, in one instance. */
+/** Requests of one instance that wait for permits of the same kind. */
 
-import type { Slot } from './permit.ts';
-import type { Priority } from './priorities.ts';
+import type { Priority } from './options.ts';
+import type { RefusalReason, Validity } from './permit.ts';
 
+/** A request that waits. */
 export interface Waiter {
-  /** When it stops waiting; another time when the instance has followed another's clock meanwhile. */
+  /** When it stops waiting; moves when the instance has followed another's clock meanwhile. */
   readonly deadline: number;
-  readonly give: (slot: Slot, left: number) => void;
+  readonly grant: (validity: Validity, remaining: number) => void;
   readonly refuse: (reason: RefusalReason, notBefore: number) => void;
 }
 
-/**
- * `used_up`: by us or others on the same app key; `closed`: the upstream itself refused lately; `store_busy`:
- * the store throttles requests, or too many write at once; `store_away`: it is unavailable.
- */
-export type RefusalReason = 'used_up' | 'closed' | 'store_busy' | 'store_away';
+/** Over how long instances with few refused requests spread their next attempts, in milliseconds. */
+const baseSpreadMs = 500;
+/** Each refused request after the first few adds to the spread: there are many instances like this one. */
+const fewRefused = 6;
+const spreadPerRefusedMs = 500;
+const minSpreadMs = 100;
+const maxSpreadMs = 12_000;
 
-export interface WaitQueue {
+export class WaitQueue {
   readonly limits: readonly [string, ...string[]];
   readonly priority: Priority;
-  waiters: Waiter[];
-  /** The store is not asked before. */
-  notBefore: number;
-  reason: RefusalReason;
-  /** How far apart the instances that were refused ask again, in milliseconds. */
-  spread: number;
-  /** Requests that were refused since one was served. */
-  turnedAway: number;
-}
+  /** The store is not asked for these requests before this time. */
+  notBefore = 0;
+  /** Why the last attempt got nothing. */
+  reason: RefusalReason = 'exhausted';
+  #waiters: Waiter[] = [];
+  /** Over how long the instances that were refused spread their next attempts, in milliseconds. */
+  #spreadMs = 0;
+  /** How many requests were refused since one was served. */
+  #refused = 0;
 
-/** The spread of those with few requests; it grows with each that is turned away, after the first few. */
-const spreadMs = 500;
-const fewTurnedAway = 6;
-const spreadForEachMs = 500;
-const longestSpreadMs = 12_000;
-
-export function refuseUntil(
-  line: WaitQueue,
-  at: { readonly notBefore: number; readonly earliest: number; readonly reason: RefusalReason },
-  now: number,
-  random: () => number,
-): void {
-  line.notBefore = Math.max(at.notBefore, now);
-  line.reason = at.reason;
-  const isHopeless = (deadline: number) => deadline < Math.max(at.earliest, line.notBefore);
-  const patient = line.waiters.filter(({ deadline }) => !isHopeless(deadline));
-  line.turnedAway += line.waiters.length - patient.length;
-  const patienceMs = Math.max(0, ...patient.map(({ deadline }) => deadline - now));
-  // Under a hundredfold demand hardly any ask succeeds, and each is paid for; the patient need not hurry.
-  const most = spreadOf(line) + patienceMs / 4;
-  line.spread = Math.min(longestSpreadMs, most, Math.max(100, line.spread * 2));
-  // A random part, so that not all who were told the same time come at it.
-  line.notBefore += 10 + random() * line.spread;
-  refuseThose(line, isHopeless, line.reason, () => line.notBefore);
-}
-
-/**
- * While the store is not asked: requests that cannot wait so long are refused, each told a time of its own,
- * further apart the more there are.
- */
-export function refuseWithoutStore(
-  line: WaitQueue,
-  at: { readonly askedAgain: number; readonly shareAt: number; readonly reason: RefusalReason },
-  now: number,
-  random: () => number,
-): void {
-  const isHopeless = (deadline: number) => deadline < at.askedAgain;
-  line.turnedAway += line.waiters.filter(({ deadline }) => isHopeless(deadline)).length;
-  const spread = Math.min(longestSpreadMs, at.askedAgain - now + spreadOf(line));
-  const notBefore = () => Math.max(now, Math.min(at.shareAt, at.askedAgain + random() * spread));
-  refuseThose(line, isHopeless, at.reason, notBefore);
-}
-
-const spreadOf = ({ turnedAway }: WaitQueue): number =>
-  spreadMs + spreadForEachMs * Math.max(0, turnedAway - fewTurnedAway);
-
-export function refuseThose(
-  line: WaitQueue,
-  hopeless: (deadline: number) => boolean,
-  reason: RefusalReason,
-  notBefore: () => number,
-): void {
-  const { waiters } = line;
-  line.waiters = waiters.filter(({ deadline }) => !hopeless(deadline));
-  for (const waiter of waiters) if (hopeless(waiter.deadline)) waiter.refuse(reason, notBefore());
-}
-
-/** The earliest permission goes to the least patient of those who can wait for it. */
-export function serve(line: WaitQueue, slots: readonly Slot[], left: number, now: number): void {
-  line.spread /= 4;
-  line.turnedAway = 0;
-  const waiters = [...line.waiters].sort((a, b) => a.deadline - b.deadline);
-  for (const slot of slots) {
-    // What is for now is for everybody, though somebody's time may have run out while the store was asked.
-    const index = waiters.findIndex(({ deadline }) => deadline >= slot.from || slot.from <= now);
-    const [waiter] = index < 0 ? [] : waiters.splice(index, 1);
-    waiter?.give(slot, left);
+  constructor(limits: readonly [string, ...string[]], priority: Priority) {
+    this.limits = limits;
+    this.priority = priority;
   }
-  line.waiters = waiters;
+
+  get length(): number {
+    return this.#waiters.length;
+  }
+
+  /** The deadline of the most patient request. */
+  latestDeadline(): number {
+    return Math.max(...this.#waiters.map(({ deadline }) => deadline));
+  }
+
+  /** Adds a request, or refuses it at once when its deadline is before the next attempt. */
+  add(waiter: Waiter): boolean {
+    if (this.notBefore > waiter.deadline) {
+      this.#refused++;
+      waiter.refuse(this.reason, this.notBefore);
+      return false;
+    }
+    this.#waiters.push(waiter);
+    return true;
+  }
+
+  /** Grants permits: the earliest goes to the least patient of the requests that can wait for it. */
+  serve(permits: readonly Validity[], remaining: number, now: number): void {
+    this.#spreadMs /= 4;
+    this.#refused = 0;
+    const waiters = [...this.#waiters].sort((a, b) => a.deadline - b.deadline);
+    for (const permit of permits) {
+      // A permit for now suits every request, even one whose deadline passed while the store was asked.
+      const index = waiters.findIndex(
+        ({ deadline }) => deadline >= permit.validFrom || permit.validFrom <= now,
+      );
+      const [waiter] = index < 0 ? [] : waiters.splice(index, 1);
+      waiter?.grant(permit, remaining);
+    }
+    this.#waiters = waiters;
+  }
+
+  /** Grants permits of the reserve, in the order of arrival, as long as `take` gives any. */
+  serveFromReserve(take: () => boolean, validity: Validity): void {
+    while (this.length > 0 && take()) {
+      const [waiter, ...others] = this.#waiters;
+      this.#waiters = others;
+      waiter?.grant(validity, 0);
+    }
+  }
+
+  /** After an attempt that got nothing: the next one is at `notBefore`, and requests that cannot wait so long are refused. */
+  refuseUntil(
+    at: { readonly notBefore: number; readonly earliest: number; readonly reason: RefusalReason },
+    now: number,
+    random: () => number,
+  ): void {
+    this.notBefore = Math.max(at.notBefore, now);
+    this.reason = at.reason;
+    const isHopeless = (deadline: number) => deadline < Math.max(at.earliest, this.notBefore);
+    const patient = this.#waiters.filter(({ deadline }) => !isHopeless(deadline));
+    this.#refused += this.length - patient.length;
+    const patienceMs = Math.max(0, ...patient.map(({ deadline }) => deadline - now));
+    // Under a hundredfold demand hardly any attempt succeeds, and each costs; the patient need not hurry.
+    const max = this.#spreadByRefused() + patienceMs / 4;
+    this.#spreadMs = Math.min(maxSpreadMs, max, Math.max(minSpreadMs, this.#spreadMs * 2));
+    // A random part, so that not all instances that were given the same time come at it.
+    this.notBefore += 10 + random() * this.#spreadMs;
+    this.refuseHopeless(isHopeless, this.reason, () => this.notBefore);
+  }
+
+  /**
+   * While the store is left alone: refuses requests that cannot wait until it is asked again. Each gets a time
+   * of its own, further apart the more there are.
+   */
+  refuseWithoutStore(
+    at: { readonly storeAt: number; readonly reserveAt: number; readonly reason: RefusalReason },
+    now: number,
+    random: () => number,
+  ): void {
+    const isHopeless = (deadline: number) => deadline < at.storeAt;
+    this.#refused += this.#waiters.filter(({ deadline }) => isHopeless(deadline)).length;
+    const spreadMs = Math.min(maxSpreadMs, at.storeAt - now + this.#spreadByRefused());
+    const notBefore = () => Math.max(now, Math.min(at.reserveAt, at.storeAt + random() * spreadMs));
+    this.refuseHopeless(isHopeless, at.reason, notBefore);
+  }
+
+  refuseHopeless(
+    isHopeless: (deadline: number) => boolean,
+    reason: RefusalReason,
+    notBefore: () => number,
+  ): void {
+    const waiters = this.#waiters;
+    this.#waiters = waiters.filter(({ deadline }) => !isHopeless(deadline));
+    for (const waiter of waiters) if (isHopeless(waiter.deadline)) waiter.refuse(reason, notBefore());
+  }
+
+  #spreadByRefused(): number {
+    return baseSpreadMs + spreadPerRefusedMs * Math.max(0, this.#refused - fewRefused);
+  }
 }

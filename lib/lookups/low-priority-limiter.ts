@@ -33,15 +33,15 @@ export function createLowPriorityLimiter({
   let notBefore = Number.NEGATIVE_INFINITY;
   return {
     hear(report) {
-      if (report.kind === 'given')
+      if (report.kind === 'granted')
         notBefore =
-          report.left < reserve ? clock() + Math.min(pauseMs, longestPauseMs) : Number.NEGATIVE_INFINITY;
+          report.remaining < reserve ? clock() + Math.min(pauseMs, longestPauseMs) : Number.NEGATIVE_INFINITY;
     },
     around: (budget) => ({
       async acquire(call) {
         const retryAfterMs = notBefore - clock();
         if (call.priority !== 'events' || retryAfterMs <= 0) return budget.acquire(call);
-        return { ok: false, reason: 'used_up', retryAfterMs };
+        return { ok: false, reason: 'exhausted', retryAfterMs };
       },
       block: (...given) => budget.block(...given),
     }),

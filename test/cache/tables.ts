@@ -1,12 +1,12 @@
 /** The tables of a deployment in the DynamoDB engine of the emulator. */
 
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createBudgetTable } from '../limiter/dynamo.ts';
+import { createLimiterTable } from '../limiter/dynamo.ts';
 
 export const tables = { budget: 'budget', cache: 'cache' } as const;
 
 export async function createTables(endpoint: string): Promise<void> {
-  await createBudgetTable(endpoint, tables.budget);
+  await createLimiterTable(endpoint, tables.budget);
   const client = new DynamoDBClient({ endpoint });
   await client.send(
     new CreateTableCommand({

@@ -14,13 +14,19 @@ function listening() {
 }
 
 test('left, waited and refused are one line in the embedded metric format', () => {
-  const { logged, time, hear, write } = listening();
+  const { logged, time, record, write } = listening();
   write();
   assert.deepEqual(logged, []);
-  hear({ kind: 'given', priority: 'interactive', waitedMs: 0, left: 200 });
-  hear({ kind: 'given', priority: 'interactive', waitedMs: 150, left: 199 });
-  hear({ kind: 'expired', priority: 'interactive' });
-  hear({ kind: 'refused', priority: 'interactive', reason: 'store_away', waitedMs: 5, retryAfterMs: 9 });
+  record({ kind: 'granted', priority: 'interactive', waitedMs: 0, remaining: 200 });
+  record({ kind: 'granted', priority: 'interactive', waitedMs: 150, remaining: 199 });
+  record({ kind: 'expired', priority: 'interactive' });
+  record({
+    kind: 'refused',
+    priority: 'interactive',
+    reason: 'store_unavailable',
+    waitedMs: 5,
+    retryAfterMs: 9,
+  });
   write();
   const [{ _aws, ...members } = { _aws: undefined }] = logged;
   assert.deepEqual(members, {
@@ -50,9 +56,9 @@ test('left, waited and refused are one line in the embedded metric format', () =
 });
 
 test('at most one line in five seconds; what comes meanwhile is in the next', () => {
-  const { logged, time, hear, write } = listening();
+  const { logged, time, record, write } = listening();
   for (let second = 0; second < 12; second++) {
-    hear({ kind: 'given', priority: 'interactive', waitedMs: second, left: 1 });
+    record({ kind: 'granted', priority: 'interactive', waitedMs: second, remaining: 1 });
     write();
     time.now += 1000;
   }
@@ -63,12 +69,12 @@ test('at most one line in five seconds; what comes meanwhile is in the next', ()
 });
 
 test('a window that is used up has nothing left; one that nobody can see has no figure', () => {
-  const { logged, time, hear, write } = listening();
+  const { logged, time, record, write } = listening();
   const refused = { kind: 'refused', priority: 'interactive', waitedMs: 0, retryAfterMs: 1 } as const;
-  hear({ ...refused, reason: 'used_up' });
+  record({ ...refused, reason: 'exhausted' });
   write();
   time.now += 5000;
-  hear({ ...refused, reason: 'store_away' });
+  record({ ...refused, reason: 'store_unavailable' });
   write();
   assert.deepEqual(
     logged.map(({ BudgetLeft }) => BudgetLeft),
@@ -78,12 +84,12 @@ test('a window that is used up has nothing left; one that nobody can see has no 
 });
 
 test('failures and closings are told at once, without the words of others', () => {
-  const { logged, hear } = listening();
+  const { logged, record } = listening();
   const cause = Object.assign(new Error('canary'), { name: 'ThrottlingException' });
-  hear({ kind: 'store_failed', cause });
-  hear({ kind: 'store_busy', cause });
-  hear({ kind: 'store_back' });
-  hear({ kind: 'closed', limit: 'market-data', until: Date.UTC(2026, 0, 1) });
+  record({ kind: 'store_unavailable', cause });
+  record({ kind: 'store_busy', cause });
+  record({ kind: 'store_recovered' });
+  record({ kind: 'blocked', limit: 'market-data', until: Date.UTC(2026, 0, 1) });
   assert.deepEqual(
     logged.map(({ level, event, name }) => [level, event, name]),
     [

@@ -323,7 +323,7 @@ describe('other market data', { concurrent: true }, () => {
     const budget: Limiter = {
       async acquire({ priority }) {
         asked.push(priority);
-        return { ok: true, permission: { validUntil: Number.POSITIVE_INFINITY, use: () => true } };
+        return { ok: true, permit: { expiresAt: Number.POSITIVE_INFINITY, consume: () => true } };
       },
       async block() {},
     };

@@ -87,7 +87,7 @@ describe('a permission for each attempt', () => {
   test('one for a read that is answered', async (t) => {
     const { gateway, reports, kinds } = await budgetedFor(t);
     assert.equal((await ask(gateway, snapshotTarget)).status, 200);
-    assert.equal(kinds('given').length, 1);
+    assert.equal(kinds('granted').length, 1);
     assert.equal(reports[0]?.attempts, 1);
     assert.equal(typeof reports[0]?.waitedMs, 'number');
   });
@@ -101,7 +101,7 @@ describe('a permission for each attempt', () => {
     assert.equal((await ask(gateway, snapshotTarget)).status, 200);
     assert.equal(reports[0]?.attempts, 2);
     assert.equal(simulator.received.length, 2);
-    assert.equal(kinds('given').length, 2);
+    assert.equal(kinds('granted').length, 2);
   });
 
   test('another for the read whose connection was dead', async (t) => {
@@ -118,7 +118,7 @@ describe('a permission for each attempt', () => {
       reports.map(({ attempts }) => attempts),
       [1, 2],
     );
-    assert.equal(kinds('given').length, 3);
+    assert.equal(kinds('granted').length, 3);
   });
 
   test('none for what is refused before, nor for what counts against no limit', async (t) => {
@@ -138,7 +138,7 @@ describe('a permission for each attempt', () => {
     for (const priority of [undefined, 'background'] as const)
       await gateway.handle({ ...requestOf(snapshotTarget), ...(priority && { priority }) });
     assert.deepEqual(
-      kinds('given').map((report) => 'priority' in report && report.priority),
+      kinds('granted').map((report) => 'priority' in report && report.priority),
       ['interactive', 'background'],
     );
   });
@@ -284,7 +284,7 @@ describe('without a permission in time', () => {
     });
     const { detail } = refusedBy(await ask(gateway, snapshotTarget));
     assert.match(detail, /cannot see how much/);
-    assert.ok(kinds('store_failed').length > 0);
+    assert.ok(kinds('store_unavailable').length > 0);
     assert.equal(simulator.received.length, 0);
     assert.equal((await ask(gateway, accountsPath)).status, 200);
   });
@@ -348,7 +348,7 @@ describe('the upstream’s own 429', () => {
     });
     assert.equal((await ask(gateway, snapshotTarget)).status, 200);
     assert.equal(problemOf(await ask(gateway, snapshotTarget)).code, 'upstream_rate_limited');
-    assert.deepEqual([reports[1]?.upstreamStatus, kinds('closed').length], [429, 1]);
+    assert.deepEqual([reports[1]?.upstreamStatus, kinds('blocked').length], [429, 1]);
     for (const one of [gateway, other]) {
       const { detail, retryAfter } = refusedBy(await ask(one, snapshotTarget));
       assert.match(detail, /has just refused/);
@@ -368,8 +368,8 @@ describe('the upstream’s own 429', () => {
       options: { clock },
     });
     await ask(gateway, snapshotTarget);
-    const [closed] = kinds('closed');
-    assert.ok(closed?.kind === 'closed' && closed.until >= asked + 40_000 && closed.until < asked + 45_000);
+    const [closed] = kinds('blocked');
+    assert.ok(closed?.kind === 'blocked' && closed.until >= asked + 40_000 && closed.until < asked + 45_000);
     assert.ok(refusedBy(await ask(gateway, snapshotTarget)).retryAfter >= 38);
   });
 });
@@ -387,7 +387,7 @@ describe('a permission that runs out', () => {
         budget: { clock: () => now },
         // As if the machine stood still for a second between a permission and its use.
         hear: ({ kind }) => {
-          if (kind === 'given' && left-- > 0) now += 1000;
+          if (kind === 'granted' && left-- > 0) now += 1000;
         },
         options: { send: createNodeSend() },
       });
@@ -396,7 +396,7 @@ describe('a permission that runs out', () => {
       if (status === 429) refusedBy(reply);
       assert.equal(simulator.received.length, status === 200 ? 1 : 0);
       assert.equal(kinds('expired').length, jumps);
-      assert.equal(kinds('given').length, given);
+      assert.equal(kinds('granted').length, given);
     });
 });
 

@@ -1,4 +1,4 @@
-/** A budget store that counts what it is asked. */
+/** A limiter's store that counts its operations. */
 
 import type { LimiterStore, WriteAnswer } from '../../lib/limiter/index.ts';
 
@@ -16,9 +16,9 @@ export function counting(store: LimiterStore): {
   const operations: Operations = { reads: 0, writes: 0, refused: 0 };
   const write = async (answer: Promise<WriteAnswer>) => {
     operations.writes++;
-    const said = await answer;
-    if (!said.written) operations.refused++;
-    return said;
+    const result = await answer;
+    if (!result.written) operations.refused++;
+    return result;
   };
   return {
     operations,

@@ -1,4 +1,4 @@
-/** A budget table in the DynamoDB engine of the emulator. */
+/** A limiter's table in the DynamoDB engine of the emulator. */
 
 import { CreateTableCommand, DynamoDBClient, UpdateTimeToLiveCommand } from '@aws-sdk/client-dynamodb';
 
@@ -8,7 +8,7 @@ export const emulatorEnvironment = {
   AWS_REGION: 'us-east-1',
 };
 
-export async function createBudgetTable(endpoint: string, TableName: string): Promise<void> {
+export async function createLimiterTable(endpoint: string, TableName: string): Promise<void> {
   const client = new DynamoDBClient({ endpoint });
   await client.send(
     new CreateTableCommand({

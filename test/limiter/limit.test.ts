@@ -1,12 +1,13 @@
 /**
- * The limit on a virtual clock, with the code that runs in production: a part of the study (`npm run study`
- * is the whole), what can be used at once, how even it is, what it costs, and that these tests can fail.
+ * The limit on a virtual clock, with the code that runs in production: a part of the study (`npm run study` is
+ * the whole), how many permits can be used at once, how even they are, what they cost, and that these tests
+ * can fail.
  */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { percent, runSeed } from './seed.ts';
-import { createWorld, perPermission } from './world/world.ts';
+import { perPermit, World } from './world/world.ts';
 
 const minute = 60_000;
 
@@ -18,36 +19,36 @@ describe('never 301 in any true window of 60 s, for 200 instances', () => {
     [104, false],
   ] as const)
     test(`seed ${seed}${accidents ? ', with freezes and kills' : ''}`, async () => {
-      const result = await runSeed({ seed, permissions: 12_000, accidents });
+      const result = await runSeed({ seed, permits: 12_000, accidents });
       assert.ok(result.sent >= 12_000);
       assert.ok(result.worst <= 300, `${result.worst} in one window`);
-      if (accidents) assert.ok(result.frozen > 0 && result.killed > 0 && result.burnt > 0);
+      if (accidents) assert.ok(result.frozen > 0 && result.killed > 0 && result.expired > 0);
       assert.ok(result.utilisation.length > 0);
       for (const part of result.utilisation) assert.ok(accidents || part >= 0.96, percent(part));
       console.log(
-        `  budget, seed ${seed}: ${result.sent} permissions, worst window ${result.worst}, ` +
+        `  limiter, seed ${seed}: ${result.sent} permits, worst window ${result.worst}, ` +
           `saturated ${result.utilisation.map(percent).join(', ')}${accidents ? ' with freezes and kills' : ''}`,
       );
     });
 });
 
-describe('the counting notices when', () => {
+describe('the count of a window exceeds the limit when', () => {
   const saturated = { perMinute: 1200 };
 
   test('the margins for clocks and network are left out', async () => {
     const margins = { clockOffsetMs: 0, networkMs: 0, heldBack: 0 };
-    const world = createWorld({ seed: 5, instances: 200, extreme: true, budget: { margins } });
+    const world = new World({ seed: 5, instances: 200, extreme: true, limiter: { margins } });
     await world.live(5 * minute, [saturated]);
     assert.ok(world.upstream.worstWindow() > 300);
   });
 
   for (const careless of [false, true])
-    test(`frozen instances wake and ${careless ? 'send whatever they hold' : 'look at the clock first'}`, async () => {
-      const world = createWorld({ seed: 6, instances: 10, careless });
+    test(`frozen instances wake: they ${careless ? 'send with expired permits' : 'check their permits first'}`, async () => {
+      const world = new World({ seed: 6, instances: 10, careless });
       for (let index = 0; index < 298; index++) void world.request();
-      const sleepers = world.instances;
+      const frozen = world.instances;
       await world.clock.runUntil(world.clock.now + 20);
-      for (const instance of sleepers) instance.freeze(64_000);
+      for (const instance of frozen) instance.freeze(64_000);
       world.add(10);
       await world.clock.runUntil(world.clock.now + 64_500);
       for (let index = 0; index < 298; index++) void world.request({}, 10 + (index % 10));
@@ -59,7 +60,7 @@ describe('the counting notices when', () => {
 describe('after idling', () => {
   for (const instances of [1, 200])
     test(`at least 295 can be used at once, by ${instances} instances, and again a minute later`, async () => {
-      const world = createWorld({ seed: 7, instances });
+      const world = new World({ seed: 7, instances });
       for (let round = 0; round < 3; round++) {
         const from = world.clock.now;
         for (let index = 0; index < 400; index++) void world.request({ waitMs: 500 });
@@ -73,8 +74,8 @@ describe('after idling', () => {
 });
 
 describe('under constant demand', () => {
-  test('permissions are evenly spaced, from the first minute on', async () => {
-    const world = createWorld({ seed: 8, instances: 200, networkMs: 0, offsetMs: 0 });
+  test('permits are evenly spaced, from the first minute on', async () => {
+    const world = new World({ seed: 8, instances: 200, networkMs: 0, offsetMs: 0 });
     const from = world.clock.now;
     await world.live(5 * minute, [{ perMinute: 600 }]);
     const gap = world.upstream.longestGap(from, world.clock.now);
@@ -86,7 +87,7 @@ describe('under constant demand', () => {
   });
 
   test('after a burst of everything the next minute is even too', async () => {
-    const world = createWorld({ seed: 9, instances: 200, networkMs: 0 });
+    const world = new World({ seed: 9, instances: 200, networkMs: 0 });
     const from = world.clock.now;
     for (let index = 0; index < 400; index++) void world.request();
     await world.live(5 * minute, [{ perMinute: 600 }]);
@@ -95,8 +96,8 @@ describe('under constant demand', () => {
   });
 });
 
-describe('what the store is asked', () => {
-  for (const [label, instances, perMinute, most] of [
+describe('store operations for each permit', () => {
+  for (const [label, instances, perMinute, max] of [
     ['one instance, some demand', 1, 60, 1.2],
     ['one instance, double demand', 1, 600, 1.1],
     ['8 instances, double demand', 8, 600, 3],
@@ -106,7 +107,7 @@ describe('what the store is asked', () => {
     ['200 instances, hundredfold demand', 200, 30_000, 15],
   ] as const)
     test(label, async () => {
-      const world = createWorld({ seed: 10, instances });
+      const world = new World({ seed: 10, instances });
       await world.live(2 * minute, [{ perMinute }]);
       const { operations, counts, clock, upstream } = world;
       const from = clock.now;
@@ -117,31 +118,31 @@ describe('what the store is asked', () => {
       const writes = operations.writes - before.writes;
       const refused = operations.refused - before.refused;
       console.log(
-        `  budget, ${label}: ${perPermission(reads + writes, sent)} operations a permission ` +
-          `(${perPermission(reads, sent)} reads, ${perPermission(writes, sent)} writes, ${perPermission(refused, sent)} of them refused), ` +
+        `  limiter, ${label}: ${perPermit(reads + writes, sent)} operations a permit ` +
+          `(${perPermit(reads, sent)} reads, ${perPermit(writes, sent)} writes, ${perPermit(refused, sent)} of them refused), ` +
           `${percent(upstream.between(from, clock.now) / 1200)} used`,
       );
-      assert.ok((reads + writes) / sent < most);
+      assert.ok((reads + writes) / sent < max);
       assert.ok(refused / sent < 2.5);
     });
 });
 
-describe('the residual: a freeze between the last check and the socket', () => {
+describe('the residual risk: a freeze between the last check and the socket', () => {
   test('is covered by what is held back and by the even pace', async () => {
-    const world = createWorld({ seed: 11, instances: 200, lateFreezes: 0.005 });
+    const world = new World({ seed: 11, instances: 200, lateFreezes: 0.005 });
     await world.live(20 * minute, [{ perMinute: 600 }]);
     const { lateFreezes, sent } = world.counts;
     const worst = world.upstream.worstWindow();
     console.log(
-      `  budget, ${lateFreezes} of ${sent} requests frozen before the socket: worst window ${worst}`,
+      `  limiter, ${lateFreezes} of ${sent} requests frozen before the socket: worst window ${worst}`,
     );
     assert.ok(lateFreezes > 20);
     assert.ok(worst <= 300);
   });
 
   test('two of them after a burst of everything', async () => {
-    // The worst there is: a full window, and two requests of the one before that come late.
-    const world = createWorld({ seed: 12, instances: 20, networkMs: 0, offsetMs: 0 });
+    // The worst case: a full window, and two late requests of the window before.
+    const world = new World({ seed: 12, instances: 20, networkMs: 0, offsetMs: 0 });
     for (let index = 0; index < 298; index++) void world.request();
     await world.clock.runUntil(world.clock.now + 64_000);
     for (let index = 0; index < 400; index++) void world.request();

@@ -1,10 +1,10 @@
-/** Whose turn it is when there is not enough for all. */
+/** How priorities share a limit that is too small for all. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { Priority } from '../../lib/limiter/index.ts';
 import { percent } from './seed.ts';
-import { createWorld, type Demand, type World } from './world/world.ts';
+import { type Demand, World } from './world/world.ts';
 
 const minute = 60_000;
 
@@ -21,12 +21,12 @@ interface Served {
 const lastMinutes = ({ upstream, clock }: World) =>
   upstream.between(clock.now - 8 * minute, clock.now) / 2400;
 
-/** Several worlds, because one minute's chance is felt through the next. */
+/** Several worlds, because the chance of one minute has an effect on the next. */
 async function serve(instances: number, demands: readonly Demand[], seeds = [21]): Promise<Served> {
   const served: World['served'] = [];
   const worlds: World[] = [];
   for (const seed of seeds) {
-    const world = createWorld({ seed, instances });
+    const world = new World({ seed, instances });
     await world.live(2 * minute, demands);
     const from = world.clock.now;
     await world.live(8 * minute, demands);
@@ -51,21 +51,21 @@ const background = (perMinute: number) => ({ perMinute, priority: 'background', 
 
 for (const instances of [8, 200])
   describe(`double saturation, ${instances} instances`, () => {
-    for (const [perMinute, most] of [
+    for (const [perMinute, eventsPerMinute] of [
       [240, 360],
       [600, 600],
     ] as const)
-      test(`${perMinute} interactive requests a minute do not feel the events`, async () => {
+      test(`${perMinute} interactive requests a minute do not wait longer because of events`, async () => {
         const seeds = [21, 22, 23, 24];
         const alone = await serve(instances, [interactive(perMinute)], seeds);
-        const both = await serve(instances, [interactive(perMinute), events(most)], seeds);
+        const both = await serve(instances, [interactive(perMinute), events(eventsPerMinute)], seeds);
         const share = both.share('events');
         const waits = [0.5, 0.9].map((quantile) => [
           alone.waited('interactive', quantile),
           both.waited('interactive', quantile),
         ]);
         console.log(
-          `  budget, ${instances} instances, ${perMinute} interactive and ${most} events a minute: events get ${percent(share)}; ` +
+          `  limiter, ${instances} instances, ${perMinute} interactive and ${eventsPerMinute} events a minute: events get ${percent(share)}; ` +
             `interactive p50 and p90 ${waits.map(([before, after]) => `${before!.toFixed(0)} → ${after!.toFixed(0)} ms`).join(', ')}`,
         );
         for (const [before, after] of waits) assert.ok(after! <= before! + 30, `${before} → ${after} ms`);
@@ -86,7 +86,7 @@ for (const instances of [8, 200])
       assert.ok(share('background') >= 0.01);
     });
 
-    test('who is alone has all of it', async () => {
+    test('a priority that is alone has the whole limit', async () => {
       for (const demand of [events(600), background(600)]) {
         const { used } = await serve(instances, [demand]);
         assert.ok(used > 0.94, `${demand.priority}: ${used}`);
@@ -94,8 +94,8 @@ for (const instances of [8, 200])
     });
   });
 
-test('interactive requests have the budget back within a window after events had it all', async () => {
-  const world = createWorld({ seed: 22, instances: 50 });
+test('interactive requests have the limit back within a window after events used all of it', async () => {
+  const world = new World({ seed: 22, instances: 50 });
   await world.live(3 * minute, [events(600)]);
   await world.live(minute, [interactive(100), events(600)]);
   const from = world.clock.now;

@@ -1,6 +1,6 @@
 /**
- * One of the processes of `processes.ts`: asks for permissions at a constant rate, and sends a signed
- * request with each. Settings come in its environment, its count leaves as one line of JSON.
+ * One of the processes of `processes.ts`: acquires permits at a constant rate, and sends a signed request with
+ * each. Settings come in its environment; it writes its counts as one line of JSON.
  */
 
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
@@ -31,7 +31,7 @@ const counts = {
   statuses: {} as Record<string, number>,
 };
 const clock = () => Date.now() + offsetMs;
-const budget = createLimiter({
+const limiter = createLimiter({
   store,
   limits: marketData,
   bucket: 'processes',
@@ -39,7 +39,7 @@ const budget = createLimiter({
   report: ({ kind }) => {
     if (kind === 'expired') counts.expired++;
     if (kind === 'store_busy') counts.busy++;
-    if (kind === 'store_failed') counts.failed++;
+    if (kind === 'store_unavailable') counts.failed++;
   },
 });
 const signer = createSigner({ appKey: APP_KEY, appSecret: APP_SECRET });
@@ -47,7 +47,7 @@ const send = createNodeSend();
 
 async function request(): Promise<void> {
   counts.asked++;
-  const answer = await budget.acquire({ appKey: APP_KEY, limits: ['market-data'] });
+  const answer = await limiter.acquire({ appKey: APP_KEY, limits: ['market-data'] });
   if (!answer.ok) {
     counts.refused++;
     return;
@@ -56,7 +56,7 @@ async function request(): Promise<void> {
     url: `${UPSTREAM}/openapi/market-data/stock/snapshot`,
     query: { symbols: 'AAPL', category: 'US_STOCK' },
   });
-  if (!answer.permission.use()) return;
+  if (!answer.permit.consume()) return;
   counts.sent++;
   const result = await send(signed, { timeoutMs: 5000, maxBytes: 1_000_000 });
   const status = result.kind === 'answer' ? String(result.status) : result.kind;
@@ -66,7 +66,7 @@ async function request(): Promise<void> {
 const longestSeconds = 300;
 const started = Date.now();
 const running: Promise<void>[] = [];
-// On a busy machine a process may come late, and then goes on until it had its part.
+// On a busy machine a process may start late; it then goes on until it has sent something.
 const endsAt = () => started + (counts.sent > 0 ? seconds : longestSeconds) * 1000;
 for (let next = 0; Date.now() < endsAt(); next++) {
   running.push(request());

@@ -1,5 +1,5 @@
 /**
- * Real processes that share a budget in the DynamoDB engine, counted by the simulated upstream, which
+ * Real processes that share a limit in the DynamoDB engine, counted by the simulated upstream, which
  * refuses the 301st request of a minute. Run as a script, it takes seconds, processes, requests a minute and
  * the part of the engine's answers, in percent, that say that the table is throttled:
  *
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { startMinistack } from '../emulator/ministack.ts';
 import type { Operations } from './counting-store.ts';
-import { createBudgetTable, emulatorEnvironment } from './dynamo.ts';
+import { createLimiterTable, emulatorEnvironment } from './dynamo.ts';
 import { startThrottlingProxy } from './throttling-proxy.ts';
 import { Upstream } from './world/upstream.ts';
 
@@ -21,7 +21,7 @@ export interface ProcessesOptions {
   readonly processes: number;
   /** Requests a minute, of all together. */
   readonly perMinute: number;
-  /** The part of the engine's answers that are throttling. Default 0. */
+  /** The part of the engine's answers, from 0 to 1, that are throttled. Default 0. */
   readonly throttled?: number;
 }
 
@@ -42,7 +42,7 @@ export interface ProcessesResult {
   /** The simulator's own count of outcomes. */
   readonly outcomes: Readonly<Record<string, number>>;
   readonly worst: number;
-  /** Of the upstream's limit, from the first arrival to the last; what was idle before is in it. */
+  /** The used part of the upstream's limit, from the first arrival to the last, with the idle start. */
   readonly overall: number;
   /** The same in the last whole minute but two seconds; even when the run takes two minutes or more. */
   readonly lastMinute: number;
@@ -50,7 +50,7 @@ export interface ProcessesResult {
 
 const instance = fileURLToPath(new URL('./process-instance.ts', import.meta.url));
 const credentials = { appKey: 'processes-key', appSecret: 'processes-secret' };
-const tableName = 'budget';
+const tableName = 'limiter';
 
 export async function runProcesses({
   seconds,
@@ -63,7 +63,7 @@ export async function runProcesses({
   const simulator = await startSimulator(credentials);
   const proxy = throttled > 0 ? await startThrottlingProxy(emulator.endpoint, throttled) : undefined;
   try {
-    await createBudgetTable(emulator.endpoint, tableName);
+    await createLimiterTable(emulator.endpoint, tableName);
     const env = {
       ...emulatorEnvironment,
       PATH: process.env.PATH,
@@ -78,7 +78,7 @@ export async function runProcesses({
     };
     const counts = await Promise.all(
       Array.from({ length: processes }, (_, index) =>
-        // Clocks from one end of what is promised for to the other.
+        // Clocks from one end of the assumed offset to the other.
         countOf({ ...env, OFFSET_MS: String(Math.round(1000 * (index / (processes - 1) - 0.5))) }),
       ),
     );
@@ -115,7 +115,7 @@ async function countOf(env: NodeJS.ProcessEnv): Promise<Count> {
   return JSON.parse(output) as Count;
 }
 
-/** In words, for whoever ran it. */
+/** In words, for the console. */
 export function summary({ counts, outcomes, worst, overall, lastMinute }: ProcessesResult): string {
   const sum = (of: (count: Count) => number) => counts.reduce((total, count) => total + of(count), 0);
   const sent = sum((count) => count.sent);
@@ -124,8 +124,8 @@ export function summary({ counts, outcomes, worst, overall, lastMinute }: Proces
   return [
     `${counts.length} processes on the DynamoDB engine: ${sent} sent of ${sum((count) => count.asked)} asked, upstream ${JSON.stringify(outcomes)}`,
     `worst window ${worst}, ${(100 * overall).toFixed(1)} % used, ${(100 * lastMinute).toFixed(1)} % in the last minute`,
-    `${sum((count) => count.expired)} permissions burnt, ${sum((count) => count.busy)} throttled and ${sum((count) => count.failed)} failed operations`,
-    `${each(({ reads }) => reads)} reads and ${each(({ writes }) => writes)} writes a permission, ${each(({ refused }) => refused)} refused`,
+    `${sum((count) => count.expired)} permits expired, ${sum((count) => count.busy)} throttled and ${sum((count) => count.failed)} failed operations`,
+    `${each(({ reads }) => reads)} reads and ${each(({ writes }) => writes)} writes a permit, ${each(({ refused }) => refused)} refused`,
   ].join('; ');
 }
 

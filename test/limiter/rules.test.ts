@@ -1,20 +1,28 @@
-/** The rules on small figures, where chance finds every corner. */
+/** The rules on small figures, where random inputs reach every corner. */
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { countAfter, dropUpTo, nthAfter, type Run, timeOf, withRun } from '../../lib/limiter/grant-log.ts';
-import { createLimiter, createMemoryLimiterStore, figuresOf, limiterKey } from '../../lib/limiter/index.ts';
-import { renewedSchedule, type Schedule } from '../../lib/limiter/schedule.ts';
+import { createLimiter, createMemoryLimiterStore, limiterKey, windowOf } from '../../lib/limiter/index.ts';
+import {
+  countAfter,
+  dropUpTo,
+  nthAfter,
+  type Run,
+  renewedSchedule,
+  type Schedule,
+  timeOf,
+  withRun,
+} from '../../lib/limiter/schedule.ts';
 import { readSchedule, scheduleText } from '../../lib/limiter/schedule-text.ts';
 import { randomFrom } from './world/random.ts';
-import { createSlowStore } from './world/slow-store.ts';
+import { SlowStore } from './world/slow-store.ts';
 import { Upstream } from './world/upstream.ts';
 import { VirtualClock } from './world/virtual-clock.ts';
 
 const epoch = 1_795_000_000_000;
 
-describe('runs', () => {
+describe('the grant log', () => {
   const run = fc.record({
     from: fc.integer({ min: epoch, max: epoch + 1000 }),
     step: fc.constantFrom(0, 1, 7, 207.2214765),
@@ -27,15 +35,15 @@ describe('runs', () => {
       .sort((a, b) => a - b);
   const anyTime = fc.integer({ min: epoch - 10, max: epoch + 6000 });
 
-  test('count, find and drop what their times say one by one', () => {
+  test('counts, finds and drops exactly the times of its runs', () => {
     fc.assert(
       fc.property(runs, anyTime, fc.integer({ min: 1, max: 30 }), (list, time, nth) => {
         const after = timesOf(list).filter((one) => one > time + 0.02);
         assert.equal(countAfter(list, time), after.length);
         assert.equal(nthAfter(list, time, nth), after[nth - 1]);
-        const kept = timesOf(dropUpTo(list, time));
-        assert.equal(kept.length, after.length);
-        for (const [index, one] of kept.entries()) assert.ok(Math.abs(one - after[index]!) < 0.01);
+        const rest = timesOf(dropUpTo(list, time));
+        assert.equal(rest.length, after.length);
+        for (const [index, one] of rest.entries()) assert.ok(Math.abs(one - after[index]!) < 0.01);
       }),
     );
   });
@@ -67,10 +75,10 @@ describe('the arithmetic of a limit', () => {
         margin,
         margin,
         margin,
-        (requests, perSeconds, clockOffsetMs, networkMs, permissionLifeMs) => {
-          const margins = { clockOffsetMs, networkMs, permissionLifeMs };
-          const { capacity, windowMs, stepMs } = figuresOf({ requests, perSeconds }, margins, 0);
-          assert.ok(windowMs >= perSeconds * 1000 + 2 * clockOffsetMs + networkMs + permissionLifeMs);
+        (requests, perSeconds, clockOffsetMs, networkMs, permitLifeMs) => {
+          const margins = { clockOffsetMs, networkMs, permitLifeMs };
+          const { capacity, windowMs, stepMs } = windowOf({ requests, perSeconds }, margins, 0);
+          assert.ok(windowMs >= perSeconds * 1000 + 2 * clockOffsetMs + networkMs + permitLifeMs);
           assert.ok(capacity >= 1 && capacity < requests);
           assert.equal(stepMs, windowMs / capacity);
         },
@@ -79,20 +87,20 @@ describe('the arithmetic of a limit', () => {
   });
 
   test('300 a minute: 298 in 61.75 s, which is more than 96 %', () => {
-    const { capacity, windowMs } = figuresOf({ requests: 300, perSeconds: 60 }, {}, 0);
+    const { capacity, windowMs } = windowOf({ requests: 300, perSeconds: 60 }, {}, 0);
     assert.equal(capacity, 298);
     assert.equal(windowMs, 61_752);
     assert.ok((capacity * 60_000) / windowMs / 300 > 0.965);
   });
 
-  test('shares and what is set aside never add up to more than the limit', () => {
+  test('shares and reserves never add up to more than the limit', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 20, max: 1000 }),
         fc.integer({ min: 1, max: 9 }),
         fc.double({ min: 0, max: 0.5, noNaN: true }),
         (requests, tenths, reserve) => {
-          const part = (share: number) => figuresOf({ requests, perSeconds: 60, share }, {}, reserve);
+          const part = (share: number) => windowOf({ requests, perSeconds: 60, share }, {}, reserve);
           const parts = [part(tenths / 10), part(1 - tenths / 10)];
           const sum = parts.reduce((total, one) => total + one.capacity + one.reserve, 0);
           assert.ok(sum < requests);
@@ -114,7 +122,7 @@ describe('small limits', () => {
     { maxLength: 60 },
   );
 
-  test('no window holds more than the limit, whoever asks and when', async () => {
+  test('no window holds more than the limit, whichever instance asks and when', async () => {
     await fc.assert(
       fc.asyncProperty(
         asks,
@@ -124,14 +132,14 @@ describe('small limits', () => {
         async (list, requests, perSeconds, seed) => {
           const clock = new VirtualClock();
           const random = randomFrom(seed);
-          const store = createSlowStore(clock, random);
+          const store = new SlowStore(clock, random);
           const upstream = new Upstream();
-          const budgets = [-100, 0, 100].map((offset) =>
+          const limiters = [-100, 0, 100].map((offset) =>
             createLimiter({
               store: store.connect({ gate: (run) => run(), instance: 0 }),
               limits: { small: { requests, perSeconds } },
               bucket: 'b',
-              margins: { clockOffsetMs: 100, networkMs: 0, permissionLifeMs: 50, heldBack: 0 },
+              margins: { clockOffsetMs: 100, networkMs: 0, permitLifeMs: 50, heldBack: 0 },
               keyOf: () => 'k',
               clock: () => Math.floor(clock.now + offset),
               after: (ms, run) => clock.after(ms, run),
@@ -143,63 +151,63 @@ describe('small limits', () => {
             await clock.runUntil(clock.now + gap);
             for (let index = 0; index < count; index++) {
               open++;
-              void budgets[instance]!.acquire({
+              void limiters[instance]!.acquire({
                 appKey: 'a',
                 limits: ['small'],
                 priority,
                 waitMs: wait,
               }).then((answer) => {
                 open--;
-                if (answer.ok && answer.permission.use()) upstream.arrive(clock.now);
+                if (answer.ok && answer.permit.consume()) upstream.arrive(clock.now);
               });
             }
           }
           await clock.runUntil(clock.now + 5000);
           assert.equal(open, 0);
           assert.ok(upstream.worstWindow(perSeconds * 1000) <= requests);
-          // The first of all is never refused.
+          // The very first request is never refused.
           assert.ok(list.length === 0 || upstream.arrivals.length > 0);
         },
       ),
       {
         numRuns: 200,
-        // Half of a limit of one is none: the first request is served all the same.
+        // Half of a limit of one is no permit: the first request is served all the same.
         examples: [[[{ gap: 0, instance: 0, wait: 0, priority: 'background', count: 1 }], 1, 3, 0]],
       },
     );
   });
 });
 
-describe('the plan’s text', () => {
-  const figures = new Map([['market-data', figuresOf({ requests: 300, perSeconds: 60 }, {}, 0)]]);
+describe('the schedule’s text', () => {
+  const windows = new Map([['market-data', windowOf({ requests: 300, perSeconds: 60 }, {}, 0)]]);
 
-  test('comes back as the plan it was, and stays small', () => {
+  test('is read as the schedule that was written, and stays small', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(20), fc.nat(3000)), { maxLength: 100 }), (steps) => {
         let now = epoch;
-        let plan: Schedule = renewedSchedule(undefined, {}, now, figures);
+        let schedule: Schedule = renewedSchedule(undefined, {}, now, windows);
         for (const [taken, gap] of steps) {
           now += gap;
           const counters = { 'market-data': taken, 'market-data/now': taken % 2, 'market-data/events': 1 };
-          plan = renewedSchedule(plan, counters, now, figures);
-          assert.deepEqual(readSchedule(scheduleText(plan)), plan);
+          schedule = renewedSchedule(schedule, counters, now, windows);
+          assert.deepEqual(readSchedule(scheduleText(schedule)), schedule);
         }
-        assert.ok(scheduleText(plan).length < 4096);
+        assert.ok(scheduleText(schedule).length < 4096);
       }),
     );
   });
 
-  test('of an earlier version is read, and is written so that an earlier version reads it', () => {
-    const plan = renewedSchedule(undefined, {}, epoch, figures);
-    const now = JSON.parse(scheduleText(plan)) as Record<string, unknown>;
-    // They counted there what instances had sent without the store; it stands among the runs as well.
-    assert.deepEqual(readSchedule(JSON.stringify({ ...now, memoryUntil: epoch + 5500 })), plan);
+  test('of an earlier version is readable, and an earlier version can read this one’s', () => {
+    const schedule = renewedSchedule(undefined, {}, epoch, windows);
+    const now = JSON.parse(scheduleText(schedule)) as Record<string, unknown>;
+    // Earlier versions counted there what instances had sent without the store; the runs hold it as well.
+    assert.deepEqual(readSchedule(JSON.stringify({ ...now, memoryUntil: epoch + 5500 })), schedule);
     assert.equal(now.memoryUntil, 0);
     assert.equal(now.version, 1);
   });
 
-  test('what is none is none', () => {
-    const text = scheduleText(renewedSchedule(undefined, {}, epoch, figures));
+  test('that is no schedule is not read', () => {
+    const text = scheduleText(renewedSchedule(undefined, {}, epoch, windows));
     assert.ok(readSchedule(text));
     for (const wrong of [
       '',
@@ -225,7 +233,7 @@ describe('the plan’s text', () => {
 });
 
 describe('the item’s key', () => {
-  test('is the same for the same app key and bucket, and tells nothing of the app key', async () => {
+  test('is the same for the same app key and bucket, and does not show the app key', async () => {
     const key = await limiterKey('prod', 'app-key-1');
     assert.match(key, /^prod#[0-9a-f]{32}$/);
     assert.equal(await limiterKey('prod', 'app-key-1'), key);
@@ -234,10 +242,10 @@ describe('the item’s key', () => {
     assert.ok(!key.includes('app-key'));
   });
 
-  test('is the only one that a budget writes', async () => {
+  test('is the only one that a limiter writes', async () => {
     const store = createMemoryLimiterStore();
     const keys: string[] = [];
-    const budget = createLimiter({
+    const limiter = createLimiter({
       store: {
         ...store,
         replace(key, ...rest) {
@@ -248,7 +256,7 @@ describe('the item’s key', () => {
       limits: { 'market-data': { requests: 300, perSeconds: 60 } },
       bucket: 'prod',
     });
-    assert.ok((await budget.acquire({ appKey: 'app-key-1', limits: ['market-data'] })).ok);
+    assert.ok((await limiter.acquire({ appKey: 'app-key-1', limits: ['market-data'] })).ok);
     assert.deepEqual(keys, [await limiterKey('prod', 'app-key-1')]);
   });
 });

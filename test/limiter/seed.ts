@@ -1,10 +1,10 @@
-/** One seed of the study: phases of every kind of demand, until so many permissions were used. */
+/** One seed of the study: phases of every kind of demand, until so many permits were used. */
 
-import { createWorld, marketData, type World } from './world/world.ts';
+import { marketData, World } from './world/world.ts';
 
 export interface SeedOptions {
   readonly seed: number;
-  readonly permissions: number;
+  readonly permits: number;
   readonly accidents: boolean;
 }
 
@@ -12,9 +12,9 @@ export interface SeedResult {
   readonly sent: number;
   /** The most that arrived in any true window of 60 s. */
   readonly worst: number;
-  /** Of the upstream's own limit, while twice of it was asked for all the time; one for each such phase. */
+  /** The used part of the upstream's limit under twice the demand; one for each such phase. */
   readonly utilisation: readonly number[];
-  readonly burnt: number;
+  readonly expired: number;
   readonly frozen: number;
   readonly killed: number;
   readonly minutes: number;
@@ -23,17 +23,17 @@ export interface SeedResult {
 const minute = 60_000;
 const { requests } = marketData['market-data'];
 
-export async function runSeed({ seed, permissions, accidents }: SeedOptions): Promise<SeedResult> {
-  const world = createWorld({
+export async function runSeed({ seed, permits, accidents }: SeedOptions): Promise<SeedResult> {
+  const world = new World({
     seed,
     instances: 200,
-    // Every other seed has all clocks and ways at their limits, the worst that is promised for.
+    // Every other seed has all clocks and network times at their limits, the worst that is assumed.
     extreme: seed % 2 === 0,
     ...(accidents && { freezesPerMinute: 200, killsPerMinute: 40 }),
   });
   const started = world.clock.now;
   const utilisation: number[] = [];
-  while (world.counts.sent < permissions) {
+  while (world.counts.sent < permits) {
     const kind = world.random();
     if (kind < 0.2) await burst(world, 100 + Math.floor(world.random() * 300));
     else if (kind < 0.3) await world.live(minute, [{ perMinute: 100 * requests }]);
@@ -42,9 +42,9 @@ export async function runSeed({ seed, permissions, accidents }: SeedOptions): Pr
     else utilisation.push(await saturated(world));
   }
   await world.clock.runUntil(world.clock.now + minute);
-  const { sent, expired: burnt, frozen, killed } = world.counts;
+  const { sent, expired, frozen, killed } = world.counts;
   const minutes = (world.clock.now - started) / minute;
-  return { sent, worst: world.upstream.worstWindow(), utilisation, burnt, frozen, killed, minutes };
+  return { sent, worst: world.upstream.worstWindow(), utilisation, expired, frozen, killed, minutes };
 }
 
 /** Quiet, and then everything at once. */

@@ -1,4 +1,4 @@
-/** The budget store over DynamoDB keeps the contract; besides, what it does with what is no item. */
+/** The limiter's store over DynamoDB keeps the contract, and rejects what is no item of it. */
 
 import assert from 'node:assert/strict';
 import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -7,26 +7,26 @@ import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-sto
 import type { LimiterStore } from '../../lib/limiter/index.ts';
 import { type Ministack, startMinistack } from '../emulator/ministack.ts';
 import { needsEmulator } from '../emulator/missing.ts';
-import { createBudgetTable, emulatorEnvironment } from './dynamo.ts';
-import { budgetStoreContract } from './store.contract.ts';
+import { createLimiterTable, emulatorEnvironment } from './dynamo.ts';
+import { limiterStoreContract } from './store.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);
 
 describe('DynamoDB', needsEmulator(), () => {
-  const tableName = 'budget';
+  const tableName = 'limiter';
   let emulator: Ministack;
   let store: LimiterStore;
   let client: DynamoDBClient;
   beforeAll(async () => {
     emulator = await startMinistack();
     const { endpoint } = emulator;
-    await createBudgetTable(endpoint, tableName);
+    await createLimiterTable(endpoint, tableName);
     client = new DynamoDBClient({ endpoint });
     store = createDynamoLimiterStore({ client, tableName, timeoutMs: 10_000 });
   });
   afterAll(() => emulator?.stop());
 
-  budgetStoreContract('DynamoDB', () => store);
+  limiterStoreContract('DynamoDB', () => store);
 
   test('an item has its time to live in whole seconds, never too early', async () => {
     const item = { revision: 'r', counters: {}, text: '', writtenAt: 1 };
@@ -37,7 +37,7 @@ describe('DynamoDB', needsEmulator(), () => {
     assert.deepEqual(Item?.expires_at, { N: '1795000001' });
   });
 
-  test('what is no item of the budget rejects instead of counting as none', async () => {
+  test('an invalid item rejects instead of counting as no item', async () => {
     for (const [key, strange] of Object.entries({
       empty: {},
       'no-map': { revision: { S: 'r' }, text: { S: '' }, counters: { S: '' }, written_at: { N: '1' } },

@@ -8,7 +8,7 @@ import { percent } from './seed.ts';
 import { type Loss, loseStore } from './store-loss.ts';
 
 const losses: readonly Loss[] = ['lost for all', 'lost for half', 0.2, 0.5, 0.9, 1];
-/** Of 300: 20 for 20 instances, 200 for 200. A thousand instances cannot share 300. */
+/** Reserves of 300: 20 for 20 instances, 200 for 200. A thousand instances cannot share 300. */
 const sets = [
   { instances: 20 },
   { instances: 200 },
@@ -21,7 +21,7 @@ export async function studyStoreLoss(): Promise<boolean> {
   let seed = 0;
   let worst = 0;
   console.log(
-    '| store | instances | set aside | minutes | worst window | asked that were sent | of the limit | of the limit after |',
+    '| store | instances | reserve | minutes | worst window | asked that were sent | of the limit | of the limit after |',
   );
   console.log('|---|---|---|---|---|---|---|---|');
   for (const loss of losses)
@@ -30,10 +30,10 @@ export async function studyStoreLoss(): Promise<boolean> {
         const result = await loseStore({ seed: ++seed, loss, minutes, ...set });
         worst = Math.max(worst, result.worst);
         const store = typeof loss === 'number' ? `throttled ${100 * loss} %` : loss;
-        const aside = 'part' in set ? set.part : 0;
+        const reserve = 'part' in set ? set.part : 0;
         const { served, used, usedAfter } = result;
         console.log(
-          `| ${store} | ${set.instances} | ${aside} | ${minutes} | ${result.worst} | ${percent(served)} | ${percent(used)} | ${percent(usedAfter)} |`,
+          `| ${store} | ${set.instances} | ${reserve} | ${minutes} | ${result.worst} | ${percent(served)} | ${percent(used)} | ${percent(usedAfter)} |`,
         );
       }
   console.log(`worst true window of 60 s: ${worst} of 300`);

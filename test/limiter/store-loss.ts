@@ -1,7 +1,7 @@
 /** The store lost, for all instances or for half of them, or throttled, while instances are replaced. */
 
 import type { StoreFault } from './world/slow-store.ts';
-import { createWorld } from './world/world.ts';
+import { World } from './world/world.ts';
 
 export type Loss = 'lost for all' | 'lost for half' | number;
 
@@ -10,14 +10,14 @@ export interface LossOptions {
   readonly instances: number;
   readonly loss: Loss;
   readonly minutes: number;
-  /** The part that is set aside for as many instances as there are. Default none. */
+  /** The reserved part of the limit, for as many instances as there are. Default none. */
   readonly part?: number;
 }
 
 export interface LossResult {
   /** The most that arrived in any true window of 60 s, before, meanwhile and after. */
   readonly worst: number;
-  /** While the store was lost: of what was asked, and of what the upstream takes in that time. */
+  /** While the store was lost: the part of the requests that was sent, and the used part of the limit. */
   readonly served: number;
   readonly used: number;
   /** The same in the second and third minute after. */
@@ -38,13 +38,13 @@ export const faultOf =
   };
 
 export async function loseStore({ seed, instances, loss, minutes, part }: LossOptions): Promise<LossResult> {
-  const world = createWorld({
+  const world = new World({
     seed,
     instances,
     extreme: seed % 2 === 0,
     killsPerMinute: Math.max(6, instances / 20),
     tail: true,
-    ...(part && { budget: { reserve: { instances, part: part } } }),
+    ...(part && { limiter: { reserve: { instances, part } } }),
   });
   const demand = [{ perMinute: 600 }];
   await world.live(ageMs, demand);

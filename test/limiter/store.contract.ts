@@ -1,4 +1,4 @@
-/** What every budget store must do. */
+/** What every store of a limiter must do. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -13,26 +13,31 @@ const item = (revision: string, counters: LimiterItem['counters'] = { a: 0, 'b/n
   writtenAt: Date.UTC(2026, 10, 17),
 });
 
-const plus = (counter: string, by: number, atMost = 1000, atLeast = 0): Addition => ({
+const plus = (counter: string, by: number, max = 1000, min = 0): Addition => ({
   counter,
   by,
-  atLeast,
-  atMost,
+  min,
+  max,
 });
 
 const expiresAt = Date.UTC(2036, 0, 1);
 
-export function budgetStoreContract(name: string, storeOf: () => LimiterStore): void {
-  const check = (what: string, run: (store: LimiterStore, key: string) => Promise<void>) =>
-    test(`${name}: ${what}`, () => run(storeOf(), `contract#${++keys}`));
+type Check = (what: string, run: (store: LimiterStore, key: string) => Promise<void>) => void;
 
-  check('nothing is there at first, and nothing can be added to it', async (store, key) => {
+export function limiterStoreContract(name: string, storeOf: () => LimiterStore): void {
+  const check: Check = (what, run) => test(`${name}: ${what}`, () => run(storeOf(), `contract#${++keys}`));
+  checkItems(check);
+  checkAdditions(check);
+}
+
+function checkItems(check: Check): void {
+  check('there is no item at first, and nothing can be added to it', async (store, key) => {
     assert.equal(await store.read(key), undefined);
     assert.deepEqual(await store.add(key, 'r', [plus('a', 1)], 1), { written: false, item: undefined });
     assert.equal(await store.read(key), undefined);
   });
 
-  check('what was put comes back as it was', async (store, key) => {
+  check('an item is read as it was written', async (store, key) => {
     const first = item('r1', { a: 0, 'market-data/now': 7 });
     assert.deepEqual(await store.replace(key, undefined, first, expiresAt), { written: true, item: first });
     assert.deepEqual(await store.read(key), first);
@@ -64,7 +69,30 @@ export function budgetStoreContract(name: string, storeOf: () => LimiterStore): 
     assert.deepEqual(answer, { written: false, item: undefined });
   });
 
-  check('additions happen together and say when they were written', async (store, key) => {
+  check(
+    'of many that replace at once one succeeds, and the others receive the item as it is',
+    async (store, key) => {
+      const puts = Array.from({ length: 10 }, (_, index) =>
+        store.replace(key, undefined, item(`r${index}`), expiresAt),
+      );
+      const answers = await Promise.all(puts);
+      const [winner, ...others] = answers.filter(({ written }) => written);
+      assert.ok(winner);
+      assert.deepEqual(others, []);
+      for (const { item: there } of answers) assert.deepEqual(there, winner.item);
+    },
+  );
+
+  check('items are independent of each other', async (store, key) => {
+    await store.replace(key, undefined, item('r1'), expiresAt);
+    assert.equal(await store.read(`${key}0`), undefined);
+    assert.equal((await store.replace(`${key}0`, undefined, item('r2'), expiresAt)).written, true);
+    assert.equal((await store.read(key))?.revision, 'r1');
+  });
+}
+
+function checkAdditions(check: Check): void {
+  check('additions happen together and set the time of the write', async (store, key) => {
     await store.replace(key, undefined, item('r1', { a: 5, b: 0, c: 1 }), expiresAt);
     const answer = await store.add(key, 'r1', [plus('a', 2), plus('b', 3)], 42);
     const expected = { ...item('r1', { a: 7, b: 3, c: 1 }), writtenAt: 42 };
@@ -99,26 +127,5 @@ export function budgetStoreContract(name: string, storeOf: () => LimiterStore): 
       Array.from({ length: 25 }, (_, index) => index + 1),
     );
     assert.deepEqual((await store.read(key))?.counters, { a: 25, b: 50 });
-  });
-
-  check(
-    'of many that replace at once one succeeds, and the others learn what is there',
-    async (store, key) => {
-      const puts = Array.from({ length: 10 }, (_, index) =>
-        store.replace(key, undefined, item(`r${index}`), expiresAt),
-      );
-      const answers = await Promise.all(puts);
-      const [winner, ...others] = answers.filter(({ written }) => written);
-      assert.ok(winner);
-      assert.deepEqual(others, []);
-      for (const { item: there } of answers) assert.deepEqual(there, winner.item);
-    },
-  );
-
-  check('items do not know of each other', async (store, key) => {
-    await store.replace(key, undefined, item('r1'), expiresAt);
-    assert.equal(await store.read(`${key}0`), undefined);
-    assert.equal((await store.replace(`${key}0`, undefined, item('r2'), expiresAt)).written, true);
-    assert.equal((await store.read(key))?.revision, 'r1');
   });
 }

@@ -1,6 +1,6 @@
 /**
- * The budget store in memory keeps the contract, as the one over DynamoDB does (`store-dynamo.test.ts`), which
- * rejects soon where there is no engine.
+ * The limiter's store in memory keeps the contract, as the one over DynamoDB does (`store-dynamo.test.ts`),
+ * which rejects soon where there is no engine.
  */
 
 import assert from 'node:assert/strict';
@@ -10,20 +10,20 @@ import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-sto
 import { createMemoryLimiterStore, StoreThrottled } from '../../lib/limiter/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { emulatorEnvironment } from './dynamo.ts';
-import { budgetStoreContract } from './store.contract.ts';
+import { limiterStoreContract } from './store.contract.ts';
 import { startThrottlingProxy } from './throttling-proxy.ts';
 
 Object.assign(process.env, emulatorEnvironment);
 
 const memory = createMemoryLimiterStore();
-budgetStoreContract('in memory', () => memory);
+limiterStoreContract('in memory', () => memory);
 
 test('a table that throttles rejects as throttled, by every operation', async () => {
   const proxy = await startThrottlingProxy('http://127.0.0.1:1', 1);
   onTestFinished(() => proxy.close());
   const store = createDynamoLimiterStore({
     client: createDynamoClient(proxy.endpoint),
-    tableName: 'budget',
+    tableName: 'limiter',
     timeoutMs: 5000,
   });
   const item = { revision: '', counters: {}, text: '', writtenAt: 1 };
@@ -34,11 +34,11 @@ test('a table that throttles rejects as throttled, by every operation', async ()
   assert.deepEqual(proxy.counts, { passed: 0, throttled: 3 });
 });
 
-test('a table that is not there, or an engine, rejects, and soon', async () => {
+test('where there is no table or no engine, each operation rejects soon', async () => {
   const endpoint = `http://127.0.0.1:${await closedPort()}`;
   const store = createDynamoLimiterStore({
     client: createDynamoClient(endpoint),
-    tableName: 'budget',
+    tableName: 'limiter',
     timeoutMs: 100,
   });
   await assert.rejects(store.read('key'), (error) => !(error instanceof StoreThrottled));

@@ -1,9 +1,9 @@
 /**
- * `npm run study -- limiter-storm`: what storms draw of the one key, and what is sent meanwhile.
+ * `npm run study -- limiter-storm`: how many units storms take of the one key, and what is sent meanwhile.
  * A study fails when any true window held more than the limit.
  */
 
-import { atOnce, type Before, cold, line, type StormResult, warm } from './storm.ts';
+import { atOnce, type Before, cold, type StormResult, tableRow, warm } from './storm.ts';
 
 const befores: readonly Before[] = ['idle', 'used up', 'half in use', 'mostly in use'];
 const runs: readonly (readonly [string, () => Promise<StormResult>])[] = [
@@ -36,7 +36,7 @@ export async function studyStorm(): Promise<boolean> {
   for (const [label, run] of runs) {
     const result = await run();
     worst = Math.max(worst, result.worst);
-    console.log(line(label, result));
+    console.log(tableRow(label, result));
   }
   return worst <= 300;
 }

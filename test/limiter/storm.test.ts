@@ -1,4 +1,4 @@
-/** A part of `storm-study.ts`: what a storm of cold instances draws of the one key, and that it is served. */
+/** A part of `storm-study.ts`: the units that a storm of cold instances takes, and that it is served. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -15,7 +15,7 @@ for (const before of ['idle', 'half in use'] as const)
     assert.ok(result.worst <= 300);
   });
 
-test('a key that takes a tenth of that throttles, and the limit is used all the same', async () => {
+test('a key with a tenth of those units throttles, and the limit is used all the same', async () => {
   const unitCap = { read: 100, write: 30 };
   const result = await cold({ seed: 72, perSecond: 1000, seconds: 15, before: 'idle', unitCap });
   assert.ok(result.throttled > 100, `${result.throttled} throttled`);

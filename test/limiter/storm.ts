@@ -1,8 +1,8 @@
-/** Storms: many instances at the one item, cold or warm, on a key that takes what DynamoDB's take. */
+/** Storms: many instances at one item, cold or warm, on a key with the unit caps of DynamoDB. */
 
 import { createFleet } from './world/fleet.ts';
 import { keyCap, type Units } from './world/key-units.ts';
-import { createWorld, type World } from './world/world.ts';
+import { World } from './world/world.ts';
 
 export interface StormResult {
   readonly asked: number;
@@ -19,7 +19,7 @@ export interface StormResult {
   readonly write: number;
   readonly throttled: number;
   readonly worst: number;
-  /** Of the limit, from the storm's beginning to its end; above 1 when it begins after idling. */
+  /** The used part of the limit during the storm; above 1 when it begins after idling. */
   readonly used: number;
   readonly itemBytes: number;
 }
@@ -43,7 +43,7 @@ async function resultOf(
   before: number,
   fleet?: ReturnType<typeof createFleet>,
 ): Promise<StormResult> {
-  const { units, bytes } = world.store;
+  const { store } = world;
   const { clock, counts, upstream } = world;
   return {
     asked: counts.asked - before + (fleet?.counts.refusedByPlatform ?? 0),
@@ -51,20 +51,20 @@ async function resultOf(
     refused: counts.refused,
     refusedByPlatform: fleet?.counts.refusedByPlatform ?? 0,
     instances: fleet?.counts.instances ?? world.instances.length,
-    peakRead: units.peak('read', from),
-    peakWrite: units.peak('write', from),
-    read: units.total('read', from),
-    write: units.total('write', from),
-    throttled: units.throttled,
+    peakRead: store.units.peak('read', from),
+    peakWrite: store.units.peak('write', from),
+    read: store.units.total('read', from),
+    write: store.units.total('write', from),
+    throttled: store.units.throttled,
     worst: upstream.worstWindow(),
     used: upstream.between(from, clock.now) / ((clock.now - from) / 200),
-    itemBytes: await bytes(),
+    itemBytes: await store.bytes(),
   };
 }
 
 /** A thousand warm instances, from the third minute on. */
 export async function warm(seed: number, perMinute: number, minutes = 4): Promise<StormResult> {
-  const world = createWorld({ seed, instances: 1000, unitCap: keyCap, tail: true });
+  const world = new World({ seed, instances: 1000, unitCap: keyCap, tail: true });
   await world.live(2 * minute, [{ perMinute }]);
   const from = world.clock.now;
   const before = world.counts.asked;
@@ -81,7 +81,7 @@ export interface ColdOptions {
   readonly unitCap?: Units;
 }
 
-/** No instance is there; each starts for the first request that finds none free. */
+/** No instance runs yet; each starts for a request that finds none free. */
 export async function cold({
   seed,
   perSecond,
@@ -89,7 +89,7 @@ export async function cold({
   before,
   unitCap = keyCap,
 }: ColdOptions): Promise<StormResult> {
-  const world = createWorld({ seed, instances: 20, unitCap, tail: true });
+  const world = new World({ seed, instances: 20, unitCap, tail: true });
   await live(world, before);
   const fleet = createFleet(world);
   const from = world.clock.now;
@@ -110,7 +110,7 @@ export async function atOnce({
   withinMs: number;
   before: Before;
 }): Promise<StormResult> {
-  const world = createWorld({ seed, instances: 20, unitCap: keyCap, tail: true });
+  const world = new World({ seed, instances: 20, unitCap: keyCap, tail: true });
   await live(world, before);
   const from = world.clock.now;
   const { asked } = world.counts;
@@ -120,7 +120,7 @@ export async function atOnce({
   return { ...(await resultOf(world, from, asked)), instances };
 }
 
-export const line = (label: string, result: StormResult): string =>
+export const tableRow = (label: string, result: StormResult): string =>
   `| ${label} | ${result.instances} | ${result.asked} | ${result.sent} | ${(100 * result.used).toFixed(1)} % | ` +
   `${result.refusedByPlatform} | ${result.peakRead} | ${result.peakWrite} | ${result.read} | ${result.write} | ` +
   `${result.throttled} | ${result.worst} | ${result.itemBytes} |`;

@@ -29,7 +29,7 @@ test('however many share the turns of a short budget, nobody pauses longer than 
   });
   const budget = polite.around(memory);
   const call = { appKey: 'k', limits: ['market-data'], waitMs: 1000, priority: 'events' } as const;
-  polite.hear({ kind: 'given', left: 49 } as LimiterReport);
+  polite.hear({ kind: 'granted', remaining: 49 } as LimiterReport);
   const refused = await budget.acquire(call);
   assert.deepEqual([refused.ok, 'retryAfterMs' in refused && refused.retryAfterMs], [false, 30_000]);
   now += 30_000;

@@ -9,7 +9,7 @@ import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store
 import type { LookupStore } from '../../lib/lookups/index.ts';
 import { type Ministack, startMinistack } from '../emulator/ministack.ts';
 import { needsEmulator } from '../emulator/missing.ts';
-import { createBudgetTable, emulatorEnvironment } from '../limiter/dynamo.ts';
+import { createLimiterTable, emulatorEnvironment } from '../limiter/dynamo.ts';
 import { lookupStoreContract } from './store.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);
@@ -30,7 +30,7 @@ describe('DynamoDB', needsEmulator(), () => {
   beforeAll(async () => {
     emulator = await startMinistack();
     // The same key and time to live.
-    await createBudgetTable(emulator.endpoint, tableName);
+    await createLimiterTable(emulator.endpoint, tableName);
     const client = createDynamoClient(emulator.endpoint);
     store = createDynamoLookupStore({ client, tableName, timeoutMs: 10_000 });
   });

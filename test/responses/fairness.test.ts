@@ -49,7 +49,7 @@ async function served(demands: readonly Demand[]) {
       async fetch(isPatient) {
         const priority = isPatient ? ({ priority: 'background' } as const) : {};
         const answer = await budget.acquire({ appKey: 'k', limits: ['market-data'], ...priority });
-        if (answer.ok && answer.permission.use()) return { kind: 'answer', body: new Uint8Array() };
+        if (answer.ok && answer.permit.consume()) return { kind: 'answer', body: new Uint8Array() };
         return { kind: 'refused', refusal: 'used up', isOwn: true };
       },
     });

@@ -6,13 +6,13 @@ import type { View } from './view.ts';
 /** One request's worth of the budget that all instances share. */
 export interface RefreshPermit {
   /** When it is worth nothing any more, in milliseconds since the epoch. */
-  readonly validUntil: number;
+  readonly expiresAt: number;
   /** Asked immediately before the request leaves; true at most once, and never after its time. */
-  use(): boolean;
+  consume(): boolean;
 }
 
 export type RefreshPermitAnswer =
-  | { readonly ok: true; readonly permission: RefreshPermit }
+  | { readonly ok: true; readonly permit: RefreshPermit }
   | { readonly ok: false; readonly retryAfterMs: number };
 
 /**

@@ -317,7 +317,7 @@ export function createRefresher(
     }
     const timeoutMs = Math.max(1, Math.min(figures.upstreamTimeoutMs, deadline - sentAt));
     const { view } = board.sheet(plan.view);
-    const said = await upstream(view, plan.symbols, answer.permission, timeoutMs).catch(
+    const said = await upstream(view, plan.symbols, answer.permit, timeoutMs).catch(
       (): UpstreamAnswer => ({ kind: 'failed' }),
     );
     return { sentAt, outcome: read(said, plan.symbols) };

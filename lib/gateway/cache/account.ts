@@ -1,6 +1,6 @@
 /** What one account's subscriptions let it see is not for another, which the secret may name tomorrow. */
 
-import { limiterKey } from '../../limiter/key.ts';
+import { limiterKey } from '../../limiter/index.ts';
 import type { Credential } from '../credentials.ts';
 
 const names = new WeakMap<Credential, Promise<string>>();

@@ -74,7 +74,7 @@ export function createCachedSnapshots(
 
   function given(permission: RefreshPermit, holder: Holder): RefreshPermitAnswer {
     holders.set(permission, holder);
-    return { ok: true, permission };
+    return { ok: true, permit: permission };
   }
 
   const permissions: RefreshPermits = {
@@ -86,7 +86,7 @@ export function createCachedSnapshots(
       const limits = limitsOf(operation, operationLimits);
       if (!limiter || !limits) return given(unlimited(), { identity, priority });
       const answer = await limiter.acquire({ appKey: identity.appKey, limits, priority, waitMs });
-      if (answer.ok) return given(answer.permission, { identity, priority });
+      if (answer.ok) return given(answer.permit, { identity, priority });
       failure = { refusal: refused({ trail: { attempts: 0 } }, answer), at: clock() };
       return answer;
     },
@@ -222,8 +222,8 @@ const sharedBy: Readonly<Record<Extract<SnapshotOutcome, { kind: 'quotes' }>['fr
 function unlimited(): RefreshPermit {
   let used = false;
   return {
-    validUntil: Number.POSITIVE_INFINITY,
-    use() {
+    expiresAt: Number.POSITIVE_INFINITY,
+    consume() {
       const isFirst = !used;
       used = true;
       return isFirst;

@@ -1,6 +1,6 @@
 /**
- * What one partition key of a DynamoDB table is charged, and how much it takes in a second: what is above is
- * throttled. A token bucket of one second; a real key may take more for a moment, and never takes more for long.
+ * The units that one partition key of a DynamoDB table is charged, and its cap a second, above which it
+ * throttles. A token bucket of one second; a real key may exceed the cap for a moment, and never for long.
  */
 
 import type { LimiterItem } from '../../../lib/limiter/index.ts';
@@ -17,7 +17,7 @@ export type UnitKind = keyof Units;
 export const keyCap: Units = { read: 3000, write: 1000 };
 
 export class KeyUnits {
-  /** Requests that the key did not take; they cost nothing. */
+  /** Requests that the key refused; they cost nothing. */
   throttled = 0;
   readonly #clock: VirtualClock;
   readonly #cap: Units | undefined;
@@ -39,10 +39,10 @@ export class KeyUnits {
     const asked = this.#bySecond[kind];
     const second = Math.floor(now / 1000);
     asked.set(second, (asked.get(second) ?? 0) + units);
-    const most = this.#cap?.[kind];
-    if (most === undefined) return true;
+    const cap = this.#cap?.[kind];
+    if (cap === undefined) return true;
     const left = this.#left[kind];
-    left.tokens = Math.min(most, left.tokens + ((now - left.at) / 1000) * most);
+    left.tokens = Math.min(cap, left.tokens + ((now - left.at) / 1000) * cap);
     left.at = now;
     if (left.tokens < units) {
       this.throttled++;

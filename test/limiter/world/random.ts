@@ -12,5 +12,5 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Times between events that know nothing of each other. */
+/** Times between events that are independent of each other. */
 export const exponential = (random: Random, mean: number): number => -Math.log(1 - random()) * mean;

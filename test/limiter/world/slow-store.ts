@@ -1,10 +1,11 @@
-/** The budget's own store in memory, as far away as a real one, and with what can go wrong in between. */
+/** The limiter's own memory store, as far away as a real one, and with what can go wrong in between. */
 
 import {
   createMemoryLimiterStore,
   type LimiterItem,
   type LimiterStore,
   StoreThrottled,
+  type WriteAnswer,
 } from '../../../lib/limiter/index.ts';
 import { bytesOf, KeyUnits, readUnits, type UnitKind, type Units, writeUnits } from './key-units.ts';
 import type { Random } from './random.ts';
@@ -21,8 +22,8 @@ export type StoreFault =
   | 'silent'
   /** Written, but the answer takes two seconds. */
   | 'slow'
-  /** Answers what is none. */
-  | 'nonsense';
+  /** Answers with an invalid item. */
+  | 'invalid';
 
 export interface Operations {
   reads: number;
@@ -35,9 +36,8 @@ export interface Operations {
 export interface Connection {
   /** Hands over what comes back. */
   readonly gate: (run: () => void) => void;
-  /** By which `fault` tells instances apart. */
+  /** The instance's number, for `fault`. */
   readonly instance: number;
-  readonly always?: StoreFault | undefined;
 }
 
 export interface SlowStoreOptions {
@@ -47,103 +47,116 @@ export interface SlowStoreOptions {
   readonly tail?: boolean | undefined;
 }
 
-export interface SlowStore {
-  connect(connection: Connection): LimiterStore;
-  readonly operations: Operations;
+/** One operation on its way. */
+interface Operation<T> {
+  readonly kind: UnitKind;
+  /** The size of the item, when the operation arrives. */
+  readonly bytes: () => number;
+  readonly run: () => Promise<T>;
+  readonly count: (answer: T) => void;
+}
+
+export class SlowStore {
+  readonly operations: Operations = { reads: 0, writes: 0, refused: 0, failed: 0 };
   readonly units: KeyUnits;
-  /** Puts in the item's place one that is no plan. */
-  spoil(): Promise<void>;
-  bytes(): Promise<number>;
-  fault: (now: number, instance: number) => StoreFault | undefined;
-}
+  fault: (now: number, instance: number) => StoreFault | undefined = () => undefined;
+  readonly #inner = createMemoryLimiterStore();
+  readonly #clock: VirtualClock;
+  readonly #random: Random;
+  readonly #hasTail: boolean;
+  /** The size of each item as it was last written, available without a promise in between. */
+  readonly #sizes = new Map<string, number>();
 
-export function createSlowStore(
-  clock: VirtualClock,
-  random: Random,
-  options: SlowStoreOptions = {},
-): SlowStore {
-  const inner = createMemoryLimiterStore();
-  const operations: Operations = { reads: 0, writes: 0, refused: 0, failed: 0 };
-  const units = new KeyUnits(clock, options.unitCap);
-  // The size of each item as it was last written, known without a promise in between.
-  const sizes = new Map<string, number>();
-
-  function wayMs(): number {
-    const way = 2 + random() * 2;
-    if (!options.tail) return way;
-    const luck = random();
-    return luck < 0.001 ? way * 100 : luck < 0.01 ? way * 10 : way;
+  constructor(clock: VirtualClock, random: Random, { unitCap, tail = false }: SlowStoreOptions = {}) {
+    this.#clock = clock;
+    this.#random = random;
+    this.#hasTail = tail;
+    this.units = new KeyUnits(clock, unitCap);
   }
 
-  function take(kind: UnitKind, bytes: number): boolean {
-    return units.take(kind, kind === 'read' ? readUnits(bytes) : writeUnits(bytes));
+  async bytes(): Promise<number> {
+    return bytesOf(await this.#inner.read(worldKey));
   }
 
-  const store: SlowStore = {
-    operations,
-    units,
-    fault: () => undefined,
-    bytes: async () => bytesOf(await inner.read(worldKey)),
-    async spoil() {
-      const item = await inner.read(worldKey);
-      await inner.replace(worldKey, item, { ...item!, revision: 'spoilt', text: '{"version":0}' }, 0);
-    },
-    connect({ gate, instance, always }) {
-      const call = <T>(
-        charge: () => boolean,
-        operation: () => Promise<T>,
-        count: (answer: T) => void,
-      ): Promise<T> =>
-        new Promise((resolve, reject) => {
-          const way = wayMs();
-          clock.after(way, () => {
-            const fault = always ?? store.fault(clock.now, instance);
-            const lost = fault === 'silent' || fault === 'throttled' || fault === 'unavailable';
-            if (lost) operations.failed++;
-            if (fault === 'silent') return;
-            const back = fault === 'slow' ? 2000 : way;
-            const answer = (deliver: () => void) => clock.after(back, () => gate(deliver));
-            if (fault === 'unavailable') return void answer(() => reject(new Error('unavailable')));
-            if (fault === 'throttled' || !charge()) return void answer(() => reject(new StoreThrottled()));
-            void operation().then((said) => {
-              count(said);
-              answer(() => resolve(fault === 'nonsense' ? (nonsense(said) as T) : said));
-            });
-          });
+  /** Puts in the item's place one that holds no schedule. */
+  async spoil(): Promise<void> {
+    const item = await this.#inner.read(worldKey);
+    await this.#inner.replace(worldKey, item, { ...item!, revision: 'spoilt', text: '{"version":0}' }, 0);
+  }
+
+  connect(connection: Connection): LimiterStore {
+    const inner = this.#inner;
+    const sizeOf = (key: string) => this.#sizes.get(key) ?? 0;
+    const countWrite = (key: string) => (answer: WriteAnswer) => {
+      this.operations.writes++;
+      if (!answer.written) this.operations.refused++;
+      this.#sizes.set(key, bytesOf(answer.item));
+    };
+    return {
+      read: (key) =>
+        this.#send(connection, {
+          kind: 'read',
+          bytes: () => sizeOf(key),
+          run: () => inner.read(key),
+          count: () => this.operations.reads++,
+        }),
+      add: (key, ...args) =>
+        this.#send(connection, {
+          kind: 'write',
+          bytes: () => sizeOf(key),
+          run: () => inner.add(key, ...args),
+          count: countWrite(key),
+        }),
+      replace: (key, expected, next, expiresAt) =>
+        this.#send(connection, {
+          kind: 'write',
+          bytes: () => Math.max(sizeOf(key), bytesOf(next)),
+          run: () => inner.replace(key, expected, next, expiresAt),
+          count: countWrite(key),
+        }),
+    };
+  }
+
+  #send<T>({ gate, instance }: Connection, { kind, bytes, run, count }: Operation<T>): Promise<T> {
+    const clock = this.#clock;
+    return new Promise((resolve, reject) => {
+      const wayMs = this.#wayMs();
+      clock.after(wayMs, () => {
+        const fault = this.fault(clock.now, instance);
+        const isLost = fault === 'silent' || fault === 'throttled' || fault === 'unavailable';
+        if (isLost) this.operations.failed++;
+        if (fault === 'silent') return;
+        const backMs = fault === 'slow' ? 2000 : wayMs;
+        const answer = (deliver: () => void) => clock.after(backMs, () => gate(deliver));
+        if (fault === 'unavailable') return void answer(() => reject(new Error('unavailable')));
+        if (fault === 'throttled' || !this.#take(kind, bytes()))
+          return void answer(() => reject(new StoreThrottled()));
+        void run().then((result) => {
+          count(result);
+          answer(() => resolve(fault === 'invalid' ? (invalid(result) as T) : result));
         });
-      const written =
-        (key: string) => (answer: { readonly written: boolean; readonly item: LimiterItem | undefined }) => {
-          operations.writes++;
-          if (!answer.written) operations.refused++;
-          sizes.set(key, bytesOf(answer.item));
-        };
-      const sizeOf = (key: string) => sizes.get(key) ?? 0;
-      return {
-        read: (key) =>
-          call(
-            () => take('read', sizeOf(key)),
-            () => inner.read(key),
-            () => operations.reads++,
-          ),
-        add: (...args) =>
-          call(
-            () => take('write', sizeOf(args[0])),
-            () => inner.add(...args),
-            written(args[0]),
-          ),
-        replace: (...args) =>
-          call(
-            () => take('write', Math.max(sizeOf(args[0]), bytesOf(args[2]))),
-            () => inner.replace(...args),
-            written(args[0]),
-          ),
-      };
-    },
-  };
-  return store;
+      });
+    });
+  }
+
+  #wayMs(): number {
+    const wayMs = 2 + this.#random() * 2;
+    if (!this.#hasTail) return wayMs;
+    const luck = this.#random();
+    return luck < 0.001 ? wayMs * 100 : luck < 0.01 ? wayMs * 10 : wayMs;
+  }
+
+  #take(kind: UnitKind, bytes: number): boolean {
+    return this.units.take(kind, kind === 'read' ? readUnits(bytes) : writeUnits(bytes));
+  }
 }
 
-function nonsense(said: unknown): unknown {
-  const item = { revision: 'x', counters: { 'market-data': Number.NaN }, text: '[]', writtenAt: Number.NaN };
-  return said && typeof said === 'object' && 'written' in said ? { written: true, item } : item;
+function invalid(result: unknown): unknown {
+  const item: LimiterItem = {
+    revision: 'x',
+    counters: { 'market-data': Number.NaN },
+    text: '[]',
+    writtenAt: Number.NaN,
+  };
+  return result && typeof result === 'object' && 'written' in result ? { written: true, item } : item;
 }

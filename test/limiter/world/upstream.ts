@@ -1,4 +1,4 @@
-/** Counts what arrives, as the upstream does: in every true window, wherever it begins. */
+/** Counts arrivals, as the upstream does: in every true window, wherever it begins. */
 
 export class Upstream {
   readonly #arrivals: number[] = [];

@@ -1,4 +1,4 @@
-/** Time that passes only when told to: events in order, and between two of them whatever they resolved. */
+/** Time that passes only in `runUntil`: events in order, and after each the promises that it resolved. */
 
 interface Event {
   readonly at: number;

@@ -1,5 +1,5 @@
 /**
- * Instances that share one budget, on a virtual clock: the production code, with clocks that are off, a
+ * Instances that share one limiter, on a virtual clock: the production code, with clocks that are off, a
  * network that takes its time, and instances that freeze and die.
  */
 
@@ -8,11 +8,12 @@ import {
   type Limiter,
   type LimiterOptions,
   type LimiterReport,
+  type PermitAnswer,
   type Priority,
 } from '../../../lib/limiter/index.ts';
 import type { Units } from './key-units.ts';
-import { exponential, randomFrom } from './random.ts';
-import { createSlowStore, type StoreFault, worldKey } from './slow-store.ts';
+import { exponential, type Random, randomFrom } from './random.ts';
+import { SlowStore, worldKey } from './slow-store.ts';
 import { Upstream } from './upstream.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
@@ -24,18 +25,18 @@ export interface WorldOptions {
   readonly networkMs?: number;
   /** Clocks and network at their limits, never in between. */
   readonly extreme?: boolean;
-  readonly budget?: Partial<LimiterOptions>;
+  readonly limiter?: Partial<LimiterOptions>;
   /** Times a minute that an instance stands still for 0.05 … 5 s. */
   readonly freezesPerMinute?: number;
   /** Times a minute that an instance dies and another takes its place. */
   readonly killsPerMinute?: number;
   /** The part of the requests that stand still between the last check and the socket, for up to 5 s. */
   readonly lateFreezes?: number;
-  /** What the store's key takes in a second. Default everything. */
+  /** How many units the store's key takes in a second. Default any number. */
   readonly unitCap?: Units;
   /** Some of the store's answers take long. */
   readonly tail?: boolean;
-  /** Requests leave whether their permission is still valid or not. */
+  /** Requests leave whether their permit is still valid or not. */
   readonly careless?: boolean;
 }
 
@@ -61,156 +62,188 @@ export interface Demand extends Request {
 export const marketData = { 'market-data': { requests: 300, perSeconds: 60 } };
 const appKey = 'world-app-key';
 
-export function createWorld(options: WorldOptions) {
-  const { seed, networkMs = 500, offsetMs = 500, freezesPerMinute = 0, killsPerMinute = 0 } = options;
-  const random = randomFrom(seed);
-  const clock = new VirtualClock();
-  const store = createSlowStore(clock, random, options);
-  const upstream = new Upstream();
-  const reports: LimiterReport[] = [];
-  const served: Served[] = [];
-  const counts = { asked: 0, sent: 0, refused: 0, expired: 0, killed: 0, frozen: 0, lateFreezes: 0 };
-  const between = () => (options.extreme ? Math.round(random()) : random());
-  const byLimit = new Map<string, number[]>();
-  let keepReports = false;
-  let started = 0;
-  let instances = Array.from({ length: options.instances }, () => createInstance());
+/** One instance of the limiter, with a clock of its own. */
+class Instance {
+  readonly limiter: Limiter;
+  readonly #world: World;
+  #frozenUntil = 0;
+  #isDead = false;
 
-  function createInstance(fault?: StoreFault) {
-    const offset = (between() * 2 - 1) * offsetMs;
-    let frozenUntil = 0;
-    let dead = false;
-    const gate = (run: () => void): void => {
-      if (dead) return;
-      if (frozenUntil > clock.now) clock.after(frozenUntil - clock.now, () => gate(run));
-      else run();
-    };
-    const after = (ms: number, run: () => void) => clock.after(ms, () => gate(run));
-    const budget: Limiter = createLimiter({
-      store: store.connect({ gate, instance: started++, always: fault }),
+  constructor(world: World, number: number) {
+    const { clock, random, options } = world;
+    this.#world = world;
+    const offsetMs = (world.between() * 2 - 1) * (options.offsetMs ?? 500);
+    const gate = (run: () => void) => this.#gate(run);
+    this.limiter = createLimiter({
+      store: world.store.connect({ gate, instance: number }),
       limits: marketData,
       bucket: 'world',
       keyOf: () => worldKey,
-      clock: () => Math.floor(clock.now + offset),
-      after,
+      clock: () => Math.floor(clock.now + offsetMs),
+      after: (ms, run) => this.after(ms, run),
       random,
-      report: (report) => {
-        if (report.kind === 'expired') counts.expired++;
-        if (keepReports) reports.push(report);
-      },
-      ...options.budget,
+      report: (report) => world.report(report),
+      ...options.limiter,
     });
-    return {
-      budget,
-      gate,
-      after,
-      freeze(ms: number) {
-        counts.frozen++;
-        frozenUntil = Math.max(frozenUntil, clock.now + ms);
-      },
-      kill() {
-        counts.killed++;
-        dead = true;
-      },
-    };
   }
-  type Instance = ReturnType<typeof createInstance>;
 
-  async function request(instance: Instance, { priority = 'interactive', limits, waitMs }: Request) {
-    counts.asked++;
-    const askedAt = clock.now;
-    const answer = await instance.budget.acquire({
+  /** A timer that rings when the instance is awake. */
+  after(ms: number, run: () => void): () => void {
+    return this.#world.clock.after(ms, () => this.#gate(run));
+  }
+
+  freeze(ms: number): void {
+    const { clock, counts } = this.#world;
+    counts.frozen++;
+    this.#frozenUntil = Math.max(this.#frozenUntil, clock.now + ms);
+  }
+
+  kill(): void {
+    this.#world.counts.killed++;
+    this.#isDead = true;
+  }
+
+  #gate(run: () => void): void {
+    const { clock } = this.#world;
+    if (this.#isDead) return;
+    if (this.#frozenUntil > clock.now) clock.after(this.#frozenUntil - clock.now, () => this.#gate(run));
+    else run();
+  }
+}
+
+export class World {
+  readonly options: WorldOptions;
+  readonly random: Random;
+  readonly clock = new VirtualClock();
+  readonly store: SlowStore;
+  readonly upstream = new Upstream();
+  readonly served: Served[] = [];
+  readonly reports: LimiterReport[] = [];
+  readonly counts = { asked: 0, sent: 0, refused: 0, expired: 0, killed: 0, frozen: 0, lateFreezes: 0 };
+  instances: Instance[];
+  readonly #byLimit = new Map<string, number[]>();
+  #keepsReports = false;
+  #started = 0;
+
+  constructor(options: WorldOptions) {
+    this.options = options;
+    this.random = randomFrom(options.seed);
+    this.store = new SlowStore(this.clock, this.random, options);
+    this.instances = Array.from({ length: options.instances }, () => this.start());
+  }
+
+  get operations() {
+    return this.store.operations;
+  }
+
+  /** From 0 to 1; at the ends only, where clocks and network are at their limits. */
+  between(): number {
+    return this.options.extreme ? Math.round(this.random()) : this.random();
+  }
+
+  report(report: LimiterReport): void {
+    if (report.kind === 'expired') this.counts.expired++;
+    if (this.#keepsReports) this.reports.push(report);
+  }
+
+  keepReports(): void {
+    this.#keepsReports = true;
+  }
+
+  /** One more instance, beside the others. */
+  start(): Instance {
+    return new Instance(this, this.#started++);
+  }
+
+  add(count: number): void {
+    this.instances = [...this.instances, ...Array.from({ length: count }, () => this.start())];
+  }
+
+  /** All die at once, and others take their places. */
+  replaceAll(): void {
+    for (const instance of this.instances) instance.kill();
+    this.instances = this.instances.map(() => this.start());
+  }
+
+  request(request: Request = {}, index = this.#anyIndex()): Promise<PermitAnswer> {
+    return this.requestOf(this.instances[index]!, request);
+  }
+
+  async requestOf(
+    instance: Instance,
+    { priority = 'interactive', limits = ['market-data'], waitMs }: Request,
+  ): Promise<PermitAnswer> {
+    this.counts.asked++;
+    const askedAt = this.clock.now;
+    const answer = await instance.limiter.acquire({
       appKey,
-      limits: limits ?? ['market-data'],
+      limits,
       priority,
       ...(waitMs !== undefined && { waitMs }),
     });
     if (!answer.ok) {
-      counts.refused++;
+      this.counts.refused++;
       return answer;
     }
     // Signing, which a freeze may hit.
-    await new Promise<void>((resolve) => void instance.after(random() * 4, resolve));
-    if (answer.permission.use() || options.careless) send(priority, askedAt, limits ?? ['market-data']);
+    await new Promise<void>((resolve) => void instance.after(this.random() * 4, resolve));
+    if (answer.permit.consume() || this.options.careless) this.#send(priority, askedAt, limits);
     return answer;
   }
 
-  function send(priority: Priority, askedAt: number, limits: readonly string[]): void {
+  /** When requests arrived that count against a limit. */
+  sentUnder(limit: string): readonly number[] {
+    return this.#byLimit.get(limit) ?? [];
+  }
+
+  /** So many requests a minute, by chance, of any instance, with the freezes and kills of the options. */
+  async live(forMs: number, demands: readonly Demand[]): Promise<void> {
+    const { freezesPerMinute = 0, killsPerMinute = 0 } = this.options;
+    const until = this.clock.now + forMs;
+    for (const { perMinute, ...request } of demands)
+      this.#often(perMinute, until, () => void this.request(request));
+    this.#often(freezesPerMinute, until, () =>
+      this.instances[this.#anyIndex()]!.freeze(50 + this.random() ** 3 * 4950),
+    );
+    this.#often(killsPerMinute, until, () => {
+      const index = this.#anyIndex();
+      this.instances[index]!.kill();
+      this.instances[index] = this.start();
+    });
+    await this.clock.runUntil(until);
+  }
+
+  #send(priority: Priority, askedAt: number, limits: readonly string[]): void {
+    const { clock, counts, random } = this;
     counts.sent++;
-    served.push({ priority, askedAt, waited: clock.now - askedAt });
-    const late = random() < (options.lateFreezes ?? 0) ? random() * 5000 : 0;
-    if (late > 0) counts.lateFreezes++;
-    const arrival = clock.now + late + between() * networkMs;
-    upstream.arrive(arrival);
+    this.served.push({ priority, askedAt, waited: clock.now - askedAt });
+    const lateMs = random() < (this.options.lateFreezes ?? 0) ? random() * 5000 : 0;
+    if (lateMs > 0) counts.lateFreezes++;
+    const arrival = clock.now + lateMs + this.between() * (this.options.networkMs ?? 500);
+    this.upstream.arrive(arrival);
     for (const name of limits) {
-      const times = byLimit.get(name) ?? [];
+      const times = this.#byLimit.get(name) ?? [];
       times.push(arrival);
-      byLimit.set(name, times);
+      this.#byLimit.set(name, times);
     }
   }
 
-  const anyIndex = () => Math.floor(random() * instances.length);
+  #anyIndex(): number {
+    return Math.floor(this.random() * this.instances.length);
+  }
 
   /** Something happens so often a minute, by chance, until a time. */
-  function often(perMinute: number, until: number, run: () => void): void {
+  #often(perMinute: number, until: number, run: () => void): void {
     if (perMinute <= 0) return;
     const next = () =>
-      clock.after(exponential(random, 60_000 / perMinute), () => {
-        if (clock.now >= until) return;
+      this.clock.after(exponential(this.random, 60_000 / perMinute), () => {
+        if (this.clock.now >= until) return;
         run();
         next();
       });
     next();
   }
-
-  return {
-    clock,
-    store,
-    operations: store.operations,
-    upstream,
-    served,
-    counts,
-    reports,
-    random,
-    get instances() {
-      return instances;
-    },
-    keepReports: () => {
-      keepReports = true;
-    },
-    request: (what: Request = {}, index = anyIndex()) => request(instances[index]!, what),
-    /** When requests arrived that count against a limit. */
-    sentUnder: (limit: string): readonly number[] => byLimit.get(limit) ?? [],
-    requestOf: request,
-    /** An instance beside the others, whose every store operation goes wrong. */
-    lone: (fault: StoreFault) => createInstance(fault),
-    /** All die at once, and others take their places. */
-    replaceAll: () => {
-      for (const instance of instances) instance.kill();
-      instances = instances.map(() => createInstance());
-    },
-    /** One more instance, beside the others. */
-    start: () => createInstance(),
-    add: (count: number) => {
-      instances = [...instances, ...Array.from({ length: count }, () => createInstance())];
-    },
-    /** So many requests a minute, by chance, of any instance, and whatever the options say of accidents. */
-    async live(forMs: number, demands: readonly Demand[]): Promise<void> {
-      const until = clock.now + forMs;
-      for (const { perMinute, ...what } of demands)
-        often(perMinute, until, () => void request(instances[anyIndex()]!, what));
-      often(freezesPerMinute, until, () => instances[anyIndex()]!.freeze(50 + random() ** 3 * 4950));
-      often(killsPerMinute, until, () => {
-        const index = anyIndex();
-        instances[index]!.kill();
-        instances[index] = createInstance();
-      });
-      await clock.runUntil(until);
-    },
-  };
 }
 
-export type World = ReturnType<typeof createWorld>;
-
-/** Store operations since an earlier count, for each permission that was sent. */
-export const perPermission = (count: number, sent: number) => (count / Math.max(1, sent)).toFixed(2);
+/** Store operations since an earlier count, for each permit that was used. */
+export const perPermit = (count: number, sent: number) => (count / Math.max(1, sent)).toFixed(2);

@@ -145,7 +145,7 @@ export function createBench(options: BenchOptions = {}) {
         used = true;
         return isFirst;
       };
-      return { ok: true, permission: { validUntil: time.now() + 250, use } };
+      return { ok: true, permit: { expiresAt: time.now() + 250, consume: use } };
     },
   };
   const ask: AskUpstream = async (view, symbols, permission, timeoutMs) => {
@@ -163,7 +163,7 @@ export function createBench(options: BenchOptions = {}) {
       refusals--;
       return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL' } };
     }
-    if (!permission.use()) return { kind: 'failed' };
+    if (!permission.consume()) return { kind: 'failed' };
     const other = instead?.(view, symbols);
     if (other) await time.sleep(80);
     if (other) return other;

@@ -95,7 +95,7 @@ export function createBudgets(time: VirtualTime, random: () => number, units: Un
         after: time.after,
         random,
         report: ({ kind }) => {
-          if (kind === 'given') meter.given++;
+          if (kind === 'granted') meter.given++;
           if (kind === 'refused') meter.turnedAway++;
           if (kind === 'expired') meter.expired++;
         },
@@ -118,11 +118,11 @@ export const leaveWith =
     const started = time.now();
     await time.sleep(random() * signingMs);
     let good = permission;
-    for (let replaced = 0; !good.use(); replaced++) {
+    for (let replaced = 0; !good.consume(); replaced++) {
       const waitMs = Math.max(0, timeoutMs - (time.now() - started));
       const next = await budget.acquire({ appKey, limits: [limit], waitMs });
       if (!next.ok || replaced === mostReplacements) return { kind: 'failed' };
-      good = next.permission;
+      good = next.permit;
     }
     return upstream(view, symbols, good, Math.max(1, timeoutMs - (time.now() - started)));
   };
