@@ -2,6 +2,7 @@
 
 export * from './catalogue/index.ts';
 export * from './client/index.ts';
+export type { ErrorCode } from './errors.ts';
 export * from './events/index.ts';
 export * from './gateway/index.ts';
 export * from './signer/index.ts';

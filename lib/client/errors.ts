@@ -5,6 +5,7 @@
  */
 
 import type { Fault, RefusalCode, UpstreamRefusal } from '../problem.ts';
+import { CountersignError } from '../signer/errors.ts';
 
 export type { Fault, UpstreamRefusal };
 
@@ -24,23 +25,23 @@ export type ClientErrorKind = ClientError['kind'];
 /** Narrows what was caught, so that `error.kind` can be switched on. */
 export const isClientError = (error: unknown): error is ClientError => error instanceof CallError;
 
-abstract class CallError extends Error {
+abstract class CallError<Code extends string = string> extends CountersignError<Code> {
   abstract readonly kind: string;
   /** The id of the operation that was called. */
   readonly operation: string;
-  constructor(operation: string, detail: string, cause?: unknown) {
-    super(`${operation}: ${detail}`, cause === undefined ? undefined : { cause });
+  constructor(code: Code, operation: string, detail: string, cause?: unknown) {
+    super(code, `${operation}: ${detail}`, cause === undefined ? undefined : { cause });
     this.operation = operation;
   }
 }
 
 /** The call was wrong, so nothing was sent. `faults` names every wrong place at once. */
-export class InvalidRequestError extends CallError {
+export class InvalidRequestError extends CallError<'invalid_request'> {
   readonly kind = 'invalid_request';
   override readonly name = 'InvalidRequestError';
   readonly faults: readonly Fault[];
   constructor(operation: string, faults: readonly Fault[]) {
-    super(operation, `not sent; ${faults.map(inWords).join('; ')}`);
+    super('invalid_request', operation, `not sent; ${faults.map(inWords).join('; ')}`);
     this.faults = faults;
   }
 }
@@ -72,13 +73,12 @@ export interface RefusalFacts {
 
 /**
  * An answer that says no: the request had no effect, or none that matters (a read). The fields are those of
- * `RefusalFacts`.
+ * `RefusalFacts`; `code` is `refused` where the answer has no gateway's code, as the interface's own have none.
  */
-export class RefusedError extends CallError implements RefusalFacts {
+export class RefusedError extends CallError<GatewayCode> implements RefusalFacts {
   readonly kind = 'refused';
   override readonly name = 'RefusedError';
   readonly status: number;
-  declare readonly code?: GatewayCode;
   declare readonly errorCode?: string;
   declare readonly detail?: string;
   declare readonly requestId?: string;
@@ -88,7 +88,7 @@ export class RefusedError extends CallError implements RefusalFacts {
   /** The answer's body as it came. */
   readonly text: string;
   constructor(operation: string, facts: RefusalFacts, text: string) {
-    super(operation, refusalInWords(facts));
+    super(facts.code ?? 'refused', operation, refusalInWords(facts));
     Object.assign(this, facts);
     this.status = facts.status;
     this.faults = facts.faults ?? [];
@@ -103,29 +103,32 @@ export const refusalInWords = ({ status, code, errorCode, detail }: RefusalFacts
  * No answer came: there was no connection, or the answer to a read was lost on the way. Nothing changed at the
  * other end. `cause` is what the runtime's fetch says.
  */
-export class UnreachableError extends CallError {
+export class UnreachableError extends CallError<'unreachable'> {
   readonly kind = 'unreachable';
   override readonly name = 'UnreachableError';
+  constructor(operation: string, detail: string, cause?: unknown) {
+    super('unreachable', operation, detail, cause);
+  }
 }
 
 /** The time-out passed: of a read, or before a request with a side effect was sent. */
-export class TimedOutError extends CallError {
+export class TimedOutError extends CallError<'timed_out'> {
   readonly kind = 'timed_out';
   override readonly name = 'TimedOutError';
   readonly timeoutMs: number;
   constructor(operation: string, timeoutMs: number) {
-    super(operation, `no answer within ${timeoutMs} ms`);
+    super('timed_out', operation, `no answer within ${timeoutMs} ms`);
     this.timeoutMs = timeoutMs;
   }
 }
 
 /** An answer to a read that cannot be used: it is not JSON, or its pages do not go on as they should. */
-export class BrokenAnswerError extends CallError {
+export class BrokenAnswerError extends CallError<'broken_answer'> {
   readonly kind = 'broken_answer';
   override readonly name = 'BrokenAnswerError';
   readonly text: string;
   constructor(operation: string, detail: string, text: string) {
-    super(operation, detail);
+    super('broken_answer', operation, detail);
     this.text = text;
   }
 }
@@ -135,7 +138,7 @@ export class BrokenAnswerError extends CallError {
  * lost or broken, the caller aborted, or the gateway itself lost it. Never send it again unseen: `findOut`
  * says how to learn what happened. `cause` is the abort's reason or the runtime's error, where there is one.
  */
-export class OutcomeUnknownError extends CallError {
+export class OutcomeUnknownError extends CallError<'outcome_unknown'> {
   readonly kind = 'outcome_unknown';
   override readonly name = 'OutcomeUnknownError';
   readonly findOut: string;
@@ -147,7 +150,12 @@ export class OutcomeUnknownError extends CallError {
     findOut: string,
     { answer, cause }: { readonly answer?: RefusalFacts | undefined; readonly cause?: unknown } = {},
   ) {
-    super(operation, `sent, but ${why}: it may or may not have taken effect. ${findOut}`, cause);
+    super(
+      'outcome_unknown',
+      operation,
+      `sent, but ${why}: it may or may not have taken effect. ${findOut}`,
+      cause,
+    );
     this.findOut = findOut;
     if (answer) this.answer = answer;
   }

@@ -161,7 +161,7 @@ describe('an answer that says no', () => {
     const { client } = await directly(t);
     const call = client.getOrder({ account_id: accountId, client_order_id: 'none' });
     const { status, code, errorCode, detail, requestId, text } = await failure('refused', call);
-    assert.deepEqual([status, code, errorCode], [417, undefined, 'ORDER_NOT_FOUND']);
+    assert.deepEqual([status, code, errorCode], [417, 'refused', 'ORDER_NOT_FOUND']);
     assert.deepEqual(JSON.parse(text), { error_code: errorCode, message: detail });
     assert.match(requestId ?? '', /^sim-/);
   });
@@ -177,7 +177,7 @@ describe('an answer that says no', () => {
       const url = await answering(t, (_, response) => response.writeHead(404).end(body));
       const error = await failure('refused', clientAt(url).listAccounts());
       assert.deepEqual([error.status, error.detail, error.text], [404, detail, body]);
-      assert.deepEqual([error.code, error.errorCode, error.faults], [undefined, undefined, []]);
+      assert.deepEqual([error.code, error.errorCode, error.faults], ['refused', undefined, []]);
     });
 });
 
