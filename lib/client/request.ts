@@ -3,7 +3,8 @@
  * what it would refuse is refused here, before a round trip.
  */
 
-import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
+import { type GenericSchema, safeParse } from 'valibot';
+import { faultOf, shorten, unsignable } from '../catalogue/faults.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { Parameter } from '../catalogue/parameters.ts';
 import { type Fault, InvalidRequestError } from './errors.ts';
@@ -52,18 +53,29 @@ function queryPairs(operation: Operation, given: unknown, faults: Fault[]) {
     }
     const text = parameter ? parsedBy(parameter.schema, value) : freeText(value);
     if (text === undefined) {
-      fault('is not an allowed value', parameter?.allowed ?? 'text, a number, a boolean or a list');
+      fault(words.notAllowed, parameter?.allowed ?? 'text, a number, a boolean or a list');
       continue;
     }
-    // The signature joins without escaping, so that these would sign like other parameters.
-    if (/[&=]/.test(name) || text.includes('&')) fault('has an & or =, which the signature cannot carry');
-    else if (/\p{Cs}/u.test(name + text)) fault('has half of a surrogate pair, which has no UTF-8 form');
+    const reason = unsignable(name, text);
+    if (reason) fault(unsignableWords[reason]);
     else pairs.push([name, text]);
   }
   for (const [name, { required, allowed }] of Object.entries(operation.query))
-    if (required && !names.has(name)) faults.push({ in: 'query', name, detail: 'is required', allowed });
+    if (required && !names.has(name)) faults.push({ in: 'query', name, detail: words.missing, allowed });
   return pairs;
 }
+
+/** A fault's words follow its name in the error's message. */
+const words = {
+  missing: 'is required',
+  notAllowed: 'is not an allowed value',
+  outOfBounds: 'is not an allowed value',
+} as const;
+
+const unsignableWords = {
+  separator: 'has an & or =, which the signature cannot carry',
+  'lone-surrogate': 'has half of a surrogate pair, which has no UTF-8 form',
+} as const;
 
 function parsedBy(schema: Parameter['schema'], value: unknown): string | undefined {
   const parsed = safeParse(schema, value);
@@ -101,7 +113,10 @@ function membersOf(given: unknown, where: Fault['in'], faults: Fault[]): [string
 function bodyText(schema: GenericSchema, value: unknown, faults: Fault[]): string | undefined {
   const parsed = safeParse(schema, value);
   if (!parsed.success) {
-    faults.push(...parsed.issues.map(bodyFault));
+    for (const issue of parsed.issues) {
+      const { received, ...fault } = faultOf(issue, words);
+      faults.push({ in: 'body', ...fault, ...(received !== undefined && { received: shown(issue.input) }) });
+    }
     return undefined;
   }
   try {
@@ -113,22 +128,6 @@ function bodyText(schema: GenericSchema, value: unknown, faults: Fault[]): strin
   }
 }
 
-function bodyFault({ path, kind, type, expected, message, received, input }: BaseIssue<unknown>): Fault {
-  const pointer = (path ?? []).map(
-    ({ key }) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`,
-  );
-  const place = { in: 'body', name: pointer.join('') || '/' } as const;
-  if (received === 'undefined') return { ...place, detail: 'is required' };
-  // Of a format the catalogue says in words what is allowed; valibot has the expression only.
-  const inWords = type === 'regex' || type === 'iso_date';
-  return {
-    ...place,
-    detail: 'is not an allowed value',
-    allowed: inWords || (kind === 'validation' && !expected) ? message : (expected ?? message),
-    received: shown(input),
-  };
-}
-
 /** What came, short enough for a message. */
 function shown(value: unknown): string {
   let text: string;
@@ -137,5 +136,5 @@ function shown(value: unknown): string {
   } catch {
     text = String(value);
   }
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+  return shorten(text);
 }

@@ -4,10 +4,10 @@
  */
 
 import * as v from 'valibot';
+import { type FaultWords, faultOf, type PlaceFault, shorten } from '../catalogue/faults.ts';
 import { getStockSnapshots } from '../catalogue/market-data/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { validate } from '../gateway/validate.ts';
-import { isRefusal } from '../problem.ts';
+import { bodyFaults, bodyLengthFault, checkQuery } from '../catalogue/validation.ts';
 import { eventNames, type LookupKind } from './names.ts';
 import * as schemas from './schemas.ts';
 
@@ -44,12 +44,7 @@ export interface Read extends Common {
 
 export type Lookup = QuoteLookup | Read;
 
-export interface LookupFault {
-  readonly name: string;
-  readonly detail: string;
-  readonly allowed?: string;
-  readonly received?: string;
-}
+export type LookupFault = PlaceFault;
 
 export type ParsedRequest =
   | { readonly ok: true; readonly lookup: Lookup }
@@ -111,7 +106,7 @@ const sourceForm = /^[\w.:/@-]{1,256}$/;
 
 function parseQuotes(detail: unknown, envelope: Envelope): ParsedRequest {
   const parsed = v.safeParse(schemas.quoteLookupRequested, detail);
-  if (!parsed.success) return refused('quotes', detail, parsed.issues.map(faultOf));
+  if (!parsed.success) return refused('quotes', detail, parsed.issues.map(memberFault));
   const { symbols: given, category, ...rest } = parsed.output;
   const symbols = [...new Set(given)];
   const flags = (['extend_hour_required', 'overnight_required'] as const).filter((flag) => rest[flag]);
@@ -125,7 +120,7 @@ function parseQuotes(detail: unknown, envelope: Envelope): ParsedRequest {
 
 function parseRead(detail: unknown, operations: readonly Operation[], envelope: Envelope): ParsedRequest {
   const parsed = v.safeParse(schemas.readRequested, detail);
-  if (!parsed.success) return refused('read', detail, parsed.issues.map(faultOf));
+  if (!parsed.success) return refused('read', detail, parsed.issues.map(memberFault));
   const { operation: id, query = {}, body, ...rest } = parsed.output;
   const operation = operations.find((one) => one.id === id);
   if (!operation || operation.sideEffect) {
@@ -135,25 +130,20 @@ function parseRead(detail: unknown, operations: readonly Operation[], envelope: 
     return refused('read', detail, [{ name: 'operation', detail: what, received: shown(id) }]);
   }
   const text = body && JSON.stringify(body);
-  const checked = validate(operation, {
-    method: operation.method,
-    path: operation.path,
-    query: Object.entries(query).map(([name, value]) => [name, [value].flat().join(',')] as const),
-    headers: {},
-    requestId: rest.request_id,
-    ...(text !== undefined && { body: new TextEncoder().encode(text) }),
-  });
-  if (isRefusal(checked))
-    return refused(
-      'read',
-      detail,
-      checked.errors ?? [{ name: 'body', detail: checked.detail ?? checked.code }],
-    );
+  const lengthFault = bodyLengthFault(operation, text ? new TextEncoder().encode(text).length : 0);
+  if (lengthFault) return refused('read', detail, [{ name: 'body', detail: lengthFault.detail }]);
+  const checked = checkQuery(
+    operation,
+    Object.entries(query).map(([name, value]) => [name, [value].flat().join(',')] as const),
+  );
+  const ofBody = operation.body && text ? bodyFaults(operation.body, { text, value: JSON.parse(text) }) : [];
+  const faults = [...checked.errors, ...ofBody];
+  if (faults.length > 0) return refused('read', detail, faults);
   const content = JSON.stringify([
     'read',
     id,
-    [...checked.query].sort(byName),
-    checked.body,
+    [...checked.pairs].sort(byName),
+    text ?? '',
     rest.max_age_seconds ?? null,
   ]);
   return {
@@ -161,8 +151,8 @@ function parseRead(detail: unknown, operations: readonly Operation[], envelope: 
     lookup: {
       kind: 'read',
       operation,
-      query: checked.query,
-      ...(operation.body && { body: checked.body }),
+      query: checked.pairs,
+      ...(text !== undefined && { body: text }),
       content,
       ...commonOf(rest),
       ...envelope,
@@ -212,18 +202,20 @@ function refused(kind: LookupKind, detail: unknown, faults: readonly LookupFault
 /** A hostile request could be wrong in thousands of places. */
 const mostFaults = 20;
 
-function faultOf({ path, expected, message, received, type }: v.BaseIssue<unknown>): LookupFault {
-  const name = (path ?? []).map(({ key }) => String(key)).join('.') || '/';
-  if (received === 'undefined') return { name, detail: 'required' };
-  if (expected === 'never') return { name, detail: 'no member of this event' };
-  const inWords = type === 'regex' || type === 'check';
-  return {
-    name,
-    detail: 'not an allowed value',
-    allowed: inWords ? message : (expected ?? message),
-    received: shown(received),
-  };
+/** Of the event itself, whose members are named as a rule's pattern names them: `symbols.0`. */
+function memberFault(issue: v.BaseIssue<unknown>): LookupFault {
+  const name = (issue.path ?? []).map(({ key }) => String(key)).join('.') || '/';
+  const { received, ...fault } = faultOf(issue, words);
+  if (received === undefined) return { ...fault, name };
+  if (issue.expected === 'never') return { name, detail: 'no member of this event' };
+  return { ...fault, name, received: shown(received) };
 }
+
+const words: FaultWords = {
+  missing: 'required',
+  notAllowed: 'not an allowed value',
+  outOfBounds: 'not an allowed value',
+};
 
 /** Of a list or an object only that it is one: it may be as large and deep as its sender likes. */
 function shown(value: unknown): string {
@@ -232,8 +224,7 @@ function shown(value: unknown): string {
 }
 
 /** Half of a surrogate pair, cut here or sent so, would be refused by whoever takes the reply. */
-const shortened = (text: string) =>
-  (text.length > 100 ? `${text.slice(0, 100)}…` : text).replace(/\p{Cs}/gu, '\uFFFD');
+const shortened = (text: string) => shorten(text).replace(/\p{Cs}/gu, '\uFFFD');
 
 /** Far above what any operation's body has. */
 const mostLevels = 64;
