@@ -1,6 +1,6 @@
 /**
- * Checks a call against its entry and brings it to what is sent: the schemas are those of the gateway, so that
- * what it would refuse is refused here, before a round trip.
+ * Checks a call against its entry and makes the request of it. The schemas are the gateway's: what the gateway
+ * would refuse is refused here, before a round trip.
  */
 
 import { type GenericSchema, safeParse } from 'valibot';
@@ -9,10 +9,10 @@ import type { Operation } from '../catalogue/operation.ts';
 import type { Parameter } from '../catalogue/parameters.ts';
 import { type Fault, InvalidRequestError } from './errors.ts';
 
-/** What a connection makes a request of. */
+/** The request before a connection signs it or adds a key. */
 export interface ClientRequest {
   readonly operation: Operation;
-  /** Where the operation is called, to be put after the base URL. */
+  /** The path after the base URL. */
   readonly path: string;
   /** In the order given, not encoded. */
   readonly query: readonly (readonly [name: string, value: string])[];
@@ -22,18 +22,23 @@ export interface ClientRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a caller gives besides the body or query, as far as it is sent. */
-export interface Given {
+/** The options of a call that are sent. */
+export interface SentOptions {
   readonly query?: unknown;
   readonly headers?: unknown;
 }
 
 /** @throws InvalidRequestError that names all that is wrong */
-export function toRequest(operation: Operation, path: string, input: unknown, given: Given): ClientRequest {
+export function toRequest(
+  operation: Operation,
+  path: string,
+  input: unknown,
+  options: SentOptions,
+): ClientRequest {
   const faults: Fault[] = [];
   const body = operation.body && bodyText(operation.body, input ?? {}, faults);
-  const query = queryPairs(operation, operation.body ? given.query : input, faults);
-  const headers = headersOf(operation, given.headers, faults);
+  const query = queryPairs(operation, operation.body ? options.query : input, faults);
+  const headers = headersOf(operation, options.headers, faults);
   if (faults.length > 0) throw new InvalidRequestError(operation.id, faults);
   return { operation, path, query, headers, ...(body !== undefined && { body }) };
 }
@@ -82,7 +87,7 @@ function parsedBy(schema: Parameter['schema'], value: unknown): string | undefin
   return parsed.success ? parsed.output : undefined;
 }
 
-/** Of a parameter that no source names: several values travel as those of the named ones do. */
+/** A parameter that no source names; several values are joined as those of the named ones are. */
 function freeText(value: unknown): string | undefined {
   const values = Array.isArray(value) ? value : [value];
   return values.every((one) => /^(string|number|boolean)$/.test(typeof one)) ? values.join(',') : undefined;
@@ -109,7 +114,7 @@ function membersOf(given: unknown, where: Fault['in'], faults: Fault[]): [string
   return [];
 }
 
-/** The one text that is sent, and hashed where it is signed. */
+/** Serialised once: this text is sent, and hashed for the signature. */
 function bodyText(schema: GenericSchema, value: unknown, faults: Fault[]): string | undefined {
   const parsed = safeParse(schema, value);
   if (!parsed.success) {
@@ -122,13 +127,13 @@ function bodyText(schema: GenericSchema, value: unknown, faults: Fault[]): strin
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // A further member, of which the schema says nothing: a BigInt, or an object that holds itself.
+    // A member that the schema does not name: a BigInt, or an object that contains itself.
     faults.push({ in: 'body', name: '/', detail: `is not JSON: ${error}` });
     return undefined;
   }
 }
 
-/** What came, short enough for a message. */
+/** A given value, short enough for a message. */
 function shown(value: unknown): string {
   let text: string;
   try {
