@@ -37,7 +37,8 @@ export function quoteLookupRequested(detail: QuoteLookupRequested): RequestEvent
  * @param operation the catalogue's entry, which has no side effect
  * @throws TypeError naming what is wrong
  * @example
- * const request = readRequested(getCompanyProfile, { request_id: 'profile-7', query: { symbol: 'AAPL' } });
+ * const query = { symbol: 'AAPL', category: 'US_STOCK' } as const;
+ * const request = readRequested(getCompanyProfile, { request_id: 'profile-7', query });
  */
 export function readRequested<O extends Operation>(
   operation: O,
