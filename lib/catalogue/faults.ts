@@ -1,6 +1,6 @@
 /**
- * What is wrong with a value, as its schema says it. Gateway, client and events share the facts and each has its
- * own words for them, because each is read elsewhere: in a problem's list, in an error's message, in a reply.
+ * From a schema's issue to a fault. Gateway, client and events share the facts and each has its own words for them,
+ * because each is read elsewhere: in a problem's list, in an error's message, in a reply.
  */
 
 import type { BaseIssue } from 'valibot';
@@ -20,18 +20,18 @@ export interface FaultWords {
   readonly missing: string;
   /** The value has another type or form. */
   readonly notAllowed: string;
-  /** The value has the right type, but breaks a bound. When absent, the schema's message says which. */
+  /** The value has the right type, but breaks a bound. When absent, the schema's message names it. */
   readonly outOfBounds?: string;
 }
 
 /**
- * Names the place by its JSON Pointer, `/` for the whole value. `received` is what came as the schema library
- * prints it, whole; it and `allowed` are absent where the member is missing.
+ * Names the place by its JSON Pointer, `/` for the whole value. `received` is the value as the schema
+ * library prints it, not shortened; it and `allowed` are absent where the member is missing.
  */
 export function faultOf(issue: BaseIssue<unknown>, words: FaultWords): PlaceFault {
   const name = (issue.path ?? []).map(({ key }) => `/${escaped(String(key))}`).join('') || '/';
   if (issue.received === 'undefined') return { name, detail: words.missing };
-  // The catalogue's message says a format in words; the schema library has only the expression.
+  // The catalogue's message describes a format in words; the schema library has only the expression.
   const isFormat = issue.type === 'regex' || issue.type === 'iso_date';
   return {
     name,

@@ -14,7 +14,7 @@ export interface SymbolListing {
 }
 
 /**
- * Without `sub_category` the operation lists what is not a fund; funds have a list of their own.
+ * Without `sub_category` the operation lists all instruments except funds, which have a list of their own.
  * Source: the operation's entry.
  */
 export const symbolListing: SymbolListing = {

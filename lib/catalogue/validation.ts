@@ -10,7 +10,7 @@ export interface RequestFault extends PlaceFault {
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** `pairs` are what is sent: each value in the interface's form. They are all of the query when `errors` is empty. */
+/** `pairs` are to be sent, each value in the interface's form; they are complete when `errors` is empty. */
 export function checkQuery(
   operation: Operation,
   received: Pairs,
@@ -49,7 +49,7 @@ const unsignableWords = {
   'lone-surrogate': 'half of a surrogate pair, which has no UTF-8 form',
 } as const;
 
-/** Far above what any operation takes, and little enough to be looked through. */
+/** Far above the body of any operation, and small enough to be checked. */
 const maxBodyBytes = 1024 * 1024;
 
 /** Why no body of this length is one of the operation's, before it is read; undefined where one may be. */
@@ -65,12 +65,12 @@ export function bodyLengthFault(
 
 const maxFaults = 20;
 
-/** A body of more characters is not of a size that people write. */
+/** In characters; a longer body is larger than normal. */
 const maxFullyChecked = 16_384;
 
 /**
- * All that is wrong with a body of a size that people write. Of a larger one the first fault only: a hostile
- * body could be wrong in a million places, each of them an object in memory.
+ * All faults of a body of normal size. Of a larger one the first fault only: a hostile body could have a million
+ * faults, each of them an object in memory.
  */
 export function bodyFaults(
   schema: GenericSchema,

@@ -110,7 +110,7 @@ export const refusalInWords = ({ status, code, errorCode, detail }: RefusalFacts
   [`${status}`, code, errorCode].filter(Boolean).join(' ') + (detail ? `: ${detail}` : '');
 
 /**
- * No answer came: there was no connection, or the answer to a read was lost on the way. Nothing changed at the
+ * No answer: there was no connection, or the answer to a read was lost on the way. Nothing changed at the
  * other end. `cause` is the error of the runtime's fetch.
  */
 export class UnreachableError extends CallError<'unreachable'> {

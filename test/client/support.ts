@@ -1,4 +1,4 @@
-/** Clients of a test: in front of the local run, of the simulator, or of a server that answers as it is told. */
+/** Clients of a test: in front of the local run, of the simulator, or of a server with the test's own answers. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
