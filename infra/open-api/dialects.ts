@@ -1,6 +1,10 @@
 /**
- * The three ways in which a schema is written: OpenAPI 3.1 (JSON Schema 2020-12), OpenAPI 3.0, and the models
- * of API Gateway, which know less. Each says the same as the first, or less; never more.
+ * The three dialects of a schema: OpenAPI 3.1 (JSON Schema 2020-12), OpenAPI 3.0, and the models of API Gateway,
+ * which have fewer keywords. The second and third allow what the first allows, or more; never less.
+ *
+ * Without a library: a converter of whole documents from 3.1 to 3.0 gives the same schemas, but would replace 12 of
+ * these lines, because the other two dialects remain. It brings 66 MB, a compiler of its own among them, and takes
+ * 180 ms for a document.
  */
 
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
@@ -12,9 +16,9 @@ export function inDialect(schema: JsonObject, dialect: Dialect): JsonObject {
   const { $schema: _, required, propertyNames, anyOf, ...rest } = schema;
   const all: JsonObject = {
     ...rest,
-    // The names in a JSON object are texts anyway.
+    // The names in a JSON object are strings anyway.
     ...(propertyNames && !isPlainText(propertyNames) && { propertyNames }),
-    // OpenAPI 3.0 knows no empty list here.
+    // OpenAPI 3.0 does not allow an empty list here.
     ...(Array.isArray(required) && required.length > 0 && { required }),
     ...(typeof schema.pattern === 'string' && { pattern: portable(schema.pattern) }),
   };
@@ -40,7 +44,7 @@ function insideOf(keyword: string, value: Json, dialect: Dialect): Json {
   return value;
 }
 
-/** Each puts the options of a union, of which there may be none, beside the rest. */
+/** Each adds the options of a union, of which there may be none, to the other keywords. */
 const writers: Readonly<Record<Dialect, (rest: JsonObject, options: readonly JsonObject[]) => JsonObject>> = {
   '3.1': (rest, options) => {
     const { value, others } = orNull(options);
@@ -53,14 +57,14 @@ const writers: Readonly<Record<Dialect, (rest: JsonObject, options: readonly Jso
     if (value && !others) return alone({ ...value, ...nullAmongValues(value), ...rest, nullable: true });
     return alone({ ...rest, ...union(either), ...(value && { nullable: true }) });
   },
-  // Its models have neither unions nor formats; where a value has several forms, any will do.
+  // Its models have neither unions nor formats: a value with several forms is not restricted.
   'api-gateway': ({ description: _, format: __, additionalProperties: ___, ...rest }, options) =>
     options.length > 0 ? {} : rest,
 };
 
 /**
- * `oneOf` where no value can be of two of the types: generators make a type with cases of it, and of `anyOf`
- * an empty one.
+ * `oneOf` where no value can have two of the types: generators make a type with cases of it, but an empty type of
+ * `anyOf`.
  */
 function union(options: readonly JsonObject[]): JsonObject {
   if (options.length === 0) return {};
@@ -69,13 +73,13 @@ function union(options: readonly JsonObject[]): JsonObject {
   return apart ? { oneOf: options } : { anyOf: options };
 }
 
-/** A reference stands alone in OpenAPI 3.0; what is said beside it would not be read. */
+/** OpenAPI 3.0 ignores keywords beside a reference. */
 function alone({ $ref, ...rest }: JsonObject): JsonObject {
   if ($ref === undefined) return rest;
   return Object.keys(rest).length > 0 ? { ...rest, allOf: [{ $ref }] } : { $ref };
 }
 
-/** The value that may also be null, and whether there are others that it may be. */
+/** The option of a nullable union that is not null, and whether there are further ones. */
 function orNull(options: readonly JsonObject[]): { readonly value?: JsonObject; readonly others: boolean } {
   const [value, ...more] = options.filter((option) => !isNull(option));
   return options.some(isNull) && value ? { value, others: more.length > 0 } : { others: false };

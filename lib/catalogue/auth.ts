@@ -1,4 +1,4 @@
-/** Tokens: for the operator’s own client where the upstream asks for a second factor; never behind a gateway. */
+/** Tokens: for the operator’s own client where the upstream demands a second factor; never behind a gateway. */
 
 import * as v from 'valibot';
 import { notInText } from './decided.ts';

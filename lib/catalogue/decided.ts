@@ -1,4 +1,4 @@
-/** Where facts come from, and what was decided where sources conflict, for entries that share it. */
+/** Sources and decisions that several entries share. */
 
 import type { Operation } from './operation.ts';
 

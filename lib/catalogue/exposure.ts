@@ -3,13 +3,18 @@
 import { type Group, groups } from './groups.ts';
 import type { Operation } from './operation.ts';
 
-/** The groups that are open unless the deployer says otherwise. */
+/** The groups that are open by default. */
 export const openByDefault: readonly Group[] = groupsThat((exposure) => exposure === 'open');
 
 /** The groups that a deployer can open at all. */
 export const openable: readonly Group[] = groupsThat((exposure) => exposure !== 'never');
 
-/** The operations of the opened groups; credentials' own operations are left out whatever is asked. */
+/**
+ * The operations of the opened groups, without the groups that no deployer can open.
+ *
+ * @example
+ * const offered = exposedOperations(operations, [...openByDefault, 'accounts']);
+ */
 export function exposedOperations(
   operations: readonly Operation[],
   open: readonly Group[],

@@ -1,14 +1,13 @@
 /**
- * How long an answer may stand for the upstream's next one. Values follow how the data comes about: what
- * trades change, what a session changes, what a filing changes.
+ * How long a cached answer may be served. The values follow what changes the data: trades, a session, a filing.
  */
 
 export interface Freshness {
-  /** So long an answer is given without asking again, in seconds. */
+  /** For how many seconds an answer is served without a new request. */
   readonly seconds: number;
-  /** So long after that it is given to everybody but the one who asks anew; 0 when absent. */
+  /** For how many seconds after that it is served while one caller's request renews it; 0 when absent. */
   readonly staleSeconds?: number;
-  /** Where a parameter decides, by its value: `seconds` in place of the common one. */
+  /** Where `seconds` depends on the value of a parameter. */
   readonly by?: { readonly parameter: string; readonly seconds: Readonly<Record<string, number>> };
 }
 
@@ -21,7 +20,7 @@ export const hourly: Freshness = { seconds: 3600, staleSeconds: 6 * 3600 };
 /** Changes with a filing, a rating, a fund's report. */
 export const daily: Freshness = { seconds: 86_400, staleSeconds: 2 * 86_400 };
 
-/** A bar that is not over changes with every trade, but the longer it is the less it does. */
+/** An unfinished bar changes with every trade, but the longer its span the less. */
 export const bars: Freshness = {
   seconds: 5,
   staleSeconds: 10,

@@ -1,11 +1,8 @@
-/**
- * The endpoint groups: which operations share one function, and who may reach them unless the deployer
- * says otherwise.
- */
+/** The endpoint groups: which operations share one function, and which callers reach them by default. */
 
 /**
- * - `open`: reachable with an API key; market facts that belong to nobody in particular.
- * - `closed`: belongs to one account at the upstream, so nobody reaches it until the deployer opens it
+ * - `open`: reachable with an API key; market facts that belong to no account.
+ * - `closed`: belongs to one account at the upstream, so no caller reaches it until the deployer opens it
  *   with authentication.
  * - `never`: issues or reads credentials; for the operator's own client, never behind a gateway.
  */

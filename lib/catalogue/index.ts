@@ -10,21 +10,93 @@ import * as orders from './orders.ts';
 import * as screeners from './screeners.ts';
 import * as watchlists from './watchlists.ts';
 
-export * from './accounts.ts';
-export * from './auth.ts';
+export {
+  getAccountBalance,
+  listAccountPositions,
+  listAccounts,
+} from './accounts.ts';
+export {
+  checkToken,
+  createToken,
+} from './auth.ts';
 export { exposedOperations, openable, openByDefault } from './exposure.ts';
-export * from './fundamentals/index.ts';
+export {
+  getAnalystRating,
+  getAnalystTargetPrice,
+  getBalanceSheet,
+  getCapitalFlow,
+  getCashFlowStatement,
+  getCompanyProfile,
+  getFinancialAlert,
+  getFinancialIndicators,
+  getForecastEps,
+  getFundAllocations,
+  getFundBrief,
+  getFundDividends,
+  getFundFiles,
+  getFundHoldings,
+  getFundNetValues,
+  getFundPerformance,
+  getFundRatings,
+  getFundSplits,
+  getIncomeStatement,
+  getIndustryComparison,
+  listDividendCalendar,
+  listEarningsCalendar,
+  listFilings,
+} from './fundamentals/index.ts';
 export { type Exposure, type Group, type GroupFacts, groups } from './groups.ts';
-export * from './instruments.ts';
+export {
+  getStockInstrument,
+  listOptionContracts,
+  listStockInstruments,
+} from './instruments.ts';
 export { type LimitName, limits, type RequestLimit } from './limits.ts';
-export * from './market-data/index.ts';
+export {
+  getOptionSnapshots,
+  getStockBars,
+  getStockNoiiSnapshot,
+  getStockQuotes,
+  getStockSnapshots,
+  listOptionBars,
+  listOptionTicks,
+  listStockBars,
+  listStockFootprints,
+  listStockNoiiBars,
+  listStockTicks,
+} from './market-data/index.ts';
 export type { Example, Operation, Paging, Source } from './operation.ts';
-export * from './orders.ts';
+export {
+  batchPlaceOrders,
+  cancelOrder,
+  getOrder,
+  listOpenOrders,
+  listOrderHistory,
+  placeOrder,
+  previewOrder,
+  replaceOrder,
+} from './orders.ts';
 export type { JsonForm, Parameter } from './parameters.ts';
 export { appPlan, type PlanTier, planOfTier, planTiers, planWithin, type UsagePlan } from './plans.ts';
 export { findRoute, type Route, type RouteMatch, routesOf } from './routes.ts';
-export * from './screeners.ts';
-export * from './watchlists.ts';
+export {
+  getMarketSectorDetail,
+  listGainersLosers,
+  listHighDividendRank,
+  listMarketSectors,
+  listTopActive,
+  listWeek52HighLow,
+} from './screeners.ts';
+export {
+  addWatchlistInstruments,
+  createWatchlist,
+  deleteWatchlist,
+  listWatchlistInstruments,
+  listWatchlists,
+  removeWatchlistInstruments,
+  updateWatchlist,
+  updateWatchlistInstruments,
+} from './watchlists.ts';
 
 /** The operations by group; a file's exported entries are the operations of its group. */
 const files = [accounts, orders, auth, instruments, marketData, screeners, watchlists, fundamentals] as const;

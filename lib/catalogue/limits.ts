@@ -1,4 +1,4 @@
-/** The upstream's request limits. Everything that counts (plans, budget, simulator) reads them here. */
+/** The upstream's request limits. Plans, limiter and simulator read them here. */
 
 export interface RequestLimit {
   readonly title: string;

@@ -1,4 +1,4 @@
-/** What an operation is: the one description that everything else in the project is derived from. */
+/** The description of an operation: everything else in the project is derived from it. */
 
 import type { GenericSchema } from 'valibot';
 import type { Freshness } from './freshness.ts';
@@ -31,34 +31,34 @@ export interface Operation {
   /** The upstream limit that a request counts against. */
   readonly limit?: LimitName;
   /**
-   * Present when the answer is the same for every caller, so that all can share it: for how long, or
-   * `by-symbol` when it is a list of one record for each symbol asked for, which are shared one by one.
+   * Present when the answer is the same for every caller, so that it can be cached: for how long, or
+   * `by-symbol` when it is a list of one record for each requested symbol: these are cached one by one.
    */
   readonly freshness?: Freshness | 'by-symbol';
   /**
-   * Present when a request changes state at the upstream, so that it is sent at most once. `findOut` says
-   * how a caller learns what became of it when the answer is lost.
+   * Present when a request changes state at the upstream, so that it is sent at most once. `findOut` is how a
+   * caller finds out the outcome when the answer is lost.
    */
   readonly sideEffect?: { readonly findOut: string };
   /** Present when the answer is one page of several. */
   readonly paging?: Paging;
-  /** A good request: for the documentation, and for whatever tries every operation. */
+  /** A valid request: for the documentation, and for tests of every operation. */
   readonly example: Example;
-  /** Where the path, the parameters and the answer come from. */
+  /** The sources of the path, the parameters and the answer. */
   readonly sources: {
     readonly path: readonly Source[];
     readonly request: readonly Source[];
     readonly response: readonly Source[];
   };
-  /** What a caller should know that types and limits do not say. */
+  /** Facts for callers that types and limits do not express. */
   readonly notes?: readonly string[];
   /** What was decided where sources conflict or are silent. */
   readonly decisions?: readonly string[];
-  /** Present when a source calls the operation retired or superseded: what to use in its place. */
+  /** Present when a source calls the operation retired or superseded: what to use instead. */
   readonly deprecated?: string;
 }
 
-/** How one goes from a page to the next: by sending `parameter` as the page before it says. */
+/** How to request the next page: by sending `parameter` with the value from the page before. */
 export interface Paging {
   readonly parameter: string;
   /** The answer's member that holds the records; absent when the answer is the list itself. */
@@ -74,7 +74,7 @@ export interface Example {
 
 /**
  * Gives an entry its exact type, from which the client's methods take theirs. Free of side effects, so that a
- * bundler leaves out the entries that nobody uses.
+ * bundler leaves out unused entries.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function describe<const O extends Operation>(operation: O): O {

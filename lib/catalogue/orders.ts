@@ -12,7 +12,7 @@ import {
 } from './decided.ts';
 import { cursorPaging, describe } from './operation.ts';
 import * as parameters from './parameters.ts';
-import { askedDay, day, decimal, integer, isoMoment, joined, moment, nextPage, text } from './schemas.ts';
+import { day, decimal, integer, isoMoment, joined, moment, nextPage, requestedDay, text } from './schemas.ts';
 
 const side = v.picklist(['BUY', 'SELL', 'SHORT']);
 const market = v.picklist(['US']);
@@ -26,7 +26,7 @@ const leg = v.pipe(
     symbol: text,
     quantity: v.optional(decimal),
     strike_price: v.optional(decimal),
-    option_expire_date: v.optional(askedDay),
+    option_expire_date: v.optional(requestedDay),
     option_type: v.optional(v.picklist(['CALL', 'PUT'])),
   }),
   v.title('OrderLeg'),
@@ -35,8 +35,8 @@ const leg = v.pipe(
 const clientOrderIdLength = 32;
 
 /**
- * Chosen by the caller, unique per account: the guard against placing an order twice. Only what getOrder can
- * ask for is taken: otherwise there would be no way to find out what became of an order whose answer was lost.
+ * Chosen by the caller, unique per account: the guard against placing an order twice. Only ids that getOrder
+ * accepts are allowed: with another one, the outcome of an order whose answer was lost could not be found out.
  */
 const newClientOrderId = v.pipe(
   v.string(),
@@ -44,7 +44,7 @@ const newClientOrderId = v.pipe(
   v.regex(parameters.plain, 'printable ASCII, no & and no space at an end'),
 );
 
-/** Of an order that is there, whoever placed it: what the upstream took as an id. */
+/** Of an existing order, which another program may have placed: any id that the upstream accepted. */
 const clientOrderId = text;
 
 const comboType = v.picklist(['NORMAL', 'MASTER', 'STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OCO', 'OTOCO']);
@@ -64,10 +64,10 @@ const timeInForce = v.picklist(['DAY', 'GTC', 'IOC', 'GTD', 'FOK']);
 const trailingType = v.picklist(['AMOUNT', 'PERCENTAGE']);
 const tradingSession = v.picklist(['ALL', 'CORE', 'NIGHT']);
 
-/** What an order that is asked for and one that is shown have in common, all of it optional. */
+/** The optional members that a new order and a listed order have in common. */
 const orderOptions = {
   support_trading_session: v.optional(tradingSession),
-  expire_date: v.optional(askedDay),
+  expire_date: v.optional(requestedDay),
   stop_price: v.optional(decimal),
   limit_price: v.optional(decimal),
   trailing_type: v.optional(trailingType),

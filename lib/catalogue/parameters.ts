@@ -1,6 +1,6 @@
 /**
- * Query parameters. Each is one schema that takes what a caller may write (a typed value, or the text of a
- * query string) and gives the text that the interface wants; type, check and sent form come from it.
+ * Query parameters. Each is one schema, from a caller's value (typed, or the text of a query string) to the text
+ * that the interface expects; type, check and sent form come from it.
  */
 
 import * as v from 'valibot';
@@ -10,9 +10,9 @@ export interface Parameter<S extends v.GenericSchema<unknown, string> = v.Generi
   readonly schema: S;
   readonly required: boolean;
   readonly description: string;
-  /** What is allowed, for a person whose value was refused. */
+  /** The allowed values, in words, for a refused caller. */
   readonly allowed: string;
-  /** The form of a value that is sent, or of each in a list, as JSON Schema says it. */
+  /** The form of a sent value, or of each in a list, in JSON Schema. */
   readonly json: JsonForm;
   /** Set when several values travel in one text. */
   readonly list?: { readonly separator: string; readonly maxItems?: number };
@@ -114,7 +114,7 @@ export function epoch({ description }: Facts) {
   } as const satisfies Parameter;
 }
 
-// What is left to check is whether the day exists.
+// It does not check whether the day exists.
 const instantPattern = /^2\d{3}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?Z$/;
 
 /** A moment as ISO 8601 text in UTC, sent to the millisecond; a typed caller may also give a Date. */

@@ -15,8 +15,8 @@ export const decimal = v.pipe(
 /** Unix time in milliseconds, UTC (interface, section "What the service does", rule 5). */
 export const epochMilliseconds = v.pipe(v.number(), v.safeInteger(), v.metadata({ format: 'int64' }));
 
-/** The same where it is asked for. */
-export const askedMilliseconds = v.pipe(
+/** The same in a request. */
+export const requestedMilliseconds = v.pipe(
   v.number(),
   v.integer(),
   v.minValue(0),
@@ -26,7 +26,7 @@ export const askedMilliseconds = v.pipe(
 
 /**
  * A moment whose form the sources disagree on: an integer of milliseconds by the interface's rule, text in
- * the vendor's documents. The form to expect comes first.
+ * the vendor's documents. The form to expect is the first.
  */
 export const moment = v.union([epochMilliseconds, v.string()]);
 
@@ -47,15 +47,15 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
-/** The same where it is asked for: a day that exists. */
-export const askedDay = v.pipe(day, v.check(isDay, 'a calendar day that exists, yyyy-MM-dd'));
+/** The same in a request: a day that exists. */
+export const requestedDay = v.pipe(day, v.check(isDay, 'a calendar day that exists, yyyy-MM-dd'));
 
 /** A calendar day without dashes, yyyyMMdd. */
 export const compactDay = v.pipe(v.string(), v.regex(/^\d{8}$/, 'a calendar day, yyyyMMdd'));
 
 export const url = v.pipe(v.string(), v.metadata({ format: 'uri' }));
 
-/** A text that says something: the upstream's required texts are never empty. */
+/** A text that is not empty, as the upstream's required texts are. */
 export const text = v.pipe(v.string(), v.nonEmpty());
 
 /** The cursor of the next page; absent on the last one. */

@@ -1,4 +1,4 @@
-/** Where the upstream says which symbols its snapshots know: lists of instruments, page by page. */
+/** Which operation lists the symbols that the upstream's snapshots have, page by page. */
 
 import { listStockInstruments } from './instruments.ts';
 import type { Operation } from './operation.ts';
@@ -7,14 +7,14 @@ export interface SymbolListing {
   readonly operation: Operation;
   /** Ids of the operations whose symbols it lists. */
   readonly snapshots: readonly string[];
-  /** What each list is asked for with, beside a cursor. */
+  /** The query of each list, besides the cursor. */
   readonly queries: readonly (readonly (readonly [name: string, value: string])[])[];
-  /** The category by which snapshots know an instrument: of funds another one than of all others. */
+  /** The category of an instrument in snapshots: funds have another one than all other instruments. */
   categoryOf(record: { readonly sub_category?: unknown }): string;
 }
 
 /**
- * Without `sub_category` the operation lists what is not a fund; funds have a list of their own.
+ * Without `sub_category` the operation lists all instruments except funds, which have a list of their own.
  * Source: the operation's entry.
  */
 export const symbolListing: SymbolListing = {

@@ -1,4 +1,4 @@
-/** Reads an answer: data of a 200, and of everything else what it says and whether it leaves the outcome open. */
+/** Reads an answer: the data of a 200; for any other, the refusal and whether the outcome stays unknown. */
 
 import type { Operation } from '../catalogue/operation.ts';
 import { refusingStatuses } from '../certainty.ts';
@@ -46,40 +46,40 @@ export function readAnswer(operation: Operation, received: Received): Answer<unk
   throw new RefusedError(id, facts, text);
 }
 
-/** After these of a gateway's codes nothing was executed, though their status is the server's fault. */
+/** Codes of a gateway after which nothing was executed, although the status is a server's error. */
 const notExecuted =
   /^(upstream_(auth_failed|unreachable|rate_limited|quota_used_up)|secret_\w+|gateway_(error|timeout))$/;
 
-/** The upstream's own failures, whatever status they come with, and a request that something sent twice. */
+/** The upstream's own failures, with any status, and a request that arrived twice. */
 const upstreamFailed =
   /^((OAUTH_)?OPENAPI_)?(SERVICE_NOT_AVAILABLE|GATEWAY_TIMEOUT|INTERNAL_ERROR|SYSTEM_ERROR|DUPPLICATED_REQUEST)$/;
 
-/** In doubt it does: an order that is sent again is worse than one that is looked up for nothing. */
-function leavesOutcomeOpen({ status, code, errorCode }: RefusalFacts, said: unknown): boolean {
+/** In doubt it does: an order placed twice is worse than an unnecessary look-up. */
+function leavesOutcomeOpen({ status, code, errorCode }: RefusalFacts, body: unknown): boolean {
   if (code === undefined && refusingStatuses.has(status)) return upstreamFailed.test(errorCode ?? '');
-  // A gateway's 4xx is its own word that nothing was changed.
+  // With a 4xx a gateway states that nothing was changed.
   if (code !== undefined && status >= 400 && status < 500) return false;
-  // Where the gateway cannot know, it says how to find out, whatever the code.
-  return !notExecuted.test(code ?? '') || memberOf(said, 'find_out') !== undefined;
+  // Where the gateway does not know the outcome, the problem has `find_out`, with any code.
+  return !notExecuted.test(code ?? '') || memberOf(body, 'find_out') !== undefined;
 }
 
-/** Browsers hide even the status of one. */
+/** A browser hides the status of a redirect: it is 0. */
 const isRedirect = (status: number) => status === 0 || (status >= 300 && status < 400);
 
-/** Problem details of a gateway, or the interface's `error_code` and `message`; a body need not be either. */
-function factsOf({ status, headers }: Received, said: unknown): RefusalFacts {
-  const code = textIn(said, 'code');
-  const errorCode = textIn(said, 'error_code');
-  // The interface's own router knows neither, and says error_msg.
+/** Reads a gateway's problem details, or the interface's `error_code` and `message`; a body may be neither. */
+function factsOf({ status, headers }: Received, body: unknown): RefusalFacts {
+  const code = textIn(body, 'code');
+  const errorCode = textIn(body, 'error_code');
+  // The interface's own router sends neither, but error_msg.
   const detail =
-    textIn(said, 'message') ??
-    textIn(said, 'detail') ??
-    textIn(said, 'error_msg') ??
+    textIn(body, 'message') ??
+    textIn(body, 'detail') ??
+    textIn(body, 'error_msg') ??
     (isRedirect(status) ? 'a redirect, which is not followed' : undefined);
-  const requestId = textIn(said, 'request_id') ?? requestIdOf(headers);
+  const requestId = textIn(body, 'request_id') ?? requestIdOf(headers);
   const retryAfter = headers.get('retry-after') ?? '';
-  const errors = memberOf(said, 'errors');
-  const upstream = upstreamOf(memberOf(said, 'upstream'));
+  const errors = memberOf(body, 'errors');
+  const upstream = upstreamOf(memberOf(body, 'upstream'));
   return {
     status,
     ...(code && { code }),
@@ -92,12 +92,12 @@ function factsOf({ status, headers }: Received, said: unknown): RefusalFacts {
   };
 }
 
-function upstreamOf(said: unknown): UpstreamRefusal | undefined {
-  const status = memberOf(said, 'status');
+function upstreamOf(value: unknown): UpstreamRefusal | undefined {
+  const status = memberOf(value, 'status');
   if (typeof status !== 'number') return undefined;
-  const errorCode = textIn(said, 'error_code');
-  const message = textIn(said, 'message');
-  const requestId = textIn(said, 'request_id');
+  const errorCode = textIn(value, 'error_code');
+  const message = textIn(value, 'message');
+  const requestId = textIn(value, 'request_id');
   return {
     status,
     ...(errorCode && { errorCode }),
@@ -106,10 +106,10 @@ function upstreamOf(said: unknown): UpstreamRefusal | undefined {
   };
 }
 
-const isFault = (said: unknown): said is Fault =>
-  textIn(said, 'name') !== undefined && textIn(said, 'detail') !== undefined;
+const isFault = (value: unknown): value is Fault =>
+  textIn(value, 'name') !== undefined && textIn(value, 'detail') !== undefined;
 
-/** API Gateway's own answers have its id only. */
+/** Answers that API Gateway makes itself have only its own id. */
 const requestIdOf = (headers: Headers) =>
   headers.get('x-request-id') ?? headers.get('x-amzn-requestid') ?? undefined;
 
@@ -121,10 +121,11 @@ function parse(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-const memberOf = (said: unknown, name: string): unknown =>
-  typeof said === 'object' && said !== null ? (said as Record<string, unknown>)[name] : undefined;
+/** A member of an answer, of which nothing is certain. */
+export const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 
-function textIn(said: unknown, name: string): string | undefined {
-  const member = memberOf(said, name);
+function textIn(value: unknown, name: string): string | undefined {
+  const member = memberOf(value, name);
   return typeof member === 'string' && member !== '' ? member : undefined;
 }

@@ -6,7 +6,7 @@ import { type Received, readAnswer } from './answer.ts';
 import type { Connection, PreparedRequest } from './connection.ts';
 import { checkTimeout, type Deadline, startDeadline } from './deadline.ts';
 import { OutcomeUnknownError, TimedOutError, UnreachableError } from './errors.ts';
-import { type Given, toRequest } from './request.ts';
+import { type SentOptions, toRequest } from './request.ts';
 import type { Answer, CallOptions } from './types.ts';
 
 /** What stays the same from call to call. */
@@ -20,7 +20,7 @@ export interface Callee {
 export async function call(
   { operation, path, connection, timeoutMs }: Callee,
   input: unknown,
-  options: CallOptions & Given = {},
+  options: CallOptions & SentOptions = {},
 ): Promise<Answer<unknown>> {
   const limit = checkTimeout(options.timeoutMs ?? timeoutMs);
   const request = toRequest(operation, path, input, options);
@@ -33,7 +33,7 @@ export async function call(
     const received = await deadline
       .within(send(connection, prepared, deadline.signal))
       .catch((error: unknown) => {
-        throw lost(operation, deadline, limit, error);
+        throw lostAnswer(operation, deadline, limit, error);
       });
     return readAnswer(operation, received);
   } finally {
@@ -50,19 +50,19 @@ async function send(
     method,
     headers,
     signal,
-    // A redirect would carry key or signature to a place they were not made for.
+    // A redirect would send the key or the signature to another server.
     redirect: 'manual',
     ...(body !== undefined && { body }),
   });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** What to throw when a call ended that changed nothing at the other end. */
+/** The error of an ended call that changed nothing at the other end. */
 const givenUp = ({ id }: Operation, deadline: Deadline, limit: number): unknown =>
   deadline.ended === 'aborted' ? deadline.reason : new TimedOutError(id, limit);
 
-/** What to throw when a request was handed over and no whole answer came. */
-function lost(operation: Operation, deadline: Deadline, limit: number, error: unknown): unknown {
+/** The error of a request that was sent and got no complete answer. */
+function lostAnswer(operation: Operation, deadline: Deadline, limit: number, error: unknown): unknown {
   const { id, sideEffect } = operation;
   if (sideEffect && (deadline.ended || !neverConnected(error))) {
     const why =

@@ -4,19 +4,23 @@ import type { Operation } from '../catalogue/operation.ts';
 import { type Callee, call } from './call.ts';
 import type { Connection } from './connection.ts';
 import { checkTimeout } from './deadline.ts';
-import { turnPages } from './pages.ts';
-import type { Given } from './request.ts';
+import { followPages } from './pages.ts';
+import type { SentOptions } from './request.ts';
 import type { CallOptions, Client, ClientOptions } from './types.ts';
 
 const defaultTimeoutMs = 15_000;
 
 /**
  * Makes one method for each catalogue entry among the members of `operations`, under the member's name: of
- * `{ getStockSnapshots }`, or of a whole module (`import * as catalogue`). Other members are passed over.
+ * `{ getStockSnapshots }`, or of a whole module (`import * as catalogue`). Other members are ignored.
  *
  * A method takes the query parameters, or the body where the operation has one, and rejects with a
- * `ClientError`. It sends one request, and never again by itself.
+ * `ClientError`. It sends one request and never repeats it.
+ *
  * @throws TypeError naming the option that is wrong
+ * @example
+ * const client = createClient({ getStockSnapshots }, viaGateway({ baseUrl, apiKey }));
+ * const snapshots = await client.getStockSnapshots({ symbols: ['AAPL', 'MSFT'], category: 'US_STOCK' });
  */
 export function createClient<const C extends object>(
   operations: C,
@@ -38,22 +42,22 @@ export function createClient<const C extends object>(
 
 function methodOf(callee: Callee): object {
   const { paging } = callee.operation;
-  type Arguments = [input?: unknown, options?: CallOptions & Given];
+  type Arguments = [input?: unknown, options?: CallOptions & SentOptions];
   const method = async (...given: Arguments) => (await call(callee, ...given)).data;
   const answer = (...given: Arguments) => call(callee, ...given);
   if (!paging) return Object.assign(method, { answer });
   return Object.assign(method, {
     answer,
     async *pages(...given: Arguments) {
-      for await (const { data } of turnPages(callee, paging, ...given)) yield data;
+      for await (const { data } of followPages(callee, paging, ...given)) yield data;
     },
     async *items(...given: Arguments) {
-      for await (const { items } of turnPages(callee, paging, ...given)) yield* items;
+      for await (const { items } of followPages(callee, paging, ...given)) yield* items;
     },
   });
 }
 
-/** A module of entries also exports types' helpers and lists. */
+/** A module of entries also exports helpers and lists. */
 function isOperation(member: unknown): member is Operation {
   if (typeof member !== 'object' || member === null) return false;
   const { id, path, query } = member as Partial<Operation>;
@@ -61,7 +65,7 @@ function isOperation(member: unknown): member is Operation {
 }
 
 function checkPath(name: string, path: string): string {
-  // A dot segment would be resolved before it is sent, and what is signed is the path as it stands.
+  // A dot segment would be resolved before the request is sent, but the path is signed unresolved.
   if (!/^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/.test(path))
     throw new TypeError(`paths: ${name} must be a path like /trading/orders/place`);
   return path;

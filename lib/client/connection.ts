@@ -1,4 +1,4 @@
-/** What a client talks to: where it is, and what a request there must carry. */
+/** What a client sends its requests to, and what it adds to them. */
 
 import type { ClientRequest } from './request.ts';
 
@@ -12,22 +12,22 @@ export interface PreparedRequest {
 
 export interface Connection {
   /**
-   * Signs, or puts key and token in. Called once for each request; what it throws reaches the caller as it
-   * is, and nothing was sent then.
+   * Signs, or adds key and token. Called once for each request. Its errors reach the caller unchanged; nothing
+   * was sent then.
    */
   prepare(request: ClientRequest): Promise<PreparedRequest>;
-  /** Default: the runtime's own, looked up at each call. */
+  /** Default: the runtime's own, read at each call. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** A text, or a function that is asked before each request. */
+/** A text, or a function that is called before each request. */
 export type TextSource = string | (() => string | Promise<string>);
 
 const allowedUrl =
   /^(https:\/\/[^\s/\\?#@]+|http:\/\/(localhost|127(\.\d+){3}|\[::1])(:\d+)?)(\/[\w.~/-]*)?$/i;
 
 /**
- * The form that paths are put after. Read by hand: React Native's URL cannot tell its own parts.
+ * The base URL without its last slashes. Checked by an expression: React Native's URL does not give its parts.
  * @throws TypeError unless it is https, or http on loopback, with nothing after the path
  */
 export function checkBaseUrl(text: string): string {
@@ -38,7 +38,7 @@ export function checkBaseUrl(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
-/** @throws TypeError for what a header would not carry as it is; the value is a secret and not named */
+/** @throws TypeError for a text that a header would not carry unchanged; the message leaves the secret value out */
 export async function textOf(source: TextSource, name: string): Promise<string> {
   return checkToken(typeof source === 'function' ? await source() : source, name);
 }

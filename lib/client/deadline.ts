@@ -1,22 +1,22 @@
 /**
- * The end of a call's patience: its time-out, or the caller's signal. Made of AbortController and setTimeout
- * alone, because React Native has neither `AbortSignal.any` nor `AbortSignal.timeout`.
+ * The deadline of a call: its time-out, or the caller's signal. Made of AbortController and setTimeout alone,
+ * because React Native has neither `AbortSignal.any` nor `AbortSignal.timeout`.
  */
 
 export interface Deadline {
-  /** For fetch, so that the connection is given up too. */
+  /** For fetch, so that the connection ends too. */
   readonly signal: AbortSignal;
   readonly ended: 'timed_out' | 'aborted' | undefined;
   /** Why the caller's signal was aborted. */
   readonly reason: unknown;
-  /** As the work does, or rejects as soon as the deadline ends, also where the work does not heed a signal. */
+  /** Settles as `work` does, or rejects when the deadline ends, also where the work ignores the signal. */
   within<T>(work: Promise<T>): Promise<T>;
-  /** Lets go of timer and signal; to be called when the call is over. */
+  /** Releases timer and signal; to be called when the call is over. */
   clear(): void;
 }
 
-/** What setTimeout can count to; beyond it, it would fire at once. */
-const longestTimer = 2_147_483_647;
+/** The longest delay of setTimeout; a longer one would fire at once. */
+const maxTimerMs = 2_147_483_647;
 
 export function startDeadline(timeoutMs: number, outer: AbortSignal | undefined): Deadline {
   const controller = new AbortController();
@@ -25,7 +25,7 @@ export function startDeadline(timeoutMs: number, outer: AbortSignal | undefined)
   const over = new Promise<never>((_, reject) => {
     giveUp = reject;
   });
-  // Nobody may be waiting at the moment.
+  // No `within` may be waiting when the deadline ends: that is no unhandled rejection.
   over.catch(() => {});
   const end = (how: NonNullable<Deadline['ended']>) => {
     ended ??= how;
@@ -33,7 +33,7 @@ export function startDeadline(timeoutMs: number, outer: AbortSignal | undefined)
     controller.abort();
   };
   const onAbort = () => end('aborted');
-  const timer = timeoutMs <= longestTimer ? setTimeout(() => end('timed_out'), timeoutMs) : undefined;
+  const timer = timeoutMs <= maxTimerMs ? setTimeout(() => end('timed_out'), timeoutMs) : undefined;
   if (outer?.aborted) onAbort();
   else outer?.addEventListener('abort', onAbort);
   return {
@@ -53,7 +53,7 @@ export function startDeadline(timeoutMs: number, outer: AbortSignal | undefined)
   };
 }
 
-/** @throws TypeError for what is no length of time */
+/** @throws TypeError for a value that is no duration */
 export function checkTimeout(timeoutMs: number): number {
   if (!(timeoutMs > 0)) throw new TypeError('timeoutMs: a number of milliseconds above 0');
   return timeoutMs;

@@ -1,6 +1,6 @@
 /**
- * The connection to the interface itself, for those who hold the app secret: a server, never an app. Where
- * the runtime has no WebCrypto (React Native among them) a signer cannot work: use a gateway there.
+ * The connection to the interface itself, for a server that holds the app secret; never for an app. A signer
+ * needs WebCrypto: use a gateway in runtimes without it (React Native among them).
  */
 
 import type { Signer } from '../signer/signer.ts';
@@ -8,7 +8,7 @@ import { type Connection, checkBaseUrl, type TextSource, textOf } from './connec
 
 export interface DirectConnectionOptions {
   readonly baseUrl: string;
-  /** Of `createSigner`. It is given, not imported, so that a client behind a gateway need not bring one. */
+  /** Of `createSigner`. A parameter, not an import, so that a client behind a gateway bundles no signer. */
   readonly signer: Signer;
   /** Sent as `x-access-token` where two-factor checking is on; token operations go without. */
   readonly accessToken?: TextSource;
@@ -16,16 +16,24 @@ export interface DirectConnectionOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** @throws TypeError naming the option that is wrong */
+/**
+ * Connects a client to the interface with a signer.
+ *
+ * @throws TypeError naming the option that is wrong
+ * @example
+ * const signer = createSigner({ appKey, appSecret });
+ * const client = createClient({ listAccounts }, direct({ baseUrl, signer }));
+ * const accounts = await client.listAccounts();
+ */
 export function direct({ signer, accessToken, fetch, ...options }: DirectConnectionOptions): Connection {
   const baseUrl = checkBaseUrl(options.baseUrl);
   return {
     ...(fetch && { fetch }),
     async prepare({ operation, path, query, body, headers }) {
-      // A token cannot be asked of those who come to get one.
+      // The token operations issue the token: they are called without one.
       const token = operation.group === 'auth' ? undefined : accessToken;
       const sent = token === undefined ? undefined : await textOf(token, 'accessToken');
-      // Last, because what is signed is good for some minutes only.
+      // Last, because a signature is valid for some minutes only.
       const signed = await signer.sign({
         method: operation.method,
         url: `${baseUrl}${path}`,

@@ -3,6 +3,7 @@
  * only: fetch, Headers, AbortController, timers.
  */
 
+export { CountersignError } from '../signer/errors.ts';
 export { createClient } from './client.ts';
 export type { Connection, PreparedRequest, TextSource } from './connection.ts';
 export {

@@ -2,26 +2,52 @@
  * Moments and days as the interface writes them. A moment is an integer of milliseconds by its rule, digits in
  * text or ISO 8601 in what its documents show (`2021-12-28T09:00:09.945+0000` among others).
  *
- * Each function throws a RangeError for what is none: a moment without its offset from UTC would be another
- * one on each machine, and is none.
+ * Each function throws a RangeError for any other text. A moment needs its offset from UTC: without one it would
+ * be another moment on each machine.
  */
 
-/** The moment; of digits finer than a millisecond, which a Date cannot hold, `epochNanoseconds` has all. */
+/**
+ * The moment to the millisecond, which is as fine as a Date is; `epochNanoseconds` keeps all digits.
+ *
+ * @example
+ * toDate('2021-12-28T09:00:09.945+0000').getTime(); // 1640682009945
+ * toDate(1640682009945).toISOString(); // '2021-12-28T09:00:09.945Z'
+ */
 export const toDate = (moment: number | string): Date => new Date(parse(moment).milliseconds);
 
-/** Nanoseconds since 1970-01-01T00:00:00Z. */
+/**
+ * Nanoseconds since 1970-01-01T00:00:00Z.
+ *
+ * @example
+ * epochNanoseconds('1970-01-01T00:00:01.000000001Z'); // 1000000001n
+ */
 export function epochNanoseconds(moment: number | string): bigint {
   const { milliseconds, nanoseconds } = parse(moment);
   return BigInt(milliseconds) * 1_000_000n + BigInt(nanoseconds);
 }
 
-/** yyyy-MM-dd, of a day in this form or without dashes. */
+/**
+ * yyyy-MM-dd, of a day in this form or without dashes.
+ *
+ * @example
+ * toDay('20261122'); // '2026-11-22'
+ */
 export const toDay = (day: string): string => dayParts(day).join('-');
 
-/** yyyyMMdd, of a day in this form or with dashes. */
+/**
+ * yyyyMMdd, of a day in this form or with dashes.
+ *
+ * @example
+ * toCompactDay('2026-11-22'); // '20261122'
+ */
 export const toCompactDay = (day: string): string => dayParts(day).join('');
 
-/** Midnight UTC at which the day begins there; to compare and to format, with the time zone set to UTC. */
+/**
+ * Midnight UTC of the day; to compare, and to format with the time zone set to UTC.
+ *
+ * @example
+ * dayToDate('2026-11-22').toLocaleDateString('en', { timeZone: 'UTC' }); // '11/22/2026'
+ */
 export const dayToDate = (day: string): Date => new Date(`${toDay(day)}T00:00:00.000Z`);
 
 interface Moment {
@@ -30,21 +56,21 @@ interface Moment {
   readonly nanoseconds: number;
 }
 
-/** What a Date can hold, either way. */
-const farthest = 8_640_000_000_000_000;
+/** The largest distance from 1970 that a Date can hold. */
+const maxEpochMs = 8_640_000_000_000_000;
 const isoForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))$/;
 
 function parse(moment: number | string): Moment {
   const milliseconds = typeof moment === 'string' && /^-?\d{1,16}$/.test(moment) ? Number(moment) : moment;
   if (typeof milliseconds === 'number') {
-    if (!Number.isInteger(milliseconds) || Math.abs(milliseconds) > farthest) throw noMoment();
+    if (!Number.isInteger(milliseconds) || Math.abs(milliseconds) > maxEpochMs) throw noMoment();
     return { milliseconds, nanoseconds: 0 };
   }
   const match = typeof moment === 'string' && isoForm.exec(moment);
   if (!match) throw noMoment();
   const [, local = '', fraction = '', sign, hours = 0, minutes = 0] = match;
   const inUtc = Date.parse(`${local}Z`);
-  // Parsers differ on what does not exist: some turn the 31st of June into the 1st of July.
+  // Parsers differ on days that do not exist: some read the 31st of June as the 1st of July.
   if (Number.isNaN(inUtc) || !new Date(inUtc).toISOString().startsWith(local)) throw noMoment();
   const offset = (Number(hours) * 60 + Number(minutes)) * 60_000;
   const digits = fraction.padEnd(9, '0');

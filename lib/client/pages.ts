@@ -1,18 +1,19 @@
-/** From page to page, as the entry's `paging` says. */
+/** Follows the pages of an answer, as the entry's `paging` describes them. */
 
 import type { Operation, Paging } from '../catalogue/operation.ts';
+import { memberOf } from './answer.ts';
 import { type Callee, call } from './call.ts';
 import { BrokenAnswerError } from './errors.ts';
 import type { CallOptions } from './types.ts';
 
 export interface Page {
   readonly data: unknown;
-  /** Without what stood on the page before. */
+  /** Without the records of the page before. */
   readonly items: readonly unknown[];
 }
 
-/** A page is asked for when it is wanted: whoever leaves the loop sends nothing more. */
-export async function* turnPages(
+/** Requests a page when the caller's loop needs it: a loop that ends early sends nothing more. */
+export async function* followPages(
   callee: Callee,
   paging: Paging,
   input: unknown,
@@ -29,7 +30,7 @@ export async function* turnPages(
     const { data, text } = await call(callee, given, options);
     const records = recordsOf(operation, paging, data, text);
     const items = 'ofLastItem' in paging.next ? after(records, paging.next.ofLastItem, last) : records;
-    // Where the last record is the cursor there is no word of an end: it is a page that brings nothing new.
+    // Where the last record is the cursor, no member marks the end: a page without new records is the end.
     if ('ofLastItem' in paging.next && last !== undefined && items.length === 0) return;
     yield { data, items };
     const next =
@@ -53,8 +54,8 @@ export async function* turnPages(
 }
 
 /**
- * No source says whether the record that a page is continued from comes again as the first of the next.
- * Whatever stands up to it was there already, also where the whole page comes again.
+ * The records after the cursor's. No source states whether the next page repeats the record that it continues
+ * from. All records up to that one were on the page before, also where the whole page is repeated.
  */
 function after(records: readonly unknown[], key: string, last: string | undefined): readonly unknown[] {
   if (last === undefined) return records;
@@ -79,11 +80,8 @@ function recordsOf({ id }: Operation, paging: Paging, data: unknown, text: strin
   return records;
 }
 
-/** An empty cursor is none. */
+/** An empty cursor counts as absent. */
 function cursorIn(value: unknown, name: string): string | undefined {
   const member = memberOf(value, name);
   return typeof member === 'number' || (typeof member === 'string' && member) ? `${member}` : undefined;
 }
-
-const memberOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;

@@ -1,17 +1,18 @@
 /**
- * Checks a call against its entry and brings it to what is sent: the schemas are those of the gateway, so that
- * what it would refuse is refused here, before a round trip.
+ * Checks a call against its entry and makes the request of it. The schemas are the gateway's: what the gateway
+ * would refuse is refused here, before a round trip.
  */
 
-import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
+import { type GenericSchema, safeParse } from 'valibot';
+import { faultOf, shorten, unsignable } from '../catalogue/faults.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { Parameter } from '../catalogue/parameters.ts';
 import { type Fault, InvalidRequestError } from './errors.ts';
 
-/** What a connection makes a request of. */
+/** The request before a connection signs it or adds a key. */
 export interface ClientRequest {
   readonly operation: Operation;
-  /** Where the operation is called, to be put after the base URL. */
+  /** The path after the base URL. */
   readonly path: string;
   /** In the order given, not encoded. */
   readonly query: readonly (readonly [name: string, value: string])[];
@@ -21,18 +22,23 @@ export interface ClientRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a caller gives besides the body or query, as far as it is sent. */
-export interface Given {
+/** The options of a call that are sent. */
+export interface SentOptions {
   readonly query?: unknown;
   readonly headers?: unknown;
 }
 
 /** @throws InvalidRequestError that names all that is wrong */
-export function toRequest(operation: Operation, path: string, input: unknown, given: Given): ClientRequest {
+export function toRequest(
+  operation: Operation,
+  path: string,
+  input: unknown,
+  options: SentOptions,
+): ClientRequest {
   const faults: Fault[] = [];
   const body = operation.body && bodyText(operation.body, input ?? {}, faults);
-  const query = queryPairs(operation, operation.body ? given.query : input, faults);
-  const headers = headersOf(operation, given.headers, faults);
+  const query = queryPairs(operation, operation.body ? options.query : input, faults);
+  const headers = headersOf(operation, options.headers, faults);
   if (faults.length > 0) throw new InvalidRequestError(operation.id, faults);
   return { operation, path, query, headers, ...(body !== undefined && { body }) };
 }
@@ -52,25 +58,36 @@ function queryPairs(operation: Operation, given: unknown, faults: Fault[]) {
     }
     const text = parameter ? parsedBy(parameter.schema, value) : freeText(value);
     if (text === undefined) {
-      fault('is not an allowed value', parameter?.allowed ?? 'text, a number, a boolean or a list');
+      fault(words.notAllowed, parameter?.allowed ?? 'text, a number, a boolean or a list');
       continue;
     }
-    // The signature joins without escaping, so that these would sign like other parameters.
-    if (/[&=]/.test(name) || text.includes('&')) fault('has an & or =, which the signature cannot carry');
-    else if (/\p{Cs}/u.test(name + text)) fault('has half of a surrogate pair, which has no UTF-8 form');
+    const reason = unsignable(name, text);
+    if (reason) fault(unsignableWords[reason]);
     else pairs.push([name, text]);
   }
   for (const [name, { required, allowed }] of Object.entries(operation.query))
-    if (required && !names.has(name)) faults.push({ in: 'query', name, detail: 'is required', allowed });
+    if (required && !names.has(name)) faults.push({ in: 'query', name, detail: words.missing, allowed });
   return pairs;
 }
+
+/** A fault's words follow its name in the error's message. */
+const words = {
+  missing: 'is required',
+  notAllowed: 'is not an allowed value',
+  outOfBounds: 'is not an allowed value',
+} as const;
+
+const unsignableWords = {
+  separator: 'has an & or =, which the signature cannot carry',
+  'lone-surrogate': 'has half of a surrogate pair, which has no UTF-8 form',
+} as const;
 
 function parsedBy(schema: Parameter['schema'], value: unknown): string | undefined {
   const parsed = safeParse(schema, value);
   return parsed.success ? parsed.output : undefined;
 }
 
-/** Of a parameter that no source names: several values travel as those of the named ones do. */
+/** A parameter that no source names; several values are joined as those of the named ones are. */
 function freeText(value: unknown): string | undefined {
   const values = Array.isArray(value) ? value : [value];
   return values.every((one) => /^(string|number|boolean)$/.test(typeof one)) ? values.join(',') : undefined;
@@ -97,39 +114,26 @@ function membersOf(given: unknown, where: Fault['in'], faults: Fault[]): [string
   return [];
 }
 
-/** The one text that is sent, and hashed where it is signed. */
+/** Serialised once: this text is sent, and hashed for the signature. */
 function bodyText(schema: GenericSchema, value: unknown, faults: Fault[]): string | undefined {
   const parsed = safeParse(schema, value);
   if (!parsed.success) {
-    faults.push(...parsed.issues.map(bodyFault));
+    for (const issue of parsed.issues) {
+      const { received, ...fault } = faultOf(issue, words);
+      faults.push({ in: 'body', ...fault, ...(received !== undefined && { received: shown(issue.input) }) });
+    }
     return undefined;
   }
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // A further member, of which the schema says nothing: a BigInt, or an object that holds itself.
+    // A member that the schema does not name: a BigInt, or an object that contains itself.
     faults.push({ in: 'body', name: '/', detail: `is not JSON: ${error}` });
     return undefined;
   }
 }
 
-function bodyFault({ path, kind, type, expected, message, received, input }: BaseIssue<unknown>): Fault {
-  const pointer = (path ?? []).map(
-    ({ key }) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`,
-  );
-  const place = { in: 'body', name: pointer.join('') || '/' } as const;
-  if (received === 'undefined') return { ...place, detail: 'is required' };
-  // Of a format the catalogue says in words what is allowed; valibot has the expression only.
-  const inWords = type === 'regex' || type === 'iso_date';
-  return {
-    ...place,
-    detail: 'is not an allowed value',
-    allowed: inWords || (kind === 'validation' && !expected) ? message : (expected ?? message),
-    received: shown(input),
-  };
-}
-
-/** What came, short enough for a message. */
+/** A given value, short enough for a message. */
 function shown(value: unknown): string {
   let text: string;
   try {
@@ -137,5 +141,5 @@ function shown(value: unknown): string {
   } catch {
     text = String(value);
   }
-  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+  return shorten(text);
 }

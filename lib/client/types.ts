@@ -4,13 +4,13 @@ import type { GenericSchema, InferInput, InferOutput } from 'valibot';
 import type { Operation, Paging } from '../catalogue/operation.ts';
 
 /**
- * The catalogue's objects are loose: at run time they let further members pass. In types that openness
- * (`[key: string]: unknown`) would let every misspelling pass too, so it is taken off. A record's own
- * signature, such as price to volume, stays.
+ * The catalogue's objects are loose: at run time they accept further members. In types that openness
+ * (`[key: string]: unknown`) would accept every misspelling too, so it is removed. A record's own signature, such
+ * as price to volume, stays.
  */
 type NamedKey<T, K extends keyof T> = string extends K ? (unknown extends T[K] ? never : K) : K;
 
-/** What a caller gives: as the schema takes it, and nothing in it need be mutable. */
+/** The type of an argument: as the schema takes it, and readonly throughout. */
 export type Given<T> = T extends readonly (infer I)[]
   ? readonly Given<I>[]
   : T extends Date
@@ -19,19 +19,19 @@ export type Given<T> = T extends readonly (infer I)[]
       ? { readonly [K in keyof T as NamedKey<T, K>]: Given<T[K]> }
       : T;
 
-/** What a caller gets: members that the catalogue knows. There may be more at run time. */
+/** The type of a result: the members that the catalogue names. There may be more at run time. */
 export type Got<T> = T extends readonly (infer I)[]
   ? Got<I>[]
   : T extends object
     ? { [K in keyof T as NamedKey<T, K>]: Got<T[K]> }
     : T extends string
-      ? Known<T>
+      ? Open<T>
       : T;
 
-/** Values of an enumeration, for the editor to complete; the upstream may come to send others. */
-type Known<T extends string> = string extends T ? T : T | (string & {});
+/** Values of an enumeration, for the editor to complete; the upstream may send others. */
+type Open<T extends string> = string extends T ? T : T | (string & {});
 
-/** The type of `{}`: what it extends requires nothing. */
+/** The type of `{}`: a type that it extends requires no member. */
 type Nothing = Record<never, never>;
 
 type Flat<T> = { [K in keyof T]: T[K] };
@@ -69,7 +69,7 @@ export type BodyOf<O extends Operation> = O extends { readonly body: infer S ext
   ? Given<InferInput<S>>
   : never;
 
-/** The answer's payload. A value outside an enumeration may come: answers are never refused. */
+/** The answer's payload. It may have a value outside an enumeration: the client never refuses an answer. */
 export type ResultOf<O extends Operation> = Got<InferOutput<O['response']>>;
 
 type List<T> = T extends readonly (infer I)[] ? I : never;
@@ -81,14 +81,14 @@ export type ItemOf<O extends Operation> = O extends { readonly paging: { readonl
     : never
   : List<ResultOf<O>>;
 
-/** What every call takes. */
+/** The options of every call. */
 export interface CallOptions {
   /**
-   * Ends the call. A read rejects with the signal's reason. A request with a side effect that has left cannot
-   * be called back: it rejects with OutcomeUnknownError, whose cause is the reason.
+   * Ends the call. A read rejects with the signal's reason. A request with a side effect cannot be revoked once
+   * it is sent: it rejects with OutcomeUnknownError, whose cause is the reason.
    */
   readonly signal?: AbortSignal | undefined;
-  /** To the last byte of the answer, in place of the client's. `Infinity` is none. */
+  /** To the last byte of the answer, instead of the client's time-out. `Infinity` is none. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -107,7 +107,7 @@ type HeadersOption<O extends Operation> = O extends { readonly headers: readonly
   ? { readonly headers?: { readonly [K in N]?: string | undefined } }
   : unknown;
 
-/** What a call of this operation takes: its headers where the catalogue names some, the query beside a body. */
+/** The options of this operation: also its headers where the catalogue names some, and the query beside a body. */
 export type OptionsOf<O extends Operation> = Flat<CallOptions & QueryOption<O> & HeadersOption<O>>;
 
 /** The body where there is one, else the query parameters. */
@@ -120,31 +120,31 @@ export type Arguments<O extends Operation> =
       : [input: InputOf<O>, options?: OptionsOf<O>]
     : [input: InputOf<O>, options: OptionsOf<O>];
 
-/** An answer with all that came with it. */
+/** An answer with its text, status and headers. */
 export interface Answer<T> {
   readonly data: T;
-  /** The body's text as sent: long numbers in it have lost no digit. */
+  /** The body's text, unchanged: long numbers in it keep all digits. */
   readonly text: string;
   readonly status: number;
-  /** In a browser only those that the other end exposes. */
+  /** In a browser only the headers that the other end exposes. */
   readonly headers: Headers;
-  /** Names the call to whoever operates the other end. */
+  /** Names the call to the operator of the other end. */
   readonly requestId?: string;
 }
 
 export interface Call<O extends Operation> {
   (...given: Arguments<O>): Promise<ResultOf<O>>;
-  /** The same call; gives the text, status and headers too. */
+  /** The same call, with text, status and headers in the result. */
   answer(...given: Arguments<O>): Promise<Answer<ResultOf<O>>>;
 }
 
 export interface PagedCall<O extends Operation> extends Call<O> {
   /**
-   * Each page as it came, from the first or from the cursor given, to the last. Options count for each page.
-   * @throws BrokenAnswerError when a cursor leads back to a page that was there already
+   * Each page unchanged, from the first or from the given cursor to the last. Options count for each page.
+   * @throws BrokenAnswerError when a cursor leads back to an earlier page
    */
   pages(...given: Arguments<O>): AsyncGenerator<ResultOf<O>, void, undefined>;
-  /** The records of all pages; one that stands at the end of a page and the start of the next comes once. */
+  /** The records of all pages. A record at the end of a page and the start of the next is given once. */
   items(...given: Arguments<O>): AsyncGenerator<ItemOf<O>, void, undefined>;
 }
 

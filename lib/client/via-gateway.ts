@@ -1,4 +1,4 @@
-/** The connection to a gateway: it signs, so that a key or a token is all that a client holds. */
+/** The connection to a gateway, which signs: the client holds only a key or a token. */
 
 import { type Connection, checkBaseUrl, checkToken, type TextSource, textOf } from './connection.ts';
 
@@ -7,19 +7,26 @@ export interface GatewayConnectionOptions {
   readonly baseUrl: string;
   /** Sent as `x-api-key`. */
   readonly apiKey?: string;
-  /** Sent as `authorization: Bearer …`; a function is asked before each request, and may refresh it. */
+  /** Sent as `authorization: Bearer …`; a function is called before each request, and may refresh it. */
   readonly token?: TextSource;
-  /** Sent with every request besides. */
+  /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the runtime's own. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** @throws TypeError naming the option that is wrong */
+/**
+ * Connects a client to a gateway.
+ *
+ * @throws TypeError naming the option that is wrong
+ * @example
+ * const connection = viaGateway({ baseUrl: 'https://api.example.com/v1', apiKey });
+ * const client = createClient({ getStockSnapshots }, connection);
+ */
 export function viaGateway(options: GatewayConnectionOptions): Connection {
   const { apiKey, token } = options;
   const baseUrl = checkBaseUrl(options.baseUrl);
-  // Here, rather than at the first order, where a failure to send is hard to tell from a lost answer.
+  // Wrong headers fail here: at the first order that failure would look like a lost answer.
   new Headers(options.headers);
   const fixed = {
     ...options.headers,

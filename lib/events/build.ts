@@ -1,4 +1,4 @@
-/** Builds requests. What would be refused is refused here, before anything is sent. */
+/** Builds requests. A request that the lookups would refuse is refused here, before it is sent. */
 
 import { safeParse } from 'valibot';
 import type { Operation } from '../catalogue/operation.ts';
@@ -7,7 +7,7 @@ import { parseRequest } from './parse-request.ts';
 import * as schemas from './schemas.ts';
 import type { QuoteLookupRequested, ReadRequested, RequestEvent } from './types.ts';
 
-/** What an EventBridge client's PutEvents takes as an entry. */
+/** An entry of an EventBridge client's PutEvents. */
 export interface BusEntry {
   readonly EventBusName: string;
   readonly Source: string;
@@ -15,7 +15,13 @@ export interface BusEntry {
   readonly Detail: string;
 }
 
-/** @throws TypeError naming what is wrong */
+/**
+ * A request for the snapshots of up to 500 symbols.
+ *
+ * @throws TypeError naming what is wrong
+ * @example
+ * const request = quoteLookupRequested({ request_id: 'portfolio-7', symbols: ['AAPL'], category: 'US_STOCK' });
+ */
 export function quoteLookupRequested(detail: QuoteLookupRequested): RequestEvent<QuoteLookupRequested> {
   const parsed = safeParse(schemas.quoteLookupRequested, detail);
   if (!parsed.success)
@@ -26,8 +32,13 @@ export function quoteLookupRequested(detail: QuoteLookupRequested): RequestEvent
 }
 
 /**
+ * A request for one read operation.
+ *
  * @param operation the catalogue's entry, which has no side effect
  * @throws TypeError naming what is wrong
+ * @example
+ * const query = { symbol: 'AAPL', category: 'US_STOCK' } as const;
+ * const request = readRequested(getCompanyProfile, { request_id: 'profile-7', query });
  */
 export function readRequested<O extends Operation>(
   operation: O,
@@ -39,7 +50,14 @@ export function readRequested<O extends Operation>(
   return { detailType: eventNames.read.requested, detail: whole };
 }
 
-/** @param source names the requester on the bus; anything that does not begin with `aws.` */
+/**
+ * The entry that puts a request on a bus.
+ *
+ * @param source names the requester on the bus; any name that does not begin with `aws.`
+ * @example
+ * const entry = busEntry(request, { bus: 'lookups', source: 'portfolio' });
+ * await eventBridge.send(new PutEventsCommand({ Entries: [entry] }));
+ */
 export function busEntry<D>(
   { detailType, detail }: RequestEvent<D>,
   { bus, source }: { readonly bus: string; readonly source: string },

@@ -1,6 +1,6 @@
-/** What the events are called on a bus. */
+/** The names of the events on a bus. */
 
-/** A lookup of quotes, or a read of any other operation by its id. */
+/** A lookup of quotes, or a read of one operation by its id. */
 export type LookupKind = 'quotes' | 'read';
 
 /** `detail-type` of the events. */
@@ -16,8 +16,8 @@ export const eventNames = {
 /** `source` of the replies. Requests may come from any. */
 export const replySource = 'countersign';
 
-/** When a request names no deadline, in seconds from when it came into the queue. */
+/** The deadline of a request that names none, in seconds after it arrived in the queue. */
 export const defaultDeadlineSeconds = 300;
 
-/** However late a deadline is given: records of requests must outlive whatever is still on its way. */
+/** The latest deadline: the records of requests must outlive every message that is still on its way. */
 export const longestDeadlineSeconds = 12 * 60 * 60;

@@ -1,11 +1,12 @@
-/** Reads replies, as a rule's target has them or as the function gave them. */
+/** Reads replies, from a rule's target or from the function's response. */
 
 import * as v from 'valibot';
+import { parseJson } from './json.ts';
 import { eventNames } from './names.ts';
 import * as schemas from './schemas.ts';
 import type { Reply } from './types.ts';
 
-/** What stands in a record is the upstream's affair: no reply is refused for it. */
+/** Records are the upstream's: their content never refuses a reply. */
 const records = v.array(v.looseObject({ symbol: v.string() }));
 
 const schemaOf = {
@@ -16,11 +17,16 @@ const schemaOf = {
 } as const;
 
 /**
- * @param came the event with its envelope, or the text of one
- * @returns undefined for what is no reply
+ * Reads one reply.
+ *
+ * @param input the event with its envelope, or the text of one
+ * @returns undefined for an input that is no reply
+ * @example
+ * const reply = parseReply(event);
+ * if (reply?.detailType === 'QuoteLookupCompleted') console.log(reply.detail.quotes);
  */
-export function parseReply(came: unknown): Reply | undefined {
-  const event = typeof came === 'string' ? parsed(came) : came;
+export function parseReply(input: unknown): Reply | undefined {
+  const event = typeof input === 'string' ? parseJson(input) : input;
   if (typeof event !== 'object' || event === null) return undefined;
   const { 'detail-type': detailType, detail } = event as Readonly<Record<string, unknown>>;
   if (typeof detailType !== 'string' || !Object.hasOwn(schemaOf, detailType)) return undefined;
@@ -29,8 +35,13 @@ export function parseReply(came: unknown): Reply | undefined {
 }
 
 /**
- * The whole of a reply that came in parts, in whatever order, some perhaps twice; undefined while one is
- * missing. Parts of different requests are not to be mixed.
+ * Joins the parts of one reply, in any order and with duplicates; undefined while one is missing. All parts must
+ * belong to one request.
+ *
+ * @example
+ * parts.push(reply);
+ * const whole = joinParts(parts);
+ * if (whole) handle(whole);
  */
 export function joinParts(replies: readonly Reply[]): Reply | undefined {
   const [first] = replies;
@@ -50,13 +61,5 @@ export function joinParts(replies: readonly Reply[]): Reply | undefined {
   if (parts === 1) return first;
   const texts = all.map((one) => (one?.detailType === 'ReadCompleted' ? (one.detail.text ?? '') : ''));
   const { text: _, ...detail } = first.detail;
-  return { ...first, detail: { ...detail, ...whole, answer: parsed(texts.join('')) } };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return { ...first, detail: { ...detail, ...whole, answer: parseJson(texts.join('')) } };
 }

@@ -1,30 +1,31 @@
 /**
- * Reads what came as a request: the bare JSON, or the envelope of an event bus around it. What is no request
- * is told in words, with as much of its id as could be read.
+ * Reads a request: the bare JSON, or the envelope of an event bus around it. A refused one gets its faults in
+ * words, and its id where that is valid.
  */
 
 import * as v from 'valibot';
+import { type FaultWords, faultOf, type PlaceFault, shorten } from '../catalogue/faults.ts';
 import { getStockSnapshots } from '../catalogue/market-data/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { validate } from '../gateway/validate.ts';
-import { isRefusal } from '../problem.ts';
+import { bodyFaults, bodyLengthFault, checkQuery } from '../catalogue/validation.ts';
+import { parseJson } from './json.ts';
 import { eventNames, type LookupKind } from './names.ts';
 import * as schemas from './schemas.ts';
 
-/** What every request says besides what it asks for. */
+/** The members of every request, besides what it requests. */
 interface Common {
   readonly requestId: string;
   readonly maxAgeSeconds?: number;
   /** Since the epoch. */
   readonly deadlineMs?: number;
   readonly deadlineSeconds?: number;
-  /** The same for the same question, however it was written and whatever its deadline. */
+  /** The same for the same request, in any spelling and with any deadline. */
   readonly content: string;
   /** The operation's checked query, for quotes without the symbols. */
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** Who put it on the bus, as its envelope says; absent for a bare one. */
+  /** The requester's name on the bus, from the envelope; absent for a bare request. */
   readonly source?: string;
-  /** It was put on the bus again on purpose, so that whoever lost the reply has it again. */
+  /** The event is a replay from an archive: a requester that lost the reply gets it again. */
   readonly isReplay: boolean;
 }
 
@@ -44,12 +45,7 @@ export interface Read extends Common {
 
 export type Lookup = QuoteLookup | Read;
 
-export interface LookupFault {
-  readonly name: string;
-  readonly detail: string;
-  readonly allowed?: string;
-  readonly received?: string;
-}
+export type LookupFault = PlaceFault;
 
 export type ParsedRequest =
   | { readonly ok: true; readonly lookup: Lookup }
@@ -59,16 +55,21 @@ export type ParsedRequest =
       readonly reason: string;
       readonly faults: readonly LookupFault[];
       readonly kind: LookupKind;
-      /** As far as it has a good one, so that its sender can be told. */
+      /** Where it is valid, so that a reply can reach the requester. */
       readonly requestId?: string;
     };
 
 /**
- * @param came an object, or the text of a queue's message
- * @param operations those that may be read; what is not among them does not exist here
+ * Reads one request.
+ *
+ * @param input an object, or the text of a queue's message
+ * @param operations those that may be read; any other is refused as unknown
+ * @example
+ * const parsed = parseRequest(message.body, exposedOperations(operations, openByDefault));
+ * if (!parsed.ok) console.error(parsed.reason);
  */
-export function parseRequest(came: unknown, operations: readonly Operation[]): ParsedRequest {
-  const json = typeof came === 'string' ? parseJson(came) : came;
+export function parseRequest(input: unknown, operations: readonly Operation[]): ParsedRequest {
+  const json = typeof input === 'string' ? parseJson(input) : input;
   if (!isObject(json)) return refused('quotes', undefined, [{ name: '/', detail: 'not a JSON object' }]);
   if (!('detail-type' in json)) return parseDetail(json, 'operation' in json ? 'read' : 'quotes', operations);
 
@@ -98,20 +99,20 @@ function parseDetail(
   operations: readonly Operation[],
   envelope: Envelope = { isReplay: false },
 ): ParsedRequest {
-  // What comes after walks down into it, each level on the stack.
-  if (isDeeperThan(detail, mostLevels))
-    return refused(kind, detail, [{ name: '/', detail: `nested deeper than ${mostLevels} levels` }]);
+  // The checks that follow recurse into it, one stack frame for each level.
+  if (isDeeperThan(detail, maxLevels))
+    return refused(kind, detail, [{ name: '/', detail: `nested deeper than ${maxLevels} levels` }]);
   return kind === 'quotes' ? parseQuotes(detail, envelope) : parseRead(detail, operations, envelope);
 }
 
 type Envelope = Pick<Common, 'source' | 'isReplay'>;
 
-/** What a bus takes as a source, as far as a key and a log can have it. */
+/** A bus's source, restricted to what is safe in a key and in a log. */
 const sourceForm = /^[\w.:/@-]{1,256}$/;
 
 function parseQuotes(detail: unknown, envelope: Envelope): ParsedRequest {
   const parsed = v.safeParse(schemas.quoteLookupRequested, detail);
-  if (!parsed.success) return refused('quotes', detail, parsed.issues.map(faultOf));
+  if (!parsed.success) return refused('quotes', detail, parsed.issues.map(memberFault));
   const { symbols: given, category, ...rest } = parsed.output;
   const symbols = [...new Set(given)];
   const flags = (['extend_hour_required', 'overnight_required'] as const).filter((flag) => rest[flag]);
@@ -125,7 +126,7 @@ function parseQuotes(detail: unknown, envelope: Envelope): ParsedRequest {
 
 function parseRead(detail: unknown, operations: readonly Operation[], envelope: Envelope): ParsedRequest {
   const parsed = v.safeParse(schemas.readRequested, detail);
-  if (!parsed.success) return refused('read', detail, parsed.issues.map(faultOf));
+  if (!parsed.success) return refused('read', detail, parsed.issues.map(memberFault));
   const { operation: id, query = {}, body, ...rest } = parsed.output;
   const operation = operations.find((one) => one.id === id);
   if (!operation || operation.sideEffect) {
@@ -135,25 +136,20 @@ function parseRead(detail: unknown, operations: readonly Operation[], envelope: 
     return refused('read', detail, [{ name: 'operation', detail: what, received: shown(id) }]);
   }
   const text = body && JSON.stringify(body);
-  const checked = validate(operation, {
-    method: operation.method,
-    path: operation.path,
-    query: Object.entries(query).map(([name, value]) => [name, [value].flat().join(',')] as const),
-    headers: {},
-    requestId: rest.request_id,
-    ...(text !== undefined && { body: new TextEncoder().encode(text) }),
-  });
-  if (isRefusal(checked))
-    return refused(
-      'read',
-      detail,
-      checked.errors ?? [{ name: 'body', detail: checked.detail ?? checked.code }],
-    );
+  const lengthFault = bodyLengthFault(operation, text ? new TextEncoder().encode(text).length : 0);
+  if (lengthFault) return refused('read', detail, [{ name: 'body', detail: lengthFault.detail }]);
+  const checked = checkQuery(
+    operation,
+    Object.entries(query).map(([name, value]) => [name, [value].flat().join(',')] as const),
+  );
+  const ofBody = operation.body && text ? bodyFaults(operation.body, { text, value: JSON.parse(text) }) : [];
+  const faults = [...checked.errors, ...ofBody];
+  if (faults.length > 0) return refused('read', detail, faults);
   const content = JSON.stringify([
     'read',
     id,
-    [...checked.query].sort(byName),
-    checked.body,
+    [...checked.pairs].sort(byName),
+    text ?? '',
     rest.max_age_seconds ?? null,
   ]);
   return {
@@ -161,8 +157,8 @@ function parseRead(detail: unknown, operations: readonly Operation[], envelope: 
     lookup: {
       kind: 'read',
       operation,
-      query: checked.query,
-      ...(operation.body && { body: checked.body }),
+      query: checked.pairs,
+      ...(text !== undefined && { body: text }),
       content,
       ...commonOf(rest),
       ...envelope,
@@ -194,7 +190,7 @@ const commonOf = ({
 
 function refused(kind: LookupKind, detail: unknown, faults: readonly LookupFault[]): ParsedRequest {
   const id = v.safeParse(schemas.requestId, isObject(detail) ? detail.request_id : undefined);
-  const shownFaults = faults.slice(0, mostFaults).map(({ name, detail: what, allowed, received }) => ({
+  const shownFaults = faults.slice(0, maxFaults).map(({ name, detail: what, allowed, received }) => ({
     name: shortened(name),
     detail: what,
     ...(allowed !== undefined && { allowed }),
@@ -209,40 +205,41 @@ function refused(kind: LookupKind, detail: unknown, faults: readonly LookupFault
   };
 }
 
-/** A hostile request could be wrong in thousands of places. */
-const mostFaults = 20;
+/** A hostile request could have thousands of faults. */
+const maxFaults = 20;
 
-function faultOf({ path, expected, message, received, type }: v.BaseIssue<unknown>): LookupFault {
-  const name = (path ?? []).map(({ key }) => String(key)).join('.') || '/';
-  if (received === 'undefined') return { name, detail: 'required' };
-  if (expected === 'never') return { name, detail: 'no member of this event' };
-  const inWords = type === 'regex' || type === 'check';
-  return {
-    name,
-    detail: 'not an allowed value',
-    allowed: inWords ? message : (expected ?? message),
-    received: shown(received),
-  };
+/** Of the event itself, whose members are named as a rule's pattern names them: `symbols.0`. */
+function memberFault(issue: v.BaseIssue<unknown>): LookupFault {
+  const name = (issue.path ?? []).map(({ key }) => String(key)).join('.') || '/';
+  const { received, ...fault } = faultOf(issue, words);
+  if (received === undefined) return { ...fault, name };
+  if (issue.expected === 'never') return { name, detail: 'no member of this event' };
+  return { ...fault, name, received: shown(received) };
 }
 
-/** Of a list or an object only that it is one: it may be as large and deep as its sender likes. */
+const words: FaultWords = {
+  missing: 'required',
+  notAllowed: 'not an allowed value',
+  outOfBounds: 'not an allowed value',
+};
+
+/** A list or an object is only named as such: it may be of any size and depth. */
 function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
   return shortened(String(value));
 }
 
-/** Half of a surrogate pair, cut here or sent so, would be refused by whoever takes the reply. */
-const shortened = (text: string) =>
-  (text.length > 100 ? `${text.slice(0, 100)}…` : text).replace(/\p{Cs}/gu, '\uFFFD');
+/** Half of a surrogate pair, cut here or sent so, would make a reply that its receiver refuses. */
+const shortened = (text: string) => shorten(text).replace(/\p{Cs}/gu, '\uFFFD');
 
 /** Far above what any operation's body has. */
-const mostLevels = 64;
+const maxLevels = 64;
 
-/** Looked at level by level, so that no depth is too much for it. */
-function isDeeperThan(value: unknown, most: number): boolean {
+/** Goes level by level, so that no depth exhausts the stack. */
+function isDeeperThan(value: unknown, maxDepth: number): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > most) return true;
+    if (depth > maxDepth) return true;
     level = level.flatMap((one): unknown[] =>
       typeof one === 'object' && one !== null ? Object.values(one) : [],
     );
@@ -250,16 +247,8 @@ function isDeeperThan(value: unknown, most: number): boolean {
   return false;
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What quotes are asked of. */
+/** The operation that quotes come from. */
 export const quoteOperation: Operation = getStockSnapshots;

@@ -1,6 +1,6 @@
 /**
- * The contract: what stands in the `detail` of each event. Requests are strict, because a misspelt member
- * would be a wish that nobody heard; replies are open, because they may come to say more.
+ * The contract: the `detail` of each event. Requests are strict, because a misspelt member would be ignored
+ * without a sign; replies are open, because later versions may add members.
  */
 
 import * as v from 'valibot';
@@ -9,10 +9,10 @@ import { longestDeadlineSeconds } from './names.ts';
 
 const { symbols, category } = getStockSnapshots.query;
 
-/** Symbols of one lookup. Beyond what one call of the upstream takes: lookups are cut into calls anyhow. */
-export const mostSymbols = 500;
+/** Symbols of one lookup: more than one call of the upstream takes, as lookups are split into calls anyway. */
+const maxSymbols = 500;
 
-/** Of the requester's making, and good for a rule's pattern, a log line and a key. */
+/** Chosen by the requester; safe in a rule's pattern, a log line and a key. */
 export const requestId = v.pipe(
   v.string(),
   v.regex(
@@ -72,7 +72,7 @@ const symbol = v.pipe(
 
 export const quoteLookupRequested = v.strictObject({
   ...common,
-  symbols: v.pipe(v.array(symbol), v.minLength(1), v.maxLength(mostSymbols)),
+  symbols: v.pipe(v.array(symbol), v.minLength(1), v.maxLength(maxSymbols)),
   category: category.schema,
   extend_hour_required: v.optional(v.boolean()),
   overnight_required: v.optional(v.boolean()),
@@ -90,7 +90,7 @@ export const readRequested = v.strictObject({
 
 const part = v.pipe(v.number(), v.integer(), v.minValue(1));
 
-/** A reply that is too large for one entry of a bus comes in several events. */
+/** A reply that is too large for one entry of a bus is split into several events. */
 const parts = {
   part: v.pipe(part, v.description('Which of the events of this reply it is, from 1.')),
   parts: v.pipe(part, v.description('How many events the reply has: 1 unless it is too large for one.')),

@@ -10,10 +10,10 @@ export type QuoteLookupRequested = Given<InferInput<typeof schemas.quoteLookupRe
 export type QuoteLookupCompleted = Got<InferOutput<typeof schemas.quoteLookupCompleted>>;
 export type QuoteLookupFailed = Got<InferOutput<typeof schemas.quoteLookupFailed>>;
 
-type Wishes = Omit<Given<InferInput<typeof schemas.readRequested>>, 'operation' | 'query' | 'body'>;
+type ReadOptions = Omit<Given<InferInput<typeof schemas.readRequested>>, 'operation' | 'query' | 'body'>;
 
 /** @template O the operation that is read */
-export interface ReadRequested<O extends Operation = Operation> extends Wishes {
+export interface ReadRequested<O extends Operation = Operation> extends ReadOptions {
   readonly operation: O['id'];
   readonly query?: Operation extends O ? Readonly<Record<string, unknown>> : QueryOf<O>;
   readonly body?: unknown;
@@ -25,13 +25,13 @@ export type ReadCompleted<O extends Operation = Operation> = Omit<
 > & { answer?: Operation extends O ? unknown : ResultOf<O> };
 export type ReadFailed = Got<InferOutput<typeof schemas.readFailed>>;
 
-/** What asks, ready to be put on a bus or, its detail alone, into the queue. */
+/** A request, ready for a bus or, its detail alone, for the queue. */
 export interface RequestEvent<D> {
   readonly detailType: (typeof eventNames)[keyof typeof eventNames]['requested'];
   readonly detail: D;
 }
 
-/** What answers, told apart by `detailType`. */
+/** A reply; `detailType` is its kind. */
 export type Reply =
   | { readonly detailType: 'QuoteLookupCompleted'; readonly detail: QuoteLookupCompleted }
   | { readonly detailType: 'QuoteLookupFailed'; readonly detail: QuoteLookupFailed }

@@ -2,12 +2,24 @@
 
 export {
   createMemoryResponseStore,
+  type ResponseContent,
   type ResponseStore,
+  type StoredResponse,
 } from '../cache/responses/index.ts';
 export {
+  type Checkpoint,
+  type Control,
   createMemorySnapshotStore,
+  type Directory,
+  type DirectoryDraft,
   type DirectoryStore,
+  type Fetched,
+  type Flight,
+  type RefreshKind,
+  type RefreshOutcome,
+  type RefreshRecord,
   type SnapshotStore,
+  type UpstreamError,
 } from '../cache/snapshots/index.ts';
 export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from '../identity/caller.ts';
 export {
@@ -23,7 +35,6 @@ export {
   StoreThrottled,
   type WriteAnswer,
 } from '../limiter/index.ts';
-export * from '../lookups/index.ts';
 export {
   type Fault,
   type Refusal,

@@ -1,13 +1,11 @@
 /** Checks a request against its operation and brings it to the form that is sent. */
 
-import * as v from 'valibot';
+import { shorten } from '../catalogue/faults.ts';
 import type { Operation } from '../catalogue/operation.ts';
+import { bodyFaults, bodyLengthFault, checkQuery } from '../catalogue/validation.ts';
 import type { Fault, Refusal } from '../problem.ts';
 import { compactJson } from './compact-json.ts';
 import type { GatewayRequest } from './http.ts';
-
-/** Far above what any operation takes, and little enough to be looked through. */
-const maxBodyBytes = 1024 * 1024;
 
 /** What is signed and sent, besides the path. */
 export interface ValidRequest {
@@ -32,37 +30,6 @@ export function validate(operation: Operation, request: GatewayRequest): ValidRe
   return { query: query.pairs, body: body.text, headers: headers.headers };
 }
 
-function checkQuery(operation: Operation, received: GatewayRequest['query']) {
-  const errors: Fault[] = [];
-  const pairs: [string, string][] = [];
-  const seen = new Set<string>();
-  for (const [name, value] of received) {
-    const parameter = Object.hasOwn(operation.query, name) ? operation.query[name] : undefined;
-    const fault = (detail: string, allowed?: string) =>
-      errors.push({ in: 'query', name, detail, ...(allowed && { allowed }), received: shorten(value) });
-    if (/[&=]/.test(name) || value.includes('&')) {
-      // The algorithm joins without escaping, so that these would sign like other parameters.
-      fault('the signature cannot carry & here, nor = in a name');
-    } else if (/\p{Cs}/u.test(name + value)) {
-      fault('half of a surrogate pair, which has no UTF-8 form');
-    } else if (!parameter) {
-      if (operation.anyQuery) pairs.push([name, value]);
-      else fault('unknown parameter', Object.keys(operation.query).join(', ') || 'no parameters');
-    } else if (seen.has(name)) {
-      fault('given more than once', parameter.allowed);
-    } else {
-      const parsed = v.safeParse(parameter.schema, value);
-      if (parsed.success) pairs.push([name, parsed.output]);
-      else fault('not an allowed value', parameter.allowed);
-    }
-    seen.add(name);
-  }
-  for (const [name, parameter] of Object.entries(operation.query))
-    if (parameter.required && !seen.has(name))
-      errors.push({ in: 'query', name, detail: 'required', allowed: parameter.allowed });
-  return { pairs, errors };
-}
-
 function checkHeaders(operation: Operation, received: GatewayRequest['headers']) {
   const headers: Record<string, string> = {};
   const errors: Fault[] = [];
@@ -79,13 +46,9 @@ function checkBody(
   operation: Operation,
   { body, headers }: GatewayRequest,
 ): Refusal | { readonly text: string; readonly errors: readonly Fault[] } {
-  if (!operation.body)
-    return body?.length
-      ? { code: 'invalid_body', detail: `${operation.id} takes no body.` }
-      : { text: '', errors: [] };
-  if (!body?.length) return { code: 'invalid_body', detail: `${operation.id} needs a JSON body.` };
-  if (body.length > maxBodyBytes)
-    return { code: 'payload_too_large', detail: `A body may have ${maxBodyBytes} bytes.` };
+  const lengthFault = bodyLengthFault(operation, body?.length ?? 0);
+  if (lengthFault) return lengthFault;
+  if (!operation.body) return { text: '', errors: [] };
   // Absent means JSON: nothing else is ever sent here.
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? 'application/json'))
     return { code: 'unsupported_media_type' };
@@ -99,53 +62,3 @@ function checkBody(
   if (!json.ok) return { code: 'invalid_body', detail: json.detail };
   return { text: json.text, errors: bodyFaults(operation.body, json) };
 }
-
-const shownFaults = 20;
-
-/**
- * All that is wrong with a body of a size that people write. Of a larger one the first fault only: a hostile
- * one could be wrong in a million places, each of them an object in memory.
- */
-function bodyFaults(
-  schema: v.GenericSchema,
-  { text, value }: { text: string; value: unknown },
-): readonly Fault[] {
-  const abortEarly = text.length > 16_384;
-  const parsed = v.safeParse(schema, value, { abortEarly });
-  if (parsed.success) return [];
-  const faults = parsed.issues.slice(0, shownFaults).map(bodyFault);
-  const more = parsed.issues.length - faults.length;
-  if (more > 0) faults.push({ in: 'body', name: '/', detail: `${more} more faults` });
-  else if (abortEarly)
-    faults.push({
-      in: 'body',
-      name: '/',
-      detail: 'perhaps more: of a body this long the first fault is named',
-    });
-  return faults;
-}
-
-function bodyFault(issue: v.BaseIssue<unknown>): Fault {
-  const pointer = (issue.path ?? []).map(
-    ({ key }) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`,
-  );
-  const missing = issue.received === 'undefined';
-  // Of a format the catalogue says in words what is allowed; valibot has the expression only.
-  const inWords = issue.type === 'regex' || issue.type === 'iso_date';
-  return {
-    in: 'body',
-    name: pointer.join('') || '/',
-    detail: missing
-      ? 'required'
-      : issue.kind === 'schema' || inWords
-        ? 'not an allowed value'
-        : issue.message,
-    // Of a missing member valibot expects its name, which `name` says already.
-    ...(!missing && {
-      allowed: inWords ? issue.message : (issue.expected ?? issue.message),
-      received: shorten(issue.received),
-    }),
-  };
-}
-
-const shorten = (text: string) => (text.length > 100 ? `${text.slice(0, 100)}…` : text);

@@ -1,6 +1,6 @@
 /**
  * The canonical string, step by step as the interface's section "Algorithm" names it. Pure text to text;
- * signer, verifier and `explain` share these lines so that they cannot part.
+ * signer, verifier and `explain` share these functions, so that they cannot differ.
  */
 
 /** A query parameter or signing header: name and raw value, not percent-encoded. */

@@ -1,7 +1,30 @@
 /**
- * Why a request cannot be signed. A request that the algorithm cannot carry faithfully is refused: a wrong
- * signature would come back as the upstream's 401 and say nothing of the cause.
+ * The library's errors: their base, which stands here because the signer imports nothing from outside its folder,
+ * and the signer's own. A request that the algorithm cannot carry faithfully is refused before it is signed: a
+ * wrong signature would come back as the upstream's 401, which does not name the cause.
  */
+
+/**
+ * Base of every error class of this library. `code` is stable and meant for a `switch`; `message` is text for
+ * people and may change. An argument that is wrong by itself (an option, a text that is no decimal) is a
+ * `TypeError` or a `RangeError` instead: a defect of the calling program, which no code handles.
+ *
+ * @example
+ * try {
+ *   await client.placeOrder(order);
+ * } catch (error) {
+ *   if (!(error instanceof CountersignError)) throw error;
+ *   if (error.code === 'outcome_unknown') await lookUp(order);
+ * }
+ */
+export abstract class CountersignError<Code extends string = string> extends Error {
+  readonly code: Code;
+  /** @param options what the error follows from, as `cause` */
+  constructor(code: Code, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
 
 export type SignErrorCode =
   /** The app key or secret is empty, or cannot travel in a header or key. */
@@ -19,11 +42,7 @@ export type SignErrorCode =
   /** The clock or the nonce source gave something that cannot be sent. */
   | 'invalid_nonce_or_time';
 
-export class SignError extends Error {
-  readonly code: SignErrorCode;
-  constructor(code: SignErrorCode, detail: string) {
-    super(detail);
-    this.name = 'SignError';
-    this.code = code;
-  }
+/** Why a request cannot be signed; nothing was sent. */
+export class SignError extends CountersignError<SignErrorCode> {
+  override readonly name = 'SignError';
 }

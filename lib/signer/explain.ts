@@ -1,7 +1,6 @@
 /**
- * Shows every step of the algorithm for one request, for somebody whose signature is refused. It takes no
- * secret and gives none: the steps up to the text that is signed are all that two implementations can
- * compare without one.
+ * Shows every step of the algorithm for one request, to find out why a signature is refused. It needs no secret
+ * and shows none: two implementations can compare all steps up to the signed text without one.
  */
 
 import { hashBody, parameterString, percentEncode, signingPairs, stringToSign } from './canonical.ts';
@@ -40,7 +39,15 @@ export interface Explanation {
   toString(): string;
 }
 
-/** @throws SignError as `sign` would */
+/**
+ * The steps for one request, and where another implementation's text differs from them.
+ *
+ * @throws SignError as `sign` would
+ * @example
+ * const explanation = await explain({ url, query, appKey, nonce, timestamp, compareWith: otherString });
+ * console.log(`${explanation}`);
+ * console.log(explanation.difference?.at);
+ */
 export async function explain(input: ExplainInput): Promise<Explanation> {
   const { url, host, path, query, body } = toPlainRequest(input);
   refuseLoneSurrogate(`${input.appKey} ${input.nonce} ${input.timestamp}`);
@@ -84,7 +91,7 @@ export async function explain(input: ExplainInput): Promise<Explanation> {
 
 function firstDifference(str3: string, encoded: string, theirs: string | undefined): Difference | undefined {
   if (theirs === undefined) return undefined;
-  // An encoded string has no slash left: the path's first character tells the two apart.
+  // An encoded string has no slash: the first character distinguishes the two.
   const ours = theirs.startsWith('/') ? str3 : encoded;
   if (ours === theirs) return undefined;
   let at = 0;

@@ -1,6 +1,6 @@
 /** The request signer: Web APIs only, no dependency. */
 
-export { SignError, type SignErrorCode } from './errors.ts';
+export { CountersignError, SignError, type SignErrorCode } from './errors.ts';
 export { type Difference, type ExplainInput, type Explanation, explain } from './explain.ts';
 export type { Query, QueryValue, SignInput } from './request.ts';
 export {

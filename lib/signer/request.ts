@@ -1,4 +1,4 @@
-/** What a caller hands to the signer, brought to the one form that is both signed and sent. */
+/** Brings a caller's request to the one form that is both signed and sent. */
 
 import { type Pair, percentEncode } from './canonical.ts';
 import { SignError } from './errors.ts';
@@ -31,7 +31,7 @@ export interface PlainRequest {
   readonly body: string;
 }
 
-/** Whether nobody else reads what is sent there. */
+/** Whether the connection keeps the request from third parties: https, or loopback. */
 export const isPrivate = ({ protocol, hostname }: URL) =>
   protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1])$/.test(hostname));
 

@@ -1,4 +1,4 @@
-/** A `fetch` that signs. It sends once; who wants another attempt calls again and gets a new signature. */
+/** A `fetch` that signs and sends once. Each further attempt is a call of its own, with a new signature. */
 
 import type { SignInput } from './request.ts';
 import type { Signer } from './signer.ts';
@@ -13,24 +13,30 @@ export type SignedFetch = (url: string | URL, init?: SignedFetchInit) => Promise
 
 export interface SignedFetchOptions {
   readonly signer: Signer;
-  /** Default: the runtime's own, looked up at each call. */
+  /** Default: the runtime's own, read at each call. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
 /**
  * The returned function rejects with a SignError before anything is sent, or as `fetch` does.
+ *
+ * @example
+ * const signedFetch = createSignedFetch({ signer: createSigner({ appKey, appSecret }) });
+ * const response = await signedFetch(`${baseUrl}/openapi/market-data/stock/snapshot`, {
+ *   query: { symbols: ['AAPL', 'MSFT'], category: 'US_STOCK' },
+ * });
  */
 export function createSignedFetch({ signer, fetch: send }: SignedFetchOptions): SignedFetch {
   return async (url, { headers: extra, signal, ...input } = {}) => {
     const signed = await signer.sign({ ...input, url });
     const headers = new Headers(extra);
-    // It follows from the URL; some runtimes would send another one, which is not the one that is signed.
+    // Host follows from the URL. Some runtimes would send the given one instead of the one that is signed.
     headers.delete('host');
     for (const [name, value] of Object.entries(signed.headers)) headers.set(name, value);
     return (send ?? fetch)(signed.url, {
       method: signed.method,
       headers,
-      // Host and path are signed: a redirect could not verify, and would carry the key elsewhere.
+      // Host and path are signed: a redirected request would not verify, and would carry the key elsewhere.
       redirect: 'manual',
       ...(signed.body !== undefined && { body: signed.body }),
       ...(signal && { signal }),

@@ -1,4 +1,4 @@
-/** Signs a request. No I/O: what comes back is exactly what to send, by whatever means. */
+/** Signs a request, without I/O. The result is exactly what to send; any HTTP client can send it. */
 
 import {
   algorithm,
@@ -19,11 +19,11 @@ export interface SignerOptions {
   readonly appSecret: string;
   /** Now, in milliseconds since the epoch. Default: the system's clock. */
   readonly clock?: () => number;
-  /** A text never given before. Default: 128 random bits; replace it in tests only. */
+  /** A text that no earlier call returned. Default: 128 random bits; replace it in tests only. */
   readonly nonce?: () => string;
 }
 
-/** Exactly what to send. Send it once: each attempt wants a nonce and a signature of its own. */
+/** Exactly what to send. Send it once: each attempt needs a nonce and a signature of its own. */
 export interface SignedRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -42,7 +42,16 @@ export interface Signer {
 const isToken = (text: unknown) => typeof text === 'string' && /^[!-~]+$/.test(text);
 
 /**
+ * Makes a signer of one app key. The secret is imported as a key that cannot be read back.
+ *
  * @throws SignError `invalid_credentials` for an empty or unusable key or secret
+ * @example
+ * const signer = createSigner({ appKey, appSecret });
+ * const { url, method, headers } = await signer.sign({
+ *   url: `${baseUrl}/openapi/market-data/stock/snapshot`,
+ *   query: { symbols: ['AAPL', 'MSFT'], category: 'US_STOCK' },
+ * });
+ * const response = await fetch(url, { method, headers });
  */
 export function createSigner({ appKey, appSecret, clock, nonce }: SignerOptions): Signer {
   if (!isToken(appKey) || typeof appSecret !== 'string' || !appSecret)
@@ -57,7 +66,7 @@ export function createSigner({ appKey, appSecret, clock, nonce }: SignerOptions)
         appKey,
         host,
         nonce: nonce ? nonce() : crypto.randomUUID().replaceAll('-', ''),
-        // An unusable clock is left to the check below: toISOString would throw an error of no code.
+        // toJSON, because toISOString throws an error without a code; the check below refuses an invalid time.
         timestamp: `${`${now.toJSON()}`.slice(0, 19)}Z`,
       };
       if (!isToken(headers.nonce) || !/^\d{4}-/.test(headers.timestamp))

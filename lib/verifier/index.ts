@@ -1,4 +1,4 @@
-/** Verifies signed requests: the signer's counterpart, for tests, stand-ins and proxies. */
+/** Verifies signed requests: the signer's counterpart, for tests, simulators and proxies. */
 
 export { createMemoryNonceStore, type NonceStore } from './nonces.ts';
 export {

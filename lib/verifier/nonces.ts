@@ -1,16 +1,19 @@
-/** Nonces that were used: what makes a captured request worthless. */
+/** The nonces already used: a captured request cannot be replayed. */
 
 export interface NonceStore {
   /**
-   * Remembers the nonce until `expiresAt` (ms since the epoch). False when it is already there, or when the
-   * store cannot promise that it is not: a request is then refused.
+   * Stores the nonce until `expiresAt` (ms since the epoch). Returns false when the nonce is already stored, or
+   * when the store cannot rule that out: the verifier then refuses the request.
    */
   add(appKey: string, nonce: string, expiresAt: number): boolean | Promise<boolean>;
 }
 
 /**
- * A store for one process. When `maxEntries` unexpired nonces are held it takes no more, because forgetting
- * one would let it be replayed.
+ * A store for one process. It refuses new nonces while it has `maxEntries` that have not expired: dropping one
+ * of them would allow its replay.
+ *
+ * @example
+ * const verifier = createVerifier({ secretOf, nonces: createMemoryNonceStore({ maxEntries: 10_000 }) });
  */
 export function createMemoryNonceStore({
   maxEntries = 100_000,

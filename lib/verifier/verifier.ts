@@ -1,4 +1,4 @@
-/** Verifies a signed request from what came over the wire. Web APIs only. */
+/** Verifies a signed request as it arrived. Web APIs only. */
 
 import {
   algorithm,
@@ -16,7 +16,7 @@ import {
 import { createMemoryNonceStore, type NonceStore } from './nonces.ts';
 
 export interface VerifierOptions {
-  /** The app secret of a key, or undefined for a key that is not known. */
+  /** The app secret of a key, or undefined for an unknown key. */
   readonly secretOf: (appKey: string) => string | undefined | Promise<string | undefined>;
   /** How far x-timestamp may be from the clock, either way. Default 300; the interface text names none. */
   readonly toleranceSeconds?: number;
@@ -62,6 +62,14 @@ export interface Verifier {
   verify(request: ReceivedRequest): Promise<Verification>;
 }
 
+/**
+ * Makes a verifier. A request that it refuses is a value with a stable `code`, never an exception.
+ *
+ * @example
+ * const verifier = createVerifier({ secretOf: (appKey) => secrets.get(appKey) });
+ * const verification = await verifier.verify({ url: request.url, headers: request.headers, body });
+ * if (!verification.ok) return new Response(verification.code, { status: 401 });
+ */
 export function createVerifier(options: VerifierOptions): Verifier {
   const clock = options.clock ?? Date.now;
   const tolerance = (options.toleranceSeconds ?? 300) * 1000;
@@ -81,7 +89,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const timestamp = header('x-timestamp');
       const time = parseTimestamp(timestamp);
       if (Number.isNaN(time)) return refuse('invalid_timestamp', 'YYYY-MM-DDThh:mm:ssZ');
-      // Written so that a clock or tolerance that is no number refuses.
+      // In this form a clock or tolerance that is not a number refuses the request.
       if (!(Math.abs(time - clock()) <= tolerance))
         return refuse('clock_skew', `more than ${tolerance / 1000} s`);
 
@@ -108,7 +116,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const key = await importSigningKey(secret, 'verify');
       if (!signature || !(await crypto.subtle.verify('HMAC', key, signature, utf8(text))))
         return refuse('signature_mismatch', 'see explain');
-      // Last, so that only who holds the secret can fill the store.
+      // Last, so that only a holder of the secret can fill the store.
       if (!(await nonces.add(appKey, nonce, time + tolerance + 1000)))
         return refuse('nonce_reused', 'each request wants a new nonce');
       return { ok: true, appKey };

@@ -1,4 +1,4 @@
-/** What is true of every entry of the catalogue, whoever adds it. */
+/** Rules for every entry of the catalogue, also for later ones. */
 
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
@@ -37,7 +37,7 @@ for (const operation of operations)
       assert.equal(checked.body, bodyText ?? '');
     });
 
-    test('every parameter that is missing or wrong is named, with what is allowed and what came', () => {
+    test('every parameter that is missing or wrong is named, with the allowed and the received value', () => {
       const parameters = Object.entries(operation.query);
       const missing = validate(operation, requestOf({}, bodyText));
       const required = parameters.filter(([, parameter]) => parameter.required);
@@ -76,7 +76,7 @@ for (const operation of operations)
       }
     });
 
-    test('it says where each fact is from, and what to do when the answer to a change is lost', () => {
+    test('it names the source of each fact, and how to find out the outcome of a change whose answer is lost', () => {
       for (const from of Object.values(operation.sources)) assert.ok(from.length > 0);
       assert.ok(operation.method === 'POST' || (!operation.body && !operation.sideEffect));
       if (operation.sideEffect) assert.match(operation.sideEffect.findOut, /^[A-Z].*\.$/);

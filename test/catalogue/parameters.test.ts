@@ -205,12 +205,12 @@ test('the documented form accepts what is sent, and refuses what is refused', ()
     for (const [, sent] of taken) assert.ok(fits(sent), `${sent} as ${JSON.stringify(parameter.json)}`);
     for (const given of refused)
       if (typeof given === 'string' && fits(given))
-        // A pattern cannot tell which days and hours exist; the format says it.
+        // A pattern cannot express which days and hours exist; the format does.
         assert.match(parameter.json.format ?? '', /^date/, given);
   }
 });
 
-/** What OpenAPI says of a parameter, as far as a text can be held to it. */
+/** A parameter's OpenAPI schema, as far as a text can be checked against it. */
 function documented({ json, list: several }: Parameter): (sent: string) => boolean {
   const one = (value: string) =>
     (json.enum?.includes(value) ?? true) &&

@@ -1,4 +1,4 @@
-/** What goes out and what comes back, over both connections. */
+/** Requests and answers over both connections. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
@@ -27,7 +27,7 @@ describe('a method for each operation', () => {
     const methods = client as unknown as Readonly<Record<string, AnyMethod>>;
     assert.deepEqual(Object.keys(client).sort(), catalogue.operations.map(({ id }) => id).sort());
     for (const { id, method, path, example } of catalogue.operations) {
-      // Whether the upstream likes what it says is not the question here.
+      // Whether the upstream accepts its content is not tested here.
       await methods[id]?.answer(example.body ?? example.query).catch((error: unknown) => {
         assert.match(`${error}`, /^RefusedError: \w+: 417 /);
       });
@@ -81,7 +81,7 @@ describe('a method for each operation', () => {
     assert.equal(shown.orders[0]?.order_id, placed.order_id);
   });
 
-  test('an answer with all that came: text, status, headers, request id', async (t) => {
+  test('an answer with its text, status, headers, request id', async (t) => {
     const body = '[ {"account_id":"1", "account_type": "CASH", "n": 12345678901234567890} ]';
     const { client } = await throughGateway(t, { fault: () => ({ kind: 'status', status: 200, body }) });
     const answer = await client.listAccounts.answer();
@@ -145,7 +145,7 @@ describe('tokens', () => {
 });
 
 describe('a connection to a gateway', () => {
-  test('carries key, token and headers, and asks for the token each time', async (t) => {
+  test('carries key, token and headers, and calls the token function each time', async (t) => {
     const seen: (string | undefined)[][] = [];
     const url = await answering(t, ({ headers }, response) => {
       seen.push([headers['x-api-key'] as string, headers.authorization, headers['x-app'] as string]);

@@ -74,7 +74,7 @@ describe('decimals', () => {
     );
   });
 
-  test('are rounded to the nearest, ties as told', () => {
+  test('are rounded to the nearest, ties by the given rule', () => {
     fc.assert(
       fc.property(
         written,
@@ -84,8 +84,8 @@ describe('decimals', () => {
           const fixed = fixedDecimal(text, n, rounding);
           assert.match(fixed, n > 0 ? new RegExp(`^-?\\d+\\.\\d{${n}}$`) : /^-?\d+$/);
           const unit = 10n ** BigInt(places - n);
-          const kept = integerOf(fixed, n);
-          const off = value - kept * unit;
+          const rounded = integerOf(fixed, n);
+          const off = value - rounded * unit;
           const twice = 2n * (off < 0n ? -off : off);
           if (rounding === 'down') {
             assert.ok(twice < 2n * unit);
@@ -93,14 +93,14 @@ describe('decimals', () => {
           } else {
             assert.ok(twice <= unit);
             if (twice === unit)
-              assert.ok(rounding === 'half-even' ? kept % 2n === 0n : sign(off) !== sign(value));
+              assert.ok(rounding === 'half-even' ? rounded % 2n === 0n : sign(off) !== sign(value));
           }
         },
       ),
     );
   });
 
-  test('tell when a binary number has not the same value', () => {
+  test('name a binary number that has another value', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (number) => {
         // Anything that a number prints is that number again.

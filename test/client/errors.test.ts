@@ -65,7 +65,7 @@ describe('a wrong call is not sent, and all that is wrong is named', () => {
     assert.deepEqual(await faultsOf('listAccounts', { toString: 'x' }), [['query', 'toString', 'x']]);
   });
 
-  test('in one sentence with what is allowed and what came, shortened', async () => {
+  test('in one sentence with the allowed and the received value, shortened', async () => {
     const { message, faults } = await failure(
       'invalid_request',
       loose.getStockSnapshots!({ symbols: ['A'], category: 'US'.repeat(100) }),
@@ -115,8 +115,8 @@ describe('a wrong call is not sent, and all that is wrong is named', () => {
   });
 });
 
-describe('an answer that says no', () => {
-  test('of the gateway: its code, the upstream’s words, request id, when to come again', async (t) => {
+describe('a refusing answer', () => {
+  test('of the gateway: its code, the upstream’s error, request id, retry-after', async (t) => {
     const { client } = await throughGateway(t, {
       fault: ({ path }) =>
         path === '/trading/accounts/list'
@@ -140,11 +140,11 @@ describe('an answer that says no', () => {
 
   test('of the gateway about parameters: the same faults as before sending', async (t) => {
     const { url } = await throughGateway(t);
-    const stranger = createClient(
+    const unknownKey = createClient(
       { listAccounts: catalogue.listAccounts },
-      viaGateway({ baseUrl: url, apiKey: 'key-of-nobody' }),
+      viaGateway({ baseUrl: url, apiKey: 'unknown-key' }),
     );
-    assert.equal((await failure('refused', stranger.listAccounts())).code, 'missing_api_key');
+    assert.equal((await failure('refused', unknownKey.listAccounts())).code, 'missing_api_key');
     // An entry that allows more than the gateway's.
     const { query } = catalogue.getStockSnapshots;
     const lax = { ...catalogue.getStockSnapshots, query: { ...query, category: query.symbols } };
@@ -161,7 +161,7 @@ describe('an answer that says no', () => {
     const { client } = await directly(t);
     const call = client.getOrder({ account_id: accountId, client_order_id: 'none' });
     const { status, code, errorCode, detail, requestId, text } = await failure('refused', call);
-    assert.deepEqual([status, code, errorCode], [417, undefined, 'ORDER_NOT_FOUND']);
+    assert.deepEqual([status, code, errorCode], [417, 'refused', 'ORDER_NOT_FOUND']);
     assert.deepEqual(JSON.parse(text), { error_code: errorCode, message: detail });
     assert.match(requestId ?? '', /^sim-/);
   });
@@ -177,12 +177,12 @@ describe('an answer that says no', () => {
       const url = await answering(t, (_, response) => response.writeHead(404).end(body));
       const error = await failure('refused', clientAt(url).listAccounts());
       assert.deepEqual([error.status, error.detail, error.text], [404, detail, body]);
-      assert.deepEqual([error.code, error.errorCode, error.faults], [undefined, undefined, []]);
+      assert.deepEqual([error.code, error.errorCode, error.faults], ['refused', undefined, []]);
     });
 });
 
 describe('no answer to a read', () => {
-  test('nobody there', async () => {
+  test('no server there', async () => {
     const client = clientAt(`http://127.0.0.1:${await closedPort()}`);
     const error = await failure('unreachable', client.listAccounts());
     assert.ok(error.cause instanceof TypeError);
@@ -201,16 +201,16 @@ describe('no answer to a read', () => {
     assert.match((await failure('broken_answer', client.listAccounts())).text, /^<!doctype/);
   });
 
-  test('it does not come in time: of the call, of the client, and to the last byte', async (t) => {
+  test('it is late: by the time-out of the call, of the client, and to the last byte', async (t) => {
     const { client } = await directly(t, { fault: () => ({ kind: 'hang' }) }, {}, { timeoutMs: 30 });
     assert.equal((await failure('timed_out', client.listAccounts())).timeoutMs, 30);
     assert.equal((await failure('timed_out', client.listAccounts({}, { timeoutMs: 20 }))).timeoutMs, 20);
     const url = await answering(t, (_, response) => void response.write('['));
     await failure('timed_out', clientAt(url, { timeoutMs: 30 }).listAccounts());
-    // A fetch that does not heed its signal holds nobody up.
+    // A fetch that ignores its signal delays no caller.
     const deaf = viaGateway({ baseUrl: url, fetch: () => new Promise(() => {}) });
     await failure('timed_out', createClient(catalogue, deaf, { timeoutMs: 20 }).listAccounts());
-    // Nor does a token that never comes; and of an order that did not leave there is nothing to find out.
+    // Nor does a token that never resolves; an order that was not sent has no outcome to find out.
     const noToken = viaGateway({ baseUrl: url, token: () => new Promise(() => {}) });
     await failure('timed_out', createClient(catalogue, noToken, { timeoutMs: 20 }).placeOrder(orderOf()));
   });

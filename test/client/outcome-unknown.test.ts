@@ -1,4 +1,4 @@
-/** A request with a side effect is sent once; when its answer is lost, nobody is told that nothing happened. */
+/** A request with a side effect is sent once; when its answer is lost, no error claims that nothing happened. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
@@ -20,7 +20,7 @@ describe('an order whose answer is lost', { concurrent: true }, () => {
     { kind: 'status', status: 200, body: '' },
     { kind: 'status', status: 417, body: { error_code: 'OPENAPI_SYSTEM_ERROR', message: 'later' } },
     { kind: 'status', status: 401, body: { error_code: 'DUPPLICATED_REQUEST', message: 'seen' } },
-    // Only these refuse: 400, 401, 403, 404, 417, 429. What something on the way meant by others nobody knows.
+    // Only these refuse: 400, 401, 403, 404, 417, 429. With another status, an intermediary may have answered: the outcome is unknown.
     ...[402, 405, 408, 409, 410, 418, 422, 499].map((status): Fault => ({ kind: 'status', status })),
   ];
   for (const fault of lost)
@@ -67,7 +67,7 @@ describe('an order whose answer is lost', { concurrent: true }, () => {
     assert.equal(simulator.orders.length, 1);
   });
 
-  test('and is found by what the error says', async (t) => {
+  test('and is found by the findOut of the error', async (t) => {
     const { client } = await throughGateway(t, {
       fault: ({ method }) => (method === 'POST' ? { kind: 'drop-after' } : undefined),
     });

@@ -58,13 +58,13 @@ describe('a cursor beside the records', () => {
     );
   });
 
-  test('starts where the caller says', async () => {
+  test('starts at the caller’s cursor', async () => {
     const { client, queries } = paged(three);
     await all(client.listOrderHistory.items({ ...history, pagination_key: 'c' }));
     assert.equal(queries.length, 1);
   });
 
-  test('is asked for only when it is wanted', async () => {
+  test('is requested only when the loop needs it', async () => {
     const { client, queries } = paged(three);
     for await (const { client_order_id } of client.listOrderHistory.items(history))
       if (client_order_id === '2') break;
@@ -82,7 +82,7 @@ describe('a cursor beside the records', () => {
     ['itself', () => 'a'],
     ['an earlier page', (n: number) => 'abc'[n % 3]],
   ] as const)
-    test(`that leads back to ${name} is an error, after what came`, async () => {
+    test(`that leads back to ${name} is an error, after the pages before it`, async () => {
       const { client, queries } = paged((_, n) => ({ data: [group(`${n}`)], pagination_key: next(n) }));
       const seen: unknown[] = [];
       const read = async () => {
@@ -124,7 +124,7 @@ describe('the last record as the cursor', () => {
     date: `2026-02-${String(28 - at).padStart(2, '0')}`,
   }));
 
-  /** `again` is whether the record that a page is continued from comes again. */
+  /** `again` is whether the next page repeats the record that it continues from. */
   const from =
     (count: number, again: boolean, records = days): Pages =>
     (query) => {
@@ -133,7 +133,7 @@ describe('the last record as the cursor', () => {
       return records.slice(at, at + count);
     };
 
-  test('gives each record once, whether or not it comes again on the next page', async () => {
+  test('gives each record once, whether or not the next page repeats it', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 28 }),
@@ -149,7 +149,7 @@ describe('the last record as the cursor', () => {
     );
   });
 
-  test('starts where the caller says; that record is his', async () => {
+  test('starts after the caller’s cursor, whose record the caller has', async () => {
     for (const again of [true, false]) {
       const { client } = paged(from(3, again));
       const items = await all(client.getFundNetValues.items({ ...fund, last_date: '2026-02-05' }));
@@ -184,7 +184,7 @@ describe('through the gateway', () => {
     return { client, count: () => simulator.received.length };
   };
 
-  test('all stock instruments come, each once', async (t) => {
+  test('all stock instruments arrive, each once', async (t) => {
     const { client, count } = await collect(t);
     const items = await all(client.getStockInstrument.items({ category: 'US_STOCK' }));
     assert.equal(new Set(items.map(({ instrument_id }) => instrument_id)).size, items.length);

@@ -1,4 +1,4 @@
-/** Clients of a test: in front of the local run, of the simulator, or of a server that answers as it is told. */
+/** Clients of a test: in front of the local run, of the simulator, or of a server with the test's own answers. */
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -12,6 +12,7 @@ import {
   type Client,
   type ClientError,
   type ClientOptions,
+  CountersignError,
   createClient,
   type DirectConnectionOptions,
   direct,
@@ -93,6 +94,8 @@ export async function failure<K extends ClientError['kind']>(
     (reason: unknown) => reason,
   );
   assert.ok(isClientError(error), `${error}`);
+  assert.ok(error instanceof CountersignError);
+  if (kind !== 'refused') assert.equal(error.code, kind);
   assert.equal(error.kind, kind, error.message);
   return error as Extract<ClientError, { kind: K }>;
 }

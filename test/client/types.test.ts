@@ -110,7 +110,7 @@ async function compiled() {
   snapshot?.prise;
   const [account] = await listAccounts();
   same<NonNullable<typeof account>['account_type'], 'MARGIN' | 'CASH' | (string & {})>();
-  // A value that the catalogue does not know may come.
+  // The upstream may send a value that the catalogue does not name.
   if (account?.account_type === 'PRIME') return;
   const [footprint] = await client.listStockFootprints({ symbols: 'A', category: 'US_ETF', timespan: 'S5' });
   // A record keeps its signature.
@@ -163,7 +163,7 @@ const madeUp = {
 } as const satisfies catalogue.Operation;
 
 /** A `switch` over the kinds is exhaustive, and narrows. */
-function toldApart(error: ClientError): string {
+function describeError(error: ClientError): string {
   switch (error.kind) {
     case 'invalid_request':
       return error.faults.map(({ name }) => name).join();
@@ -183,5 +183,5 @@ function toldApart(error: ClientError): string {
 test('types are what they should be: this file compiles', () => {
   assert.equal(typeof compiled, 'function');
   const unknown: unknown = new Error('no');
-  assert.equal(isClientError(unknown) ? toldApart(unknown) : 'another', 'another');
+  assert.equal(isClientError(unknown) ? describeError(unknown) : 'another', 'another');
 });

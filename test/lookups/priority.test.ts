@@ -3,12 +3,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
-import {
-  createLimiter,
-  createLowPriorityLimiter,
-  createMemoryLimiterStore,
-  type LimiterReport,
-} from '../../lib/gateway/index.ts';
+import { createLimiter, createMemoryLimiterStore, type LimiterReport } from '../../lib/gateway/index.ts';
+import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { ask, coreFor, snapshotPath } from '../support/core.ts';
 import { createWorld } from './world.ts';
 

@@ -1,4 +1,4 @@
-/** What the document says of the catalogue's operations. */
+/** The catalogue's operations in the document. */
 
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
@@ -28,7 +28,7 @@ test('one path for each operation a gateway can offer, under the id that it has 
   }
 });
 
-test('parameters say what is checked', () => {
+test('parameters document what is checked', () => {
   const [symbols, category, extended] = objectOf(getStockSnapshots).parameters!;
   assert.deepEqual(
     { ...symbols, description: '', schema: { ...symbols?.schema, items: {} } },
@@ -81,7 +81,7 @@ test('examples of answers fit their schemas, are short, and are the same every t
   assert.deepEqual(documentOf(), document);
 });
 
-test('a key is asked for where a group is open, and an AWS signature where it belongs to one account', () => {
+test('a key is required where a group is open, and an AWS signature where it belongs to one account', () => {
   assert.deepEqual(objectOf(getStockSnapshots).security, [{ api_key: [] }]);
   assert.deepEqual(objectOf(placeOrder).security, [{ sigv4: [] }]);
   const local = documentOf({ access: () => 'api-key' });

@@ -35,15 +35,15 @@ for (const version of ['3.1', '3.0'] as const) {
       'json',
     ];
     const { stdout } = await promisify(execFile)(process.execPath, args, {
-      // It asks nobody whether it is up to date, and tells nobody that it ran.
+      // No check for updates, and no usage report.
       env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
     }).catch((error: { stdout: string }) => error);
     const { totals, problems } = JSON.parse(stdout) as {
       readonly totals: { readonly errors: number; readonly warnings: number; readonly ignored: number };
       readonly problems: readonly { readonly ruleId: string; readonly message: string }[];
     };
-    const told = problems.slice(0, 10).map(({ ruleId, message }) => `${ruleId}: ${message}`);
-    assert.deepEqual({ ...totals, told }, { errors: 0, warnings: 0, ignored: 0, told: [] });
+    const found = problems.slice(0, 10).map(({ ruleId, message }) => `${ruleId}: ${message}`);
+    assert.deepEqual({ ...totals, found }, { errors: 0, warnings: 0, ignored: 0, found: [] });
   });
 
   test(`OpenAPI ${version}: valid by the specification's own schema`, async () => {

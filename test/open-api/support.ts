@@ -1,4 +1,4 @@
-/** Documents for tests, and ways to look into them. */
+/** Documents for tests, and helpers to read them. */
 
 import { type DocumentOptions, openApiDocument } from '../../infra/open-api/document.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../infra/open-api/json.ts';

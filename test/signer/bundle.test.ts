@@ -1,4 +1,4 @@
-/** What somebody takes into an app or to the edge: its size, and what it must not bring along. */
+/** What a bundle for an app or the edge contains: its size, and what it must not contain. */
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';

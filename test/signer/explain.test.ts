@@ -35,7 +35,7 @@ test('the text it ends with is the text that is signed', async () => {
   assert.equal(Buffer.from(digest).toString('base64'), headers['x-signature']);
 });
 
-test('a person sees every step as a line', () => {
+test('every step is a line for people', () => {
   const lines = `${explained}`.split('\n');
   for (const step of [explained.url, explained.str1, explained.str2, explained.str3, explained.encodedString])
     assert.equal(lines.filter((line) => line.endsWith(` ${step}`)).length, 1, step);

@@ -31,7 +31,7 @@ const mutants: readonly Mutant[] = [
     by: 'a !== b ? a.localeCompare(b) :',
   },
   { rule: 'sorted backwards', file: 'canonical', find: order, by: 'a > b ? -1 : a < b ? 1 :' },
-  { rule: 'a repeated name said twice', file: 'canonical', find: 'name === last', by: 'false' },
+  { rule: 'a repeated name written twice', file: 'canonical', find: 'name === last', by: 'false' },
   { rule: '~ encoded', file: 'canonical', find: "[!'()*]", by: "[~!'()*]" },
   { rule: '* not encoded', file: 'canonical', find: "[!'()*]", by: "[!'()]" },
   {

@@ -8,7 +8,7 @@ import { anyRequest, unambiguousRequest } from '../support/requests.ts';
 import { appKey, fixedSigner } from '../support/signing.ts';
 import { headerPairs, libVerdict, otherAppKey, simulatorVerdict, toWire } from '../support/wire.ts';
 
-/** A failure prints its seed and path; giving them here plays it again. */
+/** A failure prints its seed and path; setting them here repeats it. */
 const settings = { numRuns: 10_000, verbose: 1 } as const;
 
 test('10,000 random requests verify, and arrive as they were meant', async () => {
@@ -66,7 +66,7 @@ const changes: Readonly<Record<string, Change>> = {
   'query: a space more': changePair(([name, value]) => [name, `${value} `]),
   'header: host': changeHeader('host', (host) => `x${host}`),
   'header: host with another port': changeHeader('host', (host) => `${host.replace(/:\d+$/, '')}:1`),
-  'header: x-app-key, a known one': changeHeader('x-app-key', () => otherAppKey),
+  'header: x-app-key, another valid one': changeHeader('x-app-key', () => otherAppKey),
   'header: x-signature-nonce': changeHeader('x-signature-nonce', (nonce) => `${nonce}x`),
   'header: x-timestamp': changeHeader('x-timestamp', (time) => time.replace('00Z', '01Z')),
   'header: x-signature-algorithm': changeHeader('x-signature-algorithm', () => 'HMAC-SHA1'),

@@ -101,7 +101,7 @@ test('invalid_body', async () => {
     { toJSON: () => undefined },
     {
       toJSON() {
-        throw new Error('never told');
+        throw new Error('never shown');
       },
     },
   ])
@@ -142,7 +142,7 @@ test('invalid_nonce_or_time', async () => {
   await signerWith({ clock: () => Date.UTC(9999, 11, 31) }).sign({ url });
 });
 
-test('a SignError says its name', async () => {
+test('a SignError has its name', async () => {
   const error = await rejectsWith('invalid_url', () => fixedSigner.sign({ url: '' }));
   assert.ok(error instanceof Error);
   assert.match(`${error}`, /^SignError: ./);

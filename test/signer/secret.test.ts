@@ -1,4 +1,4 @@
-/** The app secret is in nothing that leaves the signer, whoever prints it. */
+/** The app secret is in nothing that the signer returns or throws, in any printed form. */
 
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
@@ -51,7 +51,7 @@ test('every error', async () => {
   );
 });
 
-test('an explanation, even when somebody hands the secret to it', async () => {
+test('an explanation, even when the caller passes the secret to it', async () => {
   const input = { url: `${base}/a`, appKey, nonce, timestamp, appSecret, secret: appSecret };
   assertClean(await explain(input));
   assertClean(await explain({ ...input, compareWith: '/a&x' }));

@@ -122,7 +122,7 @@ test('a redirect is not followed', async () => {
   assert.equal(target.arrivals.length, 0);
 });
 
-test('it sends once, whatever comes back', async () => {
+test('it sends once, after any answer', async () => {
   for (const status of [401, 429, 500, 503]) {
     const { arrivals, url } = await listen((response) => response.writeHead(status).end());
     assert.equal((await signedFetch(`${url}/a`)).status, status);

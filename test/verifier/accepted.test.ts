@@ -1,4 +1,4 @@
-/** Forms in which the same request may arrive, and the two readings that the algorithm cannot tell apart. */
+/** Forms in which the same request may arrive, and the two readings that the algorithm cannot distinguish. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -34,7 +34,7 @@ for (const vector of vectors)
       },
       ...(body !== undefined && { body }),
     });
-    // A path that is not plain does not say which of its forms was signed.
+    // Of a path that is not plain, it is unknown which form was signed.
     assert.deepEqual(
       verdict.ok ? verdict : verdict.code,
       isPlain(vector) ? { ok: true, appKey } : 'malformed_url',

@@ -52,7 +52,7 @@ test('full, it takes nothing new until something expires, and forgets nothing', 
 
 const secretOf = () => appSecret;
 
-test('a nonce is kept for as long as its request is in time', async () => {
+test('a nonce is stored for as long as its request is in time', async () => {
   let time = now - 300_000;
   const verifier = createVerifier({ secretOf, clock: () => time });
   const request = await received();
@@ -76,19 +76,19 @@ test('of two at once one is taken', async () => {
 });
 
 test('who has no secret cannot fill the store', async () => {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const nonces: NonceStore = {
     add: async (key, nonce) => {
-      asked.push(`${key} ${nonce}`);
+      calls.push(`${key} ${nonce}`);
       return true;
     },
   };
   const verifier = createVerifier({ secretOf, clock: () => now, nonces });
   const request = await received();
   assert.equal((await verifier.verify(withHeaders(request, { 'x-signature-nonce': 'x' }))).ok, false);
-  assert.deepEqual(asked, []);
+  assert.deepEqual(calls, []);
   assert.equal((await verifier.verify(request)).ok, true);
-  assert.deepEqual(asked, [`${appKey} ${request.headers['x-signature-nonce']}`]);
+  assert.deepEqual(calls, [`${appKey} ${request.headers['x-signature-nonce']}`]);
 });
 
 test('a store that cannot promise refuses', async () => {

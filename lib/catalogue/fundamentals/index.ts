@@ -1,6 +1,33 @@
 /** Fundamentals of companies and funds. */
 
-export * from './calendars.ts';
-export * from './company.ts';
-export * from './funds.ts';
-export * from './statements.ts';
+export {
+  getFinancialAlert,
+  listDividendCalendar,
+  listEarningsCalendar,
+  listFilings,
+} from './calendars.ts';
+export {
+  getAnalystRating,
+  getAnalystTargetPrice,
+  getCapitalFlow,
+  getCompanyProfile,
+  getForecastEps,
+  getIndustryComparison,
+} from './company.ts';
+export {
+  getFundAllocations,
+  getFundBrief,
+  getFundDividends,
+  getFundFiles,
+  getFundHoldings,
+  getFundNetValues,
+  getFundPerformance,
+  getFundRatings,
+  getFundSplits,
+} from './funds.ts';
+export {
+  getBalanceSheet,
+  getCashFlowStatement,
+  getFinancialIndicators,
+  getIncomeStatement,
+} from './statements.ts';

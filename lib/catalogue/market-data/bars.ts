@@ -6,7 +6,7 @@ import { momentsAreIntegers, noSourceInText } from '../decided.ts';
 import { bars } from '../freshness.ts';
 import { describe } from '../operation.ts';
 import { choice, choices, epoch, flag, optional, whole } from '../parameters.ts';
-import { askedMilliseconds, decimal, moment } from '../schemas.ts';
+import { decimal, moment, requestedMilliseconds } from '../schemas.ts';
 
 const tradingSession = v.picklist(['PRE', 'RTH', 'ATH', 'OVN']);
 
@@ -62,8 +62,8 @@ export const listStockBars = describe({
         v.description('Comma list; regular hours when absent.'),
       ),
     ),
-    start_time: v.optional(askedMilliseconds),
-    end_time: v.optional(askedMilliseconds),
+    start_time: v.optional(requestedMilliseconds),
+    end_time: v.optional(requestedMilliseconds),
   }),
   response: v.looseObject({
     result: v.array(v.looseObject({ symbol: v.string(), instrument_id: v.string(), result: v.array(bar) })),

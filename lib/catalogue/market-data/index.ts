@@ -1,6 +1,19 @@
 /** Market data: snapshots, bars, depth, trades and options. */
 
-export * from './bars.ts';
-export * from './options.ts';
-export * from './snapshots.ts';
-export * from './trades.ts';
+export {
+  getStockBars,
+  listStockBars,
+} from './bars.ts';
+export {
+  getOptionSnapshots,
+  listOptionBars,
+  listOptionTicks,
+} from './options.ts';
+export { getStockSnapshots } from './snapshots.ts';
+export {
+  getStockNoiiSnapshot,
+  getStockQuotes,
+  listStockFootprints,
+  listStockNoiiBars,
+  listStockTicks,
+} from './trades.ts';

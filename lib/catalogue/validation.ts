@@ -1,0 +1,91 @@
+/** Checks a query and a body against their operation, for every request that arrives as text. */
+
+import { type GenericSchema, safeParse } from 'valibot';
+import { type FaultWords, faultOf, type PlaceFault, shorten, unsignable } from './faults.ts';
+import type { Operation } from './operation.ts';
+
+export interface RequestFault extends PlaceFault {
+  readonly in: 'query' | 'body';
+}
+
+type Pairs = readonly (readonly [name: string, value: string])[];
+
+/** `pairs` are to be sent, each value in the interface's form; they are complete when `errors` is empty. */
+export function checkQuery(
+  operation: Operation,
+  received: Pairs,
+): { readonly pairs: Pairs; readonly errors: readonly RequestFault[] } {
+  const errors: RequestFault[] = [];
+  const pairs: [string, string][] = [];
+  const seen = new Set<string>();
+  for (const [name, value] of received) {
+    const parameter = Object.hasOwn(operation.query, name) ? operation.query[name] : undefined;
+    const fault = (detail: string, allowed?: string) =>
+      errors.push({ in: 'query', name, detail, ...(allowed && { allowed }), received: shorten(value) });
+    const reason = unsignable(name, value);
+    if (reason) {
+      fault(unsignableWords[reason]);
+    } else if (!parameter) {
+      if (operation.anyQuery) pairs.push([name, value]);
+      else fault('unknown parameter', Object.keys(operation.query).join(', ') || 'no parameters');
+    } else if (seen.has(name)) {
+      fault('given more than once', parameter.allowed);
+    } else {
+      const parsed = safeParse(parameter.schema, value);
+      if (parsed.success) pairs.push([name, parsed.output]);
+      else fault(words.notAllowed, parameter.allowed);
+    }
+    seen.add(name);
+  }
+  for (const [name, { required, allowed }] of Object.entries(operation.query))
+    if (required && !seen.has(name)) errors.push({ in: 'query', name, detail: words.missing, allowed });
+  return { pairs, errors };
+}
+
+const words: FaultWords = { missing: 'required', notAllowed: 'not an allowed value' };
+
+const unsignableWords = {
+  separator: 'the signature cannot carry & here, nor = in a name',
+  'lone-surrogate': 'half of a surrogate pair, which has no UTF-8 form',
+} as const;
+
+/** Far above the body of any operation, and small enough to be checked. */
+const maxBodyBytes = 1024 * 1024;
+
+/** Why no body of this length is one of the operation's, before it is read; undefined where one may be. */
+export function bodyLengthFault(
+  { id, body }: Operation,
+  bytes: number,
+): { readonly code: 'invalid_body' | 'payload_too_large'; readonly detail: string } | undefined {
+  if (!body) return bytes > 0 ? { code: 'invalid_body', detail: `${id} takes no body.` } : undefined;
+  if (bytes === 0) return { code: 'invalid_body', detail: `${id} needs a JSON body.` };
+  if (bytes <= maxBodyBytes) return undefined;
+  return { code: 'payload_too_large', detail: `A body may have ${maxBodyBytes} bytes.` };
+}
+
+const maxFaults = 20;
+
+/** In characters; a longer body is larger than normal. */
+const maxFullyChecked = 16_384;
+
+/**
+ * All faults of a body of normal size. Of a larger one the first fault only: a hostile body could have a million
+ * faults, each of them an object in memory.
+ */
+export function bodyFaults(
+  schema: GenericSchema,
+  { text, value }: { readonly text: string; readonly value: unknown },
+): readonly RequestFault[] {
+  const abortEarly = text.length > maxFullyChecked;
+  const parsed = safeParse(schema, value, { abortEarly });
+  if (parsed.success) return [];
+  const faults = parsed.issues.slice(0, maxFaults).map((issue): RequestFault => {
+    const { received, ...fault } = faultOf(issue, words);
+    return { in: 'body', ...fault, ...(received !== undefined && { received: shorten(received) }) };
+  });
+  const more = parsed.issues.length - faults.length;
+  const rest = (detail: string) => faults.push({ in: 'body', name: '/', detail });
+  if (more > 0) rest(`${more} more faults`);
+  else if (abortEarly) rest('perhaps more: of a body this long the first fault is named');
+  return faults;
+}

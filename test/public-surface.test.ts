@@ -1,0 +1,259 @@
+/**
+ * What the package offers: the values of each entry, named one by one, so that nothing becomes public or vanishes
+ * by accident; and an example in the documentation of each function.
+ */
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { describe, test } from 'vitest';
+import { operations } from '../lib/catalogue/index.ts';
+import { root } from './support/bundle.ts';
+
+const entries = {
+  './signer': ['CountersignError', 'SignError', 'createSignedFetch', 'createSigner', 'explain'],
+  './verifier': ['createMemoryNonceStore', 'createVerifier'],
+  './catalogue': [
+    'addWatchlistInstruments',
+    'appPlan',
+    'batchPlaceOrders',
+    'cancelOrder',
+    'checkToken',
+    'createToken',
+    'createWatchlist',
+    'deleteWatchlist',
+    'exposedOperations',
+    'findRoute',
+    'getAccountBalance',
+    'getAnalystRating',
+    'getAnalystTargetPrice',
+    'getBalanceSheet',
+    'getCapitalFlow',
+    'getCashFlowStatement',
+    'getCompanyProfile',
+    'getFinancialAlert',
+    'getFinancialIndicators',
+    'getForecastEps',
+    'getFundAllocations',
+    'getFundBrief',
+    'getFundDividends',
+    'getFundFiles',
+    'getFundHoldings',
+    'getFundNetValues',
+    'getFundPerformance',
+    'getFundRatings',
+    'getFundSplits',
+    'getIncomeStatement',
+    'getIndustryComparison',
+    'getMarketSectorDetail',
+    'getOptionSnapshots',
+    'getOrder',
+    'getStockBars',
+    'getStockInstrument',
+    'getStockNoiiSnapshot',
+    'getStockQuotes',
+    'getStockSnapshots',
+    'groups',
+    'limits',
+    'listAccountPositions',
+    'listAccounts',
+    'listDividendCalendar',
+    'listEarningsCalendar',
+    'listFilings',
+    'listGainersLosers',
+    'listHighDividendRank',
+    'listMarketSectors',
+    'listOpenOrders',
+    'listOptionBars',
+    'listOptionContracts',
+    'listOptionTicks',
+    'listOrderHistory',
+    'listStockBars',
+    'listStockFootprints',
+    'listStockInstruments',
+    'listStockNoiiBars',
+    'listStockTicks',
+    'listTopActive',
+    'listWatchlistInstruments',
+    'listWatchlists',
+    'listWeek52HighLow',
+    'openByDefault',
+    'openable',
+    'operations',
+    'placeOrder',
+    'planOfTier',
+    'planTiers',
+    'planWithin',
+    'previewOrder',
+    'removeWatchlistInstruments',
+    'replaceOrder',
+    'routesOf',
+    'updateWatchlist',
+    'updateWatchlistInstruments',
+  ],
+  './client': [
+    'BrokenAnswerError',
+    'CountersignError',
+    'InvalidRequestError',
+    'OutcomeUnknownError',
+    'RefusedError',
+    'TimedOutError',
+    'UnreachableError',
+    'addDecimals',
+    'compareDecimals',
+    'createClient',
+    'dayToDate',
+    'decimalParts',
+    'decimalToNumber',
+    'direct',
+    'epochNanoseconds',
+    'fixedDecimal',
+    'isClientError',
+    'multiplyDecimals',
+    'plainDecimal',
+    'subtractDecimals',
+    'toCompactDay',
+    'toDate',
+    'toDay',
+    'viaGateway',
+  ],
+  './gateway': [
+    'StoreThrottled',
+    'baseUrlFault',
+    'callerOf',
+    'compactJson',
+    'createFetchSend',
+    'createGateway',
+    'createLimiter',
+    'createMemoryCacheStores',
+    'createMemoryLimiterStore',
+    'createMemoryResponseStore',
+    'createMemorySnapshotStore',
+    'defaultNetworkPrefix',
+    'limiterLimits',
+    'operationLimitsFault',
+    'refusalKinds',
+    'refusalResponse',
+    'upstreamPathsFault',
+    'upstreamPathsOf',
+  ],
+  './lookups': ['createLookups', 'createLowPriorityLimiter', 'createMemoryLookupStore', 'mostBytesOfEvent'],
+  './events': [
+    'busEntry',
+    'defaultDeadlineSeconds',
+    'eventNames',
+    'joinParts',
+    'longestDeadlineSeconds',
+    'parseReply',
+    'parseRequest',
+    'quoteLookupRequested',
+    'readRequested',
+    'replySource',
+  ],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** Offered by an entry of its own, but not by the whole library: the functions folder alone uses it. */
+const internal: readonly string[] = ['mostBytesOfEvent'];
+
+const whole = Object.values(entries)
+  .flat()
+  .filter((name) => !internal.includes(name));
+
+const surface: Readonly<Record<string, readonly string[]>> = { '.': [...new Set(whole)], ...entries };
+
+/** Functions whose documentation has no example yet. */
+const withoutExample: readonly string[] = ['./gateway', './lookups'];
+
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+};
+
+/** The source file of each entry that is a module. */
+const sources = Object.entries(exports).flatMap(([entry, target]) =>
+  typeof target === 'string'
+    ? []
+    : [[entry, target.default.replace(/^\.\/dist\/(.*)\.js$/, '$1.ts'), target.types] as const],
+);
+
+const textOf = (file: string) => readFileSync(join(root, file), 'utf8');
+const resolved = (file: string, name: string) =>
+  name.startsWith('.') ? relative(root, join(root, dirname(file), name)) : name;
+
+/** The file that declares what `file` exports as `name`. */
+function declaringFile(file: string, name: string): string {
+  for (const [, names = '', from = ''] of textOf(file).matchAll(/^export \{([^}]*)\} from '([^']+)';/gm))
+    if (names.split(',').some((one) => one.trim() === name)) return declaringFile(resolved(file, from), name);
+  return file;
+}
+
+/** The example in the documentation of an exported function; empty where there is none. */
+function exampleOf(file: string, name: string): string {
+  const declaration = new RegExp(
+    String.raw`/\*\*((?:(?!\*/)[\s\S])*)\*/\s*(?:/\* @__NO_SIDE_EFFECTS__ \*/\s*)?export (?:async )?(?:function|const) ${name}\b`,
+  );
+  const [, comment = ''] = declaration.exec(textOf(file)) ?? [];
+  return comment.replaceAll(/^ *\* ?/gm, '').split('@example\n')[1] ?? '';
+}
+
+test('the package has these entries', () => {
+  assert.deepEqual(sources.map(([entry]) => entry).sort(), Object.keys(surface).sort());
+});
+
+for (const [entry, file, types] of sources)
+  describe(entry, async () => {
+    const module = (await import(join(root, file))) as Readonly<Record<string, unknown>>;
+    const functions = Object.keys(module).filter(
+      (name) => typeof module[name] === 'function' && !/^class\b/.test(String(module[name])),
+    );
+
+    test('offers these values and no others', () => {
+      assert.equal(types, `./dist/${file.replace(/\.ts$/, '.d.ts')}`);
+      assert.deepEqual(Object.keys(module).sort(), [...(surface[entry] ?? [])].sort());
+    });
+
+    if (entry === '.' || withoutExample.includes(entry)) return;
+    for (const name of functions)
+      test(`${name} has an example, and its results are true`, () => {
+        const example = exampleOf(declaringFile(file, name), name);
+        assert.ok(example.includes(name), `${name}: ${example}`);
+        for (const [, call, result] of example.matchAll(/^(\w+\(.*); \/\/ (.*)$/gm)) {
+          const evaluate = new Function(...Object.keys(module), `return [${call}, ${result}]`);
+          const [actual, expected] = evaluate(...Object.values(module)) as [unknown, unknown];
+          assert.deepEqual(actual, expected, call);
+        }
+      });
+  });
+
+test('every operation is exported under its id', () => {
+  for (const { id } of operations) assert.ok(surface['./catalogue']?.includes(id), id);
+});
+
+function* filesOf(folder: string): Generator<string> {
+  for (const entry of readdirSync(join(root, folder), { withFileTypes: true }))
+    if (entry.isDirectory()) yield* filesOf(`${folder}/${entry.name}`);
+    else if (entry.name.endsWith('.ts')) yield `${folder}/${entry.name}`;
+}
+
+test('every export in lib is named', () => {
+  for (const file of filesOf('lib')) assert.doesNotMatch(textOf(file), /\bexport (type )?\*/, file);
+});
+
+test('countersign/events brings the catalogue and the client’s types, and nothing of the gateway', () => {
+  const reached = new Map<string, string>();
+  const visit = (file: string) => {
+    for (const [, name = ''] of textOf(file).matchAll(/\b(?:from|import) *\(? *'([^'\n]+)'/g)) {
+      const path = resolved(file, name);
+      if (reached.has(path)) continue;
+      reached.set(path, file);
+      if (path.startsWith('lib/')) visit(path);
+    }
+  };
+  visit('lib/events/index.ts');
+  assert.ok(reached.has('lib/catalogue/validation.ts'));
+  for (const [path, file] of reached)
+    assert.match(
+      path,
+      /^(lib\/(events|catalogue)\/|lib\/client\/types\.ts$|valibot$)/,
+      `${file} imports ${path}`,
+    );
+});
