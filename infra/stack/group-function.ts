@@ -16,7 +16,7 @@ export interface GroupFunctionProps {
   readonly entry: string;
   readonly secretArn: string;
   /** Present when the function's requests count against a limit. */
-  readonly budgetTableArn?: string;
+  readonly limiterTableArn?: string;
   /** Present when the function has answers to share. */
   readonly cache?: CacheAccess | undefined;
   /** What else it may do, by the policy's name. */
@@ -44,13 +44,13 @@ export class GroupFunction extends Construct {
     });
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `${props.title}: reads the app secret${props.budgetTableArn ? ', counts requests' : ''}${props.cache ? ', shares answers' : ''} and writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
+      description: `${props.title}: reads the app secret${props.limiterTableArn ? ', counts requests' : ''}${props.cache ? ', shares answers' : ''} and writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
       inlinePolicies: {
         ReadSecret: allowing(['secretsmanager:GetSecretValue'], props.secretArn),
-        ...(props.budgetTableArn && {
+        ...(props.limiterTableArn && {
           CountRequests: allowing(
             ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-            props.budgetTableArn,
+            props.limiterTableArn,
           ),
         }),
         ...(props.cache && { ShareAnswers: allowing([...props.cache.actions], props.cache.tableArn) }),

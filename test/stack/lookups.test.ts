@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { answerActions, quoteActions } from '../../infra/stack/cache.ts';
+import { responseActions, snapshotActions } from '../../infra/stack/cache.ts';
 import { type Resource, type Synthesised, synthesise } from './synthesise.ts';
 
 const closed = synthesise();
@@ -108,7 +108,7 @@ test('the role can do what the function does, to what is its own, and no more', 
     PolicyName: string;
     PolicyDocument: { Statement: Statement[] };
   }[];
-  const cacheActions = [...new Set([...quoteActions, ...answerActions])]
+  const cacheActions = [...new Set([...snapshotActions, ...responseActions])]
     .sort()
     .map((action) => `dynamodb:${action}`);
   const arn = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] });
