@@ -1,6 +1,7 @@
 /** What bounds the phones of one stage in one account, and what raises each bound. */
 
 import { appPlan, limits, type UsagePlan } from '../../lib/catalogue/index.ts';
+import { accessModes } from '../access-modes.ts';
 import type { ResolvedConfig, ResolvedPlan } from '../stack/config.ts';
 import type { Account, Concurrency } from './account.ts';
 import {
@@ -31,7 +32,7 @@ export const number = (value: number): string => value.toLocaleString('en-US', {
 
 /** The plan of a stage's keys that carries most; undefined where reads need no key. */
 export const largestPlan = ({ access, plans }: ResolvedConfig): ResolvedPlan | undefined =>
-  access['market-data'] === 'api-key'
+  access['market-data'] && accessModes[access['market-data']].hasUsagePlan
     ? plans.reduce((best, plan) => (plan.ratePerSecond > best.ratePerSecond ? plan : best))
     : undefined;
 

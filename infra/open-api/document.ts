@@ -1,6 +1,7 @@
 /** The interface as one OpenAPI document for people and generators, derived from the catalogue. */
 
 import { type Group, groups, type Operation } from '../../lib/catalogue/index.ts';
+import { type AccessMode, accessModes, distinctModes, securityOf, usualMode } from '../access-modes.ts';
 import { answerExamples } from './answer-examples.ts';
 import { answerHeadersOf, sharingResponsesOf } from './cache.ts';
 import { descriptionOf } from './description.ts';
@@ -10,7 +11,6 @@ import { createRefusals, type Refusals } from './problem.ts';
 import { parametersOf, requestBodyOf } from './request.ts';
 import { namesFor } from './schema-names.ts';
 import { createSchemas, type Schemas } from './schemas.ts';
-import { type Caller, describedSchemes, securityOf } from './security.ts';
 
 export interface DocumentOptions {
   /** Default 3.1. */
@@ -20,16 +20,13 @@ export interface DocumentOptions {
   /** Where it is; several are alternatives. */
   readonly servers: readonly JsonObject[];
   /** How callers of a group show who they are. Default: what a deployment asks of them. */
-  readonly access?: (group: Group) => Caller;
+  readonly access?: (group: Group) => AccessMode;
 }
 
 export type OpenApiVersion = '3.1' | '3.0';
 
-/** What belongs to one account is not for everybody who has an app's key. */
-export const asDeployed = (group: Group): Caller => (groups[group].exposure === 'open' ? 'api-key' : 'iam');
-
 export function openApiDocument(options: DocumentOptions): JsonObject {
-  const { version = '3.1', operations, servers, access = asDeployed } = options;
+  const { version = '3.1', operations, servers, access = usualMode } = options;
   const schemas = createSchemas(namesFor(operations), version);
   const parts: Parts = {
     schemas,
@@ -39,17 +36,18 @@ export function openApiDocument(options: DocumentOptions): JsonObject {
   };
   const paths = pathsOf(operations, parts);
   const served = [...new Set(operations.map(({ group }) => group))];
-  const ways = new Set(served.map(access));
   return {
     ...dialect[version],
     servers,
     tags: served.map(tag),
     paths,
     components: {
-      securitySchemes: {
-        ...(ways.has('api-key') && { api_key: describedSchemes.api_key }),
-        ...(ways.has('iam') && { sigv4: describedSchemes.sigv4 }),
-      },
+      securitySchemes: Object.fromEntries(
+        distinctModes(served.map(access)).map((mode) => {
+          const { scheme, definition, description } = accessModes[mode];
+          return [scheme, { ...definition, description }];
+        }),
+      ),
       headers,
       responses: parts.refusals.components(),
       schemas: schemas.components(),

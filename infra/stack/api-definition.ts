@@ -6,13 +6,12 @@
 
 import type { Group, Operation } from '../../lib/catalogue/index.ts';
 import { routesOf } from '../../lib/catalogue/index.ts';
+import { type AccessMode, accessModes, distinctModes, securityOf } from '../access-modes.ts';
 import { minimumCompressionBytes } from '../compression.ts';
 import type { JsonObject } from '../open-api/json.ts';
 import { parametersOf } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
 import { createSchemas, type Schemas } from '../open-api/schemas.ts';
-import { securityOf, securitySchemes } from '../open-api/security.ts';
-import type { Access } from './config.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import { health, preflight } from './mock-answers.ts';
 import { integrationTimeoutSeconds } from './resolve-functions.ts';
@@ -21,7 +20,7 @@ export interface ApiDefinitionOptions {
   readonly title: string;
   /** The operations of open groups. */
   readonly operations: readonly Operation[];
-  readonly access: Readonly<Partial<Record<Group, Exclude<Access, 'closed'>>>>;
+  readonly access: Readonly<Partial<Record<Group, AccessMode>>>;
   /** Where API Gateway finds the function of an open group; may hold tokens. */
   readonly integrationUris: Readonly<Partial<Record<Group, string>>>;
   /** The origins that browsers may call from; with none there is no CORS at all. */
@@ -32,7 +31,8 @@ export interface ApiDefinitionOptions {
 
 export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
   const { title, operations, access, origins } = options;
-  const hasIamGroups = operations.some(({ group }) => access[group] === 'iam');
+  // Every API has usage plans, and so keys, whatever its groups open with.
+  const modes = distinctModes(['api-key', ...operations.flatMap(({ group }) => access[group] ?? [])]);
   const models = createSchemas(namesFor(operations), 'api-gateway');
   const paths = operationPaths(options, models);
   return {
@@ -45,16 +45,15 @@ export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
       [presence]: { validateRequestParameters: true, validateRequestBody: false },
     },
     'x-amazon-apigateway-gateway-responses': gatewayResponses({
-      hasIamGroups,
+      modes,
       hasSideEffects: operations.some(({ sideEffect }) => sideEffect),
       origins,
       throttleRetryAfterSeconds: options.throttleRetryAfterSeconds,
     }),
     components: {
-      securitySchemes: {
-        api_key: securitySchemes.api_key,
-        ...(hasIamGroups && { sigv4: securitySchemes.sigv4 }),
-      },
+      securitySchemes: Object.fromEntries(
+        modes.map((mode) => [accessModes[mode].scheme, accessModes[mode].definition]),
+      ),
       schemas: models.components(),
     },
     paths: { '/health': health(origins), ...paths },
@@ -76,11 +75,11 @@ function operationPaths(
   for (const { path, method, operation } of routesOf(operations)) {
     // One entry would silently take the other's place.
     if (paths[path]) throw new Error(`The path ${path} belongs to two operations.`);
-    const how = access[operation.group];
+    const mode = access[operation.group];
     const uri = integrationUris[operation.group];
-    if (!how || !uri) throw new Error(`${operation.id} belongs to ${operation.group}, which is not open.`);
+    if (!mode || !uri) throw new Error(`${operation.id} belongs to ${operation.group}, which is not open.`);
     paths[path] = {
-      [method.toLowerCase()]: proxied(operation, path, how, uri, models),
+      [method.toLowerCase()]: proxied(operation, path, mode, uri, models),
       ...(origins.length > 0 && { options: preflight(origins, operation) }),
     };
   }
@@ -90,7 +89,7 @@ function operationPaths(
 function proxied(
   operation: Operation,
   path: string,
-  how: 'api-key' | 'iam',
+  mode: AccessMode,
   uri: string,
   models: Schemas,
 ): JsonObject {
@@ -98,7 +97,7 @@ function proxied(
   const alias = operation.aliases.indexOf(path) + 1;
   return {
     operationId: alias === 0 ? operation.id : `${operation.id}Alias${alias}`,
-    security: securityOf(how),
+    security: securityOf(mode),
     ...(required.length > 0 && {
       // Of a parameter API Gateway reads no more than this.
       parameters: required.map(({ name = '', in: where = '' }) => ({

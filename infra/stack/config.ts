@@ -2,10 +2,11 @@
 
 import type { Group, PlanTier, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
 import type { OperationLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
+import type { AccessMode } from '../access-modes.ts';
 import type { EventsConfig } from './lookups-config.ts';
 
-/** How a group's operations are reached: with an API key, with an AWS signature (SigV4), or not at all. */
-export type Access = 'api-key' | 'iam' | 'closed';
+/** How a group's operations are reached: in one of the modes of `infra/access-modes.ts`, or not at all. */
+export type Access = AccessMode | 'closed';
 
 export interface CountersignConfig {
   readonly upstream: {
@@ -170,7 +171,7 @@ export interface ResolvedConfig {
     readonly paths: UpstreamPaths;
     readonly timeoutSeconds: number;
   };
-  readonly access: Readonly<Partial<Record<Group, Exclude<Access, 'closed'>>>>;
+  readonly access: Readonly<Partial<Record<Group, AccessMode>>>;
   readonly plans: readonly ResolvedPlan[];
   readonly limiter: {
     readonly share?: number;

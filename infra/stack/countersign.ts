@@ -47,7 +47,7 @@ export interface CountersignProps extends CountersignConfig {
 
 /**
  * Everything that serves one app key at the upstream, for a stack of your own. The secret is empty after the
- * first deployment: write `{"appKey": …, "appSecret": …}` into it.
+ * first deployment: write `{"app_key": "…", "app_secret": "…"}` into it.
  *
  * @example
  * class Reports extends Stack {

@@ -5,11 +5,13 @@
 
 import { corsExposedHeaders } from '../../functions/aws/cors.ts';
 import { type Refusal, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
+import { type AccessMode, accessModes } from '../access-modes.ts';
 import type { JsonObject } from '../open-api/json.ts';
 import { constant } from './constant.ts';
 
 export interface GatewayResponsesOptions {
-  readonly hasIamGroups: boolean;
+  /** With which callers reach the API. */
+  readonly modes: readonly AccessMode[];
   /** Some routed operation changes state at the upstream. */
   readonly hasSideEffects: boolean;
   readonly origins: readonly string[];
@@ -23,37 +25,32 @@ export interface GatewayResponsesOptions {
 export function gatewayResponses(options: GatewayResponsesOptions): JsonObject {
   const cors = corsHeaders(options.origins);
   return Object.fromEntries(
-    Object.entries(refusals(options)).map(([type, refusal]) => {
-      const { status, headers, body } = refusalResponse(refusal, '$context.requestId');
-      return [
-        type,
-        {
-          statusCode: String(status),
-          responseParameters: mapped({ ...headers, ...cors }),
-          responseTemplates: { 'application/json': template(new TextDecoder().decode(body)) },
-        },
-      ];
-    }),
+    // In one order whatever the modes are: a deployment's id is made of the text.
+    Object.entries(refusals(options))
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([type, refusal]) => {
+        const { status, headers, body } = refusalResponse(refusal, '$context.requestId');
+        return [
+          type,
+          {
+            statusCode: String(status),
+            responseParameters: mapped({ ...headers, ...cors }),
+            responseTemplates: { 'application/json': template(new TextDecoder().decode(body)) },
+          },
+        ];
+      }),
   );
 }
 
 function refusals({
-  hasIamGroups,
+  modes,
   hasSideEffects,
   throttleRetryAfterSeconds,
 }: GatewayResponsesOptions): Readonly<Record<string, Refusal>> {
-  // AWS says one and the same of an unknown path, a wrong method and an unsigned call; to a path that it does
-  // not know it even reads an Authorization header, whatever that is, as a signature.
-  const unknown: Refusal = hasIamGroups
-    ? {
-        code: 'forbidden',
-        detail:
-          'No operation has this path and method, or it takes only requests with a valid AWS signature (Signature Version 4).',
-      }
-    : {
-        code: 'unknown_operation',
-        detail: 'No operation has this path and method, or its group is not open here.',
-      };
+  const unknown: Refusal = {
+    code: 'unknown_operation',
+    detail: 'No operation has this path and method, or its group is not open here.',
+  };
   // API Gateway answers here without knowing what became of the request, nor which operation it was: where one
   // of them changes something, no answer may invite to send it again.
   const outcomeOpen = (refusal: Pick<Refusal, 'code' | 'status'>): Refusal =>
@@ -81,7 +78,6 @@ function refusals({
     EXPIRED_TOKEN: unknown,
     INTEGRATION_FAILURE: outcomeOpen({ code: 'gateway_error', status: 502 }),
     INTEGRATION_TIMEOUT: outcomeOpen({ code: 'gateway_timeout' }),
-    INVALID_API_KEY: { code: 'missing_api_key' },
     INVALID_SIGNATURE: unknown,
     MISSING_AUTHENTICATION_TOKEN: unknown,
     QUOTA_EXCEEDED: { code: 'quota_exceeded' },
@@ -91,6 +87,7 @@ function refusals({
     UNAUTHORIZED: notAllowed,
     UNSUPPORTED_MEDIA_TYPE: { code: 'unsupported_media_type' },
     WAF_FILTERED: notAllowed,
+    ...Object.assign({}, ...modes.map((mode) => accessModes[mode].refusals)),
   };
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { modesFor, usualMode } from '../access-modes.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { batchSeconds, events } from './lookups-config.ts';
 import { cache, resolveCache } from './resolve-cache.ts';
@@ -24,10 +25,12 @@ import { plans, resolvePlan } from './resolve-plans.ts';
 import { resolveReserve } from './resolve-reserve.ts';
 import { oneOf, whole } from './schema-parts.ts';
 
-const accessOf = (group: Group) =>
-  groups[group].exposure === 'open'
-    ? oneOf('api-key', 'iam', 'closed')
-    : v.picklist(['iam', 'closed'], 'takes iam or closed: its operations belong to one upstream account');
+function accessOf(group: Group) {
+  const modes = [...modesFor(group), 'closed'] as const;
+  return groups[group].exposure === 'open'
+    ? oneOf(...modes)
+    : v.picklist(modes, `takes ${modes.join(' or ')}: its operations belong to one upstream account`);
+}
 
 const faultless = (faultOf: (text: string) => string | undefined, otherwise: string) =>
   v.pipe(
@@ -177,7 +180,8 @@ export function resolveConfig(
     );
 
   const accesses = openable.map(
-    (group) => [group, chosen[group] ?? (openByDefault.includes(group) ? 'api-key' : 'closed')] as const,
+    (group) =>
+      [group, chosen[group] ?? (openByDefault.includes(group) ? usualMode(group) : 'closed')] as const,
   );
   const open = accesses.filter(([, access]) => access !== 'closed');
   const openGroups = open.map(([group]) => group);

@@ -21,7 +21,7 @@ interface Problem {
 
 const define = (options: Partial<GatewayResponsesOptions> = {}) =>
   gatewayResponses({
-    hasIamGroups: false,
+    modes: ['api-key'],
     hasSideEffects: false,
     origins: [],
     throttleRetryAfterSeconds: 1,
@@ -48,9 +48,9 @@ const types = `ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ER
   .trim()
   .split(/\s+/);
 
-for (const hasIamGroups of [false, true])
-  test(`every refusal has our error shape, ${hasIamGroups ? 'with' : 'without'} IAM groups`, () => {
-    const responses = define({ hasIamGroups, hasSideEffects: true, origins: ['https://a.example'] });
+for (const modes of [['api-key'], ['api-key', 'iam']] as const)
+  test(`every refusal has our error shape, with groups open with ${modes.join(' and ')}`, () => {
+    const responses = define({ modes, hasSideEffects: true, origins: ['https://a.example'] });
     assert.deepEqual(Object.keys(responses).sort(), types);
     for (const [type, response] of Object.entries(responses)) {
       const problem = problemOf(response);
@@ -97,7 +97,7 @@ test('each refusal has its status and code', () => {
 });
 
 test('with IAM groups the refusal that AWS gives for three cases covers all three', () => {
-  const { MISSING_AUTHENTICATION_TOKEN: response } = define({ hasIamGroups: true });
+  const { MISSING_AUTHENTICATION_TOKEN: response } = define({ modes: ['api-key', 'iam'] });
   const { status, code, detail } = problemOf(response);
   assert.deepEqual([status, code], [403, 'forbidden']);
   for (const part of [/path/, /method/, /signature/]) assert.match(detail, part);
