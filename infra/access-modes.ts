@@ -1,5 +1,5 @@
 /**
- * How callers show who they are: one entry for each mode says all that differs between them. A new mode is one
+ * How callers show who they are: one entry for each mode has all that differs between them. A new mode is one
  * entry here; the configuration, API Gateway's definition, its refusals and the OpenAPI document follow.
  */
 
@@ -11,18 +11,18 @@ interface AccessModeFacts {
   readonly scheme: string;
   /** The scheme as API Gateway imports it. */
   readonly definition: Readonly<Record<string, string>>;
-  /** What the document for people says of it besides. */
+  /** The description in the document for people. */
   readonly description: string;
   /** It tells one caller from another, so that a group may open with it that belongs to one upstream account. */
   readonly authenticates: boolean;
   /** Its calls count against a usage plan. */
   readonly hasUsagePlan: boolean;
-  /** What API Gateway refuses in its own words where a group opens with it, by the type of the gateway response. */
+  /** API Gateway's own refusals where a group opens with it, by the type of the gateway response. */
   readonly refusals: Readonly<Record<string, Refusal>>;
 }
 
-// AWS says one and the same of an unknown path, a wrong method and an unsigned call; to a path that it does
-// not know it even reads an Authorization header, whatever that is, as a signature.
+// AWS has one refusal for an unknown path, a wrong method and an unsigned call; on a path that it does not know
+// it even reads any Authorization header as a signature.
 const unsigned: Refusal = {
   code: 'forbidden',
   detail:
@@ -63,11 +63,11 @@ export type AccessMode = keyof typeof accessModes;
 /** In the order of the table. */
 const names = Object.keys(accessModes) as AccessMode[];
 
-/** What a group is reached with unless somebody says otherwise; a group of one account only once it is opened. */
+/** The mode of a group unless the deployer chooses another; a group of one account has it only once it is opened. */
 export const usualMode = (group: Group): AccessMode =>
   groups[group].exposure === 'open' ? 'api-key' : 'iam';
 
-/** With which a group can be opened: an API key says which app calls, not who. */
+/** The modes that a group can be opened with: an API key tells which app calls, not who. */
 export const modesFor = (group: Group): readonly AccessMode[] =>
   names.filter((mode) => groups[group].exposure === 'open' || accessModes[mode].authenticates);
 
@@ -77,5 +77,5 @@ export const distinctModes = (modes: Iterable<AccessMode>): readonly AccessMode[
   return names.filter((mode) => used.has(mode));
 };
 
-/** What OpenAPI says of an operation that is reached so. */
+/** The `security` of an operation in OpenAPI documents. */
 export const securityOf = (mode: AccessMode) => [{ [accessModes[mode].scheme]: [] }];

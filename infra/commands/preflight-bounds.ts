@@ -41,7 +41,7 @@ export const reservedBy = ({ functions }: ResolvedConfig): number =>
   Object.values(functions.reservedConcurrency).reduce((sum, count) => sum + count, 0);
 
 /**
- * Why Lambda would refuse the stage's reservations, whatever the account's other functions have.
+ * Why Lambda would refuse the stage's reservations, even if the account has no other functions.
  *
  * @param instances of the account in all
  * @returns undefined when it need not
@@ -125,17 +125,17 @@ function instancesBound(config: ResolvedConfig, account: Account, lambda: Concur
 }
 
 /** What the function of market data may have, where nothing is reserved for it. */
-function sharedInstances(config: ResolvedConfig, { held }: Account, { all, unreserved }: Concurrency) {
-  const others = all - unreserved - (held?.reserved ?? 0);
-  // A stage that cannot have its reservations is told to do without.
+function sharedInstances(config: ResolvedConfig, { deployed }: Account, { all, unreserved }: Concurrency) {
+  const reservedElsewhere = all - unreserved - (deployed?.reserved ?? 0);
+  // The report tells the operator of such a stage to do without its reservations.
   const reserved = reservationFault(config, all) ? 0 : reservedBy(config);
   const events = config.events?.concurrency ?? 0;
   const less = [
-    ...(others > 0 ? [`${number(others)} that other functions have reserved`] : []),
+    ...(reservedElsewhere > 0 ? [`${number(reservedElsewhere)} that other functions have reserved`] : []),
     ...(reserved > 0 ? [`${number(reserved)} that this stage reserves (${groupsOf(config)})`] : []),
     ...(events > 0 ? [`${number(events)} for lookups by event`] : []),
   ];
-  const count = Math.max(0, all - others - reserved - events);
+  const count = Math.max(0, all - reservedElsewhere - reserved - events);
   const sum = less.length > 0 ? `: ${[number(all), ...less].join(', less ')}` : '';
   return {
     count,

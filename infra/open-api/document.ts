@@ -2,13 +2,13 @@
 
 import { type Group, groups, type Operation } from '../../lib/catalogue/index.ts';
 import { type AccessMode, accessModes, distinctModes, securityOf, usualMode } from '../access-modes.ts';
-import { answerExamples } from './answer-examples.ts';
-import { answerHeadersOf, sharingResponsesOf } from './cache.ts';
+import { cacheResponsesOf, responseHeadersOf } from './cache.ts';
 import { descriptionOf } from './description.ts';
 import { headers, introduction } from './front-matter.ts';
 import type { Json, JsonObject } from './json.ts';
 import { createRefusals, type Refusals } from './problem.ts';
 import { parametersOf, requestBodyOf } from './request.ts';
+import { responseExamples } from './response-examples.ts';
 import { namesFor } from './schema-names.ts';
 import { createSchemas, type Schemas } from './schemas.ts';
 
@@ -31,7 +31,7 @@ export function openApiDocument(options: DocumentOptions): JsonObject {
   const parts: Parts = {
     schemas,
     refusals: createRefusals(schemas),
-    examples: answerExamples(operations),
+    examples: responseExamples(operations),
     access,
   };
   const paths = pathsOf(operations, parts);
@@ -76,7 +76,7 @@ const dialect: Readonly<Record<OpenApiVersion, JsonObject>> = {
 interface Parts {
   readonly schemas: Schemas;
   readonly refusals: Refusals;
-  /** Of answers, by operation id. */
+  /** Of responses, by operation id. */
   readonly examples: ReadonlyMap<string, Json>;
   readonly access: NonNullable<DocumentOptions['access']>;
 }
@@ -107,16 +107,16 @@ function operationObject(operation: Operation, parts: Parts): JsonObject {
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
     responses: {
-      200: answer(operation, parts),
-      ...sharingResponsesOf(operation),
+      200: response(operation, parts),
+      ...cacheResponsesOf(operation),
       ...parts.refusals.of(operation),
     },
     ...(aliases.length > 0 && { 'x-aliases': aliases }),
   };
 }
 
-function answer(operation: Operation, { schemas, examples }: Parts): JsonObject {
-  const { id, title, response, freshness } = operation;
+function response(operation: Operation, { schemas, examples }: Parts): JsonObject {
+  const { id, title, response: schema, freshness } = operation;
   const example = examples.get(id);
   return {
     description:
@@ -127,11 +127,11 @@ function answer(operation: Operation, { schemas, examples }: Parts): JsonObject 
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       ...(!freshness && { 'x-upstream-request-id': { $ref: '#/components/headers/UpstreamRequestId' } }),
       'cache-control': { $ref: '#/components/headers/CacheControl' },
-      ...answerHeadersOf(operation),
+      ...responseHeadersOf(operation),
     },
     content: {
       'application/json': {
-        schema: schemas.of(response, 'answer'),
+        schema: schemas.of(schema, 'response'),
         ...(example !== undefined && { example }),
       },
     },

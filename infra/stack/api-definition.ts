@@ -13,7 +13,7 @@ import { parametersOf } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
 import { createSchemas, type Schemas } from '../open-api/schemas.ts';
 import { gatewayResponses } from './gateway-responses.ts';
-import { health, preflight } from './mock-answers.ts';
+import { health, preflight } from './mock-responses.ts';
 import { integrationTimeoutSeconds } from './resolve-functions.ts';
 
 export interface ApiDefinitionOptions {
@@ -25,13 +25,13 @@ export interface ApiDefinitionOptions {
   readonly integrationUris: Readonly<Partial<Record<Group, string>>>;
   /** The origins that browsers may call from; with none there is no CORS at all. */
   readonly origins: readonly string[];
-  /** What a throttled client is told to wait. */
+  /** The `retry-after` of a throttled client. */
   readonly throttleRetryAfterSeconds: number;
 }
 
 export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
   const { title, operations, access, origins } = options;
-  // Every API has usage plans, and so keys, whatever its groups open with.
+  // Every API has usage plans, and so keys, even if no group opens with one.
   const modes = distinctModes(['api-key', ...operations.flatMap(({ group }) => access[group] ?? [])]);
   const models = createSchemas(namesFor(operations), 'api-gateway');
   const paths = operationPaths(options, models);
@@ -61,7 +61,7 @@ export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
 }
 
 /**
- * The validator's name. It sees presence only: the handler checks values, whatever happened here. Bodies have
+ * The validator's name. It sees presence only: the handler checks the values in any case. Bodies have
  * models, for exports and for SDKs made from them, but nothing is refused by one: API Gateway's know no
  * unions, and its refusal would name none of the places that are wrong.
  */
@@ -114,7 +114,7 @@ function proxied(
     responses: { 200: { description: operation.title } },
     'x-amazon-apigateway-integration': {
       type: 'aws_proxy',
-      // How API Gateway calls Lambda, whatever the client's method is.
+      // How API Gateway calls Lambda; the client's method does not matter.
       httpMethod: 'POST',
       uri,
       passthroughBehavior: 'when_no_match',

@@ -1,4 +1,4 @@
-/** The table of the answers that all clients share, who may do what in it, and what the functions are told. */
+/** The table of what all clients share, who may do what in it, and the functions' variables for it. */
 
 import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
@@ -28,7 +28,7 @@ export const responseActions = ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'
 const isShared = ({ freshness }: Operation) => freshness !== undefined;
 const isSharedBySymbol = ({ freshness }: Operation) => freshness === 'by-symbol';
 
-/** @param operations those that are routed; without one that has shared answers there is no table */
+/** @param operations those that are routed; without one whose responses are shared there is no table */
 export function sharedCache(
   scope: Construct,
   config: ResolvedConfig['cache'],
@@ -76,7 +76,7 @@ function cacheTable(scope: Construct): Table {
     timeToLiveAttribute: 'expires_at',
     // No fixed cost, and no figure to outgrow.
     billingMode: BillingMode.PAY_PER_REQUEST,
-    // Whatever `onRemoval` says: all that it holds can be asked for again.
+    // With any `onRemoval`: all that it holds can be fetched again.
     removalPolicy: RemovalPolicy.DESTROY,
   });
   Validations.of(table).acknowledge({

@@ -96,7 +96,7 @@ export class Countersign extends Construct {
 
   /** @throws ConfigError in one sentence that names the property */
   constructor(scope: Construct, id: string, props: CountersignProps) {
-    // Callers without a type checker may leave the properties out; resolveConfig says then what is missing.
+    // Callers without a type checker may leave the properties out; resolveConfig then names what is missing.
     const given = props ?? ({} as CountersignProps);
     const { title, operations = catalogue, entryOf = handlerOf, lookupEntry, ...config } = given;
     const resolved = resolveConfig(config, operations);
@@ -269,7 +269,7 @@ export class Countersign extends Construct {
     return this.#limiter && this.#counts(operations) ? { limiterTableArn: this.#limiter.arn } : {};
   }
 
-  /** What a function is told of the upstream and its limits: its own paths only, as an environment holds 4 kB. */
+  /** A function's variables for the upstream and its limits: its own paths only, as an environment holds 4 kB. */
   #upstreamVariables(operations: readonly Operation[]): Record<string, string> {
     const { upstream, limiter } = this.#config;
     const paths = upstreamPathsOf(upstream.paths, operations);

@@ -51,8 +51,8 @@ function refusals({
     code: 'unknown_operation',
     detail: 'No operation has this path and method, or its group is not open here.',
   };
-  // API Gateway answers here without knowing what became of the request, nor which operation it was: where one
-  // of them changes something, no answer may invite to send it again.
+  // API Gateway refuses here without knowing what became of the request, nor which operation it was: where one
+  // of them changes something, no refusal may invite the client to send it again.
   const outcomeOpen = (refusal: Pick<Refusal, 'code' | 'status'>): Refusal =>
     hasSideEffects
       ? {
@@ -70,7 +70,7 @@ function refusals({
     AUTHORIZER_CONFIGURATION_ERROR: ourFault,
     AUTHORIZER_FAILURE: ourFault,
     BAD_REQUEST_BODY: { code: 'invalid_body' },
-    BAD_REQUEST_PARAMETERS: { code: 'invalid_parameter', detail: whatApiGatewaySays },
+    BAD_REQUEST_PARAMETERS: { code: 'invalid_parameter', detail: missingParameters },
     DEFAULT_4XX: { code: 'invalid_parameter', detail: 'The request cannot be read.' },
     // A function that crashed or ran out of its time is answered with this one; one that Lambda could not start,
     // because no instance is free, with this one or INTEGRATION_FAILURE: AWS documents neither.
@@ -98,8 +98,8 @@ function refusals({
  */
 export const instanceFreeSeconds = 2;
 
-/** Stands for API Gateway's own words, which name the parameters that are missing. */
-const whatApiGatewaySays = 'what API Gateway says';
+/** Stands for API Gateway's own text, which names the parameters that are missing. */
+const missingParameters = 'missing parameters';
 
 /**
  * API Gateway puts its variables in; `messageString` brings its own quotation marks. Only ASCII: on its way
@@ -107,7 +107,7 @@ const whatApiGatewaySays = 'what API Gateway says';
  */
 function template(json: string): string {
   return json
-    .replaceAll(JSON.stringify(whatApiGatewaySays), '$context.error.messageString')
+    .replaceAll(JSON.stringify(missingParameters), '$context.error.messageString')
     .replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
@@ -124,7 +124,7 @@ function mapped(headers: Readonly<Record<string, string>>): JsonObject {
   );
 }
 
-/** These answers cannot choose among several origins. Any may read them: no cookies are used. */
+/** These responses cannot choose among several origins. Any may read them: no cookies are used. */
 function corsHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
   const [only, another] = origins;
   if (only === undefined) return {};

@@ -17,14 +17,14 @@ export interface GroupFunctionProps {
   readonly secretArn: string;
   /** Present when the function's requests count against a limit. */
   readonly limiterTableArn?: string;
-  /** Present when the function has answers to share. */
+  /** Present when the function has responses to share. */
   readonly cache?: CacheAccess | undefined;
   /** What else it may do, by the policy's name. */
   readonly policies?: Readonly<Record<string, PolicyDocument>>;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMiB: number;
-  /** Instances that are kept free for it, and the most that it has. */
+  /** Instances that are kept free for it, which are also its maximum. */
   readonly reservedConcurrency?: number | undefined;
   readonly logRetentionDays: number;
   readonly removalPolicy: RemovalPolicy;

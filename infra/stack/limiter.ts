@@ -1,4 +1,4 @@
-/** The table in which all functions count their requests to the upstream, and what they are told of it. */
+/** The table in which all functions count their requests to the upstream, and their variables for it. */
 
 import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, type ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
@@ -20,7 +20,7 @@ export function limiterTable(scope: Construct, shared: string | undefined): Limi
     timeToLiveAttribute: 'expires_at',
     // No fixed cost, and no figure to outgrow.
     billingMode: BillingMode.PAY_PER_REQUEST,
-    // Whatever `onRemoval` says: what it holds is of no use to anybody two minutes later.
+    // With any `onRemoval`: what it holds is of no use two minutes later.
     removalPolicy: RemovalPolicy.DESTROY,
   });
   Validations.of(table).acknowledge({
@@ -51,7 +51,7 @@ export function limiterVariables(
     ...(instances !== undefined && { LIMITER_INSTANCES: String(instances) }),
     ...(reserve !== undefined && { LIMITER_RESERVE: String(reserve) }),
     ...(bucket !== undefined && { LIMITER_BUCKET: bucket }),
-    // The same for all, as whoever shares a limit must know the same of it.
+    // The same for all functions: those that share a limit must agree on it.
     ...(Object.keys(operationLimits).length > 0 && {
       LIMITER_OPERATION_LIMITS: JSON.stringify(operationLimits),
     }),

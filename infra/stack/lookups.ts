@@ -48,7 +48,7 @@ export interface LookupsProps
 const retention = Duration.days(14);
 /** A message may come back while its function still runs; AWS asks for six times its limit. */
 const visibilityFactor = 6;
-/** A message that comes so often has a function killed each time, or nothing of ours works. */
+/** A message that is received so often kills its function each time, or nothing here works. */
 const maxReceives = 6;
 /** As many as are merged into few calls; a function works through them in about two seconds. */
 const batchSize = 100;

@@ -15,7 +15,7 @@ export class CountersignStack extends Stack {
 
   /** @throws ConfigError in one sentence that names the property */
   constructor(scope: Construct, id: string, props: CountersignStackProps) {
-    // Callers without a type checker may leave the properties out; the construct says then what is missing.
+    // Callers without a type checker may leave the properties out; the construct then names what is missing.
     const { stack, ...config } = props ?? ({} as CountersignStackProps);
     super(scope, id, stack);
     // CDK leaves this id out of logical ids. With another one CloudFormation would replace every resource, the

@@ -86,7 +86,7 @@ test('functions are told of the budget what differs from its defaults', () => {
   }
 });
 
-test('what is set aside is divided by the functions that are reserved, those of lookups too', () => {
+test('the reserve is divided by the functions that are reserved, those of lookups too', () => {
   const { all, functionOf } = synthesise({
     operations,
     limiter: { reserve: 0.2 },
