@@ -82,7 +82,7 @@ const cases: readonly Case[] = [
     says: [/^125 phones were asked for: it carries them\.$/m],
   },
   {
-    what: 'a new account can reserve nothing, and is told what to write',
+    what: 'a new account can reserve nothing, and the report has what to write',
     config: { plans: app, groups: orders },
     of: ofNew,
     wish: { phones: 100 },
@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    what: 'a new account with what it is told',
+    what: 'a new account with what the report has',
     config: { plans: app, groups: orders, functions: { reservedConcurrency: 'none' } },
     of: ofNew,
     wish: { phones: 100 },

@@ -41,7 +41,7 @@ const free = new Set(['answer', 'body']);
 
 /**
  * Each wrong in one way: a required member is missing, a member has another type, and in a request there is
- * one that nobody knows.
+ * one that is unknown.
  */
 export function mutated(detail: Members, isRequest: boolean): readonly Members[] {
   const names = Object.keys(detail).filter((name) => detail[name] !== undefined && !free.has(name));

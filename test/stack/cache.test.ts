@@ -84,7 +84,7 @@ test('without anything to share, and with the cache off, there is no table', () 
   }
 });
 
-test('functions are told what differs from their defaults, of quotes only where they serve them', () => {
+test('functions have variables for what differs from their defaults, of snapshots only where they serve them', () => {
   const { functionOf } = synthesise({
     cache: {
       snapshots: { staleAfterSeconds: 10, expireAfterSeconds: 60 },

@@ -1,4 +1,4 @@
-/** The construct in a stack of somebody's own: beside another of its kind, and with access for others. */
+/** The construct in another stack: beside one of its kind, and with access for others. */
 
 import assert from 'node:assert/strict';
 import { App, Stack } from 'aws-cdk-lib';

@@ -107,7 +107,7 @@ test('missing parameters are named, in API Gateway’s words', () => {
   assert.equal(problemOf(define().BAD_REQUEST_PARAMETERS).detail, saysApiGateway);
 });
 
-test('whoever is throttled is told when to come back', () => {
+test('a throttled caller learns when to come back', () => {
   const { THROTTLED, QUOTA_EXCEEDED, INVALID_API_KEY } = define({ throttleRetryAfterSeconds: 10 });
   assert.equal(THROTTLED?.responseParameters['gatewayresponse.header.Retry-After'], "'10'");
   assert.equal(QUOTA_EXCEEDED?.responseParameters['gatewayresponse.header.Retry-After'], "'3600'");
@@ -116,7 +116,7 @@ test('whoever is throttled is told when to come back', () => {
 
 const outcomeOpen = ['INTEGRATION_TIMEOUT', 'INTEGRATION_FAILURE', 'DEFAULT_5XX'];
 
-test('a caller whose request found no instance is told when to come back, unless it may have been an order', () => {
+test('a caller whose request found no instance learns when to come back, unless it may have been an order', () => {
   const retryAfter = (type: string, options?: Partial<GatewayResponsesOptions>) =>
     define(options)[type]?.responseParameters['gatewayresponse.header.Retry-After'];
   for (const type of outcomeOpen) {
@@ -125,7 +125,7 @@ test('a caller whose request found no instance is told when to come back, unless
   }
 });
 
-test('a defect of the configuration does not pass by itself: no caller is told to come back', () => {
+test('a defect of the configuration does not pass by itself: no caller is invited back', () => {
   for (const type of ['API_CONFIGURATION_ERROR', 'AUTHORIZER_CONFIGURATION_ERROR', 'AUTHORIZER_FAILURE'])
     assert.ok(!('gatewayresponse.header.Retry-After' in (define()[type]?.responseParameters ?? {})), type);
 });

@@ -30,7 +30,7 @@ const changes: Readonly<Record<string, Synthesised>> = {
 };
 
 for (const [what, after] of Object.entries(changes))
-  test(`${what}: the API stays, and is deployed anew`, () => {
+  test(`${what}: the API stays, and gets a new deployment`, () => {
     assert.equal(idOf(after, 'RestApi'), idOf(before, 'RestApi'));
     assert.equal(idOf(after, 'Stage'), idOf(before, 'Stage'));
     assert.notEqual(idOf(after, 'Deployment'), idOf(before, 'Deployment'));
