@@ -34,7 +34,7 @@ export const esbuildOptions = {
   format: 'esm',
   outExtension: { '.js': '.mjs' },
   minify: true,
-  // Beside the bundle, read by nobody but who reads a stack trace; the sources themselves are in the repository.
+  // Beside the bundle, for stack traces only; the sources themselves are in the repository.
   sourcemap: 'linked',
   sourcesContent: false,
   mainFields,
@@ -46,7 +46,7 @@ export const esbuildOptions = {
 /** For `NodejsFunction`; names the same options in its own way. */
 export const bundlingOptions: BundlingOptions = {
   target,
-  // Values of the library's enums, written out: loading the library would slow down whoever only bundles.
+  // Values of the library's enums, written out: loading the library would slow down a caller that only bundles.
   format: 'esm' as OutputFormat.ESM,
   sourceMapMode: 'default' as SourceMapMode.DEFAULT,
   minify: true,

@@ -41,7 +41,7 @@ export const inventAppCredentials = (): AppCredentials => ({
   appSecret: randomBytes(16).toString('hex'),
 });
 
-/** Listens, or says in one line that the port is taken. */
+/** Listens, or fails with one line that names the port which is taken. */
 export async function listening<T>(start: Promise<T>, port: number, variable: string): Promise<T> {
   try {
     return await start;
@@ -63,7 +63,7 @@ export async function runUntilInterrupted(start: () => Promise<readonly Running[
   const starting = start();
   let stopping = false;
   const stop = async () => Promise.all((await starting).map((one) => one.close()));
-  // Before it has started, too: what was begun by then is closed as soon as it can be. A failure is told below.
+  // Before it has started, too: what was begun by then is closed as soon as it can be. A failure is printed below.
   // A terminal and npm both pass Ctrl-C on: the second one must not cut the end short.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.on(signal, () => {

@@ -1,2 +1,2 @@
-/** What `GET /health` answers, deployed and on this machine: that there is an API, and nothing else. */
+/** The body of `GET /health`, deployed and on this machine: that there is an API, and nothing else. */
 export const healthBody = '{"status":"ok"}';

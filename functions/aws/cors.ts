@@ -1,5 +1,5 @@
 /**
- * CORS for web views and browsers. The functions put it on their answers; the preflight is answered by
+ * CORS for web views and browsers. The functions put it on their responses; the preflight is answered by
  * API Gateway itself, from the same figures.
  */
 
@@ -10,7 +10,7 @@ export type CorsOrigins = '*' | readonly string[];
 
 export const corsMethods: readonly string[] = ['GET', 'POST', 'OPTIONS'];
 
-/** What an answer of ours says in headers that a script cannot read unless told so. */
+/** Headers of the functions' responses that a script may read only if they are named. */
 export const corsExposedHeaders: readonly string[] = [
   'x-request-id',
   'x-upstream-request-id',
@@ -18,7 +18,7 @@ export const corsExposedHeaders: readonly string[] = [
   'allow',
   'x-amzn-requestid',
   'x-amzn-errortype',
-  // How old an answer is, whose it is, when to come again, and what of it there is not.
+  // How old a response is, whether it was shared, when to ask again, and what is missing.
   'age',
   'cache-status',
   'etag',
@@ -26,13 +26,13 @@ export const corsExposedHeaders: readonly string[] = [
   'x-unknown-symbols',
 ];
 
-/** How long a browser keeps a preflight's answer; two hours is as long as any of them does. */
+/** How long a browser keeps a preflight's response; two hours is as long as any of them does. */
 export const corsMaxAgeSeconds = 7200;
 
 const requestHeaders = [
   'content-type',
   'x-api-key',
-  // How fresh an answer has to be, and which one the client has already.
+  // How fresh a response has to be, and which one the client has already.
   'cache-control',
   'if-none-match',
   // What SigV4 signs, for groups that are opened with IAM.
@@ -51,7 +51,7 @@ const requestHeaders = [
   'x-access-token',
 ];
 
-/** The request headers that a preflight allows: ours, and those that the operations forward. */
+/** The request headers that a preflight allows: the gateway's own, and those that the operations forward. */
 export function corsRequestHeaders(
   operations: readonly Pick<Operation, 'headers'>[] = [],
 ): readonly string[] {
@@ -64,7 +64,7 @@ export function originFault(origin: string): string | undefined {
   return 'an origin is a scheme, "://", a host and perhaps a port, in lower case, without a path';
 }
 
-/** The headers of an answer to a request from this origin. */
+/** The headers of a response to a request from this origin. */
 export function corsHeaders(
   origins: CorsOrigins,
   origin: string | undefined,
@@ -72,7 +72,7 @@ export function corsHeaders(
   if (origins !== '*' && origins.length === 0) return {};
   const allowed = origins === '*' ? '*' : origins.find((one) => one === origin);
   return {
-    // A cache must not give one origin's answer to another; with `*` all answers are the same.
+    // A cache must not give one origin's response to another; with `*` all responses are the same.
     ...(origins !== '*' && { vary: 'origin' }),
     ...(allowed !== undefined && {
       'access-control-allow-origin': allowed,

@@ -11,7 +11,7 @@ export type DynamoSender = Pick<DynamoDBClient, 'send'>;
 
 /**
  * A client that sends once and waits as long as it is let: see `withLimit`.
- * @param endpoint in place of the Region's; otherwise the client looks into AWS_ENDPOINT_URL itself
+ * @param endpoint in place of the Region's; otherwise the client reads AWS_ENDPOINT_URL itself
  */
 export const createDynamoClient = (endpoint?: string): DynamoDBClient =>
   new DynamoDBClient({ maxAttempts: 1, ...(endpoint !== undefined && { endpoint }) });

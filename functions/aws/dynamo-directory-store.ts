@@ -3,7 +3,6 @@
  * partitions, because in a storm a thousand instances read it within a second. A function needs GetItem and PutItem.
  */
 
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import {
   type Directory,
@@ -11,6 +10,8 @@ import {
   type DirectoryStore,
   emptyDraft,
 } from '../../lib/cache/snapshots/index.ts';
+import { compress, decompress } from './brotli.ts';
+import { seconds } from './dynamo-attributes.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { asStoreError } from './throttling.ts';
 
@@ -30,7 +31,6 @@ export interface DynamoDirectoryStoreOptions {
 const copies = 4;
 /** Longer than any instance would use it. */
 const keptMs = 7 * 24 * 3_600_000;
-const quality = 5;
 const maxUnpacked = 16 * 1024 * 1024;
 
 export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions): DirectoryStore {
@@ -46,8 +46,7 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
   const itemOf = (item: string, content: object) => ({
     ...keyOf(item),
     content: { B: packed(content) },
-    // In whole seconds, as the time to live has it.
-    expires_at: { N: String(Math.ceil((clock() + keptMs) / 1000)) },
+    expires_at: seconds(clock() + keptMs),
   });
 
   return {
@@ -94,8 +93,7 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
   };
 }
 
-const packed = (content: object) =>
-  brotliCompressSync(JSON.stringify(content), { params: { [constants.BROTLI_PARAM_QUALITY]: quality } });
+const packed = (content: object) => compress(Buffer.from(JSON.stringify(content)));
 
 /** In the order of the alphabet, they are packed to half of the bytes. */
 const sorted = (symbols: Directory['symbols']) =>
@@ -108,9 +106,9 @@ const thrown = (error: unknown): never => {
 /** Undefined for what another version wrote. */
 function unpack<T extends { readonly symbols: unknown }>(packed: Uint8Array): T | undefined {
   try {
-    const { symbols, ...rest } = JSON.parse(
-      brotliDecompressSync(packed, { maxOutputLength: maxUnpacked }).toString(),
-    ) as T & { readonly symbols: Readonly<Record<string, readonly string[]>> };
+    const { symbols, ...rest } = JSON.parse(decompress(packed, maxUnpacked).toString()) as T & {
+      readonly symbols: Readonly<Record<string, readonly string[]>>;
+    };
     const all = Object.entries(symbols);
     if (!all.every(([, list]) => Array.isArray(list) && list.every((one) => typeof one === 'string')))
       return undefined;

@@ -12,6 +12,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { LimiterItem, LimiterStore, WriteAnswer } from '../../lib/limiter/index.ts';
+import { number, seconds } from './dynamo-attributes.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { asStoreError } from './throttling.ts';
 
@@ -94,8 +95,6 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
   };
 }
 
-const number = (value: number): AttributeValue.NMember => ({ N: String(value) });
-
 function sameAs({ revision, counters }: LimiterItem) {
   const names = Object.keys(counters);
   return {
@@ -123,8 +122,7 @@ function toItem(key: string, { revision, counters, text, writtenAt }: LimiterIte
     counters: { M: Object.fromEntries(values) },
     text: { S: text },
     written_at: number(writtenAt),
-    // In whole seconds, as the time to live has it.
-    expires_at: number(Math.ceil(expiresAt / 1000)),
+    expires_at: seconds(expiresAt),
   };
 }
 

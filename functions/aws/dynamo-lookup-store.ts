@@ -3,7 +3,6 @@
  * with `expires_at` as its time to live. A function needs PutItem and UpdateItem on it.
  */
 
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
@@ -11,6 +10,8 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/lookups/index.ts';
+import { compress, decompress } from './brotli.ts';
+import { number, seconds } from './dynamo-attributes.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
 
 export interface DynamoLookupStoreOptions {
@@ -25,7 +26,6 @@ type Item = Record<string, AttributeValue>;
 /** DynamoDB's 400 kB, less keys and the other attributes. */
 const mostBytes = 390 * 1024;
 const mostUnpacked = 64 * 1024 * 1024;
-const quality = 5;
 
 export function createDynamoLookupStore(options: DynamoLookupStoreOptions): LookupStore {
   const { tableName, timeoutMs = 2000 } = options;
@@ -126,9 +126,6 @@ export function createDynamoLookupStore(options: DynamoLookupStoreOptions): Look
   };
 }
 
-const number = (value: number): AttributeValue.NMember => ({ N: String(Math.round(value)) });
-const seconds = (ms: number) => number(Math.ceil(ms / 1000));
-
 /** Some of the names are words of DynamoDB's own. */
 const named = (...expressions: readonly string[]) =>
   Object.fromEntries(
@@ -137,17 +134,12 @@ const named = (...expressions: readonly string[]) =>
 
 function pack(reply: StoredReply): Uint8Array {
   const bytes = Buffer.from(JSON.stringify([reply.detailType, ...reply.details]));
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: quality,
-    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-  };
-  return brotliCompressSync(bytes, { params });
+  return compress(bytes);
 }
 
 /** @throws when it is none: better than to answer otherwise than before */
 function unpack(packed: Uint8Array): StoredReply {
-  const bytes = brotliDecompressSync(packed, { maxOutputLength: mostUnpacked });
+  const bytes = decompress(packed, mostUnpacked);
   const [detailType = '', ...details] = JSON.parse(bytes.toString()) as string[];
   return { detailType, details };
 }

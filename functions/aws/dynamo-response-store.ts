@@ -4,7 +4,6 @@
  * PutItem, UpdateItem and DeleteItem on it.
  */
 
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import {
   type AttributeValue,
   ConditionalCheckFailedException,
@@ -19,6 +18,8 @@ import {
   type ResponseStore,
   type StoredResponse,
 } from '../../lib/cache/responses/index.ts';
+import { compress, decompress } from './brotli.ts';
+import { number, seconds } from './dynamo-attributes.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
 
 export interface DynamoResponseStoreOptions {
@@ -33,7 +34,6 @@ export interface DynamoResponseStoreOptions {
 /** DynamoDB's 400 kB, less keys and the other attributes. */
 const mostBytes = 390 * 1024;
 const mostUnpacked = 16 * 1024 * 1024;
-const quality = 5;
 
 export function createDynamoResponseStore(options: DynamoResponseStoreOptions): ResponseStore {
   const { tableName: TableName, partition, timeoutMs = 300 } = options;
@@ -118,18 +118,10 @@ async function isMet(write: Promise<unknown>): Promise<boolean> {
   }
 }
 
-const number = (value: number): AttributeValue.NMember => ({ N: String(Math.round(value)) });
-const seconds = (ms: number) => number(Math.ceil(ms / 1000));
-
 function pack(content: ResponseContent): Uint8Array {
   const bytes =
     content.kind === 'answer' ? content.body : Buffer.from(JSON.stringify(content.refusal ?? null));
-  const params = {
-    [constants.BROTLI_PARAM_QUALITY]: quality,
-    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-  };
-  return brotliCompressSync(bytes, { params });
+  return compress(bytes);
 }
 
 /** Undefined for what is no answer. */
@@ -141,7 +133,7 @@ function toAnswer({
   const askedAt = Number(asked?.N);
   if (!content?.B || !Number.isFinite(askedAt)) return undefined;
   try {
-    const bytes = brotliDecompressSync(content.B, { maxOutputLength: mostUnpacked });
+    const bytes = decompress(content.B, mostUnpacked);
     // Copied, because what comes out of decompression holds on to much more memory.
     if (kind?.S === 'answer') return { kind: 'answer', body: new Uint8Array(bytes), askedAt };
     if (kind?.S !== 'refused') return undefined;

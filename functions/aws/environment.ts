@@ -1,4 +1,4 @@
-/** What a function is told by its environment, read once. */
+/** A function's settings, from its environment variables, read once. */
 
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
@@ -35,11 +35,11 @@ export interface FunctionSettings {
 
 export interface LimiterSettings {
   readonly tableName: string;
-  /** Whoever shares a limit names the same one. */
+  /** Functions that share a limit name the same one. */
   readonly bucket: string;
-  /** The part of each limit that is ours. */
+  /** The part of each limit that belongs to this deployment. */
   readonly share: number;
-  /** What an instance has when the table is unavailable; nothing when absent. */
+  /** What an instance may use while the table is unavailable; nothing when absent. */
   readonly reserve?: ReserveOptions;
   readonly operationLimits: OperationLimits;
 }
@@ -56,11 +56,11 @@ export type ReadSettings =
   /** One sentence for each variable that is wrong; values are not repeated. */
   | { readonly ok: false; readonly faults: readonly string[] };
 
-/** One for everybody, so that stacks that share a table share the budget. */
+/** One default for all, so that stacks that share a table share the limits. */
 export const defaultBucket = 'countersign';
 
 /** API Gateway waits 29 seconds in all. */
-const longestUpstreamTimeoutMs = 28_000;
+const maxUpstreamTimeoutMs = 28_000;
 
 /** @param operations those of this function, which alone may have other paths at the upstream */
 export function readFunctionSettings(env: Environment, operations: readonly Operation[] = []): ReadSettings {
@@ -78,8 +78,8 @@ export function readFunctionSettings(env: Environment, operations: readonly Oper
 
   const timeout = env.UPSTREAM_TIMEOUT_MS;
   const upstreamTimeoutMs = timeout ? Number(timeout) : undefined;
-  if (timeout && !(/^[1-9]\d{0,4}$/.test(timeout) && Number(timeout) <= longestUpstreamTimeoutMs))
-    faults.push(`UPSTREAM_TIMEOUT_MS: not a whole number from 1 to ${longestUpstreamTimeoutMs}`);
+  if (timeout && !(/^[1-9]\d{0,4}$/.test(timeout) && Number(timeout) <= maxUpstreamTimeoutMs))
+    faults.push(`UPSTREAM_TIMEOUT_MS: not a whole number from 1 to ${maxUpstreamTimeoutMs}`);
 
   const corsOrigins = readOrigins(env.CORS_ORIGINS);
   if (corsOrigins !== '*')
@@ -88,7 +88,7 @@ export function readFunctionSettings(env: Environment, operations: readonly Oper
       if (fault) faults.push(`CORS_ORIGINS: entry ${index + 1} is no origin; ${fault}, or * stands alone`);
     }
 
-  const budget = readBudget(env, operations, faults);
+  const limiter = readLimiter(env, operations, faults);
   const cache = readCache(env, operations, faults);
 
   if (faults.length > 0) return { ok: false, faults };
@@ -100,13 +100,13 @@ export function readFunctionSettings(env: Environment, operations: readonly Oper
       secretId,
       corsOrigins,
       ...(upstreamTimeoutMs !== undefined && { upstreamTimeoutMs }),
-      ...(budget && { limiter: budget }),
+      ...(limiter && { limiter }),
       ...(cache && { cache }),
     },
   };
 }
 
-function readBudget(
+function readLimiter(
   env: Environment,
   operations: readonly Operation[],
   faults: string[],
@@ -122,7 +122,7 @@ function readBudget(
     LIMITER_INSTANCES: instances,
   }))
     if (fault) faults.push(`${name}: ${fault}`);
-  // The part that is set aside belongs to all instances together: without their number it belongs to none.
+  // The reserve belongs to all instances together: without their number it belongs to none.
   if (reserve.value && !env.LIMITER_INSTANCES)
     faults.push('LIMITER_INSTANCES: not set, but LIMITER_RESERVE is');
   const given = readJson(env.LIMITER_OPERATION_LIMITS);
@@ -136,13 +136,13 @@ function readBudget(
   }
   if (!operations.some((operation) => limitsOf(operation, operationLimits))) return undefined;
   const tableName = env.LIMITER_TABLE ?? '';
-  // Without one nothing would hold the limit, and nobody would know.
+  // Without one nothing would hold the limit, and no error would show it.
   if (!tableName) faults.push('LIMITER_TABLE: not set');
   return {
     tableName,
     bucket,
     share: share.value ?? 1,
-    operationLimits: operationLimits,
+    operationLimits,
     ...(reserve.value && instances.value && { reserve: { part: reserve.value, instances: instances.value } }),
   };
 }
@@ -153,14 +153,14 @@ function readCache(
   operations: readonly Operation[],
   faults: string[],
 ): CacheSettings | undefined {
-  const whole = (name: string, least: number, most: number) => {
-    const isGood = (value: number) => Number.isInteger(value) && value >= least && value <= most;
-    const { value, fault } = readNumber(env[name], `a whole number from ${least} to ${most}`, isGood);
+  const whole = (name: string, min: number, max: number) => {
+    const isGood = (value: number) => Number.isInteger(value) && value >= min && value <= max;
+    const { value, fault } = readNumber(env[name], `a whole number from ${min} to ${max}`, isGood);
     if (fault) faults.push(`${name}: ${fault}`);
     return value;
   };
-  const numbers = Object.entries(cacheNumbers).flatMap(([name, { figure, unit, least, most }]) => {
-    const value = whole(name, least, most);
+  const numbers = Object.entries(cacheNumbers).flatMap(([name, { figure, unit, min, max }]) => {
+    const value = whole(name, min, max);
     return value === undefined ? [] : [[figure, value * unit] as const];
   });
   const networkPrefix = {
@@ -182,17 +182,17 @@ const cacheNumbers: Readonly<
     {
       readonly figure: keyof CacheFigures;
       readonly unit: number;
-      readonly least: number;
-      readonly most: number;
+      readonly min: number;
+      readonly max: number;
     }
   >
 > = {
   // What is older is no longer in the store.
-  SNAPSHOTS_STALE_AFTER_SECONDS: { figure: 'staleAfterMs', unit: 1000, least: 1, most: 300 },
-  SNAPSHOTS_EXPIRE_AFTER_SECONDS: { figure: 'expireAfterMs', unit: 1000, least: 1, most: 300 },
-  CACHE_MIN_MAX_AGE_SECONDS: { figure: 'minMaxAgeMs', unit: 1000, least: 1, most: 3600 },
-  CACHE_INSTANCES: { figure: 'instances', unit: 1, least: 1, most: 100_000 },
-  CACHE_REFRESHES_PER_MINUTE: { figure: 'refreshesPerMinute', unit: 1, least: 0, most: 10_000 },
+  SNAPSHOTS_STALE_AFTER_SECONDS: { figure: 'staleAfterMs', unit: 1000, min: 1, max: 300 },
+  SNAPSHOTS_EXPIRE_AFTER_SECONDS: { figure: 'expireAfterMs', unit: 1000, min: 1, max: 300 },
+  CACHE_MIN_MAX_AGE_SECONDS: { figure: 'minMaxAgeMs', unit: 1000, min: 1, max: 3600 },
+  CACHE_INSTANCES: { figure: 'instances', unit: 1, min: 1, max: 100_000 },
+  CACHE_REFRESHES_PER_MINUTE: { figure: 'refreshesPerMinute', unit: 1, min: 0, max: 10_000 },
 };
 
 const isShare = (part: number) => part > 0 && part <= 1;

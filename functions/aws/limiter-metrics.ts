@@ -7,6 +7,7 @@
  */
 
 import type { LimiterReport } from '../../lib/gateway/index.ts';
+import { embeddedMetrics, maxValues } from './emf.ts';
 import { describe, type Log } from './log.ts';
 
 export interface LimiterMetrics {
@@ -22,14 +23,8 @@ export interface LimiterMetricsOptions {
 }
 
 const pauseMs = 5000;
-/** As many values as the format allows for one metric. */
-const mostValues = 100;
 
-const metrics = [
-  { Name: 'BudgetLeft', Unit: 'Count' },
-  { Name: 'BudgetWaited', Unit: 'Milliseconds' },
-  { Name: 'BudgetRefused', Unit: 'Count' },
-] as const;
+const units = { BudgetLeft: 'Count', BudgetWaited: 'Milliseconds', BudgetRefused: 'Count' } as const;
 
 export function createLimiterMetrics(
   log: Log,
@@ -75,25 +70,16 @@ export function createLimiterMetrics(
       }
     },
     write() {
-      if (given + refused + expired === 0 || (clock() < notBefore && waited.length < mostValues)) return;
+      if (given + refused + expired === 0 || (clock() < notBefore && waited.length < maxValues)) return;
       notBefore = clock() + pauseMs;
       log({
         level: 'info',
         event: 'budget',
-        _aws: {
-          Timestamp: clock(),
-          CloudWatchMetrics: [
-            {
-              Namespace: 'Countersign',
-              Dimensions: [['Function']],
-              Metrics: metrics.filter(({ Name }) => Name !== 'BudgetLeft' || left !== undefined),
-            },
-          ],
-        },
-        Function: functionName,
-        ...(left !== undefined && { BudgetLeft: left }),
-        BudgetWaited: waited.slice(-mostValues),
-        BudgetRefused: refused,
+        ...embeddedMetrics(units, {
+          functionName,
+          at: clock(),
+          values: { BudgetLeft: left, BudgetWaited: waited, BudgetRefused: refused },
+        }),
         given,
         expired,
       });

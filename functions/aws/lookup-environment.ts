@@ -1,4 +1,4 @@
-/** What the function of lookups is told by its environment, besides what every function is. */
+/** The settings of the lookups' function, besides those of every function. */
 
 import { exposedOperations } from '../../lib/catalogue/exposure.ts';
 import { type Group, openable } from '../../lib/catalogue/index.ts';
@@ -50,6 +50,6 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
   };
 }
 
-/** What can be asked by event: nothing that changes anything. */
+/** What can be requested by event: nothing that has a side effect. */
 export const readsOf = (catalogue: readonly Operation[], groups: readonly Group[]): readonly Operation[] =>
   exposedOperations(catalogue, groups).filter(({ sideEffect }) => !sideEffect);

@@ -1,6 +1,7 @@
 /** What became of lookups, in the function's log as figures that CloudWatch makes metrics of. */
 
 import type { LookupReport } from '../../lib/lookups/index.ts';
+import { embeddedMetrics } from './emf.ts';
 import { describe, type Log } from './log.ts';
 
 export interface LookupMetricsOptions {
@@ -9,17 +10,14 @@ export interface LookupMetricsOptions {
   readonly clock?: () => number;
 }
 
-/** As many values as the format allows for one metric. */
-const mostValues = 100;
-
-const metrics = [
-  { Name: 'LookupsAnswered', Unit: 'Count' },
-  { Name: 'LookupsFailed', Unit: 'Count' },
-  { Name: 'LookupsWaiting', Unit: 'Count' },
-  { Name: 'LookupsPoisoned', Unit: 'Count' },
-  { Name: 'LookupCalls', Unit: 'Count' },
-  { Name: 'LookupAge', Unit: 'Milliseconds' },
-] as const;
+const units = {
+  LookupsAnswered: 'Count',
+  LookupsFailed: 'Count',
+  LookupsWaiting: 'Count',
+  LookupsPoisoned: 'Count',
+  LookupCalls: 'Count',
+  LookupAge: 'Milliseconds',
+} as const;
 
 /** @returns what to hand to the lookups as `report` */
 export function createLookupMetrics(
@@ -28,26 +26,18 @@ export function createLookupMetrics(
 ): (report: LookupReport) => void {
   return ({ answered, failed, waiting, duplicates, poisoned, undone, calls, ages, causes }) => {
     for (const cause of causes) log({ level: 'error', event: 'lookup_undone', ...describe(cause) });
-    log({
-      level: undone > 0 ? 'error' : 'info',
-      event: 'lookups',
-      _aws: {
-        Timestamp: clock(),
-        CloudWatchMetrics: [
-          {
-            Namespace: 'Countersign',
-            Dimensions: [['Function']],
-            Metrics: metrics.filter(({ Name }) => Name !== 'LookupAge' || ages.length > 0),
-          },
-        ],
-      },
-      Function: functionName,
+    const values = {
       LookupsAnswered: answered,
       LookupsFailed: failed,
       LookupsWaiting: waiting,
       LookupsPoisoned: poisoned,
       LookupCalls: calls,
-      ...(ages.length > 0 && { LookupAge: ages.slice(-mostValues) }),
+      LookupAge: ages.length > 0 ? ages : undefined,
+    };
+    log({
+      level: undone > 0 ? 'error' : 'info',
+      event: 'lookups',
+      ...embeddedMetrics(units, { functionName, at: clock(), values }),
       duplicates,
       undone,
     });

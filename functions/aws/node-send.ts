@@ -51,7 +51,7 @@ function sendOnce(
       finished = true;
       clearTimeout(timer);
       resolve(result);
-      // What is left of the answer is not worth reading, nor the connection keeping.
+      // The rest of the response is not worth reading, nor the connection worth keeping.
       if (result.kind !== 'answer') outgoing.destroy();
     };
     const fail = (error?: unknown) => {

@@ -1,4 +1,4 @@
-/** Reads an answer's body, decompressed, and not further than it may go. */
+/** Reads a response's body, decompressed, up to a limit. */
 
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream';
@@ -32,6 +32,6 @@ function decoded(incoming: IncomingMessage): AsyncIterable<unknown> {
   const encoding = incoming.headers['content-encoding']?.trim().toLowerCase() || 'identity';
   if (encoding === 'identity') return incoming;
   if (!Object.hasOwn(decoders, encoding)) throw new Error('an encoding that was not asked for');
-  // An error of either stream ends the other; the reader hears of it from the decoder.
+  // An error of either stream ends the other; the reader gets it from the decoder.
   return pipeline(incoming, decoders[encoding as keyof typeof decoders](), () => {});
 }

@@ -10,11 +10,11 @@ import type { SecretSource, SecretVersion } from '../../lib/gateway/index.ts';
 export interface SecretsManagerOptions {
   /** The secret's ARN or name. */
   readonly secretId: string;
-  /** In place of the Region's endpoint; otherwise the client looks into AWS_ENDPOINT_URL itself. */
+  /** In place of the Region's endpoint; otherwise the client reads AWS_ENDPOINT_URL itself. */
   readonly endpoint?: string;
   /** For one attempt of two. Default 2 seconds, as the client that waits has a deadline too. */
   readonly timeoutMs?: number;
-  /** Told of every failed read. */
+  /** Called for every failed read. */
   readonly onFailure?: (error: unknown, version: SecretVersion) => void;
 }
 

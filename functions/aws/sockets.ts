@@ -1,4 +1,4 @@
-/** Connections to the upstream: kept ones for reads, one of its own for whatever has a side effect. */
+/** Connections to the upstream: kept ones for reads, one of its own for each request with a side effect. */
 
 // Only its types: see below.
 import type http from 'node:http';
@@ -14,7 +14,7 @@ export interface Sockets {
  * Unused for longer, a connection is not trusted: what stands between has forgotten it perhaps, and then a
  * request on it gets no error but silence up to its time limit. (Upstreams close after 5 to 75 seconds.)
  */
-const longestIdleMs = 20_000;
+const maxIdleMs = 20_000;
 
 /** @param clock one that goes on while the function is frozen, in milliseconds */
 export async function openSockets(protocol: string, clock: () => number, ca?: string): Promise<Sockets> {
@@ -42,7 +42,7 @@ function socketsOf(
   /** By the clock and not by the agent's own timer, which stands still while the function is frozen. */
   const dropIdle = () => {
     for (const socket of Object.values(kept.freeSockets).flatMap((sockets) => sockets ?? []))
-      if (clock() - (idleSince.get(socket) ?? 0) > longestIdleMs) socket.destroy();
+      if (clock() - (idleSince.get(socket) ?? 0) > maxIdleMs) socket.destroy();
   };
   return {
     request(url, options, connection) {

@@ -1,4 +1,4 @@
-/** Tells a throttled request from a failed one, by what DynamoDB answers. */
+/** Tells a throttled request from a failed one, by DynamoDB's error. */
 
 import { StoreThrottled } from '../../lib/store-throttled.ts';
 
@@ -9,7 +9,7 @@ const throttlingNames: ReadonlySet<string> = new Set([
   'RequestLimitExceeded',
 ]);
 
-/** Whether the store refused a request because it gets too many; also of an error that says so already. */
+/** Whether the store refused a request because it gets too many; also true of a `StoreThrottled` itself. */
 export const isThrottling = (error: unknown): boolean =>
   error instanceof StoreThrottled || (error instanceof Error && throttlingNames.has(error.name));
 

@@ -21,14 +21,14 @@ export interface Concurrency {
   readonly unreserved: number;
 }
 
-/** What belongs to the stage's own stack, because a deployment does not need it a second time. */
-export interface Held {
+/** What the stage's own stack has already: a deployment does not need it a second time. */
+export interface DeployedResources {
   readonly reserved: number;
   readonly keys: number;
   readonly usagePlans: number;
 }
 
-/** A figure that could not be read is left out, and `unknown` says why. */
+/** A figure that could not be read is absent; `unknown` has the reason. */
 export interface Account {
   readonly region: string;
   readonly lambda?: Concurrency | undefined;
@@ -36,12 +36,12 @@ export interface Account {
   readonly apiGateway?: UsagePlan | undefined;
   readonly keys?: number | undefined;
   readonly usagePlans?: number | undefined;
-  readonly held?: Held | undefined;
+  readonly deployed?: DeployedResources | undefined;
   /** One sentence for each figure. */
   readonly unknown: readonly string[];
 }
 
-/** A look before a deployment must not take long. */
+/** A check before a deployment must not take long. */
 const client = { maxAttempts: 2, requestHandler: { connectionTimeout: 3000, requestTimeout: 10_000 } };
 
 /**
@@ -52,11 +52,11 @@ const client = { maxAttempts: 2, requestHandler: { connectionTimeout: 3000, requ
  */
 export async function readAccount(stackName: string): Promise<Account> {
   const unknown: string[] = [];
-  const read = async <T>(what: string, permission: string, ask: () => Promise<T>): Promise<T | undefined> => {
+  const read = async <T>(what: string, action: string, ask: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await ask();
     } catch (error) {
-      unknown.push(`${what}: ${permission} failed with ${nameOf(usableOrThrow(error))}.`);
+      unknown.push(`${what}: ${action} failed with ${nameOf(usableOrThrow(error))}.`);
       return undefined;
     }
   };
@@ -75,8 +75,8 @@ export async function readAccount(stackName: string): Promise<Account> {
     usagePlans: await read('usage plans', 'apigateway:GET /usageplans', () =>
       count(paginateGetUsagePlans({ client: gateway, pageSize: 500 }, {})),
     ),
-    held: await read('what the stage has already', 'cloudformation:ListStackResources', () =>
-      heldBy(stackName, lambda),
+    deployed: await read('what the stage has already', 'cloudformation:ListStackResources', () =>
+      deployedBy(stackName, lambda),
     ),
     unknown,
   };
@@ -85,7 +85,7 @@ export async function readAccount(stackName: string): Promise<Account> {
 /**
  * Only the instances that the account has in all: for a check that must not hold up a deployment.
  *
- * @returns undefined when they cannot be read within a few seconds, for whatever reason
+ * @returns undefined when they cannot be read within a few seconds
  */
 export async function readInstances(): Promise<number | undefined> {
   const quick = { maxAttempts: 1, requestHandler: { connectionTimeout: 2000, requestTimeout: 3000 } };
@@ -114,7 +114,7 @@ async function count(pages: AsyncIterable<{ readonly items?: readonly unknown[] 
   return sum;
 }
 
-async function heldBy(StackName: string, lambda: LambdaClient): Promise<Held> {
+async function deployedBy(StackName: string, lambda: LambdaClient): Promise<DeployedResources> {
   const ids = new Map<string, string[]>();
   try {
     for await (const page of paginateListStackResources(
@@ -139,7 +139,7 @@ async function heldBy(StackName: string, lambda: LambdaClient): Promise<Held> {
   return { reserved, keys: of('ApiGateway::ApiKey').length, usagePlans: of('ApiGateway::UsagePlan').length };
 }
 
-/** An emulator may leave out of an answer what is not there. */
+/** An emulator may leave a figure out of its response. */
 function figure(value: number | undefined): number {
   if (value === undefined) throw Object.assign(new Error(), { name: 'an answer without the figure' });
   return value;

@@ -1,4 +1,4 @@
-/** What docs/cost.md computes with. Whoever measures anew, or finds another price, changes it here only. */
+/** What docs/cost.md computes with. A new measurement or another price is changed here only. */
 
 /** Dollars, us-east-1, without free tiers and discounts. */
 export const prices = {
@@ -27,10 +27,10 @@ export interface Situation {
   readonly readsPerSecond: number;
   /** Requests that the upstream gets, which are per time and not per read. */
   readonly upstreamPerSecond: number;
-  /** DynamoDB's units for each read, for the quotes that are shared. */
-  readonly quotes: Units;
-  /** The same for each request to the upstream, for the budget. */
-  readonly budget: Units;
+  /** DynamoDB's units for each read, for the snapshot cache. */
+  readonly snapshots: Units;
+  /** The same for each request to the upstream, for the limiter. */
+  readonly limiter: Units;
   /** Lambda's time for each read. */
   readonly billedMs: number;
   /**
@@ -46,7 +46,7 @@ export interface Units {
 }
 
 /**
- * All measured by `npm run study -- snapshots plain mixed clients-100`, from a cold start, within the platform's bounds. A write to the budget is two
+ * All measured by `npm run study -- snapshots plain mixed clients-100`, from a cold start, within the platform's bounds. A write to the limiter is two
  * units, because its item is between one and two kilobytes. Lambda's time is assumed: it cannot be measured on
  * one machine.
  */
@@ -56,8 +56,8 @@ export const situations: readonly Situation[] = [
     clients: 10_000,
     readsPerSecond: 2000,
     upstreamPerSecond: 2876 / 600,
-    quotes: { readUnits: 0.129, writeUnits: 0.028 },
-    budget: { readUnits: 0.52, writeUnits: 2 * 1.42 },
+    snapshots: { readUnits: 0.129, writeUnits: 0.028 },
+    limiter: { readUnits: 0.52, writeUnits: 2 * 1.42 },
     billedMs: 10,
   },
   {
@@ -65,8 +65,8 @@ export const situations: readonly Situation[] = [
     clients: 10_000,
     readsPerSecond: 2000,
     upstreamPerSecond: 2871 / 600,
-    quotes: { readUnits: 0.179, writeUnits: 0.048 },
-    budget: { readUnits: 0.53, writeUnits: 2 * 1.41 },
+    snapshots: { readUnits: 0.179, writeUnits: 0.048 },
+    limiter: { readUnits: 0.53, writeUnits: 2 * 1.41 },
     billedMs: 10,
   },
   {
@@ -74,8 +74,8 @@ export const situations: readonly Situation[] = [
     clients: 100,
     readsPerSecond: 20,
     upstreamPerSecond: 853 / 180,
-    quotes: { readUnits: 3.391, writeUnits: 2.045 },
-    budget: { readUnits: 0.54, writeUnits: 2 * 1.35 },
+    snapshots: { readUnits: 3.391, writeUnits: 2.045 },
+    limiter: { readUnits: 0.54, writeUnits: 2 * 1.35 },
     billedMs: 50,
   },
 ];

@@ -24,8 +24,8 @@ const rows: readonly (readonly [part: keyof Cost, label: string])[] = [
   ['apiGateway', 'API Gateway, requests'],
   ['lambdaRequests', 'Lambda, requests'],
   ['lambdaTime', 'Lambda, time'],
-  ['quotes', 'DynamoDB, shared quotes'],
-  ['budget', 'DynamoDB, the budget'],
+  ['snapshots', 'DynamoDB, shared quotes'],
+  ['limiter', 'DynamoDB, the budget'],
   ['transfer', 'Transfer out, compressed'],
   ['logs', 'CloudWatch Logs'],
 ];
@@ -136,14 +136,14 @@ function repeats(): string {
 const percent = (part: number, whole: number) => `${Math.round((100 * part) / whole)} %`;
 
 function besides(situation: Situation): number {
-  const { lambdaRequests, lambdaTime, quotes, budget } = costOf(situation);
-  return lambdaRequests + lambdaTime + quotes + budget;
+  const { lambdaRequests, lambdaTime, snapshots, limiter } = costOf(situation);
+  return lambdaRequests + lambdaTime + snapshots + limiter;
 }
 
 /** Of DynamoDB. */
 function perHour(situation: Situation): number {
-  const { quotes, budget } = costOf(situation);
-  return ((quotes + budget) * situation.readsPerSecond * 3600) / 1_000_000;
+  const { snapshots, limiter } = costOf(situation);
+  return ((snapshots + limiter) * situation.readsPerSecond * 3600) / 1_000_000;
 }
 
 const head = (title: string, columns: readonly { readonly name: string }[]) =>
@@ -178,9 +178,9 @@ function lookupTable(): string {
 
 /** Of quotes and budget. */
 const unitsOf = (
-  { quotes, budget, upstreamPerSecond, readsPerSecond }: Situation,
+  { snapshots, limiter, upstreamPerSecond, readsPerSecond }: Situation,
   kind: 'readUnits' | 'writeUnits',
-) => quotes[kind] + (budget[kind] * upstreamPerSecond) / readsPerSecond;
+) => snapshots[kind] + (limiter[kind] * upstreamPerSecond) / readsPerSecond;
 
 function users(): string {
   const months = (hours: number) => situations.map((one) => perUserMonth(totalOf(costOf(one)), hours));

@@ -18,8 +18,8 @@ export interface Cost {
   readonly apiGateway: number;
   readonly lambdaRequests: number;
   readonly lambdaTime: number;
-  readonly quotes: number;
-  readonly budget: number;
+  readonly snapshots: number;
+  readonly limiter: number;
   readonly transfer: number;
   readonly logs: number;
 }
@@ -52,14 +52,14 @@ const logs = (million * logBytesPerRequest * prices.logsPerGb) / gigabyte;
  * @example totalOf(costOf(situations[0]))  // 4.24…
  */
 export function costOf(situation: Situation): Cost {
-  const { quotes, budget, billedMs, upstreamPerSecond, readsPerSecond, repeated = 0 } = situation;
+  const { snapshots, limiter, billedMs, upstreamPerSecond, readsPerSecond, repeated = 0 } = situation;
   const sent = 1 + repeated;
   return {
     apiGateway: sent * prices.apiGatewayPerMillion,
     lambdaRequests: sent * prices.lambdaPerMillion,
     lambdaTime: sent * lambdaTime(billedMs),
-    quotes: unitsCost(quotes),
-    budget: (upstreamPerSecond / readsPerSecond) * unitsCost(budget),
+    snapshots: unitsCost(snapshots),
+    limiter: (upstreamPerSecond / readsPerSecond) * unitsCost(limiter),
     transfer: sent * transferCost(answerBytes.gzip + answerBytes.headers),
     logs: sent * logs,
   };

@@ -1,4 +1,4 @@
-/** What `npm run deploy` looks at before the CDK begins: reservations that Lambda cannot give would undo it all. */
+/** What `npm run deploy` checks before the CDK begins: reservations that Lambda cannot give would roll all of it back. */
 
 import type { CountersignConfig } from '../stack/config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';

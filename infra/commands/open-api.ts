@@ -50,7 +50,7 @@ export function openApiText({ version, server }: Pick<OpenApiArguments, 'version
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-/** As the output `ApiUrl` of a stack says it. */
+/** In the form of a stack's output `ApiUrl`. */
 const anyDeployment: JsonObject = {
   url: 'https://{api}.execute-api.{region}.amazonaws.com/{stage}',
   description: 'A deployment; its output ApiUrl.',

@@ -1,6 +1,7 @@
 /** What bounds the phones of one stage in one account, and what raises each bound. */
 
 import { appPlan, limits, type UsagePlan } from '../../lib/catalogue/index.ts';
+import { accessModes } from '../access-modes.ts';
 import type { ResolvedConfig, ResolvedPlan } from '../stack/config.ts';
 import type { Account, Concurrency } from './account.ts';
 import {
@@ -31,7 +32,7 @@ export const number = (value: number): string => value.toLocaleString('en-US', {
 
 /** The plan of a stage's keys that carries most; undefined where reads need no key. */
 export const largestPlan = ({ access, plans }: ResolvedConfig): ResolvedPlan | undefined =>
-  access['market-data'] === 'api-key'
+  access['market-data'] && accessModes[access['market-data']].hasUsagePlan
     ? plans.reduce((best, plan) => (plan.ratePerSecond > best.ratePerSecond ? plan : best))
     : undefined;
 
@@ -40,7 +41,7 @@ export const reservedBy = ({ functions }: ResolvedConfig): number =>
   Object.values(functions.reservedConcurrency).reduce((sum, count) => sum + count, 0);
 
 /**
- * Why Lambda would refuse the stage's reservations, whatever the account's other functions have.
+ * Why Lambda would refuse the stage's reservations, even if the account has no other functions.
  *
  * @param instances of the account in all
  * @returns undefined when it need not
@@ -124,17 +125,17 @@ function instancesBound(config: ResolvedConfig, account: Account, lambda: Concur
 }
 
 /** What the function of market data may have, where nothing is reserved for it. */
-function sharedInstances(config: ResolvedConfig, { held }: Account, { all, unreserved }: Concurrency) {
-  const others = all - unreserved - (held?.reserved ?? 0);
-  // A stage that cannot have its reservations is told to do without.
+function sharedInstances(config: ResolvedConfig, { deployed }: Account, { all, unreserved }: Concurrency) {
+  const reservedElsewhere = all - unreserved - (deployed?.reserved ?? 0);
+  // The report tells the operator of such a stage to do without its reservations.
   const reserved = reservationFault(config, all) ? 0 : reservedBy(config);
   const events = config.events?.concurrency ?? 0;
   const less = [
-    ...(others > 0 ? [`${number(others)} that other functions have reserved`] : []),
+    ...(reservedElsewhere > 0 ? [`${number(reservedElsewhere)} that other functions have reserved`] : []),
     ...(reserved > 0 ? [`${number(reserved)} that this stage reserves (${groupsOf(config)})`] : []),
     ...(events > 0 ? [`${number(events)} for lookups by event`] : []),
   ];
-  const count = Math.max(0, all - others - reserved - events);
+  const count = Math.max(0, all - reservedElsewhere - reserved - events);
   const sum = less.length > 0 ? `: ${[number(all), ...less].join(', less ')}` : '';
   return {
     count,

@@ -69,9 +69,9 @@ function parsed(argv: readonly string[]) {
   }
 }
 
-function wholeOf(text: string, most: number): number {
+function wholeOf(text: string, max: number): number {
   const value = Number(text);
-  if (!/^[1-9]\d*$/.test(text) || value > most)
+  if (!/^[1-9]\d*$/.test(text) || value > max)
     throw new StartError(`${usage}: whole numbers, of phones and of seconds`);
   return value;
 }
@@ -124,13 +124,13 @@ function loadOf(config: ResolvedConfig, { phones, ...times }: Wish): Load | unde
 
 function headlines(bounds: readonly Bound[], { everySeconds, withinSeconds }: Wish, isKnown: boolean) {
   const known = isKnown ? '' : ', as far as is known';
-  const least = (kind: 'steady' | 'storm') =>
+  const lowest = (kind: 'steady' | 'storm') =>
     bounds.reduce<Bound | undefined>(
       (best, bound) => (best && best[kind] <= bound[kind] ? best : bound),
       undefined,
     );
-  const steady = least('steady');
-  const storm = least('storm');
+  const steady = lowest('steady');
+  const storm = lowest('storm');
   if (!steady || !storm) return ['Nothing is known of what this deployment carries.'];
   return [
     `This deployment carries about ${rounded(steady.steady)} phones that ask every ${everySeconds} s${known}; bound by ${steady.name}.`,
@@ -175,26 +175,26 @@ function deploymentFaults(config: ResolvedConfig, account: Account): readonly Fa
   const keys = config.plans.reduce((sum, plan) => sum + plan.keys.length, 0);
   return [
     ...reservationFaults(config, account),
-    ...tooMany('API keys', keys, account.keys, account.held?.keys, platform.keys),
+    ...tooMany('API keys', keys, account.keys, account.deployed?.keys, platform.keys),
     ...tooMany(
       'usage plans',
       config.plans.length,
       account.usagePlans,
-      account.held?.usagePlans,
+      account.deployed?.usagePlans,
       platform.usagePlans,
     ),
   ];
 }
 
-function reservationFaults(config: ResolvedConfig, { lambda, held }: Account): readonly Fault[] {
+function reservationFaults(config: ResolvedConfig, { lambda, deployed }: Account): readonly Fault[] {
   const wanted = reservedBy(config);
   if (!lambda || wanted === 0) return [];
   const never = reservationFault(config, lambda.all);
   const none =
     "Put functions: { reservedConcurrency: 'none' } into the stage, until AWS has raised Lambda’s quota.";
   if (never) return [{ words: never, remedies: [none] }];
-  const free = Math.max(0, lambda.unreserved + (held?.reserved ?? 0) - platform.leftUnreserved);
-  if (!held || wanted <= free) return [];
+  const free = Math.max(0, lambda.unreserved + (deployed?.reserved ?? 0) - platform.leftUnreserved);
+  if (!deployed || wanted <= free) return [];
   return [
     {
       words: `The stage reserves ${number(wanted)} instances, but other functions have reserved so many that Lambda can give ${number(free)}: the deployment would fail.`,
@@ -206,20 +206,20 @@ function reservationFaults(config: ResolvedConfig, { lambda, held }: Account): r
 }
 
 /** Whether the reservations fit depends on what the stage has already, and that is unknown. */
-const reservationOpen = (config: ResolvedConfig, { held }: Account) =>
-  held === undefined && reservedBy(config) > 0;
+const reservationOpen = (config: ResolvedConfig, { deployed }: Account) =>
+  deployed === undefined && reservedBy(config) > 0;
 
 function tooMany(
   what: string,
   wanted: number,
   used: number | undefined,
   held = 0,
-  most: number,
+  max: number,
 ): readonly Fault[] {
-  if (used === undefined || used - held + wanted <= most) return [];
+  if (used === undefined || used - held + wanted <= max) return [];
   return [
     {
-      words: `The stage has ${number(wanted)} ${what}, but the account has ${number(used - held)} others, of ${number(most)}.`,
+      words: `The stage has ${number(wanted)} ${what}, but the account has ${number(used - held)} others, of ${number(max)}.`,
       remedies: [`Delete ${what} that are no longer used.`],
     },
   ];

@@ -40,7 +40,7 @@ const remedies: Partial<Record<RefusalCode, string>> = {
 };
 
 const tries = 4;
-/** As old as a client's `no-cache` lets an answer be, and a little. */
+/** How old a response to `no-cache` may be, and a little more. */
 const pauseMs = 1100;
 
 /**
@@ -62,33 +62,33 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
     );
 
   const target = `${base}${getStockSnapshots.path}?symbols=AAPL&category=US_STOCK`;
-  const answer = await askForFresh(target, apiKey, timeoutMs);
-  if (answer === 'timeout') return late;
-  if (answer === 'closed') return sick(`${base} closed the connection in the middle of a call.`);
-  if (answer.status !== 200) return sick(refusalWords(answer));
-  if (!Array.isArray(answer.body))
+  const response = await askForFresh(target, apiKey, timeoutMs);
+  if (response === 'timeout') return late;
+  if (response === 'closed') return sick(`${base} closed the connection in the middle of a call.`);
+  if (response.status !== 200) return sick(refusalWords(response));
+  if (!Array.isArray(response.body))
     return sick(
       `${getStockSnapshots.id} answers 200, but no JSON array: the URL is not that of a Countersign stage.`,
     );
-  if (!answer.isFresh)
+  if (!response.isFresh)
     return sick(
-      `${getStockSnapshots.id} is answered with what was known ${answer.age} s ago: the upstream gives nothing newer now. The functions’ log says why, as turn_failed.`,
+      `${getStockSnapshots.id} is answered with what was known ${response.age} s ago: the upstream gives nothing newer now. The functions’ log says why, as turn_failed.`,
     );
   return { healthy: true, words: `All is well: ${getStockSnapshots.id} is signed, accepted and answered.` };
 }
 
-function refusalWords({ status, body }: Answer): string {
+function refusalWords({ status, body }: SmokeResponse): string {
   const { code, detail, request_id: requestId } = membersOf(body);
   const remedy =
     code !== undefined && Object.hasOwn(remedies, code) ? remedies[code as RefusalCode] : undefined;
   return `${remedy ?? detail ?? 'The gateway failed; its log says more.'} (${status} ${code ?? 'without code'}, request ${requestId ?? 'unknown'})`;
 }
 
-interface Answer {
+interface SmokeResponse {
   readonly status: number;
   /** The parsed JSON; undefined for anything else. */
   readonly body: unknown;
-  /** In seconds; 0 when the answer does not say. */
+  /** In seconds; 0 when the response has no age. */
   readonly age: number;
 }
 
@@ -96,7 +96,7 @@ async function ask(
   url: string,
   headers: Readonly<Record<string, string>>,
   timeoutMs: number,
-): Promise<Answer | 'timeout' | 'closed'> {
+): Promise<SmokeResponse | 'timeout' | 'closed'> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { headers, redirect: 'manual', signal });
@@ -107,20 +107,20 @@ async function ask(
   }
 }
 
-/** Until the answer is one that the upstream gave meanwhile: what is known already would hide that it is down. */
-async function askForFresh(target: string, apiKey: string, timeoutMs: number): Promise<FreshAnswer> {
+/** Repeats until the upstream has answered meanwhile: a cached response would hide that it is down. */
+async function askForFresh(target: string, apiKey: string, timeoutMs: number): Promise<FreshResponse> {
   const headers = { 'x-api-key': apiKey, 'cache-control': 'no-cache' };
   const started = performance.now();
   for (let left = tries; ; ) {
-    const answer = await ask(target, headers, timeoutMs);
-    if (typeof answer === 'string' || answer.status !== 200) return answer;
-    const isFresh = answer.age * 1000 <= performance.now() - started;
-    if (isFresh || --left === 0) return { ...answer, isFresh };
+    const response = await ask(target, headers, timeoutMs);
+    if (typeof response === 'string' || response.status !== 200) return response;
+    const isFresh = response.age * 1000 <= performance.now() - started;
+    if (isFresh || --left === 0) return { ...response, isFresh };
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
-type FreshAnswer = (Answer & { readonly isFresh?: boolean }) | 'timeout' | 'closed';
+type FreshResponse = (SmokeResponse & { readonly isFresh?: boolean }) | 'timeout' | 'closed';
 
 function parsed(text: string): unknown {
   try {
@@ -130,7 +130,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whoever answers may answer anything: only members that are text are looked at. */
+/** The server may be any: only members that are text are read. */
 function membersOf(body: unknown): Readonly<Record<string, string | undefined>> {
   if (typeof body !== 'object' || body === null) return {};
   return Object.fromEntries(Object.entries(body).filter(([, value]) => typeof value === 'string'));

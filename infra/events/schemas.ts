@@ -30,12 +30,14 @@ export function eventSchemas(): Readonly<Record<string, JsonObject>> {
       whole(schemas, contract.quoteLookupRequested, 'request'),
     ),
     ...schemaOf(eventNames.quotes.completed, (schemas) =>
-      whole(schemas, contract.quoteLookupCompleted, 'answer'),
+      whole(schemas, contract.quoteLookupCompleted, 'response'),
     ),
-    ...schemaOf(eventNames.quotes.failed, (schemas) => whole(schemas, contract.quoteLookupFailed, 'answer')),
+    ...schemaOf(eventNames.quotes.failed, (schemas) =>
+      whole(schemas, contract.quoteLookupFailed, 'response'),
+    ),
     ...schemaOf(eventNames.read.requested, (schemas) => readRequested(schemas, reads)),
     ...schemaOf(eventNames.read.completed, (schemas) => readCompleted(schemas, reads)),
-    ...schemaOf(eventNames.read.failed, (schemas) => whole(schemas, contract.readFailed, 'answer')),
+    ...schemaOf(eventNames.read.failed, (schemas) => whole(schemas, contract.readFailed, 'response')),
   };
 }
 
@@ -99,9 +101,9 @@ function queryOf({ query, anyQuery }: Operation): JsonObject {
 
 const isRequired = ({ query }: Operation) => Object.values(query).some(({ required }) => required);
 
-/** Each operation answers in its own form, or in pieces of its text. */
+/** Each operation has a reply of its own form, or in pieces of its text. */
 function readCompleted(schemas: Schemas, reads: readonly Operation[]): JsonObject {
-  const { properties, ...rest } = whole(schemas, contract.readCompleted, 'answer');
+  const { properties, ...rest } = whole(schemas, contract.readCompleted, 'response');
   const { answer: _, ...common } = properties as JsonObject;
   return {
     ...rest,
@@ -111,7 +113,7 @@ function readCompleted(schemas: Schemas, reads: readonly Operation[]): JsonObjec
         title: operation.id,
         properties: {
           operation: { const: operation.id },
-          answer: schemas.of(operation.response, 'answer'),
+          answer: schemas.of(operation.response, 'response'),
           parts: { const: 1 },
         },
         required: ['answer'],

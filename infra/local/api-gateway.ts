@@ -11,7 +11,7 @@ import type { ApiKey } from './api-keys.ts';
 import { compressed } from './compression.ts';
 import type { ProxyHandler } from './invocation.ts';
 import type { Page } from './pages.ts';
-import type { Answer } from './proxy-result.ts';
+import type { HttpResponse } from './proxy-result.ts';
 import { targetOf } from './received.ts';
 import type { Refuse } from './refusals.ts';
 import { type Call, createRestApi } from './rest-api.ts';
@@ -34,7 +34,7 @@ export interface AccessLogEntry {
   readonly path: string;
   readonly status: number;
   readonly milliseconds: number;
-  /** Null when the request was answered before its key was looked at, or had no known one. */
+  /** Null when the request was answered before its key was read, or had no known one. */
   readonly apiKeyId: string | null;
 }
 
@@ -51,12 +51,12 @@ export interface ApiGatewayOptions {
   /** Unix time in milliseconds. */
   readonly clock?: () => number;
   readonly log?: (entry: AccessLogEntry) => void;
-  /** Told why a request ended in `gateway_error`: what the handler threw, or what is wrong with its answer. */
+  /** Called with the reason of a `gateway_error`: what the handler threw, or what is wrong with its result. */
   readonly onHandlerError?: (error: unknown, requestId: string) => void;
   readonly stage?: string;
   /** How long a handler may take; API Gateway's own limit by default. */
   readonly timeoutMs?: number;
-  /** The limit of a request's body and of an answer's; API Gateway's own by default. */
+  /** The limit of a request's body and of a response's; API Gateway's own by default. */
   readonly maxPayloadBytes?: number;
   /** How long `close` waits for requests that are being answered. */
   readonly closeGraceMs?: number;
@@ -71,12 +71,12 @@ export interface LocalApiGateway {
 /** Rejects with the listener's own error (`EADDRINUSE`) when the port is taken. */
 export async function startApiGateway(options: ApiGatewayOptions): Promise<LocalApiGateway> {
   const { clock = Date.now, log, port = 0, closeGraceMs = 2000 } = options;
-  const answer = createRestApi(options);
+  const respond = createRestApi(options);
 
   const server = createServer(async (request, response) => {
     const { method = '', url = '' } = request;
     const call: Call = { requestId: randomUUID(), method, ...targetOf(url), receivedAt: clock() };
-    const answered = await answer(request, call);
+    const answered = await respond(request, call);
     // API Gateway never sees a request that the client did not finish: nothing to send, nothing to log.
     if (!answered) return;
     const sent = await compressed(answered, request.headers['accept-encoding']?.toString());
@@ -104,7 +104,7 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
 
 const host = '127.0.0.1';
 
-function send(response: ServerResponse, { status, headers, body }: Answer, requestId: string): void {
+function send(response: ServerResponse, { status, headers, body }: HttpResponse, requestId: string): void {
   response.statusCode = status;
   for (const [name, values] of headers) response.setHeader(name, values);
   response.setHeader('x-amzn-requestid', requestId);

@@ -8,7 +8,7 @@ export interface ApiKey {
   readonly value: string;
 }
 
-/** Gives a function that finds the key a client sent, in a time that says nothing about the keys. */
+/** Gives a function that finds the key a client sent, in a time that reveals nothing about the keys. */
 export function apiKeyFinder(apiKeys: readonly ApiKey[]): (sent: string) => ApiKey | undefined {
   if (apiKeys.some((key) => key.value === '')) throw new RangeError('An API key must not be empty.');
   const known = apiKeys.map((key) => ({ key, digest: digestOf(key.value) }));

@@ -125,13 +125,13 @@ function localRoutes(
 ) {
   const secret = JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret });
   // One for all groups, as they share the upstream's limit.
-  const budget = createLimiter({
+  const limiter = createLimiter({
     store: createMemoryLimiterStore(),
     limits: { ...limiterLimits(), ...(marketDataLimit && { 'market-data': marketDataLimit }) },
     bucket: 'local',
   });
   // One for all groups, as deployed.
-  const sharing = createMemoryCacheStores();
+  const cacheStores = createMemoryCacheStores();
   return openGroups.flatMap((group) => {
     const own = exposedOperations(operations, [group]);
     const handler = createGroupHandler({
@@ -140,8 +140,8 @@ function localRoutes(
       upstreamBaseUrl,
       upstreamPaths: upstreamPathsOf(upstreamPaths, own),
       secrets: { read: async () => secret },
-      limiter: budget,
-      ...(cache !== 'off' && { cache: sharing }),
+      limiter,
+      ...(cache !== 'off' && { cache: cacheStores }),
       ...(report && { report }),
     });
     return routesOf(own).map(({ method, path }) => ({ method, path, handler }));

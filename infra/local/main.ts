@@ -1,4 +1,4 @@
-/** `npm start`: runs everything on this machine and says how to call it. */
+/** `npm start`: runs everything on this machine and prints how to call it. */
 
 import { connect } from 'node:net';
 import { runUntilInterrupted } from '../environment.ts';
@@ -26,7 +26,7 @@ await runUntilInterrupted(async () => {
   return [run];
 });
 
-/** Whether somebody listens there; no request is spent on it. */
+/** Whether a server listens there; no request is sent for it. */
 function accepts(baseUrl: string): Promise<boolean> {
   const { hostname, port, protocol } = new URL(baseUrl);
   return new Promise((resolve) => {
@@ -35,9 +35,9 @@ function accepts(baseUrl: string): Promise<boolean> {
       port: Number(port) || (protocol === 'https:' ? 443 : 80),
       timeout: 3000,
     });
-    const done = (answer: boolean) => {
+    const done = (isUp: boolean) => {
       socket.destroy();
-      resolve(answer);
+      resolve(isUp);
     };
     socket.once('connect', () => done(true));
     socket.once('error', () => done(false));

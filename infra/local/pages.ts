@@ -1,15 +1,15 @@
 /**
- * What the local run answers beside the API: its OpenAPI document, and Swagger UI to read it and to try
+ * What the local run serves beside the API: its OpenAPI document, and Swagger UI to read it and to try
  * calls. A deployment has neither; nothing here needs a key, and nothing here holds one.
  */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Answer } from './proxy-result.ts';
+import type { HttpResponse } from './proxy-result.ts';
 
 /** Made when it is asked for. */
-export type Page = () => Answer;
+export type Page = () => HttpResponse;
 
 /** @param document the OpenAPI document; the address of this run is known when it is asked for */
 export function createPages(document: () => unknown): ReadonlyMap<string, Page> {
@@ -29,7 +29,7 @@ export function createPages(document: () => unknown): ReadonlyMap<string, Page> 
 
 const script = 'text/javascript; charset=utf-8';
 
-function page(contentType: string, body: string | Uint8Array): Answer {
+function page(contentType: string, body: string | Uint8Array): HttpResponse {
   return {
     status: 200,
     headers: new Map(

@@ -1,9 +1,9 @@
-/** What a Lambda function answered under proxy integration, checked and made into an HTTP answer. */
+/** What a Lambda function returned under proxy integration, checked and made into an HTTP response. */
 
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import * as v from 'valibot';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   /** Values by name; several values are several header lines. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
@@ -13,7 +13,7 @@ export interface Answer {
 const headerValue = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));
 
 const proxyResult = v.object({
-  // No informational status: after one of these a client waits on for the answer proper.
+  // No informational status: after one of these a client waits on for the final one.
   statusCode: v.pipe(v.number(), v.integer(), v.minValue(200), v.maxValue(599)),
   headers: v.nullish(v.record(v.string(), headerValue), {}),
   multiValueHeaders: v.nullish(v.record(v.string(), v.array(headerValue)), {}),
@@ -35,7 +35,7 @@ const remapped = new Set([
 ]);
 
 /** Throws when the result is malformed, cannot be sent, or is larger than API Gateway lets through. */
-export function answerOf(result: unknown, maxBytes: number): Answer {
+export function responseOf(result: unknown, maxBytes: number): HttpResponse {
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = v.parse(proxyResult, result);
   const bytes = Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
   if (bytes.length > maxBytes) {
@@ -61,7 +61,7 @@ function merged(
   for (const [name, value] of Object.entries(single)) {
     if (!all.get(name.toLowerCase())?.includes(value)) take(name, [value]);
   }
-  // A REST API calls an answer JSON when the function does not say what it is.
+  // A REST API gives a response this type when the function gives none.
   if (!all.has('content-type')) all.set('content-type', ['application/json']);
   return all;
 }

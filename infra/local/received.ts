@@ -28,7 +28,7 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Re
       resolve('too large');
     });
     request.on('end', () => resolve(Buffer.concat(chunks)));
-    // A client that leaves midway: Node says so only to a listener, and without one this would never settle.
+    // A client that leaves midway: Node reports it only to a listener, and without one this would never settle.
     request.on('error', () => resolve('incomplete'));
   });
 }

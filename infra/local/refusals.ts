@@ -19,7 +19,7 @@ export interface RefusalDetail {
   readonly retryAfterSeconds?: number;
 }
 
-/** Makes the answer; `allow` and `retry-after` are added to it where it does not set them. */
+/** Makes the response; `allow` and `retry-after` are added to it where it does not set them. */
 export type Refuse = (
   code: RefusalCode,
   detail: RefusalDetail,

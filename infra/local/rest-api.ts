@@ -7,7 +7,7 @@ import { type ApiKey, apiKeyFinder } from './api-keys.ts';
 import { invoke, type ProxyHandler } from './invocation.ts';
 import type { Page } from './pages.ts';
 import { proxyEvent } from './proxy-event.ts';
-import { type Answer, answerOf } from './proxy-result.ts';
+import { type HttpResponse, responseOf } from './proxy-result.ts';
 import { readBody } from './received.ts';
 import type { RefusalCode, RefusalDetail } from './refusals.ts';
 import { createUsagePlan } from './usage-plan.ts';
@@ -27,7 +27,7 @@ export interface Call {
 /** A function, or what is answered without one and without a key: API Gateway's integration type `mock`. */
 type Integration = { readonly handler: ProxyHandler } | { readonly mock: Page };
 
-const healthy: Answer = {
+const healthy: HttpResponse = {
   status: 200,
   headers: new Map([['content-type', ['application/json']]]),
   body: Buffer.from(healthBody),
@@ -45,7 +45,7 @@ export function createRestApi({
   stage = 'local',
   timeoutMs = 29_000,
   maxPayloadBytes = 10 * 1024 * 1024,
-}: ApiGatewayOptions): (request: IncomingMessage, call: Call) => Promise<Answer | undefined> {
+}: ApiGatewayOptions): (request: IncomingMessage, call: Call) => Promise<HttpResponse | undefined> {
   const resources = resourcesOf(routes, pages);
   const findApiKey = apiKeyFinder(apiKeys);
   const meter = createUsagePlan({ ...plan, clock });
@@ -54,7 +54,7 @@ export function createRestApi({
     code: RefusalCode,
     { requestId, method, path }: Call,
     extra: Pick<RefusalDetail, 'allow' | 'retryAfterSeconds'> = {},
-  ): Answer {
+  ): HttpResponse {
     const { status, headers, body } = refuse(code, { requestId, method, path, ...extra });
     const all = new Map<string, readonly string[]>();
     if (extra.allow) all.set('allow', [extra.allow.join(', ')]);
@@ -63,7 +63,7 @@ export function createRestApi({
     return { status, headers: all, body: Buffer.from(body) };
   }
 
-  function mocked(page: Page, call: Call): Answer {
+  function mocked(page: Page, call: Call): HttpResponse {
     try {
       return page();
     } catch (error) {
@@ -84,7 +84,7 @@ export function createRestApi({
     if (outcome.kind === 'timeout') return refused('gateway_timeout', call);
     try {
       if (outcome.kind === 'failed') throw outcome.error;
-      return answerOf(outcome.result, maxPayloadBytes);
+      return responseOf(outcome.result, maxPayloadBytes);
     } catch (error) {
       onHandlerError?.(error, call.requestId);
       return refused('gateway_error', call);
@@ -95,7 +95,7 @@ export function createRestApi({
     const methods = resources.get(call.path);
     if (!methods) return refused('unknown_operation', call);
     const integration = methods.get(call.method);
-    // API Gateway gives one refusal for both; here the caller is told which of the two it is.
+    // API Gateway gives one refusal for both; here the caller learns which of the two it is.
     if (!integration) return refused('method_not_allowed', call, { allow: [...methods.keys()] });
     if ('mock' in integration) return mocked(integration.mock, call);
 
@@ -103,9 +103,9 @@ export function createRestApi({
     const apiKey = findApiKey(String(request.headers['x-api-key'] ?? ''));
     if (!apiKey) return refused('missing_api_key', call);
     call.apiKey = apiKey;
-    const turn = meter.take(apiKey.id);
-    if (!turn.allowed) {
-      const retryAfterSeconds = Math.max(1, Math.ceil(turn.retryAfterMs / 1000));
+    const admission = meter.take(apiKey.id);
+    if (!admission.allowed) {
+      const retryAfterSeconds = Math.max(1, Math.ceil(admission.retryAfterMs / 1000));
       return refused('throttled', call, { retryAfterSeconds });
     }
     return integrated(integration.handler, request, call, apiKey);

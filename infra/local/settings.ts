@@ -31,7 +31,7 @@ export interface LocalSettings {
   readonly upstream: { readonly simulatorPort: number } | { readonly baseUrl: string };
   /** The usage plan of the key; by default the one that keeps within the upstream's limit. */
   readonly plan?: PlanTier;
-  /** In place of the interface's limit, at the plan, the budget and the simulator alike; for load tests. */
+  /** In place of the interface's limit, at the plan, the limiter and the simulator alike; for load tests. */
   readonly marketDataLimit?: Pick<RequestLimit, 'requests' | 'perSeconds'>;
   /** `off`: every read goes to the upstream. */
   readonly cache?: 'off';
@@ -57,7 +57,7 @@ export function readSettings(env: Environment): LocalSettings {
     port: readPort(env, 'PORT', 8787),
     apiKey,
     ...(otherApiKeys && { otherApiKeys }),
-    // The simulator's accounts are nobody's: in front of it everything may be open.
+    // The simulator's accounts are invented: in front of it everything may be open.
     openGroups: readOpenGroups(env.OPEN_GROUPS, baseUrl ? openByDefault : openable),
     credentials: credentials ?? inventAppCredentials(),
     upstream: baseUrl ? { baseUrl } : { simulatorPort: readPort(env, 'UPSTREAM_PORT', 8788) },
@@ -82,7 +82,7 @@ function readPlan(text: string | undefined): PlanTier | undefined {
   return tier;
 }
 
-/** Another upstream has its own limit, which no setting of ours can raise. */
+/** Another upstream has its own limit, which no setting here can raise. */
 function readMarketDataLimit(
   text: string | undefined,
   otherUpstream: boolean,
@@ -103,7 +103,7 @@ function readUpstreamPaths(text: string | undefined): UpstreamPaths | undefined 
   try {
     paths = JSON.parse(text);
   } catch {
-    // Said below: what is not JSON is no object either.
+    // The check below covers it: what is not JSON is no object either.
   }
   const fault = upstreamPathsFault(paths, operations);
   if (fault)
@@ -113,7 +113,7 @@ function readUpstreamPaths(text: string | undefined): UpstreamPaths | undefined 
   return paths as UpstreamPaths;
 }
 
-/** Any text that a header carries; API Gateway itself wants 20 to 128 characters. */
+/** Any text that a header carries; API Gateway itself takes 20 to 128 characters. */
 function readApiKey(text: string | undefined): string {
   if (!text) return randomBytes(20).toString('hex');
   if (!/^[!-~]{1,128}$/.test(text))
@@ -124,7 +124,7 @@ function readApiKey(text: string | undefined): string {
 function readOtherApiKeys(text: string | undefined, apiKey: string): readonly string[] | undefined {
   if (!text) return undefined;
   const keys = text.split(',');
-  // The gateway would take two equal keys for one caller, and the operator wants two.
+  // The gateway would take two equal keys for one caller, but the operator needs two.
   if (!keys.every((key) => /^[!-~]{1,128}$/.test(key)) || new Set([apiKey, ...keys]).size <= keys.length)
     throw new StartError(
       'OTHER_API_KEYS must be a list of keys such as one,two: none of them twice or the API_KEY, each of 1 to 128 visible ASCII characters.',

@@ -2,7 +2,7 @@
 
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
 
-export type Turn =
+export type Admission =
   | { readonly allowed: true }
   /** After so many milliseconds without another request there is a token again. */
   | { readonly allowed: false; readonly retryAfterMs: number };
@@ -12,7 +12,7 @@ export interface UsageMeter {
    * Takes one token of the key's bucket, if there is one. A refused request takes nothing. Each key that was
    * ever given is kept: give ids of known keys only, never what a client sent.
    */
-  take(key: string): Turn;
+  take(key: string): Admission;
 }
 
 interface Bucket {

@@ -1,4 +1,4 @@
-/** What the local run says of itself: where it is, what is open, two calls to paste, and where the rest is told. */
+/** What the local run prints at its start: where it is, what is open, two calls to paste, and where to read on. */
 
 import { groups, operations } from '../../lib/catalogue/index.ts';
 import type { LocalRun } from './local-run.ts';

@@ -1,4 +1,4 @@
-/** What is said of operations whose answers all callers share: how fresh one is, and how to ask for fresher. */
+/** What the document has on operations whose responses all callers share: how fresh one is, and how to ask for fresher. */
 
 import type { Operation } from '../../lib/catalogue/index.ts';
 import type { JsonObject } from './json.ts';
@@ -33,8 +33,8 @@ const ref = (name: keyof typeof sharingHeaders | 'RequestId' | 'CacheControl') =
   $ref: `#/components/headers/${name}`,
 });
 
-/** What the answers' headers are, in lower case; none for an operation that shares nothing. */
-export function answerHeadersOf({ freshness }: Operation): JsonObject {
+/** The responses' headers, in lower case; none for an operation that shares nothing. */
+export function responseHeadersOf({ freshness }: Operation): JsonObject {
   if (!freshness) return {};
   return {
     age: ref('Age'),
@@ -53,7 +53,7 @@ export function sharingParametersOf({ freshness, method }: Operation): readonly 
       in: 'header',
       description:
         '`max-age` or `no-cache` for something fresher, as far as the deployer and the caller’s share allow; `max-stale`; `only-if-cached`.',
-      // What is malformed in it counts as not said.
+      // A malformed part counts as absent.
       schema: { type: 'string' },
       example: 'max-age=1',
     },
@@ -69,7 +69,7 @@ const ifNoneMatch = {
 } as const;
 
 /** Responses besides the usual ones. */
-export function sharingResponsesOf(operation: Operation): JsonObject {
+export function cacheResponsesOf(operation: Operation): JsonObject {
   if (!operation.freshness || operation.method !== 'GET') return {};
   return {
     304: {
@@ -77,7 +77,7 @@ export function sharingResponsesOf(operation: Operation): JsonObject {
       headers: {
         'x-request-id': ref('RequestId'),
         'cache-control': ref('CacheControl'),
-        ...answerHeadersOf(operation),
+        ...responseHeadersOf(operation),
       },
     },
   };

@@ -1,16 +1,16 @@
 /** The interface as one OpenAPI document for people and generators, derived from the catalogue. */
 
 import { type Group, groups, type Operation } from '../../lib/catalogue/index.ts';
-import { answerExamples } from './answer-examples.ts';
-import { answerHeadersOf, sharingResponsesOf } from './cache.ts';
+import { type AccessMode, accessModes, distinctModes, securityOf, usualMode } from '../access-modes.ts';
+import { cacheResponsesOf, responseHeadersOf } from './cache.ts';
 import { descriptionOf } from './description.ts';
 import { headers, introduction } from './front-matter.ts';
 import type { Json, JsonObject } from './json.ts';
 import { createRefusals, type Refusals } from './problem.ts';
 import { parametersOf, requestBodyOf } from './request.ts';
+import { responseExamples } from './response-examples.ts';
 import { namesFor } from './schema-names.ts';
 import { createSchemas, type Schemas } from './schemas.ts';
-import { type Caller, describedSchemes, securityOf } from './security.ts';
 
 export interface DocumentOptions {
   /** Default 3.1. */
@@ -20,36 +20,34 @@ export interface DocumentOptions {
   /** Where it is; several are alternatives. */
   readonly servers: readonly JsonObject[];
   /** How callers of a group show who they are. Default: what a deployment asks of them. */
-  readonly access?: (group: Group) => Caller;
+  readonly access?: (group: Group) => AccessMode;
 }
 
 export type OpenApiVersion = '3.1' | '3.0';
 
-/** What belongs to one account is not for everybody who has an app's key. */
-export const asDeployed = (group: Group): Caller => (groups[group].exposure === 'open' ? 'api-key' : 'iam');
-
 export function openApiDocument(options: DocumentOptions): JsonObject {
-  const { version = '3.1', operations, servers, access = asDeployed } = options;
+  const { version = '3.1', operations, servers, access = usualMode } = options;
   const schemas = createSchemas(namesFor(operations), version);
   const parts: Parts = {
     schemas,
     refusals: createRefusals(schemas),
-    examples: answerExamples(operations),
+    examples: responseExamples(operations),
     access,
   };
   const paths = pathsOf(operations, parts);
   const served = [...new Set(operations.map(({ group }) => group))];
-  const ways = new Set(served.map(access));
   return {
     ...dialect[version],
     servers,
     tags: served.map(tag),
     paths,
     components: {
-      securitySchemes: {
-        ...(ways.has('api-key') && { api_key: describedSchemes.api_key }),
-        ...(ways.has('iam') && { sigv4: describedSchemes.sigv4 }),
-      },
+      securitySchemes: Object.fromEntries(
+        distinctModes(served.map(access)).map((mode) => {
+          const { scheme, definition, description } = accessModes[mode];
+          return [scheme, { ...definition, description }];
+        }),
+      ),
       headers,
       responses: parts.refusals.components(),
       schemas: schemas.components(),
@@ -78,7 +76,7 @@ const dialect: Readonly<Record<OpenApiVersion, JsonObject>> = {
 interface Parts {
   readonly schemas: Schemas;
   readonly refusals: Refusals;
-  /** Of answers, by operation id. */
+  /** Of responses, by operation id. */
   readonly examples: ReadonlyMap<string, Json>;
   readonly access: NonNullable<DocumentOptions['access']>;
 }
@@ -109,16 +107,16 @@ function operationObject(operation: Operation, parts: Parts): JsonObject {
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
     responses: {
-      200: answer(operation, parts),
-      ...sharingResponsesOf(operation),
+      200: response(operation, parts),
+      ...cacheResponsesOf(operation),
       ...parts.refusals.of(operation),
     },
     ...(aliases.length > 0 && { 'x-aliases': aliases }),
   };
 }
 
-function answer(operation: Operation, { schemas, examples }: Parts): JsonObject {
-  const { id, title, response, freshness } = operation;
+function response(operation: Operation, { schemas, examples }: Parts): JsonObject {
+  const { id, title, response: schema, freshness } = operation;
   const example = examples.get(id);
   return {
     description:
@@ -129,11 +127,11 @@ function answer(operation: Operation, { schemas, examples }: Parts): JsonObject 
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       ...(!freshness && { 'x-upstream-request-id': { $ref: '#/components/headers/UpstreamRequestId' } }),
       'cache-control': { $ref: '#/components/headers/CacheControl' },
-      ...answerHeadersOf(operation),
+      ...responseHeadersOf(operation),
     },
     content: {
       'application/json': {
-        schema: schemas.of(response, 'answer'),
+        schema: schemas.of(schema, 'response'),
         ...(example !== undefined && { example }),
       },
     },

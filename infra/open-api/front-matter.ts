@@ -1,4 +1,4 @@
-/** What a document says once: how the interface behaves, and the headers of its answers. */
+/** What a document has once: how the interface behaves, and the headers of its responses. */
 
 import { sharingHeaders } from './cache.ts';
 

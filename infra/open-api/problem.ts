@@ -1,4 +1,4 @@
-/** The shape of every error, and which of them an operation can answer. */
+/** The shape of every error, and which of them an operation can have. */
 
 import * as v from 'valibot';
 import type { Operation } from '../../lib/catalogue/index.ts';
@@ -59,10 +59,10 @@ export const problem = v.looseObject({
   ),
 });
 
-/** Said of paths that are in no document. */
+/** For paths that are in no document. */
 const notOfAnOperation: readonly RefusalCode[] = ['unknown_operation', 'method_not_allowed'];
 const ofBodies: readonly RefusalCode[] = ['payload_too_large', 'unsupported_media_type'];
-/** What a read answers where a request with a side effect has an unknown outcome. */
+/** The code of a read where a request with a side effect has an unknown outcome. */
 const ofReads: readonly RefusalCode[] = [
   'upstream_error',
   'upstream_broken_answer',
@@ -70,7 +70,7 @@ const ofReads: readonly RefusalCode[] = [
   'upstream_timeout',
 ];
 const ofShared: readonly RefusalCode[] = ['no_fresh_answer'];
-/** Deployed, they may come from API Gateway, which then says when to come again. */
+/** Deployed, they may come from API Gateway, with a time to retry after. */
 const ofApiGateway: readonly RefusalCode[] = ['gateway_error', 'gateway_timeout'];
 const ofSideEffects: readonly RefusalCode[] = ['outcome_unknown'];
 
@@ -78,7 +78,7 @@ const ofSideEffects: readonly RefusalCode[] = ['outcome_unknown'];
 const statuses: Partial<Record<RefusalCode, readonly number[]>> = {
   upstream_rejected: [400, 404, 422],
   gateway_error: [500, 502],
-  // 504 where the client wants nothing but what is there.
+  // 504 where the client takes only what is cached.
   no_fresh_answer: [503, 504],
 };
 
@@ -117,7 +117,7 @@ export function createRefusals(schemas: Schemas): Refusals {
   };
 }
 
-/** The status in words; where orders answer something else than reads, with what it is about. */
+/** The status in words; where orders and reads differ, with what it is about. */
 function nameOf(status: number, here: readonly RefusalCode[]): string {
   const { title } = example(status, here[0] as RefusalCode);
   const words = String(title).replaceAll(' ', '');
@@ -131,7 +131,7 @@ function response(
   { sideEffect }: Operation,
   schemas: Schemas,
 ): JsonObject {
-  // What API Gateway says itself, of reads only. All operations have the same 500, so it stands there for all.
+  // From API Gateway itself, for reads only. All operations have the same 500, so it stands there for all.
   const byGateway = here.some((code) => ofApiGateway.includes(code)) && (status === 500 || !sideEffect);
   const waits = byGateway || here.some((code) => 'retry-after' in answerTo(status, code).headers);
   return {
@@ -143,7 +143,7 @@ function response(
     },
     content: {
       'application/problem+json': {
-        schema: schemas.of(problem, 'answer'),
+        schema: schemas.of(problem, 'response'),
         examples: Object.fromEntries(
           here.map((code) => [code, { value: example(status, code, sideEffect?.findOut) }]),
         ),

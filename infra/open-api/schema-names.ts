@@ -1,10 +1,10 @@
 /**
- * What the parts of answers and bodies are called: the types that a generated client has. A schema has one
+ * What the parts of responses and bodies are called: the types that a generated client has. A schema has one
  * name wherever it is used. Its own title comes first; without one the first place in the catalogue where it
  * stands names it:
  *
- * - `PlaceOrderBody`, `GetAccountBalanceResponse`: the whole of a body or an answer;
- * - `ListAccountsItem`: a record of an answer that is a list, or a page of one;
+ * - `PlaceOrderBody`, `GetAccountBalanceResponse`: the whole of a body or a response;
+ * - `ListAccountsItem`: a record of a response that is a list, or a page of one;
  * - `ListAccountPositionsLeg`, `PlaceOrderBodyNewOrder`: an object in there, by the members that lead to it.
  *
  * Unions that several operations share are called what `schemas.ts` exports them as: a generated client has
@@ -48,7 +48,7 @@ interface Place {
   readonly own: string;
   /** What the names of the objects in it begin with. */
   readonly within: string;
-  /** At the top of an answer: the name of its records, and the member that holds them, if one does. */
+  /** At the top of a response: the name of its records, and the member that holds them, if one does. */
   readonly record?: { readonly name: string; readonly in: string | undefined };
 }
 

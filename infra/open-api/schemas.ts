@@ -8,10 +8,10 @@ import type { SchemaNames } from './schema-names.ts';
 import { baseOf } from './schema-parts.ts';
 
 /**
- * In answers enumerations are open: the upstream may come to send other values, and generated clients refuse an
- * answer that their closed ones do not know.
+ * In responses enumerations are open: the upstream may come to send other values, and generated clients refuse an
+ * response that their closed ones do not know.
  */
-export type Use = 'request' | 'answer';
+export type Use = 'request' | 'response';
 
 export interface Schemas {
   /** For the place where it is used: a reference, if it has a name. */
@@ -30,13 +30,13 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
       target: 'draft-2020-12',
       // What is checked is what comes, before anything is made of it.
       typeMode: 'input',
-      // The title is the component's name; a check that only code can make is beside the format that says it.
+      // The title is the component's name; a check that only code can make is beside the format that names it.
       ignoreActions: ['title', 'check'],
       overrideSchema: ({ valibotSchema }) =>
         valibotSchema === self
           ? undefined
           : (referenceTo(valibotSchema, use) ??
-            (use === 'answer' ? openEnumeration(valibotSchema) : undefined)),
+            (use === 'response' ? openEnumeration(valibotSchema) : undefined)),
       // The format alone would leave it to the reader's library which days it takes.
       overrideAction: ({ valibotAction, jsonSchema }) =>
         valibotAction.type === 'iso_date'

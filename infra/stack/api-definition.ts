@@ -6,33 +6,33 @@
 
 import type { Group, Operation } from '../../lib/catalogue/index.ts';
 import { routesOf } from '../../lib/catalogue/index.ts';
+import { type AccessMode, accessModes, distinctModes, securityOf } from '../access-modes.ts';
 import { minimumCompressionBytes } from '../compression.ts';
 import type { JsonObject } from '../open-api/json.ts';
 import { parametersOf } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
 import { createSchemas, type Schemas } from '../open-api/schemas.ts';
-import { securityOf, securitySchemes } from '../open-api/security.ts';
-import type { Access } from './config.ts';
 import { gatewayResponses } from './gateway-responses.ts';
-import { health, preflight } from './mock-answers.ts';
+import { health, preflight } from './mock-responses.ts';
 import { integrationTimeoutSeconds } from './resolve-functions.ts';
 
 export interface ApiDefinitionOptions {
   readonly title: string;
   /** The operations of open groups. */
   readonly operations: readonly Operation[];
-  readonly access: Readonly<Partial<Record<Group, Exclude<Access, 'closed'>>>>;
+  readonly access: Readonly<Partial<Record<Group, AccessMode>>>;
   /** Where API Gateway finds the function of an open group; may hold tokens. */
   readonly integrationUris: Readonly<Partial<Record<Group, string>>>;
   /** The origins that browsers may call from; with none there is no CORS at all. */
   readonly origins: readonly string[];
-  /** What a throttled client is told to wait. */
+  /** The `retry-after` of a throttled client. */
   readonly throttleRetryAfterSeconds: number;
 }
 
 export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
   const { title, operations, access, origins } = options;
-  const hasIamGroups = operations.some(({ group }) => access[group] === 'iam');
+  // Every API has usage plans, and so keys, even if no group opens with one.
+  const modes = distinctModes(['api-key', ...operations.flatMap(({ group }) => access[group] ?? [])]);
   const models = createSchemas(namesFor(operations), 'api-gateway');
   const paths = operationPaths(options, models);
   return {
@@ -45,16 +45,15 @@ export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
       [presence]: { validateRequestParameters: true, validateRequestBody: false },
     },
     'x-amazon-apigateway-gateway-responses': gatewayResponses({
-      hasIamGroups,
+      modes,
       hasSideEffects: operations.some(({ sideEffect }) => sideEffect),
       origins,
       throttleRetryAfterSeconds: options.throttleRetryAfterSeconds,
     }),
     components: {
-      securitySchemes: {
-        api_key: securitySchemes.api_key,
-        ...(hasIamGroups && { sigv4: securitySchemes.sigv4 }),
-      },
+      securitySchemes: Object.fromEntries(
+        modes.map((mode) => [accessModes[mode].scheme, accessModes[mode].definition]),
+      ),
       schemas: models.components(),
     },
     paths: { '/health': health(origins), ...paths },
@@ -62,7 +61,7 @@ export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
 }
 
 /**
- * The validator's name. It sees presence only: the handler checks values, whatever happened here. Bodies have
+ * The validator's name. It sees presence only: the handler checks the values in any case. Bodies have
  * models, for exports and for SDKs made from them, but nothing is refused by one: API Gateway's know no
  * unions, and its refusal would name none of the places that are wrong.
  */
@@ -76,11 +75,11 @@ function operationPaths(
   for (const { path, method, operation } of routesOf(operations)) {
     // One entry would silently take the other's place.
     if (paths[path]) throw new Error(`The path ${path} belongs to two operations.`);
-    const how = access[operation.group];
+    const mode = access[operation.group];
     const uri = integrationUris[operation.group];
-    if (!how || !uri) throw new Error(`${operation.id} belongs to ${operation.group}, which is not open.`);
+    if (!mode || !uri) throw new Error(`${operation.id} belongs to ${operation.group}, which is not open.`);
     paths[path] = {
-      [method.toLowerCase()]: proxied(operation, path, how, uri, models),
+      [method.toLowerCase()]: proxied(operation, path, mode, uri, models),
       ...(origins.length > 0 && { options: preflight(origins, operation) }),
     };
   }
@@ -90,7 +89,7 @@ function operationPaths(
 function proxied(
   operation: Operation,
   path: string,
-  how: 'api-key' | 'iam',
+  mode: AccessMode,
   uri: string,
   models: Schemas,
 ): JsonObject {
@@ -98,7 +97,7 @@ function proxied(
   const alias = operation.aliases.indexOf(path) + 1;
   return {
     operationId: alias === 0 ? operation.id : `${operation.id}Alias${alias}`,
-    security: securityOf(how),
+    security: securityOf(mode),
     ...(required.length > 0 && {
       // Of a parameter API Gateway reads no more than this.
       parameters: required.map(({ name = '', in: where = '' }) => ({
@@ -115,7 +114,7 @@ function proxied(
     responses: { 200: { description: operation.title } },
     'x-amazon-apigateway-integration': {
       type: 'aws_proxy',
-      // How API Gateway calls Lambda, whatever the client's method is.
+      // How API Gateway calls Lambda; the client's method does not matter.
       httpMethod: 'POST',
       uri,
       passthroughBehavior: 'when_no_match',

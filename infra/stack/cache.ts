@@ -1,10 +1,17 @@
-/** The table of the answers that all clients share, who may do what in it, and what the functions are told. */
+/** The table of what all clients share, who may do what in it, and the functions' variables for it. */
 
 import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import { exposedOperations, type Group, type Operation } from '../../lib/catalogue/index.ts';
 import type { ResolvedConfig } from './config.ts';
+
+export interface Cache {
+  /** None where nothing is shared. */
+  readonly table?: Table;
+  /** Undefined for a group that has nothing to share. */
+  readonly accessOf: (group: Group) => CacheAccess | undefined;
+}
 
 /** What one group's function has of the cache. */
 export interface CacheAccess {
@@ -14,35 +21,38 @@ export interface CacheAccess {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What the quote store and the answer store call; a test compares it with their code. */
-export const quoteActions = ['BatchGetItem', 'PutItem', 'Query', 'UpdateItem'];
-export const answerActions = ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'];
+/** What the snapshot store and the response store call; a test compares it with their code. */
+export const snapshotActions = ['BatchGetItem', 'PutItem', 'Query', 'UpdateItem'];
+export const responseActions = ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'];
 
 const isShared = ({ freshness }: Operation) => freshness !== undefined;
 const isSharedBySymbol = ({ freshness }: Operation) => freshness === 'by-symbol';
 
-/**
- * @param operations those that are routed; without one that has shared answers there is no table
- * @returns a group's access, or undefined for a group that has nothing to share
- */
+/** @param operations those that are routed; without one whose responses are shared there is no table */
 export function sharedCache(
   scope: Construct,
   config: ResolvedConfig['cache'],
   operations: readonly Operation[],
-): (group: Group) => CacheAccess | undefined {
-  if (config === 'off' || !operations.some(isShared)) return () => undefined;
-  const { tableArn, tableName } = cacheTable(scope);
-  return (group) => {
-    const shared = exposedOperations(operations, [group]).filter(isShared);
-    if (shared.length === 0) return undefined;
-    const hasQuotes = shared.some(isSharedBySymbol);
-    const hasAnswers = !shared.every(isSharedBySymbol);
-    const actions = new Set([...(hasQuotes ? quoteActions : []), ...(hasAnswers ? answerActions : [])]);
-    return {
-      tableArn,
-      actions: [...actions].sort().map((action) => `dynamodb:${action}`),
-      variables: { CACHE_TABLE: tableName, ...variablesOf(config, hasQuotes) },
-    };
+): Cache {
+  if (config === 'off' || !operations.some(isShared)) return { accessOf: () => undefined };
+  const table = cacheTable(scope);
+  return {
+    table,
+    accessOf(group) {
+      const shared = exposedOperations(operations, [group]).filter(isShared);
+      if (shared.length === 0) return undefined;
+      const hasSnapshots = shared.some(isSharedBySymbol);
+      const hasResponses = !shared.every(isSharedBySymbol);
+      const actions = new Set([
+        ...(hasSnapshots ? snapshotActions : []),
+        ...(hasResponses ? responseActions : []),
+      ]);
+      return {
+        tableArn: table.tableArn,
+        actions: [...actions].sort().map((action) => `dynamodb:${action}`),
+        variables: { CACHE_TABLE: table.tableName, ...variablesOf(config, hasSnapshots) },
+      };
+    },
   };
 }
 
@@ -66,7 +76,7 @@ function cacheTable(scope: Construct): Table {
     timeToLiveAttribute: 'expires_at',
     // No fixed cost, and no figure to outgrow.
     billingMode: BillingMode.PAY_PER_REQUEST,
-    // Whatever `onRemoval` says: all that it holds can be asked for again.
+    // With any `onRemoval`: all that it holds can be fetched again.
     removalPolicy: RemovalPolicy.DESTROY,
   });
   Validations.of(table).acknowledge({
@@ -80,12 +90,12 @@ function cacheTable(scope: Construct): Table {
 /** What is not configured is left to the functions' own defaults. */
 function variablesOf(
   { snapshots, clients, instances, networkPrefix = {} }: Exclude<ResolvedConfig['cache'], 'off'>,
-  hasQuotes: boolean,
+  hasSnapshots: boolean,
 ): Record<string, string> {
   const given = {
-    SNAPSHOTS_STALE_AFTER_SECONDS: hasQuotes ? snapshots.staleAfterSeconds : undefined,
-    SNAPSHOTS_EXPIRE_AFTER_SECONDS: hasQuotes ? snapshots.expireAfterSeconds : undefined,
-    CACHE_INSTANCES: hasQuotes ? instances : undefined,
+    SNAPSHOTS_STALE_AFTER_SECONDS: hasSnapshots ? snapshots.staleAfterSeconds : undefined,
+    SNAPSHOTS_EXPIRE_AFTER_SECONDS: hasSnapshots ? snapshots.expireAfterSeconds : undefined,
+    CACHE_INSTANCES: hasSnapshots ? instances : undefined,
     CACHE_MIN_MAX_AGE_SECONDS: clients.minMaxAgeSeconds,
     CACHE_REFRESHES_PER_MINUTE: clients.refreshesPerMinute,
     CACHE_IPV4_PREFIX: networkPrefix.ipv4,

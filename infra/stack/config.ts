@@ -2,10 +2,11 @@
 
 import type { Group, PlanTier, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
 import type { OperationLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
+import type { AccessMode } from '../access-modes.ts';
 import type { EventsConfig } from './lookups-config.ts';
 
-/** How a group's operations are reached: with an API key, with an AWS signature (SigV4), or not at all. */
-export type Access = 'api-key' | 'iam' | 'closed';
+/** How a group's operations are reached: in one of the modes of `infra/access-modes.ts`, or not at all. */
+export type Access = AccessMode | 'closed';
 
 export interface CountersignConfig {
   readonly upstream: {
@@ -26,7 +27,7 @@ export interface CountersignConfig {
   };
   /**
    * In place of the catalogue's exposure, group by group. A group that belongs to one upstream account opens
-   * with `iam` only: an API key says which app calls, not who.
+   * with `iam` only: an API key tells which app calls, not who.
    */
   readonly groups?: Partial<Record<Group, Access>>;
   /**
@@ -44,8 +45,8 @@ export interface CountersignConfig {
      */
     readonly operationLimits?: Readonly<Record<string, NarrowLimit>>;
     /**
-     * The part of each limit that is kept for functions that cannot reach the table. It is divided by the most
-     * functions that run at one time, so each that draws on a limit needs a reserved concurrency: a number in
+     * The part of each limit that is kept for functions that cannot reach the table. It is divided by the
+     * maximum of functions that run at one time, so each that draws on a limit needs a reserved concurrency: a number in
      * `functions.reservedConcurrency`, and `events.reservedConcurrency`. Default 0: without the table nothing is
      * sent.
      */
@@ -56,9 +57,9 @@ export interface CountersignConfig {
      * Default the sum of this stack's.
      */
     readonly instances?: number;
-    /** The name or ARN of another stack's table, in the same Region, whose budget this one shares. */
+    /** The name or ARN of another stack's table, in the same Region, whose limits this one shares. */
     readonly table?: string;
-    /** Who shares a budget within a table; the app key is part of it anyhow. Default `countersign`. */
+    /** Who shares the limits within a table; the app key is part of the key anyhow. Default `countersign`. */
     readonly bucket?: string;
   };
   /**
@@ -66,20 +67,20 @@ export interface CountersignConfig {
    * is asked for messages all the time, which is not free.
    */
   readonly events?: {
-    /** Functions that work on the queue at once. Default 2, which is the least. */
+    /** Functions that work on the queue at once. Default 2, which is the minimum. */
     readonly concurrency?: number;
     /**
-     * How many instances Lambda keeps free for lookups, which are also the most: those of the queue and those
+     * How many instances Lambda keeps free for lookups, which are also the maximum: those of the queue and those
      * that are invoked directly. No less than `concurrency`. Default none.
      */
     readonly reservedConcurrency?: number;
     /** Keeps requests so many days, 14 at most, to be replayed. Default none: an archive costs by what lies in it. */
     readonly archiveDays?: number;
-    /** The ARN of the SNS topic that is told of dead letters. Default none: the alarm is there all the same. */
+    /** The ARN of the SNS topic that dead letters are reported to. Default none: the alarm exists all the same. */
     readonly alarmTopic?: string;
   };
   /**
-   * Answers that all clients share, so that the upstream is asked once for many. `off` leaves the table out, and
+   * Responses that all clients share: one fetch from the upstream serves many. `off` leaves the table out, and
    * every request goes to the upstream.
    */
   readonly cache?: 'off' | CacheConfig;
@@ -94,7 +95,7 @@ export interface CountersignConfig {
      */
     readonly memoryMiB?: number;
     /**
-     * How many instances Lambda keeps free for a group's function, which are also the most that it has. Default
+     * How many instances Lambda keeps free for a group's function, which are also its maximum. Default
      * 10 for groups with side effects, so that a flood of reads cannot starve trading, and `none` for others.
      * 100 must be left to the account's other functions: a new account, with a limit of 10 in all, takes `none`
      * in place of the object, which is `none` for every group.
@@ -122,9 +123,9 @@ export interface NarrowLimit extends Pick<RequestLimit, 'requests' | 'perSeconds
 
 export interface CacheConfig {
   readonly snapshots?: {
-    /** An older quote is served only if there is no newer one, and the answer says that it is stale. Default 30. */
+    /** An older snapshot is served only if there is no newer one, and is marked as stale. Default 30. */
     readonly staleAfterSeconds?: number;
-    /** An older quote is not served. Default 300, which is the most. */
+    /** An older snapshot is not served. Default 300, which is the maximum. */
     readonly expireAfterSeconds?: number;
   };
   /** What one client may ask for beyond what all have. */
@@ -151,7 +152,7 @@ export type AccessLog = 'off' | 'use-account-role' | 'set-account-role';
 export interface PlanConfig {
   /**
    * `upstream`, the default, keeps one key within the upstream's market-data limit; `app` is for many clients
-   * under one key that read shared answers. In place of figures.
+   * under one key that read cached responses. In place of figures.
    */
   readonly tier?: PlanTier;
   /** Tokens that come back each second; together with `burst`, in place of `tier`. */
@@ -170,12 +171,12 @@ export interface ResolvedConfig {
     readonly paths: UpstreamPaths;
     readonly timeoutSeconds: number;
   };
-  readonly access: Readonly<Partial<Record<Group, Exclude<Access, 'closed'>>>>;
+  readonly access: Readonly<Partial<Record<Group, AccessMode>>>;
   readonly plans: readonly ResolvedPlan[];
   readonly limiter: {
     readonly share?: number;
     readonly reserve?: number;
-    /** M, by which that is divided; present where something is set aside. */
+    /** M, by which the reserve is divided; present where there is one. */
     readonly instances?: number;
     readonly table?: string;
     readonly bucket?: string;

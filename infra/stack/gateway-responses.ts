@@ -5,11 +5,13 @@
 
 import { corsExposedHeaders } from '../../functions/aws/cors.ts';
 import { type Refusal, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
+import { type AccessMode, accessModes } from '../access-modes.ts';
 import type { JsonObject } from '../open-api/json.ts';
 import { constant } from './constant.ts';
 
 export interface GatewayResponsesOptions {
-  readonly hasIamGroups: boolean;
+  /** With which callers reach the API. */
+  readonly modes: readonly AccessMode[];
   /** Some routed operation changes state at the upstream. */
   readonly hasSideEffects: boolean;
   readonly origins: readonly string[];
@@ -23,39 +25,34 @@ export interface GatewayResponsesOptions {
 export function gatewayResponses(options: GatewayResponsesOptions): JsonObject {
   const cors = corsHeaders(options.origins);
   return Object.fromEntries(
-    Object.entries(refusals(options)).map(([type, refusal]) => {
-      const { status, headers, body } = refusalResponse(refusal, '$context.requestId');
-      return [
-        type,
-        {
-          statusCode: String(status),
-          responseParameters: mapped({ ...headers, ...cors }),
-          responseTemplates: { 'application/json': template(new TextDecoder().decode(body)) },
-        },
-      ];
-    }),
+    // In one order whatever the modes are: a deployment's id is made of the text.
+    Object.entries(refusals(options))
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([type, refusal]) => {
+        const { status, headers, body } = refusalResponse(refusal, '$context.requestId');
+        return [
+          type,
+          {
+            statusCode: String(status),
+            responseParameters: mapped({ ...headers, ...cors }),
+            responseTemplates: { 'application/json': template(new TextDecoder().decode(body)) },
+          },
+        ];
+      }),
   );
 }
 
 function refusals({
-  hasIamGroups,
+  modes,
   hasSideEffects,
   throttleRetryAfterSeconds,
 }: GatewayResponsesOptions): Readonly<Record<string, Refusal>> {
-  // AWS says one and the same of an unknown path, a wrong method and an unsigned call; to a path that it does
-  // not know it even reads an Authorization header, whatever that is, as a signature.
-  const unknown: Refusal = hasIamGroups
-    ? {
-        code: 'forbidden',
-        detail:
-          'No operation has this path and method, or it takes only requests with a valid AWS signature (Signature Version 4).',
-      }
-    : {
-        code: 'unknown_operation',
-        detail: 'No operation has this path and method, or its group is not open here.',
-      };
-  // API Gateway answers here without knowing what became of the request, nor which operation it was: where one
-  // of them changes something, no answer may invite to send it again.
+  const unknown: Refusal = {
+    code: 'unknown_operation',
+    detail: 'No operation has this path and method, or its group is not open here.',
+  };
+  // API Gateway refuses here without knowing what became of the request, nor which operation it was: where one
+  // of them changes something, no refusal may invite the client to send it again.
   const outcomeOpen = (refusal: Pick<Refusal, 'code' | 'status'>): Refusal =>
     hasSideEffects
       ? {
@@ -73,7 +70,7 @@ function refusals({
     AUTHORIZER_CONFIGURATION_ERROR: ourFault,
     AUTHORIZER_FAILURE: ourFault,
     BAD_REQUEST_BODY: { code: 'invalid_body' },
-    BAD_REQUEST_PARAMETERS: { code: 'invalid_parameter', detail: whatApiGatewaySays },
+    BAD_REQUEST_PARAMETERS: { code: 'invalid_parameter', detail: missingParameters },
     DEFAULT_4XX: { code: 'invalid_parameter', detail: 'The request cannot be read.' },
     // A function that crashed or ran out of its time is answered with this one; one that Lambda could not start,
     // because no instance is free, with this one or INTEGRATION_FAILURE: AWS documents neither.
@@ -81,7 +78,6 @@ function refusals({
     EXPIRED_TOKEN: unknown,
     INTEGRATION_FAILURE: outcomeOpen({ code: 'gateway_error', status: 502 }),
     INTEGRATION_TIMEOUT: outcomeOpen({ code: 'gateway_timeout' }),
-    INVALID_API_KEY: { code: 'missing_api_key' },
     INVALID_SIGNATURE: unknown,
     MISSING_AUTHENTICATION_TOKEN: unknown,
     QUOTA_EXCEEDED: { code: 'quota_exceeded' },
@@ -91,6 +87,7 @@ function refusals({
     UNAUTHORIZED: notAllowed,
     UNSUPPORTED_MEDIA_TYPE: { code: 'unsupported_media_type' },
     WAF_FILTERED: notAllowed,
+    ...Object.assign({}, ...modes.map((mode) => accessModes[mode].refusals)),
   };
 }
 
@@ -101,8 +98,8 @@ function refusals({
  */
 export const instanceFreeSeconds = 2;
 
-/** Stands for API Gateway's own words, which name the parameters that are missing. */
-const whatApiGatewaySays = 'what API Gateway says';
+/** Stands for API Gateway's own text, which names the parameters that are missing. */
+const missingParameters = 'missing parameters';
 
 /**
  * API Gateway puts its variables in; `messageString` brings its own quotation marks. Only ASCII: on its way
@@ -110,7 +107,7 @@ const whatApiGatewaySays = 'what API Gateway says';
  */
 function template(json: string): string {
   return json
-    .replaceAll(JSON.stringify(whatApiGatewaySays), '$context.error.messageString')
+    .replaceAll(JSON.stringify(missingParameters), '$context.error.messageString')
     .replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
@@ -127,7 +124,7 @@ function mapped(headers: Readonly<Record<string, string>>): JsonObject {
   );
 }
 
-/** These answers cannot choose among several origins. Any may read them: no cookies are used. */
+/** These responses cannot choose among several origins. Any may read them: no cookies are used. */
 function corsHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
   const [only, another] = origins;
   if (only === undefined) return {};

@@ -16,15 +16,15 @@ export interface GroupFunctionProps {
   readonly entry: string;
   readonly secretArn: string;
   /** Present when the function's requests count against a limit. */
-  readonly budgetTableArn?: string;
-  /** Present when the function has answers to share. */
+  readonly limiterTableArn?: string;
+  /** Present when the function has responses to share. */
   readonly cache?: CacheAccess | undefined;
   /** What else it may do, by the policy's name. */
   readonly policies?: Readonly<Record<string, PolicyDocument>>;
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
   readonly memoryMiB: number;
-  /** Instances that are kept free for it, and the most that it has. */
+  /** Instances that are kept free for it, which are also its maximum. */
   readonly reservedConcurrency?: number | undefined;
   readonly logRetentionDays: number;
   readonly removalPolicy: RemovalPolicy;
@@ -44,13 +44,13 @@ export class GroupFunction extends Construct {
     });
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `${props.title}: reads the app secret${props.budgetTableArn ? ', counts requests' : ''}${props.cache ? ', shares answers' : ''} and writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
+      description: `${props.title}: reads the app secret${props.limiterTableArn ? ', counts requests' : ''}${props.cache ? ', shares answers' : ''} and writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
       inlinePolicies: {
         ReadSecret: allowing(['secretsmanager:GetSecretValue'], props.secretArn),
-        ...(props.budgetTableArn && {
+        ...(props.limiterTableArn && {
           CountRequests: allowing(
             ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-            props.budgetTableArn,
+            props.limiterTableArn,
           ),
         }),
         ...(props.cache && { ShareAnswers: allowing([...props.cache.actions], props.cache.tableArn) }),

@@ -1,7 +1,7 @@
-/** The table in which all functions count their requests to the upstream, and what they are told of it. */
+/** The table in which all functions count their requests to the upstream, and their variables for it. */
 
 import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, BillingMode, type ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { ResolvedConfig } from './config.ts';
 
@@ -9,6 +9,7 @@ export interface LimiterTable {
   readonly arn: string;
   /** What the functions call it by. */
   readonly name: string;
+  readonly table: ITable;
 }
 
 /** @param shared the name or ARN of a table that is there already */
@@ -19,7 +20,7 @@ export function limiterTable(scope: Construct, shared: string | undefined): Limi
     timeToLiveAttribute: 'expires_at',
     // No fixed cost, and no figure to outgrow.
     billingMode: BillingMode.PAY_PER_REQUEST,
-    // Whatever `onRemoval` says: what it holds is of no use to anybody two minutes later.
+    // With any `onRemoval`: what it holds is of no use two minutes later.
     removalPolicy: RemovalPolicy.DESTROY,
   });
   Validations.of(table).acknowledge({
@@ -27,17 +28,16 @@ export function limiterTable(scope: Construct, shared: string | undefined): Limi
     reason:
       'It holds how many requests were sent within the last minute: a copy of an earlier moment would be wrong, and a lost one is made anew.',
   });
-  return { arn: table.tableArn, name: table.tableName };
+  // The library's class is its own interface, but not to a compiler that tells undefined from absent.
+  return { arn: table.tableArn, name: table.tableName, table: table as ITable };
 }
 
 function sharedTable(scope: Construct, shared: string): LimiterTable {
+  const arn = shared.startsWith('arn:')
+    ? shared
+    : Stack.of(scope).formatArn({ service: 'dynamodb', resource: 'table', resourceName: shared });
   // DynamoDB takes an ARN wherever it takes a name.
-  return {
-    arn: shared.startsWith('arn:')
-      ? shared
-      : Stack.of(scope).formatArn({ service: 'dynamodb', resource: 'table', resourceName: shared }),
-    name: shared,
-  };
+  return { arn, name: shared, table: Table.fromTableArn(scope, 'Budget', arn) };
 }
 
 /** What is not configured is left to the functions' own defaults. */
@@ -51,7 +51,7 @@ export function limiterVariables(
     ...(instances !== undefined && { LIMITER_INSTANCES: String(instances) }),
     ...(reserve !== undefined && { LIMITER_RESERVE: String(reserve) }),
     ...(bucket !== undefined && { LIMITER_BUCKET: bucket }),
-    // The same for all, as whoever shares a limit must know the same of it.
+    // The same for all functions: those that share a limit must agree on it.
     ...(Object.keys(operationLimits).length > 0 && {
       LIMITER_OPERATION_LIMITS: JSON.stringify(operationLimits),
     }),

@@ -16,7 +16,7 @@ export const batchSeconds = 4;
 
 const topicFault = 'takes the ARN of an SNS topic';
 
-export const events = v.pipe(
+export const eventsSchema = v.pipe(
   v.strictObject({
     // Lambda takes no less than 2 for a queue.
     concurrency: v.optional(whole(2, 1000), 2),

@@ -4,14 +4,18 @@
  */
 
 import { fileURLToPath } from 'node:url';
-import { CfnOutput, Duration, type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { Duration, type RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Archive, EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { type CfnFunction, EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import {
+  type CfnFunction,
+  EventSourceMapping,
+  type Function as LambdaFunction,
+} from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -24,7 +28,7 @@ export interface LookupsProps
   extends Pick<
     GroupFunctionProps,
     | 'secretArn'
-    | 'budgetTableArn'
+    | 'limiterTableArn'
     | 'cache'
     | 'environment'
     | 'timeoutSeconds'
@@ -33,6 +37,8 @@ export interface LookupsProps
     | 'removalPolicy'
   > {
   readonly config: EventsConfig;
+  /** The first part of the bus's name; one to each deployment in an account and Region. */
+  readonly name: string;
   readonly groups: readonly Group[];
   /** In place of `functions/quote-lookup/handler.ts`. */
   readonly entry?: string;
@@ -42,34 +48,60 @@ export interface LookupsProps
 const retention = Duration.days(14);
 /** A message may come back while its function still runs; AWS asks for six times its limit. */
 const visibilityFactor = 6;
-/** A message that comes so often has a function killed each time, or nothing of ours works. */
-const mostReceives = 6;
+/** A message that is received so often kills its function each time, or nothing here works. */
+const maxReceives = 6;
 /** As many as are merged into few calls; a function works through them in about two seconds. */
 const batchSize = 100;
 
+const requests = { detailType: Object.values(eventNames).map(({ requested }) => requested) };
+
 export class Lookups extends Construct {
+  /** Takes requests, and gives replies. */
+  readonly bus: EventBus;
+  /** Takes requests as bare JSON, besides those of the bus. */
+  readonly queue: Queue;
+  /** Requests that could not be served. */
+  readonly deadLetters: Queue;
+  /** Which requests were answered. */
+  readonly table: Table;
+  /** May be invoked directly. */
+  readonly function: LambdaFunction;
+  /** Raised by a dead letter. */
+  readonly alarm: Alarm;
+  readonly archive?: Archive;
+
   constructor(scope: Construct, id: string, props: LookupsProps) {
     super(scope, id);
-    const { config, removalPolicy, environment, groups } = props;
-    const bus = new EventBus(this, 'Bus', {
-      eventBusName: `${Stack.of(this).stackName}-lookups`,
+    const { config, name, removalPolicy, timeoutSeconds } = props;
+    this.bus = new EventBus(this, 'Bus', {
+      eventBusName: `${name}-lookups`,
       description: 'Requests for quotes and other reads, and their replies',
     });
-    const deadLetters = this.#queue('DeadLetters', { retentionPeriod: retention });
-    const queue = this.#queue('Queue', {
+    this.deadLetters = this.#queue('DeadLetters', { retentionPeriod: retention });
+    this.queue = this.#queue('Queue', {
       retentionPeriod: retention,
-      visibilityTimeout: Duration.seconds(visibilityFactor * props.timeoutSeconds),
-      deadLetterQueue: { queue: deadLetters, maxReceiveCount: mostReceives },
+      visibilityTimeout: Duration.seconds(visibilityFactor * timeoutSeconds),
+      deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: maxReceives },
     });
-    const requests = Object.values(eventNames).map(({ requested }) => requested);
     new Rule(this, 'Requests', {
-      eventBus: bus,
+      eventBus: this.bus,
       description: 'Requests, from whatever source, into the queue',
-      eventPattern: { detailType: requests },
-      targets: [new SqsQueue(queue, { deadLetterQueue: deadLetters })],
+      eventPattern: requests,
+      targets: [new SqsQueue(this.queue, { deadLetterQueue: this.deadLetters })],
     });
-    const table = this.#table(removalPolicy);
+    this.table = this.#table(removalPolicy);
+    this.function = this.#function(props);
+    this.alarm = this.#deadLetterAlarm(config.alarmTopic);
+    if (config.archiveDays)
+      this.archive = new Archive(this, 'Archive', {
+        sourceEventBus: this.bus,
+        description: 'Requests, to be replayed',
+        eventPattern: requests,
+        retention: Duration.days(config.archiveDays),
+      });
+  }
 
+  #function({ config, groups, environment, ...props }: LookupsProps): LambdaFunction {
     const { function: lambda } = new GroupFunction(this, 'quote-lookup', {
       ...props,
       title: 'Lookups by event',
@@ -77,41 +109,45 @@ export class Lookups extends Construct {
       entry: props.entry ?? entry,
       environment: {
         ...environment,
-        LOOKUP_TABLE: table.tableName,
-        LOOKUP_QUEUE: queue.queueUrl,
-        LOOKUP_DEAD_LETTERS: deadLetters.queueUrl,
-        LOOKUP_BUS: bus.eventBusName,
+        LOOKUP_TABLE: this.table.tableName,
+        LOOKUP_QUEUE: this.queue.queueUrl,
+        LOOKUP_DEAD_LETTERS: this.deadLetters.queueUrl,
+        LOOKUP_BUS: this.bus.eventBusName,
         LOOKUP_GROUPS: groups.join(','),
         LOOKUP_INSTANCES: String(config.concurrency),
       },
       policies: {
-        RememberRequests: allowing(['dynamodb:PutItem', 'dynamodb:UpdateItem'], table.tableArn),
+        RememberRequests: allowing(['dynamodb:PutItem', 'dynamodb:UpdateItem'], this.table.tableArn),
         TakeRequests: new PolicyDocument({
           statements: [
             allow(
               ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:SendMessage'],
-              queue.queueArn,
+              this.queue.queueArn,
             ),
-            allow(['sqs:SendMessage'], deadLetters.queueArn),
+            allow(['sqs:SendMessage'], this.deadLetters.queueArn),
           ],
         }),
-        Reply: allowing(['events:PutEvents'], bus.eventBusArn),
+        Reply: allowing(['events:PutEvents'], this.bus.eventBusArn),
       },
     });
-    // What waits goes round, until its deadline. After 16 rounds Lambda would take that for a defect, and stop it.
+    // A message that waits is sent round until its deadline. After 16 rounds Lambda would take that for a defect
+    // and stop it.
     (lambda.node.defaultChild as CfnFunction).recursiveLoop = 'Allow';
     new EventSourceMapping(this, 'Messages', {
       target: lambda,
-      eventSourceArn: queue.queueArn,
+      eventSourceArn: this.queue.queueArn,
       batchSize,
       maxBatchingWindow: Duration.seconds(1),
       reportBatchItemFailures: true,
       maxConcurrency: config.concurrency,
     });
+    return lambda;
+  }
 
+  #deadLetterAlarm(topicArn: string | undefined): Alarm {
     const alarm = new Alarm(this, 'DeadLetterAlarm', {
       alarmDescription: 'A request could not be served; its message says why in the attribute "reason".',
-      metric: deadLetters.metricApproximateNumberOfMessagesVisible({
+      metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({
         period: Duration.minutes(1),
         statistic: 'Maximum',
       }),
@@ -120,26 +156,8 @@ export class Lookups extends Construct {
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
-    if (config.alarmTopic)
-      alarm.addAlarmAction(new SnsAction(Topic.fromTopicArn(this, 'AlarmTopic', config.alarmTopic)));
-    const output = (name: string, description: string, value: string) =>
-      new CfnOutput(Stack.of(this), name, { description, value });
-    if (config.archiveDays) {
-      const archive = new Archive(this, 'Archive', {
-        sourceEventBus: bus,
-        description: 'Requests, to be replayed',
-        eventPattern: { detailType: requests },
-        retention: Duration.days(config.archiveDays),
-      });
-      output('LookupArchiveArn', 'Where requests are replayed from', archive.archiveArn);
-    }
-    output('LookupBus', 'The bus that takes requests and gives replies', bus.eventBusName);
-    output('LookupBusArn', 'The same, as a target', bus.eventBusArn);
-    output('LookupQueueUrl', 'The queue that takes requests as bare JSON', queue.queueUrl);
-    output('LookupQueueArn', 'The same, as a target', queue.queueArn);
-    output('LookupDeadLettersArn', 'Requests that could not be served, to be redriven', deadLetters.queueArn);
-    output('LookupDeadLettersUrl', 'Requests that could not be served', deadLetters.queueUrl);
-    output('LookupFunction', 'To be invoked directly', lambda.functionName);
+    if (topicArn) alarm.addAlarmAction(new SnsAction(Topic.fromTopicArn(this, 'AlarmTopic', topicArn)));
+    return alarm;
   }
 
   #queue(id: string, props: ConstructorParameters<typeof Queue>[2]): Queue {

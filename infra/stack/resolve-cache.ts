@@ -1,24 +1,24 @@
-/** Answers that clients share: what may be configured of them. */
+/** What may be configured of the cache. */
 
 import * as v from 'valibot';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import { ConfigError, type ResolvedConfig } from './config.ts';
 import { whole } from './schema-parts.ts';
 
-/** The journal of quotes goes back no further. */
-const longestSeconds = 300;
+/** The refresh log goes back no further. */
+const maxSeconds = 300;
 
 const parts = v.strictObject({
   snapshots: v.optional(
     v.strictObject({
-      staleAfterSeconds: v.optional(whole(1, longestSeconds)),
-      expireAfterSeconds: v.optional(whole(1, longestSeconds)),
+      staleAfterSeconds: v.optional(whole(1, maxSeconds)),
+      expireAfterSeconds: v.optional(whole(1, maxSeconds)),
     }),
     {},
   ),
   clients: v.optional(
     v.strictObject({
-      minMaxAgeSeconds: v.optional(whole(0, longestSeconds)),
+      minMaxAgeSeconds: v.optional(whole(0, maxSeconds)),
       refreshesPerMinute: v.optional(whole(0, 300)),
     }),
     {},
@@ -30,21 +30,21 @@ const parts = v.strictObject({
 });
 
 /** Chosen by what is given: of a union's two faults none would name the property. */
-export const cache = v.lazy((given) =>
+export const cacheSchema = v.lazy((given) =>
   typeof given === 'object' && given !== null ? parts : v.literal('off', 'takes off, or an object'),
 );
 
 /** @throws ConfigError in one sentence that names the property */
-export function resolveCache(given: v.InferOutput<typeof cache>): ResolvedConfig['cache'] {
+export function resolveCache(given: v.InferOutput<typeof cacheSchema>): ResolvedConfig['cache'] {
   if (given === 'off') return 'off';
   const { staleAfterMs, expireAfterMs } = defaultSnapshotOptions;
   const {
-    staleAfterSeconds: stale = staleAfterMs / 1000,
-    expireAfterSeconds: useless = expireAfterMs / 1000,
+    staleAfterSeconds: staleAfter = staleAfterMs / 1000,
+    expireAfterSeconds: expireAfter = expireAfterMs / 1000,
   } = given.snapshots;
-  if (stale > useless)
+  if (staleAfter > expireAfter)
     throw new ConfigError(
-      `cache.snapshots.staleAfterSeconds (${stale}) must not be more than cache.snapshots.expireAfterSeconds (${useless}), beyond which nothing is served.`,
+      `cache.snapshots.staleAfterSeconds (${staleAfter}) must not be more than cache.snapshots.expireAfterSeconds (${expireAfter}), beyond which nothing is served.`,
     );
   return {
     snapshots: defined(given.snapshots),

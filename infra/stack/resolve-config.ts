@@ -15,19 +15,22 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { modesFor, usualMode } from '../access-modes.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
-import { batchSeconds, events } from './lookups-config.ts';
-import { cache, resolveCache } from './resolve-cache.ts';
-import { functions, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
+import { batchSeconds, eventsSchema } from './lookups-config.ts';
+import { cacheSchema, resolveCache } from './resolve-cache.ts';
+import { functionsSchema, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
 import { resolveLimiter } from './resolve-limiter.ts';
-import { plans, resolvePlan } from './resolve-plans.ts';
+import { plansSchema, resolvePlan } from './resolve-plans.ts';
 import { resolveReserve } from './resolve-reserve.ts';
 import { oneOf, whole } from './schema-parts.ts';
 
-const accessOf = (group: Group) =>
-  groups[group].exposure === 'open'
-    ? oneOf('api-key', 'iam', 'closed')
-    : v.picklist(['iam', 'closed'], 'takes iam or closed: its operations belong to one upstream account');
+function accessOf(group: Group) {
+  const modes = [...modesFor(group), 'closed'] as const;
+  return groups[group].exposure === 'open'
+    ? oneOf(...modes)
+    : v.picklist(modes, `takes ${modes.join(' or ')}: its operations belong to one upstream account`);
+}
 
 const faultless = (faultOf: (text: string) => string | undefined, otherwise: string) =>
   v.pipe(
@@ -98,9 +101,9 @@ const config = v.strictObject({
     v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(accessOf(group))]))),
     {},
   ),
-  plans: v.optional(plans, {}),
+  plans: v.optional(plansSchema, {}),
   limiter: v.optional(limiterSchema, {}),
-  events: v.optional(events),
+  events: v.optional(eventsSchema),
   cors: v.optional(
     v.strictObject({
       origins: v.pipe(
@@ -118,8 +121,8 @@ const config = v.strictObject({
     }),
     { origins: [] },
   ),
-  cache: v.optional(cache, {}),
-  functions: v.optional(functions, {}),
+  cache: v.optional(cacheSchema, {}),
+  functions: v.optional(functionsSchema, {}),
   logs: v.optional(
     v.strictObject({
       retentionDays: v.optional(v.picklist(retentionDays, `takes one of ${retentionDays.join(', ')}`), 30),
@@ -146,13 +149,13 @@ export function resolveConfig(
   if (!parsed.success) throw new ConfigError(sentenceOf(parsed.issues[0]));
   const {
     upstream: { allowLoopback, ...upstream },
-    functions: computing,
-    cache: sharing,
+    functions: givenFunctions,
+    cache: givenCache,
     cors,
-    plans: planned,
-    limiter: counted,
-    groups: chosen,
-    events: byEvent,
+    plans: givenPlans,
+    limiter: givenLimiter,
+    groups: givenGroups,
+    events,
     ...rest
   } = parsed.output;
 
@@ -166,41 +169,42 @@ export function resolveConfig(
   if (pathsFault) throw new ConfigError(`upstream.paths cannot be used: ${pathsFault}.`);
 
   // A read is sent once more after a refused signature; the function must outlive both attempts.
-  if (2 * upstream.timeoutSeconds >= computing.timeoutSeconds)
+  if (2 * upstream.timeoutSeconds >= givenFunctions.timeoutSeconds)
     throw new ConfigError(
       `functions.timeoutSeconds must be more than twice upstream.timeoutSeconds (${upstream.timeoutSeconds}), because a read may be sent twice, and less than ${integrationTimeoutSeconds}.`,
     );
 
-  if (byEvent && 2 * upstream.timeoutSeconds + batchSeconds > computing.timeoutSeconds)
+  if (events && 2 * upstream.timeoutSeconds + batchSeconds > givenFunctions.timeoutSeconds)
     throw new ConfigError(
       `functions.timeoutSeconds must be at least twice upstream.timeoutSeconds (${upstream.timeoutSeconds}) and ${batchSeconds} more while events are open, because a batch is taken before and its replies are published after.`,
     );
 
   const accesses = openable.map(
-    (group) => [group, chosen[group] ?? (openByDefault.includes(group) ? 'api-key' : 'closed')] as const,
+    (group) =>
+      [group, givenGroups[group] ?? (openByDefault.includes(group) ? usualMode(group) : 'closed')] as const,
   );
   const open = accesses.filter(([, access]) => access !== 'closed');
   const openGroups = open.map(([group]) => group);
-  const reserving = resolveFunctions(computing, openGroups, operations);
-  const limiter = resolveLimiter(counted, operations);
+  const functions = resolveFunctions(givenFunctions, openGroups, operations);
+  const limiter = resolveLimiter(givenLimiter, operations);
   const draws = (list: readonly Operation[]) => list.some((one) => limitsOf(one, limiter.operationLimits));
   const drawing = openGroups
     .filter((group) => draws(exposedOperations(operations, [group])))
     .map((group) => ({
       property: `functions.reservedConcurrency.${group}`,
-      reserved: reserving.reservedConcurrency[group],
+      reserved: functions.reservedConcurrency[group],
     }));
-  if (byEvent && draws(readsOf(operations, openGroups)))
-    drawing.push({ property: 'events.reservedConcurrency', reserved: byEvent.reservedConcurrency });
+  if (events && draws(readsOf(operations, openGroups)))
+    drawing.push({ property: 'events.reservedConcurrency', reserved: events.reservedConcurrency });
   return {
     ...rest,
     upstream,
-    ...(byEvent && { events: byEvent }),
-    functions: reserving,
+    ...(events && { events }),
+    functions,
     access: Object.fromEntries(open),
     limiter: resolveReserve(limiter, drawing),
-    cache: resolveCache(sharing),
-    plans: Object.entries({ default: {}, ...planned }).map(resolvePlan),
+    cache: resolveCache(givenCache),
+    plans: Object.entries({ default: {}, ...givenPlans }).map(resolvePlan),
     origins: cors.origins,
   };
 }

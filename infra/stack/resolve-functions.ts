@@ -30,7 +30,7 @@ const reservations = v.lazy((given) =>
     : v.literal('none', 'takes none, or an object with a number or none for each group'),
 );
 
-export const functions = v.strictObject({
+export const functionsSchema = v.strictObject({
   timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 25),
   memoryMiB: v.optional(whole(128, 10_240), 512),
   reservedConcurrency: v.optional(reservations, {}),
@@ -41,7 +41,7 @@ export const functions = v.strictObject({
  * @throws ConfigError in one sentence that names the property
  */
 export function resolveFunctions(
-  { reservedConcurrency: given, ...rest }: v.InferOutput<typeof functions>,
+  { reservedConcurrency: given, ...rest }: v.InferOutput<typeof functionsSchema>,
   open: readonly Group[],
   operations: readonly Operation[],
 ): ResolvedConfig['functions'] {

@@ -1,4 +1,4 @@
-/** What cannot be seen of a budget's configuration property by property. */
+/** Checks of the limiter's configuration that concern several properties. */
 
 import type { Group, Operation } from '../../lib/catalogue/index.ts';
 import {
@@ -46,7 +46,7 @@ export function resolveLimiter(
   };
 }
 
-/** With the wide limit that its operations count against, which their functions alone could not tell. */
+/** With the wide limit that its operations count against, which their functions alone could not know. */
 function nested(name: string, limit: NarrowLimit, operations: readonly Operation[]): OperationLimit {
   const known = new Set<string>(operations.flatMap(({ id, group }) => [id, group]));
   const unknown = limit.for.find((one: Group | string) => !known.has(one));

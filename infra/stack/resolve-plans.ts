@@ -38,7 +38,7 @@ const plan = v.pipe(
 );
 
 /** By name. */
-export const plans = v.record(name, plan);
+export const plansSchema = v.record(name, plan);
 
 export function resolvePlan([planName, given]: readonly [string, v.InferOutput<typeof plan>]): ResolvedPlan {
   const { tier = 'upstream', ratePerSecond, burst, quota, keys } = given;

@@ -41,7 +41,7 @@ export function createRestApi(scope: Construct, options: RestApiOptions): SpecRe
       ...(accessLog !== 'off' && accessLogging(scope, logRetentionDays, removalPolicy)),
     },
   });
-  // The library's own output of the URL; ours has a name that can be relied upon.
+  // The library's own output of the URL; the stack's own has a name that can be relied upon.
   api.node.tryRemoveChild('Endpoint');
   acknowledge(api, accessLog);
   return api;

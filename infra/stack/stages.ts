@@ -2,7 +2,7 @@
 
 import { ConfigError, type CountersignConfig } from './config.ts';
 
-/** Synthesises, but is nobody's upstream: replace it before the first deployment. */
+/** Synthesises, but is no upstream: replace it before the first deployment. */
 export const exampleBaseUrl = 'https://api.example.com';
 
 const stages = {

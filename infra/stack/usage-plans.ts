@@ -6,15 +6,20 @@ import type { ResolvedPlan } from './config.ts';
 
 const periods = { day: Period.DAY, week: Period.WEEK, month: Period.MONTH };
 
+export interface PlanProps extends ResolvedPlan {
+  /** Whose plan it is, for people. */
+  readonly title: string;
+  readonly stage: Stage;
+}
+
 export class Plan extends Construct {
   /** By name. */
   readonly keys: ReadonlyMap<string, ApiKey>;
 
-  constructor(scope: Construct, id: string, stage: Stage, plan: ResolvedPlan) {
+  constructor(scope: Construct, id: string, { title, stage, quota, ...plan }: PlanProps) {
     super(scope, id);
-    const { quota } = plan;
     const usagePlan = new UsagePlan(this, 'Plan', {
-      name: `${scope.node.id} ${plan.name}`,
+      name: `${title} ${plan.name}`,
       apiStages: [{ stage }],
       // For the plan and not for its methods: then one key has one bucket, as it has one limit upstream.
       throttle: { rateLimit: plan.ratePerSecond, burstLimit: plan.burst },
@@ -23,7 +28,7 @@ export class Plan extends Construct {
     this.keys = new Map(
       plan.keys.map((name) => {
         const key = new ApiKey(this, `Key-${name}`, {
-          description: `${scope.node.id}: plan ${plan.name}, key ${name}`,
+          description: `${title}: plan ${plan.name}, key ${name}`,
         });
         usagePlan.addApiKey(key);
         return [name, key];

@@ -22,7 +22,7 @@ const account = (instances: number, ratePerSecond = 10_000, burst = 5000): Accou
   apiGateway: { ratePerSecond, burst },
   keys: 3,
   usagePlans: 2,
-  held: { reserved: 0, keys: 0, usagePlans: 0 },
+  deployed: { reserved: 0, keys: 0, usagePlans: 0 },
   unknown: [],
 });
 const ofNew = account(10);
@@ -82,7 +82,7 @@ const cases: readonly Case[] = [
     says: [/^125 phones were asked for: it carries them\.$/m],
   },
   {
-    what: 'a new account can reserve nothing, and is told what to write',
+    what: 'a new account can reserve nothing, and the report has what to write',
     config: { plans: app, groups: orders },
     of: ofNew,
     wish: { phones: 100 },
@@ -94,7 +94,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    what: 'a new account with what it is told',
+    what: 'a new account with what the report has',
     config: { plans: app, groups: orders, functions: { reservedConcurrency: 'none' } },
     of: ofNew,
     wish: { phones: 100 },
@@ -169,7 +169,7 @@ const cases: readonly Case[] = [
     of: {
       ...ofUsual,
       lambda: { all: 1000, unreserved: 900 },
-      held: { reserved: 100, keys: 3, usagePlans: 2 },
+      deployed: { reserved: 100, keys: 3, usagePlans: 2 },
     },
     carries: false,
     says: [
@@ -195,7 +195,11 @@ const cases: readonly Case[] = [
   {
     what: 'a stage that has its reservation already needs no second one',
     config: { plans: app, groups: orders },
-    of: { ...ofUsual, lambda: { all: 110, unreserved: 100 }, held: { reserved: 10, keys: 3, usagePlans: 2 } },
+    of: {
+      ...ofUsual,
+      lambda: { all: 110, unreserved: 100 },
+      deployed: { reserved: 10, keys: 3, usagePlans: 2 },
+    },
     wish: { phones: 10 },
     carries: true,
     says: [/110, less 10 that this stage reserves/],
@@ -210,7 +214,7 @@ const cases: readonly Case[] = [
   {
     what: 'keys that are the stage’s own are no others',
     config: { plans: app },
-    of: { ...ofUsual, keys: 10_000, held: { reserved: 0, keys: 3, usagePlans: 2 } },
+    of: { ...ofUsual, keys: 10_000, deployed: { reserved: 0, keys: 3, usagePlans: 2 } },
     carries: true,
     says: [],
   },
@@ -257,7 +261,7 @@ const cases: readonly Case[] = [
   {
     what: 'what the stage has already is missing, and decides',
     config: { groups: orders },
-    of: { ...ofUsual, lambda: { all: 1000, unreserved: 100 }, held: undefined },
+    of: { ...ofUsual, lambda: { all: 1000, unreserved: 100 }, deployed: undefined },
     carries: undefined,
     says: [],
   },

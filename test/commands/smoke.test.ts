@@ -74,7 +74,7 @@ for (const [what, body] of [
   });
 
 for (const body of ['null', '[]', '"no"', '{"code":7,"detail":{}}', '{"code":', ''])
-  test(`an error whose body is ${body || 'empty'} is told by its status`, async (t) => {
+  test(`an error whose body is ${body || 'empty'} is named by its status`, async (t) => {
     const { healthy, words } = await diagnose(t, ok, says(body, 502));
     assert.equal(healthy, false);
     assert.match(words, /^The gateway failed.*\(502 without code, request unknown\)$/);

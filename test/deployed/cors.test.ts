@@ -25,7 +25,7 @@ test('a configured origin may read the answer, to the letter', () => {
     });
 });
 
-test('any other origin may not, and caches are told that it matters', () => {
+test('any other origin may not, and caches learn that the origin matters', () => {
   for (const origin of [
     undefined,
     'null',
@@ -53,7 +53,7 @@ test('a script may read how fresh an answer is, and when to come again', () => {
     assert(corsExposedHeaders.includes(name), name);
 });
 
-test('what an origin looks like', () => {
+test('the form of an origin', () => {
   for (const origin of [...configured, 'https://[::1]:8443', 'http://127.0.0.1'])
     assert.equal(originFault(origin), undefined, origin);
   for (const origin of [

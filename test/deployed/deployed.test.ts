@@ -43,7 +43,7 @@ async function deployed(t: TestContext, env: Readonly<Record<string, string>> = 
   const variables = {
     UPSTREAM_BASE_URL: simulator.url,
     SECRET_ID: stub.secretId,
-    LIMITER_TABLE: 'budget',
+    LIMITER_TABLE: 'limiter',
     ...env,
   };
   const handler = deployedHandler(operations, variables, (entry) => logged.push(entry));

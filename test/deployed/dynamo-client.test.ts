@@ -1,4 +1,4 @@
-/** A store's client gives up in its time, however the table keeps it waiting, and repeats only what it was told to. */
+/** A store's client gives up in its time, however long the table keeps it waiting, and repeats only as often as configured. */
 
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
@@ -45,7 +45,7 @@ test('a table that answers is heard', async (t) => {
   assert.deepEqual((await get()).Item, { pk: { S: 'a' } });
 });
 
-test('an operation that fails is sent again as often as its store wants, and a refused one is not', async (t) => {
+test('an operation that fails is sent again as often as its store allows, and a refused one is not', async (t) => {
   const answers: [number, string][] = [
     [500, 'InternalServerError'],
     [400, 'ThrottlingException'],

@@ -85,36 +85,36 @@ test('each wrong variable is named', () => {
     assert(faultsOf({ CORS_ORIGINS: origins }).includes('CORS_ORIGINS'), origins);
 });
 
-const budgeted = { ...least, LIMITER_TABLE: 'budget' };
+const limited = { ...least, LIMITER_TABLE: 'limiter-table' };
 const budgetFaults = (change: Environment) => {
-  const read = readFunctionSettings({ ...budgeted, ...change }, operations);
+  const read = readFunctionSettings({ ...limited, ...change }, operations);
   return read.ok ? [] : read.faults;
 };
 
-test('a function has a budget when its operations count against a limit; then it needs a table', () => {
-  const read = readFunctionSettings(budgeted, [getStockSnapshots]);
+test('a function has a limiter when its operations count against a limit; then it needs a table', () => {
+  const read = readFunctionSettings(limited, [getStockSnapshots]);
   assert(read.ok);
   assert.deepEqual(read.settings.limiter, {
-    tableName: 'budget',
+    tableName: 'limiter-table',
     bucket: 'countersign',
     share: 1,
     operationLimits: {},
   });
-  const without = readFunctionSettings(budgeted, [placeOrder]);
+  const without = readFunctionSettings(limited, [placeOrder]);
   assert(without.ok && without.settings.limiter === undefined);
   assert.deepEqual(budgetFaults({ LIMITER_TABLE: '' }), ['LIMITER_TABLE: not set']);
   const limits = { trading: { requests: 10, perSeconds: 1, for: ['orders'] } };
-  const named = readFunctionSettings({ ...budgeted, LIMITER_OPERATION_LIMITS: JSON.stringify(limits) }, [
+  const named = readFunctionSettings({ ...limited, LIMITER_OPERATION_LIMITS: JSON.stringify(limits) }, [
     placeOrder,
   ]);
   assert(named.ok);
   assert.deepEqual(named.settings.limiter?.operationLimits, limits);
 });
 
-test('the figures of the budget are read as what they mean', () => {
+test('the limiter’s variables are read as what they mean', () => {
   const read = readFunctionSettings(
     {
-      ...budgeted,
+      ...limited,
       LIMITER_BUCKET: 'team-1',
       LIMITER_SHARE: String(1 / 3),
       LIMITER_RESERVE: '0.1',
@@ -127,7 +127,7 @@ test('the figures of the budget are read as what they mean', () => {
   assert.deepEqual([bucket, share, reserve], ['team-1', 1 / 3, { part: 0.1, instances: 20 }]);
 });
 
-test('each wrong variable of the budget is one fault', () => {
+test('each wrong variable of the limiter is one fault', () => {
   for (const [name, values] of Object.entries({
     LIMITER_BUCKET: ['a b', 'a#b', 'x'.repeat(65)],
     LIMITER_SHARE: ['0', '1.1', '-1', '1e0', 'half', '0.001'],
@@ -160,7 +160,7 @@ test('each wrong variable of the budget is one fault', () => {
 });
 
 test('what all callers share has a table where answers are shared, and the figures that are given', () => {
-  const cached = { ...budgeted, CACHE_TABLE: 'cache' };
+  const cached = { ...limited, CACHE_TABLE: 'cache' };
   const plain = readFunctionSettings(cached, [getStockSnapshots]);
   assert(plain.ok);
   assert.deepEqual(plain.settings.cache, {
@@ -189,7 +189,7 @@ test('what all callers share has a table where answers are shared, and the figur
   });
   assert.deepEqual(read.settings.cache?.networkPrefix, { ipv4: 0, ipv6: 128 });
   for (const [env, one] of [
-    [budgeted, getStockSnapshots],
+    [limited, getStockSnapshots],
     [cached, placeOrder],
   ] as const) {
     const without = readFunctionSettings(env, [one]);

@@ -56,7 +56,7 @@ test('nothing is sent that was not asked for', async (t) => {
   );
 });
 
-test('a request is let go when there is a connection, which may take longer than a permission lives', async (t) => {
+test('a request is let go when there is a connection, which may take longer than a permit lives', async (t) => {
   const certificate = selfSigned();
   const server = createHttpsServer(certificate, (_, response) => response.end('{}'));
   let connections = 0;
@@ -83,7 +83,7 @@ function deadAfterFirst(seen: number[]) {
   };
 }
 
-test('a read that meets a dead connection is told so, and is sent once', async (t) => {
+test('a read that meets a dead connection is dropped, and is sent once', async (t) => {
   const seen: number[] = [];
   const { url } = await rawUpstreamFor(t, deadAfterFirst(seen));
   const send = createNodeSend();
@@ -132,7 +132,7 @@ test('an idle connection that the upstream ended costs no order', async (t) => {
 });
 
 for (const kind of ['drop', 'drop-after'] as const)
-  test(`a read on a kept connection that ends (${kind}) is signed anew and sent once more`, async (t) => {
+  test(`a read on a kept connection that ends (${kind}) gets a new signature and is sent once more`, async (t) => {
     const credentials = { appKey: 'dropped-key', appSecret: 'dropped-secret' };
     const simulator = await startSimulator({
       ...credentials,
@@ -222,7 +222,7 @@ test('an encoding that was not asked for: understood if it is brotli, else lost'
     assert.equal(textOf(await send(get(`${url}/${encoding}`), limits)), 'lost');
 });
 
-test('gzip that ends early is noticed by itself, where no length tells', async (t) => {
+test('gzip that ends early is noticed by itself, where there is no length', async (t) => {
   const { url } = await upstreamFor(t, (response) => {
     const bytes = gzipSync('{"a":1}');
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes.subarray(0, bytes.length - 9));

@@ -23,7 +23,7 @@ export function secretSourceContract(
     assert.equal(await source.read('previous'), undefined);
   });
 
-  check('the text comes back as it was set, and is read anew each time', async ({ source, set }) => {
+  check('the text comes back as it was set, and is read each time', async ({ source, set }) => {
     for (const text of ['{"app_key":"k"}', ' Zoë \u{1F511}\n', '{ }']) {
       set(text);
       assert.equal(await source.read(), text);

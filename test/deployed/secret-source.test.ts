@@ -33,7 +33,7 @@ secretSourceContract('Secrets Manager', async (t) => {
   return { source, set: stub.set, setDown: (down) => stub.setFault(down ? 'down' : undefined) };
 });
 
-test('a failure that may pass is tried twice, one that will not once; each is told', async (t) => {
+test('a failure that may pass is tried twice, one that will not once; each is reported', async (t) => {
   const { stub, source, failures } = await stubFor(t);
   stub.setFault('down');
   await assert.rejects(source.read());

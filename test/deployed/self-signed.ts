@@ -1,4 +1,4 @@
-/** A certificate that nobody vouches for, made anew for each run: Node can sign one, but not write it. */
+/** A certificate that no authority signed, made for each run: Node can sign one, but not write it. */
 
 import { generateKeyPairSync, sign } from 'node:crypto';
 

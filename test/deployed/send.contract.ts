@@ -17,10 +17,19 @@ const get = (url: string) => ({ method: 'GET', url, headers: {} }) as const;
 export const textOf = (result: SendResult) =>
   result.kind === 'answer' ? Buffer.from(result.body).toString('utf8') : result.kind;
 
-export function sendContract(name: string, create: () => Send): void {
-  const check = (what: string, run: (t: TestContext) => Promise<void>) =>
-    test.concurrent(`${name}: ${what}`, run);
+type Check = (what: string, run: (t: TestContext) => Promise<void>) => void;
 
+export function sendContract(name: string, create: () => Send): void {
+  const check: Check = (what, run) => test.concurrent(`${name}: ${what}`, run);
+  exchanges(check, create);
+  bodies(check, create);
+  release(check, create);
+  connections(check, create);
+  simulatedFaults(check, create);
+}
+
+/** What arrives and what comes back. */
+function exchanges(check: Check, create: () => Send): void {
   check('an answer comes whole, with status and headers', async (t) => {
     const { url } = await upstreamFor(t, (response) =>
       response.writeHead(418, { 'X-Request-Id': 'abc', 'retry-after': '7' }).end('{"a":"é"}'),
@@ -61,7 +70,10 @@ export function sendContract(name: string, create: () => Send): void {
     assert.equal(sent.status, 307);
     assert.equal(arrivals.length, 1);
   });
+}
 
+/** How far a body is read. */
+function bodies(check: Check, create: () => Send): void {
   check('compressed answers are decompressed', async (t) => {
     const { url } = await upstreamFor(t, (response, { target }) => {
       const gzip = target === '/gzip';
@@ -104,7 +116,10 @@ export function sendContract(name: string, create: () => Send): void {
         path,
       );
   });
+}
 
+/** When a request leaves. */
+function release(check: Check, create: () => Send): void {
   check('held: what is not let go is not sent', async (t) => {
     const { url, arrivals } = await upstreamFor(t, (response) => response.end('{}'));
     const send = create();
@@ -141,13 +156,16 @@ export function sendContract(name: string, create: () => Send): void {
     assert.equal(arrivals.length, 0);
   });
 
-  check('a defect of whoever lets go is a defect', async (t) => {
+  check('a defect of what lets go is a defect', async (t) => {
     const { url, arrivals } = await upstreamFor(t, (response) => response.end('{}'));
     const letGo = () => Promise.reject(new RangeError('a defect'));
     await assert.rejects(create()(get(`${url}/`), { ...limits, letGo }), RangeError);
     assert.equal(arrivals.length, 0);
   });
+}
 
+/** Connections that fail. */
+function connections(check: Check, create: () => Send): void {
   const head = 'HTTP/1.1 200 OK\r\n';
   const packed = gzipSync('x'.repeat(10_000)).toString('latin1');
   const cutOff = {
@@ -165,12 +183,12 @@ export function sendContract(name: string, create: () => Send): void {
       assert.equal((await create()(get(`${url}/`), limits)).kind, 'lost');
     });
 
-  check('unreachable: nobody listens', async () => {
+  check('unreachable: no server listens', async () => {
     const url = `http://127.0.0.1:${await closedPort()}/`;
     assert.equal((await create()(get(url), limits)).kind, 'unreachable');
   });
 
-  check('unreachable: a certificate that nobody vouches for, and nothing is sent to it', async (t) => {
+  check('unreachable: a certificate that no authority signed, and nothing is sent to it', async (t) => {
     let received = '';
     const server = createTlsServer(selfSigned(), (socket) => {
       socket.on('error', () => {});
@@ -185,8 +203,11 @@ export function sendContract(name: string, create: () => Send): void {
     assert.equal((await create()(request, limits)).kind, 'unreachable');
     assert.equal(received, '');
   });
+}
 
-  /** What a client is told, of a read and of an order. */
+/** The simulator's faults, through the gateway. */
+function simulatedFaults(check: Check, create: () => Send): void {
+  /** What a client gets, for a read and for an order. */
   const faults: readonly (readonly [Fault, read: string, order: string])[] = [
     [{ kind: 'drop' }, 'upstream_broken_answer', 'outcome_unknown'],
     [{ kind: 'hang' }, 'upstream_timeout', 'outcome_unknown'],

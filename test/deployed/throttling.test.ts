@@ -1,4 +1,4 @@
-/** What DynamoDB answers when it gets too many requests is told from what it answers when it fails. */
+/** DynamoDB's refusal of too many requests is told apart from its failures. */
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -39,11 +39,11 @@ for (const type of [
   test(`${type} is throttling`, async (t) => {
     const error = await rejection(t, 400, type);
     assert.equal(isThrottling(error), true);
-    const told = asStoreError(error);
-    assert.ok(told instanceof StoreThrottled);
-    assert.equal(told.cause, error);
-    assert.equal(asStoreError(told), told);
-    assert.equal(isThrottling(told), true);
+    const storeError = asStoreError(error);
+    assert.ok(storeError instanceof StoreThrottled);
+    assert.equal(storeError.cause, error);
+    assert.equal(asStoreError(storeError), storeError);
+    assert.equal(isThrottling(storeError), true);
   });
 
 for (const [status, type] of [

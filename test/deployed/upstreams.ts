@@ -1,4 +1,4 @@
-/** Servers that answer as a test wants, and tell what came over which connection. */
+/** Servers that answer as a test needs, and record what came over which connection. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createRawServer, type Server, type Socket } from 'node:net';
@@ -55,7 +55,7 @@ export async function rawUpstreamFor(
   return { url: `http://127.0.0.1:${port}`, port, sockets };
 }
 
-/** An address where nobody listens. */
+/** An address where no server listens. */
 export async function closedPort(): Promise<number> {
   const server = createRawServer();
   const port = await listening(server);

@@ -33,11 +33,11 @@ test('docs/cost.md is current', () => {
 });
 
 test('a million reads, added up another way', () => {
-  for (const [index, { quotes, budget, billedMs, repeated = 0, ...rates }] of situations.entries()) {
+  for (const [index, { snapshots, limiter, billedMs, repeated = 0, ...rates }] of situations.entries()) {
     const reads = 1e6;
     const refreshes = (reads / rates.readsPerSecond) * rates.upstreamPerSecond;
-    const readUnits = reads * quotes.readUnits + refreshes * budget.readUnits;
-    const writeUnits = reads * quotes.writeUnits + refreshes * budget.writeUnits;
+    const readUnits = reads * snapshots.readUnits + refreshes * limiter.readUnits;
+    const writeUnits = reads * snapshots.writeUnits + refreshes * limiter.writeUnits;
     const requests = reads * (1 + repeated);
     const gigabytes = (requests * (answerBytes.gzip + answerBytes.headers)) / 1024 ** 3;
     const logged = (requests * 550) / 1024 ** 3;
@@ -99,7 +99,7 @@ test('repeated requests cost as reads do, but for DynamoDB’s units, which are 
   const twice = costOf({ ...one!, repeated: 1 });
   for (const part of ['apiGateway', 'lambdaRequests', 'lambdaTime', 'transfer', 'logs'] as const)
     assert.ok(Math.abs(twice[part] - 2 * without[part]) < 1e-9, part);
-  assert.deepEqual([twice.quotes, twice.budget], [without.quotes, without.budget]);
+  assert.deepEqual([twice.snapshots, twice.limiter], [without.snapshots, without.limiter]);
 });
 
 test('architecture and memory are those of the stack', () => {

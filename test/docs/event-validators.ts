@@ -1,10 +1,22 @@
 /** The published schemas of the events, as a consumer uses them, and how to spoil what they accept. */
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { writeEventSchemas } from '../../infra/events/files.ts';
 
-export const folder = join(import.meta.dirname, '../../docs/events');
+/** The files of the package by their names, each as it is read. */
+export function publishedSchemas(): Readonly<Record<string, object>> {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-events-'));
+  try {
+    return Object.fromEntries(
+      writeEventSchemas(folder).map((path) => [basename(path), JSON.parse(readFileSync(path, 'utf8'))]),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 /** By the event's name: whether a detail is one. */
 export type Validators = Readonly<Record<string, (detail: unknown) => boolean>>;
@@ -15,8 +27,8 @@ export function eventValidators(): Validators {
   ajv.addKeyword('x-extensible-enum');
   for (const format of ['decimal', 'int64', 'date', 'date-time', 'uri']) ajv.addFormat(format, true);
   return Object.fromEntries(
-    readdirSync(folder).map((file) => {
-      const validate = ajv.compile(JSON.parse(readFileSync(join(folder, file), 'utf8')));
+    Object.entries(publishedSchemas()).map(([file, schema]) => {
+      const validate = ajv.compile(schema);
       return [file.replace(/\.json$/, ''), (detail: unknown) => validate(detail)] as const;
     }),
   );
@@ -29,7 +41,7 @@ const free = new Set(['answer', 'body']);
 
 /**
  * Each wrong in one way: a required member is missing, a member has another type, and in a request there is
- * one that nobody knows.
+ * one that is unknown.
  */
 export function mutated(detail: Members, isRequest: boolean): readonly Members[] {
   const names = Object.keys(detail).filter((name) => detail[name] !== undefined && !free.has(name));

@@ -1,7 +1,7 @@
-/** The published schemas: current, and in agreement with what is taken and given. */
+/** The published schemas: complete, and in agreement with what is taken and given. */
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { test } from 'vitest';
@@ -10,7 +10,7 @@ import { eventSchemas } from '../../infra/events/schemas.ts';
 import { openable, operations } from '../../lib/catalogue/index.ts';
 import { eventNames, parseRequest } from '../../lib/events/index.ts';
 import { createWorld, quotes } from '../lookups/world.ts';
-import { eventValidators, folder, mutated } from './event-validators.ts';
+import { eventValidators, mutated, publishedSchemas } from './event-validators.ts';
 
 const validators = eventValidators();
 const accepts = (name: string, detail: unknown) => {
@@ -20,21 +20,24 @@ const accepts = (name: string, detail: unknown) => {
 };
 const reads = readsOf(operations, openable);
 
-test('docs/events is current, and has every event', () => {
-  const schemas = eventSchemas();
+test('the package has the schema of every event, under the path that it exports', () => {
+  const files = publishedSchemas();
   assert.deepEqual(
-    readdirSync(folder).sort(),
+    Object.keys(files).sort(),
     Object.values(eventNames)
       .flatMap((names) => Object.values(names))
       .map((name) => `${name}.json`)
       .sort(),
   );
-  for (const [name, schema] of Object.entries(schemas))
-    assert.deepEqual(
-      JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')),
-      schema,
-      'the catalogue or the contract has changed: npm run docs',
-    );
+  for (const [name, schema] of Object.entries(eventSchemas()))
+    assert.deepEqual(files[`${name}.json`], schema);
+  const text = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
+  const manifest = JSON.parse(text) as Record<'exports' | 'scripts', Record<string, string>> & {
+    readonly files: readonly string[];
+  };
+  assert.equal(manifest.exports['./events/*.json'], './dist/events/*.json');
+  assert.ok(manifest.files.includes('dist/events'));
+  assert.match(manifest.scripts.build ?? '', /npm run events$/);
 });
 
 test('every read by its example is accepted by its schema and by the function; what is spoilt by neither', () => {

@@ -21,7 +21,7 @@ test('it has every operation, path and decision', () => {
     );
   for (const { path } of routesOf(operations)) assert.ok(text.includes(`\`${path}\``), path);
   for (const decision of operations.flatMap(({ decisions = [] }) => decisions))
-    assert.equal(text.split(`. ${decision}\n`).length, 2, `told once: ${decision}`);
+    assert.equal(text.split(`. ${decision}\n`).length, 2, `written once: ${decision}`);
 });
 
 test('no cell breaks its table', () => {

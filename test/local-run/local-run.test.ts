@@ -165,7 +165,7 @@ describe('an existing client of the interface', () => {
     );
   });
 
-  test('may write its body as it likes, or is told what is wrong with it', async (t) => {
+  test('may write its body as it likes, or learns what is wrong with it', async (t) => {
     const { ask, simulator } = await runFor(t);
     const post = (body: string | Uint8Array<ArrayBuffer>) =>
       ask(orderPath, { method: 'POST', headers: withBody, body });
@@ -264,7 +264,9 @@ describe('in front of the handlers', () => {
     }
     assert.equal(simulator!.received.length, 0);
   });
+});
 
+describe('in front of the handlers', () => {
   test('another key of this run has a bucket of its own', async (t) => {
     const { ask, access } = await runFor(t, { otherApiKeys: ['another'] });
     await Promise.all(Array.from({ length: 100 }, () => ask(snapshotTarget)));
@@ -273,7 +275,7 @@ describe('in front of the handlers', () => {
     assert.deepEqual(new Set(access.map(({ apiKeyId }) => apiKeyId)), new Set(['local', 'local-2']));
   });
 
-  test('a key has 60 requests at once, then is told when to come again; the upstream’s limit is never hit', async (t) => {
+  test('a key has 60 requests at once, then learns when to come again; the upstream’s limit is never hit', async (t) => {
     const { ask, simulator, url } = await runFor(t);
     const responses = await Promise.all(Array.from({ length: 150 }, () => ask(snapshotTarget)));
     const served = responses.filter(({ status }) => status === 200);
@@ -300,7 +302,7 @@ describe('in front of the handlers', () => {
     assert.deepEqual([...new Set(responses.map(({ status }) => status))], [200]);
   });
 
-  test('what counts against the upstream’s limit has a permission of the run’s budget', async (t) => {
+  test('what counts against the upstream’s limit has a permit of the run’s limiter', async (t) => {
     const { ask, reports } = await runFor(t, { cache: 'off' });
     for (const target of [snapshotTarget, accountsPath]) assert.equal((await ask(target)).status, 200);
     assert.deepEqual(

@@ -28,8 +28,8 @@ function runMain(t: TestContext, env: Readonly<Record<string, string>>) {
     child,
     output,
     ended,
-    /** Waits until the process has said this, or is at its end. */
-    async said(pattern: RegExp, stream: 'out' | 'err' = 'out'): Promise<RegExpExecArray> {
+    /** Waits until the process has printed this, or has ended. */
+    async printed(pattern: RegExp, stream: 'out' | 'err' = 'out'): Promise<RegExpExecArray> {
       const source = stream === 'out' ? child.stdout : child.stderr;
       for (;;) {
         const match = pattern.exec(output[stream]);
@@ -51,8 +51,8 @@ async function blockedPort(t: TestContext): Promise<string> {
 describe('npm start', { concurrent: true }, () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     test(`says how to call it, answers what it printed, and ends with ${signal}`, async (t) => {
-      const { child, output, said, ended } = runMain(t, {});
-      await said(/Ctrl-C ends it\.\n/);
+      const { child, output, printed, ended } = runMain(t, {});
+      await printed(/Ctrl-C ends it\.\n/);
       const calls = [...output.out.matchAll(/^ {2}curl (?:-H '([^:']+): ([^']+)' )?'([^']+)'$/gm)];
       assert.equal(calls.length, 2);
       for (const [, name, value, url] of calls) {
@@ -60,30 +60,32 @@ describe('npm start', { concurrent: true }, () => {
         assert.equal(response.status, 200, url);
         assert.ok(Array.isArray(await response.json()));
       }
-      const [, url] = await said(/^Countersign on (http:\/\/127\.0\.0\.1:\d+)$/m);
-      const [, key] = await said(/^API key of this run: (\S+)$/m);
+      const [, url] = await printed(/^Countersign on (http:\/\/127\.0\.0\.1:\d+)$/m);
+      const [, key] = await printed(/^API key of this run: (\S+)$/m);
       assert.ok(calls[0]?.[3]?.startsWith(`${url}/`));
       assert.equal(calls[0]?.[2], key);
-      await said(/^Upstream: http:\/\/127\.0\.0\.1:\d+ \(simulated\)$/m);
-      await said(
+      await printed(/^Upstream: http:\/\/127\.0\.0\.1:\d+ \(simulated\)$/m);
+      await printed(
         /^Open groups: accounts, orders, instruments, market-data, screeners, watchlists, fundamentals$/m,
       );
-      await said(
+      await printed(
         /^\(in front of the simulator all may be open; deployed, those of one account are closed\)$/m,
       );
-      const [, page, keyOfPage] = await said(/^All operations, .*: (http:\S+\/docs)#key=(\S+)$/m);
+      const [, page, keyOfPage] = await printed(/^All operations, .*: (http:\S+\/docs)#key=(\S+)$/m);
       assert.equal(page, `${url}/docs`);
       assert.equal(keyOfPage, key);
       // Without the query: what a client asked for is not the log's business.
-      await said(/^GET \/openapi\/market-data\/stock\/snapshot 200 \d+ ms$/m);
-      await said(/^GET \/trading\/accounts\/list 200 \d+ ms$/m);
+      await printed(/^GET \/openapi\/market-data\/stock\/snapshot 200 \d+ ms$/m);
+      await printed(/^GET \/trading\/accounts\/list 200 \d+ ms$/m);
 
       child.kill(signal);
       assert.equal(await ended, 0);
       assert.equal(output.err, '');
     });
   }
+});
 
+describe('npm start', { concurrent: true }, () => {
   for (const [name, env, line] of [
     ['half a pair of credentials', { APP_KEY: 'hush-hush' }, /^APP_KEY is set but APP_SECRET is not.*\n$/],
     ['the other half', { APP_SECRET: 'hush-hush' }, /^APP_SECRET is set but APP_KEY is not.*\n$/],
@@ -117,7 +119,9 @@ describe('npm start', { concurrent: true }, () => {
       assert.equal(output.out, '');
     });
   }
+});
 
+describe('npm start', { concurrent: true }, () => {
   test('before an upstream that is down says so in one line, and goes on', async (t) => {
     const base = `http://127.0.0.1:${await closedPort()}`;
     const env = {
@@ -127,31 +131,31 @@ describe('npm start', { concurrent: true }, () => {
       API_KEY: 'mine',
       OPEN_GROUPS: 'all',
     };
-    const { child, output, said, ended } = runMain(t, env);
-    await said(/\n/, 'err');
+    const { child, output, printed, ended } = runMain(t, env);
+    await printed(/\n/, 'err');
     assert.equal(output.err, `Nothing answers at ${base}: calls will be answered 502 until it is up.\n`);
-    await said(/^Warning: accounts, orders, watchlists belong to one account at the upstream/m);
-    const [, url] = await said(/^Countersign on (\S+)$/m);
+    await printed(/^Warning: accounts, orders, watchlists belong to one account at the upstream/m);
+    const [, url] = await printed(/^Countersign on (\S+)$/m);
     const response = await fetch(`${url}${accountsPath}`, { headers: { 'x-api-key': 'mine' } });
     assert.equal(response.status, 502);
     assert.equal(((await response.json()) as { code: string }).code, 'upstream_unreachable');
-    await said(/^ {2}upstream_unreachable: upstream answered nothing$/m);
+    await printed(/^ {2}upstream_unreachable: upstream answered nothing$/m);
     child.kill('SIGINT');
     assert.equal(await ended, 0);
   });
 
-  test('opens before a real upstream only what belongs to nobody', async (t) => {
+  test('opens before a real upstream only what belongs to no account', async (t) => {
     const simulator = await startSimulator({ appKey: 'k', appSecret: 's' });
     t.onTestFinished(() => simulator.close());
-    const { child, said, ended, output } = runMain(t, {
+    const { child, printed, ended, output } = runMain(t, {
       UPSTREAM_BASE_URL: simulator.url,
       APP_KEY: 'k',
       APP_SECRET: 's',
       API_KEY: 'mine',
     });
-    await said(/^Open groups: instruments, market-data, screeners, fundamentals$/m);
-    const [, url] = await said(/^Countersign on (\S+)$/m);
-    await said(/Ctrl-C ends it\.\n/);
+    await printed(/^Open groups: instruments, market-data, screeners, fundamentals$/m);
+    const [, url] = await printed(/^Countersign on (\S+)$/m);
+    await printed(/Ctrl-C ends it\.\n/);
     for (const [target, status] of [
       [accountsPath, 404],
       ['/openapi/market-data/stock/snapshot?symbols=AAPL&category=US_STOCK', 200],
@@ -162,8 +166,10 @@ describe('npm start', { concurrent: true }, () => {
     assert.equal(await ended, 0);
     assert.equal(output.err, '');
   });
+});
 
-  test('says the secret nowhere, whatever the upstream says', async (t) => {
+describe('npm start', { concurrent: true }, () => {
+  test('prints the secret nowhere, with any response of the upstream', async (t) => {
     const secret = 'QzCanarySecretXv0123456789abcdefghijklmn';
     const statuses = [401, 417, 429, 500, 200];
     let answered = 0;
@@ -183,28 +189,28 @@ describe('npm start', { concurrent: true }, () => {
       },
     });
     t.onTestFinished(() => simulator.close());
-    const { child, said, ended, output } = runMain(t, {
+    const { child, printed, ended, output } = runMain(t, {
       UPSTREAM_BASE_URL: simulator.url,
       APP_KEY: 'k',
       APP_SECRET: secret,
       API_KEY: 'mine',
       OPEN_GROUPS: 'all',
     });
-    const [, url] = await said(/^Countersign on (\S+)$/m);
-    await said(/Ctrl-C ends it\.\n/);
-    let heard = '';
+    const [, url] = await printed(/^Countersign on (\S+)$/m);
+    await printed(/Ctrl-C ends it\.\n/);
+    let received = '';
     const headers = { 'x-api-key': 'mine', 'content-type': 'application/json' };
     for (let round = 0; round < 2 * statuses.length; round++) {
       for (const init of [{}, { method: 'POST', body: orderBody() }]) {
         const response = await fetch(`${url}${init.method ? orderPath : accountsPath}`, { headers, ...init });
         assert.notEqual(response.status, 200);
-        heard += JSON.stringify([...response.headers]) + (await response.text());
+        received += JSON.stringify([...response.headers]) + (await response.text());
       }
     }
     child.kill('SIGTERM');
     assert.equal(await ended, 0);
     assert.match(output.out, /upstream_rejected: upstream answered 417/);
-    for (const text of [heard, output.out, output.err])
+    for (const text of [received, output.out, output.err])
       for (let at = 0; at + 8 <= secret.length; at++)
         assert.ok(!text.includes(secret.slice(at, at + 8)), text);
   });

@@ -18,14 +18,14 @@ describe('settings', () => {
       assert.match(invented, /^[0-9a-f]{32,}$/);
   });
 
-  test('are invented anew for each run', () => {
+  test('are invented for each run', () => {
     const [one, other] = [readSettings({}), readSettings({})];
     assert.notEqual(one.apiKey, other.apiKey);
     assert.notEqual(one.credentials.appKey, other.credentials.appKey);
     assert.notEqual(one.credentials.appSecret, other.credentials.appSecret);
   });
 
-  test('are what the environment says', () => {
+  test('are what the environment has', () => {
     assert.deepEqual(
       readSettings({
         PORT: '1',
@@ -52,7 +52,7 @@ describe('settings', () => {
     });
   });
 
-  test('are another limit and other paths at the upstream, for those who want them', () => {
+  test('are another limit and other paths at the upstream, on demand', () => {
     const { marketDataLimit, upstreamPaths } = readSettings({
       MARKET_DATA_LIMIT: '100000',
       UPSTREAM_PATHS: '{"placeOrder":"/trading/orders/place"}',
@@ -72,7 +72,9 @@ describe('settings', () => {
     assert.equal(readSettings({ ...upstream, PLAN: 'app' }).plan, 'app');
     assert.equal(readSettings({ PLAN: 'upstream' }).plan, 'upstream');
   });
+});
 
+describe('settings', () => {
   test('that are empty are not set', () => {
     const {
       port,
@@ -113,76 +115,74 @@ describe('settings', () => {
   });
 });
 
+const wrong: readonly (readonly [env: Environment, line: RegExp])[] = [
+  ...['-1', '65536', '8787.5', '0x10', '1e3', ' 1', 'http', '123456'].flatMap(
+    (port): (readonly [Environment, RegExp])[] => [
+      [{ PORT: port }, /^PORT must be a port number from 0 to 65535, not ".*"\.$/],
+      [{ UPSTREAM_PORT: port }, /^UPSTREAM_PORT must be a port number from 0 to 65535, not ".*"\.$/],
+    ],
+  ),
+  [{ APP_KEY: 'k' }, /^APP_KEY is set but APP_SECRET is not/],
+  [{ APP_SECRET: 'hush-hush' }, /^APP_SECRET is set but APP_KEY is not/],
+  [{ ...upstream, APP_KEY: undefined }, /^APP_SECRET is set but APP_KEY is not/],
+  [{ ...upstream, APP_SECRET: '' }, /^APP_KEY is set but APP_SECRET is not/],
+  [{ APP_KEY: 'a key', APP_SECRET: 'hush-hush' }, /^APP_KEY must be visible ASCII/],
+  [{ APP_KEY: 'ключ', APP_SECRET: 'hush-hush' }, /^APP_KEY must be visible ASCII/],
+  [
+    { UPSTREAM_BASE_URL: upstream.UPSTREAM_BASE_URL },
+    /^UPSTREAM_BASE_URL is set: it needs APP_KEY and APP_SECRET/,
+  ],
+  [{ ...upstream, UPSTREAM_BASE_URL: 'api.example.com' }, /^UPSTREAM_BASE_URL: not an absolute URL\.$/],
+  [{ ...upstream, UPSTREAM_BASE_URL: 'http://api.example.com' }, /^UPSTREAM_BASE_URL: http is for loopback/],
+  [
+    { ...upstream, UPSTREAM_BASE_URL: 'http://127.0.0.1.example.com' },
+    /^UPSTREAM_BASE_URL: http is for loopback/,
+  ],
+  [
+    { ...upstream, UPSTREAM_BASE_URL: 'ftp://api.example.com' },
+    /^UPSTREAM_BASE_URL: neither https nor http\.$/,
+  ],
+  [
+    { ...upstream, UPSTREAM_BASE_URL: 'https://user:hush-hush@api.example.com' },
+    /^UPSTREAM_BASE_URL: credentials/,
+  ],
+  [
+    { ...upstream, UPSTREAM_BASE_URL: 'https://api.example.com?a' },
+    /^UPSTREAM_BASE_URL: a query or fragment/,
+  ],
+  [{ ...upstream, UPSTREAM_BASE_URL: 'https://api.example.com/a%20b' }, /^UPSTREAM_BASE_URL: its path has/],
+  ...['a key', 'schlüssel', 'x'.repeat(129), 'a\nb'].map((key): readonly [Environment, RegExp] => [
+    { API_KEY: key },
+    /^API_KEY must be 1 to 128 visible ASCII characters without spaces\.$/,
+  ]),
+  ...['a', 'b,', 'b,b', 'b, c', `b,${'x'.repeat(129)}`].map((keys): readonly [Environment, RegExp] => [
+    { API_KEY: 'a', OTHER_API_KEYS: keys },
+    /^OTHER_API_KEYS must be a list of keys such as one,two: none of them twice or the API_KEY, /,
+  ]),
+  ...['0', '1', '-5', '1e3', 'many'].map((limit): readonly [Environment, RegExp] => [
+    { MARKET_DATA_LIMIT: limit },
+    /^MARKET_DATA_LIMIT must be a number of requests a minute from 2 on, not ".*"\.$/,
+  ]),
+  [{ ...upstream, MARKET_DATA_LIMIT: '600' }, /^MARKET_DATA_LIMIT is for the simulator/],
+  ...['App', 'default', 'toString'].map((plan): readonly [Environment, RegExp] => [
+    { PLAN: plan },
+    /^PLAN must be one of upstream, app, not ".*"\.$/,
+  ]),
+  ...['{', '[]', '{"placeOrders":"/a"}', '{"placeOrder":"a"}'].map(
+    (paths): readonly [Environment, RegExp] => [
+      { UPSTREAM_PATHS: paths },
+      /^UPSTREAM_PATHS must be JSON like \{"placeOrder":"\/trading\/orders\/place"\}: /,
+    ],
+  ),
+  ...['auth', 'market_data', 'orders,auth', 'orders,', 'all,orders', 'constructor'].map(
+    (names): readonly [Environment, RegExp] => [
+      { OPEN_GROUPS: names },
+      /^OPEN_GROUPS has no group ".*": it takes all, or a list of accounts, /,
+    ],
+  ),
+];
+
 describe('a wrong environment is one clear line that names the variable', () => {
-  const wrong: readonly (readonly [env: Environment, line: RegExp])[] = [
-    ...['-1', '65536', '8787.5', '0x10', '1e3', ' 1', 'http', '123456'].flatMap(
-      (port): (readonly [Environment, RegExp])[] => [
-        [{ PORT: port }, /^PORT must be a port number from 0 to 65535, not ".*"\.$/],
-        [{ UPSTREAM_PORT: port }, /^UPSTREAM_PORT must be a port number from 0 to 65535, not ".*"\.$/],
-      ],
-    ),
-    [{ APP_KEY: 'k' }, /^APP_KEY is set but APP_SECRET is not/],
-    [{ APP_SECRET: 'hush-hush' }, /^APP_SECRET is set but APP_KEY is not/],
-    [{ ...upstream, APP_KEY: undefined }, /^APP_SECRET is set but APP_KEY is not/],
-    [{ ...upstream, APP_SECRET: '' }, /^APP_KEY is set but APP_SECRET is not/],
-    [{ APP_KEY: 'a key', APP_SECRET: 'hush-hush' }, /^APP_KEY must be visible ASCII/],
-    [{ APP_KEY: 'ключ', APP_SECRET: 'hush-hush' }, /^APP_KEY must be visible ASCII/],
-    [
-      { UPSTREAM_BASE_URL: upstream.UPSTREAM_BASE_URL },
-      /^UPSTREAM_BASE_URL is set: it needs APP_KEY and APP_SECRET/,
-    ],
-    [{ ...upstream, UPSTREAM_BASE_URL: 'api.example.com' }, /^UPSTREAM_BASE_URL: not an absolute URL\.$/],
-    [
-      { ...upstream, UPSTREAM_BASE_URL: 'http://api.example.com' },
-      /^UPSTREAM_BASE_URL: http is for loopback/,
-    ],
-    [
-      { ...upstream, UPSTREAM_BASE_URL: 'http://127.0.0.1.example.com' },
-      /^UPSTREAM_BASE_URL: http is for loopback/,
-    ],
-    [
-      { ...upstream, UPSTREAM_BASE_URL: 'ftp://api.example.com' },
-      /^UPSTREAM_BASE_URL: neither https nor http\.$/,
-    ],
-    [
-      { ...upstream, UPSTREAM_BASE_URL: 'https://user:hush-hush@api.example.com' },
-      /^UPSTREAM_BASE_URL: credentials/,
-    ],
-    [
-      { ...upstream, UPSTREAM_BASE_URL: 'https://api.example.com?a' },
-      /^UPSTREAM_BASE_URL: a query or fragment/,
-    ],
-    [{ ...upstream, UPSTREAM_BASE_URL: 'https://api.example.com/a%20b' }, /^UPSTREAM_BASE_URL: its path has/],
-    ...['a key', 'schlüssel', 'x'.repeat(129), 'a\nb'].map((key): readonly [Environment, RegExp] => [
-      { API_KEY: key },
-      /^API_KEY must be 1 to 128 visible ASCII characters without spaces\.$/,
-    ]),
-    ...['a', 'b,', 'b,b', 'b, c', `b,${'x'.repeat(129)}`].map((keys): readonly [Environment, RegExp] => [
-      { API_KEY: 'a', OTHER_API_KEYS: keys },
-      /^OTHER_API_KEYS must be a list of keys such as one,two: none of them twice or the API_KEY, /,
-    ]),
-    ...['0', '1', '-5', '1e3', 'many'].map((limit): readonly [Environment, RegExp] => [
-      { MARKET_DATA_LIMIT: limit },
-      /^MARKET_DATA_LIMIT must be a number of requests a minute from 2 on, not ".*"\.$/,
-    ]),
-    [{ ...upstream, MARKET_DATA_LIMIT: '600' }, /^MARKET_DATA_LIMIT is for the simulator/],
-    ...['App', 'default', 'toString'].map((plan): readonly [Environment, RegExp] => [
-      { PLAN: plan },
-      /^PLAN must be one of upstream, app, not ".*"\.$/,
-    ]),
-    ...['{', '[]', '{"placeOrders":"/a"}', '{"placeOrder":"a"}'].map(
-      (paths): readonly [Environment, RegExp] => [
-        { UPSTREAM_PATHS: paths },
-        /^UPSTREAM_PATHS must be JSON like \{"placeOrder":"\/trading\/orders\/place"\}: /,
-      ],
-    ),
-    ...['auth', 'market_data', 'orders,auth', 'orders,', 'all,orders', 'constructor'].map(
-      (names): readonly [Environment, RegExp] => [
-        { OPEN_GROUPS: names },
-        /^OPEN_GROUPS has no group ".*": it takes all, or a list of accounts, /,
-      ],
-    ),
-  ];
   for (const [env, line] of wrong) {
     test(JSON.stringify(env), () => {
       assert.throws(

@@ -35,7 +35,7 @@ describe('a large answer', () => {
     assert.equal(gunzipSync(answer.body).toString(), body);
   });
 
-  test('is sent as it is to one that does not, and caches are told that it matters', async (t) => {
+  test('is sent as it is to one that does not, and caches learn that the encoding matters', async (t) => {
     const { port } = await gatewayFor(t, async () => answering(body, { Vary: 'origin' }));
     const answer = await ask(port);
     assert.equal(answer['content-encoding'], undefined);

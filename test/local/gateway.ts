@@ -34,7 +34,7 @@ export const refuse: ApiGatewayOptions['refuse'] = (code, detail) => ({
 
 export const fine: APIGatewayProxyResult = { statusCode: 200, body: '"fine"' };
 
-/** A gateway for one test, with the handler at GET and POST /thing, and what it told its caller. */
+/** A gateway for one test, with the handler at GET and POST /thing, and what it reported. */
 export async function gatewayFor(
   t: TestContext,
   handler: ProxyHandler,

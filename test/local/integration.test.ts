@@ -179,7 +179,7 @@ describe('a handler that fails', () => {
     });
   }
 
-  test('by taking too long is 504; a rejection that comes later is nobody’s', async (t) => {
+  test('by taking too long is 504; a rejection that comes later reaches no client', async (t) => {
     const gate = signal();
     const { url, errors } = await gatewayFor(
       t,

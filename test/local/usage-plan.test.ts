@@ -22,8 +22,8 @@ function fullestWindow(times: readonly number[], length: number): number {
 describe('the token bucket', () => {
   test('starts full, and gives no more than it holds', () => {
     const { meter } = meterAt({ ratePerSecond: 4, burst: 3 });
-    const turns = [1, 2, 3, 4].map(() => meter.take('a'));
-    assert.deepEqual(turns, [
+    const admissions = [1, 2, 3, 4].map(() => meter.take('a'));
+    assert.deepEqual(admissions, [
       { allowed: true },
       { allowed: true },
       { allowed: true },
@@ -72,9 +72,9 @@ describe('the token bucket', () => {
           const { meter, clock } = meterAt({ ratePerSecond, burst });
           for (const pause of pauses) {
             clock.now += pause;
-            const turn = meter.take('a');
-            if (turn.allowed) continue;
-            clock.now += turn.retryAfterMs - 1;
+            const admission = meter.take('a');
+            if (admission.allowed) continue;
+            clock.now += admission.retryAfterMs - 1;
             assert.equal(meter.take('a').allowed, false);
             clock.now += 1;
             assert.equal(meter.take('a').allowed, true);

@@ -105,7 +105,7 @@ test('a key is wanted of each operation, from the header x-api-key', () => {
       assert.deepEqual(method.security, path === '/health' ? undefined : [{ api_key: [] }], path);
 });
 
-test('an IAM group wants an AWS signature and no key', () => {
+test('an IAM group takes an AWS signature and no key', () => {
   const definition = define({ operations: [getStockSnapshots, placeOrder] });
   assert.deepEqual(definition.components.securitySchemes.sigv4, {
     type: 'apiKey',
@@ -250,7 +250,7 @@ describe('bodies have models', () => {
     integrationUris: Object.fromEntries(openable.map((group) => [group, `uri:${group}`])),
   });
 
-  test('one for each body, at every path and alias, and none that nobody refers to', () => {
+  test('one for each body, at every path and alias, and none without a reference', () => {
     for (const { path, operation } of routesOf(all)) {
       const method = paths[path]?.[operation.method.toLowerCase()];
       const { $ref } = method?.requestBody?.content['application/json'].schema ?? {};
@@ -274,7 +274,7 @@ describe('bodies have models', () => {
     assert.match(JSON.stringify(components), /^[ -~]*$/);
   });
 
-  test('and refuse nothing: no validator looks at a body', () => {
+  test('and refuse nothing: no validator reads a body', () => {
     const { 'x-amazon-apigateway-request-validators': validators } = define();
     for (const validator of Object.values(validators))
       assert.equal((validator as { validateRequestBody: boolean }).validateRequestBody, false);

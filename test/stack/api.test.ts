@@ -138,7 +138,7 @@ const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
     functions: { reservedConcurrency: { 'market-data': 500 } },
   },
   'no cache': { cache: 'off' },
-  'a shared budget': { limiter: { table: 'somebody-s-table', share: 0.5 } },
+  'a shared limiter': { limiter: { table: 'another-table', share: 0.5 } },
 };
 
 for (const [what, props] of Object.entries(variants))

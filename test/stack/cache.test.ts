@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { answerActions, quoteActions } from '../../infra/stack/cache.ts';
+import { responseActions, snapshotActions } from '../../infra/stack/cache.ts';
 import { getStockSnapshots, listAccounts, openable } from '../../lib/catalogue/index.ts';
 import { idOf, policiesOf, statementsOf, synthesise, variablesOf } from './synthesise.ts';
 
@@ -70,8 +70,8 @@ test('what is granted is what the stores call', () => {
     const source = readFileSync(join(import.meta.dirname, '../../functions/aws', file), 'utf8');
     return [...new Set([...source.matchAll(/new (\w+)Command\(/g)].map(([, action = '']) => action))].sort();
   };
-  assert.deepEqual(quoteActions, calledBy('dynamo-snapshot-store.ts'));
-  assert.deepEqual(answerActions, calledBy('dynamo-response-store.ts'));
+  assert.deepEqual(snapshotActions, calledBy('dynamo-snapshot-store.ts'));
+  assert.deepEqual(responseActions, calledBy('dynamo-response-store.ts'));
 });
 
 test('without anything to share, and with the cache off, there is no table', () => {
@@ -84,7 +84,7 @@ test('without anything to share, and with the cache off, there is no table', () 
   }
 });
 
-test('functions are told what differs from their defaults, of quotes only where they serve them', () => {
+test('functions have variables for what differs from their defaults, of snapshots only where they serve them', () => {
   const { functionOf } = synthesise({
     cache: {
       snapshots: { staleAfterSeconds: 10, expireAfterSeconds: 60 },

@@ -46,12 +46,12 @@ testRefusals([
   ['a cache: false', { upstream, cache: false }, /^cache takes off, or an object\.$/],
   ['another property', { upstream, cache: { off: true } }, /^cache\.off is not a property/],
   [
-    'quotes older than their journal',
+    'snapshots older than the refresh log',
     { upstream, cache: { snapshots: { expireAfterSeconds: 301 } } },
     /^cache\.snapshots\.expireAfterSeconds takes a whole number from 1 to 300\.$/,
   ],
   [
-    'quotes that are useless before they are stale',
+    'snapshots that expire before they are stale',
     { upstream, cache: { snapshots: { expireAfterSeconds: 20 } } },
     /^cache\.snapshots\.staleAfterSeconds \(30\) must not be more than cache\.snapshots\.expireAfterSeconds \(20\)/,
   ],

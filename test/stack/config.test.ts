@@ -264,7 +264,11 @@ const refused: Refusals = [
     { upstream, limiter: { share: 0.001 } },
     /^limiter\.share and .* market-data/,
   ],
-  ['everything set aside', { upstream, limiter: { reserve: 1 } }, /^limiter\.reserve takes a number from 0/],
+  [
+    'a reserve of everything',
+    { upstream, limiter: { reserve: 1 } },
+    /^limiter\.reserve takes a number from 0/,
+  ],
   [
     'no instances',
     { upstream, limiter: { instances: 0 } },
@@ -273,10 +277,10 @@ const refused: Refusals = [
   [
     'a number of instances for nothing',
     { upstream, limiter: { instances: 20 } },
-    /^limiter\.instances divides limiter\.reserve, and nothing is set aside: leave it out\.$/,
+    /^limiter\.instances divides limiter\.reserve, which is 0: leave it out\.$/,
   ],
   [
-    'something set aside for any number of functions',
+    'a reserve for an unbounded number of functions',
     { upstream, limiter: { reserve: 0.1 } },
     /^functions\.reservedConcurrency\.market-data must be a number while limiter\.reserve is above 0: /,
   ],
@@ -300,7 +304,7 @@ const refused: Refusals = [
     /^events\.reservedConcurrency must be a number/,
   ],
   [
-    'less set aside than one for each function',
+    'a reserve of less than one request for each function',
     { upstream, limiter: { reserve: 0.05 }, functions: { reservedConcurrency: bounded } },
     /^limiter\.reserve 0\.05 is 15 of the 300 requests of market-data, less than one for each of 20 functions: set at least 0\.067, or reserve fewer\.$/,
   ],
@@ -311,10 +315,10 @@ const refused: Refusals = [
       limiter: { reserve: 0.5 },
       functions: { reservedConcurrency: { ...bounded, 'market-data': 500 } },
     },
-    /^limiter\.reserve 0\.5 is 150 of .* each of 510 functions: reserve fewer, or set nothing aside\.$/,
+    /^limiter\.reserve 0\.5 is 150 of .* each of 510 functions: reserve fewer, or set limiter\.reserve to 0\.$/,
   ],
   [
-    'something set aside in a shared table, for nobody knows how many',
+    'a reserve in a shared table, for an unknown number of functions',
     {
       upstream,
       limiter: { reserve: 0.1, table: 'shared' },

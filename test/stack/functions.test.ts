@@ -46,7 +46,7 @@ test('the environment names the secret and does not hold it', () => {
   });
 });
 
-test('the table of the budget: on demand, expiring, and gone with the stack', () => {
+test('the limiter’s table: on demand, expiring, and gone with the stack', () => {
   for (const onRemoval of ['destroy', 'retain'] as const) {
     const table = synthesise({ operations, onRemoval }).table('Budget')?.[1];
     assert.equal(table?.DeletionPolicy, 'Delete');
@@ -66,7 +66,7 @@ test('without a function that counts requests there is no table', () => {
   assert.ok(!('BudgetTable' in template.Outputs));
 });
 
-test('functions are told of the budget what differs from its defaults', () => {
+test('functions have variables for what differs from the limiter’s defaults', () => {
   const limits = { trading: { requests: 10, perSeconds: 1, for: ['orders'] } };
   const limiter = { share: 0.5, instances: 15, reserve: 0.1, bucket: 'team', operationLimits: limits };
   const groups = { ...closed, 'market-data': 'api-key', orders: 'iam' } as const;
@@ -74,8 +74,8 @@ test('functions are told of the budget what differs from its defaults', () => {
   const { all, table } = synthesise({ operations, limiter, groups, functions });
   const tableId = table('Budget')?.[0];
   for (const [, { Properties }] of all('AWS::Lambda::Function')) {
-    const told = Object.entries(variablesOf(Properties)).filter(([name]) => name.startsWith('LIMITER_'));
-    assert.deepEqual(Object.fromEntries(told), {
+    const variables = Object.entries(variablesOf(Properties)).filter(([name]) => name.startsWith('LIMITER_'));
+    assert.deepEqual(Object.fromEntries(variables), {
       LIMITER_TABLE: { Ref: tableId },
       LIMITER_SHARE: '0.5',
       LIMITER_INSTANCES: '15',
@@ -86,7 +86,7 @@ test('functions are told of the budget what differs from its defaults', () => {
   }
 });
 
-test('what is set aside is divided by the functions that are reserved, those of lookups too', () => {
+test('the reserve is divided by the functions that are reserved, those of lookups too', () => {
   const { all, functionOf } = synthesise({
     operations,
     limiter: { reserve: 0.2 },
@@ -95,13 +95,13 @@ test('what is set aside is divided by the functions that are reserved, those of 
     events: { concurrency: 4, reservedConcurrency: 6 },
   });
   assert.equal(functionOf('market-data')[1].Properties.ReservedConcurrentExecutions, 30);
-  const told = all('AWS::Lambda::Function').map(([, { Properties }]) => ({
+  const variables = all('AWS::Lambda::Function').map(([, { Properties }]) => ({
     reserved: Properties.ReservedConcurrentExecutions,
     instances: variablesOf(Properties).LIMITER_INSTANCES,
   }));
   // Orders count against no limit here.
   assert.deepEqual(
-    told.sort((a, b) => Number(a.reserved) - Number(b.reserved)),
+    variables.sort((a, b) => Number(a.reserved) - Number(b.reserved)),
     [
       { reserved: 6, instances: '36' },
       { reserved: 10, instances: undefined },
@@ -143,10 +143,10 @@ test('a function knows the other paths of its own operations', () => {
     getStockSnapshots: '/market-data/stocks/snapshots/list',
   };
   const { all } = synthesise({ upstream: { baseUrl, paths }, groups: { orders: 'iam' } });
-  const told = all('AWS::Lambda::Function').map(
+  const variables = all('AWS::Lambda::Function').map(
     ([, { Properties }]) => variablesOf(Properties).UPSTREAM_PATHS,
   );
-  assert.deepEqual(told.filter((variable) => variable !== undefined).sort(), [
+  assert.deepEqual(variables.filter((variable) => variable !== undefined).sort(), [
     JSON.stringify({ getStockSnapshots: paths.getStockSnapshots }),
     JSON.stringify({ placeOrder: paths.placeOrder }),
   ]);
@@ -184,7 +184,7 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
         Action: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
         Resource: tableArn('Budget'),
       };
-      const sharing = {
+      const caching = {
         Effect: 'Allow',
         Action: ['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
         Resource: tableArn('Cache'),
@@ -195,7 +195,7 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
       assert.deepEqual(statementsOf(role), [
         { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: { Ref: secretId } },
         // Accounts and orders count against no limit of the upstream, and share nothing.
-        ...(id.startsWith('marketdata') ? [counting, sharing] : []),
+        ...(id.startsWith('marketdata') ? [counting, caching] : []),
         {
           Effect: 'Allow',
           Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],

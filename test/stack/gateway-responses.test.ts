@@ -21,7 +21,7 @@ interface Problem {
 
 const define = (options: Partial<GatewayResponsesOptions> = {}) =>
   gatewayResponses({
-    hasIamGroups: false,
+    modes: ['api-key'],
     hasSideEffects: false,
     origins: [],
     throttleRetryAfterSeconds: 1,
@@ -48,9 +48,9 @@ const types = `ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ER
   .trim()
   .split(/\s+/);
 
-for (const hasIamGroups of [false, true])
-  test(`every refusal has our error shape, ${hasIamGroups ? 'with' : 'without'} IAM groups`, () => {
-    const responses = define({ hasIamGroups, hasSideEffects: true, origins: ['https://a.example'] });
+for (const modes of [['api-key'], ['api-key', 'iam']] as const)
+  test(`every refusal has our error shape, with groups open with ${modes.join(' and ')}`, () => {
+    const responses = define({ modes, hasSideEffects: true, origins: ['https://a.example'] });
     assert.deepEqual(Object.keys(responses).sort(), types);
     for (const [type, response] of Object.entries(responses)) {
       const problem = problemOf(response);
@@ -97,7 +97,7 @@ test('each refusal has its status and code', () => {
 });
 
 test('with IAM groups the refusal that AWS gives for three cases covers all three', () => {
-  const { MISSING_AUTHENTICATION_TOKEN: response } = define({ hasIamGroups: true });
+  const { MISSING_AUTHENTICATION_TOKEN: response } = define({ modes: ['api-key', 'iam'] });
   const { status, code, detail } = problemOf(response);
   assert.deepEqual([status, code], [403, 'forbidden']);
   for (const part of [/path/, /method/, /signature/]) assert.match(detail, part);
@@ -107,7 +107,7 @@ test('missing parameters are named, in API Gateway’s words', () => {
   assert.equal(problemOf(define().BAD_REQUEST_PARAMETERS).detail, saysApiGateway);
 });
 
-test('whoever is throttled is told when to come back', () => {
+test('a throttled caller learns when to come back', () => {
   const { THROTTLED, QUOTA_EXCEEDED, INVALID_API_KEY } = define({ throttleRetryAfterSeconds: 10 });
   assert.equal(THROTTLED?.responseParameters['gatewayresponse.header.Retry-After'], "'10'");
   assert.equal(QUOTA_EXCEEDED?.responseParameters['gatewayresponse.header.Retry-After'], "'3600'");
@@ -116,7 +116,7 @@ test('whoever is throttled is told when to come back', () => {
 
 const outcomeOpen = ['INTEGRATION_TIMEOUT', 'INTEGRATION_FAILURE', 'DEFAULT_5XX'];
 
-test('a caller whose request found no instance is told when to come back, unless it may have been an order', () => {
+test('a caller whose request found no instance learns when to come back, unless it may have been an order', () => {
   const retryAfter = (type: string, options?: Partial<GatewayResponsesOptions>) =>
     define(options)[type]?.responseParameters['gatewayresponse.header.Retry-After'];
   for (const type of outcomeOpen) {
@@ -125,7 +125,7 @@ test('a caller whose request found no instance is told when to come back, unless
   }
 });
 
-test('a defect of the configuration does not pass by itself: no caller is told to come back', () => {
+test('a defect of the configuration does not pass by itself: no caller is invited back', () => {
   for (const type of ['API_CONFIGURATION_ERROR', 'AUTHORIZER_CONFIGURATION_ERROR', 'AUTHORIZER_FAILURE'])
     assert.ok(!('gatewayresponse.header.Retry-After' in (define()[type]?.responseParameters ?? {})), type);
 });

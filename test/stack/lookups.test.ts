@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { answerActions, quoteActions } from '../../infra/stack/cache.ts';
+import { responseActions, snapshotActions } from '../../infra/stack/cache.ts';
 import { type Resource, type Synthesised, synthesise } from './synthesise.ts';
 
 const closed = synthesise();
@@ -90,9 +90,9 @@ test('batches fail in part, a bounded number of functions works on them, and wai
   assert.equal(Properties.BatchSize, 100);
   const more = only(synthesise({ events: { concurrency: 5 } }), 'AWS::Lambda::EventSourceMapping');
   assert.deepEqual(more.Properties.ScalingConfig, { MaximumConcurrency: 5 });
-  const told = only(synthesise({ events: { concurrency: 5 } }), 'AWS::Lambda::Function').Properties
+  const configured = only(synthesise({ events: { concurrency: 5 } }), 'AWS::Lambda::Function').Properties
     .Environment;
-  assert.equal((told as { Variables: Record<string, unknown> }).Variables.LOOKUP_INSTANCES, '5');
+  assert.equal((configured as { Variables: Record<string, unknown> }).Variables.LOOKUP_INSTANCES, '5');
   assert.equal(only(opened, 'AWS::Lambda::Function').Properties.RecursiveLoop, 'Allow');
 });
 
@@ -101,14 +101,14 @@ test('the role can do what the function does, to what is its own, and no more', 
   const [table] = inLookups(opened, 'AWS::DynamoDB::Table')[0]!;
   const [bus] = inLookups(opened, 'AWS::Events::EventBus')[0]!;
   const [logs] = inLookups(opened, 'AWS::Logs::LogGroup')[0]!;
-  const [budget] = opened.table('Budget')!;
+  const [limiter] = opened.table('Budget')!;
   const [cache] = opened.table('Cache')!;
   const [secret] = opened.one('AWS::SecretsManager::Secret');
   const policies = only(opened, 'AWS::IAM::Role').Properties.Policies as {
     PolicyName: string;
     PolicyDocument: { Statement: Statement[] };
   }[];
-  const cacheActions = [...new Set([...quoteActions, ...answerActions])]
+  const cacheActions = [...new Set([...snapshotActions, ...responseActions])]
     .sort()
     .map((action) => `dynamodb:${action}`);
   const arn = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] });
@@ -118,7 +118,7 @@ test('the role can do what the function does, to what is its own, and no more', 
     ),
     [
       [['secretsmanager:GetSecretValue'], { Ref: secret }],
-      [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], arn(budget)],
+      [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], arn(limiter)],
       [cacheActions, arn(cache)],
       [['dynamodb:PutItem', 'dynamodb:UpdateItem'], arn(table)],
       [['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:SendMessage'], arn(id)],
@@ -144,7 +144,7 @@ test('records expire by themselves, and stay with the stack’s logs where those
   }
 });
 
-test('a dead letter raises an alarm, which tells whom the deployer names; an archive is there on demand', () => {
+test('a dead letter raises an alarm, for the topic that the deployer names; an archive exists on demand', () => {
   const { dead } = queueIds(opened);
   const { Properties } = only(opened, 'AWS::CloudWatch::Alarm');
   assert.deepEqual(Properties.Dimensions, [
@@ -154,11 +154,11 @@ test('a dead letter raises an alarm, which tells whom the deployer names; an arc
   assert.equal(Properties.AlarmActions, undefined);
   assert.deepEqual(inLookups(opened, 'AWS::Events::Archive'), []);
   const alarmTopic = 'arn:aws:sns:eu-central-1:123456789012:alarms';
-  const told = synthesise({ events: { alarmTopic, archiveDays: 14 } });
-  assert.deepEqual(only(told, 'AWS::CloudWatch::Alarm').Properties.AlarmActions, [alarmTopic]);
-  const archive = only(told, 'AWS::Events::Archive').Properties;
+  const configured = synthesise({ events: { alarmTopic, archiveDays: 14 } });
+  assert.deepEqual(only(configured, 'AWS::CloudWatch::Alarm').Properties.AlarmActions, [alarmTopic]);
+  const archive = only(configured, 'AWS::Events::Archive').Properties;
   assert.equal(archive.RetentionDays, 14);
-  assert.deepEqual(archive.EventPattern, only(told, 'AWS::Events::Rule').Properties.EventPattern);
+  assert.deepEqual(archive.EventPattern, only(configured, 'AWS::Events::Rule').Properties.EventPattern);
 });
 
 test('what may be read follows the groups that are open', () => {
@@ -176,7 +176,7 @@ test('what may be read follows the groups that are open', () => {
   assert.equal(variables(some).UPSTREAM_PATHS, JSON.stringify({ getStockBars: '/elsewhere' }));
 });
 
-test('its outputs say where to send, and where to look', () => {
+test('its outputs name where to send, and what to watch', () => {
   for (const name of [
     'Bus',
     'BusArn',

@@ -5,7 +5,7 @@ import { test } from 'vitest';
 import { ConfigError, type CountersignConfig } from '../../infra/stack/config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 
-/** As a deployer without a type checker could write them, and what they are told. */
+/** As a deployer without a type checker could write them, each with its refusal. */
 export type Refusals = readonly (readonly [what: string, config: unknown, sentence: RegExp])[];
 
 export function testRefusals(refused: Refusals): void {

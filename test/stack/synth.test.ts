@@ -18,7 +18,7 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 const canary = 'canary-5b1e';
 
-/** Every variable that may hold a credential where somebody deploys, each with a value of its own. */
+/** Every variable that may hold a credential on a deployer's machine, each with a value of its own. */
 const canaries = Object.fromEntries(
   [
     'APP_KEY',
@@ -35,7 +35,7 @@ const canaries = Object.fromEntries(
   ].map((name) => [name, `${canary}-${name}`]),
 );
 
-/** Where nothing listens: whoever asks the network for something is refused. */
+/** Where nothing listens: every use of the network is refused. */
 const nowhere = 'http://127.0.0.1:9';
 
 const environment = {

@@ -1,4 +1,4 @@
-/** A stack's template for one test, without bundling: what the bundles hold is looked at elsewhere. */
+/** A stack's template for one test, without bundling: other tests read the bundles. */
 
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';

@@ -1,5 +1,7 @@
 /** One name for all requests that mean the same: aliases, the order of parameters and defaults' spelling do not matter. */
 
+import { sha256Hex } from '../../sha256.ts';
+
 /**
  * @param query checked: in the form that is sent
  * @param body compact JSON, empty for none; another order of its members counts as another request
@@ -11,7 +13,6 @@ export async function responseKey(
 ): Promise<string> {
   const pairs = [...query].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
   const text = JSON.stringify([operationId, pairs, body]);
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  const hex = Array.from(new Uint8Array(digest, 0, 16), (byte) => byte.toString(16).padStart(2, '0'));
-  return `${operationId}#${hex.join('')}`;
+  // 128 bits are enough for a name.
+  return `${operationId}#${(await sha256Hex(text)).slice(0, 32)}`;
 }

@@ -1,4 +1,4 @@
-/** What API Gateway answers by itself, without a function and without a key: health, and browsers' preflights. */
+/** What API Gateway serves by itself, without a function and without a key: health, and browsers' preflights. */
 
 import { corsMaxAgeSeconds, corsMethods, corsRequestHeaders } from '../../functions/aws/cors.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
@@ -6,7 +6,7 @@ import { healthBody } from '../health.ts';
 import type { JsonObject } from '../open-api/json.ts';
 import { constant } from './constant.ts';
 
-/** Says that the API is deployed and nothing else: of the secret or the upstream it knows nothing. */
+/** Shows that the API is deployed and nothing else: it knows nothing of the secret or the upstream. */
 export const health = (origins: readonly string[]): JsonObject => ({
   get: mock({
     operationId: 'health',

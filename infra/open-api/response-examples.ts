@@ -1,5 +1,5 @@
 /**
- * Examples of answers: what the simulated upstream says to the catalogue's example requests. Its market and
+ * Examples of responses: the simulated upstream's to the catalogue's example requests. Its market and
  * clock stand still here, so that the same catalogue always gives the same document.
  */
 
@@ -16,7 +16,7 @@ const seed = 1;
 const now = Date.parse('2026-10-21T15:00:00Z');
 
 /** By operation id; without those that the simulator does not play. */
-export function answerExamples(operations: readonly Operation[]): ReadonlyMap<string, Json> {
+export function responseExamples(operations: readonly Operation[]): ReadonlyMap<string, Json> {
   const examples = new Map<string, Json>();
   const ofReads = createWorld(seed);
   for (const operation of operations) {
@@ -33,21 +33,21 @@ export function answerExamples(operations: readonly Operation[]): ReadonlyMap<st
 }
 
 /**
- * Two records of a list, and one of each list in them: the third says nothing new. Of their members those that
- * the schema names: the upstream may answer more, but an example that shows more explains nothing.
+ * Two records of a list, and one of each list in them: the third shows nothing new. Of their members those that
+ * the schema names: the upstream may send more, but an example that shows more explains nothing.
  */
-function shown(json: Json, schema: v.GenericSchema, most = 2): Json {
+function shown(json: Json, schema: v.GenericSchema, max = 2): Json {
   const base = baseOf(schema);
-  if (isWrapped(base)) return shown(json, base.wrapped, most);
+  if (isWrapped(base)) return shown(json, base.wrapped, max);
   if (isArray(base) && Array.isArray(json))
-    return json.slice(0, most).map((one: Json) => shown(one, base.item, 1));
+    return json.slice(0, max).map((one: Json) => shown(one, base.item, 1));
   if (!isJsonObject(json)) return json;
   const members = isObject(base) ? base.entries : undefined;
   const value = isRecord(base) ? base.value : undefined;
   return Object.fromEntries(
     Object.entries(json).flatMap(([name, inner]) => {
       const part = members?.[name] ?? value;
-      return part ? [[name, shown(inner, part, most)]] : [];
+      return part ? [[name, shown(inner, part, max)]] : [];
     }),
   );
 }

@@ -1,0 +1,41 @@
+/** Figures in CloudWatch's embedded metric format: CloudWatch makes metrics of a log line by itself. */
+
+/** As many values as the format allows for one metric. */
+export const maxValues = 100;
+
+type Units = Readonly<Record<string, 'Count' | 'Milliseconds'>>;
+
+export interface MetricValues<U extends Units> {
+  readonly functionName: string;
+  /** When, in milliseconds since the epoch. */
+  readonly at: number;
+  /** A metric that is undefined is left out; of a list the last `maxValues` count. */
+  readonly values: Readonly<Record<keyof U, number | readonly number[] | undefined>>;
+}
+
+/** @returns the members of a log line, beside which others may stand */
+export function embeddedMetrics<const U extends Units>(
+  units: U,
+  { functionName, at, values }: MetricValues<U>,
+): Readonly<Record<string, unknown>> {
+  const present = Object.entries(units).filter(([name]) => values[name] !== undefined);
+  return {
+    _aws: {
+      Timestamp: at,
+      CloudWatchMetrics: [
+        {
+          Namespace: 'Countersign',
+          Dimensions: [['Function']],
+          Metrics: present.map(([Name, Unit]) => ({ Name, Unit })),
+        },
+      ],
+    },
+    Function: functionName,
+    ...Object.fromEntries(
+      present.map(([name]) => {
+        const value = values[name];
+        return [name, Array.isArray(value) ? value.slice(-maxValues) : value];
+      }),
+    ),
+  };
+}
