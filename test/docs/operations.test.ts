@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { operationsTable } from '../../infra/commands/operations-table.ts';
-import { operations, routesOf } from '../../lib/catalogue/index.ts';
+import { exposedOperations, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { textOf } from './pages.ts';
 
 const text = operationsTable(operations);
 
@@ -27,4 +28,11 @@ test('it has every operation, path and decision', () => {
 test('no cell breaks its table', () => {
   for (const row of text.split('\n').filter((line) => line.startsWith('| `')))
     assert.match(row, /^(\|( [^|]+| ?)){2,6} \|$/, row);
+});
+
+test('other pages count as many operations', () => {
+  const offered = exposedOperations(operations, openable).length;
+  const all = `${operations.length} HTTP operations`;
+  assert.ok(textOf('README.md').includes(`All ${all} of the interface, ${offered} of them`));
+  assert.ok(textOf('docs/architecture.md').includes(`the interface's ${all} the gateway offers ${offered}`));
 });
