@@ -125,6 +125,17 @@ for (const page of pages)
     });
   });
 
+test('imports on the pages are entries of the package, and docs/library.md has every entry', () => {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    exports: Readonly<Record<string, unknown>>;
+  };
+  for (const page of pages)
+    for (const [, name = ''] of textOf(page).matchAll(/\bcountersign\/(\w+)[`']/g))
+      file(`lib/${name}/index.ts`);
+  for (const entry of Object.keys(exports).filter((one) => /^\.\/\w+$/.test(one)))
+    assert.ok(textOf('docs/library.md').includes(`| \`countersign${entry.slice(1)}\` |`), entry);
+});
+
 test('the check finds commands, and is not satisfied by any', () => {
   assert.ok(commandsOf('README.md').length > 8);
   assert.throws(() => check('npm run nothing'));
