@@ -33,6 +33,9 @@ test('no cell breaks its table', () => {
 test('other pages count as many operations', () => {
   const offered = exposedOperations(operations, openable).length;
   const all = `${operations.length} HTTP operations`;
-  assert.ok(textOf('README.md').includes(`All ${all} of the interface, ${offered} of them`));
-  assert.ok(textOf('docs/architecture.md').includes(`the interface's ${all} the gateway offers ${offered}`));
+  for (const [page, words] of [
+    ['README.md', `All ${all} of the interface, ${offered} of them`],
+    ['docs/architecture.md', `the interface's ${all} the gateway offers ${offered}`],
+  ] as const)
+    assert.ok(textOf(page).includes(words), `${page} must say: ${words}`);
 });
