@@ -14,6 +14,7 @@ import { startSimulator } from '../infra/simulator/index.ts';
 import type { CountersignConfig } from '../infra/stack/config.ts';
 import { resolveConfig } from '../infra/stack/resolve-config.ts';
 import { planOfTier, planTiers } from '../lib/catalogue/index.ts';
+import { priorities } from '../lib/limiter/index.ts';
 import { blocksOf, commandsOf, firstColumn, pages, rowsOf, textOf } from './docs/pages.ts';
 
 describe('in front of a local run', () => {
@@ -186,6 +187,14 @@ test('docs/limits.md has each tier of usage plans with its figures', () => {
     const [row = ''] = rowsOf('docs/limits.md').filter((one) => one.startsWith(`| \`${tier}\` |`));
     const figures = [burst, ratePerSecond].map((figure) => figure.toLocaleString('en-US'));
     assert.match(row, new RegExp(`\\| ${figures[0]} at once, then ${figures[1]} a second`), tier);
+  }
+});
+
+test('docs/limits.md has each priority with its queue and its floor', () => {
+  for (const [name, { aheadMs, floor }] of Object.entries(priorities)) {
+    const [row = ''] = rowsOf('docs/limits.md').filter((one) => one.startsWith(`| \`${name}\` |`));
+    assert.ok(row.includes(`| ${aheadMs.toLocaleString('en-US')} ms |`), name);
+    assert.ok(row.endsWith(floor ? `| ${100 * floor} % |` : '| |'), name);
   }
 });
 
