@@ -1,130 +1,203 @@
-/** What the README says that a command can check. */
+/** The examples of README and docs: what a reader pastes is run here, and answers what stands there. */
 
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { runInNewContext } from 'node:vm';
-import { describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import { carriedByBucket } from '../infra/commands/capacity.ts';
-import { startLocalRun } from '../infra/local/local-run.ts';
+import { type LocalRun, startLocalRun } from '../infra/local/local-run.ts';
 import { readSettings } from '../infra/local/settings.ts';
 import { welcome } from '../infra/local/welcome.ts';
 import { startSimulator } from '../infra/simulator/index.ts';
 import type { CountersignConfig } from '../infra/stack/config.ts';
 import { resolveConfig } from '../infra/stack/resolve-config.ts';
-import { groups, planOfTier, planTiers } from '../lib/catalogue/index.ts';
-import { refusalKinds } from '../lib/gateway/index.ts';
+import { planOfTier, planTiers } from '../lib/catalogue/index.ts';
+import { priorities } from '../lib/limiter/index.ts';
+import { blocksOf, commandsOf, firstColumn, pages, rowsOf, textOf } from './docs/pages.ts';
 
-const root = join(import.meta.dirname, '..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const blocks = (language: string) =>
-  [...readme.matchAll(new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 'gs'))].map(([, text = '']) => text);
-const rows = readme.split('\n').filter((line) => line.startsWith('|'));
-
-describe('the README', () => {
-  test('names npm scripts that exist', () => {
-    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-      scripts: Record<string, string>;
-    };
-    const named = [...readme.matchAll(/npm run ([\w:]+)/g)].map(([, script = '']) => script);
-    assert.ok(named.length > 5);
-    for (const script of named) assert.ok(scripts[script], `npm run ${script}`);
+describe('in front of a local run', () => {
+  const settings = { ...readSettings({ PORT: '1' }), port: 0, upstream: { simulatorPort: 0 } };
+  let run: LocalRun;
+  beforeAll(async () => {
+    run = await startLocalRun(settings);
   });
+  afterAll(() => run.close());
 
-  test('has every error code in one row with its status, and no other code', () => {
-    for (const [code, { status }] of Object.entries(refusalKinds)) {
-      const inRows = rows.filter((row) => row.includes(`\`${code}\``));
-      assert.equal(inRows.length, 1, `${code} stands in ${inRows.length} rows`);
-      assert.match(inRows[0] ?? '', new RegExp(`^\\|[^|]*\\b${status}\\b`), code);
+  /** Of a shell's curl: its headers and its address. */
+  async function curl(command: string): Promise<Response> {
+    const words = [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+      ([, single, double, bare]) =>
+        single ?? (double ?? bare ?? '').replace('$API_URL', run.url).replace('$API_KEY', settings.apiKey),
+    );
+    const headers: [string, string][] = [];
+    let url = '';
+    for (let index = 1; index < words.length; index++) {
+      const word = words[index] ?? '';
+      if (word === '-H') {
+        const [name = '', value = ''] = (words[++index] ?? '').split(': ');
+        headers.push([name, value]);
+      } else if (!word.startsWith('-')) url = word;
     }
-    for (const row of rows.filter((line) => /^\| \d{3}/.test(line)))
-      for (const [, code = ''] of (row.split('|')[2] ?? '').matchAll(/`(\w+)`/g))
-        assert.ok(Object.hasOwn(refusalKinds, code), `${code} is no code`);
+    return fetch(url, { headers });
+  }
+
+  const [shown = ''] = blocksOf('README.md', '').filter((block) => block.startsWith('Countersign on'));
+
+  test('the README shows what npm start prints', () => {
+    const printed = welcome(settings, run)
+      .replaceAll(run.url, 'http://127.0.0.1:8787')
+      .replaceAll(run.upstreamUrl, 'http://127.0.0.1:8788');
+    const anyKey = (text: string) => text.replaceAll(/\b[0-9a-f]{40}\b|\b[0-9a-f]{8}…/g, 'KEY');
+    assert.ok(anyKey(printed).startsWith(anyKey(shown).trimEnd()), anyKey(printed));
   });
 
-  test('has every group with its exposure', () => {
-    for (const [group, { exposure }] of Object.entries(groups))
-      assert.ok(
-        rows.some((row) => row.includes(`\`${group}\``) && row.includes(`| ${exposure}`)),
-        `${group} is ${exposure}`,
+  test('its calls answer, the first one with records as it shows', async () => {
+    const calls = shown
+      .split('\n')
+      .filter((line) => line.includes('curl '))
+      .map((line) =>
+        line
+          .trim()
+          .replaceAll(/\b[0-9a-f]{8}…/g, settings.apiKey)
+          .replace('http://127.0.0.1:8787', run.url),
       );
+    assert.equal(calls.length, 2);
+    const [first, second] = await Promise.all(calls.map(curl));
+    assert.deepEqual([first?.status, second?.status], [200, 200]);
+    const [[record]] = blocksOf('README.md', 'json').map((text) => JSON.parse(text));
+    const [answered] = (await (first as Response).json()) as object[];
+    assert.deepEqual(Object.keys(answered ?? {}), Object.keys(record));
+    for (const [name, value] of Object.entries(answered ?? {}))
+      assert.equal(typeof value, typeof record[name]);
   });
 
-  test('has each tier of usage plans with its figures', () => {
-    for (const tier of planTiers) {
-      const { burst, ratePerSecond } = planOfTier(tier);
-      const [row = ''] = rows.filter((one) => one.startsWith(`| \`${tier}\` |`));
-      const figures = [burst, ratePerSecond].map((figure) => figure.toLocaleString('en-US'));
-      assert.match(row, new RegExp(`\\| ${figures[0]} at once, then ${figures[1]} a second`), tier);
-    }
-  });
+  for (const page of pages)
+    for (const command of commandsOf(page).filter((one) => one.startsWith('curl ')))
+      test(`${page}: ${command}`, async () => {
+        const response = await curl(command);
+        assert.equal(response.status, 200, await response.text());
+      });
 
-  test('shows a stage that can be deployed, and what the plans carry in phones', () => {
-    const [shown = ''] = blocks('js');
-    const { dev } = runInNewContext(`({ ${shown} })`) as { dev: CountersignConfig };
-    const { plans } = resolveConfig(JSON.parse(JSON.stringify(dev)));
-    const phones = plans.map((plan) => carriedByBucket(plan, { everySeconds: 5, withinSeconds: 5 }).steady);
-    assert.ok(phones[0] === 20 && (phones[1] ?? 0) >= 10_000, `${phones}`);
-    assert.match(readme, /4 requests a second carry\s20 phones that ask every five seconds/);
+  test('docs/shared-answers.md has the headers of an answer', async () => {
+    const [command = ''] = commandsOf('docs/shared-answers.md').filter((one) => one.startsWith('curl '));
+    const { headers } = await curl(command.replace('AAPL,MSFT', 'AAPL,NOSUCH'));
+    for (const name of firstColumn('docs/shared-answers.md', 'How old an answer is'))
+      assert.ok(headers.has(name), name);
   });
+});
 
-  test('shows what npm start prints', async () => {
-    const settings = { ...readSettings({ PORT: '1' }), port: 0, upstream: { simulatorPort: 0 } };
-    const run = await startLocalRun(settings);
-    try {
-      const printed = welcome(settings, run)
-        .replaceAll(run.url, 'http://127.0.0.1:8787')
-        .replaceAll(run.upstreamUrl, 'http://127.0.0.1:8788');
-      const anyKey = (text: string) => text.replaceAll(/\b[0-9a-f]{40}\b|\b[0-9a-f]{8}…/g, 'KEY');
-      const [shown = ''] = blocks('').filter((block) => block.startsWith('Countersign on'));
-      assert.ok(anyKey(printed).startsWith(anyKey(shown).trimEnd()), anyKey(printed));
-    } finally {
-      await run.close();
-    }
-  });
+describe('TypeScript of the pages runs against the simulator', () => {
+  const credentials = { appKey: 'readme-key', appSecret: 'readme-secret' };
 
-  test('has TypeScript that runs against the simulator', async () => {
-    const credentials = { appKey: 'readme-key', appSecret: 'readme-secret' };
+  /** @param names what of the page's values is given back */
+  async function runPage(page: string, names: readonly string[]) {
     const simulator = await startSimulator(credentials);
     const folder = join(import.meta.dirname, '.build');
     mkdirSync(folder, { recursive: true });
     try {
       const imports = new Set<string>();
-      const body = blocks('ts')
+      const body = blocksOf(page, 'ts')
         .join('\n')
         .replaceAll(/^import .*$/gm, (line) => {
           imports.add(line.replace(/'countersign\/(\w+)'/, "'../../lib/$1/index.ts'"));
           return '';
         });
-      const file = join(folder, 'readme.ts');
+      const file = join(folder, `${page.replaceAll(/\W/g, '-')}.ts`);
       writeFileSync(
         file,
         `${[...imports].join('\n')}
 export async function run({ appKey, appSecret, baseUrl, yourStringToSign, nonce, timestamp }, console) {
 ${body}
-return { signed: { method, url, headers, body }, response };
+return { ${names.join(', ')} };
 }`,
       );
       const lines: string[] = [];
       const { run } = (await import(pathToFileURL(file).href)) as {
-        run(values: object, console: object): Promise<{ response: Response; signed: { url: string } }>;
+        run(values: object, console: object): Promise<Record<string, unknown>>;
       };
-      const { response, signed } = await run(
-        {
-          ...credentials,
-          baseUrl: simulator.url,
-          yourStringToSign: '/somewhere/else',
-          nonce: 'n',
-          timestamp: '2026-11-17T09:30:00Z',
-        },
-        { log: (line: string) => lines.push(line) },
-      );
-      assert.equal(response.status, 200);
-      assert.match(signed.url, /symbols=AAPL%2CMSFT/);
-      assert.match(lines.join('\n'), /differs at character 1/);
+      const values = {
+        ...credentials,
+        baseUrl: simulator.url,
+        yourStringToSign: '/somewhere/else',
+        nonce: 'n',
+        timestamp: '2026-11-17T09:30:00Z',
+      };
+      return { lines, ...(await run(values, { log: (line: string) => lines.push(line) })) };
     } finally {
       await simulator.close();
     }
+  }
+
+  const results: Readonly<Record<string, { names: readonly string[]; holds: (given: never) => void }>> = {
+    'README.md': {
+      names: ['url', 'response'],
+      holds: ({ url, response }: { url: string; response: Response }) => {
+        assert.match(url, /symbols=AAPL%2CMSFT/);
+        assert.equal(response.status, 200);
+      },
+    },
+    'docs/library.md': {
+      names: ['url', 'response'],
+      holds: ({ url, response, lines }: { url: string; response: Response; lines: string[] }) => {
+        assert.match(url, /symbols=AAPL%2CMSFT/);
+        assert.equal(response.status, 200);
+        assert.match(lines.join('\n'), /differs at character 1/);
+      },
+    },
+    'docs/limits.md': {
+      names: ['permitted'],
+      holds: ({ permitted, lines }: { permitted: { ok: boolean }; lines: string[] }) => {
+        assert.deepEqual([permitted.ok, lines.length], [true, 0]);
+      },
+    },
+    'docs/events.md': {
+      names: ['entry'],
+      holds: ({ entry }: { entry: { DetailType?: string } }) => {
+        assert.equal(entry.DetailType, 'QuoteLookupRequested');
+      },
+    },
+  };
+
+  test('each page with TypeScript is among them', () => {
+    const having = pages.filter((page) => blocksOf(page, 'ts').length > 0);
+    assert.deepEqual(having.sort(), Object.keys(results).sort());
   });
+
+  for (const [page, { names, holds }] of Object.entries(results))
+    test(page, async () => holds((await runPage(page, names)) as never));
+});
+
+test('docs/configuration.md shows a stage that can be deployed, and docs/limits.md what its plans carry', () => {
+  const [shown = ''] = blocksOf('docs/configuration.md', 'js');
+  const { dev } = runInNewContext(`({ ${shown} })`) as { dev: CountersignConfig };
+  const { plans } = resolveConfig(JSON.parse(JSON.stringify(dev)));
+  const phones = plans.map((plan) => carriedByBucket(plan, { everySeconds: 5, withinSeconds: 5 }).steady);
+  assert.ok(phones[0] === 20 && (phones[1] ?? 0) >= 10_000, `${phones}`);
+  assert.match(
+    textOf('docs/limits.md'),
+    /4 requests a second carry\s20 phones\*\*\s+that ask every five seconds/,
+  );
+});
+
+test('docs/limits.md has each tier of usage plans with its figures', () => {
+  for (const tier of planTiers) {
+    const { burst, ratePerSecond } = planOfTier(tier);
+    const [row = ''] = rowsOf('docs/limits.md').filter((one) => one.startsWith(`| \`${tier}\` |`));
+    const figures = [burst, ratePerSecond].map((figure) => figure.toLocaleString('en-US'));
+    assert.match(row, new RegExp(`\\| ${figures[0]} at once, then ${figures[1]} a second`), tier);
+  }
+});
+
+test('docs/limits.md has each priority with its queue and its floor', () => {
+  for (const [name, { aheadMs, floor }] of Object.entries(priorities)) {
+    const [row = ''] = rowsOf('docs/limits.md').filter((one) => one.startsWith(`| \`${name}\` |`));
+    assert.ok(row.includes(`| ${aheadMs.toLocaleString('en-US')} ms |`), name);
+    assert.ok(row.endsWith(floor ? `| ${100 * floor} % |` : '| |'), name);
+  }
+});
+
+test('every JSON example is JSON', () => {
+  for (const page of pages) for (const block of blocksOf(page, 'json')) assert.ok(JSON.parse(block), page);
 });

@@ -24,8 +24,8 @@ const rows: readonly (readonly [part: keyof Cost, label: string])[] = [
   ['apiGateway', 'API Gateway, requests'],
   ['lambdaRequests', 'Lambda, requests'],
   ['lambdaTime', 'Lambda, time'],
-  ['snapshots', 'DynamoDB, shared quotes'],
-  ['limiter', 'DynamoDB, the budget'],
+  ['snapshots', 'DynamoDB, shared snapshots'],
+  ['limiter', 'DynamoDB, the limiter'],
   ['transfer', 'Transfer out, compressed'],
   ['logs', 'CloudWatch Logs'],
 ];
@@ -48,9 +48,11 @@ export function costPage(): string {
   const [large, , small] = situations as readonly [Situation, Situation, Situation];
   return `# What it costs
 
+For those who pay for a deployment: what a million reads, an active user and a million lookups by event cost.
+
 Made from \`infra/commands/cost-figures.ts\` by \`npm run docs\`; a test keeps it current. Prices are those of
-us-east-1, on demand, without free tiers: look into AWS's own pages before you rely on them. Units of DynamoDB come
-from load on a virtual clock, sizes from the simulator. **Nothing here was measured on AWS**: Lambda's time is an
+us-east-1, on demand, without free tiers: compare them with AWS's own pages before you rely on them. Units of DynamoDB
+come from load on a virtual clock, sizes from the simulator. **Nothing here was measured on AWS**: Lambda's time is an
 assumption, ${times()}.
 
 ## A million reads
@@ -61,12 +63,12 @@ ${table()}
 
 - **API Gateway is most of it**, and its price is for the request, whatever is in it. Lambda and DynamoDB together are
   ${percent(besides(large), totalOf(costOf(large)))} of the sum at ${number(large.readsPerSecond)} reads a second, and ${percent(besides(small), totalOf(costOf(small)))} at ${number(small.readsPerSecond)}.
-- **Refreshes are per time, not per read.** The upstream is asked ${number(large.upstreamPerSecond)} times a second for ${number(large.clients)} clients and
-  ${number(small.upstreamPerSecond)} times for ${number(small.clients)}, so a read of the few carries ${Math.round(unitsOf(small, 'writeUnits') / unitsOf(large, 'writeUnits'))} times the write units. By the hour
+- **Refreshes are per time, not per read.** The upstream gets ${number(large.upstreamPerSecond)} requests a second for ${number(large.clients)} clients and
+  ${number(small.upstreamPerSecond)} for ${number(small.clients)}, so a read of the few carries ${Math.round(unitsOf(small, 'writeUnits') / unitsOf(large, 'writeUnits'))} times the write units. By the hour
   DynamoDB takes ${dollars(perHour(small))} for ${number(small.clients)} clients and ${dollars(perHour(large))} for ${number(large.clients)}; without any client it takes nothing.
-- **A request that is repeated after a refusal** is charged like a read by API Gateway, and by Lambda where it got that
+- **A request that a client repeats after a refusal** costs what a read costs at API Gateway, and at Lambda if it got that
   far; what API Gateway throttles itself costs nothing. ${repeats()}
-- **Views count.** Two categories with and without extended hours are five sets of quotes, each with refreshes of
+- **Views count.** Two categories with and without extended hours are five views, each with refreshes of
   its own.
 
 ## One active user
@@ -77,20 +79,20 @@ ${number(readsPerUserMonth(hoursPerDay.usual))} reads a month; from the opening 
 ${users()}
 
 "All of them" is all at the same time, in the same hours. Beside reads, by the month: ${dollars(prices.secretPerMonth)} for the secret; its
-reads, one every five minutes and instance, at $${prices.secretReadsPer10000} for 10,000; and ${dollars(prices.metricPerMonth)} for each metric of the budget, three for a
+reads, one every five minutes and instance, at $${prices.secretReadsPer10000} for 10,000; and ${dollars(prices.metricPerMonth)} for each metric of the limiter, three for a
 function, by the hour in which there are figures. The two tables hold megabytes, for minutes.
 
 ## A million lookups by event
 
 A lookup asks for the snapshots of twenty symbols by an event on the bus; what it causes at the upstream and in the
-tables of quotes and budget is not in it, because it shares them with everybody.
+tables of snapshots and limiter is not in it, because it shares them with all other callers.
 
 ${lookupTable()}
 
-- **The table is most of it**: three writes make sure that whoever asks twice is answered once. A request that is sent
-  to the queue itself costs one event less, a direct call of the function nothing but Lambda.
-- **Waiting costs**: each time that the budget is short, a send, a receive and a write.
-- **An idle queue** is asked by Lambda some hundred thousand times a month, ${dollars(prices.queuePerMillion)} a million.
+- **The table is most of it**: three writes make sure that a requester that asks twice gets one answer. A request that goes
+  straight to the queue costs one event less, a direct call of the function nothing but Lambda.
+- **Waiting costs**: each time that the limiter has no permit, a send, a receive and a write.
+- **An idle queue** costs too: Lambda asks it some hundred thousand times a month, ${dollars(prices.queuePerMillion)} a million.
 
 ## What makes it less
 
@@ -98,21 +100,21 @@ ${lookupTable()}
 |---|---|
 ${levers(large).join('\n')}
 
-- **Poll hints.** \`x-poll-after\` says in how many seconds each quote will have been refreshed once more: 3 for a
-  thousand symbols in use. To come earlier costs a request and mostly brings the same. In the background, and while
-  the market is closed, an app need not come at all.
+- **Poll hints.** \`x-poll-after\` says in how many seconds each snapshot will have been refreshed once more: 3 for a
+  thousand symbols in use. An earlier request costs as much and mostly brings the same. In the background, and while
+  the market is closed, an app need not ask at all.
 - **Batches.** One request for a screen's symbols, up to 100, instead of one for each.
 - **Compression.** API Gateway compresses from a kilobyte on for clients whose \`accept-encoding\` names gzip and prefers
   nothing that it does not speak: with \`br;q=1.0, gzip;q=0.9\` answers come as they are.
 - **304.** With \`if-none-match\` an answer that has not changed has no body. It saves transfer and the phone's battery;
-  the request is paid for all the same, so a poll hint saves more.
-- **No cache** (\`cache: 'off'\`). DynamoDB takes nothing for quotes then; but each read is a request to the upstream,
-  of which there are ${number(large.upstreamPerSecond)} a second for everybody. The others get 429, for which API Gateway and Lambda charge as for an
-  answer. It is for few clients that never ask for the same.
+  the request costs the same, so a poll hint saves more.
+- **No cache** (\`cache: 'off'\`). DynamoDB costs nothing for snapshots then; but each read is a request to the upstream,
+  and the limit allows ${number(large.upstreamPerSecond)} a second for all clients. The others get 429, for which API Gateway and Lambda charge as for an
+  answer. It suits few clients that never ask for the same.
 - **Logs.** One line of the function's for each request, beside three of Lambda's own. \`logs.retentionDays\` bounds what
   is stored, not what is written.
 
-A usage plan bounds none of this exactly: it throttles by best effort. Set a budget alarm in AWS.
+A usage plan bounds none of this exactly: it throttles by best effort. Set an AWS Budgets alarm too.
 `;
 }
 
@@ -176,7 +178,7 @@ function lookupTable(): string {
   ].join('\n');
 }
 
-/** Of quotes and budget. */
+/** Of snapshots and limiter together. */
 const unitsOf = (
   { snapshots, limiter, upstreamPerSecond, readsPerSecond }: Situation,
   kind: 'readUnits' | 'writeUnits',

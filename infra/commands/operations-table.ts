@@ -12,6 +12,7 @@ export function operationsTable(operations: readonly Operation[]): string {
   const routed = operations.reduce((count, { aliases }) => count + 1 + aliases.length, 0);
   return `${[
     '# Operations',
+    'For developers who call the interface: every operation with its paths, parameters and limit, and where each fact comes from.',
     'Made from `lib/catalogue` by `npm run docs`; a test keeps it current.',
     `${operations.length} operations on ${routed} paths. An alias takes and answers the same as the first path.`,
     ...rules,
@@ -22,10 +23,10 @@ export function operationsTable(operations: readonly Operation[]): string {
 }
 
 const rules = [
-  `**Unknown parameters.** A query parameter that an operation does not name is refused, everywhere: a misspelt
-one would otherwise change an answer silently. The exception is an operation marked _any_ below. Members of a body
-that its schema does not name pass: bodies grow, and some of their members no source lists.`,
-  `**Authentication.** _key_: an API key, which counts requests and authenticates nobody. _closed_: belongs to one
+  `**Unknown parameters.** The gateway refuses a query parameter that an operation does not name: a misspelt one would
+otherwise change an answer silently. The exception is an operation marked _any_ below. Members of a body that its schema
+does not name pass: bodies grow, and no source lists some of their members.`,
+  `**Authentication.** _key_: an API key, which counts requests and says which app calls, not who. _closed_: belongs to one
 account at the upstream; the deployer opens the group, with AWS signatures (\`groups.NAME: 'iam'\`). _never_: for the
 operator’s own client; no gateway serves it.`,
   `**Sources**, for path · request · answer: **I** the interface text, which wins every conflict, **S** the vendor’s
@@ -90,7 +91,7 @@ function sideEffects(operations: readonly Operation[]): string {
   return [
     '## Side effects',
     '',
-    'Sent at most once. When the answer is lost, the client is told `outcome_unknown`, and this as `find_out`:',
+    'Sent at most once. When the answer is lost, the gateway answers `outcome_unknown`, with this as `find_out`:',
     '',
     '| Operation | How to find out |',
     '|---|---|',
@@ -98,7 +99,7 @@ function sideEffects(operations: readonly Operation[]): string {
   ].join('\n');
 }
 
-/** Several operations share a decision: it is told once, and referred to by its number. */
+/** Several operations share a decision: the page has it once, under a number. */
 class Decisions {
   readonly #numbers = new Map<string, number>();
 

@@ -90,7 +90,7 @@ const limiterSchema = v.strictObject({
   bucket: v.optional(v.pipe(v.string(bucketFault), v.regex(/^[\w.:-]{1,64}$/, bucketFault))),
 });
 
-const config = v.strictObject({
+export const config = v.strictObject({
   upstream: v.strictObject({
     baseUrl: faultless(baseUrlFault, 'takes the absolute URL of the upstream'),
     paths: v.optional(v.record(v.string(), v.string('takes a path')), {}),

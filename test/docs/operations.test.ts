@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { operationsTable } from '../../infra/commands/operations-table.ts';
-import { operations, routesOf } from '../../lib/catalogue/index.ts';
+import { exposedOperations, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { textOf } from './pages.ts';
 
 const text = operationsTable(operations);
 
@@ -27,4 +28,14 @@ test('it has every operation, path and decision', () => {
 test('no cell breaks its table', () => {
   for (const row of text.split('\n').filter((line) => line.startsWith('| `')))
     assert.match(row, /^(\|( [^|]+| ?)){2,6} \|$/, row);
+});
+
+test('other pages count as many operations', () => {
+  const offered = exposedOperations(operations, openable).length;
+  const all = `${operations.length} HTTP operations`;
+  for (const [page, words] of [
+    ['README.md', `All ${all} of the interface, ${offered} of them`],
+    ['docs/architecture.md', `the interface's ${all} the gateway offers ${offered}`],
+  ] as const)
+    assert.ok(textOf(page).includes(words), `${page} must say: ${words}`);
 });

@@ -1,4 +1,4 @@
-/** The examples of the README and of docs/events.md, run as they are printed. */
+/** The examples of docs/events.md, run as they are printed. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -49,7 +49,7 @@ describe('examples', orSkip(missing()), () => {
     await putSecret(stage);
     replies = await collectReplies(stage);
     const { endpoint, region } = stage.emulator;
-    // LookupBus becomes LOOKUP_BUS, as the README says.
+    // LookupBus becomes LOOKUP_BUS, as docs/events.md says.
     const outputs = Object.entries(stage.outputs).map(([name, value]) => [
       name.replaceAll(/(?<=[a-z])[A-Z]/g, '_$&').toUpperCase(),
       value,
@@ -86,7 +86,7 @@ describe('examples', orSkip(missing()), () => {
     const { ArchiveArn = '' } = await bus.send(
       new CreateArchiveCommand({ ArchiveName: 'requests', EventSourceArn: variables.LOOKUP_BUS_ARN }),
     );
-    const put = await shell(block('README.md', 'sh', 'aws events put-events'));
+    const put = await shell(block('docs/events.md', 'sh', 'aws events put-events'));
     assert.equal(put.FailedEntryCount, 0);
     const isReport = (id: string) => id === 'report-17';
     assert.deepEqual(await quotesOf(isReport), ['AAPL', 'MSFT']);
@@ -102,7 +102,7 @@ describe('examples', orSkip(missing()), () => {
   });
 
   test('EventBridge Scheduler', async () => {
-    await shell(block('README.md', 'sh', 'aws scheduler create-schedule'));
+    await shell(block('docs/events.md', 'sh', 'aws scheduler create-schedule'));
     const { Target } = await shell('aws scheduler get-schedule --name quotes-after-the-close');
     assert.equal(Target.Arn, stage.outputs.LookupQueueArn);
     // The test does not wait for the close, and the emulator does not fill in what AWS does.
@@ -117,7 +117,7 @@ describe('examples', orSkip(missing()), () => {
   });
 
   test('a state of Step Functions', async () => {
-    const state = block('README.md', 'json', 'arn:aws:states:::lambda:invoke').replace(
+    const state = block('docs/events.md', 'json', 'arn:aws:states:::lambda:invoke').replace(
       `\${LookupFunction}`,
       stage.outputs.LookupFunction ?? '',
     );

@@ -9,7 +9,7 @@ import type { Order, Plan, Run, Sample } from './plan.ts';
 
 export const keys = { app: 'key-of-the-app', other: 'key-of-another-app' } as const;
 
-/** Further settings of the local run, as the README names them. */
+/** Further settings of the local run, as docs/configuration.md names them. */
 export type Settings = Readonly<Record<string, string>>;
 
 /** Starts both, carries the plan out against a local run that has just started, and ends both. */

@@ -1,0 +1,36 @@
+/** docs/operation.md has what an operator meets: the events of the log, metrics, outputs. */
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { root } from '../support/bundle.ts';
+import { firstColumn } from './pages.ts';
+
+const page = 'docs/operation.md';
+
+const sourceOf = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(join(root, folder, name), 'utf8'))
+    .join('\n');
+
+const functions = sourceOf('functions');
+
+test('it has every event of the log, and no other', () => {
+  const logged = [...functions.matchAll(/(?:event: |onFailure\()'(\w+)'/g)].map(([, name]) => name);
+  assert.ok(logged.length > 8);
+  assert.deepEqual([...firstColumn(page, 'Logs')].sort(), [...new Set(logged)].sort());
+});
+
+test('its metrics are those that the functions write', () => {
+  const named = firstColumn(page, 'Metrics and alarms');
+  assert.equal(named.length, 9);
+  for (const name of named) assert.match(functions, new RegExp(`\\b${name}\\b`));
+});
+
+test('its outputs are those of the stack', () => {
+  const stack = sourceOf('infra/stack');
+  for (const name of firstColumn(page, 'Deploy').filter((one) => one !== '…'))
+    assert.match(stack, new RegExp(`['\`]${name}\\b`), name);
+});

@@ -1,0 +1,69 @@
+/** The pages that people read, and what stands in them: blocks, commands, tables, links. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../support/bundle.ts';
+
+export const docs: readonly string[] = readdirSync(join(root, 'docs'))
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => `docs/${name}`);
+
+export const pages: readonly string[] = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...docs,
+];
+
+export const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
+
+/** The fenced blocks of a language; the empty one is that of blocks without any. */
+export const blocksOf = (page: string, language: string): readonly string[] =>
+  [...textOf(page).matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+    .filter(([, found]) => found === language)
+    .map(([, , text = '']) => text);
+
+/** The lines of a page's tables. */
+export const rowsOf = (page: string): readonly string[] =>
+  textOf(page)
+    .split('\n')
+    .filter((line) => line.startsWith('|'));
+
+/** Of the table under a heading: the code in the first column. */
+export function firstColumn(page: string, heading: string): readonly string[] {
+  const [, section = ''] = textOf(page).split(`\n## ${heading}\n`);
+  const [own = ''] = section.split(/\n#{2,3} /);
+  return own
+    .split('\n')
+    .filter((line) => /^\| `/.test(line))
+    .flatMap((line) => codesIn(line.split('|')[1] ?? ''));
+}
+
+export const codesIn = (text: string): readonly string[] =>
+  [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+
+/** Each command of a page: of its shell blocks, and what stands as `npm …` in a sentence. */
+export function commandsOf(page: string): readonly string[] {
+  const inBlocks = blocksOf(page, 'sh').flatMap((block) =>
+    block
+      .replaceAll(/\\\n\s*/g, '')
+      .split('\n')
+      .map((line) => line.replace(/\s+#.*$/, '').trim())
+      .filter(Boolean),
+  );
+  const outside = textOf(page).replaceAll(/^```.*?^```/gms, '');
+  const inSentences = codesIn(outside.replaceAll('\n', ' ')).filter((code) => /^np[mx] /.test(code));
+  return [...inBlocks, ...inSentences].flatMap((line) => line.split(/\s+&&\s+/));
+}
+
+/** As GitHub makes anchors of headings. */
+export const anchorsOf = (page: string): ReadonlySet<string> =>
+  new Set(
+    [...textOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
