@@ -242,6 +242,22 @@ export {
   type WriteAnswer,
 } from './gateway/index.ts';
 export {
+  type After,
+  afterTimeout,
+  type Limit,
+  type LimitWindow,
+  limiterKey,
+  type Margins,
+  type Permit,
+  type PermitAnswer,
+  type PermitCall,
+  type PriorityRule,
+  priorities,
+  type RefusalReason,
+  type ReserveOptions,
+  windowOf,
+} from './limiter/index.ts';
+export {
   type BusDetail,
   type Claim,
   type ClaimCall,

@@ -117,6 +117,15 @@ const entries = {
     'toDay',
     'viaGateway',
   ],
+  './limiter': [
+    'StoreThrottled',
+    'afterTimeout',
+    'createLimiter',
+    'createMemoryLimiterStore',
+    'limiterKey',
+    'priorities',
+    'windowOf',
+  ],
   './gateway': [
     'StoreThrottled',
     'baseUrlFault',

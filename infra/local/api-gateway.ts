@@ -6,61 +6,16 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { UsagePlan } from '../../lib/catalogue/plans.ts';
-import type { ApiKey } from './api-keys.ts';
 import { compressed } from './compression.ts';
-import type { ProxyHandler } from './invocation.ts';
-import type { Page } from './pages.ts';
+import type { ApiGatewayOptions } from './options.ts';
 import type { HttpResponse } from './proxy-result.ts';
 import { targetOf } from './received.ts';
-import type { Refuse } from './refusals.ts';
 import { type Call, createRestApi } from './rest-api.ts';
 
 export type { ApiKey } from './api-keys.ts';
 export type { ProxyHandler } from './invocation.ts';
+export type { AccessLogEntry, ApiGatewayOptions, LocalRoute } from './options.ts';
 export type { RefusalCode, RefusalDetail, Refuse } from './refusals.ts';
-
-export interface LocalRoute {
-  readonly method: string;
-  /** The exact path; no parameters in it. */
-  readonly path: string;
-  readonly handler: ProxyHandler;
-}
-
-/** One line for each answered request. No query and no key in it: both can hold what a log must not. */
-export interface AccessLogEntry {
-  readonly requestId: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly milliseconds: number;
-  /** Null when the request was answered before its key was read, or had no known one. */
-  readonly apiKeyId: string | null;
-}
-
-export interface ApiGatewayOptions {
-  readonly routes: readonly LocalRoute[];
-  /** Answered to GET without a key, by path. */
-  readonly pages?: ReadonlyMap<string, Page>;
-  readonly apiKeys: readonly ApiKey[];
-  /** One token bucket for each key. */
-  readonly plan: UsagePlan;
-  readonly refuse: Refuse;
-  /** 0, the default, takes any free port. */
-  readonly port?: number;
-  /** Unix time in milliseconds. */
-  readonly clock?: () => number;
-  readonly log?: (entry: AccessLogEntry) => void;
-  /** Called with the reason of a `gateway_error`: what the handler threw, or what is wrong with its result. */
-  readonly onHandlerError?: (error: unknown, requestId: string) => void;
-  readonly stage?: string;
-  /** How long a handler may take; API Gateway's own limit by default. */
-  readonly timeoutMs?: number;
-  /** The limit of a request's body and of a response's; API Gateway's own by default. */
-  readonly maxPayloadBytes?: number;
-  /** How long `close` waits for requests that are being answered. */
-  readonly closeGraceMs?: number;
-}
 
 export interface LocalApiGateway {
   readonly url: string;

@@ -2,9 +2,9 @@
 
 import type { IncomingMessage } from 'node:http';
 import { healthBody } from '../health.ts';
-import type { ApiGatewayOptions } from './api-gateway.ts';
 import { type ApiKey, apiKeyFinder } from './api-keys.ts';
 import { invoke, type ProxyHandler } from './invocation.ts';
+import type { ApiGatewayOptions } from './options.ts';
 import type { Page } from './pages.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { type HttpResponse, responseOf } from './proxy-result.ts';

@@ -15,7 +15,7 @@
 import * as v from 'valibot';
 import { operations as catalogue, type Operation } from '../../lib/catalogue/index.ts';
 import * as shared from '../../lib/catalogue/schemas.ts';
-import { problem } from './problem.ts';
+import { problem } from './problem-schema.ts';
 import { baseOf, isArray, isList, isObject, isRecord, isUnion, isWrapped } from './schema-parts.ts';
 
 export type SchemaNames = ReadonlyMap<v.GenericSchema, string>;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { test } from 'vitest';
-import { problem } from '../../infra/open-api/problem.ts';
+import { problem } from '../../infra/open-api/problem-schema.ts';
 import { getStockSnapshots, listAccounts, openByDefault, placeOrder } from '../../lib/catalogue/index.ts';
 import { type RefusalCode, refusalKinds } from '../../lib/gateway/index.ts';
 import { documentOf, exposed } from './support.ts';

@@ -1,0 +1,57 @@
+/** The shape of every error, as a schema. */
+
+import * as v from 'valibot';
+import { type RefusalCode, refusalKinds } from '../../lib/gateway/index.ts';
+
+export const codes = Object.keys(refusalKinds) as RefusalCode[];
+
+/** Documents what `refusalResponse` writes. */
+export const problem = v.looseObject({
+  title: v.pipe(v.string(), v.description('The status in words.')),
+  status: v.pipe(v.number(), v.integer(), v.description('The status of the answer.')),
+  detail: v.pipe(v.string(), v.description('For people; its words may change.')),
+  code: v.pipe(v.picklist(codes), v.description('What a client switches on.')),
+  request_id: v.pipe(v.string(), v.description('Names this request in the operator’s logs.')),
+  error_code: v.pipe(
+    v.string(),
+    v.description('As clients of the interface know it; the upstream’s, if it has one.'),
+  ),
+  message: v.pipe(v.string(), v.description('As clients of the interface know it.')),
+  errors: v.optional(
+    v.pipe(
+      v.array(
+        v.looseObject({
+          in: v.picklist(['query', 'body', 'header']),
+          name: v.pipe(v.string(), v.description('The parameter, or a JSON Pointer into the body.')),
+          detail: v.string(),
+          allowed: v.optional(v.pipe(v.string(), v.description('What would be right.'))),
+          received: v.optional(v.pipe(v.string(), v.description('What came, shortened.'))),
+        }),
+      ),
+      v.description('Each wrong part of the request.'),
+    ),
+  ),
+  find_out: v.optional(
+    v.pipe(v.string(), v.description('How to learn what became of a request whose outcome is unknown.')),
+  ),
+  upstream: v.optional(
+    v.pipe(
+      v.looseObject({
+        status: v.pipe(v.number(), v.integer()),
+        error_code: v.optional(v.string()),
+        message: v.optional(v.string()),
+        request_id: v.optional(v.string()),
+      }),
+      v.description('What the upstream said when it refused.'),
+    ),
+  ),
+  known: v.optional(
+    v.pipe(
+      v.array(v.looseObject({ age: v.pipe(v.number(), v.integer()), snapshot: v.looseObject({}) })),
+      v.description('What is known of what was asked for, with its age in seconds.'),
+    ),
+  ),
+  missing: v.optional(
+    v.pipe(v.array(v.string()), v.description('The symbols of which nothing is known that may be shown.')),
+  ),
+});
