@@ -1,4 +1,4 @@
-/** Countersign's library: signer, verifier, catalogue, client and gateway core. Runs wherever WebCrypto does. */
+/** The whole library: signer, verifier, catalogue, client, events, gateway core, lookups. Runs wherever WebCrypto does. */
 
 export {
   addWatchlistInstruments,

@@ -8,6 +8,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, test } from 'vitest';
 import { operations } from '../lib/catalogue/index.ts';
+import type { ErrorCode } from '../lib/errors.ts';
+import * as library from '../lib/index.ts';
 import { root } from './support/bundle.ts';
 
 const entries = {
@@ -232,6 +234,21 @@ for (const [entry, file, types] of sources)
         }
       });
   });
+
+test('every exported error has the one base, and so a code', () => {
+  const errors = Object.values<unknown>(library).filter(
+    (value): value is typeof Error => typeof value === 'function' && value.prototype instanceof Error,
+  );
+  const base: unknown = library.CountersignError;
+  assert.equal(errors.length, 9);
+  for (const error of errors)
+    assert.ok(error.prototype instanceof library.CountersignError || error === base);
+  const cause = new Error('why');
+  const throttled = new library.StoreThrottled(cause);
+  assert.deepEqual([throttled.code, throttled.cause], ['store_throttled', cause]);
+  assert.equal(Object.hasOwn(new library.StoreThrottled(), 'cause'), false);
+  assert.equal(new library.SignError('invalid_url', 'not absolute').code satisfies ErrorCode, 'invalid_url');
+});
 
 test('every operation is exported under its id', () => {
   for (const { id } of operations) assert.ok(surface['./catalogue']?.includes(id), id);

@@ -1,4 +1,4 @@
-/** Checks a request against its operation and brings it to the form that is sent. */
+/** Validates a request against its operation, and brings it to the form that is sent. */
 
 import { shorten } from '../catalogue/faults.ts';
 import type { Operation } from '../catalogue/operation.ts';
@@ -7,7 +7,7 @@ import type { Fault, Refusal } from '../problem.ts';
 import { compactJson } from './compact-json.ts';
 import type { GatewayRequest } from './http.ts';
 
-/** What is signed and sent, besides the path. */
+/** The parts of a request that are signed and sent, besides the path. */
 export interface ValidRequest {
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly body: string;
