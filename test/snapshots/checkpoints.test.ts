@@ -114,7 +114,7 @@ for (const operation of ['countStart', 'readCheckpoint'] as const)
 
 test('a store in which misses or checkpoints alone fail is not away: one asks the upstream for both', async () => {
   const bench = createBench();
-  bench.breakInStore('tellMisses', 'readMisses', 'writeCheckpoint', 'countStart', 'readCheckpoint');
+  bench.breakInStore('writeMisses', 'readMisses', 'writeCheckpoint', 'countStart', 'readCheckpoint');
   const [one, other] = [bench.instance(), bench.instance()];
   for (let round = 0; round < 20; round++) {
     const symbols = [...others, `S${round}`];
@@ -175,8 +175,8 @@ test('an instance that begins with a checkpoint knows which view is denied', asy
     await bench.ask(first, { symbols: others });
     await bench.wait(250);
   }
-  const before = bench.calls.filter(({ kind }) => kind === 'denied').length;
+  const before = bench.calls.filter(({ kind }) => kind === 'forbidden').length;
   for (let count = 0; count < 5; count++)
     assert.equal((await bench.ask(bench.instance(), overnight)).kind, 'refused');
-  assert.equal(bench.calls.filter(({ kind }) => kind === 'denied').length, before);
+  assert.equal(bench.calls.filter(({ kind }) => kind === 'forbidden').length, before);
 });

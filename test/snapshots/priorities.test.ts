@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { SnapshotMemory } from '../../lib/cache/snapshots/memory.ts';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
+import { missKey, type PendingMiss, readMiss } from '../../lib/cache/snapshots/pending-miss.ts';
 import { priorityOf } from '../../lib/cache/snapshots/plan-refresh.ts';
-import { missKey, type PendingMiss, readMiss } from '../../lib/cache/snapshots/store.ts';
 import { createBench, us } from './world/bench.ts';
 
 const byEvents = { priority: 'events' } as const;
@@ -40,18 +40,23 @@ test('clients ask with theirs, and refresh before events do', async () => {
 });
 
 test('a turn is as urgent as the most urgent of those who wait for it', () => {
-  const want = (symbol: string, more: Partial<PendingMiss> = {}): PendingMiss => ({
+  const miss = (symbol: string, more: Partial<PendingMiss> = {}): PendingMiss => ({
     caller: 'one',
     view: 'US_STOCK',
     symbol,
     ...more,
   });
-  const wants = [want('A', { byEvents: true }), want('B', { byEvents: true }), want('B'), want('C')];
-  for (const one of wants) assert.deepEqual(readMiss(missKey(one)), one);
-  const board = new SnapshotMemory(defaultSnapshotOptions);
-  const situation = { board, figures: defaultSnapshotOptions, flights: [], wants, now: 0 };
-  const of = (symbols: readonly string[], taker: boolean) =>
-    priorityOf({ kind: 'wanted', view: 'US_STOCK', symbols }, situation, taker);
+  const misses = [
+    miss('A', { isEventDriven: true }),
+    miss('B', { isEventDriven: true }),
+    miss('B'),
+    miss('C'),
+  ];
+  for (const one of misses) assert.deepEqual(readMiss(missKey(one)), one);
+  const memory = new SnapshotMemory(defaultSnapshotOptions);
+  const input = { memory, options: defaultSnapshotOptions, flights: [], misses, now: 0 };
+  const of = (symbols: readonly string[], isEventDriven: boolean) =>
+    priorityOf({ kind: 'miss', view: 'US_STOCK', symbols }, input, isEventDriven);
   assert.equal(of(['A'], true), 'events');
   assert.equal(of(['A'], false), 'events');
   assert.equal(of(['B'], true), 'interactive');
@@ -61,7 +66,7 @@ test('a turn is as urgent as the most urgent of those who wait for it', () => {
 });
 
 test('events leave half of the tests to clients', async () => {
-  const bench = createBench({ figures: { testBurst: 4, testsPerMinute: 1 } });
+  const bench = createBench({ figures: { probeBurst: 4, probesPerMinute: 1 } });
   const instance = bench.instance();
   for (let round = 0; round < 6; round++)
     await bench.ask(instance, { symbols: [`E${round}`], deadline: bench.time.now() + 1500, ...byEvents });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { defaultSnapshotOptions, noControl, type SnapshotStore } from '../../lib/cache/snapshots/index.ts';
 import { createMemorySnapshotStore } from '../../lib/cache/snapshots/memory-store.ts';
-import { createRefreshLog } from '../../lib/cache/snapshots/refresh-log.ts';
+import { RefreshLog } from '../../lib/cache/snapshots/refresh-log.ts';
 import { answerEntry, takeAfter } from './snapshot-store.contract.ts';
 
 function setUp() {
@@ -22,12 +22,12 @@ function setUp() {
   const learnt: number[] = [];
   const runtime = { clock: () => state.now, sleep: async () => {}, random: () => 0.5 };
   const loaded: number[] = [];
-  const journal = createRefreshLog(store, runtime, defaultSnapshotOptions, {
-    learn: ({ turn }) => learnt.push(turn),
-    load: ({ turn }) => loaded.push(turn),
+  const journal = new RefreshLog(store, runtime, defaultSnapshotOptions, {
+    apply: ({ sequence }) => learnt.push(sequence),
+    load: ({ sequence }) => loaded.push(sequence),
   });
   const takeTurns = async (count: number) => {
-    for (let turn = 0; turn < count; turn++) await takeAfter(memory, { ...noControl, turn });
+    for (let turn = 0; turn < count; turn++) await takeAfter(memory, { ...noControl, sequence: turn });
   };
   const poll = async () => {
     state.now += 100;
@@ -94,11 +94,11 @@ test('a store that fails is left alone for a while, ever longer, and used again 
   for (let second = 0; second < 10; second += 0.1) await poll();
   const tries = reads.length - before;
   assert.ok(tries >= 3 && tries <= 8, `${tries}`);
-  assert.ok(journal.isAway(state.now));
+  assert.ok(journal.isStoreDown(state.now));
   state.away = false;
   await takeTurns(1);
   await memory.write(answerEntry(1));
   for (let second = 0; second < 3; second += 0.1) await poll();
   assert.deepEqual(learnt, [1]);
-  assert.ok(!journal.isAway(state.now));
+  assert.ok(!journal.isStoreDown(state.now));
 });

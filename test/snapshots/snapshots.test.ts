@@ -173,7 +173,7 @@ test('a view that the upstream denies is refused to all for a while, and to nobo
     const outcome = await bench.ask(instance, { view, symbols: [`S${round}`] });
     assert.ok(outcome.kind === 'refused' && outcome.says.status === 403);
   }
-  assert.equal(bench.calls.filter(({ kind }) => kind === 'denied').length, 1);
+  assert.equal(bench.calls.filter(({ kind }) => kind === 'forbidden').length, 1);
   assert.deepEqual(symbolsOf(await bench.ask(instance, { symbols: ['S0'] })), ['S0']);
 });
 

@@ -59,7 +59,7 @@ for (const [part, least] of [
     const measured = await plain(
       { clients: 1000, seconds: 65 },
       {},
-      { throttled, onEntry: ({ turn }) => sent.push(turn) },
+      { throttled, onEntry: ({ sequence }) => sent.push(sequence) },
     );
     holds(`throttled ${part}`, measured);
     const meanwhile = measured.bySecond.slice(20, 50);

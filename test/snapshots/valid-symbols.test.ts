@@ -16,7 +16,7 @@ const answerOf = (some: readonly string[]): UpstreamAnswer => ({
   ),
 });
 const empty = () => answerOf([]);
-const refused = (): UpstreamAnswer => ({ kind: 'rejected', says: { status: 400, errorCode: 'INVALID' } });
+const refused = (): UpstreamAnswer => ({ kind: 'rejected', error: { status: 400, errorCode: 'INVALID' } });
 
 for (const [name, instead] of [
   ['leaves all out', empty],

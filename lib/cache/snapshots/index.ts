@@ -1,4 +1,4 @@
-/** Quotes that all instances share, and their ports. */
+/** The cache of snapshots that all instances share, and its ports. */
 
 export {
   cacheDirectivesOf,
@@ -6,7 +6,8 @@ export {
   type SnapshotResponse,
   snapshotResponse,
 } from './answer.ts';
-export { createDirectory, type ListingPage, type Listings, type SymbolDirectory } from './directory.ts';
+export { type Listings, SymbolDirectory } from './directory.ts';
+export type { ListingPage } from './directory-draft.ts';
 export {
   createMemoryDirectoryStore,
   type Directory,
@@ -38,13 +39,14 @@ export {
   checkpointCopies,
   type Fetched,
   type Flight,
+  type LeaseAnswer,
   missMs,
   noControl,
   type RefreshKind,
+  type RefreshLogUpdate,
   type RefreshOutcome,
   type RefreshRecord,
   type SnapshotStore,
-  type StoreNews,
-  type UpstreamError,
 } from './store.ts';
+export type { UpstreamError } from './upstream-error.ts';
 export { type View, viewOf } from './view.ts';

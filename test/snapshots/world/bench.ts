@@ -104,7 +104,7 @@ export function createBench(options: BenchOptions = {}) {
       reads++;
       return trip(() => memory.read(after, missing));
     },
-    take: (next, after) => trip(() => memory.take(next, after)),
+    acquire: (next, after) => trip(() => memory.acquire(next, after)),
     countStart: () => trip(async () => startsAtOnce),
     readCheckpoint: (copy) => trip(() => memory.readCheckpoint(copy)),
     writeCheckpoint: (copy, checkpoint) =>
@@ -113,12 +113,12 @@ export function createBench(options: BenchOptions = {}) {
         const asRead = part && unpackCheckpoint(part);
         if (asRead) await memory.writeCheckpoint(copy, asRead);
       }),
-    tellMisses: (keys) => trip(() => memory.tellMisses(keys)),
+    writeMisses: (keys) => trip(() => memory.writeMisses(keys)),
     readMisses: () => trip(() => memory.readMisses()),
     write: (entry) =>
       trip(async () => {
         // As it comes back from a table, or one that reads would know more than it does when deployed.
-        const asRead = unpackRecord(entry.turn, packRecord(entry));
+        const asRead = unpackRecord(entry.sequence, packRecord(entry));
         if (!losesWrite && asRead) await memory.write(asRead);
         losesWrite = false;
       }),
@@ -145,7 +145,7 @@ export function createBench(options: BenchOptions = {}) {
         used = true;
         return isFirst;
       };
-      return { ok: true, permission: { validUntil: time.now() + 250, use } };
+      return { ok: true, permit: { validUntil: time.now() + 250, use } };
     },
   };
   const ask: AskUpstream = async (view, symbols, permission, timeoutMs) => {
@@ -158,10 +158,10 @@ export function createBench(options: BenchOptions = {}) {
   };
   const answerTo: AskUpstream = async (view, symbols, permission, timeoutMs) => {
     if (deniedFlag && view.query.some(([name]) => name === deniedFlag))
-      return { kind: 'denied', says: { status: 403, errorCode: 'UNAUTHORIZED_CATEGORY' } };
+      return { kind: 'forbidden', error: { status: 403, errorCode: 'UNAUTHORIZED_CATEGORY' } };
     if (refusals > 0) {
       refusals--;
-      return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL' } };
+      return { kind: 'rejected', error: { status: 417, errorCode: 'INVALID_SYMBOL' } };
     }
     if (!permission.use()) return { kind: 'failed' };
     const other = instead?.(view, symbols);
@@ -170,7 +170,7 @@ export function createBench(options: BenchOptions = {}) {
     const answer = await upstream.ask(view, symbols, permission, timeoutMs);
     if (answer.kind !== 'rejected' || !misleading) return answer;
     const named = symbols.find(exists) ?? symbols[0];
-    return { ...answer, says: { ...answer.says, message: `Not known: ${named}` } };
+    return { ...answer, error: { ...answer.error, message: `Not known: ${named}` } };
   };
 
   /** Runs until the work is done, and nothing longer. */
@@ -201,7 +201,7 @@ export function createBench(options: BenchOptions = {}) {
     instance: (aheadMs = 0): SnapshotCache =>
       createSnapshotCache({
         store,
-        permissions,
+        permits: permissions,
         upstream: ask,
         clock: () => time.now() + aheadMs,
         sleep: time.sleep,
@@ -252,8 +252,8 @@ export function createBench(options: BenchOptions = {}) {
     /** Writes a control item in which nothing is due before. */
     async setDue(due: number) {
       const { control } = await memory.read(undefined, []);
-      const next = { ...control, turn: control.turn + 1, tests: noControl.tests };
-      await memory.take({ ...next, due: { refresh: due, wanted: due, test: due } }, control.turn);
+      const next = { ...control, sequence: control.sequence + 1, probes: noControl.probes };
+      await memory.acquire({ ...next, due: { refresh: due, miss: due, probe: due } }, control.sequence);
     },
   };
 }

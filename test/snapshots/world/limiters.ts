@@ -104,7 +104,10 @@ export function createBudgets(time: VirtualTime, random: () => number, units: Un
 }
 
 export const permissionsOf = (budget: Limiter): RefreshPermits => ({
-  ask: ({ priority, waitMs }) => budget.acquire({ appKey, limits: [limit], priority, waitMs }),
+  ask: async ({ priority, waitMs }) => {
+    const answer = await budget.acquire({ appKey, limits: [limit], priority, waitMs });
+    return answer.ok ? { ok: true, permit: answer.permission } : answer;
+  },
 });
 
 /** How often a permission that has run out is replaced. */

@@ -104,22 +104,22 @@ export function createMeteredStore(
       read: (after, missing) =>
         trip(async () => {
           const news = await store.read(after, missing);
-          const late = news.entries.filter(({ turn }) => missing.includes(turn));
-          const inRange = news.entries.filter(({ turn }) => !missing.includes(turn));
-          read(main, sum(inRange.map(({ turn }) => sizeOf.get(turn)!)) + controlBytes(news.control));
+          const late = news.records.filter(({ sequence }) => missing.includes(sequence));
+          const inRange = news.records.filter(({ sequence }) => !missing.includes(sequence));
+          read(main, sum(inRange.map(({ sequence }) => sizeOf.get(sequence)!)) + controlBytes(news.control));
           for (const turn of missing) {
-            const found = late.find((entry) => entry.turn === turn);
+            const found = late.find((entry) => entry.sequence === turn);
             read(main, found ? sizeOf.get(turn)! : 1);
           }
           return news;
         }),
-      take: (next, after) =>
+      acquire: (next, after) =>
         trip(async () => {
           const { control } = await store.read(undefined, []);
           // A refused write costs as much as one that is not.
           write(main, Math.max(controlBytes(control), controlBytes(next)));
-          const answer = await store.take(next, after);
-          if (!answer.taken) meter.refused++;
+          const answer = await store.acquire(next, after);
+          if (!answer.acquired) meter.refused++;
           return answer;
         }),
       write: (entry) =>
@@ -127,7 +127,7 @@ export function createMeteredStore(
           const bytes = packRecord(entry).length + itemBytes;
           write(main, bytes);
           onEntry(entry);
-          sizeOf.set(entry.turn, bytes);
+          sizeOf.set(entry.sequence, bytes);
           meter.entryBytes += bytes;
           meter.entries++;
           await store.write(entry);
@@ -155,7 +155,7 @@ export function createMeteredStore(
           for (const bytes of sizesOf(checkpoint)) write(`checkpoint ${copy}`, bytes);
           await store.writeCheckpoint(copy, checkpoint);
         }),
-      tellMisses: (keys) =>
+      writeMisses: (keys) =>
         trip(async () => {
           const shard = anyShard();
           const bytes = itemBytes + sum(keys.map(({ length }) => length + 1));

@@ -26,7 +26,7 @@ export async function passThrough(
       time.after(everyMs, again);
       const one = permissions[Math.floor(random() * instances)]!;
       const answer = await one.ask({ priority: 'interactive', waitMs: 2000 });
-      if (answer.ok && answer.permission.use()) answered++;
+      if (answer.ok && answer.permit.use()) answered++;
     };
     time.after(random() * everyMs, again);
   }

@@ -129,7 +129,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
     const budget = budgets.connect();
     return createSnapshotCache({
       store: store.connect(),
-      permissions: permissionsOf(budget),
+      permits: permissionsOf(budget),
       upstream: leaveWith(upstream.ask, budget, time, random),
       clock: time.now,
       sleep: time.sleep,

@@ -39,7 +39,7 @@ export function createVirtualUpstream(
     const wrong = symbols.find((symbol) => !exists(symbol));
     if (wrong !== undefined && unknown !== 'leaves-out') {
       const message = unknown === 'refuses' ? 'A symbol is not known' : `Symbol not known, ${wrong}`;
-      return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL', message } };
+      return { kind: 'rejected', error: { status: 417, errorCode: 'INVALID_SYMBOL', message } };
     }
     const at = time.now();
     const records = symbols.filter(exists).map((symbol) => recordOf(symbol, at, flags));
