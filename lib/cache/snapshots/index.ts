@@ -17,6 +17,7 @@ export {
 } from './directory-store.ts';
 export { createMemorySnapshotStore } from './memory-store.ts';
 export { defaultSnapshotOptions, type SnapshotOptions } from './options.ts';
+export { snapshotPartition } from './partition.ts';
 export type {
   AskUpstream,
   RefreshPermit,
