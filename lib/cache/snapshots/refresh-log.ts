@@ -202,7 +202,7 @@ export class RefreshLog {
   appendOwn(record: RefreshRecord): void {
     const now = this.#runtime.clock();
     if (record.sequence > 0) {
-      this.#take([record], now);
+      this.#applyNew([record], now);
       return;
     }
     this.#listener.apply(record, now);
@@ -225,7 +225,7 @@ export class RefreshLog {
     const isLate = now - this.#readAt > rejoinMs;
     if (isLate || (!this.#isComplete && now - this.#joinedAt > rejoinMs)) return this.#join(now);
     const update = await this.#store.read(this.#position.upTo, this.#position.lateAt(now));
-    this.#take(update.records, now);
+    this.#applyNew(update.records, now);
     this.updateControl(update.control);
   }
 
@@ -252,7 +252,7 @@ export class RefreshLog {
     if (isStorm) return this.#skipTo(control, now);
     this.#position.skipTo(Math.max(checkpoint?.sequence ?? 0, control.sequence - this.#lookBack));
     const update = await this.#store.read(this.#position.upTo, []);
-    this.#take(update.records, now);
+    this.#applyNew(update.records, now);
     this.updateControl(update.control);
   }
 
@@ -265,7 +265,7 @@ export class RefreshLog {
     this.updateControl(control);
   }
 
-  #take(records: readonly RefreshRecord[], now: number): void {
+  #applyNew(records: readonly RefreshRecord[], now: number): void {
     for (const record of [...records].sort((a, b) => a.sequence - b.sequence)) {
       if (this.#position.hasRead(record.sequence)) continue;
       this.#position.setRead(record.sequence, now, this.#lateMs(now));
