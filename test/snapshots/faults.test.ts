@@ -27,7 +27,7 @@ for (const by of ['error', 'silence'] as const)
     assert.ok(afterwards.p99 <= 4000, `${afterwards.p99}`);
   });
 
-for (const what of [['storeAway'], ['budgetAway'], ['storeAway', 'budgetAway']] as const)
+for (const what of [['storeAway'], ['limiterAway'], ['storeAway', 'limiterAway']] as const)
   test(`half a minute of ${what.join(' and ')}: memory serves, with the budget’s share`, async () => {
     const { measured, meanwhile, afterwards } = await outage(small, what, { from: 70 });
     holds(what.join(' and '), measured);

@@ -1,4 +1,4 @@
-/** What an instance keeps is bounded, and junk drives out nothing that is in use. */
+/** What an instance holds is bounded, and invalid symbols evict no entry in use. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -32,41 +32,41 @@ function createFed() {
   return { memory, feed, answer, now: () => start + sequence };
 }
 
-test('junk, refused or left out, drives out no quote and no proof', () => {
+test('invalid symbols, refused or left out, evict no entry and no valid symbol', () => {
   const { memory, feed, answer, now } = createFed();
   const used = names('S', 30);
   answer(used);
   for (let round = 0; round < 200; round++) {
     answer([], names(`0L${round}-`, 5));
-    const says = { status: 417, message: 'not known' };
-    feed({ symbols: names(`0R${round}-`, 8), outcome: { kind: 'rejected', error: says }, caller: 'one' });
+    const error = { status: 417, message: 'not known' };
+    feed({ symbols: names(`0R${round}-`, 8), outcome: { kind: 'rejected', error }, caller: 'one' });
     for (const symbol of names(`0A${round}-`, 50)) memory.countNegativeHit('US_STOCK', symbol, now());
   }
   const symbols = memory.statusIn('US_STOCK');
-  const lines = new Set(
+  const inUse = new Set(
     memory
       .entriesOf('US_STOCK')
       .inUse(now())
       .map(({ symbol }) => symbol),
   );
-  for (const symbol of used) assert.ok(symbols.exists(symbol) && lines.has(symbol), symbol);
+  for (const symbol of used) assert.ok(symbols.exists(symbol) && inUse.has(symbol), symbol);
   assert.ok(symbols.suspectGroups(now()).length <= options.maxNegative);
   const unknown = Array.from({ length: 200 }, (_, round) => names(`0L${round}-`, 5)).flat();
-  const kept = unknown.filter((symbol) => memory.negativeEntry('US_STOCK', symbol, now()));
-  assert.ok(kept.length <= options.maxNegative, `${kept.length}`);
+  const held = unknown.filter((symbol) => memory.negativeEntry('US_STOCK', symbol, now()));
+  assert.ok(held.length <= options.maxNegative, `${held.length}`);
 });
 
-test('of more quotes than are kept, those stay that are asked for and refreshed', () => {
+test('of more entries than fit, those stay that clients request and instances refresh', () => {
   const { memory, answer, now } = createFed();
   const used = names('S', 30);
-  const sheet = memory.entriesOf('US_STOCK');
+  const view = memory.entriesOf('US_STOCK');
   for (let round = 0; round < 40; round++) {
     answer(used);
-    for (const symbol of used) sheet.countRequest(sheet.entries.get(symbol)!, now());
+    for (const symbol of used) view.countRequest(view.entries.get(symbol)!, now());
     answer(names(`T${round}-`, 15));
-    sheet.inUse(now());
+    view.inUse(now());
   }
   for (const symbol of used)
-    assert.ok(sheet.entries.has(symbol) && memory.statusIn('US_STOCK').exists(symbol), symbol);
-  assert.ok(sheet.entries.size <= options.maxEntries, `${sheet.entries.size}`);
+    assert.ok(view.entries.has(symbol) && memory.statusIn('US_STOCK').exists(symbol), symbol);
+  assert.ok(view.entries.size <= options.maxEntries, `${view.entries.size}`);
 });

@@ -1,4 +1,4 @@
-/** Callers that events drive come after clients, whoever of the two takes the turn. */
+/** Requests by events come after those of clients, whichever of the two acquires the lease. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -8,18 +8,18 @@ import { missKey, type PendingMiss, readMiss } from '../../lib/cache/snapshots/p
 import { priorityOf } from '../../lib/cache/snapshots/plan-refresh.ts';
 import { createBench, us } from './world/bench.ts';
 
-const byEvents = { priority: 'events' } as const;
+const fromEvents = { priority: 'events' } as const;
 
-test('what only events want is asked for with their priority, and refreshed in the background', async () => {
+test('what only events request is fetched with their priority, and refreshed in the background', async () => {
   const bench = createBench({ figures: { paceMs: 500 } });
   const instance = bench.instance();
-  await bench.ask(instance, { symbols: ['A'], ...byEvents });
+  await bench.ask(instance, { symbols: ['A'], ...fromEvents });
   assert.deepEqual(bench.permits.asked, ['events']);
   await bench.wait(1700);
-  await bench.ask(instance, { symbols: ['A'], ...byEvents });
+  await bench.ask(instance, { symbols: ['A'], ...fromEvents });
   assert.deepEqual(bench.permits.asked, ['events', 'background']);
   await bench.wait(600);
-  await bench.ask(instance, { symbols: ['A'], maxAgeMs: 1, ...byEvents });
+  await bench.ask(instance, { symbols: ['A'], maxAgeMs: 1, ...fromEvents });
   assert.deepEqual(new Set(bench.permits.asked), new Set(['events', 'background']));
 });
 
@@ -27,7 +27,7 @@ test('clients ask with theirs, and refresh before events do', async () => {
   const bench = createBench();
   const [client, other] = [bench.instance(), bench.instance()];
   for (let round = 0; round < 40; round++) {
-    await bench.ask(other, { symbols: ['A'], ...byEvents });
+    await bench.ask(other, { symbols: ['A'], ...fromEvents });
     await bench.ask(client, { symbols: ['A'] });
     await bench.wait(60);
   }
@@ -39,7 +39,7 @@ test('clients ask with theirs, and refresh before events do', async () => {
   assert.ok(inBackground.length <= refreshes.length / 8, `${refreshes}`);
 });
 
-test('a turn is as urgent as the most urgent of those who wait for it', () => {
+test('a call is as urgent as the most urgent request that waits for it', () => {
   const miss = (symbol: string, more: Partial<PendingMiss> = {}): PendingMiss => ({
     caller: 'one',
     view: 'US_STOCK',
@@ -65,13 +65,13 @@ test('a turn is as urgent as the most urgent of those who wait for it', () => {
   assert.equal(of(['D'], false), 'interactive');
 });
 
-test('events leave half of the tests to clients', async () => {
+test('events leave half of the probes to clients', async () => {
   const bench = createBench({ figures: { probeBurst: 4, probesPerMinute: 1 } });
   const instance = bench.instance();
   for (let round = 0; round < 6; round++)
-    await bench.ask(instance, { symbols: [`E${round}`], deadline: bench.time.now() + 1500, ...byEvents });
-  const tested = () => bench.calls.flatMap(({ symbols }) => symbols);
-  const before = tested().filter((symbol) => symbol.startsWith('E'));
+    await bench.ask(instance, { symbols: [`E${round}`], deadline: bench.time.now() + 1500, ...fromEvents });
+  const probed = () => bench.calls.flatMap(({ symbols }) => symbols);
+  const before = probed().filter((symbol) => symbol.startsWith('E'));
   assert.ok(new Set(before).size < 4, `${before}`);
   const outcome = await bench.ask(instance, us({ symbols: ['CLIENT'] }));
   assert.equal(outcome.kind, 'quotes');

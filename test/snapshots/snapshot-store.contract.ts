@@ -1,4 +1,4 @@
-/** What every quote store must do. */
+/** What every snapshot store must do. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
@@ -12,19 +12,19 @@ import {
 
 export const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** The turn after a control item, with nothing special about it. */
-export const turnAfter = (control: Control): Control => ({ ...control, sequence: control.sequence + 1 });
+/** The control item of the next lease, with nothing special about it. */
+export const controlAfter = (control: Control): Control => ({ ...control, sequence: control.sequence + 1 });
 
-/** Takes it. */
-export const takeAfter = (store: SnapshotStore, control: Control) =>
-  store.acquire(turnAfter(control), control.sequence);
+/** Acquires it. */
+export const acquireAfter = (store: SnapshotStore, control: Control) =>
+  store.acquire(controlAfter(control), control.sequence);
 
-export function answerEntry(turn: number, change: Partial<RefreshRecord> = {}): RefreshRecord {
+export function answerRecord(sequence: number, change: Partial<RefreshRecord> = {}): RefreshRecord {
   return {
-    sequence: turn,
+    sequence,
     kind: 'refresh',
     view: 'US_STOCK',
-    sentAt: 1_795_239_000_000.5 + turn,
+    sentAt: 1_795_239_000_000.5 + sequence,
     symbols: ['AAPL'],
     outcome: {
       kind: 'answer',
@@ -36,21 +36,21 @@ export function answerEntry(turn: number, change: Partial<RefreshRecord> = {}): 
   };
 }
 
-export function quoteStoreContract(
+export function snapshotStoreContract(
   name: string,
   create: (t: TestContext) => SnapshotStore | Promise<SnapshotStore>,
 ): void {
   const check = (what: string, run: (store: SnapshotStore) => Promise<void>) =>
     test(`${name}: ${what}`, async (t) => run(await create(t)));
 
-  check('before the first turn there is nothing', async (store) => {
+  check('before the first lease there is nothing', async (store) => {
     assert.deepEqual(await store.read(undefined, []), { control: noControl, records: [] });
     assert.deepEqual(await store.read(0, [1, 2]), { control: noControl, records: [] });
   });
 
-  check('of those who want the same turn one has it, and the others learn what is', async (store) => {
+  check('of concurrent attempts one acquires the lease, and the others get the control item as it is', async (store) => {
     const first = {
-      ...turnAfter(noControl),
+      ...controlAfter(noControl),
       due: { refresh: 5.5, miss: 6, probe: 7 },
       probes: { left: 3.25, at: 9 },
       flights: [
@@ -75,24 +75,24 @@ export function quoteStoreContract(
     assert.deepEqual((await store.read(undefined, [])).control, first);
   });
 
-  check('a turn that is not the next is refused', async (store) => {
-    const turn = (number: number): Control => ({ ...noControl, sequence: number });
-    assert.equal((await store.acquire(turn(2), 1)).acquired, false);
-    assert.equal((await store.acquire(turn(1), 0)).acquired, true);
-    assert.equal((await store.acquire(turn(1), 0)).acquired, false);
-    assert.equal((await store.acquire(turn(3), 2)).acquired, false);
-    assert.equal((await store.acquire(turn(2), 1)).acquired, true);
+  check('a lease that is not the next is refused', async (store) => {
+    const lease = (number: number): Control => ({ ...noControl, sequence: number });
+    assert.equal((await store.acquire(lease(2), 1)).acquired, false);
+    assert.equal((await store.acquire(lease(1), 0)).acquired, true);
+    assert.equal((await store.acquire(lease(1), 0)).acquired, false);
+    assert.equal((await store.acquire(lease(3), 2)).acquired, false);
+    assert.equal((await store.acquire(lease(2), 1)).acquired, true);
   });
 
-  check('several turns are taken at once', async (store) => {
-    const turn = (number: number): Control => ({ ...noControl, sequence: number });
-    assert.equal((await store.acquire(turn(8), 0)).acquired, true);
-    const lost = await store.acquire(turn(2), 1);
-    assert.deepEqual(lost, { acquired: false, control: turn(8) });
-    assert.equal((await store.acquire(turn(9), 8)).acquired, true);
+  check('several leases are acquired at once', async (store) => {
+    const lease = (number: number): Control => ({ ...noControl, sequence: number });
+    assert.equal((await store.acquire(lease(8), 0)).acquired, true);
+    const lost = await store.acquire(lease(2), 1);
+    assert.deepEqual(lost, { acquired: false, control: lease(8) });
+    assert.equal((await store.acquire(lease(9), 8)).acquired, true);
   });
 
-  check('misses are told to all, and read once each', async (store) => {
+  check('misses are published to all, and read once each', async (store) => {
     assert.deepEqual(await store.readMisses(), []);
     await store.writeMisses([]);
     await store.writeMisses(['a/US_STOCK/A', 'b/US_STOCK/A']);
@@ -149,11 +149,11 @@ export function quoteStoreContract(
     },
   );
 
-  check('an entry comes back as it was, to the last byte of each record', async (store) => {
-    const says = { status: 417, errorCode: 'INVALID_SYMBOL', message: 'Symbol not known, Ä\n"X"' };
-    const entries: RefreshRecord[] = [
-      answerEntry(1),
-      answerEntry(2, {
+  check('a log record comes back as it was, to the last byte of each snapshot', async (store) => {
+    const error = { status: 417, errorCode: 'INVALID_SYMBOL', message: 'Symbol not known, Ä\n"X"' };
+    const records: RefreshRecord[] = [
+      answerRecord(1),
+      answerRecord(2, {
         kind: 'probe',
         caller: 'k1',
         sibling: ['X', 'Y'],
@@ -165,18 +165,18 @@ export function quoteStoreContract(
         symbols: ['NO/NE', 'ÄÖ'],
         outcome: { kind: 'answer', records: new Map(), unknown: ['NO/NE', 'ÄÖ'] },
       }),
-      answerEntry(3, { symbols: ['A', 'B'], outcome: { kind: 'rejected', error: says } }),
-      answerEntry(4, { symbols: ['A'], outcome: { kind: 'forbidden', error: says, until: 77.5 } }),
-      answerEntry(5, { symbols: ['A'], outcome: { kind: 'failed', notBefore: 88.25, upstream: true } }),
+      answerRecord(3, { symbols: ['A', 'B'], outcome: { kind: 'rejected', error } }),
+      answerRecord(4, { symbols: ['A'], outcome: { kind: 'forbidden', error, until: 77.5 } }),
+      answerRecord(5, { symbols: ['A'], outcome: { kind: 'failed', notBefore: 88.25, upstream: true } }),
     ];
     let control = noControl;
-    for (const entry of entries) {
-      assert.equal((await takeAfter(store, control)).acquired, true);
-      control = turnAfter(control);
-      await store.write(entry);
+    for (const record of records) {
+      assert.equal((await acquireAfter(store, control)).acquired, true);
+      control = controlAfter(control);
+      await store.write(record);
     }
     const read = await store.read(0, []);
-    assert.deepEqual(plain(read.records), plain(entries));
+    assert.deepEqual(plain(read.records), plain(records));
     assert.deepEqual(
       (await store.read(3, [])).records.map(({ sequence }) => sequence),
       [4, 5],
@@ -185,14 +185,14 @@ export function quoteStoreContract(
     assert.deepEqual((await store.read(undefined, [])).records, []);
   });
 
-  check('entries that are late are found by their turn', async (store) => {
+  check('late records are found by their sequence number', async (store) => {
     let control = noControl;
-    for (let turn = 1; turn <= 4; turn++) {
-      await takeAfter(store, control);
-      control = turnAfter(control);
+    for (let sequence = 1; sequence <= 4; sequence++) {
+      await acquireAfter(store, control);
+      control = controlAfter(control);
     }
-    await store.write(answerEntry(4));
-    await store.write(answerEntry(2));
+    await store.write(answerRecord(4));
+    await store.write(answerRecord(2));
     const read = await store.read(4, [1, 2, 3]);
     assert.deepEqual(
       read.records.map(({ sequence }) => sequence),
@@ -202,10 +202,10 @@ export function quoteStoreContract(
 
   check('more than one answer of the engine can hold is read to its end', async (store) => {
     let control = noControl;
-    for (let turn = 1; turn <= 12; turn++) {
-      await takeAfter(store, control);
-      control = turnAfter(control);
-      await store.write(answerEntry(turn, bulky(turn)));
+    for (let sequence = 1; sequence <= 12; sequence++) {
+      await acquireAfter(store, control);
+      control = controlAfter(control);
+      await store.write(answerRecord(sequence, bulky(sequence)));
     }
     const { records, control: read } = await store.read(0, []);
     assert.equal(read.sequence, 12);
@@ -271,9 +271,9 @@ const plainCheckpoint = (one: Checkpoint | undefined) =>
   };
 
 /** Bytes as text, and symbols in any order. */
-const plain = (entries: readonly RefreshRecord[]) =>
-  entries.map(({ outcome, symbols, ...entry }) => ({
-    ...entry,
+const plain = (records: readonly RefreshRecord[]) =>
+  records.map(({ outcome, symbols, ...record }) => ({
+    ...record,
     symbols: [...symbols].sort(),
     ...(outcome.kind === 'answer'
       ? {

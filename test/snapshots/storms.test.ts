@@ -25,7 +25,7 @@ for (const [name, { aim, least = 0.999, ...size }] of Object.entries({
     const measured = await storm(size);
     served(name, measured, least);
     const { peakOfKey, throttled } = measured.units;
-    assert.equal(throttled + measured.budgetUnits.throttled, 0);
+    assert.equal(throttled + measured.limiterUnits.throttled, 0);
     assert.ok(peakOfKey.read <= 2000 && peakOfKey.write <= 500, JSON.stringify(peakOfKey));
     assert.ok(measured.peakInstances <= aim, `${measured.peakInstances} instances`);
     assert.equal(measured.platformRefused, 0);
@@ -59,7 +59,7 @@ for (const [part, least] of [
     const measured = await plain(
       { clients: 1000, seconds: 65 },
       {},
-      { throttled, onEntry: ({ sequence }) => sent.push(sequence) },
+      { throttled, onRecord: ({ sequence }) => sent.push(sequence) },
     );
     holds(`throttled ${part}`, measured);
     const meanwhile = measured.bySecond.slice(20, 50);

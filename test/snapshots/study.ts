@@ -26,8 +26,8 @@ const seconds = ({ p50, p99, max }: Ages) => [p50, p99, max].map((ms) => (ms / 1
 const from = 70;
 const absences = {
   'the store of quotes': ['storeAway'],
-  'the budget’s store': ['budgetAway'],
-  'both stores': ['storeAway', 'budgetAway'],
+  'the budget’s store': ['limiterAway'],
+  'both stores': ['storeAway', 'limiterAway'],
 } as const;
 
 const told = (name: string, { measured, meanwhile, afterwards }: Outage) =>
@@ -46,7 +46,7 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
   'clients-100': async () => report('100 clients', await plain({ ...short, clients: 100 })),
   cold: async () =>
     [
-      report('cold start within 5 s, no junk', await plain({ ...full, seconds: 6 }, { junkShare: 0 })),
+      report('cold start within 5 s, no junk', await plain({ ...full, seconds: 6 }, { invalidShare: 0 })),
       report('cold start within 5 s, junk', await plain({ ...full, seconds: 6 })),
     ].join('\n'),
   rare: async () =>

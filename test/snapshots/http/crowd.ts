@@ -5,7 +5,7 @@ import { createRandom } from '../world/virtual-time.ts';
 import { existingStocks, phones } from './load.ts';
 import type { Run, Sample } from './plan.ts';
 import { measure, type Settings } from './processes.ts';
-import { byCode, conditions, inSeconds } from './told.ts';
+import { byCode, conditions, inSeconds } from './report.ts';
 
 export interface CrowdOptions {
   readonly clients: number;

@@ -3,7 +3,7 @@
 import { uniqueReads } from './load.ts';
 import type { Run, Sample } from './plan.ts';
 import { keys, measure } from './processes.ts';
-import { byCode, conditions } from './told.ts';
+import { byCode, conditions } from './report.ts';
 
 const greedyFrom = '127.0.0.1';
 

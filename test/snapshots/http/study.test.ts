@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { measureCrowd } from './crowd.ts';
 import { measureGreedy } from './greedy.ts';
-import { measureJunk, victims } from './junk.ts';
+import { measureInvalidSymbols, victims } from './invalid-symbols.ts';
 import type { Sample } from './plan.ts';
-import { byCode } from './told.ts';
+import { byCode } from './report.ts';
 
 /** What the load process cannot reach, or the local run does not know, would be studied for nothing. */
 function assertAnswered(samples: readonly Sample[]): void {
@@ -54,7 +54,7 @@ describe('a study over HTTP measures what it says', { concurrent: true }, () => 
   });
 
   test('junk', async () => {
-    const { junk, sought, servedAfterMs } = await measureJunk({
+    const { junk, sought, servedAfterMs } = await measureInvalidSymbols({
       victim: victims['other key']!,
       warmSeconds: 1,
       giveUpSeconds: 2,

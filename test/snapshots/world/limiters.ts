@@ -13,7 +13,7 @@ import {
 import { storeLatency, type UnitMeter } from './platform.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-export interface BudgetMeter {
+export interface LimiterMeter {
   reads: number;
   writes: number;
   refused: number;
@@ -26,7 +26,7 @@ export interface BudgetMeter {
 export interface Budgets {
   /** Another instance's budget. */
   connect(): Limiter;
-  readonly meter: BudgetMeter;
+  readonly meter: LimiterMeter;
   /** @param part of the instances that lose it; default all */
   setAway(away: boolean, part?: number): void;
 }
@@ -34,9 +34,9 @@ export interface Budgets {
 const appKey = 'study';
 const limit = 'market-data';
 
-export function createBudgets(time: VirtualTime, random: () => number, units: UnitMeter): Budgets {
+export function createLimiters(time: VirtualTime, random: () => number, units: UnitMeter): Budgets {
   const store = createMemoryLimiterStore();
-  const meter: BudgetMeter = {
+  const meter: LimiterMeter = {
     reads: 0,
     writes: 0,
     refused: 0,
@@ -103,7 +103,7 @@ export function createBudgets(time: VirtualTime, random: () => number, units: Un
   };
 }
 
-export const permissionsOf = (budget: Limiter): RefreshPermits => ({
+export const permitsOf = (budget: Limiter): RefreshPermits => ({
   ask: async ({ priority, waitMs }) => {
     const answer = await budget.acquire({ appKey, limits: [limit], priority, waitMs });
     return answer.ok ? { ok: true, permit: answer.permission } : answer;
@@ -115,7 +115,7 @@ const mostReplacements = 2;
 const signingMs = 4;
 
 /** Signs, and sends with the permission at the moment when the request leaves, replaced when it has run out. */
-export const leaveWith =
+export const sendWithPermit =
   (upstream: AskUpstream, budget: Limiter, time: VirtualTime, random: () => number): AskUpstream =>
   async (view, symbols, permission, timeoutMs) => {
     const started = time.now();

@@ -16,8 +16,8 @@ export interface Meter {
   reads: number;
   writes: number;
   refused: number;
-  entryBytes: number;
-  entries: number;
+  recordBytes: number;
+  records: number;
   /** Instances that began, or began again after a pause. */
   starts: number;
   misses: number;
@@ -56,8 +56,8 @@ export function createMeteredStore(
     reads: 0,
     writes: 0,
     refused: 0,
-    entryBytes: 0,
-    entries: 0,
+    recordBytes: 0,
+    records: 0,
     starts: 0,
     misses: 0,
     checkpoints: 0,
@@ -128,8 +128,8 @@ export function createMeteredStore(
           write(main, bytes);
           onEntry(entry);
           sizeOf.set(entry.sequence, bytes);
-          meter.entryBytes += bytes;
-          meter.entries++;
+          meter.recordBytes += bytes;
+          meter.records++;
           await store.write(entry);
         }),
       countStart: () =>

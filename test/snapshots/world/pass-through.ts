@@ -1,6 +1,6 @@
 /** The same load without quotes: each request is one at the upstream, if there is a permission for it. */
 
-import { createBudgets, permissionsOf } from './limiters.ts';
+import { createLimiters, permitsOf } from './limiters.ts';
 import type { Client } from './load.ts';
 import { createUnitMeter, unbounded } from './platform.ts';
 import { createRandom, VirtualTime } from './virtual-time.ts';
@@ -16,8 +16,8 @@ export async function passThrough(
   const random = createRandom(1);
   const time = new VirtualTime();
   const end = time.now() + seconds * 1000;
-  const budgets = createBudgets(time, random, createUnitMeter(time, random, unbounded));
-  const permissions = Array.from({ length: instances }, () => permissionsOf(budgets.connect()));
+  const budgets = createLimiters(time, random, createUnitMeter(time, random, unbounded));
+  const permissions = Array.from({ length: instances }, () => permitsOf(budgets.connect()));
   let requests = 0;
   let answered = 0;
   for (const _ of clients) {

@@ -34,7 +34,7 @@ export interface Outage {
   readonly afterwards: Ages;
 }
 
-export type Absent = 'upstreamDown' | 'storeAway' | 'budgetAway';
+export type Absent = 'upstreamDown' | 'storeAway' | 'limiterAway';
 
 export interface OutageOptions {
   readonly from: number;
@@ -74,7 +74,7 @@ export async function rareSymbols({ clients, seconds }: Size): Promise<Ages> {
   const waits: number[] = [];
   await plain(
     { clients, seconds },
-    { junkShare: 0 },
+    { invalidShare: 0 },
     {
       also: ({ time, ask }) => {
         for (let second = 20, index = 0; second < seconds - 5; second += 2, index++)
@@ -101,7 +101,7 @@ export interface Poisoned {
  */
 export function poisonLoad(clients: number): Readonly<Record<'clean' | 'poisoned', readonly Client[]>> {
   const others = load(Math.round(clients * 0.95));
-  const his = load(Math.round(clients * 0.05), { caller: 'poison-', callers: 1, junkShare: 0 });
+  const his = load(Math.round(clients * 0.05), { caller: 'poison-', callers: 1, invalidShare: 0 });
   let count = 0;
   const poisonous = his.map((client) => ({
     existing: client.existing - 1,
@@ -155,7 +155,7 @@ export async function lostStores(clients = 5000): Promise<readonly string[]> {
   const from = 20;
   for (const minutes of [1, 3]) {
     const to = from + 60 * minutes;
-    const away = { storeAway: [from, to], budgetAway: [from, to] } as const;
+    const away = { storeAway: [from, to], limiterAway: [from, to] } as const;
     const losses: readonly (readonly [string, Partial<StudyOptions>])[] = [
       ['lost for all', away],
       ['lost for half', { ...away, awayPart: 0.5 }],

@@ -6,7 +6,7 @@ import { createSnapshotCache, type SnapshotOutcome } from '../../../lib/cache/sn
 import type { RefreshRecord } from '../../../lib/cache/snapshots/store.ts';
 import { createVirtualDirectoryStore, createVirtualListings, market } from './directory.ts';
 import { Fleet } from './fleet.ts';
-import { type BudgetMeter, createBudgets, leaveWith, permissionsOf } from './limiters.ts';
+import { type LimiterMeter, createLimiters, sendWithPermit, permitsOf } from './limiters.ts';
 import { type Client, exists } from './load.ts';
 import { createMeteredStore, type Meter } from './metered-store.ts';
 import { platform as aws, createUnitMeter, type Platform, type UnitMeter } from './platform.ts';
@@ -35,13 +35,13 @@ export interface StudyOptions {
   readonly beginsAt?: (index: number, chance: number) => number;
   readonly upstreamDown?: readonly [number, number];
   readonly storeAway?: readonly [number, number];
-  readonly budgetAway?: readonly [number, number];
+  readonly limiterAway?: readonly [number, number];
   /** The part of the instances that lose a store that is away. Default all. */
   readonly awayPart?: number;
   /** From, to, and the part of the operations of both stores that are throttled. */
   readonly throttled?: readonly [number, number, number];
   /** Told of each turn when it is written down. */
-  readonly onEntry?: (entry: RefreshRecord, now: number) => void;
+  readonly onRecord?: (entry: RefreshRecord, now: number) => void;
   /** Told of each answer. */
   readonly onAnswer?: (client: Client, outcome: SnapshotOutcome, arrived: number, answered: number) => void;
   /** Further requests: called once with what asks. */
@@ -73,7 +73,7 @@ export interface Measured {
   readonly meter: Meter;
   /** Of the table of snapshots, and of the budget's. */
   readonly units: UnitMeter;
-  readonly budgetUnits: UnitMeter;
+  readonly limiterUnits: UnitMeter;
   readonly instances: number;
   /** The most at the same time, starting ones too. */
   readonly peakInstances: number;
@@ -84,7 +84,7 @@ export interface Measured {
   /** Answered, of the requests that arrived in each second. */
   readonly bySecond: readonly (readonly [answered: number, requests: number])[];
   readonly unavailable: number;
-  readonly budget: BudgetMeter;
+  readonly limiter: LimiterMeter;
   /** Refused by the plan in front. */
   readonly overPlan: number;
   /** Answers that were not what was asked for, or older than they said. */
@@ -116,10 +116,10 @@ export async function study(options: StudyOptions): Promise<Measured> {
   const bounds = options.platform ?? aws;
   const units = createUnitMeter(time, random, bounds);
   const budgetUnits = createUnitMeter(time, random, bounds);
-  const store = createMeteredStore(time, random, units, (entry) => options.onEntry?.(entry, time.now()));
+  const store = createMeteredStore(time, random, units, (entry) => options.onRecord?.(entry, time.now()));
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
   // The budget has a table of its own.
-  const budgets = createBudgets(time, random, budgetUnits);
+  const budgets = createLimiters(time, random, budgetUnits);
   const plan = createUsagePlan({ ...appPlan, ...options.plan, clock: () => Math.floor(time.now()) });
   const directories = createVirtualDirectoryStore(time, random, units);
   const listed = market();
@@ -129,8 +129,8 @@ export async function study(options: StudyOptions): Promise<Measured> {
     const budget = budgets.connect();
     return createSnapshotCache({
       store: store.connect(),
-      permits: permissionsOf(budget),
-      upstream: leaveWith(upstream.ask, budget, time, random),
+      permits: permitsOf(budget),
+      upstream: sendWithPermit(upstream.ask, budget, time, random),
       clock: time.now,
       sleep: time.sleep,
       random,
@@ -211,7 +211,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
   for (const [index, client] of clients.entries()) begin(client, 1000 * beginsAt(index, random()));
   during(time, options.upstreamDown, upstream.setDown);
   during(time, options.storeAway, (away) => store.setAway(away, options.awayPart));
-  during(time, options.budgetAway, (away) => budgets.setAway(away, options.awayPart));
+  during(time, options.limiterAway, (away) => budgets.setAway(away, options.awayPart));
   during(time, options.throttled, (on) => {
     for (const table of [units, budgetUnits]) table.setThrottled(on ? (options.throttled?.[2] ?? 0) : 0);
   });
@@ -232,13 +232,13 @@ export async function study(options: StudyOptions): Promise<Measured> {
     perUpstreamRequest: requests / Math.max(1, upstream.arrivals.length),
     meter: store.meter,
     units,
-    budgetUnits,
+    limiterUnits: budgetUnits,
     instances: fleet.size,
     peakInstances: fleet.peak,
     platformRefused: fleet.refused,
     inFiveSeconds,
     bySecond,
-    budget: budgets.meter,
+    limiter: budgets.meter,
     overPlan,
   };
 }

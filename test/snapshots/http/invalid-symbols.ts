@@ -4,7 +4,7 @@ import { createRandom } from '../world/virtual-time.ts';
 import { existingStocks, inventedSymbols, phones, snapshotsOf } from './load.ts';
 import type { Asking, Caller, Run, Sample } from './plan.ts';
 import { keys, measure } from './processes.ts';
-import { byCode, conditions, inSeconds } from './told.ts';
+import { byCode, conditions, inSeconds } from './report.ts';
 
 const junkFrom: Caller = { key: keys.app, localAddress: '127.0.0.1' };
 
@@ -36,7 +36,7 @@ const perRequest = 100;
 /** So that the junk is certainly there first, and not answered yet. */
 const afterJunkMs = 100;
 
-export async function measureJunk({ victim, warmSeconds, giveUpSeconds }: JunkOptions): Promise<JunkFigures> {
+export async function measureInvalidSymbols({ victim, warmSeconds, giveUpSeconds }: JunkOptions): Promise<JunkFigures> {
   const random = createRandom(11);
   const junkAtMs = 1000 * warmSeconds;
   const symbols = existingStocks.slice(0, 1000).filter((symbol) => symbol !== wanted);
@@ -74,14 +74,14 @@ const junk = (invented: readonly string[], firstMs: number): readonly Asking[] =
     times: 1,
   }));
 
-export async function studyJunk(): Promise<void> {
+export async function studyInvalidSymbols(): Promise<void> {
   const giveUpSeconds = 120;
   for (const [state, warmSeconds] of [
     ['cold', 0],
     ['warm', 70],
   ] as const)
     for (const [name, victim] of Object.entries(victims)) {
-      const { junk, sought, servedAfterMs, run } = await measureJunk({ victim, warmSeconds, giveUpSeconds });
+      const { junk, sought, servedAfterMs, run } = await measureInvalidSymbols({ victim, warmSeconds, giveUpSeconds });
       const served =
         servedAfterMs === undefined ? `not within ${giveUpSeconds} s` : `after ${inSeconds(servedAfterMs)}`;
       console.log(
