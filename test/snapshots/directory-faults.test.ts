@@ -20,7 +20,7 @@ interface WorldOptions {
   readonly page?: (cursor: string | undefined, count: number) => ListingPage | undefined;
 }
 
-/** Three pages, unless it is said otherwise. */
+/** Three pages, unless a test says otherwise. */
 const threePages = (cursor = '0'): ListingPage => {
   const index = Number(cursor);
   return {

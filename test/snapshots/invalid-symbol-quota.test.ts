@@ -86,7 +86,7 @@ test('probes under way count as failed, those of unlisted symbols eight times', 
   assert.equal(quota.isOver('one', start + 200, underWay(1, true)), true);
 });
 
-test('whoever goes on with junk has no more of it tested than is forgiven', () => {
+test('a caller that goes on with invalid symbols has no more of them probed than is forgiven', () => {
   const quota = create();
   let probes = 0;
   for (let sequence = 0; sequence < 6000; sequence++)

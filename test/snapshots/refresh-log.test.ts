@@ -5,7 +5,7 @@ import { test } from 'vitest';
 import { defaultSnapshotOptions, noControl, type SnapshotStore } from '../../lib/cache/snapshots/index.ts';
 import { createMemorySnapshotStore } from '../../lib/cache/snapshots/memory-store.ts';
 import { RefreshLog } from '../../lib/cache/snapshots/refresh-log.ts';
-import { answerRecord, acquireAfter } from './snapshot-store.contract.ts';
+import { acquireAfter, answerRecord } from './snapshot-store.contract.ts';
 
 function setUp() {
   const state = { now: 1_795_239_000_000, away: false };
@@ -27,7 +27,8 @@ function setUp() {
     load: ({ sequence }) => loaded.push(sequence),
   });
   const acquireLeases = async (count: number) => {
-    for (let sequence = 0; sequence < count; sequence++) await acquireAfter(memory, { ...noControl, sequence });
+    for (let sequence = 0; sequence < count; sequence++)
+      await acquireAfter(memory, { ...noControl, sequence });
   };
   const poll = async () => {
     state.now += 100;

@@ -48,32 +48,35 @@ export function snapshotStoreContract(
     assert.deepEqual(await store.read(0, [1, 2]), { control: noControl, records: [] });
   });
 
-  check('of concurrent attempts one acquires the lease, and the others get the control item as it is', async (store) => {
-    const first = {
-      ...controlAfter(noControl),
-      due: { refresh: 5.5, miss: 6, probe: 7 },
-      probes: { left: 3.25, at: 9 },
-      flights: [
-        { sequence: 1, at: 4.5, view: 'US_ETF+eo', fingerprints: [0, 1, 255, 256, 65_535] },
-        { sequence: 1, at: 14, view: 'US_STOCK', fingerprints: [] },
-        { sequence: 1, at: 4, view: 'US_STOCK', fingerprints: [7], caller: 'k1' },
-        {
-          sequence: 1,
-          at: 4,
-          view: 'US_STOCK',
-          fingerprints: [8],
-          caller: 'k2',
-          isUnlistedProbe: true as const,
-        },
-      ],
-      checkpoint: { sequence: 1, at: 8.5, records: 12, gap: 4 },
-    };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => store.acquire(first, 0)));
-    const lost = answers.flatMap((answer) => (answer.acquired ? [] : [answer.control]));
-    assert.equal(lost.length, 7);
-    for (const control of lost) assert.deepEqual(control, first);
-    assert.deepEqual((await store.read(undefined, [])).control, first);
-  });
+  check(
+    'of concurrent attempts one acquires the lease, and the others get the control item as it is',
+    async (store) => {
+      const first = {
+        ...controlAfter(noControl),
+        due: { refresh: 5.5, miss: 6, probe: 7 },
+        probes: { left: 3.25, at: 9 },
+        flights: [
+          { sequence: 1, at: 4.5, view: 'US_ETF+eo', fingerprints: [0, 1, 255, 256, 65_535] },
+          { sequence: 1, at: 14, view: 'US_STOCK', fingerprints: [] },
+          { sequence: 1, at: 4, view: 'US_STOCK', fingerprints: [7], caller: 'k1' },
+          {
+            sequence: 1,
+            at: 4,
+            view: 'US_STOCK',
+            fingerprints: [8],
+            caller: 'k2',
+            isUnlistedProbe: true as const,
+          },
+        ],
+        checkpoint: { sequence: 1, at: 8.5, records: 12, gap: 4 },
+      };
+      const answers = await Promise.all(Array.from({ length: 8 }, () => store.acquire(first, 0)));
+      const lost = answers.flatMap((answer) => (answer.acquired ? [] : [answer.control]));
+      assert.equal(lost.length, 7);
+      for (const control of lost) assert.deepEqual(control, first);
+      assert.deepEqual((await store.read(undefined, [])).control, first);
+    },
+  );
 
   check('a lease that is not the next is refused', async (store) => {
     const lease = (number: number): Control => ({ ...noControl, sequence: number });

@@ -52,7 +52,7 @@ describe('the DynamoDB engine', needsEmulator(), () => {
   /** A partition of its own for each test. */
   const partition = () => `test-${count++}`;
 
-  snapshotStoreContract('quotes on DynamoDB', () =>
+  snapshotStoreContract('snapshots on DynamoDB', () =>
     createDynamoSnapshotStore({ client, tableName, timeoutMs, partition: partition() }),
   );
   test('starts are counted: one is few, and hundreds are many', async () => {

@@ -6,6 +6,6 @@ import { answerStoreContract } from '../responses/response-store.contract.ts';
 import { directoryStoreContract } from './directory-store.contract.ts';
 import { snapshotStoreContract } from './snapshot-store.contract.ts';
 
-snapshotStoreContract('quotes in memory', () => createMemorySnapshotStore());
+snapshotStoreContract('snapshots in memory', () => createMemorySnapshotStore());
 answerStoreContract('answers in memory', createMemoryResponseStore);
 directoryStoreContract('directory in memory', createMemoryDirectoryStore);

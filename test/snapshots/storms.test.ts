@@ -39,7 +39,7 @@ test('a new account, with ten instances, carries 250 phones', async () => {
   assert.ok(sum(0) >= 0.99 * sum(1), `${sum(0)} of ${sum(1)}`);
 });
 
-test('without its bound on waiting, ten instances would be taken by requests that wait', async () => {
+test('without its bound on waiting, ten instances would be occupied by requests that wait', async () => {
   const figures = { instances: platform.maxInstances };
   const measured = await storm(
     { warm: 0, clients: 250, seconds: 30, platform: newAccount },
@@ -53,7 +53,7 @@ for (const [part, least] of [
   [0.5, 0.999],
   [1, 0.97],
 ] as const)
-  test(`stores that throttle ${100 * part} % for half a minute: memory serves, and no permit is spent alone`, async () => {
+  test(`stores that throttle ${100 * part} % for half a minute: memory serves, and no permit is used alone`, async () => {
     const throttled = [20, 50, part] as const;
     const sent: number[] = [];
     const measured = await plain(
@@ -65,7 +65,7 @@ for (const [part, least] of [
     const meanwhile = measured.bySecond.slice(20, 50);
     const sum = (at: 0 | 1) => meanwhile.reduce((total, counts) => total + counts[at], 0);
     assert.ok(sum(0) >= least * sum(1), `${sum(0)} of ${sum(1)}`);
-    // Each request to the upstream has a turn, so that none was made by an instance that thought itself alone.
+    // Each request to the upstream has a lease, so that no instance acted alone.
     assert.ok(
       measured.upstreamRequests <= sent.length + 30,
       `${measured.upstreamRequests} for ${sent.length}`,

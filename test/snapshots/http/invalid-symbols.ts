@@ -36,7 +36,11 @@ const perRequest = 100;
 /** So that the junk is certainly there first, and not answered yet. */
 const afterJunkMs = 100;
 
-export async function measureInvalidSymbols({ victim, warmSeconds, giveUpSeconds }: JunkOptions): Promise<JunkFigures> {
+export async function measureInvalidSymbols({
+  victim,
+  warmSeconds,
+  giveUpSeconds,
+}: JunkOptions): Promise<JunkFigures> {
   const random = createRandom(11);
   const junkAtMs = 1000 * warmSeconds;
   const symbols = existingStocks.slice(0, 1000).filter((symbol) => symbol !== wanted);
@@ -81,7 +85,11 @@ export async function studyInvalidSymbols(): Promise<void> {
     ['warm', 70],
   ] as const)
     for (const [name, victim] of Object.entries(victims)) {
-      const { junk, sought, servedAfterMs, run } = await measureInvalidSymbols({ victim, warmSeconds, giveUpSeconds });
+      const { junk, sought, servedAfterMs, run } = await measureInvalidSymbols({
+        victim,
+        warmSeconds,
+        giveUpSeconds,
+      });
       const served =
         servedAfterMs === undefined ? `not within ${giveUpSeconds} s` : `after ${inSeconds(servedAfterMs)}`;
       console.log(

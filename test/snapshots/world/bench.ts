@@ -35,7 +35,7 @@ import { createRandom, VirtualTime } from './virtual-time.ts';
 
 export interface BenchOptions extends Partial<VirtualUpstreamOptions> {
   readonly figures?: Partial<SnapshotOptions>;
-  /** The upstream's words name a symbol that exists. */
+  /** The upstream's message names a symbol that exists. */
   readonly misleading?: boolean;
   /** The upstream gives nothing with this flag, whatever the symbols. */
   readonly deniedFlag?: string;
@@ -86,7 +86,7 @@ export function createBench(options: BenchOptions = {}) {
   let startsAtOnce = 1;
   const operations = new Map<string, number>();
   let isOpen = true;
-  let breaks: 'budget' | 'upstream' | undefined;
+  let breaks: 'limiter' | 'upstream' | undefined;
   const asked: RefreshPriority[] = [];
 
   let reads = 0;
@@ -115,10 +115,10 @@ export function createBench(options: BenchOptions = {}) {
       }),
     writeMisses: (keys) => trip(() => memory.writeMisses(keys)),
     readMisses: () => trip(() => memory.readMisses()),
-    write: (entry) =>
+    write: (record) =>
       trip(async () => {
         // As it comes back from a table, or one that reads would know more than it does when deployed.
-        const asRead = unpackRecord(entry.sequence, packRecord(entry));
+        const asRead = unpackRecord(record.sequence, packRecord(record));
         if (!losesWrite && asRead) await memory.write(asRead);
         losesWrite = false;
       }),
@@ -134,10 +134,10 @@ export function createBench(options: BenchOptions = {}) {
       },
     ]),
   ) as unknown as SnapshotStore;
-  const permissions: RefreshPermits = {
+  const permits: RefreshPermits = {
     async ask({ priority }) {
       asked.push(priority);
-      if (breaks === 'budget') throw new Error('the budget is broken');
+      if (breaks === 'limiter') throw new Error('the limiter is broken');
       if (!isOpen) return { ok: false, retryAfterMs: 200 };
       let used = false;
       const use = () => {
@@ -148,26 +148,26 @@ export function createBench(options: BenchOptions = {}) {
       return { ok: true, permit: { validUntil: time.now() + 250, use } };
     },
   };
-  const ask: AskUpstream = async (view, symbols, permission, timeoutMs) => {
+  const ask: AskUpstream = async (view, symbols, permit, timeoutMs) => {
     if (breaks === 'upstream') throw new Error('the way to the upstream is broken');
-    const answer = await answerTo(view, symbols, permission, timeoutMs);
+    const answer = await answerTo(view, symbols, permit, timeoutMs);
     calls.push({ view: view.id, symbols, kind: answer.kind });
     if (answer.kind === 'answer')
       for (const [symbol, record] of cutRecords(answer.body) ?? []) sent.set(symbol, record);
     return answer;
   };
-  const answerTo: AskUpstream = async (view, symbols, permission, timeoutMs) => {
+  const answerTo: AskUpstream = async (view, symbols, permit, timeoutMs) => {
     if (deniedFlag && view.query.some(([name]) => name === deniedFlag))
       return { kind: 'forbidden', error: { status: 403, errorCode: 'UNAUTHORIZED_CATEGORY' } };
     if (refusals > 0) {
       refusals--;
       return { kind: 'rejected', error: { status: 417, errorCode: 'INVALID_SYMBOL' } };
     }
-    if (!permission.use()) return { kind: 'failed' };
+    if (!permit.use()) return { kind: 'failed' };
     const other = instead?.(view, symbols);
     if (other) await time.sleep(80);
     if (other) return other;
-    const answer = await upstream.ask(view, symbols, permission, timeoutMs);
+    const answer = await upstream.ask(view, symbols, permit, timeoutMs);
     if (answer.kind !== 'rejected' || !misleading) return answer;
     const named = symbols.find(exists) ?? symbols[0];
     return { ...answer, error: { ...answer.error, message: `Not known: ${named}` } };
@@ -201,7 +201,7 @@ export function createBench(options: BenchOptions = {}) {
     instance: (aheadMs = 0): SnapshotCache =>
       createSnapshotCache({
         store,
-        permits: permissions,
+        permits,
         upstream: ask,
         clock: () => time.now() + aheadMs,
         sleep: time.sleep,
@@ -242,7 +242,7 @@ export function createBench(options: BenchOptions = {}) {
     breakInStore(...operations: readonly (keyof SnapshotStore)[]) {
       brokenOperations = operations;
     },
-    /** How many instances the store says began in the same second. */
+    /** How many instances began in the same second, as the store counts. */
     setStarts(count: number) {
       startsAtOnce = count;
     },

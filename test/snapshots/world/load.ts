@@ -10,7 +10,7 @@ export interface LoadOptions {
   readonly perClient?: number;
   /** Of the symbols that clients ask for. */
   readonly invalidShare?: number;
-  /** Names that do not exist, among which the junk is. */
+  /** Names that do not exist, from which invalid symbols are drawn. */
   readonly invalidNames?: number;
   readonly views?: readonly (readonly [id: string, share: number])[];
   /** Clients share a few keys, named like this. Default 3, `key-0` and so on. */
@@ -21,13 +21,13 @@ export interface LoadOptions {
 }
 
 export interface Client {
-  /** What it asks for; another one each time where it says so. */
+  /** What it asks for; a getter when it is another one each time. */
   readonly call: SnapshotCall;
   /** Asked for and existing. */
   readonly existing: number;
 }
 
-/** As real apps mix them: mostly the plain list, some with extended hours, some of funds. */
+/** As real apps mix them: mainly the plain list, some with extended hours, some of funds. */
 export const appViews = [
   ['US_STOCK', 0.55],
   ['US_STOCK+e', 0.2],

@@ -34,7 +34,7 @@ export interface MeteredStore {
 
 /** As the deployed store has them. */
 const shards = 8;
-const mostMissItems = 40;
+const maxMissItems = 40;
 
 const writeUnits = (bytes: number) => ({ write: Math.ceil(bytes / 1024) });
 /** Half a unit for 4 kB, read without waiting for all replicas. */
@@ -49,7 +49,7 @@ export function createMeteredStore(
   time: VirtualTime,
   random: () => number,
   units: UnitMeter,
-  onEntry: (entry: RefreshRecord) => void = () => {},
+  onRecord: (record: RefreshRecord) => void = () => {},
 ): MeteredStore {
   const store = createMemorySnapshotStore(time.now);
   const meter: Meter = {
@@ -64,8 +64,8 @@ export function createMeteredStore(
   };
   const sizeOf = new Map<number, number>();
   const checkpointSizes = new WeakMap<Checkpoint, readonly number[]>();
-  /** What was told lately, by shard. */
-  const told: { at: number; bytes: number; keys: readonly string[] }[][] = Array.from(
+  /** What was published in the last seconds, by shard. */
+  const published: { at: number; bytes: number; keys: readonly string[] }[][] = Array.from(
     { length: shards },
     () => [],
   );
@@ -107,9 +107,9 @@ export function createMeteredStore(
           const late = news.records.filter(({ sequence }) => missing.includes(sequence));
           const inRange = news.records.filter(({ sequence }) => !missing.includes(sequence));
           read(main, sum(inRange.map(({ sequence }) => sizeOf.get(sequence)!)) + controlBytes(news.control));
-          for (const turn of missing) {
-            const found = late.find((entry) => entry.sequence === turn);
-            read(main, found ? sizeOf.get(turn)! : 1);
+          for (const sequence of missing) {
+            const found = late.find((record) => record.sequence === sequence);
+            read(main, found ? sizeOf.get(sequence)! : 1);
           }
           return news;
         }),
@@ -122,15 +122,15 @@ export function createMeteredStore(
           if (!answer.acquired) meter.refused++;
           return answer;
         }),
-      write: (entry) =>
+      write: (record) =>
         trip(async () => {
-          const bytes = packRecord(entry).length + itemBytes;
+          const bytes = packRecord(record).length + itemBytes;
           write(main, bytes);
-          onEntry(entry);
-          sizeOf.set(entry.sequence, bytes);
+          onRecord(record);
+          sizeOf.set(record.sequence, bytes);
           meter.recordBytes += bytes;
           meter.records++;
-          await store.write(entry);
+          await store.write(record);
         }),
       countStart: () =>
         trip(async () => {
@@ -161,14 +161,14 @@ export function createMeteredStore(
           const bytes = itemBytes + sum(keys.map(({ length }) => length + 1));
           write(`misses ${shard}`, bytes);
           meter.misses++;
-          told[shard]!.push({ at: time.now(), bytes, keys });
+          published[shard]!.push({ at: time.now(), bytes, keys });
         }),
       readMisses: () =>
         trip(async () => {
           const found = new Set<string>();
-          for (const [shard, all] of told.entries()) {
+          for (const [shard, all] of published.entries()) {
             while (all[0] && all[0].at < time.now() - missMs) all.shift();
-            const latest = all.slice(-mostMissItems);
+            const latest = all.slice(-maxMissItems);
             read(`misses ${shard}`, sum(latest.map(({ bytes }) => bytes)));
             for (const { keys } of latest) for (const key of keys) found.add(key);
           }

@@ -57,16 +57,16 @@ export function createVirtualUpstream(
       const way = Math.min(total / 3, 250);
       await time.sleep(way);
       arrivals.push(time.now());
-      const said: UpstreamAnswer = down
+      const answered: UpstreamAnswer = down
         ? { kind: 'failed' }
         : answer(
             symbols,
             view.query.map(([name]) => name),
           );
-      requests.push({ at: time.now(), symbols: symbols.length, result: said.kind });
-      const rest = down && downBy === 'silence' ? timeoutMs : Math.min(total, timeoutMs);
-      await time.sleep(rest - way);
-      return total > timeoutMs ? { kind: 'failed' } : said;
+      requests.push({ at: time.now(), symbols: symbols.length, result: answered.kind });
+      const untilAnswer = down && downBy === 'silence' ? timeoutMs : Math.min(total, timeoutMs);
+      await time.sleep(untilAnswer - way);
+      return total > timeoutMs ? { kind: 'failed' } : answered;
     },
   };
 }
