@@ -1,4 +1,10 @@
-/** The cache of snapshots that all instances share, and its ports. */
+/**
+ * The cache of snapshots that all instances share, and its ports.
+ *
+ * A request passes snapshot-cache → snapshot-request → read, and on a miss miss-resolver → refresh → refresh-lease →
+ * refresh-call. What other instances did comes through refresh-log into memory, which holds view-entries,
+ * symbol-status, upstream-status and invalid-symbol-quota. plan-refresh and plan-probe decide what a call asks for.
+ */
 
 export {
   cacheDirectivesOf,

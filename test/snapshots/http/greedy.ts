@@ -54,7 +54,7 @@ export async function measureGreedy(options: GreedyOptions): Promise<GreedyFigur
     ],
     seekings: [],
   });
-  const of = (wanted: string) => run.samples.filter(({ name }) => name === wanted);
+  const of = (asking: string) => run.samples.filter(({ name }) => name === asking);
   return { neighbour: of('neighbour'), greedy: of('greedy'), run };
 }
 

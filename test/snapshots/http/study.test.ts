@@ -17,7 +17,7 @@ function assertAnswered(samples: readonly Sample[]): void {
   }
 }
 
-describe('a study over HTTP measures what it says', { concurrent: true }, () => {
+describe('a study over HTTP measures what its name says', { concurrent: true }, () => {
   test('crowd', async () => {
     const { run, inDemand, lastNotFullMs, heldFromMs, fullBySecond, soonBySecond } = await measureCrowd({
       clients: 20,
@@ -53,14 +53,14 @@ describe('a study over HTTP measures what it says', { concurrent: true }, () => 
     assert.ok(greedy.some(({ isFull }) => isFull));
   });
 
-  test('junk', async () => {
-    const { junk, sought, servedAfterMs } = await measureInvalidSymbols({
+  test('invalid symbols', async () => {
+    const { invalid, sought, servedAfterMs } = await measureInvalidSymbols({
       victim: victims['other key']!,
       warmSeconds: 1,
       giveUpSeconds: 2,
     });
     assertAnswered(sought);
-    assert.ok(junk.length <= 2);
+    assert.ok(invalid.length <= 2);
     assert.equal(servedAfterMs !== undefined, sought.at(-1)?.isFull);
   });
 });
