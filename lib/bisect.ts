@@ -1,7 +1,7 @@
-/** Bisection: a batch that fails as a whole is halved until its bad members stand alone. */
+/** Bisection: the halves of a list that failed as a whole, each to be tried alone. */
 
-/** The first half is the larger one when the count is odd. */
-export function halves<T>(items: readonly T[]): readonly [first: readonly T[], second: readonly T[]] {
-  const middle = Math.ceil(items.length / 2);
-  return [items.slice(0, middle), items.slice(middle)];
+/** Of an odd number the first half is the larger one. */
+export function halves<T>(all: readonly T[]): readonly [readonly T[], readonly T[]] {
+  const middle = Math.ceil(all.length / 2);
+  return [all.slice(0, middle), all.slice(middle)];
 }
