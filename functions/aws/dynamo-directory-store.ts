@@ -1,5 +1,5 @@
 /**
- * The directory store of a deployed function, in the table of the quotes. The directory has a copy in each of some
+ * The directory store of a deployed function, in the table of snapshots. The directory has a copy in each of some
  * partitions, because in a storm a thousand instances read it within a second. A function needs GetItem and PutItem.
  */
 
@@ -13,7 +13,7 @@ import {
 import { compress, decompress } from './brotli.ts';
 import { seconds } from './dynamo-attributes.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { asStoreError } from './throttling.ts';
+import { withStoreErrors } from './store-errors.ts';
 
 export interface DynamoDirectoryStoreOptions {
   readonly client: DynamoSender;
@@ -29,24 +29,24 @@ export interface DynamoDirectoryStoreOptions {
 }
 
 const copies = 4;
-/** Longer than any instance would use it. */
-const keptMs = 7 * 24 * 3_600_000;
+/** Longer than any instance uses it. */
+const storedMs = 7 * 24 * 3_600_000;
 const maxUnpacked = 16 * 1024 * 1024;
 
 export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions): DirectoryStore {
   const { tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
-  const client = withLimit(options.client, { timeoutMs: options.timeoutMs ?? 500 });
+  const client = withStoreErrors(withLimit(options.client, { timeoutMs: options.timeoutMs ?? 500 }));
   const keyOf = (item: string) => ({ pk: { S: `quotes#${partition}#${item}` }, sk: { S: 'directory' } });
 
   async function read(item: string) {
-    const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(item) })).catch(thrown);
+    const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(item) }));
     return Item;
   }
 
   const itemOf = (item: string, content: object) => ({
     ...keyOf(item),
-    content: { B: packed(content) },
-    expires_at: seconds(clock() + keptMs),
+    content: { B: pack(content) },
+    expires_at: seconds(clock() + storedMs),
   });
 
   return {
@@ -58,16 +58,14 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
     async writeDirectory({ completedAt, symbols }) {
       const content = { completedAt, symbols: sorted(symbols) };
       for (let copy = 0; copy < copies; copy++)
-        await client
-          .send(new PutItemCommand({ TableName, Item: itemOf(`directory#${copy}`, content) }))
-          .catch(thrown);
+        await client.send(new PutItemCommand({ TableName, Item: itemOf(`directory#${copy}`, content) }));
     },
 
     async readDraft() {
       const item = await read('draft');
       if (!item) return undefined;
       const draft = item.content?.B && unpack<DirectoryDraft>(item.content.B);
-      // One that cannot be read is written over.
+      // A draft that cannot be read is overwritten.
       return { ...(draft ?? emptyDraft), revision: Number(item.revision?.N ?? 0) };
     },
 
@@ -87,21 +85,17 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
         return true;
       } catch (error) {
         if (error instanceof ConditionalCheckFailedException) return false;
-        return thrown(error);
+        throw error;
       }
     },
   };
 }
 
-const packed = (content: object) => compress(Buffer.from(JSON.stringify(content)));
+const pack = (content: object) => compress(Buffer.from(JSON.stringify(content)));
 
-/** In the order of the alphabet, they are packed to half of the bytes. */
+/** In alphabetical order they take half of the bytes. */
 const sorted = (symbols: Directory['symbols']) =>
   Object.fromEntries([...symbols].map(([category, all]) => [category, [...all].sort()]));
-
-const thrown = (error: unknown): never => {
-  throw asStoreError(error);
-};
 
 /** Undefined for what another version wrote. */
 function unpack<T extends { readonly symbols: unknown }>(packed: Uint8Array): T | undefined {

@@ -1,11 +1,11 @@
 /**
- * The quote store of a deployed function: one table on demand with the keys `pk` and `sk` (texts) and
- * `expires_at` as its time to live. The control item and the journal share a partition, so that one query
- * brings what is new of both. What a storm of instances reads and writes is spread over partitions of its own,
+ * The snapshot store of a deployed function: one table on demand with the keys `pk` and `sk` (texts) and
+ * `expires_at` as its time to live. The control item and the refresh log share a partition, so that one query
+ * returns what is new of both. What a storm of instances reads and writes is spread over partitions of its own,
  * because DynamoDB gives one of them 3,000 read and 1,000 write units a second, whatever the table has. A function
  * needs Query, BatchGetItem, PutItem and UpdateItem on it.
  *
- * What entries take after their time is not read by anybody, but stays until DynamoDB removes it.
+ * No instance reads an item after its time, but it stays until DynamoDB removes it.
  */
 
 import {
@@ -17,9 +17,12 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import {
+  type Checkpoint,
   type Control,
+  type LeaseAnswer,
   missMs,
   noControl,
+  type RefreshLogUpdate,
   type RefreshRecord,
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
@@ -34,14 +37,15 @@ import {
   unpackFlights,
   unpackRecord,
 } from './snapshot-items.ts';
-import { asStoreError } from './throttling.ts';
+import { fromStoredPlan, type StoredPlan, toStoredPlan } from './snapshot-names.ts';
+import { withStoreErrors } from './store-errors.ts';
 
 export interface DynamoSnapshotStoreOptions {
   readonly client: DynamoSender;
   readonly tableName: string;
   /** For one operation, in milliseconds. Default 300: a client waits for the function meanwhile. */
   readonly timeoutMs?: number;
-  /** Names what shares quotes: an upstream account, whose subscriptions decide what is in them. */
+  /** Names what shares snapshots: an operation of an upstream account, whose subscriptions decide what is in them. */
   readonly partition: string;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
@@ -51,229 +55,207 @@ export interface DynamoSnapshotStoreOptions {
 
 type Item = Record<string, AttributeValue>;
 
-/** Sorts after every turn. */
+/** Sorts after every record of the log. */
 const controlKey = '~control';
-const turnKey = (turn: number) => String(turn).padStart(15, '0');
+const recordKey = (sequence: number) => String(sequence).padStart(15, '0');
 
-const mostPages = 4;
+const maxPages = 4;
 
-/** No instance looks back further than the bound of an answer. */
-const entryMs = 300_000;
-/** Partitions that instances count their starts in, and tell what they miss. A thousand of either in a second are 125 in each. */
+/** No instance looks back further than the hard bound. */
+const recordMs = 300_000;
+/** Partitions in which instances count their starts and publish their misses. A thousand of either in a second are 125 in each. */
 const shards = 8;
-/** Of each of them, the latest items that are read; in a storm the others tell the same. */
-const mostMissItems = 40;
-/** An item holds 400 kB, with its keys. */
-const mostCheckpointBytes = 380 * 1024;
+/** Of each of them, the latest items that are read; in a storm the others hold the same. */
+const maxMissItems = 40;
+/** An item of DynamoDB holds 400 kB, with its keys. */
+const maxCheckpointBytes = 380 * 1024;
 /** A count of starts is of use for its second, and a miss for two. */
 const shortMs = 60_000;
 
-export function createDynamoSnapshotStore(options: DynamoSnapshotStoreOptions): SnapshotStore {
-  const { tableName: TableName, partition, clock = Date.now, random = Math.random } = options;
-  const client = withLimit(options.client, { timeoutMs: options.timeoutMs ?? 300 });
-  const pk = { S: `quotes#${partition}` };
-  const controlItem = { TableName, Key: { pk, sk: { S: controlKey } } };
+export const createDynamoSnapshotStore = (options: DynamoSnapshotStoreOptions): SnapshotStore =>
+  new DynamoSnapshotStore(options);
 
-  async function query(after: string, of = pk): Promise<Item[]> {
+class DynamoSnapshotStore implements SnapshotStore {
+  readonly #client: DynamoSender;
+  readonly #tableName: string;
+  readonly #partition: string;
+  readonly #clock: () => number;
+  readonly #random: () => number;
+
+  constructor(options: DynamoSnapshotStoreOptions) {
+    const { client, timeoutMs = 300, clock = Date.now, random = Math.random } = options;
+    this.#client = withStoreErrors(withLimit(client, { timeoutMs }));
+    this.#tableName = options.tableName;
+    this.#partition = options.partition;
+    this.#clock = clock;
+    this.#random = random;
+  }
+
+  async read(after: number | undefined, missing: readonly number[]): Promise<RefreshLogUpdate> {
+    // Nothing sorts between the last record and the control item.
+    const [items, others] = await Promise.all([
+      this.#query(this.#pk, after === undefined ? '~' : recordKey(after)),
+      this.#late(missing),
+    ]);
+    const control = items.find(({ sk }) => sk?.S === controlKey);
+    return {
+      control: control ? toControl(control) : noControl,
+      records: [...others, ...items].flatMap((item) => toRecord(item) ?? []),
+    };
+  }
+
+  async acquire(next: Control, after: number): Promise<LeaseAnswer> {
+    try {
+      await this.#client.send(
+        new UpdateItemCommand({
+          TableName: this.#tableName,
+          Key: { pk: this.#pk, sk: { S: controlKey } },
+          UpdateExpression: 'SET turn = :turn, plan_text = :plan, flights = :flights',
+          ConditionExpression: after === 0 ? 'attribute_not_exists(turn)' : 'turn = :last',
+          ExpressionAttributeValues: {
+            ':turn': { N: String(next.sequence) },
+            ':plan': { S: JSON.stringify(toStoredPlan(next)) },
+            ':flights': { B: packFlights(next.flights) },
+            ...(after > 0 && { ':last': { N: String(after) } }),
+          },
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+      return { acquired: true };
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      return { acquired: false, control: error.Item ? toControl(error.Item) : noControl };
+    }
+  }
+
+  async write(record: RefreshRecord): Promise<void> {
+    await this.#put(this.#pk, recordKey(record.sequence), { entry: { B: packRecord(record) } }, recordMs);
+  }
+
+  async countStart(): Promise<number> {
+    const second = Math.floor(this.#clock() / 1000);
+    const { Attributes } = await this.#client.send(
+      new UpdateItemCommand({
+        TableName: this.#tableName,
+        Key: { pk: this.#shardKey('starts', this.#anyShard()), sk: { S: timeKey(second) } },
+        UpdateExpression: 'SET expires_at = :expires ADD starts :one',
+        ExpressionAttributeValues: { ':one': { N: '1' }, ':expires': seconds(this.#clock() + shortMs) },
+        ReturnValues: 'UPDATED_NEW',
+      }),
+    );
+    // The first start in a partition says little of the others.
+    return 1 + (Number(Attributes?.starts?.N ?? 1) - 1) * shards;
+  }
+
+  async readCheckpoint(copy: number): Promise<Checkpoint | undefined> {
+    // A page is a megabyte, which may be less than its parts.
+    const items = await this.#query(this.#shardKey('checkpoint', copy), '!');
+    return joinCheckpoint(items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B)) ?? []));
+  }
+
+  async writeCheckpoint(copy: number, checkpoint: Checkpoint): Promise<void> {
+    const pk = this.#shardKey('checkpoint', copy);
+    const parts = packCheckpoint(checkpoint, maxCheckpointBytes);
+    await Promise.all(
+      parts.map((part, index) =>
+        this.#put(pk, String(index).padStart(3, '0'), { part: { B: part } }, recordMs),
+      ),
+    );
+  }
+
+  async writeMisses(keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    const pk = this.#shardKey('misses', this.#anyShard());
+    const sk = `${timeKey(this.#clock())}#${this.#random().toString(36).slice(2, 10)}`;
+    await this.#put(pk, sk, { keys: { SS: [...new Set(keys)] } }, shortMs);
+  }
+
+  async readMisses(): Promise<readonly string[]> {
+    const found = await Promise.all(Array.from({ length: shards }, (_, shard) => this.#missesOf(shard)));
+    return [...new Set(found.flat())];
+  }
+
+  get #pk(): AttributeValue {
+    return { S: `quotes#${this.#partition}` };
+  }
+
+  #shardKey(what: string, shard: number): AttributeValue {
+    return { S: `quotes#${this.#partition}#${what}#${shard}` };
+  }
+
+  #anyShard(): number {
+    return Math.floor(this.#random() * shards);
+  }
+
+  async #put(pk: AttributeValue, sk: string, content: Item, forMs: number): Promise<void> {
+    const item = { pk, sk: { S: sk }, ...content, expires_at: seconds(this.#clock() + forMs) };
+    await this.#client.send(new PutItemCommand({ TableName: this.#tableName, Item: item }));
+  }
+
+  async #query(pk: AttributeValue, after: string): Promise<Item[]> {
     const items: Item[] = [];
     let start: Item | undefined;
     let pages = 0;
     do {
-      const { Items = [], LastEvaluatedKey } = await client.send(
+      const { Items = [], LastEvaluatedKey } = await this.#client.send(
         new QueryCommand({
-          TableName,
+          TableName: this.#tableName,
           KeyConditionExpression: 'pk = :pk AND sk > :after',
-          ExpressionAttributeValues: { ':pk': of, ':after': { S: after } },
+          ExpressionAttributeValues: { ':pk': pk, ':after': { S: after } },
           ...(start && { ExclusiveStartKey: start }),
         }),
       );
       items.push(...Items);
       start = LastEvaluatedKey;
-      // What is further back comes with the next look; a page is a megabyte.
-    } while (start && ++pages < mostPages);
+      // What is further back comes with the next poll; a page is a megabyte.
+    } while (start && ++pages < maxPages);
     return items;
   }
 
-  async function late(turns: readonly number[]): Promise<Item[]> {
-    if (turns.length === 0) return [];
-    const Keys = turns.map((turn) => ({ pk, sk: { S: turnKey(turn) } }));
-    const { Responses } = await client.send(
-      new BatchGetItemCommand({ RequestItems: { [TableName]: { Keys } } }),
+  async #late(sequences: readonly number[]): Promise<Item[]> {
+    if (sequences.length === 0) return [];
+    const Keys = sequences.map((sequence) => ({ pk: this.#pk, sk: { S: recordKey(sequence) } }));
+    const { Responses } = await this.#client.send(
+      new BatchGetItemCommand({ RequestItems: { [this.#tableName]: { Keys } } }),
     );
-    // What the service left out this time is asked for again with the next look.
-    return Responses?.[TableName] ?? [];
+    // What the service left out this time is asked for again with the next poll.
+    return Responses?.[this.#tableName] ?? [];
   }
 
-  const shardKey = (what: string, shard: number) => ({ S: `quotes#${partition}#${what}#${shard}` });
-  const anyShard = () => Math.floor(random() * shards);
-  const expiresIn = (ms: number) => seconds(clock() + ms);
-
-  async function missesOf(shard: number): Promise<readonly string[]> {
-    const { Items = [] } = await client.send(
+  async #missesOf(shard: number): Promise<readonly string[]> {
+    const { Items = [] } = await this.#client.send(
       new QueryCommand({
-        TableName,
+        TableName: this.#tableName,
         // Those of a clock that is ahead would be the latest until it is their time.
         KeyConditionExpression: 'pk = :pk AND sk BETWEEN :since AND :until',
         ExpressionAttributeValues: {
-          ':pk': shardKey('misses', shard),
-          ':since': { S: timeKey(clock() - missMs) },
-          ':until': { S: timeKey(clock() + missMs) },
+          ':pk': this.#shardKey('misses', shard),
+          ':since': { S: timeKey(this.#clock() - missMs) },
+          ':until': { S: timeKey(this.#clock() + missMs) },
         },
         ScanIndexForward: false,
-        Limit: mostMissItems,
+        Limit: maxMissItems,
       }),
     );
     return Items.flatMap(({ keys }) => keys?.SS ?? []);
   }
-
-  return storeErrors({
-    async read(after, missing) {
-      // Nothing sorts between the last turn and the control item.
-      const [items, others] = await Promise.all([
-        query(after === undefined ? '~' : turnKey(after)),
-        late(missing),
-      ]);
-      const control = items.find(({ sk }) => sk?.S === controlKey);
-      return {
-        control: control ? toControl(control) : noControl,
-        entries: [...others, ...items].flatMap((item) => toEntry(item) ?? []),
-      };
-    },
-
-    async take({ turn, flights, ...plan }, after) {
-      try {
-        await client.send(
-          new UpdateItemCommand({
-            ...controlItem,
-            UpdateExpression: 'SET turn = :turn, plan_text = :plan, flights = :flights',
-            ConditionExpression: after === 0 ? 'attribute_not_exists(turn)' : 'turn = :last',
-            ExpressionAttributeValues: {
-              ':turn': { N: String(turn) },
-              ':plan': { S: JSON.stringify(plan) },
-              ':flights': { B: packFlights(flights) },
-              ...(after > 0 && { ':last': { N: String(after) } }),
-            },
-            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          }),
-        );
-        return { taken: true };
-      } catch (error) {
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-        return { taken: false, control: error.Item ? toControl(error.Item) : noControl };
-      }
-    },
-
-    async write(entry) {
-      await client.send(
-        new PutItemCommand({
-          TableName,
-          Item: {
-            pk,
-            sk: { S: turnKey(entry.turn) },
-            entry: { B: packRecord(entry) },
-            expires_at: expiresIn(entryMs),
-          },
-        }),
-      );
-    },
-
-    async countStart() {
-      const { Attributes } = await client.send(
-        new UpdateItemCommand({
-          TableName,
-          Key: { pk: shardKey('starts', anyShard()), sk: { S: timeKey(Math.floor(clock() / 1000)) } },
-          UpdateExpression: 'SET expires_at = :expires ADD starts :one',
-          ExpressionAttributeValues: { ':one': { N: '1' }, ':expires': expiresIn(shortMs) },
-          ReturnValues: 'UPDATED_NEW',
-        }),
-      );
-      // The first of a partition says little of the others.
-      return 1 + (Number(Attributes?.starts?.N ?? 1) - 1) * shards;
-    },
-
-    async readCheckpoint(copy) {
-      // A page is a megabyte, which may be less than its parts.
-      const items = await query('!', shardKey('checkpoint', copy));
-      return joinCheckpoint(items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B)) ?? []));
-    },
-
-    async writeCheckpoint(copy, checkpoint) {
-      await Promise.all(
-        packCheckpoint(checkpoint, mostCheckpointBytes).map((part, index) =>
-          client.send(
-            new PutItemCommand({
-              TableName,
-              Item: {
-                pk: shardKey('checkpoint', copy),
-                sk: { S: String(index).padStart(3, '0') },
-                part: { B: part },
-                expires_at: expiresIn(entryMs),
-              },
-            }),
-          ),
-        ),
-      );
-    },
-
-    async tellMisses(keys) {
-      if (keys.length === 0) return;
-      await client.send(
-        new PutItemCommand({
-          TableName,
-          Item: {
-            pk: shardKey('misses', anyShard()),
-            sk: { S: `${timeKey(clock())}#${random().toString(36).slice(2, 10)}` },
-            keys: { SS: [...new Set(keys)] },
-            expires_at: expiresIn(shortMs),
-          },
-        }),
-      );
-    },
-
-    async readMisses() {
-      const found = await Promise.all(Array.from({ length: shards }, (_, shard) => missesOf(shard)));
-      return [...new Set(found.flat())];
-    },
-  });
 }
 
 /** Times and counts of seconds, in the order of texts. */
 const timeKey = (time: number) => String(time).padStart(15, '0');
 
-/** Throttling is told from everything else. */
-function storeErrors(store: SnapshotStore): SnapshotStore {
-  const told =
-    <A extends unknown[], T>(work: (...args: A) => Promise<T>) =>
-    (...args: A): Promise<T> =>
-      work(...args).catch((error: unknown) => {
-        throw asStoreError(error);
-      });
-  return {
-    read: told(store.read),
-    take: told(store.take),
-    write: told(store.write),
-    countStart: told(store.countStart),
-    readCheckpoint: told(store.readCheckpoint),
-    writeCheckpoint: told(store.writeCheckpoint),
-    tellMisses: told(store.tellMisses),
-    readMisses: told(store.readMisses),
-  };
-}
-
-type Plan = Omit<Control, 'turn' | 'flights'>;
-
 /** @throws TypeError for an item that is not of this form */
 function toControl({ turn, plan_text: plan, flights }: Item): Control {
-  const said = plan?.S === undefined ? undefined : (JSON.parse(plan.S) as Partial<Plan>);
-  const number = Number(turn?.N ?? 0);
-  if (!Number.isSafeInteger(number)) throw new TypeError('not the control item of quotes');
-  // What an older version wrote has neither flights of this form nor a checkpoint.
-  const { due, tests, checkpoint } = { ...noControl, ...said };
-  return { turn: number, due, tests, checkpoint, flights: flights?.B ? unpackFlights(flights.B) : [] };
+  const stored = plan?.S === undefined ? {} : (JSON.parse(plan.S) as Partial<StoredPlan>);
+  const sequence = Number(turn?.N ?? 0);
+  if (!Number.isSafeInteger(sequence)) throw new TypeError('not the control item of snapshots');
+  // What an older version wrote has no flights of this form.
+  const underWay = flights?.B ? unpackFlights(flights.B) : [];
+  return { sequence, ...fromStoredPlan(stored, noControl), flights: underWay };
 }
 
 /** Undefined for the control item, and for what another version wrote. */
-function toEntry({ sk, entry }: Item): RefreshRecord | undefined {
-  const turn = Number(sk?.S);
-  return Number.isSafeInteger(turn) && entry?.B ? unpackRecord(turn, entry.B) : undefined;
+function toRecord({ sk, entry }: Item): RefreshRecord | undefined {
+  const sequence = Number(sk?.S);
+  return Number.isSafeInteger(sequence) && entry?.B ? unpackRecord(sequence, entry.B) : undefined;
 }

@@ -1,70 +1,82 @@
 /**
- * Entries of the quote journal and checkpoints as bytes, and back. Reading them is most of what the store costs and is paid
- * for by 4 kB, writing by 1 kB: compressed, a hundred records are 6 kB instead of 32.
+ * Records of the refresh log, checkpoints and calls under way as bytes, and back. Reading them is most of what the
+ * store costs and is paid for by 4 kB, writing by 1 kB: compressed, a hundred records are 6 kB instead of 32.
  */
 
+import { halves } from '../../lib/bisect.ts';
+import type { Checkpoint, Fetched, Flight, RefreshRecord } from '../../lib/cache/snapshots/index.ts';
 import { cutRecords, joinRecords } from '../../lib/cache/snapshots/records.ts';
-import type {
-  Checkpoint,
-  Fetched,
-  Flight,
-  RefreshOutcome,
-  RefreshRecord,
-} from '../../lib/cache/snapshots/store.ts';
 import { compress, decompress } from './brotli.ts';
+import {
+  fromStoredKind,
+  fromStoredOutcome,
+  type StoredCheckpoint,
+  type StoredFetched,
+  type StoredRecord,
+  toStoredKind,
+  toStoredOutcome,
+} from './snapshot-names.ts';
 
 /** Another one when the meaning of the bytes changes; those of another version are not read. */
 const version = 1;
-/** Far above any entry, far below what would hurt. */
-const mostBytes = 16 * 1024 * 1024;
-
-/** What stands before the records, in short names: version, outcome, asked by view. */
-interface Head extends Omit<RefreshRecord, 'turn' | 'outcome' | 'asked'> {
-  readonly v: number;
-  readonly outcome:
-    | Exclude<RefreshOutcome, { kind: 'answer' }>
-    | { kind: 'answer'; unknown: readonly string[] };
-  readonly asked: Readonly<Record<string, readonly (string | number)[]>>;
-}
+/** Far above any record, far below what would hurt. */
+const maxBytes = 16 * 1024 * 1024;
 
 const lineEnd = 0x0a;
 
-export function packRecord({ turn: _, outcome, asked, symbols, ...entry }: RefreshRecord): Uint8Array {
-  const body = outcome.kind === 'answer' ? joinRecords([...outcome.records.values()]) : new Uint8Array();
-  const byView: Record<string, (string | number)[]> = {};
-  for (const [view, symbol, times] of asked) {
-    const list = byView[view] ?? [];
-    list.push(symbol, times);
-    byView[view] = list;
-  }
-  const head: Head = {
+/** The head is one line of JSON; the snapshots follow it as the upstream sent them. */
+export function packRecord(record: RefreshRecord): Uint8Array {
+  const { writer, kind, view, sentAt, sibling, caller, priority, outcome } = record;
+  const { namesUnknown, isUnlistedProbe, failedProbes, negative, demand, symbols } = record;
+  const isAnswer = outcome.kind === 'answer';
+  const head: StoredRecord = {
     v: version,
-    ...entry,
-    // The records name theirs, and what was left out is told by the outcome.
-    symbols: outcome.kind === 'answer' ? [] : symbols,
-    outcome: outcome.kind === 'answer' ? { kind: 'answer', unknown: outcome.unknown } : outcome,
-    asked: byView,
+    by: writer,
+    kind: toStoredKind(kind),
+    view,
+    sentAt,
+    sibling,
+    caller,
+    priority,
+    isProbe: isUnlistedProbe,
+    namesUnknown,
+    failedTests: failedProbes,
+    unknown: negative,
+    // The snapshots name theirs, and the outcome names those that were left out.
+    symbols: isAnswer ? [] : symbols,
+    outcome: isAnswer ? { kind: 'answer', unknown: outcome.unknown } : toStoredOutcome(outcome),
+    asked: byView(demand),
   };
-  return compress(Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), body]));
+  return compress(headed(head, isAnswer ? [joinRecords([...outcome.records.values()])] : []));
 }
 
-/** Undefined for what is no entry of this version. */
-export function unpackRecord(turn: number, packed: Uint8Array): RefreshRecord | undefined {
+/** Undefined for what is no record of this version. */
+export function unpackRecord(sequence: number, packed: Uint8Array): RefreshRecord | undefined {
   try {
-    const bytes = decompress(packed, mostBytes);
-    const end = bytes.indexOf(lineEnd);
-    const { v, outcome, asked, ...head } = JSON.parse(bytes.subarray(0, end).toString()) as Head;
+    const { head, body } = cutHead<StoredRecord>(packed);
+    const { v, outcome, sibling, caller, priority, namesUnknown } = head;
     if (v !== version) return undefined;
-    const records = cutRecords(bytes.subarray(end + 1));
+    const records = cutRecords(body);
     if (!records && outcome.kind === 'answer') return undefined;
+    const isAnswer = outcome.kind === 'answer';
     return {
-      ...head,
+      sequence,
+      ...(head.by !== undefined && { writer: head.by }),
+      kind: fromStoredKind(head.kind),
+      view: head.view,
+      sentAt: head.sentAt,
       // In another order than they were asked for, which says nothing.
-      ...(outcome.kind === 'answer' && { symbols: [...(records?.keys() ?? []), ...outcome.unknown] }),
-      turn,
-      outcome: outcome.kind === 'answer' ? { ...outcome, records: records ?? new Map() } : outcome,
-      asked: Object.entries(asked).flatMap(([view, list]) =>
-        pairs(list).map((one) => [view, ...one] as const),
+      symbols: isAnswer ? [...(records?.keys() ?? []), ...outcome.unknown] : head.symbols,
+      outcome: isAnswer ? { ...outcome, records: records ?? new Map() } : fromStoredOutcome(outcome),
+      ...(sibling && { sibling }),
+      ...(caller !== undefined && { caller }),
+      ...(priority && { priority }),
+      ...(head.isProbe && { isUnlistedProbe: true }),
+      ...(namesUnknown && { namesUnknown }),
+      ...(head.failedTests && { failedProbes: head.failedTests }),
+      ...(head.unknown && { negative: head.unknown }),
+      demand: Object.entries(head.asked).flatMap(([view, list]) =>
+        chunksOf(list, 2).map(([symbol, times]) => [view, String(symbol), Number(times)] as const),
       ),
     };
   } catch {
@@ -72,71 +84,67 @@ export function unpackRecord(turn: number, packed: Uint8Array): RefreshRecord | 
   }
 }
 
-function pairs(list: readonly (string | number)[]): (readonly [symbol: string, times: number])[] {
-  const found: (readonly [string, number])[] = [];
-  for (let at = 0; at + 1 < list.length; at += 2) found.push([String(list[at]), Number(list[at + 1])]);
-  return found;
-}
-
-/** What stands before the records of a checkpoint: each group with the length of its records. */
-interface CheckpointHead extends Omit<Checkpoint, 'fetched' | 'demand'> {
-  readonly v: number;
-  readonly groups: readonly (Omit<Fetched, 'records'> & { readonly length: number })[];
-  /** By view: symbol, times, and seconds since it was asked for. */
-  readonly demand: Readonly<Record<string, readonly (string | number)[]>>;
-}
-
 /** A checkpoint in as many parts as it takes, none of more bytes than an item of the table holds. */
-export function packCheckpoint(checkpoint: Checkpoint, mostItemBytes: number): readonly Uint8Array[] {
+export function packCheckpoint(checkpoint: Checkpoint, maxItemBytes: number): readonly Uint8Array[] {
   const packed = compress(checkpointBytes(checkpoint));
-  if (packed.length <= mostItemBytes || checkpoint.fetched.length < 2) return [packed];
-  const middle = Math.ceil(checkpoint.fetched.length / 2);
-  const nothing = { demand: [], unknown: [], past: [], failedTests: [] };
+  if (packed.length <= maxItemBytes || checkpoint.fetched.length < 2) return [packed];
+  const [first, second] = halves(checkpoint.fetched);
+  const nothing = { demand: [], negative: [], recent: [], failedProbes: [] };
   return [
-    ...packCheckpoint({ ...checkpoint, fetched: checkpoint.fetched.slice(0, middle) }, mostItemBytes),
-    ...packCheckpoint(
-      { ...checkpoint, ...nothing, fetched: checkpoint.fetched.slice(middle) },
-      mostItemBytes,
-    ),
+    ...packCheckpoint({ ...checkpoint, fetched: first }, maxItemBytes),
+    ...packCheckpoint({ ...checkpoint, ...nothing, fetched: second }, maxItemBytes),
   ];
 }
 
-function checkpointBytes({ fetched, demand, ...checkpoint }: Checkpoint): Uint8Array {
+function checkpointBytes(checkpoint: Checkpoint): Uint8Array {
+  const { sequence, at, fetched, demand, negative, recent, failedProbes, forbidden, pause } = checkpoint;
   const bodies = fetched.map(({ records }) => joinRecords([...records.values()]));
-  const byView: Record<string, (string | number)[]> = {};
-  for (const [view, symbol, times, askedAt] of demand) {
-    const list = byView[view] ?? [];
-    list.push(symbol, Math.round(10 * times) / 10, Math.round((checkpoint.at - askedAt) / 1000));
-    byView[view] = list;
-  }
-  const head: CheckpointHead = {
+  const head: StoredCheckpoint = {
     v: version,
-    ...checkpoint,
-    groups: fetched.map(({ records: _, ...group }, at) => ({ ...group, length: bodies[at]!.length })),
-    demand: byView,
+    turn: sequence,
+    at,
+    unknown: negative,
+    past: recent.map(([when, kind, caller]) => [when, toStoredKind(kind), caller]),
+    failedTests: failedProbes,
+    denials: forbidden,
+    pause,
+    groups: fetched.map((group, index) => toStoredFetched(group, bodies[index]!.length)),
+    demand: byView(
+      demand.map(([view, symbol, times, requestedAt]) => [
+        view,
+        symbol,
+        Math.round(10 * times) / 10,
+        Math.round((at - requestedAt) / 1000),
+      ]),
+    ),
   };
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...bodies]);
+  return headed(head, bodies);
 }
+
+const toStoredFetched = (
+  { view, sentAt, isSuspect, namesUnknown }: Fetched,
+  length: number,
+): StoredFetched => ({ view, sentAt, isDoubtful: isSuspect, namesUnknown, length });
 
 /** Undefined for what is no part of a checkpoint of this version. */
 export function unpackCheckpoint(packed: Uint8Array): Checkpoint | undefined {
   try {
-    const bytes = decompress(packed, mostBytes);
-    let at = bytes.indexOf(lineEnd) + 1;
-    const { v, groups, demand, ...head } = JSON.parse(bytes.subarray(0, at).toString()) as CheckpointHead;
-    if (v !== version) return undefined;
-    const fetched: Fetched[] = [];
-    for (const { length, ...group } of groups) {
-      const records = cutRecords(bytes.subarray(at, at + length));
-      at += length;
-      if (records) fetched.push({ ...group, records });
-    }
+    const { head, body } = cutHead<StoredCheckpoint>(packed);
+    if (head.v !== version) return undefined;
+    const { turn: sequence, at, unknown, past, failedTests, denials, pause, groups, demand } = head;
     return {
-      ...head,
-      fetched,
+      sequence,
+      at,
+      negative: unknown,
+      recent: past.map(([when, kind, caller]) => [when, fromStoredKind(kind), caller] as const),
+      failedProbes: failedTests,
+      ...(denials && { forbidden: denials }),
+      ...(pause && { pause }),
+      fetched: cutGroups(groups, body),
       demand: Object.entries(demand).flatMap(([view, list]) =>
-        triples(list).map(
-          ([symbol, times, seconds]) => [view, symbol, times, head.at - 1000 * seconds] as const,
+        chunksOf(list, 3).map(
+          ([symbol, times, seconds]) =>
+            [view, String(symbol), Number(times), at - 1000 * Number(seconds)] as const,
         ),
       ),
     };
@@ -145,41 +153,50 @@ export function unpackCheckpoint(packed: Uint8Array): Checkpoint | undefined {
   }
 }
 
-function triples(list: readonly (string | number)[]): (readonly [symbol: string, a: number, b: number])[] {
-  const found: (readonly [string, number, number])[] = [];
-  for (let at = 0; at + 2 < list.length; at += 3)
-    found.push([String(list[at]), Number(list[at + 1]), Number(list[at + 2])]);
-  return found;
+function cutGroups(groups: readonly StoredFetched[], body: Uint8Array): readonly Fetched[] {
+  const fetched: Fetched[] = [];
+  let at = 0;
+  for (const { view, sentAt, isDoubtful, namesUnknown, length } of groups) {
+    const records = cutRecords(body.subarray(at, at + length));
+    at += length;
+    if (!records) continue;
+    const marks = { ...(isDoubtful && { isSuspect: isDoubtful }), ...(namesUnknown && { namesUnknown }) };
+    fetched.push({ view, sentAt, ...marks, records });
+  }
+  return fetched;
 }
 
 /** The parts of the last checkpoint as one; of an older one that was larger, parts may be left. */
 export function joinCheckpoint(parts: readonly Checkpoint[]): Checkpoint | undefined {
   const [first, ...others] = parts;
   if (!first) return undefined;
-  const same = others.filter(({ turn, at }) => turn === first.turn && at === first.at);
+  const same = others.filter(({ sequence, at }) => sequence === first.sequence && at === first.at);
   return { ...first, fetched: [first, ...same].flatMap(({ fetched }) => fetched) };
 }
 
 type FlightHead = readonly [
-  turn: number,
+  sequence: number,
   sinceFirst: number,
   view: string,
-  marks: number,
+  fingerprints: number,
   caller?: string,
-  isProbe?: 0 | 1,
+  isUnlistedProbe?: 0 | 1,
 ];
 
-/** Marks as 16-bit numbers: the control item is read with each look, and with a thousand symbols under way is below 4 kB. */
+/** Fingerprints as 16-bit numbers: each poll reads the control item, which with a thousand symbols is below 4 kB. */
 export function packFlights(flights: readonly Flight[]): Uint8Array {
   const first = flights[0]?.at ?? 0;
   const heads = flights.map(
-    ({ turn, at, view, marks: { length }, caller, isProbe }): FlightHead =>
+    ({ sequence, at, view, fingerprints: { length }, caller, isUnlistedProbe }): FlightHead =>
       caller === undefined
-        ? [turn, at - first, view, length]
-        : [turn, at - first, view, length, caller, isProbe ? 1 : 0],
+        ? [sequence, at - first, view, length]
+        : [sequence, at - first, view, length, caller, isUnlistedProbe ? 1 : 0],
   );
-  const marks = Uint16Array.from(flights.flatMap((flight) => flight.marks));
-  return Buffer.concat([Buffer.from(`${JSON.stringify([first, heads])}\n`), Buffer.from(marks.buffer)]);
+  const fingerprints = Uint16Array.from(flights.flatMap((flight) => flight.fingerprints));
+  return Buffer.concat([
+    Buffer.from(`${JSON.stringify([first, heads])}\n`),
+    Buffer.from(fingerprints.buffer),
+  ]);
 }
 
 /** @throws SyntaxError for what is not of this form */
@@ -187,11 +204,47 @@ export function unpackFlights(packed: Uint8Array): readonly Flight[] {
   const bytes = Buffer.from(packed);
   let at = bytes.indexOf(lineEnd) + 1;
   const [first, heads] = JSON.parse(bytes.subarray(0, at).toString()) as [number, readonly FlightHead[]];
-  return heads.map(([turn, since, view, count, caller, isProbe]) => {
+  return heads.map(([sequence, since, view, count, caller, isUnlistedProbe]) => {
     const start = at;
     at += 2 * count;
-    const marks = Array.from({ length: count }, (_, index) => bytes.readUInt16LE(start + 2 * index));
-    const test = { ...(caller !== undefined && { caller }), ...(isProbe && { isProbe: true as const }) };
-    return { turn, at: first + since, view, marks, ...test };
+    const fingerprints = Array.from({ length: count }, (_, index) => bytes.readUInt16LE(start + 2 * index));
+    return {
+      sequence,
+      at: first + since,
+      view,
+      fingerprints,
+      ...(caller !== undefined && { caller }),
+      ...(isUnlistedProbe && { isUnlistedProbe: true as const }),
+    };
   });
+}
+
+function headed(head: object, bodies: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...bodies]);
+}
+
+function cutHead<T>(packed: Uint8Array): { readonly head: T; readonly body: Uint8Array } {
+  const bytes = decompress(packed, maxBytes);
+  const end = bytes.indexOf(lineEnd);
+  return { head: JSON.parse(bytes.subarray(0, end).toString()) as T, body: bytes.subarray(end + 1) };
+}
+
+/** One flat list for each view, in place of a tuple for each symbol. */
+function byView(
+  items: readonly (readonly [view: string, ...values: (string | number)[]])[],
+): Readonly<Record<string, readonly (string | number)[]>> {
+  const lists: Record<string, (string | number)[]> = {};
+  for (const [view, ...values] of items) {
+    const list = lists[view] ?? [];
+    list.push(...values);
+    lists[view] = list;
+  }
+  return lists;
+}
+
+/** Without what is left over at the end. */
+function chunksOf<T>(list: readonly T[], size: number): readonly (readonly T[])[] {
+  const chunks: (readonly T[])[] = [];
+  for (let at = 0; at + size <= list.length; at += size) chunks.push(list.slice(at, at + size));
+  return chunks;
 }

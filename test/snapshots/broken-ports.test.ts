@@ -1,4 +1,4 @@
-/** Ports that break their contract: a clock that is wrong, a budget or an upstream that throws. */
+/** Ports that break their contract: a clock that is wrong, a limiter or an upstream that throws. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -6,7 +6,7 @@ import { answered, createBench, symbolsOf } from './world/bench.ts';
 
 const symbols = ['S0', 'S1', 'S2'];
 
-test('what an instance from the future has written is taken by nobody', async () => {
+test('no instance takes over what one from the future has written', async () => {
   const bench = createBench();
   const ahead = bench.instance(3_600_000);
   const right = bench.instance();
@@ -21,7 +21,7 @@ test('what an instance from the future has written is taken by nobody', async ()
 });
 
 for (const priority of ['interactive', 'events'] as const)
-  test(`turns that are due in an hour by a wrong clock are due now, for ${priority} callers`, async () => {
+  test(`leases that are due in an hour by a wrong clock are due now, for ${priority} callers`, async () => {
     const bench = createBench();
     const instances = [bench.instance(), bench.instance()];
     for (const instance of instances) await bench.ask(instance, { symbols });
@@ -38,7 +38,7 @@ for (const priority of ['interactive', 'events'] as const)
     assert.ok(ageMs < 2000, `${ageMs}`);
   });
 
-for (const port of ['budget', 'upstream'] as const)
+for (const port of ['limiter', 'upstream'] as const)
   test(`where the ${port} throws, what is known is served, and it goes on when it is mended`, async () => {
     const bench = createBench();
     const instance = bench.instance();

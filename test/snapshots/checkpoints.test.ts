@@ -30,7 +30,7 @@ test('a symbol that was delisted does not come back with a checkpoint that was m
   }
 });
 
-test('a symbol under suspicion is tested alone by an instance that begins with a checkpoint', async () => {
+test('a suspect symbol is probed alone by an instance that begins with a checkpoint', async () => {
   const gone = new Set<string>();
   const bench = createBench({ exists: (symbol) => !gone.has(symbol) });
   const first = bench.instance();
@@ -72,14 +72,14 @@ test('a symbol under suspicion is tested alone by an instance that begins with a
 test('what failed is forgiven while instances begin with checkpoints', async () => {
   const bench = createBench();
   const first = bench.instance();
-  const junk = (instance: typeof first, name: string) =>
+  const askForInvalid = (instance: typeof first, name: string) =>
     bench.ask(instance, { symbols: [`0${name}`], caller: 'bad' });
   const isSpent = async (instance: typeof first, name: string) => {
-    const outcome = await junk(instance, name);
+    const outcome = await askForInvalid(instance, name);
     return outcome.kind === 'unavailable' && outcome.isSpent;
   };
   for (let index = 0; index < 40; index++) {
-    await junk(first, `X${index}`);
+    await askForInvalid(first, `X${index}`);
     await bench.ask(first, { symbols: others });
   }
   assert.equal(await isSpent(first, 'X'), true);
@@ -99,7 +99,7 @@ test('what failed is forgiven while instances begin with checkpoints', async () 
 });
 
 for (const operation of ['countStart', 'readCheckpoint'] as const)
-  test(`a store in which ${operation} alone fails is not away: an instance begins with the journal`, async () => {
+  test(`a store in which ${operation} alone fails is not away: an instance begins with the log`, async () => {
     const bench = createBench();
     const first = bench.instance();
     await bench.ask(first, { symbols: others });
@@ -114,7 +114,7 @@ for (const operation of ['countStart', 'readCheckpoint'] as const)
 
 test('a store in which misses or checkpoints alone fail is not away: one asks the upstream for both', async () => {
   const bench = createBench();
-  bench.breakInStore('tellMisses', 'readMisses', 'writeCheckpoint', 'countStart', 'readCheckpoint');
+  bench.breakInStore('writeMisses', 'readMisses', 'writeCheckpoint', 'countStart', 'readCheckpoint');
   const [one, other] = [bench.instance(), bench.instance()];
   for (let round = 0; round < 20; round++) {
     const symbols = [...others, `S${round}`];
@@ -163,20 +163,20 @@ test('an instance that begins with a checkpoint leaves an upstream alone that as
   assert.equal(bench.calls.length - before, 0);
 });
 
-test('an instance that begins with a checkpoint knows which view is denied', async () => {
+test('an instance that begins with a checkpoint knows which view is forbidden', async () => {
   const bench = createBench({ deniedFlag: 'overnight_required' });
   const first = bench.instance();
   const overnight = { view: viewOfId('US_STOCK+o'), symbols: others };
   await bench.ask(first, { symbols: others });
   await bench.wait(25_000);
   assert.equal((await bench.ask(first, overnight)).kind, 'refused');
-  // A checkpoint is written by the next turns.
+  // The next leases write a checkpoint.
   for (let count = 0; count < 8; count++) {
     await bench.ask(first, { symbols: others });
     await bench.wait(250);
   }
-  const before = bench.calls.filter(({ kind }) => kind === 'denied').length;
+  const before = bench.calls.filter(({ kind }) => kind === 'forbidden').length;
   for (let count = 0; count < 5; count++)
     assert.equal((await bench.ask(bench.instance(), overnight)).kind, 'refused');
-  assert.equal(bench.calls.filter(({ kind }) => kind === 'denied').length, before);
+  assert.equal(bench.calls.filter(({ kind }) => kind === 'forbidden').length, before);
 });

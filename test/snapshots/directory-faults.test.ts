@@ -3,13 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import {
-  createDirectory,
   createMemoryDirectoryStore,
   type Directory,
   type DirectoryStore,
   emptyDraft,
   type ListingPage,
-  type SymbolDirectory,
+  SymbolDirectory,
 } from '../../lib/cache/snapshots/index.ts';
 
 const hourMs = 3_600_000;
@@ -21,7 +20,7 @@ interface WorldOptions {
   readonly page?: (cursor: string | undefined, count: number) => ListingPage | undefined;
 }
 
-/** Three pages, unless it is said otherwise. */
+/** Three pages, unless a test says otherwise. */
 const threePages = (cursor = '0'): ListingPage => {
   const index = Number(cursor);
   return {
@@ -35,7 +34,7 @@ function createWorld({ store = createMemoryDirectoryStore(), page = threePages }
   const asked: number[] = [];
   let held: (() => Promise<void>) | undefined;
   const instance = (): SymbolDirectory =>
-    createDirectory({
+    new SymbolDirectory({
       store,
       clock: () => now,
       listings: {

@@ -61,7 +61,7 @@ test('what is not listed is answered as unknown, after a few probes that take no
   const before = bench.calls.length;
   for (let round = 0; round < 40; round++) {
     const symbols = ['S1', `0A${round}`, `0B${round}`];
-    const outcome = answered(await bench.ask(instance, { symbols, caller: 'junk' }));
+    const outcome = answered(await bench.ask(instance, { symbols, caller: 'invalid' }));
     assert.deepEqual(outcome.unknown, symbols.slice(1));
     await bench.wait(50);
   }
@@ -70,8 +70,8 @@ test('what is not listed is answered as unknown, after a few probes that take no
     .filter(({ symbols }) => symbols.some((one) => one.startsWith('0')));
   assert.ok(probes.every(({ symbols }) => symbols.length === 1));
   assert.ok(probes.length >= 1 && probes.length <= 10, `${probes.length} probes`);
-  // Nobody else pays: not another caller, and not what is listed of the same one.
-  for (const caller of ['junk', 'other'])
+  // No other caller pays, and no listed symbol of the same one.
+  for (const caller of ['invalid', 'other'])
     assert.deepEqual(symbolsOf(await bench.ask(instance, { symbols: [`S${200}`, 'S201'], caller })), [
       'S200',
       'S201',
@@ -114,7 +114,7 @@ test('a listed symbol that is gone fails alone in the end, and harms none that c
   }
 });
 
-test('while pages fail, symbols are tested, and pages are asked for ever less often', async () => {
+test('while pages fail, symbols are probed, and pages are asked for ever less often', async () => {
   const bench = createBench(market);
   bench.listings?.setDown(true);
   const instance = bench.instance();
@@ -166,7 +166,7 @@ test('a list that lost half of its symbols is not believed', async () => {
   assert.equal((await bench.directory.readDirectory())?.completedAt, first?.completedAt);
 });
 
-test('a list that lacks what the upstream serves is no word on what does not exist', async () => {
+test('a list that lacks what the upstream serves does not say what does not exist', async () => {
   const lists = { US_STOCK: names('S', 10), US_ETF: names('Y', 10) };
   const bench = createBench({ ...market, listed: lists });
   const instance = await readList(bench);

@@ -16,7 +16,7 @@ const half = { clients: 5000, seconds: 120 };
 const some = { clients: 3000, seconds: 90 };
 /** However many clients there are, the upstream is asked as often. */
 const fewest = ({ clients }: { readonly clients: number }) => clients / 25;
-/** The budget's window: then what the cold start took has come back. */
+/** The limiter's window: then what the cold start took has come back. */
 const warm = 62;
 
 /** Of the requests that arrived from this second on, how many were answered: 0 … 1. */

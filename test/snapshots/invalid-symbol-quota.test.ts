@@ -1,99 +1,99 @@
-/** Whose symbols fail, counted the same by all instances. */
+/** Failed probes of each caller, counted the same by all instances. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { createInvalidSymbolQuota } from '../../lib/cache/snapshots/invalid-symbol-quota.ts';
+import { InvalidSymbolQuota } from '../../lib/cache/snapshots/invalid-symbol-quota.ts';
 import type { RefreshRecord } from '../../lib/cache/snapshots/store.ts';
 
 const start = 1_795_239_000_000;
-const failed = (turn: number, change: Partial<RefreshRecord> = {}): RefreshRecord => ({
-  turn,
-  kind: 'test',
+const failed = (sequence: number, change: Partial<RefreshRecord> = {}): RefreshRecord => ({
+  sequence,
+  kind: 'probe',
   view: 'US_STOCK',
-  sentAt: start + turn * 100,
-  symbols: [`0${turn}`],
-  outcome: { kind: 'rejected', says: { status: 417 } },
+  sentAt: start + sequence * 100,
+  symbols: [`0${sequence}`],
+  outcome: { kind: 'rejected', error: { status: 417 } },
   caller: 'one',
-  asked: [],
+  demand: [],
   ...change,
 });
-const proved = (turn: number, count: number): RefreshRecord => {
-  const symbols = Array.from({ length: count }, (_, index) => `S${turn}-${index}`);
+const valid = (sequence: number, count: number): RefreshRecord => {
+  const symbols = Array.from({ length: count }, (_, index) => `S${sequence}-${index}`);
   const records = new Map(symbols.map((symbol) => [symbol, new Uint8Array()]));
-  return failed(turn, { symbols, outcome: { kind: 'answer', records, unknown: [] } });
+  return failed(sequence, { symbols, outcome: { kind: 'answer', records, unknown: [] } });
 };
-const create = () => createInvalidSymbolQuota({ failuresPerCaller: 4, forgivenPerMinute: 4 });
+const create = () => new InvalidSymbolQuota({ failuresPerCaller: 4, forgivenPerMinute: 4 });
 
-test('so many failed tests and no more, then one for each that is forgiven', () => {
-  const junk = create();
-  for (let turn = 0; turn < 4; turn++) {
-    assert.equal(junk.isSpent('one', start + turn * 100), false);
-    junk.learn(failed(turn));
+test('failed probes up to the quota and no more, then one for each that is forgiven', () => {
+  const quota = create();
+  for (let sequence = 0; sequence < 4; sequence++) {
+    assert.equal(quota.isOver('one', start + sequence * 100), false);
+    quota.apply(failed(sequence));
   }
-  assert.equal(junk.isSpent('one', start + 400), true);
-  assert.equal(junk.isSpent('two', start + 400), false);
-  assert.equal(junk.isSpent('one', start + 14_000), true);
-  assert.equal(junk.isSpent('one', start + 16_000), false);
-  junk.learn(failed(160));
-  assert.equal(junk.isSpent('one', start + 16_100), true);
+  assert.equal(quota.isOver('one', start + 400), true);
+  assert.equal(quota.isOver('two', start + 400), false);
+  assert.equal(quota.isOver('one', start + 14_000), true);
+  assert.equal(quota.isOver('one', start + 16_000), false);
+  quota.apply(failed(160));
+  assert.equal(quota.isOver('one', start + 16_100), true);
 });
 
-test('whoever brings many that exist may be wrong more often', () => {
-  const junk = create();
-  let turn = 0;
+test('a caller with many valid symbols may fail more often', () => {
+  const quota = create();
+  let sequence = 0;
   for (let round = 0; round < 10; round++) {
-    junk.learn(failed(turn++));
-    junk.learn(proved(turn++, 4));
+    quota.apply(failed(sequence++));
+    quota.apply(valid(sequence++, 4));
   }
-  assert.equal(junk.isSpent('one', start + turn * 100), false);
-  // Merits are not saved up without end.
-  junk.learn(proved(turn++, 1000));
-  for (let round = 0; round < 6; round++) junk.learn(failed(turn++));
-  assert.equal(junk.isSpent('one', start + turn * 100), true);
+  assert.equal(quota.isOver('one', start + sequence * 100), false);
+  // Credit is bounded.
+  quota.apply(valid(sequence++, 1000));
+  for (let round = 0; round < 6; round++) quota.apply(failed(sequence++));
+  assert.equal(quota.isOver('one', start + sequence * 100), true);
 });
 
 test('an instance that is new counts as those that were there', () => {
   const [old, late] = [create(), create()];
-  for (let turn = 0; turn < 4; turn++) old.learn(failed(turn));
-  const entry = failed(10, { kind: 'refresh', failedTests: old.tell(start + 1000) });
-  for (const junk of [old, late]) junk.learn(entry);
-  assert.equal(late.isSpent('one', start + 1000), true);
-  // Told again, nothing counts twice.
-  for (const junk of [old, late]) junk.learn({ ...entry, turn: 11 });
-  for (const junk of [old, late]) assert.equal(junk.isSpent('one', start + 16_200), false);
+  for (let sequence = 0; sequence < 4; sequence++) old.apply(failed(sequence));
+  const record = failed(10, { kind: 'refresh', failedProbes: old.levels(start + 1000) });
+  for (const quota of [old, late]) quota.apply(record);
+  assert.equal(late.isOver('one', start + 1000), true);
+  // Repeated levels do not count twice.
+  for (const quota of [old, late]) quota.apply({ ...record, sequence: 11 });
+  for (const quota of [old, late]) assert.equal(quota.isOver('one', start + 16_200), false);
 });
 
-test('what is forgiven is not kept', () => {
-  const junk = create();
-  junk.learn(failed(0));
-  assert.equal(junk.tell(start).length, 1);
-  assert.deepEqual(junk.tell(start + 60_000), []);
+test('what is forgiven is deleted', () => {
+  const quota = create();
+  quota.apply(failed(0));
+  assert.equal(quota.levels(start).length, 1);
+  assert.deepEqual(quota.levels(start + 60_000), []);
 });
 
-test('tests under way count as if they failed, a probe eight times', () => {
-  const junk = createInvalidSymbolQuota({ failuresPerCaller: 20, forgivenPerMinute: 4 });
-  const underWay = (count: number, isProbe?: true) =>
-    Array.from({ length: count }, () => (isProbe ? { isProbe } : {}));
-  for (const [tests, isSpent] of [
+test('probes under way count as failed, those of unlisted symbols eight times', () => {
+  const quota = new InvalidSymbolQuota({ failuresPerCaller: 20, forgivenPerMinute: 4 });
+  const underWay = (count: number, isUnlistedProbe?: true) =>
+    Array.from({ length: count }, () => (isUnlistedProbe ? { isUnlistedProbe } : {}));
+  for (const [probes, isOver] of [
     [underWay(19), false],
     [underWay(20), true],
     [underWay(2, true), false],
     [underWay(3, true), true],
   ] as const)
-    assert.equal(junk.isSpent('one', start, tests), isSpent);
-  for (let turn = 0; turn < 2; turn++) junk.learn(failed(turn, { isProbe: true }));
-  assert.equal(junk.isSpent('one', start + 200), false);
-  assert.equal(junk.isSpent('one', start + 200, underWay(1, true)), true);
+    assert.equal(quota.isOver('one', start, probes), isOver);
+  for (let sequence = 0; sequence < 2; sequence++) quota.apply(failed(sequence, { isUnlistedProbe: true }));
+  assert.equal(quota.isOver('one', start + 200), false);
+  assert.equal(quota.isOver('one', start + 200, underWay(1, true)), true);
 });
 
-test('whoever goes on with junk has no more of it tested than is forgiven', () => {
-  const junk = create();
-  let tests = 0;
-  for (let turn = 0; turn < 6000; turn++)
-    if (!junk.isSpent('one', start + turn * 100)) {
-      junk.learn(failed(turn));
-      tests++;
+test('a caller that goes on with invalid symbols has no more of them probed than is forgiven', () => {
+  const quota = create();
+  let probes = 0;
+  for (let sequence = 0; sequence < 6000; sequence++)
+    if (!quota.isOver('one', start + sequence * 100)) {
+      quota.apply(failed(sequence));
+      probes++;
     }
   // Ten minutes.
-  assert.ok(tests >= 40 && tests <= 45, `${tests}`);
+  assert.ok(probes >= 40 && probes <= 45, `${probes}`);
 });

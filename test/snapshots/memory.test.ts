@@ -1,4 +1,4 @@
-/** What an instance keeps is bounded, and junk drives out nothing that is in use. */
+/** What an instance holds is bounded, and invalid symbols evict no entry in use. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -7,60 +7,66 @@ import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import type { RefreshRecord } from '../../lib/cache/snapshots/store.ts';
 
 const start = 1_795_239_000_000;
-const figures = { ...defaultSnapshotOptions, mostLines: 50, mostUnknown: 20 };
+const options = { ...defaultSnapshotOptions, maxEntries: 50, maxNegative: 20 };
 const names = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
 function createFed() {
-  const board = new SnapshotMemory(figures);
-  let turn = 0;
+  const memory = new SnapshotMemory(options);
+  let sequence = 0;
   const feed = (change: Partial<RefreshRecord>) => {
-    const entry = { turn: ++turn, kind: 'test', view: 'US_STOCK', symbols: [], asked: [] } as const;
+    const record = {
+      sequence: ++sequence,
+      kind: 'probe',
+      view: 'US_STOCK',
+      symbols: [],
+      demand: [],
+    } as const;
     const outcome = { kind: 'answer', records: new Map(), unknown: [] } as const;
-    board.learn({ ...entry, sentAt: start + turn, outcome, ...change }, start + turn);
+    memory.apply({ ...record, sentAt: start + sequence, outcome, ...change }, start + sequence);
   };
   const answer = (symbols: readonly string[], unknown: readonly string[] = []) => {
     const records = new Map(symbols.map((symbol) => [symbol, new Uint8Array(1)]));
     feed({ symbols: [...symbols, ...unknown], outcome: { kind: 'answer', records, unknown } });
   };
-  return { board, feed, answer, now: () => start + turn };
+  return { memory, feed, answer, now: () => start + sequence };
 }
 
-test('junk, refused or left out, drives out no quote and no proof', () => {
-  const { board, feed, answer, now } = createFed();
+test('invalid symbols, refused or left out, evict no entry and no valid symbol', () => {
+  const { memory, feed, answer, now } = createFed();
   const used = names('S', 30);
   answer(used);
   for (let round = 0; round < 200; round++) {
     answer([], names(`0L${round}-`, 5));
-    const says = { status: 417, message: 'not known' };
-    feed({ symbols: names(`0R${round}-`, 8), outcome: { kind: 'rejected', says }, caller: 'one' });
-    for (const symbol of names(`0A${round}-`, 50)) board.countUnknown('US_STOCK', symbol, now());
+    const error = { status: 417, message: 'not known' };
+    feed({ symbols: names(`0R${round}-`, 8), outcome: { kind: 'rejected', error }, caller: 'one' });
+    for (const symbol of names(`0A${round}-`, 50)) memory.countNegativeHit('US_STOCK', symbol, now());
   }
-  const symbols = board.symbols('US_STOCK');
-  const lines = new Set(
-    board
-      .sheet('US_STOCK')
+  const symbols = memory.statusIn('US_STOCK');
+  const inUse = new Set(
+    memory
+      .entriesOf('US_STOCK')
       .inUse(now())
       .map(({ symbol }) => symbol),
   );
-  for (const symbol of used) assert.ok(symbols.exists(symbol) && lines.has(symbol), symbol);
-  assert.ok(symbols.pending(now()).length <= figures.mostUnknown);
+  for (const symbol of used) assert.ok(symbols.exists(symbol) && inUse.has(symbol), symbol);
+  assert.ok(symbols.suspectGroups(now()).length <= options.maxNegative);
   const unknown = Array.from({ length: 200 }, (_, round) => names(`0L${round}-`, 5)).flat();
-  const kept = unknown.filter((symbol) => board.unknown('US_STOCK', symbol, now()));
-  assert.ok(kept.length <= figures.mostUnknown, `${kept.length}`);
+  const held = unknown.filter((symbol) => memory.negativeEntry('US_STOCK', symbol, now()));
+  assert.ok(held.length <= options.maxNegative, `${held.length}`);
 });
 
-test('of more quotes than are kept, those stay that are asked for and refreshed', () => {
-  const { board, answer, now } = createFed();
+test('of more entries than fit, those stay that clients request and instances refresh', () => {
+  const { memory, answer, now } = createFed();
   const used = names('S', 30);
-  const sheet = board.sheet('US_STOCK');
+  const view = memory.entriesOf('US_STOCK');
   for (let round = 0; round < 40; round++) {
     answer(used);
-    for (const symbol of used) sheet.count(sheet.lines.get(symbol)!, now());
+    for (const symbol of used) view.countRequest(view.entries.get(symbol)!, now());
     answer(names(`T${round}-`, 15));
-    sheet.inUse(now());
+    view.inUse(now());
   }
   for (const symbol of used)
-    assert.ok(sheet.lines.has(symbol) && board.symbols('US_STOCK').exists(symbol), symbol);
-  assert.ok(sheet.lines.size <= figures.mostLines, `${sheet.lines.size}`);
+    assert.ok(view.entries.has(symbol) && memory.statusIn('US_STOCK').exists(symbol), symbol);
+  assert.ok(view.entries.size <= options.maxEntries, `${view.entries.size}`);
 });

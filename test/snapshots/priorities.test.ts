@@ -1,25 +1,25 @@
-/** Callers that events drive come after clients, whoever of the two takes the turn. */
+/** Requests by events come after those of clients, whichever of the two acquires the lease. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { SnapshotMemory } from '../../lib/cache/snapshots/memory.ts';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
+import { missKey, type PendingMiss, readMiss } from '../../lib/cache/snapshots/pending-miss.ts';
 import { priorityOf } from '../../lib/cache/snapshots/plan-refresh.ts';
-import { missKey, type PendingMiss, readMiss } from '../../lib/cache/snapshots/store.ts';
 import { createBench, us } from './world/bench.ts';
 
-const byEvents = { priority: 'events' } as const;
+const fromEvents = { priority: 'events' } as const;
 
-test('what only events want is asked for with their priority, and refreshed in the background', async () => {
+test('what only events request is fetched with their priority, and refreshed in the background', async () => {
   const bench = createBench({ figures: { paceMs: 500 } });
   const instance = bench.instance();
-  await bench.ask(instance, { symbols: ['A'], ...byEvents });
+  await bench.ask(instance, { symbols: ['A'], ...fromEvents });
   assert.deepEqual(bench.permits.asked, ['events']);
   await bench.wait(1700);
-  await bench.ask(instance, { symbols: ['A'], ...byEvents });
+  await bench.ask(instance, { symbols: ['A'], ...fromEvents });
   assert.deepEqual(bench.permits.asked, ['events', 'background']);
   await bench.wait(600);
-  await bench.ask(instance, { symbols: ['A'], maxAgeMs: 1, ...byEvents });
+  await bench.ask(instance, { symbols: ['A'], maxAgeMs: 1, ...fromEvents });
   assert.deepEqual(new Set(bench.permits.asked), new Set(['events', 'background']));
 });
 
@@ -27,7 +27,7 @@ test('clients ask with theirs, and refresh before events do', async () => {
   const bench = createBench();
   const [client, other] = [bench.instance(), bench.instance()];
   for (let round = 0; round < 40; round++) {
-    await bench.ask(other, { symbols: ['A'], ...byEvents });
+    await bench.ask(other, { symbols: ['A'], ...fromEvents });
     await bench.ask(client, { symbols: ['A'] });
     await bench.wait(60);
   }
@@ -39,19 +39,24 @@ test('clients ask with theirs, and refresh before events do', async () => {
   assert.ok(inBackground.length <= refreshes.length / 8, `${refreshes}`);
 });
 
-test('a turn is as urgent as the most urgent of those who wait for it', () => {
-  const want = (symbol: string, more: Partial<PendingMiss> = {}): PendingMiss => ({
+test('a call is as urgent as the most urgent request that waits for it', () => {
+  const miss = (symbol: string, more: Partial<PendingMiss> = {}): PendingMiss => ({
     caller: 'one',
     view: 'US_STOCK',
     symbol,
     ...more,
   });
-  const wants = [want('A', { byEvents: true }), want('B', { byEvents: true }), want('B'), want('C')];
-  for (const one of wants) assert.deepEqual(readMiss(missKey(one)), one);
-  const board = new SnapshotMemory(defaultSnapshotOptions);
-  const situation = { board, figures: defaultSnapshotOptions, flights: [], wants, now: 0 };
-  const of = (symbols: readonly string[], taker: boolean) =>
-    priorityOf({ kind: 'wanted', view: 'US_STOCK', symbols }, situation, taker);
+  const misses = [
+    miss('A', { isEventDriven: true }),
+    miss('B', { isEventDriven: true }),
+    miss('B'),
+    miss('C'),
+  ];
+  for (const one of misses) assert.deepEqual(readMiss(missKey(one)), one);
+  const memory = new SnapshotMemory(defaultSnapshotOptions);
+  const input = { memory, options: defaultSnapshotOptions, flights: [], misses, now: 0 };
+  const of = (symbols: readonly string[], isEventDriven: boolean) =>
+    priorityOf({ kind: 'miss', view: 'US_STOCK', symbols }, input, isEventDriven);
   assert.equal(of(['A'], true), 'events');
   assert.equal(of(['A'], false), 'events');
   assert.equal(of(['B'], true), 'interactive');
@@ -60,13 +65,13 @@ test('a turn is as urgent as the most urgent of those who wait for it', () => {
   assert.equal(of(['D'], false), 'interactive');
 });
 
-test('events leave half of the tests to clients', async () => {
-  const bench = createBench({ figures: { testBurst: 4, testsPerMinute: 1 } });
+test('events leave half of the probes to clients', async () => {
+  const bench = createBench({ figures: { probeBurst: 4, probesPerMinute: 1 } });
   const instance = bench.instance();
   for (let round = 0; round < 6; round++)
-    await bench.ask(instance, { symbols: [`E${round}`], deadline: bench.time.now() + 1500, ...byEvents });
-  const tested = () => bench.calls.flatMap(({ symbols }) => symbols);
-  const before = tested().filter((symbol) => symbol.startsWith('E'));
+    await bench.ask(instance, { symbols: [`E${round}`], deadline: bench.time.now() + 1500, ...fromEvents });
+  const probed = () => bench.calls.flatMap(({ symbols }) => symbols);
+  const before = probed().filter((symbol) => symbol.startsWith('E'));
   assert.ok(new Set(before).size < 4, `${before}`);
   const outcome = await bench.ask(instance, us({ symbols: ['CLIENT'] }));
   assert.equal(outcome.kind, 'quotes');

@@ -1,11 +1,11 @@
-/** The reading of the journal: each entry once, late ones too, and nothing asked of the store in vain. */
+/** Reading the refresh log: each record once, late ones too, and no read that the store answers in vain. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { defaultSnapshotOptions, noControl, type SnapshotStore } from '../../lib/cache/snapshots/index.ts';
 import { createMemorySnapshotStore } from '../../lib/cache/snapshots/memory-store.ts';
-import { createRefreshLog } from '../../lib/cache/snapshots/refresh-log.ts';
-import { answerEntry, takeAfter } from './snapshot-store.contract.ts';
+import { RefreshLog } from '../../lib/cache/snapshots/refresh-log.ts';
+import { acquireAfter, answerRecord } from './snapshot-store.contract.ts';
 
 function setUp() {
   const state = { now: 1_795_239_000_000, away: false };
@@ -19,42 +19,43 @@ function setUp() {
       return memory.read(after, missing);
     },
   };
-  const learnt: number[] = [];
+  const applied: number[] = [];
   const runtime = { clock: () => state.now, sleep: async () => {}, random: () => 0.5 };
   const loaded: number[] = [];
-  const journal = createRefreshLog(store, runtime, defaultSnapshotOptions, {
-    learn: ({ turn }) => learnt.push(turn),
-    load: ({ turn }) => loaded.push(turn),
+  const log = new RefreshLog(store, runtime, defaultSnapshotOptions, {
+    apply: ({ sequence }) => applied.push(sequence),
+    load: ({ sequence }) => loaded.push(sequence),
   });
-  const takeTurns = async (count: number) => {
-    for (let turn = 0; turn < count; turn++) await takeAfter(memory, { ...noControl, turn });
+  const acquireLeases = async (count: number) => {
+    for (let sequence = 0; sequence < count; sequence++)
+      await acquireAfter(memory, { ...noControl, sequence });
   };
   const poll = async () => {
     state.now += 100;
-    await journal.poll();
+    await log.poll();
   };
-  return { memory, journal, learnt, reads, state, takeTurns, poll };
+  return { memory, log, applied, reads, state, acquireLeases, poll };
 }
 
-test('an entry that is late is read when it comes, and each one once', async () => {
-  const { memory, learnt, takeTurns, poll } = setUp();
-  await takeTurns(4);
-  await memory.write(answerEntry(1));
-  await memory.write(answerEntry(4));
+test('a late record is read when it comes, and each one once', async () => {
+  const { memory, applied, acquireLeases, poll } = setUp();
+  await acquireLeases(4);
+  await memory.write(answerRecord(1));
+  await memory.write(answerRecord(4));
   await poll();
   await poll();
-  await memory.write(answerEntry(3));
+  await memory.write(answerRecord(3));
   await poll();
-  await memory.write(answerEntry(2));
+  await memory.write(answerRecord(2));
   await poll();
   await poll();
-  assert.deepEqual(learnt, [1, 4, 3, 2]);
+  assert.deepEqual(applied, [1, 4, 3, 2]);
 });
 
-test('an entry that never comes is given up', async () => {
-  const { memory, reads, state, takeTurns, poll } = setUp();
-  await takeTurns(2);
-  await memory.write(answerEntry(2));
+test('a record that never comes is given up', async () => {
+  const { memory, reads, state, acquireLeases, poll } = setUp();
+  await acquireLeases(2);
+  await memory.write(answerRecord(2));
   await poll();
   await poll();
   assert.deepEqual(reads.at(-1), [2, [1]]);
@@ -64,19 +65,19 @@ test('an entry that never comes is given up', async () => {
   assert.deepEqual(reads.at(-1), [2, []]);
 });
 
-test('whoever looks meanwhile looks together', async () => {
-  const { journal, reads, poll } = setUp();
+test('concurrent polls share one read', async () => {
+  const { log, reads, poll } = setUp();
   await poll();
   const before = reads.length;
-  await Promise.all([journal.poll(), journal.poll(), journal.poll()]);
+  await Promise.all([log.poll(), log.poll(), log.poll()]);
   assert.equal(reads.length, before + 1);
 });
 
 test('after a long pause only what may still be served is read', async () => {
-  const { memory, reads, state, takeTurns, poll } = setUp();
+  const { memory, reads, state, acquireLeases, poll } = setUp();
   await poll();
-  await takeTurns(1000);
-  await memory.write(answerEntry(1000));
+  await acquireLeases(1000);
+  await memory.write(answerRecord(1000));
   state.now += 10 * 60_000;
   await poll();
   const lookBack = Math.ceil(defaultSnapshotOptions.staleAfterMs / defaultSnapshotOptions.paceMs);
@@ -86,19 +87,19 @@ test('after a long pause only what may still be served is read', async () => {
   ]);
 });
 
-test('a store that fails is left alone for a while, ever longer, and used again when it is back', async () => {
-  const { memory, journal, learnt, reads, state, takeTurns, poll } = setUp();
+test('a store that fails is not asked for a while, then ever longer, and used again when it is back', async () => {
+  const { memory, log, applied, reads, state, acquireLeases, poll } = setUp();
   await poll();
   state.away = true;
   const before = reads.length;
   for (let second = 0; second < 10; second += 0.1) await poll();
   const tries = reads.length - before;
   assert.ok(tries >= 3 && tries <= 8, `${tries}`);
-  assert.ok(journal.isAway(state.now));
+  assert.ok(log.isStoreDown(state.now));
   state.away = false;
-  await takeTurns(1);
-  await memory.write(answerEntry(1));
+  await acquireLeases(1);
+  await memory.write(answerRecord(1));
   for (let second = 0; second < 3; second += 0.1) await poll();
-  assert.deepEqual(learnt, [1]);
-  assert.ok(!journal.isAway(state.now));
+  assert.deepEqual(applied, [1]);
+  assert.ok(!log.isStoreDown(state.now));
 });

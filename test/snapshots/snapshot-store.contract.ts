@@ -1,4 +1,4 @@
-/** What every quote store must do. */
+/** What every snapshot store must do. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
@@ -12,84 +12,94 @@ import {
 
 export const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** The turn after a control item, with nothing special about it. */
-export const turnAfter = (control: Control): Control => ({ ...control, turn: control.turn + 1 });
+/** The control item of the next lease, with nothing special about it. */
+export const controlAfter = (control: Control): Control => ({ ...control, sequence: control.sequence + 1 });
 
-/** Takes it. */
-export const takeAfter = (store: SnapshotStore, control: Control) =>
-  store.take(turnAfter(control), control.turn);
+/** Acquires it. */
+export const acquireAfter = (store: SnapshotStore, control: Control) =>
+  store.acquire(controlAfter(control), control.sequence);
 
-export function answerEntry(turn: number, change: Partial<RefreshRecord> = {}): RefreshRecord {
+export function answerRecord(sequence: number, change: Partial<RefreshRecord> = {}): RefreshRecord {
   return {
-    turn,
+    sequence,
     kind: 'refresh',
     view: 'US_STOCK',
-    sentAt: 1_795_239_000_000.5 + turn,
+    sentAt: 1_795_239_000_000.5 + sequence,
     symbols: ['AAPL'],
     outcome: {
       kind: 'answer',
       records: new Map([['AAPL', bytes('{ "symbol":"AAPL", "price":1.10, "name":"Zoë \\u2603" }')]]),
       unknown: [],
     },
-    asked: [],
+    demand: [],
     ...change,
   };
 }
 
-export function quoteStoreContract(
+export function snapshotStoreContract(
   name: string,
   create: (t: TestContext) => SnapshotStore | Promise<SnapshotStore>,
 ): void {
   const check = (what: string, run: (store: SnapshotStore) => Promise<void>) =>
     test(`${name}: ${what}`, async (t) => run(await create(t)));
 
-  check('before the first turn there is nothing', async (store) => {
-    assert.deepEqual(await store.read(undefined, []), { control: noControl, entries: [] });
-    assert.deepEqual(await store.read(0, [1, 2]), { control: noControl, entries: [] });
+  check('before the first lease there is nothing', async (store) => {
+    assert.deepEqual(await store.read(undefined, []), { control: noControl, records: [] });
+    assert.deepEqual(await store.read(0, [1, 2]), { control: noControl, records: [] });
   });
 
-  check('of those who want the same turn one has it, and the others learn what is', async (store) => {
-    const first = {
-      ...turnAfter(noControl),
-      due: { refresh: 5.5, wanted: 6, test: 7 },
-      tests: { left: 3.25, at: 9 },
-      flights: [
-        { turn: 1, at: 4.5, view: 'US_ETF+eo', marks: [0, 1, 255, 256, 65_535] },
-        { turn: 1, at: 14, view: 'US_STOCK', marks: [] },
-        { turn: 1, at: 4, view: 'US_STOCK', marks: [7], caller: 'k1' },
-        { turn: 1, at: 4, view: 'US_STOCK', marks: [8], caller: 'k2', isProbe: true as const },
-      ],
-      checkpoint: { turn: 1, at: 8.5, records: 12, gap: 4 },
-    };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => store.take(first, 0)));
-    const lost = answers.flatMap((answer) => (answer.taken ? [] : [answer.control]));
-    assert.equal(lost.length, 7);
-    for (const control of lost) assert.deepEqual(control, first);
-    assert.deepEqual((await store.read(undefined, [])).control, first);
+  check(
+    'of concurrent attempts one acquires the lease, and the others get the control item as it is',
+    async (store) => {
+      const first = {
+        ...controlAfter(noControl),
+        due: { refresh: 5.5, miss: 6, probe: 7 },
+        probes: { left: 3.25, at: 9 },
+        flights: [
+          { sequence: 1, at: 4.5, view: 'US_ETF+eo', fingerprints: [0, 1, 255, 256, 65_535] },
+          { sequence: 1, at: 14, view: 'US_STOCK', fingerprints: [] },
+          { sequence: 1, at: 4, view: 'US_STOCK', fingerprints: [7], caller: 'k1' },
+          {
+            sequence: 1,
+            at: 4,
+            view: 'US_STOCK',
+            fingerprints: [8],
+            caller: 'k2',
+            isUnlistedProbe: true as const,
+          },
+        ],
+        checkpoint: { sequence: 1, at: 8.5, records: 12, gap: 4 },
+      };
+      const answers = await Promise.all(Array.from({ length: 8 }, () => store.acquire(first, 0)));
+      const lost = answers.flatMap((answer) => (answer.acquired ? [] : [answer.control]));
+      assert.equal(lost.length, 7);
+      for (const control of lost) assert.deepEqual(control, first);
+      assert.deepEqual((await store.read(undefined, [])).control, first);
+    },
+  );
+
+  check('a lease that is not the next is refused', async (store) => {
+    const lease = (number: number): Control => ({ ...noControl, sequence: number });
+    assert.equal((await store.acquire(lease(2), 1)).acquired, false);
+    assert.equal((await store.acquire(lease(1), 0)).acquired, true);
+    assert.equal((await store.acquire(lease(1), 0)).acquired, false);
+    assert.equal((await store.acquire(lease(3), 2)).acquired, false);
+    assert.equal((await store.acquire(lease(2), 1)).acquired, true);
   });
 
-  check('a turn that is not the next is refused', async (store) => {
-    const turn = (number: number): Control => ({ ...noControl, turn: number });
-    assert.equal((await store.take(turn(2), 1)).taken, false);
-    assert.equal((await store.take(turn(1), 0)).taken, true);
-    assert.equal((await store.take(turn(1), 0)).taken, false);
-    assert.equal((await store.take(turn(3), 2)).taken, false);
-    assert.equal((await store.take(turn(2), 1)).taken, true);
+  check('several leases are acquired at once', async (store) => {
+    const lease = (number: number): Control => ({ ...noControl, sequence: number });
+    assert.equal((await store.acquire(lease(8), 0)).acquired, true);
+    const lost = await store.acquire(lease(2), 1);
+    assert.deepEqual(lost, { acquired: false, control: lease(8) });
+    assert.equal((await store.acquire(lease(9), 8)).acquired, true);
   });
 
-  check('several turns are taken at once', async (store) => {
-    const turn = (number: number): Control => ({ ...noControl, turn: number });
-    assert.equal((await store.take(turn(8), 0)).taken, true);
-    const lost = await store.take(turn(2), 1);
-    assert.deepEqual(lost, { taken: false, control: turn(8) });
-    assert.equal((await store.take(turn(9), 8)).taken, true);
-  });
-
-  check('misses are told to all, and read once each', async (store) => {
+  check('misses are published to all, and read once each', async (store) => {
     assert.deepEqual(await store.readMisses(), []);
-    await store.tellMisses([]);
-    await store.tellMisses(['a/US_STOCK/A', 'b/US_STOCK/A']);
-    await store.tellMisses(['a/US_STOCK/A', 'a/US_STOCK+e/B/C', 'a/US_STOCK/A']);
+    await store.writeMisses([]);
+    await store.writeMisses(['a/US_STOCK/A', 'b/US_STOCK/A']);
+    await store.writeMisses(['a/US_STOCK/A', 'a/US_STOCK+e/B/C', 'a/US_STOCK/A']);
     assert.deepEqual([...(await store.readMisses())].sort(), [
       'a/US_STOCK+e/B/C',
       'a/US_STOCK/A',
@@ -100,24 +110,24 @@ export function quoteStoreContract(
   check('of very many misses the latest are read', async (store) => {
     for (let index = 0; index < 600; index += 20)
       await Promise.all(
-        Array.from({ length: 20 }, (_, at) => store.tellMisses([`a/US_STOCK/S${index + at}`])),
+        Array.from({ length: 20 }, (_, at) => store.writeMisses([`a/US_STOCK/S${index + at}`])),
       );
-    await store.tellMisses(['b/US_STOCK/LAST']);
+    await store.writeMisses(['b/US_STOCK/LAST']);
     const keys = await store.readMisses();
     assert.ok(keys.length <= 600);
     assert.ok(keys.includes('b/US_STOCK/LAST'));
   });
 
   check('a checkpoint comes back as it was, each copy for itself', async (store) => {
-    const one = checkpoint({ turn: 3, unknown: [['US_STOCK', 'Z', 12.5]], failedTests: [['k1', 2.5]] });
+    const one = checkpoint({ sequence: 3, negative: [['US_STOCK', 'Z', 12.5]], failedProbes: [['k1', 2.5]] });
     assert.equal(await store.readCheckpoint(0), undefined);
     await store.writeCheckpoint(0, one);
-    await store.writeCheckpoint(8, checkpoint({ turn: 2 }));
+    await store.writeCheckpoint(8, checkpoint({ sequence: 2 }));
     assert.deepEqual(plainCheckpoint(await store.readCheckpoint(0)), plainCheckpoint(one));
-    assert.equal((await store.readCheckpoint(8))?.turn, 2);
+    assert.equal((await store.readCheckpoint(8))?.sequence, 2);
     assert.equal(await store.readCheckpoint(1), undefined);
-    await store.writeCheckpoint(0, checkpoint({ turn: 9 }));
-    assert.equal((await store.readCheckpoint(0))?.turn, 9);
+    await store.writeCheckpoint(0, checkpoint({ sequence: 9 }));
+    assert.equal((await store.readCheckpoint(0))?.sequence, 9);
   });
 
   check(
@@ -128,82 +138,82 @@ export function quoteStoreContract(
         sentAt: 1_795_239_000_000 + index,
         records: bulkyRecords(index, `P${index}-`),
       }));
-      await store.writeCheckpoint(0, checkpoint({ turn: 5, fetched }));
+      await store.writeCheckpoint(0, checkpoint({ sequence: 5, fetched }));
       const read = await store.readCheckpoint(0);
       assert.equal(
         read?.fetched.reduce((total, { records }) => total + records.size, 0),
         1200,
       );
-      await store.writeCheckpoint(0, checkpoint({ turn: 6 }));
+      await store.writeCheckpoint(0, checkpoint({ sequence: 6 }));
       assert.deepEqual(
         plainCheckpoint(await store.readCheckpoint(0)),
-        plainCheckpoint(checkpoint({ turn: 6 })),
+        plainCheckpoint(checkpoint({ sequence: 6 })),
       );
     },
   );
 
-  check('an entry comes back as it was, to the last byte of each record', async (store) => {
-    const says = { status: 417, errorCode: 'INVALID_SYMBOL', message: 'Symbol not known, Ä\n"X"' };
-    const entries: RefreshRecord[] = [
-      answerEntry(1),
-      answerEntry(2, {
-        kind: 'test',
+  check('a log record comes back as it was, to the last byte of each snapshot', async (store) => {
+    const error = { status: 417, errorCode: 'INVALID_SYMBOL', message: 'Symbol not known, Ä\n"X"' };
+    const records: RefreshRecord[] = [
+      answerRecord(1),
+      answerRecord(2, {
+        kind: 'probe',
         caller: 'k1',
         sibling: ['X', 'Y'],
-        unknown: [['US_STOCK', 'Z', 12.5]],
-        asked: [
+        negative: [['US_STOCK', 'Z', 12.5]],
+        demand: [
           ['US_STOCK', 'AAPL', 3],
           ['US_ETF+e', 'SPY', 1],
         ],
         symbols: ['NO/NE', 'ÄÖ'],
         outcome: { kind: 'answer', records: new Map(), unknown: ['NO/NE', 'ÄÖ'] },
       }),
-      answerEntry(3, { symbols: ['A', 'B'], outcome: { kind: 'rejected', says } }),
-      answerEntry(4, { symbols: ['A'], outcome: { kind: 'denied', says, until: 77.5 } }),
-      answerEntry(5, { symbols: ['A'], outcome: { kind: 'failed', notBefore: 88.25, upstream: true } }),
+      answerRecord(3, { symbols: ['A', 'B'], outcome: { kind: 'rejected', error } }),
+      answerRecord(4, { symbols: ['A'], outcome: { kind: 'forbidden', error, until: 77.5 } }),
+      answerRecord(5, { symbols: ['A'], outcome: { kind: 'failed', notBefore: 88.25, upstream: true } }),
     ];
     let control = noControl;
-    for (const entry of entries) {
-      assert.equal((await takeAfter(store, control)).taken, true);
-      control = turnAfter(control);
-      await store.write(entry);
+    for (const record of records) {
+      assert.equal((await acquireAfter(store, control)).acquired, true);
+      control = controlAfter(control);
+      await store.write(record);
     }
     const read = await store.read(0, []);
-    assert.deepEqual(plain(read.entries), plain(entries));
+    assert.deepEqual(plain(read.records), plain(records));
     assert.deepEqual(
-      (await store.read(3, [])).entries.map(({ turn }) => turn),
+      (await store.read(3, [])).records.map(({ sequence }) => sequence),
       [4, 5],
     );
-    assert.deepEqual((await store.read(5, [])).entries, []);
-    assert.deepEqual((await store.read(undefined, [])).entries, []);
+    assert.deepEqual((await store.read(5, [])).records, []);
+    assert.deepEqual((await store.read(undefined, [])).records, []);
   });
 
-  check('entries that are late are found by their turn', async (store) => {
+  check('late records are found by their sequence number', async (store) => {
     let control = noControl;
-    for (let turn = 1; turn <= 4; turn++) {
-      await takeAfter(store, control);
-      control = turnAfter(control);
+    for (let sequence = 1; sequence <= 4; sequence++) {
+      await acquireAfter(store, control);
+      control = controlAfter(control);
     }
-    await store.write(answerEntry(4));
-    await store.write(answerEntry(2));
+    await store.write(answerRecord(4));
+    await store.write(answerRecord(2));
     const read = await store.read(4, [1, 2, 3]);
     assert.deepEqual(
-      read.entries.map(({ turn }) => turn),
+      read.records.map(({ sequence }) => sequence),
       [2],
     );
   });
 
   check('more than one answer of the engine can hold is read to its end', async (store) => {
     let control = noControl;
-    for (let turn = 1; turn <= 12; turn++) {
-      await takeAfter(store, control);
-      control = turnAfter(control);
-      await store.write(answerEntry(turn, bulky(turn)));
+    for (let sequence = 1; sequence <= 12; sequence++) {
+      await acquireAfter(store, control);
+      control = controlAfter(control);
+      await store.write(answerRecord(sequence, bulky(sequence)));
     }
-    const { entries, control: read } = await store.read(0, []);
-    assert.equal(read.turn, 12);
+    const { records, control: read } = await store.read(0, []);
+    assert.equal(read.sequence, 12);
     assert.deepEqual(
-      entries.map(({ turn }) => turn),
+      records.map(({ sequence }) => sequence),
       Array.from({ length: 12 }, (_, index) => index + 1),
     );
   });
@@ -230,7 +240,7 @@ function bulkyRecords(seed: number, prefix = 'S'): ReadonlyMap<string, Uint8Arra
 }
 
 const checkpoint = (change: Partial<Checkpoint>): Checkpoint => ({
-  turn: 1,
+  sequence: 1,
   at: 1_795_239_009_000,
   fetched: [
     {
@@ -248,9 +258,9 @@ const checkpoint = (change: Partial<Checkpoint>): Checkpoint => ({
     ['US_STOCK', 'AAPL', 3.5, 1_795_239_008_000],
     ['US_ETF+e', 'B', 1, 1_795_239_009_000],
   ],
-  unknown: [],
-  past: [[1_795_239_000_000.5, 'wanted', 'k1']],
-  failedTests: [],
+  negative: [],
+  recent: [[1_795_239_000_000.5, 'miss', 'k1']],
+  failedProbes: [],
   ...change,
 });
 
@@ -264,13 +274,13 @@ const plainCheckpoint = (one: Checkpoint | undefined) =>
   };
 
 /** Bytes as text, and symbols in any order. */
-const plain = (entries: readonly RefreshRecord[]) =>
-  entries.map(({ outcome, symbols, ...entry }) => ({
-    ...entry,
+const plain = (records: readonly RefreshRecord[]) =>
+  records.map(({ outcome, symbols, ...record }) => ({
+    ...record,
     symbols: [...symbols].sort(),
     ...(outcome.kind === 'answer'
       ? {
-          unknown: outcome.unknown,
+          negative: outcome.unknown,
           records: [...outcome.records].map(([symbol, record]) => [symbol, new TextDecoder().decode(record)]),
         }
       : { outcome }),

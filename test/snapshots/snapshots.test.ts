@@ -41,7 +41,7 @@ test('of many instances that miss the same, one asks', async () => {
   assert.equal(bench.calls.filter(({ symbols }) => symbols.includes('A')).length, 1);
 });
 
-test('Age is never less than the truth, and says when it is beyond the bound', async () => {
+test('Age is never less than the truth, and an answer says when it is stale', async () => {
   const bench = createBench();
   const instance = bench.instance();
   await bench.ask(instance, { symbols: ['A'] });
@@ -79,7 +79,7 @@ test('max-age and no-cache are honoured down to the least that the deployer allo
   assert.ok(young.ageMs <= 2000);
   assert.match(snapshotResponse(young, {}).headers['cache-status'] ?? '', /fwd=request/);
   await bench.wait(500);
-  // Half a second old is young enough for whoever may ask for a second at the least.
+  // Half a second old is young enough where a second is the minimum.
   assert.equal(answered(await bench.ask(instance, { symbols: ['A'], maxAgeMs: 0 })).from, 'memory');
 });
 
@@ -100,7 +100,7 @@ test('wishes are paid from the caller’s share', async () => {
   assert.equal(other.from, 'own-turn');
 });
 
-test('flags and categories are kept apart', async () => {
+test('flags and categories are separate', async () => {
   const bench = createBench();
   const instance = bench.instance();
   const views = [
@@ -157,12 +157,15 @@ test('without the upstream: what is known, with its age, beside what is missing'
   }
   const outcome = await bench.ask(instance, { symbols: ['A', 'NEW'] });
   assert.ok(outcome.kind === 'unavailable');
-  const said = JSON.parse(`{${partialResultMembers(outcome, bench.time.now())}}`);
-  assert.deepEqual([said.missing, said.known.length, said.known[0].snapshot.symbol], [['NEW'], 1, 'A']);
-  assert.ok(said.known[0].age >= 5);
+  const members = JSON.parse(`{${partialResultMembers(outcome, bench.time.now())}}`);
+  assert.deepEqual(
+    [members.missing, members.known.length, members.known[0].snapshot.symbol],
+    [['NEW'], 1, 'A'],
+  );
+  assert.ok(members.known[0].age >= 5);
 });
 
-test('a view that the upstream denies is refused to all for a while, and to nobody else', async () => {
+test('a view that the upstream forbids is refused to all its callers for a while, and no other view is', async () => {
   const bench = createBench({ deniedFlag: 'overnight_required' });
   const instance = bench.instance();
   const view = viewOf([
@@ -173,11 +176,11 @@ test('a view that the upstream denies is refused to all for a while, and to nobo
     const outcome = await bench.ask(instance, { view, symbols: [`S${round}`] });
     assert.ok(outcome.kind === 'refused' && outcome.says.status === 403);
   }
-  assert.equal(bench.calls.filter(({ kind }) => kind === 'denied').length, 1);
+  assert.equal(bench.calls.filter(({ kind }) => kind === 'forbidden').length, 1);
   assert.deepEqual(symbolsOf(await bench.ask(instance, { symbols: ['S0'] })), ['S0']);
 });
 
-test('an instance that dies with a turn holds nobody up for long', async () => {
+test('an instance that dies with a lease delays others only for a moment', async () => {
   const bench = createBench();
   bench.loseNextWrite();
   await bench.ask(bench.instance(), { symbols: ['A'] });
@@ -207,7 +210,7 @@ test('a store that begins anew, or has a time far ahead in it, does not stop an 
   assert.ok(answered(await bench.ask(instance, { symbols: ['A'] })).ageMs < 1000);
 });
 
-test('what nobody asks for is forgotten after five minutes', async () => {
+test('what no client requests is forgotten after five minutes', async () => {
   const bench = createBench();
   const instance = bench.instance();
   await bench.ask(instance, { symbols: ['OLD', 'A'] });
@@ -243,7 +246,7 @@ test('only-if-cached waits for nothing', async () => {
   assert.ok(slow.time.now() - asked < 50, `${slow.time.now() - asked} ms`);
 });
 
-test('whoever waited in vain is told that he has what was known', async () => {
+test('a request that waited in vain says that its answer is from memory', async () => {
   const bench = createBench();
   const instance = bench.instance();
   await bench.ask(instance, { symbols: ['A'] });
@@ -270,7 +273,7 @@ test('a store that is slow costs time, not answers, and few reads', async () => 
       [1, true],
       `${storeMs} ms: ${bench.reads} reads`,
     );
-    // What is somebody else's turn is waited for in the same way, with what memory knows a moment old.
+    // Another instance's refresh is waited for in the same way, with what memory has a moment old.
     await bench.ask(instances[1]!, { symbols: ['A'] });
     await bench.wait(40);
     const before = bench.reads;

@@ -11,7 +11,7 @@ import { type Ministack, startMinistack } from '../emulator/ministack.ts';
 import { needsEmulator } from '../emulator/missing.ts';
 import { answerStoreContract } from '../responses/response-store.contract.ts';
 import { directoryStoreContract } from './directory-store.contract.ts';
-import { quoteStoreContract } from './snapshot-store.contract.ts';
+import { snapshotStoreContract } from './snapshot-store.contract.ts';
 
 describe('the DynamoDB engine', needsEmulator(), () => {
   const tableName = 'shared';
@@ -52,7 +52,7 @@ describe('the DynamoDB engine', needsEmulator(), () => {
   /** A partition of its own for each test. */
   const partition = () => `test-${count++}`;
 
-  quoteStoreContract('quotes on DynamoDB', () =>
+  snapshotStoreContract('snapshots on DynamoDB', () =>
     createDynamoSnapshotStore({ client, tableName, timeoutMs, partition: partition() }),
   );
   test('starts are counted: one is few, and hundreds are many', async () => {

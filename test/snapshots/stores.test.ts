@@ -4,8 +4,8 @@ import { createMemoryResponseStore } from '../../lib/cache/responses/index.ts';
 import { createMemoryDirectoryStore, createMemorySnapshotStore } from '../../lib/cache/snapshots/index.ts';
 import { answerStoreContract } from '../responses/response-store.contract.ts';
 import { directoryStoreContract } from './directory-store.contract.ts';
-import { quoteStoreContract } from './snapshot-store.contract.ts';
+import { snapshotStoreContract } from './snapshot-store.contract.ts';
 
-quoteStoreContract('quotes in memory', () => createMemorySnapshotStore());
+snapshotStoreContract('snapshots in memory', () => createMemorySnapshotStore());
 answerStoreContract('answers in memory', createMemoryResponseStore);
 directoryStoreContract('directory in memory', createMemoryDirectoryStore);

@@ -25,7 +25,7 @@ for (const [name, { aim, least = 0.999, ...size }] of Object.entries({
     const measured = await storm(size);
     served(name, measured, least);
     const { peakOfKey, throttled } = measured.units;
-    assert.equal(throttled + measured.budgetUnits.throttled, 0);
+    assert.equal(throttled + measured.limiterUnits.throttled, 0);
     assert.ok(peakOfKey.read <= 2000 && peakOfKey.write <= 500, JSON.stringify(peakOfKey));
     assert.ok(measured.peakInstances <= aim, `${measured.peakInstances} instances`);
     assert.equal(measured.platformRefused, 0);
@@ -39,7 +39,7 @@ test('a new account, with ten instances, carries 250 phones', async () => {
   assert.ok(sum(0) >= 0.99 * sum(1), `${sum(0)} of ${sum(1)}`);
 });
 
-test('without its bound on waiting, ten instances would be taken by requests that wait', async () => {
+test('without its bound on waiting, ten instances would be occupied by requests that wait', async () => {
   const figures = { instances: platform.maxInstances };
   const measured = await storm(
     { warm: 0, clients: 250, seconds: 30, platform: newAccount },
@@ -53,19 +53,19 @@ for (const [part, least] of [
   [0.5, 0.999],
   [1, 0.97],
 ] as const)
-  test(`stores that throttle ${100 * part} % for half a minute: memory serves, and no permit is spent alone`, async () => {
+  test(`stores that throttle ${100 * part} % for half a minute: memory serves, and no permit is used alone`, async () => {
     const throttled = [20, 50, part] as const;
     const sent: number[] = [];
     const measured = await plain(
       { clients: 1000, seconds: 65 },
       {},
-      { throttled, onEntry: ({ turn }) => sent.push(turn) },
+      { throttled, onRecord: ({ sequence }) => sent.push(sequence) },
     );
     holds(`throttled ${part}`, measured);
     const meanwhile = measured.bySecond.slice(20, 50);
     const sum = (at: 0 | 1) => meanwhile.reduce((total, counts) => total + counts[at], 0);
     assert.ok(sum(0) >= least * sum(1), `${sum(0)} of ${sum(1)}`);
-    // Each request to the upstream has a turn, so that none was made by an instance that thought itself alone.
+    // Each request to the upstream has a lease, so that no instance acted alone.
     assert.ok(
       measured.upstreamRequests <= sent.length + 30,
       `${measured.upstreamRequests} for ${sent.length}`,

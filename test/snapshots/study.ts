@@ -25,12 +25,12 @@ const seconds = ({ p50, p99, max }: Ages) => [p50, p99, max].map((ms) => (ms / 1
 /** Once the cold start is over. */
 const from = 70;
 const absences = {
-  'the store of quotes': ['storeAway'],
-  'the budget’s store': ['budgetAway'],
-  'both stores': ['storeAway', 'budgetAway'],
+  'the store of snapshots': ['storeAway'],
+  'the limiter’s store': ['limiterAway'],
+  'both stores': ['storeAway', 'limiterAway'],
 } as const;
 
-const told = (name: string, { measured, meanwhile, afterwards }: Outage) =>
+const described = (name: string, { measured, meanwhile, afterwards }: Outage) =>
   `${report(name, measured)}\n  meanwhile ${meanwhile.join(' of ')}; 5 s later ages ${seconds(afterwards)} s`;
 
 const studies: Readonly<Record<string, () => Promise<string>>> = {
@@ -46,8 +46,11 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
   'clients-100': async () => report('100 clients', await plain({ ...short, clients: 100 })),
   cold: async () =>
     [
-      report('cold start within 5 s, no junk', await plain({ ...full, seconds: 6 }, { junkShare: 0 })),
-      report('cold start within 5 s, junk', await plain({ ...full, seconds: 6 })),
+      report(
+        'cold start within 5 s, no invalid symbols',
+        await plain({ ...full, seconds: 6 }, { invalidShare: 0 }),
+      ),
+      report('cold start within 5 s, invalid symbols', await plain({ ...full, seconds: 6 })),
     ].join('\n'),
   rare: async () =>
     `rare symbol: wait p50/p99/max ${seconds(await rareSymbols({ ...full, seconds: 140 }))} s`,
@@ -55,20 +58,23 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
     const lines: string[] = [];
     for (const downBy of ['error', 'silence'] as const)
       lines.push(
-        told(`upstream down for 30 s by ${downBy}`, await outage(short, ['upstreamDown'], { from, downBy })),
+        described(
+          `upstream down for 30 s by ${downBy}`,
+          await outage(short, ['upstreamDown'], { from, downBy }),
+        ),
       );
     return lines.join('\n');
   },
   away: async () => {
     const lines: string[] = [];
     for (const [name, what] of Object.entries(absences))
-      lines.push(told(`${name} away for 30 s`, await outage(short, what, { from })));
+      lines.push(described(`${name} away for 30 s`, await outage(short, what, { from })));
     return lines.join('\n');
   },
   'long-away': async () => {
     const size = { ...full, seconds: 330 };
     const name = 'both stores away for three minutes, each instance has its share';
-    return told(name, await outage(size, absences['both stores'], { from, forSeconds: 180 }));
+    return described(name, await outage(size, absences['both stores'], { from, forSeconds: 180 }));
   },
   'storm-10000': async () =>
     report('10,000 phones from cold', await storm({ warm: 0, clients: 10_000, seconds: 20 })),

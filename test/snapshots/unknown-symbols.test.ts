@@ -1,4 +1,4 @@
-/** Symbols that do not exist: found out at the cost of few calls, and of nobody else's symbols. */
+/** Symbols that do not exist: found at the cost of few calls, and of no other caller's symbols. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -33,11 +33,11 @@ test('an unknown symbol is left out and named; asked for alone, it is refused as
   }
 });
 
-test('proven and unproven symbols are never asked for together', async () => {
+test('valid symbols and those of unknown status are never asked for together', async () => {
   const bench = createBench();
   const instance = bench.instance();
-  const proven = Array.from({ length: 60 }, (_, index) => `S${index}`);
-  await bench.ask(instance, { symbols: proven });
+  const valid = Array.from({ length: 60 }, (_, index) => `S${index}`);
+  await bench.ask(instance, { symbols: valid });
   for (let round = 0; round < 20; round++)
     await bench.ask(instance, { symbols: ['S1', `N${round}`, `0X${round}`, `S${round + 20}`] });
   const seen = new Set<string>();
@@ -49,7 +49,7 @@ test('proven and unproven symbols are never asked for together', async () => {
 });
 
 test('a hint that is wrong costs a call, not a symbol', async () => {
-  // The words always name the first symbol, which exists.
+  // The message always names the first symbol, which exists.
   const bench = createBench({ misleading: true });
   const instance = bench.instance();
   const outcome = await bench.ask(instance, { symbols: ['A', 'B', 'C', 'D', 'E', '0X', '0Y'] });

@@ -24,7 +24,7 @@ for (const downBy of ['error', 'silence'] as const)
       for (const symbol of ['A', `S${at}`])
         time.after(at, async () => void during.push(await ask(old, symbol)));
     await bench.wait(10_000);
-    // Nobody can know of a silence before the first request has waited in vain.
+    // No instance can know of a silence before the first request has waited in vain.
     assert.ok(
       bench.calls.length <= (downBy === 'silence' ? 16 : 10),
       `${bench.calls.length} calls while it was down`,

@@ -16,7 +16,7 @@ const answerOf = (some: readonly string[]): UpstreamAnswer => ({
   ),
 });
 const empty = () => answerOf([]);
-const refused = (): UpstreamAnswer => ({ kind: 'rejected', says: { status: 400, errorCode: 'INVALID' } });
+const refused = (): UpstreamAnswer => ({ kind: 'rejected', error: { status: 400, errorCode: 'INVALID' } });
 
 for (const [name, instead] of [
   ['leaves all out', empty],
@@ -24,7 +24,7 @@ for (const [name, instead] of [
   ['leaves most out', undefined],
 ] as const)
   for (const first of ['plain', 'flagged'] as const)
-    test(`an upstream that ${name} with a flag, asked ${first} first, harms nobody without it`, async () => {
+    test(`an upstream that ${name} with a flag, asked ${first} first, harms no request without it`, async () => {
       const some = (asked: readonly string[]) => answerOf(asked.includes('S0') ? ['S0'] : []);
       const bench = createBench({
         unknown: 'leaves-out',
@@ -44,7 +44,7 @@ for (const [name, instead] of [
         );
         await bench.wait(200);
       }
-      // In that view they are unknown in the end, and nobody asks again and again.
+      // In that view they are unknown in the end, and no request asks again and again.
       const before = bench.calls.length;
       const last = await bench.ask(instances[0]!, flagged);
       assert.notEqual(last.kind, 'unavailable');
@@ -171,7 +171,7 @@ test('what was served and is refused for longer is unknown for half a minute at 
   assert.equal((await keepAsking(60)).kind, 'refused');
 });
 
-test('an instance that starts while a view is answered with nothing convinces nobody', async () => {
+test('an instance that starts while a view is answered with nothing convinces no other instance', async () => {
   let isBad = false;
   const bench = createBench({ instead: (view) => (isBad && view.id === overnight.id ? empty() : undefined) });
   const instances = [bench.instance(), bench.instance()];
@@ -187,7 +187,7 @@ test('an instance that starts while a view is answered with nothing convinces no
   for (let round = 0; bench.time.now() - start < 150_000; round++) {
     assert.deepEqual(symbolsOf(await bench.ask(instances[round % 2]!, flagged)), symbols);
     await bench.ask(instances[round % 2]!, others);
-    // By then the journal does not reach back to what was there before.
+    // By then the log does not reach back to what was there before.
     if (bench.time.now() - start > 120_000) cold ??= bench.instance();
     if (cold) await bench.ask(cold, { ...flagged, caller: 'other' });
     await bench.wait(120);
@@ -269,7 +269,7 @@ for (const how of ['leaves out', 'refuses'] as const)
         assert.notEqual(last.kind === 'unavailable' && last.isSpent, true);
       }
       assert.ok(isOver(), last.kind);
-      // Each is looked up again now and then, and no more.
+      // Each is probed again now and then, and no more.
       const before = bench.calls.length;
       for (let round = 0; round < 60; round++) {
         await ask(round);

@@ -1,58 +1,58 @@
-/** What clients ask of the quotes, and what they get. */
+/** What a client asks of the snapshot cache, and the outcome. */
 
 import type { SnapshotOptions } from './options.ts';
-import type { UpstreamError } from './store.ts';
+import type { UpstreamError } from './upstream-error.ts';
 import type { View } from './view.ts';
 import type { SnapshotEntry } from './view-entries.ts';
 
 export interface SnapshotCall {
   readonly view: View;
-  /** In the order of the answer; a symbol may come twice. */
+  /** In the order of the answer; a symbol may occur twice. */
   readonly symbols: readonly string[];
-  /** Who asks: what he wishes beyond what is there is paid from his share. */
+  /** Who asks: refreshes by `max-age` and failed probes count against this caller. */
   readonly caller: string;
-  /** `events` when no client waits for the answer: then clients come first. Default interactive. */
+  /** `events` when no client waits for the answer: clients come first. Default interactive. */
   readonly priority?: 'interactive' | 'events';
-  /** Wants nothing older, in milliseconds; 0 for `no-cache`. */
+  /** The client wants nothing older, in milliseconds; 0 for `no-cache`. */
   readonly maxAgeMs?: number;
-  /** Takes what is older than the bound by so much without a try for newer, in milliseconds. */
+  /** The client accepts entries this much older than the soft bound without a try for newer ones, in milliseconds. */
   readonly maxStaleMs?: number;
-  /** Takes what is there, and waits for nothing. */
+  /** The client takes what is cached, and waits for nothing. */
   readonly onlyIfCached?: true;
   /** When the client stops waiting, by the clock. */
   readonly deadline?: number;
 }
 
-/** As it is when the outcome is given; it may be newer a moment later. */
+/** An entry as it is at the moment of the outcome; it may be newer a moment later. */
 export type Snapshot = Pick<SnapshotEntry, 'symbol' | 'record' | 'hash' | 'sentAt'>;
 
 export type SnapshotOutcome =
   | {
       readonly kind: 'quotes';
-      /** Each symbol asked that exists, in the order asked. */
+      /** Each requested symbol that exists, in the order of the call. */
       readonly quotes: readonly Snapshot[];
       /** Of the oldest, in milliseconds. */
       readonly ageMs: number;
       /** Symbols that the upstream does not know. */
       readonly unknown: readonly string[];
-      /** Whether it was there, or somebody had to be waited for: this request or another. */
+      /** Whether all was in memory, or a refresh had to be waited for: this request's own or another's. */
       readonly from: 'memory' | 'own-turn' | 'other-turn';
-      /** Beyond the bound. */
+      /** Older than the soft bound. */
       readonly stale: boolean;
-      /** Whether it was waited for because the client wants nothing older. */
+      /** Whether the client set a `max-age`. */
       readonly isWish: boolean;
-      /** When asking again is likely to bring something new. */
+      /** After this time asking again is likely to bring something new. */
       readonly pollAfterMs: number;
     }
   /** The upstream refuses all of the symbols, or the view. */
   | { readonly kind: 'refused'; readonly says: UpstreamError }
-  /** Not all is known that was asked for, or it is too old, and it could not be had in time. */
+  /** Some entries are missing or expired, and could not be refreshed in time. */
   | {
       readonly kind: 'unavailable';
       readonly known: readonly Snapshot[];
       readonly missing: readonly string[];
       readonly retryAfterMs: number;
-      /** So many of the caller's symbols were unknown lately that nobody looks for more of them. */
+      /** The caller's quota of invalid symbols is used up: no more of its symbols are probed for now. */
       readonly isSpent: boolean;
     };
 
@@ -61,7 +61,7 @@ export interface SnapshotCache {
   ask(call: SnapshotCall): Promise<SnapshotOutcome>;
 }
 
-/** How old a quote may be for a call that does without a newer one. */
+/** How old an entry may be for a call that is served without a try for a newer one. */
 export function ageLimit(
   { maxAgeMs, maxStaleMs = 0 }: Pick<SnapshotCall, 'maxAgeMs' | 'maxStaleMs'>,
   { staleAfterMs, expireAfterMs, minMaxAgeMs }: SnapshotOptions,

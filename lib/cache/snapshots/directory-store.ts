@@ -1,4 +1,4 @@
-/** Where instances keep the directory of symbols that they share, and the part of the next one that has been read. */
+/** The store of the directory of symbols that all instances share, and of the draft of the next one. */
 
 export interface Directory {
   /** When its last page was read, in milliseconds since the epoch. */
@@ -21,11 +21,11 @@ export interface DirectoryDraft {
   readonly symbols: ReadonlyMap<string, readonly string[]>;
   /** Pages that failed since a list was complete. */
   readonly failures: number;
-  /** The next page is not asked for before: an instance is at it, or the last one failed. */
+  /** The next page is not asked for before: an instance has the lease of it, or the last one failed. */
   readonly notBefore: number;
 }
 
-/** Nothing has been read. */
+/** The draft before its first page. */
 export const emptyDraft: DirectoryDraft = {
   revision: 0,
   startedAt: 0,
@@ -37,8 +37,8 @@ export const emptyDraft: DirectoryDraft = {
 };
 
 /**
- * Port. Rejects when the store cannot be asked. The directory is read by every instance that begins and has to know
- * whether a symbol exists, so that a store that bounds the reads of one key keeps several copies.
+ * Port. Rejects when the store cannot be asked. Every instance that begins and has to know whether a symbol exists
+ * reads the directory: a store that bounds the reads of one key keeps several copies.
  */
 export interface DirectoryStore {
   readDirectory(): Promise<Directory | undefined>;

@@ -1,4 +1,4 @@
-/** Short names for bytes and texts: to tell whether something changed, never to keep somebody out. */
+/** Short hashes of bytes and texts: they tell whether something changed, and are no protection against forgery. */
 
 /** 53 bits of the bytes (two multiplicative hashes side by side), as a whole number. */
 export function hashOf(bytes: Uint8Array): number {
@@ -11,7 +11,7 @@ export function hashOf(bytes: Uint8Array): number {
   return joined(high, low);
 }
 
-/** The same of a sequence of such numbers, in which their order counts. */
+/** The same of a sequence of such numbers; their order counts. */
 export function hashOfAll(hashes: readonly number[]): number {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;

@@ -1,4 +1,10 @@
-/** Quotes that all instances share, and their ports. */
+/**
+ * The cache of snapshots that all instances share, and its ports.
+ *
+ * A request passes snapshot-cache → snapshot-request → read, and on a miss miss-resolver → refresh → refresh-lease →
+ * refresh-call. What other instances did comes through refresh-log into memory, which holds view-entries,
+ * symbol-status, upstream-status and invalid-symbol-quota. plan-refresh and plan-probe decide what a call asks for.
+ */
 
 export {
   cacheDirectivesOf,
@@ -6,7 +12,8 @@ export {
   type SnapshotResponse,
   snapshotResponse,
 } from './answer.ts';
-export { createDirectory, type ListingPage, type Listings, type SymbolDirectory } from './directory.ts';
+export { type Listings, SymbolDirectory } from './directory.ts';
+export type { ListingPage } from './directory-draft.ts';
 export {
   createMemoryDirectoryStore,
   type Directory,
@@ -16,6 +23,7 @@ export {
 } from './directory-store.ts';
 export { createMemorySnapshotStore } from './memory-store.ts';
 export { defaultSnapshotOptions, type SnapshotOptions } from './options.ts';
+export { snapshotPartition } from './partition.ts';
 export type {
   AskUpstream,
   RefreshPermit,
@@ -38,13 +46,14 @@ export {
   checkpointCopies,
   type Fetched,
   type Flight,
+  type LeaseAnswer,
   missMs,
   noControl,
   type RefreshKind,
+  type RefreshLogUpdate,
   type RefreshOutcome,
   type RefreshRecord,
   type SnapshotStore,
-  type StoreNews,
-  type UpstreamError,
 } from './store.ts';
+export type { UpstreamError } from './upstream-error.ts';
 export { type View, viewOf } from './view.ts';

@@ -1,96 +1,92 @@
 /**
- * Who brings symbols that do not exist. Each such symbol costs calls that would have kept the quotes of all
- * others fresh, so that a caller has an account of tests that failed: it may stand at `failuresPerCaller`,
- * and some are forgiven each minute. Whoever brings many that exist, as everybody does at first, may be wrong
- * more often. Only what stands in the journal counts, so that all instances count the same; what an instance
- * came too late to read, the later entries tell again.
+ * A quota of invalid symbols for each caller. Each symbol that does not exist costs calls that would have kept other
+ * callers' entries fresh. A caller's level rises with each failed probe, up to `failuresPerCaller`, and
+ * `forgivenPerMinute` of it are forgiven each minute. A caller that brings many valid symbols, as all callers do at
+ * first, may fail more often. Only what stands in the refresh log counts, so that all instances count the same;
+ * later records repeat the levels for an instance that came too late to read the earlier ones.
  */
 
 import { minuteMs, type SnapshotOptions } from './options.ts';
-import type { Flight, RefreshRecord } from './store.ts';
+import type { Flight, QuotaLevel, RefreshRecord } from './store.ts';
 
-export interface InvalidSymbolQuota {
-  /** @param isOfNobody whether what failed in it is not the caller's fault */
-  learn(entry: RefreshRecord, isOfNobody?: boolean): void;
-  /** Takes in accounts that another instance told of. */
-  hear(told: NonNullable<RefreshRecord['failedTests']>, at: number): void;
+/** A failed probe is made up for by four valid symbols: at that rate it harms no other caller. */
+const failedPerValid = 0.25;
+/** How much credit a caller may save up that way, as a part of its quota. */
+const maxCredit = 1 / 4;
+/** Callers whose levels one record repeats. */
+const maxLevels = 20;
+const riskyPart = 1 / 3;
+/** Where a directory says which symbols exist, few probes of others are needed: four at once, and three in two minutes. */
+const unlistedProbeCost = 8;
+
+type QuotaOptions = Pick<SnapshotOptions, 'failuresPerCaller' | 'forgivenPerMinute'>;
+type Probe = Pick<Flight, 'isUnlistedProbe'>;
+
+const costOf = ({ isUnlistedProbe }: Probe) => (isUnlistedProbe ? unlistedProbeCost : 1);
+
+export class InvalidSymbolQuota {
+  readonly #options: QuotaOptions;
+  readonly #levels = new Map<string, { level: number; at: number }>();
+
+  constructor(options: QuotaOptions) {
+    this.#options = options;
+  }
+
+  /** @param isExempt whether a failure in it is not charged to the caller */
+  apply(record: RefreshRecord, isExempt = false): void {
+    const { kind, caller, outcome, sentAt, failedProbes = [] } = record;
+    this.merge(failedProbes, sentAt);
+    if (kind !== 'probe' || caller === undefined || isExempt) return;
+    const isAnswer = outcome.kind === 'answer';
+    const hasFailed = outcome.kind === 'rejected' || (isAnswer && outcome.unknown.length > 0);
+    const failed = hasFailed ? costOf(record) : 0;
+    const valid = isAnswer ? outcome.records.size : 0;
+    const at = Math.max(sentAt, this.#levels.get(caller)?.at ?? 0);
+    this.#set(caller, this.#levelOf(caller, at) + failed - valid * failedPerValid, at);
+  }
+
+  /** Takes over levels that another instance wrote. */
+  merge(levels: readonly QuotaLevel[], at: number): void {
+    for (const [caller, level] of levels)
+      if (level > this.#levelOf(caller, at))
+        this.#set(caller, level, Math.max(at, this.#levels.get(caller)?.at ?? 0));
+  }
+
   /**
-   * Whether a caller may have no more symbols tested for now.
+   * Whether no more of the caller's symbols are probed for now.
    *
-   * @param underWay tests of the caller's of which nothing is known yet: each may fail
+   * @param underWay the caller's probes without an outcome yet: each may fail
    */
-  isSpent(caller: string, now: number, underWay?: readonly Pick<Flight, 'isProbe'>[]): boolean;
-  /** Whether so many failed that one request of the caller's should not pay for another. */
-  isSuspect(caller: string, now: number): boolean;
-  /** The accounts that an entry tells of. */
-  tell(now: number): NonNullable<RefreshRecord['failedTests']>;
-}
-
-/** For four symbols that are new and exist, one test may fail without harm to whoever asks. */
-const failedPerProved = 0.25;
-/** How much may be saved up that way, as a part of what an account may stand at. */
-const mostMerit = 1 / 4;
-const mostTold = 20;
-const suspectPart = 1 / 3;
-/** Where a directory says which symbols exist, few probes are needed: four at once, and three in two minutes. */
-const probeCost = 8;
-const costOf = ({ isProbe }: { readonly isProbe?: true | undefined }) => (isProbe ? probeCost : 1);
-
-type JunkFigures = Pick<SnapshotOptions, 'failuresPerCaller' | 'forgivenPerMinute'>;
-
-export function createInvalidSymbolQuota({
-  failuresPerCaller,
-  forgivenPerMinute,
-}: JunkFigures): InvalidSymbolQuota {
-  const accounts = new Map<string, { level: number; at: number }>();
-
-  /** Both debts and merits fade. */
-  function faded(level: number, since: number): number {
-    const back = (Math.max(0, since) / minuteMs) * forgivenPerMinute;
-    return Math.sign(level) * Math.max(0, Math.abs(level) - back);
+  isOver(caller: string, now: number, underWay: readonly Probe[] = []): boolean {
+    const level = underWay.reduce((sum, probe) => sum + costOf(probe), this.#levelOf(caller, now));
+    return level > this.#options.failuresPerCaller - 1;
   }
 
-  function levelOf(caller: string, now: number): number {
-    const account = accounts.get(caller);
-    return account ? faded(account.level, now - account.at) : 0;
+  /** Whether so many failed that one request of the caller should not pay for another. */
+  isRisky(caller: string, now: number): boolean {
+    return this.#levelOf(caller, now) > this.#options.failuresPerCaller * riskyPart;
   }
 
-  function set(caller: string, level: number, at: number): void {
-    accounts.set(caller, { level: Math.max(-mostMerit * failuresPerCaller, level), at });
+  /** The highest levels, for the next record. */
+  levels(now: number): readonly QuotaLevel[] {
+    const levels: QuotaLevel[] = [];
+    for (const caller of this.#levels.keys()) {
+      const level = Math.round(this.#levelOf(caller, now) * 100) / 100;
+      if (level === 0) this.#levels.delete(caller);
+      else if (level > 0) levels.push([caller, level]);
+    }
+    return levels.sort(([, a], [, b]) => b - a).slice(0, maxLevels);
   }
 
-  function hear(told: NonNullable<RefreshRecord['failedTests']>, at: number): void {
-    for (const [caller, level] of told)
-      if (level > levelOf(caller, at)) set(caller, level, Math.max(at, accounts.get(caller)?.at ?? 0));
+  /** Both debts and credits are forgiven with time. */
+  #levelOf(caller: string, now: number): number {
+    const { level, at } = this.#levels.get(caller) ?? { level: 0, at: now };
+    const forgiven = (Math.max(0, now - at) / minuteMs) * this.#options.forgivenPerMinute;
+    return Math.sign(level) * Math.max(0, Math.abs(level) - forgiven);
   }
 
-  return {
-    hear,
-    learn({ kind, caller, outcome, sentAt, isProbe, failedTests = [] }, isOfNobody = false) {
-      hear(failedTests, sentAt);
-      if (kind !== 'test' || caller === undefined || isOfNobody) return;
-      const isAnswer = outcome.kind === 'answer';
-      const failed =
-        outcome.kind === 'rejected' || (isAnswer && outcome.unknown.length > 0)
-          ? isProbe
-            ? probeCost
-            : 1
-          : 0;
-      const proved = isAnswer ? outcome.records.size : 0;
-      const at = Math.max(sentAt, accounts.get(caller)?.at ?? 0);
-      set(caller, levelOf(caller, at) + failed - proved * failedPerProved, at);
-    },
-    isSpent: (caller, now, underWay = []) =>
-      underWay.reduce((level, test) => level + costOf(test), levelOf(caller, now)) > failuresPerCaller - 1,
-    isSuspect: (caller, now) => levelOf(caller, now) > failuresPerCaller * suspectPart,
-    tell(now) {
-      const levels: (readonly [caller: string, level: number])[] = [];
-      for (const caller of accounts.keys()) {
-        const level = Math.round(levelOf(caller, now) * 100) / 100;
-        if (level === 0) accounts.delete(caller);
-        else if (level > 0) levels.push([caller, level]);
-      }
-      return levels.sort(([, a], [, b]) => b - a).slice(0, mostTold);
-    },
-  };
+  #set(caller: string, level: number, at: number): void {
+    const least = -maxCredit * this.#options.failuresPerCaller;
+    this.#levels.set(caller, { level: Math.max(least, level), at });
+  }
 }

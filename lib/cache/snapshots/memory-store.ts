@@ -1,4 +1,4 @@
-/** A quote store for one process: the local run, and tests. */
+/** A snapshot store for one process: the local run, and tests. */
 
 import {
   type Checkpoint,
@@ -9,39 +9,41 @@ import {
   type SnapshotStore,
 } from './store.ts';
 
-/** Far more turns than any instance looks back. */
-const keptTurns = 1024;
-const mostMisses = 500;
+/** Far more records than any instance looks back. */
+const maxRecords = 1024;
+const maxMisses = 500;
 
 export function createMemorySnapshotStore(clock: () => number = Date.now): SnapshotStore {
   let control: Control = noControl;
-  const entries = new Map<number, RefreshRecord>();
+  const log = new Map<number, RefreshRecord>();
   const checkpoints = new Map<number, Checkpoint>();
   let misses: { readonly at: number; readonly keys: readonly string[] }[] = [];
   return {
     async read(after, missing) {
-      const found: RefreshRecord[] = [];
-      for (const turn of missing) {
-        const entry = entries.get(turn);
-        if (entry && (after === undefined || turn <= after)) found.push(entry);
+      const records: RefreshRecord[] = [];
+      for (const sequence of missing) {
+        const record = log.get(sequence);
+        if (record && (after === undefined || sequence <= after)) records.push(record);
       }
-      if (after !== undefined)
-        for (let turn = Math.max(after + 1, control.turn - keptTurns); turn <= control.turn; turn++) {
-          const entry = entries.get(turn);
-          if (entry) found.push(entry);
+      if (after !== undefined) {
+        const first = Math.max(after + 1, control.sequence - maxRecords);
+        for (let sequence = first; sequence <= control.sequence; sequence++) {
+          const record = log.get(sequence);
+          if (record) records.push(record);
         }
-      return { control, entries: found };
+      }
+      return { control, records };
     },
-    async take(next, after) {
-      if (control.turn !== after) return { taken: false, control };
+    async acquire(next, after) {
+      if (control.sequence !== after) return { acquired: false, control };
       control = next;
-      return { taken: true };
+      return { acquired: true };
     },
-    async write(entry) {
-      entries.set(entry.turn, entry);
-      entries.delete(entry.turn - keptTurns);
+    async write(record) {
+      log.set(record.sequence, record);
+      log.delete(record.sequence - maxRecords);
     },
-    /** One process has room for all that wait: nothing is occupied by it. */
+    /** One process has room for all requests that wait: none of them occupies an instance. */
     async countStart() {
       return 1;
     },
@@ -51,8 +53,8 @@ export function createMemorySnapshotStore(clock: () => number = Date.now): Snaps
     async writeCheckpoint(copy, checkpoint) {
       checkpoints.set(copy, checkpoint);
     },
-    async tellMisses(keys) {
-      misses = [...misses.slice(1 - mostMisses), { at: clock(), keys }];
+    async writeMisses(keys) {
+      misses = [...misses.slice(1 - maxMisses), { at: clock(), keys }];
     },
     async readMisses() {
       const since = clock() - missMs;

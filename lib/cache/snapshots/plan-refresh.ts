@@ -1,14 +1,15 @@
 /**
- * What a turn asks for. Of the symbols in use those with the greatest age × demand^¼: with the square root
- * the mean would be a little better and the tail much worse. The sum of the squares is what a call is worth:
- * by it views, and groups under suspicion, compete for the one budget.
+ * What a call asks for. Of the symbols in use those with the greatest age × demand^¼: with the square root the mean
+ * age would be a little lower and the tail much longer. The sum of the squares is what a call is worth: by it views,
+ * and suspect groups, compete for the one limit.
  */
 
 import type { SnapshotMemory } from './memory.ts';
 import type { SnapshotOptions } from './options.ts';
+import type { PendingMiss } from './pending-miss.ts';
 import type { RefreshPriority } from './ports.ts';
-import type { Flight, PendingMiss, RefreshKind } from './store.ts';
-import { markOf, type SnapshotEntry, type ViewEntries } from './view-entries.ts';
+import type { Flight, RefreshKind } from './store.ts';
+import { fingerprintOf, type SnapshotEntry, type ViewEntries } from './view-entries.ts';
 
 export interface RefreshPlan {
   readonly kind: RefreshKind;
@@ -17,243 +18,166 @@ export interface RefreshPlan {
   readonly sibling?: readonly string[];
   readonly caller?: string;
   /** It asks for a symbol that the directory does not list. */
-  readonly isProbe?: true;
-  /** How many symbols that are waited for stay for a later turn of this kind. */
-  readonly left?: number;
+  readonly isUnlistedProbe?: true;
+  /** How many missed symbols are left for a later call of this kind. */
+  readonly remaining?: number;
 }
 
-export interface Situation {
-  readonly board: SnapshotMemory;
-  readonly figures: SnapshotOptions;
+export interface PlanInput {
+  readonly memory: SnapshotMemory;
+  readonly options: SnapshotOptions;
   readonly flights: readonly Flight[];
-  /** What is waited for, here and elsewhere. */
-  readonly wants: readonly PendingMiss[];
+  /** What requests miss, here and elsewhere. */
+  readonly misses: readonly PendingMiss[];
   readonly now: number;
-  /** For whom calls are planned already that are made at the same time. */
-  readonly planned?: readonly (string | undefined)[];
+  /** For whom calls are planned already that are sent at the same time. */
+  readonly plannedCallers?: readonly (string | undefined)[];
 }
 
-/** A quote that is waited for counts as one of this age. */
-const wantedAgeMs = 5000;
+/** A missed entry counts as one of this age. */
+const missAgeMs = 5000;
 
 interface Scored {
   readonly symbol: string;
   readonly score: number;
 }
 
-/** A call that keeps quotes fresh; undefined when none is in use. */
-export function planRefresh(situation: Situation): RefreshPlan | undefined {
-  const { board, now } = situation;
-  const awake = [...board.sheets.values()].filter(({ view }) => !board.isResting(view.id, now));
-  const sheets = awake.map((sheet) => scored(sheet, situation));
-  const wanted = wantsByView(situation);
-  const plans = sheets.flatMap(({ sheet, floor, alone, groups }) => {
-    const { isProven } = board.symbols(sheet.view.category);
-    const all = wanted.get(sheet.view.id) ?? [];
-    const wants = board.trustsList(now) ? all : all.filter(isProven);
-    const value = wants.length * (wantedAgeMs * floor) ** 2;
-    const symbols = topped(wants, alone, situation.figures.mostSymbols);
-    const refresh = { kind: 'refresh' as const, view: sheet.view.id, symbols };
+interface ScoredView {
+  readonly entries: ViewEntries;
+  /** What a symbol without demand counts for each millisecond of its age. */
+  readonly floor: number;
+  /** Symbols that may go along with any others, best first. */
+  readonly batchable: readonly Scored[];
+  /** Suspect symbols, by the group that they are probed in. */
+  readonly groups: readonly { readonly plan: RefreshPlan; readonly symbols: readonly Scored[] }[];
+}
+
+/** A call that keeps entries fresh; undefined when none is in use. */
+export function planRefresh(input: PlanInput): RefreshPlan | undefined {
+  const { memory, now } = input;
+  const { maxSymbols } = input.options;
+  const active = [...memory.views.values()].filter(({ view }) => !memory.isCoolingDown(view.id, now));
+  const views = active.map((entries) => scoredView(entries, input));
+  const missesOf = batchableMisses(input);
+  const plans = views.flatMap(({ entries, floor, batchable, groups }) => {
+    const { view } = entries;
+    const all = missesOf.get(view.id) ?? [];
+    const misses = memory.trustsDirectory(now) ? all : validOnly(all, input, view.id);
+    const value = misses.length * (missAgeMs * floor) ** 2 + worth(batchable.slice(0, maxSymbols));
+    const symbols = filledUp(misses, batchable, maxSymbols);
     return [
-      { value: value + worth(alone.slice(0, situation.figures.mostSymbols)), plan: refresh },
-      ...groups.map(({ plan, lines }) => ({ value: worth(lines), plan })),
+      { value, plan: { kind: 'refresh' as const, view: view.id, symbols } },
+      ...groups.map((group) => ({ value: worth(group.symbols), plan: group.plan })),
     ];
   });
   const useful = plans.filter(({ plan }) => plan.symbols.length > 0);
   return useful.sort((a, b) => b.value - a.value)[0]?.plan;
 }
 
-/** A call for quotes that are waited for, of the view where most are, filled up with others that are due. */
-export function planMisses(situation: Situation): RefreshPlan | undefined {
-  const byView = [...wantsByView(situation)];
+/** A call for the misses of the view with the most of them, filled up with entries that are due. */
+export function planMisses(input: PlanInput): RefreshPlan | undefined {
+  const { memory, now } = input;
+  const { maxSymbols } = input.options;
+  const byView = [...batchableMisses(input)];
   const [most] = byView.sort(([, a], [, b]) => b.length - a.length);
   if (!most) return undefined;
   const [view, all] = most;
-  const { board, now } = situation;
-  const proven = board.trustsList(now) ? all : all.filter(board.symbolsOf(view).isProven);
-  const isAlone = proven.length === 0;
-  const wants = isAlone ? all : proven;
-  const alone = isAlone ? [] : scored(board.sheet(view), situation).alone;
-  const symbols = topped(wants, alone, situation.figures.mostSymbols);
-  const caller = situation.wants.find((want) => want.view === view && wants.includes(want.symbol))?.caller;
-  const left = byView.reduce((total, [, { length }]) => total + length, 0);
-  const taken = Math.min(wants.length, situation.figures.mostSymbols);
-  return { kind: 'wanted', view, symbols, left: left - taken, ...(caller && { caller }) };
+  const valid = memory.trustsDirectory(now) ? all : validOnly(all, input, view);
+  // Symbols that are only listed go without those that are served, and would fail with them.
+  const misses = valid.length === 0 ? all : valid;
+  const others = valid.length === 0 ? [] : scoredView(memory.entriesOf(view), input).batchable;
+  const symbols = filledUp(misses, others, maxSymbols);
+  const caller = input.misses.find((miss) => miss.view === view && misses.includes(miss.symbol))?.caller;
+  const total = byView.reduce((sum, [, { length }]) => sum + length, 0);
+  const remaining = total - Math.min(misses.length, maxSymbols);
+  return { kind: 'miss', view, symbols, remaining, ...(caller && { caller }) };
 }
 
 /**
- * A call that learns whether symbols exist. Callers who bring few new symbols share one; a caller who brings many, or
- * whose symbols failed, has calls apart, so that its junk delays no other caller's symbols. The caller with the fewest
- * tests in the last minute comes first.
- */
-export function planProbe(situation: Situation): RefreshPlan | undefined {
-  const { board, figures, now } = situation;
-  // In whatever view a symbol is asked for, the answer says whether it exists; then, whether it does in that view.
-  const flights = situation.flights.map((flight) => ({ ...flight, view: categoryOf(board, flight.view) }));
-  const marks = marksInFlight(flights);
-  const marksByView = marksInFlight(situation.flights);
-  const calls = new Map<string, Call>();
-  const isInFlight = (view: string, symbol: string) =>
-    (board.symbolsOf(view).exists(symbol) ? marksByView.get(view) : marks.get(categoryOf(board, view)))?.has(
-      markOf(symbol),
-    ) ?? false;
-  const put = (call: Omit<Call, 'waiting' | 'kind' | 'isServed'>, waiting: number, among?: string) => {
-    const key = `${among ?? call.caller}/${call.view}/${call.sibling ? call.symbols[0] : ''}`;
-    const known = calls.get(key);
-    if (known) known.waiting += waiting;
-    else {
-      const { lines } = board.sheet(call.view);
-      const isServed = call.symbols.some((symbol) => lines.has(symbol));
-      calls.set(key, { kind: 'test', ...call, waiting, isServed });
-    }
-    return calls.get(key)!;
-  };
-  for (const category of new Set([...board.sheets.values()].map(({ view }) => view.category)))
-    for (const { symbols, sibling, view, caller } of board.symbols(category).pending(now))
-      if (!board.isResting(view, now) && !symbols.some((symbol) => isInFlight(view, symbol)))
-        put({ view, caller, sibling, symbols: [...symbols] }, symbols.length);
-  const brought = new Map<string, number>();
-  for (const { caller } of situation.wants) brought.set(caller, (brought.get(caller) ?? 0) + 1);
-  /** By call, whose symbols are in it. */
-  const callersOf = new Map<Call, Map<string, number>>();
-  for (const { view, symbol, caller, request } of situation.wants) {
-    const symbols = board.symbolsOf(view);
-    if (symbols.isGood(symbol, view) || symbols.unknown(symbol, view, now)) continue;
-    if (symbols.isPutOff(symbol, view, now)) continue;
-    if (isInFlight(view, symbol)) continue;
-    const group = symbols.groupOf(symbol, view, now);
-    const probe = symbols.isUnlisted(symbol) && { isProbe: true as const };
-    if (group) put({ view, caller, sibling: group.sibling, symbols: [...group.symbols], ...probe }, 1);
-    else {
-      // Among the symbols of a request that fails, those of another would have to wait. The phones of one app are in
-      // many networks, and bring few symbols each.
-      const among = board.junk.isSuspect(caller, now)
-        ? `${caller}.${request}`
-        : (brought.get(caller) ?? 0) <= figures.fewSymbols
-          ? anybody
-          : caller;
-      const call = put({ view, caller, symbols: [] }, 1, `/${among}`);
-      const most = Math.min(symbols.perTest, symbols.isNamed ? figures.mostSymbols : figures.mostTested);
-      if (call.symbols.length >= most || call.symbols.includes(symbol)) continue;
-      call.symbols.push(symbol);
-      const callers = callersOf.get(call) ?? new Map<string, number>();
-      callersOf.set(call, callers.set(caller, (callers.get(caller) ?? 0) + 1));
-    }
-  }
-  // Whoever has most symbols in a call pays for it.
-  for (const [call, callers] of callersOf)
-    call.caller = [...callers].reduce((most, one) => (one[1] > most[1] ? one : most))[0];
-  const fewest = new Map<string, number>();
-  for (const { caller } of calls.values())
-    if (!fewest.has(caller)) {
-      const planned = situation.planned?.filter((one) => one === caller).length ?? 0;
-      fewest.set(caller, board.turns('test', now, caller) + planned);
-    }
-  // Of one whose symbols fail, what is new comes before what failed, and little before much.
-  const rank = ({ caller, sibling, symbols }: Call) =>
-    board.junk.isSuspect(caller, now) ? symbols.length + (sibling ? figures.mostSymbols : 0) : 0;
-  const [best] = [...calls.values()]
-    .filter(({ caller }) => {
-      const underWay = situation.flights.filter((flight) => flight.caller === caller);
-      return !board.junk.isSpent(caller, now, underWay);
-    })
-    .sort(
-      (a, b) =>
-        Number(a.isServed) - Number(b.isServed) ||
-        fewest.get(a.caller)! - fewest.get(b.caller)! ||
-        rank(a) - rank(b) ||
-        b.waiting - a.waiting,
-    );
-  if (!best) return undefined;
-  const { waiting, isServed: _, ...plan } = best;
-  const all = [...calls.values()].reduce((total, call) => total + call.waiting, 0);
-  return { ...plan, left: all - waiting };
-}
-
-/** Stands for callers whose symbols go into one call. */
-const anybody = '*';
-
-const categoryOf = (board: SnapshotMemory, view: string) => board.sheet(view).view.category;
-
-interface Call extends RefreshPlan {
-  caller: string;
-  readonly symbols: string[];
-  /** Then it is tested in the place of a refresh, too, and comes last here. */
-  readonly isServed: boolean;
-  waiting: number;
-}
-
-/**
- * What a turn asks its permission with: it is as urgent as the most urgent of those who wait for it.
+ * The priority of a call's permit: that of the most urgent request that waits for it.
  *
- * @param byEvents whether whoever takes it is driven by events
+ * @param isEventDriven whether events drive the requester that acquires the lease
  */
-export function priorityOf(plan: RefreshPlan, { wants }: Situation, byEvents: boolean): RefreshPriority {
+export function priorityOf(
+  plan: RefreshPlan,
+  { misses }: PlanInput,
+  isEventDriven: boolean,
+): RefreshPriority {
   const symbols = new Set(plan.symbols);
-  const served = wants.filter((want) => want.view === plan.view && symbols.has(want.symbol));
-  if (served.some((want) => !want.byEvents)) return 'interactive';
+  const served = misses.filter((miss) => miss.view === plan.view && symbols.has(miss.symbol));
+  if (served.some((miss) => !miss.isEventDriven)) return 'interactive';
   if (served.length > 0) return 'events';
-  return byEvents ? 'background' : 'interactive';
+  return isEventDriven ? 'background' : 'interactive';
 }
 
-/** Of the wants those that may go along with others, by view; not what is under way already. */
-function wantsByView({ board, flights, wants, now }: Situation): Map<string, string[]> {
-  const marks = marksInFlight(flights);
+/** Fingerprints of the symbols that calls under way ask for, by view. */
+export function fingerprintsInFlight(
+  flights: readonly Pick<Flight, 'view' | 'fingerprints'>[],
+): ReadonlyMap<string, ReadonlySet<number>> {
+  const byView = new Map<string, Set<number>>();
+  for (const { view, fingerprints } of flights) {
+    const found = byView.get(view) ?? new Set();
+    for (const fingerprint of fingerprints) found.add(fingerprint);
+    byView.set(view, found);
+  }
+  return byView;
+}
+
+/** Missed symbols that may go along with others, by view; not what a call under way asks for. */
+function batchableMisses({ memory, flights, misses, now }: PlanInput): Map<string, string[]> {
+  const inFlight = fingerprintsInFlight(flights);
   const byView = new Map<string, Set<string>>();
-  for (const { view, symbol } of wants) {
-    if (!board.symbolsOf(view).isGood(symbol, view)) continue;
-    if (board.isResting(view, now)) continue;
-    if (marks.get(view)?.has(markOf(symbol))) continue;
+  for (const { view, symbol } of misses) {
+    if (!memory.statusOf(view).isBatchable(symbol, view)) continue;
+    if (memory.isCoolingDown(view, now)) continue;
+    if (inFlight.get(view)?.has(fingerprintOf(symbol))) continue;
     byView.set(view, (byView.get(view) ?? new Set()).add(symbol));
   }
   return new Map([...byView].map(([view, symbols]) => [view, [...symbols]]));
 }
 
-/** A sheet's lines in use by what refreshing them is worth, best first. */
-function scored(sheet: ViewEntries, { board, figures, flights, now }: Situation) {
-  const { demandExponent, demandFloor } = figures;
-  const symbols = board.symbols(sheet.view.category);
-  const inFlight = marksInFlight(flights).get(sheet.view.id);
-  const lines = sheet.inUse(now);
-  const least = Math.max(1e-9, (demandFloor * sum(lines)) / Math.max(1, lines.length));
-  const alone: Scored[] = [];
-  const groups = new Map<string, { readonly plan: RefreshPlan; readonly lines: Scored[] }>();
-  for (const line of lines) {
-    if (inFlight?.has(line.mark)) continue;
-    const score = (now - line.sentAt) * Math.max(line.demand, least) ** demandExponent;
-    const one = { symbol: line.symbol, score };
-    if (symbols.isGood(line.symbol, sheet.view.id)) {
-      alone.push(one);
-      continue;
-    }
-    if (symbols.isPutOff(line.symbol, sheet.view.id, now)) continue;
-    const group = symbols.groupOf(line.symbol, sheet.view.id, now) ?? { symbols: [line.symbol], sibling: [] };
-    const key = group.symbols[0] ?? '';
-    const plan = { kind: 'test' as const, view: sheet.view.id, ...group };
-    groups.set(key, { plan, lines: [...(groups.get(key)?.lines ?? []), one] });
-  }
-  alone.sort((a, b) => b.score - a.score);
-  return { sheet, floor: least ** demandExponent, alone, groups: [...groups.values()] };
+function validOnly(symbols: readonly string[], { memory }: PlanInput, view: string): readonly string[] {
+  const status = memory.statusOf(view);
+  return symbols.filter((symbol) => status.isValid(symbol));
 }
 
-function topped(first: readonly string[], others: readonly Scored[], most: number): readonly string[] {
-  const symbols = new Set(first.slice(0, most));
+/** A view's entries in use by what refreshing them is worth. */
+function scoredView(entries: ViewEntries, { memory, options, flights, now }: PlanInput): ScoredView {
+  const { demandExponent, demandFloor } = options;
+  const { id, category } = entries.view;
+  const status = memory.statusIn(category);
+  const inFlight = fingerprintsInFlight(flights).get(id);
+  const used = entries.inUse(now);
+  const minDemand = Math.max(1e-9, (demandFloor * totalDemand(used)) / Math.max(1, used.length));
+  const batchable: Scored[] = [];
+  const groups = new Map<string, { readonly plan: RefreshPlan; readonly symbols: Scored[] }>();
+  for (const { symbol, fingerprint, sentAt, demand } of used) {
+    if (inFlight?.has(fingerprint)) continue;
+    const score = (now - sentAt) * Math.max(demand, minDemand) ** demandExponent;
+    const scored = { symbol, score };
+    if (status.isBatchable(symbol, id)) {
+      batchable.push(scored);
+      continue;
+    }
+    if (status.isBackedOff(symbol, id, now)) continue;
+    const group = status.groupToProbe(symbol, id, now) ?? { symbols: [symbol], sibling: [] };
+    const key = group.symbols[0] ?? '';
+    const plan = { kind: 'probe' as const, view: id, ...group };
+    groups.set(key, { plan, symbols: [...(groups.get(key)?.symbols ?? []), scored] });
+  }
+  batchable.sort((a, b) => b.score - a.score);
+  return { entries, floor: minDemand ** demandExponent, batchable, groups: [...groups.values()] };
+}
+
+function filledUp(first: readonly string[], others: readonly Scored[], max: number): readonly string[] {
+  const symbols = new Set(first.slice(0, max));
   for (const { symbol } of others) {
-    if (symbols.size >= most) break;
+    if (symbols.size >= max) break;
     symbols.add(symbol);
   }
   return [...symbols];
 }
 
-function marksInFlight(flights: readonly Flight[]): ReadonlyMap<string, ReadonlySet<number>> {
-  const marks = new Map<string, Set<number>>();
-  for (const flight of flights) {
-    const of = marks.get(flight.view) ?? new Set();
-    for (const mark of flight.marks) of.add(mark);
-    marks.set(flight.view, of);
-  }
-  return marks;
-}
-
-const worth = (lines: readonly Scored[]) => lines.reduce((total, { score }) => total + score * score, 0);
-const sum = (lines: readonly SnapshotEntry[]) => lines.reduce((total, { demand }) => total + demand, 0);
+const worth = (symbols: readonly Scored[]) => symbols.reduce((sum, { score }) => sum + score * score, 0);
+const totalDemand = (entries: readonly SnapshotEntry[]) =>
+  entries.reduce((sum, { demand }) => sum + demand, 0);

@@ -1,13 +1,13 @@
-/** What the quotes need besides their store: permissions, the upstream, a clock. */
+/** What the snapshot cache needs besides its store: permits, the upstream, a clock. */
 
-import type { UpstreamError } from './store.ts';
+import type { UpstreamError } from './upstream-error.ts';
 import type { View } from './view.ts';
 
-/** One request's worth of the budget that all instances share. */
+/** One request's worth of the limit that all instances share. */
 export interface RefreshPermit {
-  /** When it is worth nothing any more, in milliseconds since the epoch. */
+  /** When it expires, in milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** Asked immediately before the request leaves; true at most once, and never after its time. */
+  /** Called immediately before the request leaves; true at most once, and never after it has expired. */
   consume(): boolean;
 }
 
@@ -16,12 +16,12 @@ export type RefreshPermitAnswer =
   | { readonly ok: false; readonly retryAfterMs: number };
 
 /**
- * `interactive` for what clients have, refreshes too, because each of these is for all who ask; `events` when
- * only callers that events drive wait for it, and `background` when only they ask at all.
+ * `interactive` while clients ask, for refreshes too, because each refresh serves all clients; `events` when only
+ * events wait for the result; `background` when only events ask at all and none of them waits.
  */
 export type RefreshPriority = 'interactive' | 'events' | 'background';
 
-/** Port: the budget. */
+/** Port: the limiter. */
 export interface RefreshPermits {
   /** Waits `waitMs` at most. */
   ask(call: { readonly priority: RefreshPriority; readonly waitMs: number }): Promise<RefreshPermitAnswer>;
@@ -30,20 +30,20 @@ export interface RefreshPermits {
 export type UpstreamAnswer =
   | { readonly kind: 'answer'; readonly body: Uint8Array }
   /** The upstream refused what was asked for: one of the symbols, as far as can be known. */
-  | { readonly kind: 'rejected'; readonly says: UpstreamError }
+  | { readonly kind: 'rejected'; readonly error: UpstreamError }
   /** The upstream refuses this view, whatever the symbols: no subscription, for example. */
-  | { readonly kind: 'denied'; readonly says: UpstreamError; readonly forMs?: number }
+  | { readonly kind: 'forbidden'; readonly error: UpstreamError; readonly forMs?: number }
   /**
-   * No answer, a broken one, a failure; `retryAfterMs` when the upstream named a time. `wasHeld` when nothing
-   * was sent, so that nothing was learnt of the upstream.
+   * No answer, a broken one, a failure; `retryAfterMs` when the upstream named a time. `wasNotSent` when no request
+   * left, so that nothing was learnt of the upstream.
    */
-  | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly wasHeld?: true };
+  | { readonly kind: 'failed'; readonly retryAfterMs?: number; readonly wasNotSent?: true };
 
-/** Port: one request, never two; each that leaves needs a permission of its own. Resolves always. */
+/** Port: one request, never two; each that leaves needs a permit of its own. Always resolves. */
 export type AskUpstream = (
   view: View,
   symbols: readonly string[],
-  permission: RefreshPermit,
+  permit: RefreshPermit,
   timeoutMs: number,
 ) => Promise<UpstreamAnswer>;
 

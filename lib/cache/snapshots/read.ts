@@ -1,9 +1,9 @@
-/** What memory holds of what a client asks for, and what he gets of it. */
+/** What memory holds of what a call asks for, and the outcome that it makes. */
 
 import { ageLimit, type SnapshotCall, type SnapshotOutcome } from './call.ts';
 import type { SnapshotMemory } from './memory.ts';
 import type { SnapshotOptions } from './options.ts';
-import { longestSymbol } from './store.ts';
+import { maxSymbolLength } from './pending-miss.ts';
 import type { SnapshotEntry } from './view-entries.ts';
 
 export interface ReadResult {
@@ -14,72 +14,66 @@ export interface ReadResult {
   readonly unknown: readonly string[];
 }
 
-interface Ground {
-  readonly board: SnapshotMemory;
-  readonly figures: SnapshotOptions;
+interface ReadContext {
+  readonly memory: SnapshotMemory;
+  readonly options: SnapshotOptions;
   readonly now: number;
 }
 
-interface Looker extends Ground {
-  /** Whether the upstream may be asked for a symbol that the directory does not list. */
-  readonly mayProbe: boolean;
-}
-
+/** @param mayProbe whether the upstream may be asked for a symbol that the directory does not list */
 export function readMemory(
   { view, symbols, ...call }: SnapshotCall,
-  arrived: number,
-  { board, figures, now, mayProbe }: Looker,
+  arrivedAt: number,
+  { memory, options, now, mayProbe }: ReadContext & { readonly mayProbe: boolean },
 ): ReadResult {
-  const sheet = board.sheet(view.id);
-  const limit = ageLimit(call, figures);
-  const looked = {
-    found: [] as SnapshotEntry[],
-    older: [] as SnapshotEntry[],
-    missing: [] as string[],
-    unknown: [] as string[],
-  };
+  const { entries } = memory.entriesOf(view.id);
+  const limit = ageLimit(call, options);
+  const found: SnapshotEntry[] = [];
+  const older: SnapshotEntry[] = [];
+  const missing: string[] = [];
+  const unknown: string[] = [];
   for (const symbol of symbols) {
-    const line = sheet.lines.get(symbol);
-    if (line && arrived - line.sentAt <= limit) looked.found.push(line);
-    else if (line && now - line.sentAt <= figures.expireAfterMs) looked.older.push(line);
-    else if (symbol.length > longestSymbol || board.unknown(view.id, symbol, now))
-      looked.unknown.push(symbol);
-    else if (!mayProbe && board.isUnlisted(view.id, symbol)) looked.unknown.push(symbol);
-    else looked.missing.push(symbol);
+    const entry = entries.get(symbol);
+    if (entry && arrivedAt - entry.sentAt <= limit) found.push(entry);
+    else if (entry && now - entry.sentAt <= options.expireAfterMs) older.push(entry);
+    else if (symbol.length > maxSymbolLength || memory.negativeEntry(view.id, symbol, now))
+      unknown.push(symbol);
+    else if (!mayProbe && memory.isUnlisted(view.id, symbol)) unknown.push(symbol);
+    else missing.push(symbol);
   }
-  return looked;
+  return { found, older, missing, unknown };
+}
+
+interface OutcomeContext extends ReadContext {
+  readonly isOverQuota: boolean;
+  /** When the next probe is due. */
+  readonly probeDueAt: number;
+  readonly retryAfterMs: number;
 }
 
 export function outcomeOf(
   { view, symbols, maxAgeMs }: SnapshotCall,
   { found, older, missing, unknown }: ReadResult,
   from: 'memory' | 'own-turn' | 'other-turn',
-  {
-    board,
-    figures,
-    now,
-    isSpent,
-    testDueAt,
-    retryAfterMs,
-  }: Ground & { readonly isSpent: boolean; readonly testDueAt: number; readonly retryAfterMs: number },
+  { memory, options, now, isOverQuota, probeDueAt, retryAfterMs }: OutcomeContext,
 ): SnapshotOutcome {
-  const denied = board.denial(view.id, now);
-  if (denied && missing.length > 0) return { kind: 'refused', says: denied };
-  if (missing.length > 0) {
+  const forbidden = memory.upstream.forbidden(view.id, now);
+  if (forbidden && missing.length > 0) return { kind: 'refused', says: forbidden };
+  if (missing.length > 0)
     return {
       kind: 'unavailable',
       known: [...found, ...older],
       missing,
-      retryAfterMs: Math.max(retryAfterMs, testDueAt - now),
-      isSpent,
+      retryAfterMs: Math.max(retryAfterMs, probeDueAt - now),
+      isSpent: isOverQuota,
     };
-  }
   if (unknown.length > 0 && unknown.length === symbols.length) {
-    const says = unknown.map((symbol) => board.unknown(view.id, symbol, now)?.says).find((one) => one);
-    if (says) return { kind: 'refused', says };
+    const errors = unknown.map((symbol) => memory.negativeEntry(view.id, symbol, now)?.error);
+    const error = errors.find((one) => one);
+    if (error) return { kind: 'refused', says: error };
   }
-  const sheet = board.sheet(view.id);
-  const quotes = symbols.flatMap((symbol) => sheet.lines.get(symbol) ?? []);
+  const { entries } = memory.entriesOf(view.id);
+  const quotes = symbols.flatMap((symbol) => entries.get(symbol) ?? []);
   const oldest = quotes.reduce((least, { sentAt }) => Math.min(least, sentAt), now);
   return {
     kind: 'quotes',
@@ -87,8 +81,8 @@ export function outcomeOf(
     ageMs: now - oldest,
     unknown,
     from,
-    stale: now - oldest > figures.staleAfterMs,
+    stale: now - oldest > options.staleAfterMs,
     isWish: maxAgeMs !== undefined,
-    pollAfterMs: Math.ceil(sheet.lines.size / figures.mostSymbols) * figures.paceMs,
+    pollAfterMs: Math.ceil(entries.size / options.maxSymbols) * options.paceMs,
   };
 }

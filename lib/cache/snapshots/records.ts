@@ -16,7 +16,7 @@ const colon = 0x3a;
  * The records by symbol, each a copy of exactly its bytes; of a symbol that comes twice the last. Undefined
  * when the body is not an array of objects that each have a `symbol`.
  *
- * @param body JSON; what is wrong inside of a record is not looked for
+ * @param body JSON; the inside of a record is not validated
  */
 export function cutRecords(body: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
   const records = new Map<string, Uint8Array>();
@@ -102,7 +102,7 @@ function endOfText(body: Uint8Array, start: number): number | undefined {
 const decoder = new TextDecoder();
 const symbolName = new TextEncoder().encode('"symbol"');
 
-/** Looked at byte by byte, because every member of every record comes by here. */
+/** Compares byte by byte, because every member of every record passes here. */
 function isSymbolName(body: Uint8Array, start: number, end: number): boolean {
   let isPlain = end - start === symbolName.length;
   for (let at = start; at < end; at++) {

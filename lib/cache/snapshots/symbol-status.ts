@@ -1,352 +1,308 @@
 /**
- * Which symbols of a category may go along with others in a call. One that the upstream does not know may fail the
- * whole call, so that a symbol goes along once the directory lists it or the upstream gave a record of it. Until
- * then it is tested among others of which neither is known. A call that failed is halved: if one half is good, a bad
- * one is in the other, without asking. In the end a symbol is unknown only when it was refused alone, or when the
- * upstream's words name it and their words have proved right before. One that exists is doubted only in the view where it failed, and is unknown only when it fails there alone; one that is
- * served there, when it fails alone twice, and not in the same bad moment of the upstream's.
+ * The status of each symbol of a category: valid, negative-cached, suspect, or none of these yet. A symbol that the
+ * upstream does not know may fail a whole call, so that a symbol goes along with others only once the directory lists
+ * it or the upstream gave a record of it. Until then it is probed, among others of unknown status. A call that failed
+ * is bisected: if one half is valid, an invalid symbol is in the other, without asking. In the end a symbol is
+ * negative-cached only when it was refused alone, or when the upstream's message names it and messages have proved
+ * right before. A symbol that exists is suspect only in the view where it failed, and negative-cached only when it
+ * fails there alone; one that is served there only after two isolated failures at least 10 s apart.
  */
 
+import { halves } from '../../bisect.ts';
+import { dropOldest } from './drop-oldest.ts';
+import { MessageHints } from './message-hints.ts';
+import { firstNegativeMs, NegativeCache, type NegativeEntry } from './negative-cache.ts';
 import type { SnapshotOptions } from './options.ts';
-import type { RefreshRecord, UpstreamError } from './store.ts';
-import { namedBy, noMessage, withoutMessage } from './upstream-error.ts';
+import type { NegativeItem, RefreshRecord } from './store.ts';
+import { retryAloneMs, type SuspectGroup, SuspectGroups } from './suspect-groups.ts';
+import { namedBy, noMessage, type UpstreamError, withoutMessage } from './upstream-error.ts';
 import { plainId } from './view.ts';
 
-/** Symbols of a call that was refused. They are tested together, and not with others. */
-export interface SuspectGroup {
-  readonly symbols: readonly string[];
-  /** If this group is good, then that one is not. */
-  readonly sibling: readonly string[];
-  readonly says: UpstreamError;
-  /** In which view it was asked for, and for whom. */
-  readonly view: string;
-  readonly caller: string;
-  /** When the call was sent. */
-  readonly at: number;
-  /** When a symbol that is served failed alone for the first time. */
-  readonly failedAt?: number;
-}
-
-export interface NegativeEntry {
-  /** In which it was asked for. */
-  readonly view: string;
-  readonly until: number;
-  /** How the upstream refused it; absent when it left it out of its answer. */
-  readonly says?: UpstreamError;
-  /** It was served until now: it still counts as proven, and if it fails once more, is unknown for long. */
-  readonly isFirst?: true;
-}
-
+/** In which views memory has a record of a symbol that may be served. */
 export interface Served {
-  /** In the entry's view. */
+  /** In the view of the record that is applied. */
   here(symbol: string): boolean;
   elsewhere(symbol: string): boolean;
 }
 
-export interface SymbolStatus {
-  /** Whether the upstream's words have named what is unknown so far, so that a refusal costs one call. */
-  readonly isNamed: boolean;
-  /**
-   * How many new symbols go into one test: fewer, the more tests fail. Where the words name one of many that are
-   * bad, each takes a call of its own; but calls of a few can be under way at the same time.
-   */
-  readonly perTest: number;
-  /** Whether it may go along with others in the view. */
-  isGood(symbol: string, view: string): boolean;
-  /** Whether the upstream gave a record of it in some view. */
-  isProven(symbol: string): boolean;
-  /** Whether the directory lists it, or the upstream gave a record of it in some view. */
-  exists(symbol: string): boolean;
-  /** Whether the directory says that it does not exist, and no record says otherwise. */
-  isUnlisted(symbol: string): boolean;
-  unknown(symbol: string, view: string, now: number): NegativeEntry | undefined;
-  /** What has to be tested with the symbol; undefined when it may go with any other unproven one. */
-  groupOf(symbol: string, view: string, now: number): Pick<SuspectGroup, 'symbols' | 'sibling'> | undefined;
-  /** Whether it failed alone so lately that the next test has to wait. */
-  isPutOff(symbol: string, view: string, now: number): boolean;
-  /** Groups that are to be tested now; of two halves the one to begin with. */
-  pending(now: number): readonly SuspectGroup[];
-  /**
-   * Gives the symbols that are unknown in the entry's view from now on.
-   *
-   * @param now when the entry was read
-   * @param served in which views there is a record of the symbol that may be served
-   */
-  learn(entry: RefreshRecord, now: number, served: Served): readonly string[];
-  learnUnknown(symbol: string, view: string, until: number): void;
-  /** When this instance heard last that it is unknown in the view; minus infinity if never. */
-  refutedAt(symbol: string, view: string): number;
-  /** When the call was sent after which it had to be tested in the view; minus infinity if it need not be. */
-  doubtedAt(symbol: string, view: string): number;
-  /** The latest that are unknown, to tell of. */
-  latestUnknown(
-    most: number,
-    now: number,
-  ): readonly (readonly [view: string, symbol: string, until: number])[];
-}
-
-/** @param lists whether the directory lists a symbol; undefined while it says nothing */
-export function createSymbolStatus(
-  {
-    mostLines: mostProven,
-    mostUnknown,
-    unknownMs,
-  }: Pick<SnapshotOptions, 'mostLines' | 'mostUnknown' | 'unknownMs'>,
-  lists: (symbol: string) => boolean | undefined,
-): SymbolStatus {
-  const proven = new Set<string>();
-  /** By symbol and view. */
-  const unknown = new Map<string, Map<string, NegativeEntry>>();
-  /** Of a symbol that exists by symbol and view, of others by symbol alone. */
-  const groups = new Map<string, SuspectGroup>();
-  let perTest = firstPerTest;
-  /** Symbols that the upstream's words named, and how often that was right or wrong. */
-  const hints = { named: new Set<string>(), right: 0, wrong: 0 };
-
-  const isNamed = () => hints.right >= hintsToTrust && hints.wrong === 0;
-  const exists = (symbol: string) => proven.has(symbol) || lists(symbol) === true;
-  const find = (symbol: string, view: string) => groups.get(keyOf(symbol, view)) ?? groups.get(symbol);
-  const isGood = (symbol: string, view: string) =>
-    exists(symbol) && !groups.has(keyOf(symbol, view)) && !unknown.get(symbol)?.has(view);
-
-  const isUnlisted = (symbol: string) => lists(symbol) === false && !proven.has(symbol);
-
-  function release(symbol: string, view: string): void {
-    groups.delete(keyOf(symbol, view));
-    groups.delete(symbol);
-  }
-
-  function prove(symbol: string, view: string): void {
-    release(symbol, view);
-    const views = unknown.get(symbol);
-    if (views?.delete(view) && views.size === 0) unknown.delete(symbol);
-    if (hints.named.delete(symbol)) hints.wrong++;
-    // Set anew at the end: what is refreshed stays, whatever else comes.
-    proven.delete(symbol);
-    proven.add(symbol);
-    dropOldest(proven, mostProven);
-  }
-
-  function refute(symbol: string, one: NegativeEntry): void {
-    release(symbol, one.view);
-    if (hints.named.delete(symbol)) hints.right++;
-    const views = unknown.get(symbol) ?? new Map<string, NegativeEntry>();
-    views.set(one.view, one);
-    // Set anew at the end, because the oldest are dropped first.
-    unknown.delete(symbol);
-    unknown.set(symbol, views);
-    dropOldest(unknown, mostUnknown);
-  }
-
-  /**
-   * At least one of these is bad: a single one for certain, unless it was good so far, which may be a fault of
-   * the upstream. Gives those that this makes unknown.
-   */
-  function suspect(symbols: readonly string[], says: UpstreamError, of: Of): readonly string[] {
-    const [only] = symbols;
-    if (only !== undefined && symbols.length === 1) return single(only, says, of);
-    const named = namedBy(says.message, symbols);
-    if (named !== undefined && isNamed()) {
-      for (const symbol of symbols) release(symbol, of.view);
-      return exists(named) ? alone(named, says, of) : single(named, says, of);
-    }
-    if (named !== undefined && !exists(named)) hints.named.add(named);
-    const [half, sibling] = named === undefined ? halves(symbols) : [without(symbols, named), [named]];
-    const common = { view: of.view, caller: of.caller, at: of.at, says: withoutMessage(says) };
-    for (const symbol of half) group(symbol, { ...common, symbols: half, sibling });
-    for (const symbol of sibling) group(symbol, { ...common, symbols: sibling, sibling: half });
-    return [];
-  }
-
-  /** It was asked for alone, or the words are to be trusted. */
-  function single(symbol: string, says: UpstreamError | undefined, of: Of): readonly string[] {
-    const { view, at, now } = of;
-    if (isGood(symbol, view) && !of.isServed(symbol)) return alone(symbol, says ?? noMessage, of);
-    const isServed = proven.has(symbol) && of.isServed(symbol);
-    const failedAt = groups.get(keyOf(symbol, view))?.failedAt ?? at;
-    if (isServed && at - failedAt < againMs) return alone(symbol, says ?? noMessage, { ...of, failedAt });
-    // What is listed has a second chance soon: it may have been a bad moment of the upstream.
-    const isSoon = isServed || (lists(symbol) === true && !unknown.get(symbol)?.has(view));
-    const how = isSoon ? { until: now + soonMs, isFirst: true as const } : { until: now + unknownMs };
-    refute(symbol, { view, ...how, ...(says && { says }) });
-    return [symbol];
-  }
-
-  /** Once the words have proved right, so has what they said before. */
-  function refuteNamed(until: number): readonly string[] {
-    if (!isNamed()) return [];
-    const named = [...hints.named].filter((symbol) => groups.get(symbol)?.symbols.length === 1);
-    for (const symbol of named) {
-      const { view, says } = groups.get(symbol)!;
-      refute(symbol, { view, until, says });
-    }
-    return named;
-  }
-
-  /** What was suspected with the other half, of which nothing is known now. */
-  function clear(sibling: readonly string[], of: Of): void {
-    const [only] = sibling;
-    const known = find(only ?? '', of.view);
-    for (const symbol of sibling) release(symbol, of.view);
-    // A single one stood apart for a reason. The others go with the unproven again.
-    if (only !== undefined && sibling.length === 1 && (known || !exists(only)))
-      alone(only, known?.says ?? noMessage, { ...of, ...(known?.failedAt && { failedAt: known.failedAt }) });
-  }
-
-  function alone(symbol: string, says: UpstreamError, { view, caller, at, failedAt }: Of): readonly string[] {
-    group(symbol, { view, caller, at, symbols: [symbol], sibling: [], says, ...(failedAt && { failedAt }) });
-    return [];
-  }
-
-  function group(symbol: string, one: SuspectGroup): void {
-    release(symbol, one.view);
-    groups.set(exists(symbol) ? keyOf(symbol, one.view) : symbol, one);
-    dropOldest(groups, mostUnknown);
-  }
-
-  function learn(
-    { symbols, sibling = [], outcome, ...entry }: RefreshRecord,
-    now: number,
-    isServed: (symbol: string) => boolean,
-  ): readonly string[] {
-    // Whoever was there earlier has seen more of the upstream's words.
-    if (entry.namesUnknown) hints.right = Math.max(hints.right, hintsToTrust);
-    const of: Of = { view: entry.view, caller: entry.caller ?? '', at: entry.sentAt, now, isServed };
-    const isEmpty = outcome.kind === 'answer' && outcome.records.size === 0 && symbols.length > 1;
-    const isNew = entry.kind === 'test' && sibling.length === 0 && symbols.length > 1;
-    if (isNew && outcome.kind === 'rejected') perTest = Math.max(leastPerTest, 0.7 * perTest);
-    if (isNew && outcome.kind === 'answer') perTest = Math.min(mostPerTest, 2 * perTest);
-    if (outcome.kind === 'rejected' || isEmpty) {
-      clear(sibling, of);
-      return suspect(symbols, outcome.kind === 'rejected' ? outcome.says : noMessage, of);
-    }
-    if (outcome.kind !== 'answer') return [];
-    const says = sibling.map((one) => find(one, of.view)?.says).find((one) => one) ?? noMessage;
-    for (const symbol of outcome.records.keys()) prove(symbol, of.view);
-    // What was there before and is left out among others is asked for again, and alone in the end.
-    const doubtful = symbols.length > 1 ? outcome.unknown.filter(exists) : [];
-    const refuted = outcome.unknown.filter((symbol) => !doubtful.includes(symbol));
-    const gone = refuted.flatMap((symbol) => single(symbol, undefined, of));
-    const [first, ...others] = doubtful;
-    if (others.length > 0) suspect(doubtful, noMessage, of);
-    else if (first !== undefined) alone(first, noMessage, of);
-    const [bad, ...more] = sibling.filter((symbol) => !isGood(symbol, of.view));
-    if (bad === undefined) return gone;
-    if (more.length > 0) return [...gone, ...suspect([bad, ...more], says, of)];
-    if (hints.named.has(bad)) return [...gone, ...single(bad, says, of)];
-    alone(bad, says, of);
-    return gone;
-  }
-
-  /** In what holds for its own view, or for a symbol without proof in the view without flags. */
-  function refusal(symbol: string, view: string): NegativeEntry | undefined {
-    const views = unknown.get(symbol);
-    return views?.get(view) ?? (exists(symbol) ? undefined : views?.get(plainId(view)));
-  }
-
-  return {
-    get isNamed() {
-      return isNamed();
-    },
-    get perTest() {
-      return Math.round(perTest);
-    },
-    isGood,
-    isProven: (symbol) => proven.has(symbol),
-    exists,
-    isUnlisted,
-    unknown(symbol, view, now) {
-      const one = refusal(symbol, view);
-      return one && one.until > now ? one : undefined;
-    },
-    groupOf(symbol, view, now) {
-      const one = isUnlisted(symbol) ? undefined : find(symbol, view);
-      if (one) return one;
-      // It was unknown once, or is in another view, and may well be so here: tested alone, it costs nobody else.
-      const isNew =
-        (!unknown.has(symbol) && !isUnlisted(symbol)) ||
-        isGood(symbol, view) ||
-        (refusal(symbol, view)?.until ?? 0) > now;
-      return isNew ? undefined : { symbols: [symbol], sibling: [] };
-    },
-    isPutOff: (symbol, view, now) => isPutOff(find(symbol, view), now),
-    pending(now) {
-      const found = new Set<SuspectGroup>();
-      for (const [key, one] of groups) {
-        // What was under suspicion before the directory came is decided by it.
-        if (!key.includes(separator) && lists(key) !== undefined) {
-          groups.delete(key);
-          continue;
-        }
-        if (isPutOff(one, now)) continue;
-        const isSecond = one.sibling.some((symbol) => found.has(find(symbol, one.view)!));
-        if (!isSecond) found.add(one);
-      }
-      return [...found];
-    },
-    learn(entry, now, served) {
-      const refuted = [...learn(entry, now, served.here), ...refuteNamed(now + unknownMs)];
-      // Where it is served it goes on being so.
-      for (const symbol of refuted)
-        if (!served.elsewhere(symbol) && !unknown.get(symbol)?.get(entry.view)?.isFirst)
-          proven.delete(symbol);
-      return refuted;
-    },
-    learnUnknown(symbol, view, until) {
-      if (!unknown.get(symbol)?.has(view)) refute(symbol, { view, until });
-    },
-    refutedAt(symbol, view) {
-      const one = unknown.get(symbol)?.get(view);
-      return one ? one.until - (one.isFirst ? soonMs : unknownMs) : Number.NEGATIVE_INFINITY;
-    },
-    doubtedAt: (symbol, view) => find(symbol, view)?.at ?? Number.NEGATIVE_INFINITY,
-    latestUnknown: (most, now) =>
-      [...unknown]
-        .slice(-most)
-        .flatMap(([symbol, views]) =>
-          [...views.values()].flatMap(({ view, until, isFirst }) =>
-            until > now && !isFirst ? [[view, symbol, until] as const] : [],
-          ),
-        ),
-  };
-}
-
-/** A call that failed: for whom it was made, and when it was sent and read. */
-interface Of extends Pick<SuspectGroup, 'view' | 'caller' | 'failedAt'> {
-  readonly at: number;
+/** A call of which a symbol failed: for whom it was made, and when it was sent and read. */
+interface FailedCall extends Pick<SuspectGroup, 'view' | 'caller' | 'at' | 'failedAt'> {
   readonly now: number;
   /** In its view. */
   isServed(symbol: string): boolean;
 }
 
-/** A symbol that is served and failed alone is asked for again after so long. */
-const againMs = 10_000;
-/** What was served until now is unknown for so long at first. */
-const soonMs = 30_000;
+const firstProbeSize = 40;
+const minProbeSize = 12;
+const maxProbeSize = 100;
 
-const isPutOff = (group: SuspectGroup | undefined, now: number) =>
-  group?.failedAt !== undefined && now >= group.failedAt && now < group.failedAt + againMs;
+export class SymbolStatus {
+  readonly #options: Pick<SnapshotOptions, 'maxEntries' | 'maxNegative' | 'negativeMs'>;
+  readonly #lists: (symbol: string) => boolean | undefined;
+  readonly #valid = new Set<string>();
+  readonly #negative: NegativeCache;
+  readonly #suspects: SuspectGroups;
+  readonly #hints = new MessageHints();
+  #probeSize = firstProbeSize;
 
-/** No symbol has such a character. */
-const separator = '\n';
-const keyOf = (symbol: string, view: string) => `${view}${separator}${symbol}`;
+  /** @param lists whether the directory lists a symbol; undefined while it says nothing */
+  constructor(
+    options: Pick<SnapshotOptions, 'maxEntries' | 'maxNegative' | 'negativeMs'>,
+    lists: (symbol: string) => boolean | undefined,
+  ) {
+    this.#options = options;
+    this.#lists = lists;
+    this.#negative = new NegativeCache(options.maxNegative, options.negativeMs);
+    this.#suspects = new SuspectGroups(options.maxNegative, (symbol) => this.exists(symbol));
+  }
 
-const hintsToTrust = 3;
-const firstPerTest = 40;
-const leastPerTest = 12;
-const mostPerTest = 100;
+  /** Whether the upstream's messages have named the unknown symbol so far, so that a refusal costs one call. */
+  get namesUnknown(): boolean {
+    return this.#hints.areTrusted;
+  }
 
-const without = (symbols: readonly string[], one: string) => symbols.filter((symbol) => symbol !== one);
+  /**
+   * How many new symbols one probe asks for: fewer, the more probes fail. Where the message names one of many invalid
+   * symbols, each takes a call of its own; but calls of a few symbols can be under way at the same time.
+   */
+  get probeSize(): number {
+    return Math.round(this.#probeSize);
+  }
 
-function halves(symbols: readonly string[]): readonly [readonly string[], readonly string[]] {
-  const middle = Math.ceil(symbols.length / 2);
-  return [symbols.slice(0, middle), symbols.slice(middle)];
-}
+  /** Whether it may go along with others in the view. */
+  isBatchable(symbol: string, view: string): boolean {
+    return (
+      this.exists(symbol) && !this.#suspects.hasInView(symbol, view) && !this.#negative.get(symbol, view)
+    );
+  }
 
-function dropOldest(from: Set<string> | Map<string, unknown>, most: number): void {
-  if (from.size <= most) return;
-  for (const oldest of from.keys()) {
-    from.delete(oldest);
-    if (from.size <= most) return;
+  /** Whether the upstream gave a record of it in some view. */
+  isValid(symbol: string): boolean {
+    return this.#valid.has(symbol);
+  }
+
+  /** Whether the directory lists it, or the upstream gave a record of it in some view. */
+  exists(symbol: string): boolean {
+    return this.#valid.has(symbol) || this.#lists(symbol) === true;
+  }
+
+  /** Whether the directory says that it does not exist, and no record says otherwise. */
+  isUnlisted(symbol: string): boolean {
+    return this.#lists(symbol) === false && !this.#valid.has(symbol);
+  }
+
+  negativeEntry(symbol: string, view: string, now: number): NegativeEntry | undefined {
+    const entry = this.#negativeFor(symbol, view);
+    return entry && entry.until > now ? entry : undefined;
+  }
+
+  /** When this instance learnt last that it is unknown in the view; minus infinity if never. */
+  negativeSince(symbol: string, view: string): number {
+    return this.#negative.since(symbol, view);
+  }
+
+  /** The latest negative entries, for a checkpoint. */
+  latestNegative(max: number, now: number): readonly NegativeItem[] {
+    return this.#negative.latest(max, now);
+  }
+
+  /** Takes over a negative entry of another instance. */
+  addNegative(symbol: string, view: string, until: number): void {
+    if (!this.#negative.get(symbol, view)) this.#setNegative(symbol, { view, until });
+  }
+
+  /** When the call was sent that made it suspect in the view; minus infinity if it is not. */
+  suspectSince(symbol: string, view: string): number {
+    return this.#suspects.find(symbol, view)?.at ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Whether it failed alone so lately that its next probe has to wait. */
+  isBackedOff(symbol: string, view: string, now: number): boolean {
+    return this.#suspects.isBackedOff(symbol, view, now);
+  }
+
+  /** Groups to probe now; of two halves the first. What was suspect before the directory came is decided by it. */
+  suspectGroups(now: number): readonly SuspectGroup[] {
+    return this.#suspects.pending(now, (symbol) => this.#lists(symbol) !== undefined);
+  }
+
+  /** What has to be probed with the symbol; undefined when it may go with any other of unknown status. */
+  groupToProbe(
+    symbol: string,
+    view: string,
+    now: number,
+  ): Pick<SuspectGroup, 'symbols' | 'sibling'> | undefined {
+    const isUnlisted = this.isUnlisted(symbol);
+    const group = isUnlisted ? undefined : this.#suspects.find(symbol, view);
+    if (group) return group;
+    // It was negative once, or is in another view, and may well be so here: probed alone, it costs no other symbol.
+    const isNew =
+      (!this.#negative.hasAny(symbol) && !isUnlisted) ||
+      this.isBatchable(symbol, view) ||
+      (this.#negativeFor(symbol, view)?.until ?? 0) > now;
+    return isNew ? undefined : { symbols: [symbol], sibling: [] };
+  }
+
+  /**
+   * Applies what came of a refresh. Returns the symbols that are negative in its view from now on.
+   *
+   * @param now when the record was read
+   */
+  apply(record: RefreshRecord, now: number, served: Served): readonly string[] {
+    const { view, caller = '', sentAt } = record;
+    const call = { view, caller, at: sentAt, now, isServed: served.here };
+    // The writer has seen more of the upstream's messages.
+    if (record.namesUnknown) this.#hints.trust();
+    const negative = [...this.#applyOutcome(record, call), ...this.#resolveNamed(now)];
+    // Where it is served it goes on being so.
+    for (const symbol of negative)
+      if (!served.elsewhere(symbol) && !this.#negative.get(symbol, view)?.isFirst) this.#valid.delete(symbol);
+    return negative;
+  }
+
+  #applyOutcome(record: RefreshRecord, call: FailedCall): readonly string[] {
+    const { symbols, sibling = [], outcome } = record;
+    this.#adaptProbeSize(record);
+    const isEmpty = outcome.kind === 'answer' && outcome.records.size === 0 && symbols.length > 1;
+    if (outcome.kind === 'rejected' || isEmpty) {
+      this.#releaseSibling(sibling, call);
+      return this.#suspect(symbols, outcome.kind === 'rejected' ? outcome.error : noMessage, call);
+    }
+    if (outcome.kind !== 'answer') return [];
+    const error = sibling.map((one) => this.#suspects.find(one, call.view)?.error).find((one) => one);
+    for (const symbol of outcome.records.keys()) this.#setValid(symbol, call.view);
+    const negative = this.#applyLeftOut(symbols, outcome.unknown, call);
+    return [...negative, ...this.#applyToSibling(sibling, error ?? noMessage, call)];
+  }
+
+  #adaptProbeSize({ kind, symbols, sibling = [], outcome }: RefreshRecord): void {
+    if (kind !== 'probe' || sibling.length > 0 || symbols.length < 2) return;
+    if (outcome.kind === 'rejected') this.#probeSize = Math.max(minProbeSize, 0.7 * this.#probeSize);
+    if (outcome.kind === 'answer') this.#probeSize = Math.min(maxProbeSize, 2 * this.#probeSize);
+  }
+
+  /** Symbols that an answer left out. What exists is asked for again when it was among others, and alone in the end. */
+  #applyLeftOut(symbols: readonly string[], leftOut: readonly string[], call: FailedCall): readonly string[] {
+    const suspects = symbols.length > 1 ? leftOut.filter((symbol) => this.exists(symbol)) : [];
+    const rest = leftOut.filter((symbol) => !suspects.includes(symbol));
+    const negative = rest.flatMap((symbol) => this.#failAlone(symbol, undefined, call));
+    const [first, ...others] = suspects;
+    if (others.length > 0) this.#suspect(suspects, noMessage, call);
+    else if (first !== undefined) this.#isolate(first, noMessage, call);
+    return negative;
+  }
+
+  /** One half was valid, so that an invalid symbol is in the other. */
+  #applyToSibling(sibling: readonly string[], error: UpstreamError, call: FailedCall): readonly string[] {
+    const [bad, ...more] = sibling.filter((symbol) => !this.isBatchable(symbol, call.view));
+    if (bad === undefined) return [];
+    if (more.length > 0) return this.#suspect([bad, ...more], error, call);
+    if (this.#hints.named.has(bad)) return this.#failAlone(bad, error, call);
+    this.#isolate(bad, error, call);
+    return [];
+  }
+
+  /**
+   * At least one of these is invalid: a single one for certain, unless it was valid so far, which may be a fault of
+   * the upstream. Returns those that this makes negative.
+   */
+  #suspect(symbols: readonly string[], error: UpstreamError, call: FailedCall): readonly string[] {
+    const [only] = symbols;
+    if (only !== undefined && symbols.length === 1) return this.#failAlone(only, error, call);
+    const named = namedBy(error.message, symbols);
+    if (named !== undefined && this.#hints.areTrusted) {
+      for (const symbol of symbols) this.#suspects.remove(symbol, call.view);
+      if (!this.exists(named)) return this.#failAlone(named, error, call);
+      this.#isolate(named, error, call);
+      return [];
+    }
+    if (named !== undefined && !this.exists(named)) this.#hints.named.add(named);
+    const [half, sibling] =
+      named === undefined ? halves(symbols) : [symbols.filter((symbol) => symbol !== named), [named]];
+    const common = { view: call.view, caller: call.caller, at: call.at, error: withoutMessage(error) };
+    for (const symbol of half) this.#suspects.add(symbol, { ...common, symbols: half, sibling });
+    for (const symbol of sibling) this.#suspects.add(symbol, { ...common, symbols: sibling, sibling: half });
+    return [];
+  }
+
+  /** It was asked for alone, or the message is to be trusted. */
+  #failAlone(symbol: string, error: UpstreamError | undefined, call: FailedCall): readonly string[] {
+    const { view, at, now } = call;
+    const isServed = call.isServed(symbol);
+    if (this.isBatchable(symbol, view) && !isServed) {
+      this.#isolate(symbol, error ?? noMessage, call);
+      return [];
+    }
+    const isServedAndValid = this.#valid.has(symbol) && isServed;
+    const failedAt = this.#failedAloneAt(symbol, view) ?? at;
+    if (isServedAndValid && at - failedAt < retryAloneMs) {
+      this.#isolate(symbol, error ?? noMessage, { ...call, failedAt });
+      return [];
+    }
+    // What is listed has a second chance soon: the upstream may have failed for a moment.
+    const isFirst = isServedAndValid || (this.#lists(symbol) === true && !this.#negative.get(symbol, view));
+    const how = isFirst
+      ? { until: now + firstNegativeMs, isFirst: true as const }
+      : { until: now + this.#options.negativeMs };
+    this.#setNegative(symbol, { view, ...how, ...(error && { error }) });
+    return [symbol];
+  }
+
+  /** Of a symbol that is known to exist. */
+  #failedAloneAt(symbol: string, view: string): number | undefined {
+    return this.#suspects.hasInView(symbol, view) ? this.#suspects.find(symbol, view)?.failedAt : undefined;
+  }
+
+  /** Once messages are trusted, so is what they named before. */
+  #resolveNamed(now: number): readonly string[] {
+    if (!this.#hints.areTrusted) return [];
+    const named = [...this.#hints.named].filter(
+      (symbol) => this.#suspects.findUnproven(symbol)?.symbols.length === 1,
+    );
+    const until = now + this.#options.negativeMs;
+    for (const symbol of named) {
+      const { view, error } = this.#suspects.findUnproven(symbol)!;
+      this.#setNegative(symbol, { view, until, error });
+    }
+    return named;
+  }
+
+  /** This half failed, so that nothing is known of the other any more. */
+  #releaseSibling(sibling: readonly string[], call: FailedCall): void {
+    const [only] = sibling;
+    const group = this.#suspects.find(only ?? '', call.view);
+    for (const symbol of sibling) this.#suspects.remove(symbol, call.view);
+    // A single one stood alone for a reason. Others go with any symbols of unknown status again.
+    if (only === undefined || sibling.length > 1 || (!group && this.exists(only))) return;
+    const failedAt = group?.failedAt ? { failedAt: group.failedAt } : {};
+    this.#isolate(only, group?.error ?? noMessage, { ...call, ...failedAt });
+  }
+
+  /** Suspect, and probed alone. */
+  #isolate(symbol: string, error: UpstreamError, { view, caller, at, failedAt }: FailedCall): void {
+    const group = { view, caller, at, symbols: [symbol], sibling: [], error };
+    this.#suspects.add(symbol, { ...group, ...(failedAt && { failedAt }) });
+  }
+
+  #setValid(symbol: string, view: string): void {
+    this.#suspects.remove(symbol, view);
+    this.#negative.remove(symbol, view);
+    this.#hints.check(symbol, false);
+    // Added anew at the end: what is refreshed stays, whatever else comes.
+    this.#valid.delete(symbol);
+    this.#valid.add(symbol);
+    dropOldest(this.#valid, this.#options.maxEntries);
+  }
+
+  #setNegative(symbol: string, entry: NegativeEntry): void {
+    this.#suspects.remove(symbol, entry.view);
+    this.#hints.check(symbol, true);
+    this.#negative.add(symbol, entry);
+  }
+
+  /** The entry of the view, or, of a symbol that is not known to exist, of the view without flags. */
+  #negativeFor(symbol: string, view: string): NegativeEntry | undefined {
+    const entry = this.#negative.get(symbol, view);
+    return entry ?? (this.exists(symbol) ? undefined : this.#negative.get(symbol, plainId(view)));
   }
 }

@@ -1,4 +1,4 @@
-/** The quotes of one view that an instance has in memory, and how much each is in demand. */
+/** The entries of one view that an instance has in memory, and how much each is in demand. */
 
 import { textHash } from './hash.ts';
 import type { SnapshotOptions } from './options.ts';
@@ -7,120 +7,124 @@ import { type View, viewOfId } from './view.ts';
 /** One symbol of a view. */
 export interface SnapshotEntry {
   readonly symbol: string;
-  readonly mark: number;
+  readonly fingerprint: number;
   /** The record as the upstream sent it. */
   record: Uint8Array;
-  /** Changes with the record; worked out when it is first wanted. */
+  /** Changes with the record; computed when it is first needed. */
   hash: number | undefined;
   /** Just before the upstream was asked, in milliseconds since the epoch. */
   sentAt: number;
-  /** When a client last asked any instance for it, as far as is known here. */
-  askedAt: number;
-  /** When the journal last said that it was asked for. */
-  toldAt: number;
-  /** How often it was asked for lately: all instances together, older ones counting less. */
+  /** When a client last requested it of any instance, as far as is known here. */
+  requestedAt: number;
+  /** When the refresh log last counted a request for it. */
+  flushedAt: number;
+  /** How often it was requested lately: all instances together, older requests counting less. */
   demand: number;
-  /** How often it was asked for here since this instance last told. */
-  untold: number;
+  /** How often it was requested here since this instance last flushed the count. */
+  unflushed: number;
 }
 
-/** 16 bits that stand for a symbol among those that a turn asks for. */
-export const markOf = (symbol: string): number => textHash(symbol) & 0xffff;
+/** 16 bits that stand for a symbol among those that a call asks for. */
+export const fingerprintOf = (symbol: string): number => textHash(symbol) & 0xffff;
 
-/** Demand of so long ago counts a third of today's. */
+/** Demand that is this old counts a third of new demand. */
 const demandMs = 60_000;
 
 export class ViewEntries {
   readonly view: View;
-  readonly lines = new Map<string, SnapshotEntry>();
-  readonly #figures: SnapshotOptions;
-  readonly #untold = new Set<SnapshotEntry>();
-  #fadedAt = Number.NEGATIVE_INFINITY;
+  readonly entries = new Map<string, SnapshotEntry>();
+  readonly #options: SnapshotOptions;
+  readonly #unflushed = new Set<SnapshotEntry>();
+  #decayedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(id: string, figures: SnapshotOptions) {
+  constructor(id: string, options: SnapshotOptions) {
     this.view = viewOfId(id);
-    this.#figures = figures;
+    this.#options = options;
   }
 
-  /** Takes a record unless there is a newer one. */
+  /** Stores a record unless there is a newer one. */
   put(symbol: string, record: Uint8Array, sentAt: number): void {
-    const line = this.lines.get(symbol);
-    if (line && line.sentAt >= sentAt) return;
-    if (line) {
-      line.record = record;
-      line.hash = undefined;
-      line.sentAt = sentAt;
-    } else {
-      // Whoever had it fetched wanted it.
-      const asked = { askedAt: sentAt, toldAt: sentAt, demand: 0, untold: 0 };
-      const mark = markOf(symbol);
-      this.lines.set(symbol, { symbol, mark, record, hash: undefined, sentAt, ...asked });
+    const entry = this.entries.get(symbol);
+    if (entry && entry.sentAt >= sentAt) return;
+    if (entry) {
+      entry.record = record;
+      entry.hash = undefined;
+      entry.sentAt = sentAt;
+      return;
     }
-  }
-
-  drop(symbol: string): void {
-    const line = this.lines.get(symbol);
-    if (!line) return;
-    this.lines.delete(symbol);
-    this.#untold.delete(line);
-  }
-
-  /** A client asked here. */
-  count(line: SnapshotEntry, now: number): void {
-    line.askedAt = now;
-    line.untold++;
-    this.#untold.add(line);
-  }
-
-  /** Clients asked somewhere: the journal says so. */
-  hear(symbol: string, times: number, at: number): void {
-    const line = this.lines.get(symbol);
-    if (!line) return;
-    line.demand += times;
-    line.toldAt = Math.max(line.toldAt, at);
-    line.askedAt = Math.max(line.askedAt, at);
-  }
-
-  /** A checkpoint says how much a symbol is in demand. */
-  expect(symbol: string, times: number, askedAt: number): void {
-    const line = this.lines.get(symbol);
-    if (!line) return;
-    line.demand = Math.max(line.demand, times);
-    // What is put counts as asked for at that moment; the checkpoint knows better.
-    line.askedAt = line.untold > 0 ? Math.max(line.askedAt, askedAt) : askedAt;
-    line.toldAt = Math.max(line.toldAt, askedAt);
-  }
-
-  /** The next `most` to tell of: those of which the journal heard longest ago come first, so that nobody forgets them. */
-  tell(most: number): readonly (readonly [symbol: string, times: number])[] {
-    let lines = [...this.#untold];
-    if (lines.length > most) lines = lines.sort((a, b) => a.toldAt - b.toldAt).slice(0, most);
-    return lines.map((line) => {
-      const times = line.untold;
-      line.untold = 0;
-      this.#untold.delete(line);
-      return [line.symbol, times] as const;
+    this.entries.set(symbol, {
+      symbol,
+      fingerprint: fingerprintOf(symbol),
+      record,
+      hash: undefined,
+      sentAt,
+      // A fetch counts as demand.
+      requestedAt: sentAt,
+      flushedAt: sentAt,
+      demand: 0,
+      unflushed: 0,
     });
   }
 
-  get untold(): number {
-    return this.#untold.size;
+  remove(symbol: string): void {
+    const entry = this.entries.get(symbol);
+    if (!entry) return;
+    this.entries.delete(symbol);
+    this.#unflushed.delete(entry);
   }
 
-  /** Lines in use, after forgetting what is of no use to anybody. */
+  /** Counts a client's request to this instance. */
+  countRequest(entry: SnapshotEntry, now: number): void {
+    entry.requestedAt = now;
+    entry.unflushed++;
+    this.#unflushed.add(entry);
+  }
+
+  /** Adds the demand that the refresh log reports of an instance. */
+  mergeDemand(symbol: string, times: number, at: number): void {
+    const entry = this.entries.get(symbol);
+    if (!entry) return;
+    entry.demand += times;
+    entry.flushedAt = Math.max(entry.flushedAt, at);
+    entry.requestedAt = Math.max(entry.requestedAt, at);
+  }
+
+  /** Takes over the demand that a checkpoint holds. */
+  loadDemand(symbol: string, times: number, requestedAt: number): void {
+    const entry = this.entries.get(symbol);
+    if (!entry) return;
+    entry.demand = Math.max(entry.demand, times);
+    // `put` counted its fetch as a request; the checkpoint knows better.
+    entry.requestedAt = entry.unflushed > 0 ? Math.max(entry.requestedAt, requestedAt) : requestedAt;
+    entry.flushedAt = Math.max(entry.flushedAt, requestedAt);
+  }
+
+  /** The next `max` counts to publish: the longest unpublished first, so that no instance forgets those symbols. */
+  flushDemand(max: number): readonly (readonly [symbol: string, times: number])[] {
+    let entries = [...this.#unflushed];
+    if (entries.length > max) entries = entries.sort((a, b) => a.flushedAt - b.flushedAt).slice(0, max);
+    return entries.map((entry) => {
+      const times = entry.unflushed;
+      entry.unflushed = 0;
+      this.#unflushed.delete(entry);
+      return [entry.symbol, times] as const;
+    });
+  }
+
+  /** Entries in use, after removing those that are neither in demand nor young enough to be served. */
   inUse(now: number): SnapshotEntry[] {
-    const { forgetMs, expireAfterMs, mostLines } = this.#figures;
-    const fading = Math.exp(-Math.max(0, now - this.#fadedAt) / demandMs);
-    this.#fadedAt = now;
-    const lines: SnapshotEntry[] = [];
-    for (const line of this.lines.values()) {
-      line.demand *= fading;
-      if (now - line.askedAt <= forgetMs) lines.push(line);
-      else if (now - line.sentAt > expireAfterMs) this.drop(line.symbol);
+    const { forgetMs, expireAfterMs, maxEntries } = this.#options;
+    const decay = Math.exp(-Math.max(0, now - this.#decayedAt) / demandMs);
+    this.#decayedAt = now;
+    const used: SnapshotEntry[] = [];
+    for (const entry of this.entries.values()) {
+      entry.demand *= decay;
+      if (now - entry.requestedAt <= forgetMs) used.push(entry);
+      else if (now - entry.sentAt > expireAfterMs) this.remove(entry.symbol);
     }
-    if (lines.length <= mostLines) return lines;
-    lines.sort((a, b) => b.askedAt - a.askedAt);
-    for (const line of lines.splice(mostLines)) this.drop(line.symbol);
-    return lines;
+    if (used.length <= maxEntries) return used;
+    used.sort((a, b) => b.requestedAt - a.requestedAt);
+    for (const entry of used.splice(maxEntries)) this.remove(entry.symbol);
+    return used;
   }
 }

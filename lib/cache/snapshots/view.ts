@@ -1,45 +1,76 @@
 /**
- * A view: what a snapshot call asks for beside its symbols. Records of different views are different bytes
- * and never stand in for each other; they share only the budget.
+ * A view: what a call asks for beside its symbols. Records of different views are different bytes and never stand in
+ * for each other; views share only the limit.
  */
 
+type Query = readonly (readonly [name: string, value: string])[];
+
 export interface View {
-  /** Names the view in the store: short and stable, `US_STOCK` or `US_STOCK+eo`. */
+  /** Names the view in the store, stably: `US_STOCK`, `US_STOCK+eo`, `US_STOCK+e;depth=5`. */
   readonly id: string;
-  /** Symbols are known or unknown by category, whatever the flags. */
+  /** Symbols are valid or unknown by category, whatever else the view asks for. */
   readonly category: string;
   /** What is sent beside `symbols`. */
-  readonly query: readonly (readonly [name: string, value: string])[];
+  readonly query: Query;
 }
 
+/** Parameters that are off when absent, each with its letter in the id. */
 const flags = { e: 'extend_hour_required', o: 'overnight_required' } as const;
-const letters = Object.keys(flags) as readonly (keyof typeof flags)[];
+type Flag = keyof typeof flags;
+const letters = Object.keys(flags) as readonly Flag[];
+const flagNames: readonly string[] = Object.values(flags);
 
-/** @param query checked against the operation; a flag that is `false` is one that is absent */
-export function viewOf(query: readonly (readonly [name: string, value: string])[]): View {
-  const said = new Map(query);
-  return viewWith(
-    said.get('category') ?? '',
-    letters.filter((letter) => said.get(flags[letter]) === 'true'),
+/**
+ * The view of a query: two queries share an id only if they ask the same of the upstream.
+ *
+ * @param query checked against the operation; a flag that is `false` is one that is absent
+ */
+export function viewOf(query: Query): View {
+  const { symbols: _, category, ...others } = Object.fromEntries(query);
+  const set = letters.filter((letter) => others[flags[letter]] === 'true');
+  const parameters = Object.entries(others).filter(
+    ([name, value]) => !(flagNames.includes(name) && (value === 'true' || value === 'false')),
   );
+  // An empty category is not an absent one.
+  if (category === '') parameters.push(['category', '']);
+  return viewWith(category ?? '', set, parameters);
 }
 
 /** The view of an id that another instance wrote. */
 export function viewOfId(id: string): View {
-  const [category = '', set = ''] = id.split('+');
+  const [head = '', ...rest] = id.split(';');
+  const [category = '', set = ''] = head.split('+');
+  const parameters = rest.map((parameter) => {
+    const [name = '', value = ''] = parameter.split('=');
+    return [unescapeText(name), unescapeText(value)] as const;
+  });
   return viewWith(
-    category,
+    unescapeText(category),
     letters.filter((letter) => set.includes(letter)),
+    parameters,
   );
 }
 
-/** The view of the same category without flags. */
-export const plainId = (id: string): string => id.split('+', 1)[0]!;
+/** The same view without its flags. */
+export const plainId = (id: string): string => id.replace(/\+[^;]*/, '');
 
-function viewWith(category: string, set: readonly (keyof typeof flags)[]): View {
+function viewWith(category: string, set: readonly Flag[], parameters: Query): View {
+  const sorted = [...parameters].sort(([a], [b]) => (a < b ? -1 : 1));
+  const others = sorted.map(([name, value]) => `;${escapeText(name)}=${escapeText(value)}`);
   return {
-    id: set.length > 0 ? `${category}+${set.join('')}` : category,
+    id: `${escapeText(category)}${set.length > 0 ? `+${set.join('')}` : ''}${others.join('')}`,
     category,
-    query: [['category', category], ...set.map((letter) => [flags[letter], 'true'] as const)],
+    query: [
+      ...(category === '' ? [] : [['category', category] as const]),
+      ...set.map((letter) => [flags[letter], 'true'] as const),
+      ...sorted,
+    ],
   };
 }
+
+/** Of any text, so that no character of it can be taken for a separator of ids and keys. */
+const escapeText = (text: string): string =>
+  text.replace(/[^\w.-]/g, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const unescapeText = (text: string): string =>
+  text.replace(/%([0-9a-f]{4})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));

@@ -11,8 +11,8 @@ import type { OperationLimits } from '../operation-limits.ts';
 import type { Upstream } from '../upstream.ts';
 
 export interface CacheOptions {
-  /** Of one account at the upstream, by a name that does not show its app key. */
-  readonly snapshots: (account: string) => SnapshotStore;
+  /** Of one operation of one account at the upstream, by a name that does not show the app key. */
+  readonly snapshots: (partition: string) => SnapshotStore;
   readonly responses: ResponseStore;
   /** For the upstream's list of symbols. Default: none, and each symbol is tested before it goes along with others. */
   readonly directory?: { readonly store: DirectoryStore; readonly listing: SymbolListing };

@@ -3,6 +3,7 @@
  * old one's; those that are under way end with the old one, unless its key is refused: then they begin anew, too.
  */
 
+import { snapshotPartition } from '../../cache/snapshots/index.ts';
 import type { Operation } from '../../catalogue/operation.ts';
 import type { Refusal } from '../../problem.ts';
 import type { RequestContext } from '../context.ts';
@@ -59,7 +60,7 @@ export function createSnapshotsByAccount(
       });
     }
     const { snapshots: storeOf, ...shared } = options;
-    const own = { ...shared, store: storeOf(name), identity, onLeft };
+    const own = { ...shared, store: storeOf(snapshotPartition(name, operation.id)), identity, onLeft };
     const account: Account = { name, quotes: createCachedSnapshots(operation, own, parts), unlessLeft };
     return account;
   }

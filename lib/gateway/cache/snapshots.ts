@@ -110,7 +110,7 @@ export function createCachedSnapshots(
     );
     if (trail.signedBy !== undefined && trail.signedBy !== first.appKey) {
       onLeft();
-      return { kind: 'failed', wasHeld: true };
+      return { kind: 'failed', wasNotSent: true };
     }
     failure = undefined;
     if (outcome.kind !== 'refused') return outcome;
@@ -137,7 +137,7 @@ export function createCachedSnapshots(
 
   const quotes = createSnapshotCache({
     store,
-    permissions,
+    permits: permissions,
     upstream: ask,
     clock,
     ...(directory?.listing.snapshots.includes(operation.id) && {
@@ -243,13 +243,13 @@ function asTurnsKnowIt(outcome: UpstreamOutcome): UpstreamAnswer {
   if (outcome.kind === 'answer') return outcome;
   const { refusal } = outcome;
   const { code, retryAfterSeconds } = refusal;
-  if (code === 'upstream_rejected') return { kind: 'rejected', says: saidBy(refusal) };
+  if (code === 'upstream_rejected') return { kind: 'rejected', error: saidBy(refusal) };
   const denied = forEverybody[code];
-  if (denied) return { kind: 'denied', says: saidBy(refusal), ...denied };
+  if (denied) return { kind: 'forbidden', error: saidBy(refusal), ...denied };
   return {
     kind: 'failed',
     ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
-    ...(wasNotSent(outcome) && { wasHeld: true }),
+    ...(wasNotSent(outcome) && { wasNotSent: true }),
   };
 }
 

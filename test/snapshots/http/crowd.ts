@@ -5,7 +5,7 @@ import { createRandom } from '../world/virtual-time.ts';
 import { existingStocks, phones } from './load.ts';
 import type { Run, Sample } from './plan.ts';
 import { measure, type Settings } from './processes.ts';
-import { byCode, conditions, inSeconds } from './told.ts';
+import { byCode, conditions, inSeconds } from './report.ts';
 
 export interface CrowdOptions {
   readonly clients: number;
@@ -18,7 +18,7 @@ export interface CrowdOptions {
 
 export interface CrowdFigures {
   readonly run: Run;
-  /** Symbols that somebody asks for. */
+  /** How many symbols the clients ask for. */
   readonly inDemand: number;
   /** When the last request was sent that was not answered in full; undefined when there was none. */
   readonly lastNotFullMs: number | undefined;
@@ -77,7 +77,7 @@ const parts = (shares: readonly number[]) =>
 
 /**
  * @param symbols that clients choose from
- * @param settings of the local run, to compare with one that is told something before the crowd comes
+ * @param settings of the local run, to compare runs of different settings
  */
 export async function studyCold(symbols: number, settings: Settings = {}): Promise<void> {
   const options = { clients: 2000, symbols, seconds: 60, settings };
@@ -87,7 +87,7 @@ export async function studyCold(symbols: number, settings: Settings = {}): Promi
   const short = existingStocks.length < symbols ? `, only ${existingStocks.length} exist` : '';
   const refused = all.filter(({ status }) => status !== 200);
   const lastRefusedMs = refused.reduce((most, { dueMs }) => Math.max(most, dueMs), 0);
-  const took = all.map(({ tookMs }) => tookMs);
+  const waits = all.map(({ tookMs }) => tookMs);
   for (const line of [
     `${all.length} requests of ${options.clients} clients for ${inDemand} symbols${short} ${conditions(run)}`,
     `${refused.length} unavailable${refused.length > 0 ? `, the last one asked at ${inSeconds(lastRefusedMs)}` : ''} (${byCode(all)})`,
@@ -96,7 +96,7 @@ export async function studyCold(symbols: number, settings: Settings = {}): Promi
       : `every request is answered in full that was asked after ${inSeconds(lastNotFullMs)} of ${options.seconds} s`,
     `every symbol in demand is held from ${inSeconds(heldFromMs)} on: then came the last answer that had to wait for the upstream`,
     `of what was asked in seconds 1 to 10 is answered in full ${parts(fullBySecond)}, within a second ${parts(soonBySecond)}`,
-    `time to the answer p50/p99/max ${[0.5, 0.99, 1].map((share) => at(took, share).toFixed(0)).join('/')} ms`,
+    `time to the answer p50/p99/max ${[0.5, 0.99, 1].map((share) => at(waits, share).toFixed(0)).join('/')} ms`,
   ])
     console.log(`cold-${symbols}: ${line}`);
 }

@@ -3,7 +3,7 @@
 import { uniqueReads } from './load.ts';
 import type { Run, Sample } from './plan.ts';
 import { keys, measure } from './processes.ts';
-import { byCode, conditions } from './told.ts';
+import { byCode, conditions } from './report.ts';
 
 const greedyFrom = '127.0.0.1';
 
@@ -54,7 +54,7 @@ export async function measureGreedy(options: GreedyOptions): Promise<GreedyFigur
     ],
     seekings: [],
   });
-  const of = (wanted: string) => run.samples.filter(({ name }) => name === wanted);
+  const of = (asking: string) => run.samples.filter(({ name }) => name === asking);
   return { neighbour: of('neighbour'), greedy: of('greedy'), run };
 }
 

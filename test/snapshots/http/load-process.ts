@@ -1,6 +1,6 @@
 /**
  * The process that the load comes from, so that neither side's work delays the other's. Started with a channel:
- * it says when it is ready, takes one order, and sends back what became of every request.
+ * it says when it is ready, receives one order, and sends back the result of every request.
  */
 
 import { Agent, get, type IncomingMessage } from 'node:http';
@@ -14,7 +14,7 @@ const agent = new Agent({ keepAlive: true });
 process.once('message', async ({ baseUrl, plan }: Order) => {
   process.send?.(await carryOut(plan, baseUrl));
 });
-// Without the study there is nobody to tell.
+// Without the study no process receives the results.
 process.once('disconnect', () => process.exit());
 process.send?.('ready');
 
@@ -40,7 +40,7 @@ function asker(baseUrl: string, startedAt: number, samples: Sample[]): Ask {
       dueMs,
       lateMs: Math.max(0, sentAt - startedAt - dueMs),
       tookMs: performance.now() - sentAt,
-      ...told(answer, target),
+      ...summaryOf(answer, target),
     };
     samples.push(sample);
     return sample;
@@ -93,7 +93,7 @@ function fetchText(url: string, from: Caller): Promise<Received | string> {
   });
 }
 
-function told(
+function summaryOf(
   answer: Received | string,
   target: string,
 ): Pick<Sample, 'status' | 'code' | 'isFull' | 'isMiss' | 'retryAfterSeconds' | 'ageSeconds'> {

@@ -1,4 +1,4 @@
-/** Who asks for what: phones with symbols of their own, readers of what nobody else reads, names that do not exist. */
+/** What clients ask for: phones with symbols of their own, readers of symbols that no other client reads, names that do not exist. */
 
 import { createUniverse } from '../../../infra/simulator/market/universe.ts';
 import { createZipf } from '../world/load.ts';

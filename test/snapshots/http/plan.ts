@@ -1,4 +1,4 @@
-/** What the load process is told to do, and what it tells of it; both are sent between processes. */
+/** The order of the load process and its results; both are sent between processes. */
 
 export interface Caller {
   readonly key: string;
@@ -26,7 +26,7 @@ export interface Seeking extends Caller {
   readonly giveUpMs: number;
 }
 
-/** Over as soon as nobody seeks any more; without seekers, when all is answered. */
+/** Over as soon as no client seeks any more; without seekers, when all is answered. */
 export interface Plan {
   readonly askings: readonly Asking[];
   readonly seekings: readonly Seeking[];
@@ -47,17 +47,17 @@ export interface Sample {
   readonly code?: string;
   /** A 200, and with a record of each symbol that was asked for, if any was. */
   readonly isFull: boolean;
-  /** As `cache-status` says it: not all was there when the request came. */
+  /** Of `cache-status`: not all was cached when the request came. */
   readonly isMiss: boolean;
   readonly retryAfterSeconds?: number;
-  /** As the header says it: of the oldest record, rounded up. */
+  /** Of the header: of the oldest record, rounded up. */
   readonly ageSeconds?: number;
 }
 
 /** What a plan came to. */
 export interface Run {
   readonly samples: readonly Sample[];
-  /** The local run's main thread: how long it ran, and how long other work kept it from running. */
+  /** The local run's main thread: how long it ran, and how long other work delayed it. */
   readonly thread: { readonly ranMs: number; readonly keptMs: number } | undefined;
 }
 

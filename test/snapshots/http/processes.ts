@@ -31,7 +31,7 @@ export async function measure(plan: Plan, settings: Settings = {}): Promise<Run>
   }
 }
 
-/** Told by Linux only. */
+/** On Linux only. */
 async function timesOf({ pid }: ChildProcess): Promise<Run['thread']> {
   const text = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
@@ -45,7 +45,7 @@ async function startLoad(): Promise<ChildProcess> {
   return child;
 }
 
-/** What the environment says is passed on, so that any setting of the local run can be studied. */
+/** The environment is passed on, so that any setting of the local run can be studied. */
 async function startLocal(
   settings: Settings,
 ): Promise<{ readonly url: string; readonly process: ChildProcess }> {

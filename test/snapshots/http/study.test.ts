@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { measureCrowd } from './crowd.ts';
 import { measureGreedy } from './greedy.ts';
-import { measureJunk, victims } from './junk.ts';
+import { measureInvalidSymbols, victims } from './invalid-symbols.ts';
 import type { Sample } from './plan.ts';
-import { byCode } from './told.ts';
+import { byCode } from './report.ts';
 
 /** What the load process cannot reach, or the local run does not know, would be studied for nothing. */
 function assertAnswered(samples: readonly Sample[]): void {
@@ -17,7 +17,7 @@ function assertAnswered(samples: readonly Sample[]): void {
   }
 }
 
-describe('a study over HTTP measures what it says', { concurrent: true }, () => {
+describe('a study over HTTP measures what its name says', { concurrent: true }, () => {
   test('crowd', async () => {
     const { run, inDemand, lastNotFullMs, heldFromMs, fullBySecond, soonBySecond } = await measureCrowd({
       clients: 20,
@@ -53,14 +53,14 @@ describe('a study over HTTP measures what it says', { concurrent: true }, () => 
     assert.ok(greedy.some(({ isFull }) => isFull));
   });
 
-  test('junk', async () => {
-    const { junk, sought, servedAfterMs } = await measureJunk({
+  test('invalid symbols', async () => {
+    const { invalid, sought, servedAfterMs } = await measureInvalidSymbols({
       victim: victims['other key']!,
       warmSeconds: 1,
       giveUpSeconds: 2,
     });
     assertAnswered(sought);
-    assert.ok(junk.length <= 2);
+    assert.ok(invalid.length <= 2);
     assert.equal(servedAfterMs !== undefined, sought.at(-1)?.isFull);
   });
 });

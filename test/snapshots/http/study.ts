@@ -7,10 +7,10 @@
 
 import { studyCold, studySteady } from './crowd.ts';
 import { studyGreedy } from './greedy.ts';
-import { studyJunk } from './junk.ts';
+import { studyInvalidSymbols } from './invalid-symbols.ts';
 
 const studies: Readonly<Record<string, () => Promise<void>>> = {
-  junk: studyJunk,
+  junk: studyInvalidSymbols,
   greedy: studyGreedy,
   'cold-1000': () => studyCold(1000),
   'cold-5000': () => studyCold(5000),

@@ -35,7 +35,7 @@ import { createRandom, VirtualTime } from './virtual-time.ts';
 
 export interface BenchOptions extends Partial<VirtualUpstreamOptions> {
   readonly figures?: Partial<SnapshotOptions>;
-  /** The upstream's words name a symbol that exists. */
+  /** The upstream's message names a symbol that exists. */
   readonly misleading?: boolean;
   /** The upstream gives nothing with this flag, whatever the symbols. */
   readonly deniedFlag?: string;
@@ -86,7 +86,7 @@ export function createBench(options: BenchOptions = {}) {
   let startsAtOnce = 1;
   const operations = new Map<string, number>();
   let isOpen = true;
-  let breaks: 'budget' | 'upstream' | undefined;
+  let breaks: 'limiter' | 'upstream' | undefined;
   const asked: RefreshPriority[] = [];
 
   let reads = 0;
@@ -104,7 +104,7 @@ export function createBench(options: BenchOptions = {}) {
       reads++;
       return trip(() => memory.read(after, missing));
     },
-    take: (next, after) => trip(() => memory.take(next, after)),
+    acquire: (next, after) => trip(() => memory.acquire(next, after)),
     countStart: () => trip(async () => startsAtOnce),
     readCheckpoint: (copy) => trip(() => memory.readCheckpoint(copy)),
     writeCheckpoint: (copy, checkpoint) =>
@@ -113,12 +113,12 @@ export function createBench(options: BenchOptions = {}) {
         const asRead = part && unpackCheckpoint(part);
         if (asRead) await memory.writeCheckpoint(copy, asRead);
       }),
-    tellMisses: (keys) => trip(() => memory.tellMisses(keys)),
+    writeMisses: (keys) => trip(() => memory.writeMisses(keys)),
     readMisses: () => trip(() => memory.readMisses()),
-    write: (entry) =>
+    write: (record) =>
       trip(async () => {
         // As it comes back from a table, or one that reads would know more than it does when deployed.
-        const asRead = unpackRecord(entry.turn, packRecord(entry));
+        const asRead = unpackRecord(record.sequence, packRecord(record));
         if (!losesWrite && asRead) await memory.write(asRead);
         losesWrite = false;
       }),
@@ -134,43 +134,43 @@ export function createBench(options: BenchOptions = {}) {
       },
     ]),
   ) as unknown as SnapshotStore;
-  const permissions: RefreshPermits = {
+  const permits: RefreshPermits = {
     async ask({ priority }) {
       asked.push(priority);
-      if (breaks === 'budget') throw new Error('the budget is broken');
+      if (breaks === 'limiter') throw new Error('the limiter is broken');
       if (!isOpen) return { ok: false, retryAfterMs: 200 };
       let used = false;
-      const use = () => {
+      const consume = () => {
         const isFirst = !used;
         used = true;
         return isFirst;
       };
-      return { ok: true, permit: { expiresAt: time.now() + 250, consume: use } };
+      return { ok: true, permit: { expiresAt: time.now() + 250, consume } };
     },
   };
-  const ask: AskUpstream = async (view, symbols, permission, timeoutMs) => {
+  const ask: AskUpstream = async (view, symbols, permit, timeoutMs) => {
     if (breaks === 'upstream') throw new Error('the way to the upstream is broken');
-    const answer = await answerTo(view, symbols, permission, timeoutMs);
+    const answer = await answerTo(view, symbols, permit, timeoutMs);
     calls.push({ view: view.id, symbols, kind: answer.kind });
     if (answer.kind === 'answer')
       for (const [symbol, record] of cutRecords(answer.body) ?? []) sent.set(symbol, record);
     return answer;
   };
-  const answerTo: AskUpstream = async (view, symbols, permission, timeoutMs) => {
+  const answerTo: AskUpstream = async (view, symbols, permit, timeoutMs) => {
     if (deniedFlag && view.query.some(([name]) => name === deniedFlag))
-      return { kind: 'denied', says: { status: 403, errorCode: 'UNAUTHORIZED_CATEGORY' } };
+      return { kind: 'forbidden', error: { status: 403, errorCode: 'UNAUTHORIZED_CATEGORY' } };
     if (refusals > 0) {
       refusals--;
-      return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL' } };
+      return { kind: 'rejected', error: { status: 417, errorCode: 'INVALID_SYMBOL' } };
     }
-    if (!permission.consume()) return { kind: 'failed' };
+    if (!permit.consume()) return { kind: 'failed' };
     const other = instead?.(view, symbols);
     if (other) await time.sleep(80);
     if (other) return other;
-    const answer = await upstream.ask(view, symbols, permission, timeoutMs);
+    const answer = await upstream.ask(view, symbols, permit, timeoutMs);
     if (answer.kind !== 'rejected' || !misleading) return answer;
     const named = symbols.find(exists) ?? symbols[0];
-    return { ...answer, says: { ...answer.says, message: `Not known: ${named}` } };
+    return { ...answer, error: { ...answer.error, message: `Not known: ${named}` } };
   };
 
   /** Runs until the work is done, and nothing longer. */
@@ -201,7 +201,7 @@ export function createBench(options: BenchOptions = {}) {
     instance: (aheadMs = 0): SnapshotCache =>
       createSnapshotCache({
         store,
-        permissions,
+        permits,
         upstream: ask,
         clock: () => time.now() + aheadMs,
         sleep: time.sleep,
@@ -242,7 +242,7 @@ export function createBench(options: BenchOptions = {}) {
     breakInStore(...operations: readonly (keyof SnapshotStore)[]) {
       brokenOperations = operations;
     },
-    /** How many instances the store says began in the same second. */
+    /** How many instances began in the same second, as the store counts. */
     setStarts(count: number) {
       startsAtOnce = count;
     },
@@ -252,8 +252,8 @@ export function createBench(options: BenchOptions = {}) {
     /** Writes a control item in which nothing is due before. */
     async setDue(due: number) {
       const { control } = await memory.read(undefined, []);
-      const next = { ...control, turn: control.turn + 1, tests: noControl.tests };
-      await memory.take({ ...next, due: { refresh: due, wanted: due, test: due } }, control.turn);
+      const next = { ...control, sequence: control.sequence + 1, probes: noControl.probes };
+      await memory.acquire({ ...next, due: { refresh: due, miss: due, probe: due } }, control.sequence);
     },
   };
 }

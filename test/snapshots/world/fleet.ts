@@ -18,7 +18,7 @@ const recent = 16;
 const tenSecondsMs = 10_000;
 
 interface Instance {
-  readonly quotes: SnapshotCache;
+  readonly cache: SnapshotCache;
   idleSince: number;
 }
 
@@ -58,7 +58,7 @@ export class Fleet {
     this.#inService++;
     this.peak = Math.max(this.peak, this.#inService);
     const instance = idle ?? (await this.#start());
-    const outcome = await instance.quotes.ask(call);
+    const outcome = await instance.cache.ask(call);
     this.#time.after(busyMs, () => {
       this.#inService--;
       instance.idleSince = this.#time.now();
@@ -99,6 +99,6 @@ export class Fleet {
     this.#starts.push(this.#time.now());
     this.size++;
     await this.#time.sleep(this.#platform.startMs * (0.8 + 0.4 * this.#random()));
-    return { quotes: this.#create(), idleSince: 0 };
+    return { cache: this.#create(), idleSince: 0 };
   }
 }

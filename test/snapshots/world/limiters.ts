@@ -1,4 +1,4 @@
-/** The production budget on the virtual clock: one for each instance, on a store that all of them share. */
+/** The production limiter on the virtual clock: one for each instance, on a store that all of them share. */
 
 import type { AskUpstream, RefreshPermits } from '../../../lib/cache/snapshots/ports.ts';
 import { limiterLimits } from '../../../lib/gateway/operation-limits.ts';
@@ -13,20 +13,20 @@ import {
 import { storeLatency, type UnitMeter } from './platform.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-export interface BudgetMeter {
+export interface LimiterMeter {
   reads: number;
   writes: number;
   refused: number;
-  /** Permissions that were given, refused, and given but used too late. */
+  /** Permits that were granted, refused, and granted but used too late. */
   given: number;
   turnedAway: number;
   expired: number;
 }
 
-export interface Budgets {
-  /** Another instance's budget. */
+export interface Limiters {
+  /** Another instance's limiter. */
   connect(): Limiter;
-  readonly meter: BudgetMeter;
+  readonly meter: LimiterMeter;
   /** @param part of the instances that lose it; default all */
   setAway(away: boolean, part?: number): void;
 }
@@ -34,9 +34,9 @@ export interface Budgets {
 const appKey = 'study';
 const limit = 'market-data';
 
-export function createBudgets(time: VirtualTime, random: () => number, units: UnitMeter): Budgets {
+export function createLimiters(time: VirtualTime, random: () => number, units: UnitMeter): Limiters {
   const store = createMemoryLimiterStore();
-  const meter: BudgetMeter = {
+  const meter: LimiterMeter = {
     reads: 0,
     writes: 0,
     refused: 0,
@@ -52,7 +52,7 @@ export function createBudgets(time: VirtualTime, random: () => number, units: Un
     async function trip<T>(work: () => Promise<T>): Promise<T> {
       const total = storeLatency(random);
       await time.sleep(total / 2);
-      if (chance < awayPart) throw new Error('the budget store is away');
+      if (chance < awayPart) throw new Error('the limiter store is away');
       const answer = await work();
       await time.sleep(total / 2);
       return answer;
@@ -103,25 +103,28 @@ export function createBudgets(time: VirtualTime, random: () => number, units: Un
   };
 }
 
-export const permissionsOf = (budget: Limiter): RefreshPermits => ({
-  ask: ({ priority, waitMs }) => budget.acquire({ appKey, limits: [limit], priority, waitMs }),
+export const permitsOf = (limiter: Limiter): RefreshPermits => ({
+  ask: async ({ priority, waitMs }) => {
+    const answer = await limiter.acquire({ appKey, limits: [limit], priority, waitMs });
+    return answer.ok ? { ok: true, permit: answer.permit } : answer;
+  },
 });
 
-/** How often a permission that has run out is replaced. */
-const mostReplacements = 2;
+/** How often a permit that has expired is replaced. */
+const maxReplacements = 2;
 const signingMs = 4;
 
-/** Signs, and sends with the permission at the moment when the request leaves, replaced when it has run out. */
-export const leaveWith =
-  (upstream: AskUpstream, budget: Limiter, time: VirtualTime, random: () => number): AskUpstream =>
-  async (view, symbols, permission, timeoutMs) => {
+/** Signs, and sends with the permit at the moment when the request leaves, replaced when it has expired. */
+export const sendWithPermit =
+  (upstream: AskUpstream, limiter: Limiter, time: VirtualTime, random: () => number): AskUpstream =>
+  async (view, symbols, permit, timeoutMs) => {
     const started = time.now();
     await time.sleep(random() * signingMs);
-    let good = permission;
+    let good = permit;
     for (let replaced = 0; !good.consume(); replaced++) {
       const waitMs = Math.max(0, timeoutMs - (time.now() - started));
-      const next = await budget.acquire({ appKey, limits: [limit], waitMs });
-      if (!next.ok || replaced === mostReplacements) return { kind: 'failed' };
+      const next = await limiter.acquire({ appKey, limits: [limit], waitMs });
+      if (!next.ok || replaced === maxReplacements) return { kind: 'failed' };
       good = next.permit;
     }
     return upstream(view, symbols, good, Math.max(1, timeoutMs - (time.now() - started)));

@@ -9,9 +9,9 @@ export interface LoadOptions {
   readonly symbols: number;
   readonly perClient?: number;
   /** Of the symbols that clients ask for. */
-  readonly junkShare?: number;
-  /** Names that do not exist, among which the junk is. */
-  readonly junkNames?: number;
+  readonly invalidShare?: number;
+  /** Names that do not exist, from which invalid symbols are drawn. */
+  readonly invalidNames?: number;
   readonly views?: readonly (readonly [id: string, share: number])[];
   /** Clients share a few keys, named like this. Default 3, `key-0` and so on. */
   readonly caller?: string;
@@ -21,13 +21,13 @@ export interface LoadOptions {
 }
 
 export interface Client {
-  /** What it asks for; another one each time where it says so. */
+  /** What it asks for; a getter when it is another one each time. */
   readonly call: SnapshotCall;
   /** Asked for and existing. */
   readonly existing: number;
 }
 
-/** As real apps mix them: mostly the plain list, some with extended hours, some of funds. */
+/** As real apps mix them: mainly the plain list, some with extended hours, some of funds. */
 export const appViews = [
   ['US_STOCK', 0.55],
   ['US_STOCK+e', 0.2],
@@ -39,7 +39,7 @@ export const appViews = [
 export const oneView = [['US_STOCK', 1]] as const;
 
 export function createClients(random: () => number, options: LoadOptions): Client[] {
-  const { clients, symbols, perClient = 20, junkShare = 0.01, junkNames = 20 } = options;
+  const { clients, symbols, perClient = 20, invalidShare = 0.01, invalidNames = 20 } = options;
   const { views = oneView, etfShare = 0.15, caller = 'key-', callers = 3 } = options;
   const hasEtfs = views.some(([id]) => id.startsWith('US_ETF'));
   const etfs = hasEtfs ? Math.round(symbols * etfShare) : 0;
@@ -51,9 +51,9 @@ export function createClients(random: () => number, options: LoadOptions): Clien
     const chosen = new Set<string>();
     let existing = 0;
     while (chosen.size < Math.min(perClient, most)) {
-      const isJunk = random() < junkShare;
+      const isJunk = random() < invalidShare;
       const name = isJunk
-        ? `0${Math.floor(random() * junkNames)}`
+        ? `0${Math.floor(random() * invalidNames)}`
         : nameOf(category, zipf[category](random()));
       if (!isJunk && !chosen.has(name)) existing++;
       chosen.add(name);

@@ -16,8 +16,8 @@ export interface Meter {
   reads: number;
   writes: number;
   refused: number;
-  entryBytes: number;
-  entries: number;
+  recordBytes: number;
+  records: number;
   /** Instances that began, or began again after a pause. */
   starts: number;
   misses: number;
@@ -34,7 +34,7 @@ export interface MeteredStore {
 
 /** As the deployed store has them. */
 const shards = 8;
-const mostMissItems = 40;
+const maxMissItems = 40;
 
 const writeUnits = (bytes: number) => ({ write: Math.ceil(bytes / 1024) });
 /** Half a unit for 4 kB, read without waiting for all replicas. */
@@ -49,23 +49,23 @@ export function createMeteredStore(
   time: VirtualTime,
   random: () => number,
   units: UnitMeter,
-  onEntry: (entry: RefreshRecord) => void = () => {},
+  onRecord: (record: RefreshRecord) => void = () => {},
 ): MeteredStore {
   const store = createMemorySnapshotStore(time.now);
   const meter: Meter = {
     reads: 0,
     writes: 0,
     refused: 0,
-    entryBytes: 0,
-    entries: 0,
+    recordBytes: 0,
+    records: 0,
     starts: 0,
     misses: 0,
     checkpoints: 0,
   };
   const sizeOf = new Map<number, number>();
   const checkpointSizes = new WeakMap<Checkpoint, readonly number[]>();
-  /** What was told lately, by shard. */
-  const told: { at: number; bytes: number; keys: readonly string[] }[][] = Array.from(
+  /** What was published in the last seconds, by shard. */
+  const published: { at: number; bytes: number; keys: readonly string[] }[][] = Array.from(
     { length: shards },
     () => [],
   );
@@ -104,33 +104,33 @@ export function createMeteredStore(
       read: (after, missing) =>
         trip(async () => {
           const news = await store.read(after, missing);
-          const late = news.entries.filter(({ turn }) => missing.includes(turn));
-          const inRange = news.entries.filter(({ turn }) => !missing.includes(turn));
-          read(main, sum(inRange.map(({ turn }) => sizeOf.get(turn)!)) + controlBytes(news.control));
-          for (const turn of missing) {
-            const found = late.find((entry) => entry.turn === turn);
-            read(main, found ? sizeOf.get(turn)! : 1);
+          const late = news.records.filter(({ sequence }) => missing.includes(sequence));
+          const inRange = news.records.filter(({ sequence }) => !missing.includes(sequence));
+          read(main, sum(inRange.map(({ sequence }) => sizeOf.get(sequence)!)) + controlBytes(news.control));
+          for (const sequence of missing) {
+            const found = late.find((record) => record.sequence === sequence);
+            read(main, found ? sizeOf.get(sequence)! : 1);
           }
           return news;
         }),
-      take: (next, after) =>
+      acquire: (next, after) =>
         trip(async () => {
           const { control } = await store.read(undefined, []);
           // A refused write costs as much as one that is not.
           write(main, Math.max(controlBytes(control), controlBytes(next)));
-          const answer = await store.take(next, after);
-          if (!answer.taken) meter.refused++;
+          const answer = await store.acquire(next, after);
+          if (!answer.acquired) meter.refused++;
           return answer;
         }),
-      write: (entry) =>
+      write: (record) =>
         trip(async () => {
-          const bytes = packRecord(entry).length + itemBytes;
+          const bytes = packRecord(record).length + itemBytes;
           write(main, bytes);
-          onEntry(entry);
-          sizeOf.set(entry.turn, bytes);
-          meter.entryBytes += bytes;
-          meter.entries++;
-          await store.write(entry);
+          onRecord(record);
+          sizeOf.set(record.sequence, bytes);
+          meter.recordBytes += bytes;
+          meter.records++;
+          await store.write(record);
         }),
       countStart: () =>
         trip(async () => {
@@ -155,20 +155,20 @@ export function createMeteredStore(
           for (const bytes of sizesOf(checkpoint)) write(`checkpoint ${copy}`, bytes);
           await store.writeCheckpoint(copy, checkpoint);
         }),
-      tellMisses: (keys) =>
+      writeMisses: (keys) =>
         trip(async () => {
           const shard = anyShard();
           const bytes = itemBytes + sum(keys.map(({ length }) => length + 1));
           write(`misses ${shard}`, bytes);
           meter.misses++;
-          told[shard]!.push({ at: time.now(), bytes, keys });
+          published[shard]!.push({ at: time.now(), bytes, keys });
         }),
       readMisses: () =>
         trip(async () => {
           const found = new Set<string>();
-          for (const [shard, all] of told.entries()) {
+          for (const [shard, all] of published.entries()) {
             while (all[0] && all[0].at < time.now() - missMs) all.shift();
-            const latest = all.slice(-mostMissItems);
+            const latest = all.slice(-maxMissItems);
             read(`misses ${shard}`, sum(latest.map(({ bytes }) => bytes)));
             for (const { keys } of latest) for (const key of keys) found.add(key);
           }

@@ -1,6 +1,6 @@
-/** The same load without quotes: each request is one at the upstream, if there is a permission for it. */
+/** The same load without a cache: each request is one at the upstream, if there is a permit for it. */
 
-import { createBudgets, permissionsOf } from './limiters.ts';
+import { createLimiters, permitsOf } from './limiters.ts';
 import type { Client } from './load.ts';
 import { createUnitMeter, unbounded } from './platform.ts';
 import { createRandom, VirtualTime } from './virtual-time.ts';
@@ -16,15 +16,15 @@ export async function passThrough(
   const random = createRandom(1);
   const time = new VirtualTime();
   const end = time.now() + seconds * 1000;
-  const budgets = createBudgets(time, random, createUnitMeter(time, random, unbounded));
-  const permissions = Array.from({ length: instances }, () => permissionsOf(budgets.connect()));
+  const limiters = createLimiters(time, random, createUnitMeter(time, random, unbounded));
+  const permits = Array.from({ length: instances }, () => permitsOf(limiters.connect()));
   let requests = 0;
   let answered = 0;
   for (const _ of clients) {
     const again = async () => {
       requests++;
       time.after(everyMs, again);
-      const one = permissions[Math.floor(random() * instances)]!;
+      const one = permits[Math.floor(random() * instances)]!;
       const answer = await one.ask({ priority: 'interactive', waitMs: 2000 });
       if (answer.ok && answer.permit.consume()) answered++;
     };

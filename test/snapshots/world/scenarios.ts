@@ -1,4 +1,4 @@
-/** The situations that quotes have to stand, at any size and length. */
+/** The situations that the snapshot cache has to stand, at any size and length. */
 
 import type { SnapshotOutcome } from '../../../lib/cache/snapshots/index.ts';
 import { viewOfId } from '../../../lib/cache/snapshots/view.ts';
@@ -34,7 +34,7 @@ export interface Outage {
   readonly afterwards: Ages;
 }
 
-export type Absent = 'upstreamDown' | 'storeAway' | 'budgetAway';
+export type Absent = 'upstreamDown' | 'storeAway' | 'limiterAway';
 
 export interface OutageOptions {
   readonly from: number;
@@ -43,7 +43,7 @@ export interface OutageOptions {
   readonly downBy?: 'error' | 'silence';
 }
 
-/** The upstream, the store of the quotes or that of the budget is away for a while, or several are at once. */
+/** The upstream, the store of snapshots or that of the limiter is away for a while, or several are at once. */
 export async function outage(
   { clients, seconds }: Size,
   what: readonly Absent[],
@@ -69,12 +69,12 @@ export async function outage(
   return { measured, meanwhile: [answered, requests], afterwards: quantiles(ages) };
 }
 
-/** Symbols that exist and that nobody has asked for, one every two seconds: how long whoever asks waits. */
+/** Symbols that exist and that no client has requested, one every two seconds: how long their requests wait. */
 export async function rareSymbols({ clients, seconds }: Size): Promise<Ages> {
   const waits: number[] = [];
   await plain(
     { clients, seconds },
-    { junkShare: 0 },
+    { invalidShare: 0 },
     {
       also: ({ time, ask }) => {
         for (let second = 20, index = 0; second < seconds - 5; second += 2, index++)
@@ -101,16 +101,16 @@ export interface Poisoned {
  */
 export function poisonLoad(clients: number): Readonly<Record<'clean' | 'poisoned', readonly Client[]>> {
   const others = load(Math.round(clients * 0.95));
-  const his = load(Math.round(clients * 0.05), { caller: 'poison-', callers: 1, junkShare: 0 });
+  const invalid = load(Math.round(clients * 0.05), { caller: 'poison-', callers: 1, invalidShare: 0 });
   let count = 0;
-  const poisonous = his.map((client) => ({
+  const poisonous = invalid.map((client) => ({
     existing: client.existing - 1,
     get call() {
       const [, ...symbols] = client.call.symbols;
       return { ...client.call, symbols: [`0X${(count++).toString(36)}`, ...symbols] };
     },
   }));
-  return { clean: [...others, ...his], poisoned: [...others, ...poisonous] };
+  return { clean: [...others, ...invalid], poisoned: [...others, ...poisonous] };
 }
 
 /** Ages are those of all others, once the cold start is over. */
@@ -130,7 +130,7 @@ export interface Storm {
   readonly symbols?: number;
 }
 
-/** When the phones of a storm come, in seconds: what the first ones took of the limit at their own start has come back. */
+/** When the phones of a storm come, in seconds: what the first ones used of the limit at their own start has come back. */
 export const stormAt = 70;
 
 export function storm(
@@ -155,7 +155,7 @@ export async function lostStores(clients = 5000): Promise<readonly string[]> {
   const from = 20;
   for (const minutes of [1, 3]) {
     const to = from + 60 * minutes;
-    const away = { storeAway: [from, to], budgetAway: [from, to] } as const;
+    const away = { storeAway: [from, to], limiterAway: [from, to] } as const;
     const losses: readonly (readonly [string, Partial<StudyOptions>])[] = [
       ['lost for all', away],
       ['lost for half', { ...away, awayPart: 0.5 }],

@@ -6,7 +6,7 @@ import { createSnapshotCache, type SnapshotOutcome } from '../../../lib/cache/sn
 import type { RefreshRecord } from '../../../lib/cache/snapshots/store.ts';
 import { createVirtualDirectoryStore, createVirtualListings, market } from './directory.ts';
 import { Fleet } from './fleet.ts';
-import { type BudgetMeter, createBudgets, leaveWith, permissionsOf } from './limiters.ts';
+import { createLimiters, type LimiterMeter, permitsOf, sendWithPermit } from './limiters.ts';
 import { type Client, exists } from './load.ts';
 import { createMeteredStore, type Meter } from './metered-store.ts';
 import { platform as aws, createUnitMeter, type Platform, type UnitMeter } from './platform.ts';
@@ -25,7 +25,7 @@ export interface StudyOptions {
   readonly directory?: 'ready' | 'empty' | 'none';
   /** Ages and waits count from this second on. Default 0: from the cold start. */
   readonly countFrom?: number;
-  /** Whose ages count; everybody's when absent. */
+  /** Whose ages count; default all clients'. */
   readonly counts?: (client: Client) => boolean;
   /** From and to, in seconds. */
   readonly platform?: Platform;
@@ -35,14 +35,14 @@ export interface StudyOptions {
   readonly beginsAt?: (index: number, chance: number) => number;
   readonly upstreamDown?: readonly [number, number];
   readonly storeAway?: readonly [number, number];
-  readonly budgetAway?: readonly [number, number];
+  readonly limiterAway?: readonly [number, number];
   /** The part of the instances that lose a store that is away. Default all. */
   readonly awayPart?: number;
   /** From, to, and the part of the operations of both stores that are throttled. */
   readonly throttled?: readonly [number, number, number];
-  /** Told of each turn when it is written down. */
-  readonly onEntry?: (entry: RefreshRecord, now: number) => void;
-  /** Told of each answer. */
+  /** Called for each record of the refresh log when it is written. */
+  readonly onRecord?: (record: RefreshRecord, now: number) => void;
+  /** Called for each answer. */
   readonly onAnswer?: (client: Client, outcome: SnapshotOutcome, arrived: number, answered: number) => void;
   /** Further requests: called once with what asks. */
   readonly also?: (world: World) => void;
@@ -59,9 +59,9 @@ export interface World {
 export interface Measured {
   readonly requests: number;
   readonly answered: number;
-  /** Of each quote of each answer when it was answered, in milliseconds. */
+  /** Of each entry of each answer when it was answered, in milliseconds. */
   readonly ages: Ages;
-  /** Of the oldest quote of each answer. */
+  /** Of the oldest entry of each answer. */
   readonly oldest: Ages;
   /** How long the clients waited, in milliseconds. */
   readonly waits: Ages;
@@ -71,9 +71,9 @@ export interface Measured {
   readonly results: Readonly<Record<string, number>>;
   readonly perUpstreamRequest: number;
   readonly meter: Meter;
-  /** Of the table of snapshots, and of the budget's. */
+  /** Of the table of snapshots, and of the limiter's. */
   readonly units: UnitMeter;
-  readonly budgetUnits: UnitMeter;
+  readonly limiterUnits: UnitMeter;
   readonly instances: number;
   /** The most at the same time, starting ones too. */
   readonly peakInstances: number;
@@ -84,10 +84,10 @@ export interface Measured {
   /** Answered, of the requests that arrived in each second. */
   readonly bySecond: readonly (readonly [answered: number, requests: number])[];
   readonly unavailable: number;
-  readonly budget: BudgetMeter;
+  readonly limiter: LimiterMeter;
   /** Refused by the plan in front. */
   readonly overPlan: number;
-  /** Answers that were not what was asked for, or older than they said. */
+  /** Answers that were not what was asked for, or older than their age. */
   readonly wrong: number;
 }
 
@@ -115,22 +115,22 @@ export async function study(options: StudyOptions): Promise<Measured> {
   const start = time.now();
   const bounds = options.platform ?? aws;
   const units = createUnitMeter(time, random, bounds);
-  const budgetUnits = createUnitMeter(time, random, bounds);
-  const store = createMeteredStore(time, random, units, (entry) => options.onEntry?.(entry, time.now()));
+  const limiterUnits = createUnitMeter(time, random, bounds);
+  const store = createMeteredStore(time, random, units, (record) => options.onRecord?.(record, time.now()));
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
-  // The budget has a table of its own.
-  const budgets = createBudgets(time, random, budgetUnits);
+  // The limiter has a table of its own.
+  const limiters = createLimiters(time, random, limiterUnits);
   const plan = createUsagePlan({ ...appPlan, ...options.plan, clock: () => Math.floor(time.now()) });
   const directories = createVirtualDirectoryStore(time, random, units);
   const listed = market();
   const listings = createVirtualListings(time, random, listed);
   if (directory === 'ready') await directories.fill(listed);
   const fleet = new Fleet(time, random, bounds, () => {
-    const budget = budgets.connect();
+    const limiter = limiters.connect();
     return createSnapshotCache({
       store: store.connect(),
-      permissions: permissionsOf(budget),
-      upstream: leaveWith(upstream.ask, budget, time, random),
+      permits: permitsOf(limiter),
+      upstream: sendWithPermit(upstream.ask, limiter, time, random),
       clock: time.now,
       sleep: time.sleep,
       random,
@@ -175,7 +175,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
         for (const { sentAt } of outcome.quotes) ages.add(now - sentAt);
       }
       if (outcome.quotes.length !== client.existing) wrong++;
-      // Looking into every record would take longer than all the rest.
+      // Parsing every record would take longer than all the rest.
       else if (requests % 97 === 0)
         for (const { record } of outcome.quotes) if (now - madeAt(record) > outcome.ageMs) wrong++;
     } else if (outcome.kind === 'unavailable') unavailable++;
@@ -184,7 +184,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
     return outcome;
   }
 
-  /** Asks every so often; when refused, as soon as the answer says that it makes sense. */
+  /** Asks every so often; when refused, as soon as the answer suggests. */
   function begin(client: Client, at: number): void {
     const first = start + at;
     let isServed = first > start + seconds * 1000 - promisedMs;
@@ -211,9 +211,9 @@ export async function study(options: StudyOptions): Promise<Measured> {
   for (const [index, client] of clients.entries()) begin(client, 1000 * beginsAt(index, random()));
   during(time, options.upstreamDown, upstream.setDown);
   during(time, options.storeAway, (away) => store.setAway(away, options.awayPart));
-  during(time, options.budgetAway, (away) => budgets.setAway(away, options.awayPart));
+  during(time, options.limiterAway, (away) => limiters.setAway(away, options.awayPart));
   during(time, options.throttled, (on) => {
-    for (const table of [units, budgetUnits]) table.setThrottled(on ? (options.throttled?.[2] ?? 0) : 0);
+    for (const table of [units, limiterUnits]) table.setThrottled(on ? (options.throttled?.[2] ?? 0) : 0);
   });
   options.also?.({ time, random, start, ask });
   await time.runUntil(start + seconds * 1000);
@@ -232,13 +232,13 @@ export async function study(options: StudyOptions): Promise<Measured> {
     perUpstreamRequest: requests / Math.max(1, upstream.arrivals.length),
     meter: store.meter,
     units,
-    budgetUnits,
+    limiterUnits: limiterUnits,
     instances: fleet.size,
     peakInstances: fleet.peak,
     platformRefused: fleet.refused,
     inFiveSeconds,
     bySecond,
-    budget: budgets.meter,
+    limiter: limiters.meter,
     overPlan,
   };
 }

@@ -39,7 +39,7 @@ export function createVirtualUpstream(
     const wrong = symbols.find((symbol) => !exists(symbol));
     if (wrong !== undefined && unknown !== 'leaves-out') {
       const message = unknown === 'refuses' ? 'A symbol is not known' : `Symbol not known, ${wrong}`;
-      return { kind: 'rejected', says: { status: 417, errorCode: 'INVALID_SYMBOL', message } };
+      return { kind: 'rejected', error: { status: 417, errorCode: 'INVALID_SYMBOL', message } };
     }
     const at = time.now();
     const records = symbols.filter(exists).map((symbol) => recordOf(symbol, at, flags));
@@ -52,21 +52,21 @@ export function createVirtualUpstream(
     setDown(isDown) {
       down = isDown;
     },
-    async ask(view, symbols, _permission, timeoutMs) {
+    async ask(view, symbols, _permit, timeoutMs) {
       const total = medianMs * Math.exp(spread * normal(random));
       const way = Math.min(total / 3, 250);
       await time.sleep(way);
       arrivals.push(time.now());
-      const said: UpstreamAnswer = down
+      const answered: UpstreamAnswer = down
         ? { kind: 'failed' }
         : answer(
             symbols,
             view.query.map(([name]) => name),
           );
-      requests.push({ at: time.now(), symbols: symbols.length, result: said.kind });
-      const rest = down && downBy === 'silence' ? timeoutMs : Math.min(total, timeoutMs);
-      await time.sleep(rest - way);
-      return total > timeoutMs ? { kind: 'failed' } : said;
+      requests.push({ at: time.now(), symbols: symbols.length, result: answered.kind });
+      const untilAnswer = down && downBy === 'silence' ? timeoutMs : Math.min(total, timeoutMs);
+      await time.sleep(untilAnswer - way);
+      return total > timeoutMs ? { kind: 'failed' } : answered;
     },
   };
 }

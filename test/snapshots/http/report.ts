@@ -1,4 +1,4 @@
-/** Figures of a run in words, each with what it takes to judge it. */
+/** Figures of a run as text, each with what it takes to judge it. */
 
 import { loadavg } from 'node:os';
 import { at } from '../../bench/figures.ts';
@@ -21,12 +21,12 @@ export function byCode(samples: readonly Sample[]): string {
 
 export const inSeconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-/** Where a process was late, or was kept from running by other work, a figure says less of the gateway. */
+/** Where a process was late, or was delayed by other work, a figure says less about the gateway. */
 export function conditions({ samples, thread }: Run): string {
   const late = samples.map(({ lateMs }) => lateMs);
   return `[${[
     `load late p99 ${at(late, 0.99).toFixed(0)} ms, at most ${Math.max(0, ...late).toFixed(0)} ms`,
-    ...(thread ? [`gateway ran ${inSeconds(thread.ranMs)}, kept waiting ${inSeconds(thread.keptMs)}`] : []),
+    ...(thread ? [`gateway ran ${inSeconds(thread.ranMs)}, delayed ${inSeconds(thread.keptMs)}`] : []),
     `machine load ${loadavg()[0]?.toFixed(1)}`,
   ].join('; ')}]`;
 }

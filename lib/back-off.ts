@@ -1,0 +1,10 @@
+/** Exponential back-off: each further failure doubles the pause, up to a bound. */
+
+export interface BackOff {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** @param failures how many there were in a row before this one; 0 for the first */
+export const backOffMs = ({ firstMs, maxMs }: BackOff, failures: number): number =>
+  Math.min(maxMs, firstMs * 2 ** Math.min(30, failures));

@@ -1,0 +1,103 @@
+/** One call to the upstream: it waits for a permit, sends one request and reads the answer as an outcome. */
+
+import { type BackOff, backOffMs } from '../../back-off.ts';
+import type { SnapshotMemory } from './memory.ts';
+import { minuteMs, type SnapshotOptions } from './options.ts';
+import type { RefreshPlan } from './plan-refresh.ts';
+import type { AskUpstream, RefreshPermits, RefreshPriority, UpstreamAnswer } from './ports.ts';
+import { cutRecords } from './records.ts';
+import type { RefreshKind, RefreshOutcome } from './store.ts';
+
+/** After a failure of the upstream; the failures in a row count. */
+const upstreamBackOff: BackOff = { firstMs: 125, maxMs: 1000 };
+const forbiddenMs = 30_000;
+/** How long a miss waits for a permit; not so long that no request counts on the call any more. */
+const missPermitMs = 800;
+/** After a limiter that failed, against its contract. */
+const brokenLimiterMs = 1000;
+
+export interface RefreshCallPorts {
+  readonly permits: RefreshPermits;
+  readonly upstream: AskUpstream;
+  readonly clock: () => number;
+}
+
+export interface CallTiming {
+  readonly deadline: number;
+  readonly priority: RefreshPriority;
+  /** The refresh is this instance's alone, without the store: it does not wait for a permit. */
+  readonly isAlone: boolean;
+}
+
+export class RefreshCalls {
+  readonly #ports: RefreshCallPorts;
+  readonly #memory: SnapshotMemory;
+  readonly #options: SnapshotOptions;
+
+  constructor(ports: RefreshCallPorts, memory: SnapshotMemory, options: SnapshotOptions) {
+    this.#ports = ports;
+    this.#memory = memory;
+    this.#options = options;
+  }
+
+  /** Always resolves: a port that breaks its contract costs the call, and requests are served what is cached. */
+  async send(plan: RefreshPlan, timing: CallTiming): Promise<{ sentAt: number; outcome: RefreshOutcome }> {
+    const { deadline, priority, isAlone } = timing;
+    const { permits, upstream, clock } = this.#ports;
+    const maxWaitMs = isAlone ? 0 : this.#permitWaitMs(plan.kind, priority);
+    const waitMs = Math.max(0, Math.min(maxWaitMs, deadline - clock()));
+    const answer = await permits
+      .ask({ priority, waitMs })
+      .catch(() => ({ ok: false, retryAfterMs: brokenLimiterMs }) as const);
+    const sentAt = clock();
+    if (!answer.ok) {
+      const notBefore = sentAt + Math.min(minuteMs, answer.retryAfterMs);
+      return { sentAt, outcome: { kind: 'failed', notBefore, upstream: false } };
+    }
+    const timeoutMs = Math.max(1, Math.min(this.#options.upstreamTimeoutMs, deadline - sentAt));
+    const { view } = this.#memory.entriesOf(plan.view);
+    const answered = await upstream(view, plan.symbols, answer.permit, timeoutMs).catch(
+      (): UpstreamAnswer => ({ kind: 'failed' }),
+    );
+    return { sentAt, outcome: this.#outcomeOf(answered, plan.symbols) };
+  }
+
+  /**
+   * The next refresh is as good as one that is late; what a client waits for is worth more patience. A less urgent
+   * call delays no requester that needs the same symbols more urgently.
+   */
+  #permitWaitMs(kind: RefreshKind, priority: RefreshPriority): number {
+    return kind === 'refresh' || priority !== 'interactive' ? this.#options.paceMs : missPermitMs;
+  }
+
+  #outcomeOf(answer: UpstreamAnswer, symbols: readonly string[]): RefreshOutcome {
+    switch (answer.kind) {
+      case 'answer': {
+        const records = cutRecords(answer.body);
+        if (!records) return this.#failed(undefined, true);
+        const asked = new Set(symbols);
+        return {
+          kind: 'answer',
+          records: new Map([...records].filter(([symbol]) => asked.has(symbol))),
+          unknown: symbols.filter((symbol) => !records.has(symbol)),
+        };
+      }
+      case 'rejected':
+        return answer;
+      case 'forbidden':
+        return {
+          kind: 'forbidden',
+          error: answer.error,
+          until: this.#ports.clock() + (answer.forMs ?? forbiddenMs),
+        };
+      case 'failed':
+        return this.#failed(answer.retryAfterMs, !answer.wasNotSent);
+    }
+  }
+
+  #failed(retryAfterMs: number | undefined, byUpstream: boolean): RefreshOutcome {
+    const pauseMs = retryAfterMs ?? backOffMs(upstreamBackOff, this.#memory.upstream.failures);
+    const notBefore = this.#ports.clock() + Math.min(minuteMs, pauseMs);
+    return { kind: 'failed', notBefore, upstream: byUpstream };
+  }
+}

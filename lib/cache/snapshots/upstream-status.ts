@@ -1,0 +1,130 @@
+/** How the upstream and the limiter do, as the refresh log tells all instances: what is refused, paused or down. */
+
+import { minuteMs } from './options.ts';
+import type { RefreshPriority } from './ports.ts';
+import type { Checkpoint, RefreshKind, RefreshRecord } from './store.ts';
+import type { UpstreamError } from './upstream-error.ts';
+
+interface PastRefresh {
+  readonly at: number;
+  readonly kind: RefreshKind;
+  readonly caller: string | undefined;
+}
+
+/** After this many failures in a row the upstream is down, until `downMs` after the pause that follows. */
+const failuresToDown = 3;
+const downMs = 2000;
+/** How long after a probe found no permit probes come before refreshes. */
+const starvedMs = 2000;
+
+export class UpstreamStatus {
+  readonly #forbidden = new Map<string, { readonly error: UpstreamError; readonly until: number }>();
+  /** Refreshes of the last minute. */
+  #recent: PastRefresh[] = [];
+  #notBefore = 0;
+  readonly #permitsFrom = new Map<`${RefreshKind} ${RefreshPriority}`, number>();
+  /** When a probe that a client waits for last found no permit. */
+  #starvedAt = Number.NEGATIVE_INFINITY;
+  #last = { at: 0, failures: 0, downUntil: 0 };
+
+  apply(record: RefreshRecord, now: number): void {
+    const { outcome, view } = record;
+    if (outcome.kind === 'forbidden')
+      this.#forbidden.set(view, { error: outcome.error, until: outcome.until });
+    // No instance pauses for longer: a later time was written by a clock that is wrong.
+    const until = outcome.kind === 'failed' ? Math.min(outcome.notBefore, now + minuteMs) : 0;
+    if (outcome.kind === 'failed') this.#pause(record, outcome.upstream, until);
+    this.#count(record, until + downMs);
+  }
+
+  #pause(record: RefreshRecord, byUpstream: boolean, notBefore: number): void {
+    const { kind, priority = 'interactive', sentAt, isUnlistedProbe } = record;
+    if (byUpstream) {
+      this.#notBefore = Math.max(this.#notBefore, notBefore);
+      return;
+    }
+    // Other kinds have other limits, and a more urgent requester is served all the same.
+    const key = `${kind} ${priority}` as const;
+    this.#permitsFrom.set(key, Math.max(this.#permitsFrom.get(key) ?? 0, notBefore));
+    // A probe of an unlisted symbol can wait: the symbol counts as unknown meanwhile.
+    if (key === 'probe interactive' && !isUnlistedProbe) this.#starvedAt = Math.max(this.#starvedAt, sentAt);
+  }
+
+  #count({ kind, caller, sentAt, outcome }: RefreshRecord, downUntil: number): void {
+    this.#recent.push({ at: sentAt, kind, caller });
+    if (sentAt < this.#last.at) return;
+    if (outcome.kind !== 'failed') this.#last = { at: sentAt, failures: 0, downUntil: 0 };
+    else if (outcome.upstream) this.#last = { at: sentAt, failures: this.#last.failures + 1, downUntil };
+  }
+
+  /** Why the upstream refuses the view to every caller; undefined when it does not. */
+  forbidden(viewId: string, now: number): UpstreamError | undefined {
+    const found = this.#forbidden.get(viewId);
+    return found && found.until > now ? found.error : undefined;
+  }
+
+  /** Before then no instance asks the upstream for that: there is no permit, or the upstream does not answer. */
+  notBefore(kind: RefreshKind, priority: RefreshPriority): number {
+    return Math.max(this.#notBefore, this.#permitsFrom.get(`${kind} ${priority}`) ?? 0);
+  }
+
+  /** How many calls in a row the upstream has left without an answer. */
+  get failures(): number {
+    return this.#last.failures;
+  }
+
+  /** Whether that many failed, and nothing has come since. */
+  get isFailing(): boolean {
+    return this.#last.failures >= failuresToDown;
+  }
+
+  /** Whether no request waits for the upstream, until it is time for one of them to try again. */
+  isDown(now: number): boolean {
+    return this.isFailing && now < this.#last.downUntil;
+  }
+
+  /** Whether probes find no permit, so that a refresh would take the next one from them. */
+  areProbesStarved(now: number): boolean {
+    return now - this.#starvedAt < starvedMs;
+  }
+
+  /** Refreshes of a kind in the last minute, for one caller or for all. */
+  recentCount(kind: RefreshKind, now: number, caller?: string): number {
+    return this.#lastMinute(now).filter(
+      (one) => one.kind === kind && (caller === undefined || one.caller === caller),
+    ).length;
+  }
+
+  /** What an instance that begins has to know of it. */
+  checkpoint(now: number): Pick<Checkpoint, 'recent' | 'forbidden' | 'pause'> {
+    const forbidden = [...this.#forbidden].flatMap(([view, { error, until }]) =>
+      until > now ? [[view, error, until] as const] : [],
+    );
+    const pause = { notBefore: this.#notBefore, ...this.#last };
+    return {
+      recent: this.#lastMinute(now).map(({ at, kind, caller = '' }) => [at, kind, caller] as const),
+      ...(forbidden.length > 0 && { forbidden }),
+      ...((pause.failures > 0 || pause.notBefore > now) && { pause }),
+    };
+  }
+
+  load({ recent, forbidden = [], pause }: ReturnType<UpstreamStatus['checkpoint']>, now: number): void {
+    const latest = Math.max(0, ...this.#recent.map(({ at }) => at));
+    for (const [at, kind, caller] of recent)
+      if (at > latest) this.#recent.push({ at, kind, caller: caller === '' ? undefined : caller });
+    for (const [view, error, until] of forbidden)
+      if (until > (this.#forbidden.get(view)?.until ?? now)) this.#forbidden.set(view, { error, until });
+    if (!pause) return;
+    // Bounded as in what is read of a refresh.
+    this.#notBefore = Math.max(this.#notBefore, Math.min(pause.notBefore, now + minuteMs));
+    const { failures, at, downUntil } = pause;
+    if (at > this.#last.at)
+      this.#last = { at, failures, downUntil: Math.min(downUntil, now + minuteMs + downMs) };
+  }
+
+  #lastMinute(now: number): readonly PastRefresh[] {
+    if (this.#recent.some(({ at }) => at <= now - minuteMs))
+      this.#recent = this.#recent.filter(({ at }) => at > now - minuteMs);
+    return this.#recent;
+  }
+}
