@@ -23,7 +23,6 @@ import {
   type RefreshRecord,
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
-import { seconds } from './dynamo-attributes.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import {
   joinCheckpoint,
@@ -106,7 +105,8 @@ export function createDynamoSnapshotStore(options: DynamoSnapshotStoreOptions): 
 
   const shardKey = (what: string, shard: number) => ({ S: `quotes#${partition}#${what}#${shard}` });
   const anyShard = () => Math.floor(random() * shards);
-  const expiresIn = (ms: number) => seconds(clock() + ms);
+  // In whole seconds, as the time to live has it.
+  const expiresIn = (ms: number) => ({ N: String(Math.ceil((clock() + ms) / 1000)) });
 
   async function missesOf(shard: number): Promise<readonly string[]> {
     const { Items = [] } = await client.send(
