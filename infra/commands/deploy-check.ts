@@ -7,7 +7,7 @@ import { reservationFault, reservedBy } from './preflight-bounds.ts';
 
 /**
  * Asks AWS one question, and only where the stage reserves instances. What cannot be read within a few seconds, and
- * an account that only the CDK is told of (`--profile`), hold up no deployment.
+ * an account that only the CDK knows (`--profile`), hold up no deployment.
  *
  * @param options what is passed on to the CDK
  * @returns one sentence, when the deployment would certainly fail

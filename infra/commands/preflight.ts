@@ -138,7 +138,7 @@ function headlines(bounds: readonly Bound[], { everySeconds, withinSeconds }: Wi
   ];
 }
 
-/** Down, to three digits: more would look measured. */
+/** Down, to three digits: more digits would claim a measurement. */
 function rounded(phones: number): string {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, phones))) - 2);
   return number(Math.floor(phones / unit) * unit);
@@ -213,13 +213,13 @@ function tooMany(
   what: string,
   wanted: number,
   used: number | undefined,
-  held = 0,
+  deployed = 0,
   max: number,
 ): readonly Fault[] {
-  if (used === undefined || used - held + wanted <= max) return [];
+  if (used === undefined || used - deployed + wanted <= max) return [];
   return [
     {
-      words: `The stage has ${number(wanted)} ${what}, but the account has ${number(used - held)} others, of ${number(max)}.`,
+      words: `The stage has ${number(wanted)} ${what}, but the account has ${number(used - deployed)} others, of ${number(max)}.`,
       remedies: [`Delete ${what} that are no longer used.`],
     },
   ];

@@ -1,6 +1,6 @@
 /**
  * The commands behind `npm run deploy -- [stage]` and `npm run destroy -- [stage]`. What follows goes to the
- * CDK: a pipeline, which nobody watches, adds `--require-approval never` or `--force`.
+ * CDK: a pipeline, without an operator, adds `--require-approval never` or `--force`.
  */
 
 import { spawn } from 'node:child_process';

@@ -82,7 +82,7 @@ function cacheTable(scope: Construct): Table {
   Validations.of(table).acknowledge({
     id: 'AwsSolutions-DDB3',
     reason:
-      'It holds copies of what the upstream said a moment ago: an older copy of them would be stale, and a lost one is asked for anew.',
+      'It holds copies of what the upstream sent a moment ago: an older copy would be stale, and a lost one is fetched again.',
   });
   return table;
 }

@@ -282,7 +282,7 @@ export class Countersign extends Construct {
     };
   }
 
-  /** Empty until the operator sets it: a generated value would look like one that works. */
+  /** Empty until the operator sets it: a generated value would seem to work. */
   #emptySecret(): ISecret {
     // The library's higher construct cannot make an empty one.
     const secret = new CfnSecret(this, 'Secret', {

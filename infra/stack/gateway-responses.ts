@@ -1,5 +1,5 @@
 /**
- * API Gateway's own refusals in our error shape. The texts are those of the core; what AWS cannot tell apart
+ * API Gateway's own refusals in the gateway's error shape. The texts are those of the core; what AWS cannot tell apart
  * is worded so that it is true of each case.
  */
 
@@ -25,7 +25,7 @@ export interface GatewayResponsesOptions {
 export function gatewayResponses(options: GatewayResponsesOptions): JsonObject {
   const cors = corsHeaders(options.origins);
   return Object.fromEntries(
-    // In one order whatever the modes are: a deployment's id is made of the text.
+    // In one order with any modes: a deployment's id is a hash of the text.
     Object.entries(refusals(options))
       .sort(([one], [other]) => (one < other ? -1 : 1))
       .map(([type, refusal]) => {

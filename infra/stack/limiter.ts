@@ -15,6 +15,7 @@ export interface LimiterTable {
 /** @param shared the name or ARN of a table that is there already */
 export function limiterTable(scope: Construct, shared: string | undefined): LimiterTable {
   if (shared !== undefined) return sharedTable(scope, shared);
+  // The id is older than the name limiter: another one would replace the table.
   const table = new Table(scope, 'Budget', {
     partitionKey: { name: 'pk', type: AttributeType.STRING },
     timeToLiveAttribute: 'expires_at',
@@ -26,7 +27,7 @@ export function limiterTable(scope: Construct, shared: string | undefined): Limi
   Validations.of(table).acknowledge({
     id: 'AwsSolutions-DDB3',
     reason:
-      'It holds how many requests were sent within the last minute: a copy of an earlier moment would be wrong, and a lost one is made anew.',
+      'It holds how many requests were sent within the last minute: a backup of an earlier moment would be wrong, and the functions create a lost item again.',
   });
   // The library's class is its own interface, but not to a compiler that tells undefined from absent.
   return { arn: table.tableArn, name: table.tableName, table: table as ITable };

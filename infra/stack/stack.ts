@@ -61,7 +61,7 @@ export class CountersignStack extends Stack {
   }
 }
 
-/** `ApiKeyId` for the first one that everybody has, for others with the names of plan and key. */
+/** `ApiKeyId` for the default one that every stack has, for others with the names of plan and key. */
 function keyOutput(plan: string, key: string): string {
   const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
   return plan === 'default' && key === 'default' ? 'ApiKeyId' : `ApiKeyId${capital(plan)}${capital(key)}`;

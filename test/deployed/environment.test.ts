@@ -3,15 +3,15 @@ import { test } from 'vitest';
 import { type Environment, readFunctionSettings } from '../../functions/aws/environment.ts';
 import { getStockSnapshots, operations, placeOrder } from '../../lib/catalogue/index.ts';
 
-const least = { UPSTREAM_BASE_URL: 'https://api.example.com', SECRET_ID: 'arn:aws:secretsmanager:x' };
+const minimal = { UPSTREAM_BASE_URL: 'https://api.example.com', SECRET_ID: 'arn:aws:secretsmanager:x' };
 
 function faultsOf(change: Environment): readonly string[] {
-  const read = readFunctionSettings({ ...least, ...change });
+  const read = readFunctionSettings({ ...minimal, ...change });
   return read.ok ? [] : read.faults.map((fault) => fault.split(':')[0] ?? '');
 }
 
 test('two variables are enough', () => {
-  assert.deepEqual(readFunctionSettings(least), {
+  assert.deepEqual(readFunctionSettings(minimal), {
     ok: true,
     settings: {
       upstreamBaseUrl: 'https://api.example.com',
@@ -23,7 +23,7 @@ test('two variables are enough', () => {
 
 test('another path at the upstream is for an operation of this function, and a path', () => {
   const paths = { placeOrder: '/trading/orders/place' };
-  const read = readFunctionSettings({ ...least, UPSTREAM_PATHS: JSON.stringify(paths) }, [placeOrder]);
+  const read = readFunctionSettings({ ...minimal, UPSTREAM_PATHS: JSON.stringify(paths) }, [placeOrder]);
   assert(read.ok);
   assert.deepEqual(read.settings.upstreamPaths, paths);
   for (const text of [
@@ -42,21 +42,21 @@ test('another path at the upstream is for an operation of this function, and a p
     '{"placeOrder":"https://elsewhere.example/a"}',
     '{"constructor":"/a"}',
   ])
-    assert(!readFunctionSettings({ ...least, UPSTREAM_PATHS: text }, [placeOrder]).ok, text);
+    assert(!readFunctionSettings({ ...minimal, UPSTREAM_PATHS: text }, [placeOrder]).ok, text);
 });
 
 test('the others are read as what they mean; empty is absent', () => {
   const read = readFunctionSettings({
-    ...least,
+    ...minimal,
     UPSTREAM_TIMEOUT_MS: '2500',
     CORS_ORIGINS: 'https://app.example, capacitor://localhost',
   });
   assert(read.ok);
   assert.equal(read.settings.upstreamTimeoutMs, 2500);
   assert.deepEqual(read.settings.corsOrigins, ['https://app.example', 'capacitor://localhost']);
-  const empty = readFunctionSettings({ ...least, UPSTREAM_TIMEOUT_MS: '', CORS_ORIGINS: ' ' });
-  assert.deepEqual(empty, readFunctionSettings(least));
-  const any = readFunctionSettings({ ...least, CORS_ORIGINS: ' * ' });
+  const empty = readFunctionSettings({ ...minimal, UPSTREAM_TIMEOUT_MS: '', CORS_ORIGINS: ' ' });
+  assert.deepEqual(empty, readFunctionSettings(minimal));
+  const any = readFunctionSettings({ ...minimal, CORS_ORIGINS: ' * ' });
   assert(any.ok);
   assert.equal(any.settings.corsOrigins, '*');
 });
@@ -85,7 +85,7 @@ test('each wrong variable is named', () => {
     assert(faultsOf({ CORS_ORIGINS: origins }).includes('CORS_ORIGINS'), origins);
 });
 
-const limited = { ...least, LIMITER_TABLE: 'limiter-table' };
+const limited = { ...minimal, LIMITER_TABLE: 'limiter-table' };
 const budgetFaults = (change: Environment) => {
   const read = readFunctionSettings({ ...limited, ...change }, operations);
   return read.ok ? [] : read.faults;

@@ -82,7 +82,7 @@ test('names are 128 bits that a store’s keys can hold, and show neither key no
   for (const address of ['192.0.2.1', '2001:db8::1', undefined])
     for (const name of Object.values(await of(address))) assert.match(name, /^[\w-]{22}$/);
   const { unit } = await of('192.0.2.1');
-  for (const more of [{}, { byEvents: true } as const]) {
+  for (const more of [{}, { isEventDriven: true } as const]) {
     const want = { caller: unit, view: 'US_STOCK', symbol: 'A/B', ...more };
     assert.deepEqual(readMiss(missKey(want)), want);
   }
