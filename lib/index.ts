@@ -4,5 +4,6 @@ export * from './catalogue/index.ts';
 export * from './client/index.ts';
 export * from './events/index.ts';
 export * from './gateway/index.ts';
+export * from './lookups/index.ts';
 export * from './signer/index.ts';
 export * from './verifier/index.ts';

@@ -2,7 +2,7 @@
 
 import { textHash } from '../../lib/cache/snapshots/hash.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import type { CacheOptions } from '../../lib/gateway/cache/index.ts';
+import type { CacheOptions } from '../../lib/gateway/cache-options.ts';
 import type { DynamoSender } from './dynamo-client.ts';
 import { createDynamoDirectoryStore } from './dynamo-directory-store.ts';
 import { createDynamoResponseStore } from './dynamo-response-store.ts';

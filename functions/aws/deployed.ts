@@ -2,9 +2,8 @@
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import type { GatewayOptions } from '../../lib/gateway/index.ts';
+import { type GatewayOptions, refusalResponse } from '../../lib/gateway/index.ts';
 import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
-import { refusalResponse } from '../../lib/problem.ts';
 import { createGroupHandler, type GroupHandler } from '../group.ts';
 import { createDeployedCache } from './deployed-cache.ts';
 import { createDeployedLimiter } from './deployed-limiter.ts';
@@ -61,7 +60,8 @@ export function gatewayOptions(
   { client, listing, polite }: DeployedParts,
 ): GatewayOptions {
   const name = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
-  const counted = budgetSettings && createDeployedLimiter(budgetSettings, client(), name, log, polite?.hear);
+  const counted =
+    budgetSettings && createDeployedLimiter(budgetSettings, client(), name, log, polite?.observe);
   return {
     ...settings,
     operations,
@@ -73,7 +73,7 @@ export function gatewayOptions(
     }),
     readSecretAhead: true,
     ...(counted && {
-      limiter: polite ? polite.around(counted.budget) : counted.budget,
+      limiter: polite ? polite.wrap(counted.budget) : counted.budget,
       operationLimits: budgetSettings.operationLimits,
     }),
     ...(cache && { cache: createDeployedCache(cache, client(), settings.upstreamBaseUrl, listing) }),

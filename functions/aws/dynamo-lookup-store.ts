@@ -1,5 +1,5 @@
 /**
- * The store of lookups over DynamoDB: one item for each request, in a table whose key is a text named `pk`,
+ * The store of lookups in DynamoDB: one item for each request, in a table whose key is a text named `pk`,
  * with `expires_at` as its time to live. A function needs PutItem and UpdateItem on it.
  */
 
@@ -23,8 +23,8 @@ export interface DynamoLookupStoreOptions {
 type Item = Record<string, AttributeValue>;
 
 /** DynamoDB's 400 kB, less keys and the other attributes. */
-const mostBytes = 390 * 1024;
-const mostUnpacked = 64 * 1024 * 1024;
+const maxBytes = 390 * 1024;
+const maxUnpackedBytes = 64 * 1024 * 1024;
 const quality = 5;
 
 export function createDynamoLookupStore(options: DynamoLookupStoreOptions): LookupStore {
@@ -32,7 +32,7 @@ export function createDynamoLookupStore(options: DynamoLookupStoreOptions): Look
   const client = withLimit(options.client, { timeoutMs, attempts: 3 });
   const keyOf = (id: string) => ({ TableName: tableName, Key: { pk: { S: id } } });
 
-  /** Undefined when the condition was refused. */
+  /** Undefined when the condition was not met. */
   async function update(id: string, set: string, condition: string, values: Item): Promise<true | undefined> {
     try {
       await client.send(
@@ -51,7 +51,7 @@ export function createDynamoLookupStore(options: DynamoLookupStoreOptions): Look
     }
   }
 
-  /** A new one, or in place of one that has expired, which DynamoDB removes only some day. */
+  /** Undefined for a new item, also in place of an expired one that DynamoDB has not removed yet; else the item found. */
   async function put({ id, hash, owner, now, leaseUntil, expiresAt }: ClaimCall): Promise<Item | undefined> {
     try {
       await client.send(
@@ -72,7 +72,7 @@ export function createDynamoLookupStore(options: DynamoLookupStoreOptions): Look
       return undefined;
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      // Gone between the look and the answer: the message comes again.
+      // DynamoDB removed the item between the check and its answer: the message comes again.
       if (!error.Item) throw error;
       return error.Item;
     }
@@ -80,17 +80,17 @@ export function createDynamoLookupStore(options: DynamoLookupStoreOptions): Look
 
   return {
     async claim(call): Promise<Claim> {
-      const there = await put(call);
-      if (!there) return { kind: 'ours' };
+      const item = await put(call);
+      if (!item) return { kind: 'acquired' };
       const { id, hash, owner, now, leaseUntil } = call;
-      if (there.hash?.S !== hash) return { kind: 'other' };
-      const reply = there.reply?.B && unpack(there.reply.B);
-      if (reply && there.published_at) return { kind: 'published', reply };
-      // The client had put it, and lost the answer.
-      if (there.owner?.S === owner) return { kind: 'ours', ...(reply && { reply }) };
-      const until = Number(there.lease_until?.N);
-      if (until > now) return { kind: 'busy', until };
-      // Of several that find a dead owner, one takes over.
+      if (item.hash?.S !== hash) return { kind: 'conflict' };
+      const reply = item.reply?.B && unpack(item.reply.B);
+      if (reply && item.published_at) return { kind: 'completed', reply };
+      // An earlier attempt of the client wrote it, and lost the answer.
+      if (item.owner?.S === owner) return { kind: 'acquired', ...(reply && { reply }) };
+      const until = Number(item.lease_until?.N);
+      if (until > now) return { kind: 'in_progress', until };
+      // Of several functions that find a dead owner, one acquires the request.
       const taken = await update(
         id,
         '#owner = :owner, #lease_until = :until',
@@ -98,24 +98,24 @@ export function createDynamoLookupStore(options: DynamoLookupStoreOptions): Look
         {
           ':owner': { S: owner },
           ':until': number(leaseUntil),
-          ':before': there.owner ?? { S: '' },
-          ':old': there.lease_until ?? number(0),
+          ':before': item.owner ?? { S: '' },
+          ':old': item.lease_until ?? number(0),
         },
       );
-      if (!taken) return { kind: 'busy', until: leaseUntil };
-      return { kind: 'ours', ...(reply && { reply }) };
+      if (!taken) return { kind: 'in_progress', until: leaseUntil };
+      return { kind: 'acquired', ...(reply && { reply }) };
     },
 
-    async answer(id, owner, reply) {
+    async saveReply(id, owner, reply) {
       const packed = pack(reply);
-      if (packed.length > mostBytes) return 'too_large';
+      if (packed.length > maxBytes) return 'too_large';
       const values = { ':reply': { B: packed }, ':owner': { S: owner } };
       const set = '#reply = :reply';
-      const kept = await update(id, set, '#owner = :owner AND attribute_not_exists(#reply)', values);
-      return kept ? 'kept' : 'lost';
+      const saved = await update(id, set, '#owner = :owner AND attribute_not_exists(#reply)', values);
+      return saved ? 'saved' : 'lost';
     },
 
-    async published(id, now) {
+    async complete(id, now) {
       await update(id, '#published_at = :now', 'attribute_exists(#pk)', { ':now': number(now) });
     },
 
@@ -129,7 +129,7 @@ export function createDynamoLookupStore(options: DynamoLookupStoreOptions): Look
 const number = (value: number): AttributeValue.NMember => ({ N: String(Math.round(value)) });
 const seconds = (ms: number) => number(Math.ceil(ms / 1000));
 
-/** Some of the names are words of DynamoDB's own. */
+/** Some attribute names are reserved words of DynamoDB. */
 const named = (...expressions: readonly string[]) =>
   Object.fromEntries(
     expressions.flatMap((text) => [...text.matchAll(/#(\w+)/g)].map(([name, word = '']) => [name, word])),
@@ -145,9 +145,9 @@ function pack(reply: StoredReply): Uint8Array {
   return brotliCompressSync(bytes, { params });
 }
 
-/** @throws when it is none: better than to answer otherwise than before */
+/** @throws when it is no reply: better than a second reply with another content */
 function unpack(packed: Uint8Array): StoredReply {
-  const bytes = brotliDecompressSync(packed, { maxOutputLength: mostUnpacked });
+  const bytes = brotliDecompressSync(packed, { maxOutputLength: maxUnpackedBytes });
   const [detailType = '', ...details] = JSON.parse(bytes.toString()) as string[];
   return { detailType, details };
 }

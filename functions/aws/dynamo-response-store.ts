@@ -86,7 +86,7 @@ export function createDynamoResponseStore(options: DynamoResponseStoreOptions): 
         await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key, 'lease') }));
       }
     },
-    async spend(account, now, most) {
+    async countUse(account, now, most) {
       const minute = minuteOf(now);
       return isMet(
         client.send(

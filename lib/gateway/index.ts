@@ -23,32 +23,39 @@ export {
   StoreThrottled,
   type WriteAnswer,
 } from '../limiter/index.ts';
-export * from '../lookups/index.ts';
 export {
   type Fault,
+  type PartialResult,
   type Refusal,
   type RefusalCode,
   refusalKinds,
-  refusalResponse,
+  type SnapshotRecord,
   type UpstreamRefusal,
 } from '../problem.ts';
 export { baseUrlFault } from './base-url.ts';
-export {
-  type CacheFigures,
-  type CacheOptions,
-  createMemoryCacheStores,
-  type RefreshReport,
-} from './cache/index.ts';
+export type { CacheFigures, CacheOptions, RefreshReport } from './cache-options.ts';
 export { type CompactJson, compactJson } from './compact-json.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
-export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
+export { createGateway, type Gateway } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
+export { createMemoryCacheStores } from './memory-cache-stores.ts';
 export {
   limiterLimits,
   type OperationLimit,
   type OperationLimits,
   operationLimitsFault,
 } from './operation-limits.ts';
+export type { GatewayOptions, RequestReport } from './options.ts';
+export type {
+  CachedResponse,
+  CacheResult,
+  FoundRecord,
+  Outcome,
+  Refused,
+  SnapshotsFound,
+  UncachedAnswer,
+} from './outcome.ts';
+export { refusalResponse } from './render.ts';
 export {
   createFetchSend,
   type LetGo,

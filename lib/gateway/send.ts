@@ -1,4 +1,4 @@
-/** Sends a signed request and tells apart, as far as can be told, what became of it. */
+/** Sends a signed request, and reports as exactly as possible how far it came. */
 
 import { neverConnected } from '../certainty.ts';
 
@@ -18,16 +18,16 @@ export type SendResult =
       /** Decompressed. */
       readonly body: Uint8Array<ArrayBuffer>;
     }
-  /** No connection came about: certainly nothing was sent. */
+  /** No connection was made: certainly nothing was sent. */
   | { readonly kind: 'unreachable' }
-  /** It was not let go: certainly nothing was sent. */
-  | { readonly kind: 'held' }
+  /** `letGo` refused: certainly nothing was sent. */
+  | { readonly kind: 'not_sent' }
   /**
    * A kept connection ended under the request before one byte of an answer: most likely the other end had
    * closed it already, and the request never arrived.
    */
   | { readonly kind: 'dropped' }
-  /** The request may have arrived; its answer did not come, or not whole. */
+  /** The request may have arrived; its answer did not, or not completely. */
   | { readonly kind: 'timeout' | 'lost' | 'too_large' };
 
 export interface SendLimits {
@@ -68,7 +68,7 @@ export function createFetchSend(send?: typeof globalThis.fetch): Send {
         ...(request.body !== undefined && { body: request.body }),
       });
     const begun = letGo ? await begunBy(letGo, signal, begin) : { response: begin() };
-    if (!begun) return { kind: 'held' };
+    if (!begun) return { kind: 'not_sent' };
     try {
       const response = await begun.response;
       const body = await readAtMost(response, maxBytes);
@@ -96,7 +96,7 @@ async function begunBy(
   const may = await letGo(() => {
     if (signal.aborted) return;
     response = begin();
-    // Whoever awaits it hears of its failure; this is for the moment before.
+    // The caller handles a failure when it awaits this; until then it must not count as unhandled.
     response.catch(() => {});
   });
   return may && response ? { response } : undefined;

@@ -75,11 +75,11 @@ describe('an event', () => {
     const wishes = async (identity: ProxyEvent['requestContext']['identity']) => {
       const answers = createMemoryResponseStore();
       const spent: string[] = [];
-      const spend: typeof answers.spend = (account, ...rest) => {
+      const countUse: typeof answers.countUse = (account, ...rest) => {
         spent.push(account);
-        return answers.spend(account, ...rest);
+        return answers.countUse(account, ...rest);
       };
-      const sharing = { responses: { ...answers, spend }, snapshots: () => createMemorySnapshotStore() };
+      const sharing = { responses: { ...answers, countUse }, snapshots: () => createMemorySnapshotStore() };
       const { handle } = await handlerFor(t, undefined, { cache: sharing });
       const query = { symbol: 'AAPL', category: 'US_STOCK' };
       const resource = '/openapi/market-data/stock/quotes';

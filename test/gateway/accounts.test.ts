@@ -31,7 +31,7 @@ function setUp(options: Partial<GatewayOptions> = {}) {
     held: Promise.resolve(),
   };
   const send: Send = async ({ url, headers }, { letGo }) => {
-    if (letGo && !(await letGo(() => {}))) return { kind: 'held' };
+    if (letGo && !(await letGo(() => {}))) return { kind: 'not_sent' };
     const by = headers['x-app-key'] ?? '';
     state.sent.push(by);
     const isGood = state.good.includes(by);

@@ -15,10 +15,20 @@ function oldQuotes(world: World, ages: Readonly<Record<string, number>>, untilMs
     const symbols = symbolsOf(request);
     const isOld = world.now < until;
     return {
-      status: 200,
-      headers: { age: '120' },
-      body: bytes(`[${symbols.map(recordOf)}]`),
-      recordAges: new Map(symbols.map((symbol) => [symbol, isOld ? (ages[symbol] ?? 0) : 0])),
+      kind: 'snapshots',
+      records: symbols.map((symbol) => ({
+        symbol,
+        bytes: bytes(recordOf(symbol)),
+        ageMs: isOld ? (ages[symbol] ?? 0) : 0,
+        hash: 0,
+      })),
+      unknown: [],
+      cacheResult: 'hit',
+      ageMs: 120_000,
+      ttlMs: 0,
+      stale: true,
+      hasMaxAge: false,
+      pollAfterMs: 1000,
     };
   };
 }
@@ -83,7 +93,14 @@ test('where no age is asked for the bound of the deployment holds; the least age
 
 test('another read waits for what it asks for, and else has what interactive callers have', async () => {
   const world = createWorld();
-  world.upstream = () => ({ status: 200, headers: { age: '100' }, body: bytes('[]') });
+  world.upstream = () => ({
+    kind: 'cached',
+    body: bytes('[]'),
+    cacheResult: 'hit',
+    ageMs: 100_000,
+    ttlMs: 0,
+    freshMs: 60_000,
+  });
   const read = {
     operation: 'listStockBars',
     body: { symbols: ['AAPL'], category: 'US_STOCK', timespan: 'D' },

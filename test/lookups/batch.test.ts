@@ -62,9 +62,12 @@ test('the age of a shared answer is counted from its as_of', async () => {
   const world = createWorld();
   const request = quotes(['A']);
   world.upstream = () => ({
-    status: 200,
-    headers: { age: '2' },
+    kind: 'cached',
     body: new TextEncoder().encode(`[${recordOf('A')}]`),
+    cacheResult: 'hit',
+    ageMs: 2000,
+    ttlMs: 0,
+    freshMs: 2000,
   });
   world.send(request);
   await world.deliver();
@@ -532,8 +535,13 @@ test('a batch tells what became of it; a report that fails costs nobody his repl
 test('what is known beside a refusal serves those for whom it is fresh enough; the others wait', async () => {
   const world = createWorld();
   const odd = '{"x":"}\\"{","symbol":"B","price":"1.10"}';
-  const rawMembers = `"missing":["C"],"known":[{"age":3,"snapshot":${recordOf('A')}},{"age":20,"snapshot":${odd}}]`;
-  world.upstream = () => ({ code: 'no_fresh_answer', rawMembers });
+  const record = (symbol: string, text: string, ageMs: number) => ({
+    symbol,
+    bytes: new TextEncoder().encode(text),
+    ageMs,
+  });
+  const records = [record('A', recordOf('A'), 3000), record('B', odd, 20_000)];
+  world.upstream = () => ({ code: 'no_fresh_answer', partial: { records, missing: ['C'] } });
   const [a, ab, abc] = [quotes(['A']), quotes(['B', 'A']), quotes(['A', 'B', 'C'])];
   for (const request of [a, ab, abc]) world.send(request);
   await world.deliver();

@@ -13,7 +13,7 @@ const broken = () => Promise.reject(new Error('away'));
 
 /** Tells of each call, and never answers. */
 const hangs = (tell: () => void): LookupsOptions['gateway'] => ({
-  handle: () => {
+  ask: () => {
     tell();
     return new Promise(() => {});
   },
@@ -51,9 +51,9 @@ test('copies in two batches at once: one is answered, the other waits until its 
   let goOn: (() => void) | undefined;
   const slow = other(world, {
     gateway: {
-      handle: (call) =>
+      ask: (call) =>
         new Promise((resolve) => {
-          goOn = () => resolve(world.options.gateway.handle(call));
+          goOn = () => resolve(world.options.gateway.ask(call));
         }),
     },
   });
@@ -174,7 +174,7 @@ test('a function that died after its claim: the message comes back and another a
   const world = createWorld();
   const one = request();
   world.send(one);
-  const never = other(world, { gateway: { handle: () => new Promise(() => {}) } });
+  const never = other(world, { gateway: { ask: () => new Promise(() => {}) } });
   void world.deliver(1, never);
   await new Promise((resolve) => setImmediate(resolve));
   world.now += visibilityMs;
@@ -293,7 +293,7 @@ test('what a function comes to too late is not claimed, and comes again', async 
 });
 
 test('a dead letter is one, even if its sender cannot be told', async () => {
-  for (const what of ['claim', 'answer', 'publish'] as const) {
+  for (const what of ['claim', 'saveReply', 'publish'] as const) {
     const world = createWorld();
     const { store, bus } = world.options;
     world.send({ ...request(), category: 'US' });
@@ -335,9 +335,9 @@ test('one that only looked dead does not publish what another has answered meanw
   let goOn: (() => void) | undefined;
   const frozen = other(world, {
     gateway: {
-      handle: (call) =>
+      ask: (call) =>
         new Promise((resolve) => {
-          goOn = () => resolve(world.options.gateway.handle(call));
+          goOn = () => resolve(world.options.gateway.ask(call));
         }),
     },
   });
@@ -355,7 +355,7 @@ test('one that only looked dead does not publish what another has answered meanw
 
 for (const [what, change] of Object.entries<(world: World) => Partial<LookupsOptions>>({
   'the store when it claims': ({ options }) => ({ store: { ...options.store, claim: broken } }),
-  'the store when it keeps': ({ options }) => ({ store: { ...options.store, answer: broken } }),
+  'the store when it keeps': ({ options }) => ({ store: { ...options.store, saveReply: broken } }),
   'the bus': () => ({ bus: { publish: broken } }),
   'the bus in part': () => ({ bus: { publish: async (entries) => entries.map(() => false) } }),
 }))
@@ -377,7 +377,7 @@ test('what cannot be marked as published, given back, or put again is not lost e
   const { store, queue } = world.options;
   const one = request();
   world.send(one);
-  await world.deliver(100, other(world, { store: { ...store, published: broken } }));
+  await world.deliver(100, other(world, { store: { ...store, complete: broken } }));
   assert.deepEqual([world.published.length, world.queue.length], [1, 0]);
 
   const two = request();
@@ -441,8 +441,8 @@ test('whatever fails, before or after its effect, and whoever dies: one content 
       const lookups = other(world, {
         store: {
           claim: faulty(store.claim),
-          answer: faulty(store.answer),
-          published: faulty(store.published),
+          saveReply: faulty(store.saveReply),
+          complete: faulty(store.complete),
           release: faulty(store.release),
         },
         queue: { putAgain: faulty(queue.putAgain), deadLetter: faulty(queue.deadLetter) },

@@ -3,12 +3,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'vitest';
-import {
-  createLimiter,
-  createLowPriorityLimiter,
-  createMemoryLimiterStore,
-  type LimiterReport,
-} from '../../lib/gateway/index.ts';
+import { createLimiter, createMemoryLimiterStore, type LimiterReport } from '../../lib/gateway/index.ts';
+import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { ask, coreFor, snapshotPath } from '../support/core.ts';
 import { createWorld } from './world.ts';
 
@@ -20,32 +16,32 @@ const seconds = 10;
 
 test('however many share the turns of a short budget, nobody pauses longer than he can wait', async () => {
   let now = 0;
-  const polite = createLowPriorityLimiter({ reserve: 50, pauseMs: 1_000_000, clock: () => now });
+  const lowPriority = createLowPriorityLimiter({ reserve: 50, pauseMs: 1_000_000, clock: () => now });
   const memory = createLimiter({
     store: createMemoryLimiterStore(),
     limits: { 'market-data': limit },
     bucket: 'b',
     clock: () => now,
   });
-  const budget = polite.around(memory);
+  const limiter = lowPriority.wrap(memory);
   const call = { appKey: 'k', limits: ['market-data'], waitMs: 1000, priority: 'events' } as const;
-  polite.hear({ kind: 'given', left: 49 } as LimiterReport);
-  const refused = await budget.acquire(call);
+  lowPriority.observe({ kind: 'given', left: 49 } as LimiterReport);
+  const refused = await limiter.acquire(call);
   assert.deepEqual([refused.ok, 'retryAfterMs' in refused && refused.retryAfterMs], [false, 30_000]);
   now += 30_000;
-  assert.equal((await budget.acquire(call)).ok, true);
+  assert.equal((await limiter.acquire(call)).ok, true);
 });
 
 test('while the budget is short lookups wait, and nobody else is refused', async (t) => {
   const limits = { 'market-data': limit };
-  const polite = createLowPriorityLimiter({ reserve: 50, pauseMs: 200 });
-  const budget = createLimiter({
+  const lowPriority = createLowPriorityLimiter({ reserve: 50, pauseMs: 200 });
+  const limiter = createLimiter({
     store: createMemoryLimiterStore(),
     limits,
     bucket: 'b',
-    report: polite.hear,
+    report: lowPriority.observe,
   });
-  const { gateway, simulator } = await coreFor(t, { limits }, { limiter: polite.around(budget) });
+  const { gateway, simulator } = await coreFor(t, { limits }, { limiter: lowPriority.wrap(limiter) });
   const world = createWorld({ gateway, clock: Date.now, random: Math.random });
   world.now = Date.now();
   const ids = Array.from({ length: lookups }, (_, index) => `read-${index}`);

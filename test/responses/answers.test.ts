@@ -28,7 +28,7 @@ function setUp(settings: Parameters<typeof createResponseCache>[0] | object = {}
     lease: (key, now, until) => trip(() => memory.lease(key, now, until)),
     release: (key, at) => trip(() => memory.release(key, at)),
     write: (key, answer, expiresAt) => trip(() => memory.write(key, answer, expiresAt)),
-    spend: (account, now, most) => trip(() => memory.spend(account, now, most)),
+    countUse: (account, now, most) => trip(() => memory.countUse(account, now, most)),
   };
   const fetch = async (isPatient: boolean): Promise<FetchedResponse> => {
     const call = ++state.calls;

@@ -55,11 +55,11 @@ export function answerStoreContract(
 
   check('an account has so much in a minute, whoever else spends, and as much in the next', async (store) => {
     const minute = 60_000 * Math.floor(now / 60_000);
-    const asks = await Promise.all(Array.from({ length: 8 }, () => store.spend('a', minute, 5)));
+    const asks = await Promise.all(Array.from({ length: 8 }, () => store.countUse('a', minute, 5)));
     assert.equal(asks.filter(Boolean).length, 5);
-    assert.equal(await store.spend('a', minute + 59_999, 5), false);
-    assert.equal(await store.spend('b', minute, 5), true);
-    assert.equal(await store.spend('a', minute + 60_000, 5), true);
+    assert.equal(await store.countUse('a', minute + 59_999, 5), false);
+    assert.equal(await store.countUse('b', minute, 5), true);
+    assert.equal(await store.countUse('a', minute + 60_000, 5), true);
   });
 
   check('what is too large for an item is left out', async (store) => {

@@ -7,7 +7,7 @@ export interface RecentRefusals {
   put(key: string, refusal: StoredResponse, now: number): void;
 }
 
-export function createRefusals(forMs: number): RecentRefusals {
+export function createRecentRefusals(forMs: number): RecentRefusals {
   /** In the order in which they run out. */
   const refusals = new Map<string, { readonly refusal: StoredResponse; readonly until: number }>();
   return {

@@ -7,7 +7,7 @@
 import type { Caller } from '../../identity/caller.ts';
 import type { FreshnessMs } from './freshness.ts';
 import { createResponseMemory } from './memory.ts';
-import { createRefusals } from './recent-refusals.ts';
+import { createRecentRefusals } from './recent-refusals.ts';
 import type { ResponseContent, ResponseStore, StoredResponse } from './store.ts';
 
 export interface ResponseCacheOptions {
@@ -98,7 +98,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   const sleep = options.sleep ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
   const kept = createResponseMemory(mostBytes);
   const fetching = new Map<string, Promise<Fetched>>();
-  const refusals = createRefusals(refusalMs);
+  const refusals = createRecentRefusals(refusalMs);
   let awayUntil = Number.NEGATIVE_INFINITY;
 
   /** Undefined, too, when the store cannot be asked. */
@@ -170,7 +170,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
    */
   async function mustBePatient({ caller: { unit, member } }: ResponseCall): Promise<boolean> {
     const isSpent = async (account: string, most: number) =>
-      (await tried(() => store.spend(`misses/${account}`, clock(), most))) === false;
+      (await tried(() => store.countUse(`misses/${account}`, clock(), most))) === false;
     if (member !== undefined && (await isSpent(`${unit}/${member}`, missesPerMember))) return true;
     return isSpent(unit, missesPerCaller);
   }
@@ -186,7 +186,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   async function granted(call: ResponseCall, best: StoredResponse | undefined): Promise<ResponseCall> {
     const plain = withoutWish(call);
     if (call.maxAgeMs === undefined || !isFresh(plain, best, clock())) return call;
-    const may = await tried(() => store.spend(`wishes/${call.caller.unit}`, clock(), refreshesPerMinute));
+    const may = await tried(() => store.countUse(`wishes/${call.caller.unit}`, clock(), refreshesPerMinute));
     return may === false ? plain : call;
   }
 

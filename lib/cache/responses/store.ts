@@ -26,7 +26,7 @@ export interface ResponseStore {
    */
   write(key: string, answer: StoredResponse, expiresAt: number): Promise<void>;
   /** Counts one more for `account` in the minute of `now`; false when `most` are counted already. */
-  spend(account: string, now: number, most: number): Promise<boolean>;
+  countUse(account: string, now: number, most: number): Promise<boolean>;
 }
 
 /** Which minute a moment is in. */
@@ -61,7 +61,7 @@ export function createMemoryResponseStore(): ResponseStore {
       answers.set(key, { answer, expiresAt });
       leases.delete(key);
     },
-    async spend(account, now, most) {
+    async countUse(account, now, most) {
       const minute = minuteOf(now);
       if (counts.minute !== minute) counts = { minute, of: new Map() };
       const spent = counts.of.get(account) ?? 0;

@@ -1,11 +1,5 @@
 /** Quotes that all instances share, and their ports. */
 
-export {
-  cacheDirectivesOf,
-  partialResultMembers,
-  type SnapshotResponse,
-  snapshotResponse,
-} from './answer.ts';
 export { createDirectory, type ListingPage, type Listings, type SymbolDirectory } from './directory.ts';
 export {
   createMemoryDirectoryStore,

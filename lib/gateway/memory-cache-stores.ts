@@ -1,13 +1,13 @@
 /** Stores of what all callers share for one process: the local run, and tests. */
 
-import { createMemoryResponseStore } from '../../cache/responses/index.ts';
+import { createMemoryResponseStore } from '../cache/responses/index.ts';
 import {
   createMemoryDirectoryStore,
   createMemorySnapshotStore,
   type SnapshotStore,
-} from '../../cache/snapshots/index.ts';
-import { symbolListing } from '../../catalogue/symbol-listing.ts';
-import type { CacheOptions } from './ports.ts';
+} from '../cache/snapshots/index.ts';
+import { symbolListing } from '../catalogue/symbol-listing.ts';
+import type { CacheOptions } from './cache-options.ts';
 
 export function createMemoryCacheStores(): Pick<CacheOptions, 'snapshots' | 'responses' | 'directory'> {
   const stores = new Map<string, SnapshotStore>();
