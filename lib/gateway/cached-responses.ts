@@ -58,7 +58,7 @@ export function createCachedResponses(
           );
           if (answer.kind === 'refused') ownRefusal = answer.refusal;
           const { signedBy = credential.appKey } = context.usage;
-          return { ...fetchedResponse(answer), ...(signedBy !== credential.appKey && { isOwn: true }) };
+          return { ...fetchedResponse(answer), ...(signedBy !== credential.appKey && { isPrivate: true }) };
         },
       });
       return outcomeFor(outcome, {
@@ -111,7 +111,7 @@ function fetchedResponse(outcome: UpstreamOutcome): FetchedResponse {
     refusal: { ...refusal, ...(upstream && { upstream: withoutRequestId(upstream) }) },
     // That this request got no permit in time, or was called by a path that the upstream no longer serves, says
     // nothing about the next one.
-    ...((wasNotSent(outcome) || refusal.code === 'upstream_path_unknown') && { isOwn: true }),
+    ...((wasNotSent(outcome) || refusal.code === 'upstream_path_unknown') && { isPrivate: true }),
   };
 }
 

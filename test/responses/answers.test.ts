@@ -17,7 +17,7 @@ const body = (text: string) => new TextEncoder().encode(text);
 function setUp(settings: Parameters<typeof createResponseCache>[0] | object = {}) {
   const time = new VirtualTime();
   const memory = createMemoryResponseStore();
-  const state = { away: false, calls: 0, fails: false, isOwn: false, fetchMs: 100, patient: 0 };
+  const state = { away: false, calls: 0, fails: false, isPrivate: false, fetchMs: 100, overQuota: 0 };
   const trip = async <T>(work: () => Promise<T>): Promise<T> => {
     await time.sleep(5);
     if (state.away) throw new Error('away');
@@ -30,16 +30,16 @@ function setUp(settings: Parameters<typeof createResponseCache>[0] | object = {}
     write: (key, answer, expiresAt) => trip(() => memory.write(key, answer, expiresAt)),
     countUse: (account, now, most) => trip(() => memory.countUse(account, now, most)),
   };
-  const fetch = async (isPatient: boolean): Promise<FetchedResponse> => {
+  const fetch = async (isOverQuota: boolean): Promise<FetchedResponse> => {
     const call = ++state.calls;
-    const { fails, isOwn } = state;
-    if (isPatient) state.patient++;
+    const { fails, isPrivate } = state;
+    if (isOverQuota) state.overQuota++;
     await time.sleep(state.fetchMs);
     if (fails)
       return {
         kind: 'refused',
         refusal: { code: 'upstream_error', call },
-        ...(isOwn && { isOwn: true }),
+        ...(isPrivate && { isPrivate: true }),
       };
     return { kind: 'answer', body: body(`{"call":${call}}`) };
   };
@@ -182,7 +182,7 @@ test('without a store each instance keeps its own', async () => {
 });
 
 test('a stream of odd requests does not push out what is in use', async () => {
-  const { state, instance, call, finish } = setUp({ mostBytes: 40_000 });
+  const { state, instance, call, finish } = setUp({ maxBytes: 40_000 });
   const one = instance();
   state.fetchMs = 1;
   const freshness = { freshMs: 60_000, staleMs: 0 };
@@ -221,19 +221,19 @@ test('a wish that cannot be had is answered with what is there', async () => {
 test('beyond its share of misses a caller lets all others go first', async () => {
   const { state, instance, call, finish } = setUp({ missesPerCaller: 3 });
   for (let odd = 0; odd < 5; odd++) await finish(instance().ask(call({ key: `odd#${odd}` })));
-  assert.deepEqual([state.calls, state.patient], [5, 2]);
+  assert.deepEqual([state.calls, state.overQuota], [5, 2]);
   await finish(instance().ask(call({ caller: { unit: 'other' } })));
-  assert.deepEqual([state.calls, state.patient], [6, 2]);
+  assert.deepEqual([state.calls, state.overQuota], [6, 2]);
 });
 
 test('a member beyond its share of misses is held back alone, until the whole unit is beyond its own', async () => {
   const { state, instance, call, finish } = setUp({ missesPerCaller: 5, missesPerMember: 3 });
   let odd = 0;
   const misses = async (member: string, times: number) => {
-    const before = state.patient;
+    const before = state.overQuota;
     for (let more = 0; more < times; more++)
       await finish(instance().ask(call({ key: `odd#${odd++}`, caller: { unit: 'app', member } })));
-    return state.patient - before;
+    return state.overQuota - before;
   };
   assert.equal(await misses('greedy', 50), 47);
   assert.equal(await misses('neighbour', 2), 0);
@@ -242,7 +242,11 @@ test('a member beyond its share of misses is held back alone, until the whole un
 
 test('an answer that is one request’s own is nobody else’s', async () => {
   const { state, instance, call, finish } = setUp();
-  const own = async (): Promise<FetchedResponse> => ({ kind: 'answer', body: body('"own"'), isOwn: true });
+  const own = async (): Promise<FetchedResponse> => ({
+    kind: 'answer',
+    body: body('"own"'),
+    isPrivate: true,
+  });
   const one = instance();
   assert.equal(said(await finish(one.ask(call({ fetch: own })))), '"own"');
   assert.equal(said(await finish(one.ask(call()))), '{"call":1}');
@@ -251,7 +255,7 @@ test('an answer that is one request’s own is nobody else’s', async () => {
 
 test('a refusal that is one request’s own is nobody else’s', async () => {
   const { state, instance, call, finish, wait } = setUp();
-  Object.assign(state, { fails: true, isOwn: true });
+  Object.assign(state, { fails: true, isPrivate: true });
   const one = instance();
   const first = finish(one.ask(call()));
   await wait(60);
@@ -304,7 +308,7 @@ test('whoever waits for another’s answer waits no longer than his time, and no
 
 test('without a store, of those who ask at once one asks the upstream; his own refusal is not theirs', async () => {
   const { state, instance, call, finish, wait } = setUp();
-  Object.assign(state, { away: true, fails: true, isOwn: true });
+  Object.assign(state, { away: true, fails: true, isPrivate: true });
   const one = instance();
   const asks = Array.from({ length: 3 }, () => finish(one.ask(call())));
   await wait(30);

@@ -46,11 +46,11 @@ async function served(demands: readonly Demand[]) {
       caller,
       freshness: { freshMs: 5000, staleMs: 10_000 },
       fetchMs: 3000,
-      async fetch(isPatient) {
-        const priority = isPatient ? ({ priority: 'background' } as const) : {};
+      async fetch(isOverQuota) {
+        const priority = isOverQuota ? ({ priority: 'background' } as const) : {};
         const answer = await budget.acquire({ appKey: 'k', limits: ['market-data'], ...priority });
         if (answer.ok && answer.permission.use()) return { kind: 'answer', body: new Uint8Array() };
-        return { kind: 'refused', refusal: 'used up', isOwn: true };
+        return { kind: 'refused', refusal: 'used up', isPrivate: true };
       },
     });
     return outcome.kind === 'answer';
