@@ -27,36 +27,71 @@ const maxBytes = 390 * 1024;
 const maxUnpackedBytes = 64 * 1024 * 1024;
 const quality = 5;
 
-export function createDynamoLookupStore(options: DynamoLookupStoreOptions): LookupStore {
-  const { tableName, timeoutMs = 2000 } = options;
-  const client = withLimit(options.client, { timeoutMs, attempts: 3 });
-  const keyOf = (id: string) => ({ TableName: tableName, Key: { pk: { S: id } } });
+export const createDynamoLookupStore = (options: DynamoLookupStoreOptions): LookupStore =>
+  new DynamoLookupStore(options);
 
-  /** Undefined when the condition was not met. */
-  async function update(id: string, set: string, condition: string, values: Item): Promise<true | undefined> {
-    try {
-      await client.send(
-        new UpdateItemCommand({
-          ...keyOf(id),
-          UpdateExpression: `SET ${set}`,
-          ConditionExpression: condition,
-          ExpressionAttributeNames: named(set, condition),
-          ExpressionAttributeValues: values,
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      return undefined;
-    }
+class DynamoLookupStore implements LookupStore {
+  readonly #client: DynamoSender;
+  readonly #tableName: string;
+
+  constructor({ client, tableName, timeoutMs = 2000 }: DynamoLookupStoreOptions) {
+    this.#client = withLimit(client, { timeoutMs, attempts: 3 });
+    this.#tableName = tableName;
   }
 
-  /** Undefined for a new item, also in place of an expired one that DynamoDB has not removed yet; else the item found. */
-  async function put({ id, hash, owner, now, leaseUntil, expiresAt }: ClaimCall): Promise<Item | undefined> {
+  async claim(call: ClaimCall): Promise<Claim> {
+    const item = await this.#put(call);
+    if (!item) return { kind: 'acquired' };
+    const { id, hash, owner, now, leaseUntil } = call;
+    if (item.hash?.S !== hash) return { kind: 'conflict' };
+    const reply = item.reply?.B && unpack(item.reply.B);
+    if (reply && item.published_at) return { kind: 'completed', reply };
+    const acquired: Claim = { kind: 'acquired', ...(reply && { reply }) };
+    // An earlier attempt of the client wrote it, and lost the answer.
+    if (item.owner?.S === owner) return acquired;
+    const until = Number(item.lease_until?.N);
+    if (until > now) return { kind: 'in_progress', until };
+    // Of several functions that find a dead owner, one acquires the request.
+    const isMet = await this.#update(
+      id,
+      '#owner = :owner, #lease_until = :until',
+      '#owner = :before AND #lease_until = :old',
+      {
+        ':owner': { S: owner },
+        ':until': number(leaseUntil),
+        ':before': item.owner ?? { S: '' },
+        ':old': item.lease_until ?? number(0),
+      },
+    );
+    return isMet ? acquired : { kind: 'in_progress', until: leaseUntil };
+  }
+
+  async saveReply(id: string, owner: string, reply: StoredReply): Promise<'saved' | 'lost' | 'too_large'> {
+    const packed = pack(reply);
+    if (packed.length > maxBytes) return 'too_large';
+    const values = { ':reply': { B: packed }, ':owner': { S: owner } };
+    const condition = '#owner = :owner AND attribute_not_exists(#reply)';
+    return (await this.#update(id, '#reply = :reply', condition, values)) ? 'saved' : 'lost';
+  }
+
+  async complete(id: string, now: number): Promise<void> {
+    await this.#update(id, '#published_at = :now', 'attribute_exists(#pk)', { ':now': number(now) });
+  }
+
+  async release(id: string, owner: string): Promise<void> {
+    const values = { ':none': number(0), ':owner': { S: owner } };
+    await this.#update(id, '#lease_until = :none', '#owner = :owner', values);
+  }
+
+  /**
+   * Undefined for a new item, also in place of an expired one that DynamoDB has not removed yet; else the item that
+   * exists.
+   */
+  async #put({ id, hash, owner, now, leaseUntil, expiresAt }: ClaimCall): Promise<Item | undefined> {
     try {
-      await client.send(
+      await this.#client.send(
         new PutItemCommand({
-          TableName: tableName,
+          TableName: this.#tableName,
           Item: {
             pk: { S: id },
             hash: { S: hash },
@@ -78,52 +113,25 @@ export function createDynamoLookupStore(options: DynamoLookupStoreOptions): Look
     }
   }
 
-  return {
-    async claim(call): Promise<Claim> {
-      const item = await put(call);
-      if (!item) return { kind: 'acquired' };
-      const { id, hash, owner, now, leaseUntil } = call;
-      if (item.hash?.S !== hash) return { kind: 'conflict' };
-      const reply = item.reply?.B && unpack(item.reply.B);
-      if (reply && item.published_at) return { kind: 'completed', reply };
-      // An earlier attempt of the client wrote it, and lost the answer.
-      if (item.owner?.S === owner) return { kind: 'acquired', ...(reply && { reply }) };
-      const until = Number(item.lease_until?.N);
-      if (until > now) return { kind: 'in_progress', until };
-      // Of several functions that find a dead owner, one acquires the request.
-      const taken = await update(
-        id,
-        '#owner = :owner, #lease_until = :until',
-        '#owner = :before AND #lease_until = :old',
-        {
-          ':owner': { S: owner },
-          ':until': number(leaseUntil),
-          ':before': item.owner ?? { S: '' },
-          ':old': item.lease_until ?? number(0),
-        },
+  /** Whether the condition was met. */
+  async #update(id: string, set: string, condition: string, values: Item): Promise<boolean> {
+    try {
+      await this.#client.send(
+        new UpdateItemCommand({
+          TableName: this.#tableName,
+          Key: { pk: { S: id } },
+          UpdateExpression: `SET ${set}`,
+          ConditionExpression: condition,
+          ExpressionAttributeNames: named(set, condition),
+          ExpressionAttributeValues: values,
+        }),
       );
-      if (!taken) return { kind: 'in_progress', until: leaseUntil };
-      return { kind: 'acquired', ...(reply && { reply }) };
-    },
-
-    async saveReply(id, owner, reply) {
-      const packed = pack(reply);
-      if (packed.length > maxBytes) return 'too_large';
-      const values = { ':reply': { B: packed }, ':owner': { S: owner } };
-      const set = '#reply = :reply';
-      const saved = await update(id, set, '#owner = :owner AND attribute_not_exists(#reply)', values);
-      return saved ? 'saved' : 'lost';
-    },
-
-    async complete(id, now) {
-      await update(id, '#published_at = :now', 'attribute_exists(#pk)', { ':now': number(now) });
-    },
-
-    async release(id, owner) {
-      const values = { ':none': number(0), ':owner': { S: owner } };
-      await update(id, '#lease_until = :none', '#owner = :owner', values);
-    },
-  };
+      return true;
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      return false;
+    }
+  }
 }
 
 const number = (value: number): AttributeValue.NMember => ({ N: String(Math.round(value)) });

@@ -75,31 +75,25 @@ export function createGateway(options: GatewayOptions): Gateway {
     options.cache &&
     createCache(options.cache, { ...shared, upstream, ...(reportRefresh && { reportRefresh }) });
   if (options.readSecretAhead) credentials.current().catch(() => {});
-  return new Core(routesOf(options.operations), credentials, cache, upstream, clock, options.report);
+  const routes = routesOf(options.operations);
+  const core = new Core({ routes, credentials, cache, upstream, clock, report: options.report });
+  return { handle: (request) => core.handle(request), ask: (request) => core.ask(request) };
+}
+
+interface CoreParts {
+  readonly routes: readonly Route[];
+  readonly credentials: Credentials;
+  readonly cache: Cache | undefined;
+  readonly upstream: Upstream;
+  readonly clock: () => number;
+  readonly report: GatewayOptions['report'];
 }
 
 class Core implements Gateway {
-  readonly #routes: readonly Route[];
-  readonly #credentials: Credentials;
-  readonly #cache: Cache | undefined;
-  readonly #upstream: Upstream;
-  readonly #clock: () => number;
-  readonly #report: GatewayOptions['report'];
+  readonly #parts: CoreParts;
 
-  constructor(
-    routes: readonly Route[],
-    credentials: Credentials,
-    cache: Cache | undefined,
-    upstream: Upstream,
-    clock: () => number,
-    report: GatewayOptions['report'],
-  ) {
-    this.#routes = routes;
-    this.#credentials = credentials;
-    this.#cache = cache;
-    this.#upstream = upstream;
-    this.#clock = clock;
-    this.#report = report;
+  constructor(parts: CoreParts) {
+    this.#parts = parts;
   }
 
   handle(request: GatewayRequest): Promise<GatewayResponse> {
@@ -120,9 +114,10 @@ class Core implements Gateway {
     finish: (outcome: Outcome) => Promise<T>,
     statusOfResult: (result: T) => number,
   ): Promise<T> {
-    const started = this.#clock();
+    const { clock, routes } = this.#parts;
+    const started = clock();
     const context = createContext(request.deadline ?? Number.POSITIVE_INFINITY, request.priority);
-    const route = findOperation(this.#routes, request);
+    const route = findOperation(routes, request);
     const operation = isRefusal(route) ? undefined : route.operation;
     let outcome: Outcome;
     let result: T;
@@ -135,35 +130,24 @@ class Core implements Gateway {
       outcome = refused(refusalOfDefect(operation, context));
       result = await finish(outcome);
     }
-    const { usage } = context;
-    const refusal = outcome.kind === 'refused' ? outcome.refusal : undefined;
-    this.#tryReport({
-      requestId: request.requestId,
-      ...(operation && { operation: operation.id }),
-      attempts: usage.attempts,
-      status: statusOfResult(result),
-      ...(refusal && { code: refusal.code }),
-      ...(refusal?.upstream && { upstreamStatus: refusal.upstream.status }),
-      ...(refusal?.upstream?.errorCode && { upstreamCode: refusal.upstream.errorCode }),
-      ...(defect !== undefined && { defect }),
-      ...('cacheResult' in outcome && { cache: outcome.cacheResult }),
-      ...(usage.waitedMs !== undefined && { waitedMs: usage.waitedMs }),
-      milliseconds: this.#clock() - started,
-    });
+    const status = statusOfResult(result);
+    const milliseconds = clock() - started;
+    this.#tryReport(reportOf(request, operation, context, outcome, { status, defect, milliseconds }));
     return result;
   }
 
   /** validate → credential → cached? → upstream. */
   async #serve(route: Route, request: GatewayRequest, context: RequestContext): Promise<Outcome> {
+    const { credentials, cache } = this.#parts;
     const valid = validate(route.operation, request);
     if (isRefusal(valid)) return refused(valid);
 
     // A side effect is signed with the current secret only.
     const { sideEffect } = route.operation;
-    const current = await (sideEffect ? this.#credentials.current() : this.#credentials.forRead());
+    const current = await (sideEffect ? credentials.current() : credentials.forRead());
     if (!current.ok) return refused({ code: current.code });
 
-    const cached = this.#cache?.ask({ route, request, valid, credential: current.credential, context });
+    const cached = cache?.ask({ route, request, valid, credential: current.credential, context });
     return cached ?? this.#fetch(route, valid, current.credential, context);
   }
 
@@ -174,7 +158,7 @@ class Core implements Gateway {
     credential: Credential,
     context: RequestContext,
   ): Promise<Outcome> {
-    const answer = await this.#upstream.fetch({ operation, path, request: valid, context }, credential);
+    const answer = await this.#parts.upstream.fetch({ operation, path, request: valid, context }, credential);
     if (answer.kind === 'refused') return answer;
     return {
       kind: 'uncached',
@@ -185,7 +169,7 @@ class Core implements Gateway {
 
   #tryReport(report: RequestReport): void {
     try {
-      this.#report?.(report);
+      this.#parts.report?.(report);
     } catch {
       // A log that fails must not cost the client its answer: it may be that of an order.
     }
@@ -198,6 +182,30 @@ function findOperation(routes: readonly Route[], { method, path }: GatewayReques
   return match.kind === 'unknown'
     ? { code: 'unknown_operation' }
     : { code: 'method_not_allowed', allow: match.allowed };
+}
+
+/** Collects all that is known of a request at its end. */
+function reportOf(
+  { requestId }: GatewayRequest,
+  operation: Operation | undefined,
+  { usage }: RequestContext,
+  outcome: Outcome,
+  { status, defect, milliseconds }: Pick<RequestReport, 'status' | 'defect' | 'milliseconds'>,
+): RequestReport {
+  const refusal = outcome.kind === 'refused' ? outcome.refusal : undefined;
+  return {
+    requestId,
+    ...(operation && { operation: operation.id }),
+    attempts: usage.attempts,
+    status,
+    ...(refusal && { code: refusal.code }),
+    ...(refusal?.upstream && { upstreamStatus: refusal.upstream.status }),
+    ...(refusal?.upstream?.errorCode && { upstreamCode: refusal.upstream.errorCode }),
+    ...(defect !== undefined && { defect }),
+    ...('cacheResult' in outcome && { cache: outcome.cacheResult }),
+    ...(usage.waitedMs !== undefined && { waitedMs: usage.waitedMs }),
+    milliseconds,
+  };
 }
 
 /** A defect after sending leaves the outcome of an order just as unknown as a lost answer of the upstream. */

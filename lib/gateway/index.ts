@@ -1,14 +1,38 @@
-/** The gateway's core and its ports. */
+/**
+ * The gateway, and everything that an application needs to run it: the limiter, the cache, the ports of their stores.
+ *
+ * @example
+ * const gateway = createGateway({
+ *   operations,
+ *   upstreamBaseUrl: 'https://api.example.com',
+ *   secrets: { read: async () => '{"app_key":"…","app_secret":"…"}' },
+ *   limiter: createLimiter({ store: createMemoryLimiterStore(), limits: limiterLimits(), bucket: 'main' }),
+ *   cache: createMemoryCacheStores(),
+ * });
+ */
 
 export {
   createMemoryResponseStore,
+  type ResponseContent,
   type ResponseStore,
+  type StoredResponse,
 } from '../cache/responses/index.ts';
 export {
+  type Checkpoint,
+  type Control,
   createMemorySnapshotStore,
+  type Directory,
+  type DirectoryDraft,
   type DirectoryStore,
+  type Fetched,
+  type Flight,
+  type RefreshKind,
+  type RefreshOutcome,
+  type RefreshRecord,
   type SnapshotStore,
+  type StoreNews,
 } from '../cache/snapshots/index.ts';
+export { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
 export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from '../identity/caller.ts';
 export {
   type Addition,

@@ -1,4 +1,4 @@
-/** Checks a request against its operation and brings it to the form that is sent. */
+/** Validates a request against its operation, and brings it to the form that is sent. */
 
 import * as v from 'valibot';
 import type { Operation } from '../catalogue/operation.ts';
@@ -6,10 +6,10 @@ import type { Fault, Refusal } from '../problem.ts';
 import { compactJson } from './compact-json.ts';
 import type { GatewayRequest } from './http.ts';
 
-/** Far above what any operation takes, and little enough to be looked through. */
+/** Far above the body of any operation, and small enough to be validated. */
 const maxBodyBytes = 1024 * 1024;
 
-/** What is signed and sent, besides the path. */
+/** The parts of a request that are signed and sent, besides the path. */
 export interface ValidRequest {
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly body: string;
@@ -41,7 +41,7 @@ function checkQuery(operation: Operation, received: GatewayRequest['query']) {
     const fault = (detail: string, allowed?: string) =>
       errors.push({ in: 'query', name, detail, ...(allowed && { allowed }), received: shorten(value) });
     if (/[&=]/.test(name) || value.includes('&')) {
-      // The algorithm joins without escaping, so that these would sign like other parameters.
+      // The signature joins without escaping: these characters would sign like another parameter.
       fault('the signature cannot carry & here, nor = in a name');
     } else if (/\p{Cs}/u.test(name + value)) {
       fault('half of a surrogate pair, which has no UTF-8 form');
@@ -103,8 +103,8 @@ function checkBody(
 const shownFaults = 20;
 
 /**
- * All that is wrong with a body of a size that people write. Of a larger one the first fault only: a hostile
- * one could be wrong in a million places, each of them an object in memory.
+ * All faults of a body of usual size. Of a larger one the first fault only: a hostile body could have a million
+ * faults, each an object in memory.
  */
 function bodyFaults(
   schema: v.GenericSchema,
@@ -130,7 +130,7 @@ function bodyFault(issue: v.BaseIssue<unknown>): Fault {
     ({ key }) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`,
   );
   const missing = issue.received === 'undefined';
-  // Of a format the catalogue says in words what is allowed; valibot has the expression only.
+  // The catalogue describes a format in words; valibot knows only the regular expression.
   const inWords = issue.type === 'regex' || issue.type === 'iso_date';
   return {
     in: 'body',
@@ -140,7 +140,7 @@ function bodyFault(issue: v.BaseIssue<unknown>): Fault {
       : issue.kind === 'schema' || inWords
         ? 'not an allowed value'
         : issue.message,
-    // Of a missing member valibot expects its name, which `name` says already.
+    // For a missing member valibot expects its name, which `name` contains already.
     ...(!missing && {
       allowed: inWords ? issue.message : (issue.expected ?? issue.message),
       received: shorten(issue.received),

@@ -1,5 +1,6 @@
 /** Lookups by event, and the ports that a deployment implements. */
 
+export type { AgeOptions } from './ask.ts';
 export type { DirectReply } from './direct.ts';
 export type { Failure } from './failure.ts';
 export { createLookups, type Lookups, type LookupsOptions } from './lookups.ts';
