@@ -1,14 +1,18 @@
-/** What the cache is made of: stores, options, and the gateway's parts through which it asks the upstream. */
+/** What the cache is made of: stores, options, the gateway's parts through which it asks the upstream; and a read. */
 
 import type { ResponseStore } from '../cache/responses/index.ts';
 import type { DirectoryStore, SnapshotOptions, SnapshotStore } from '../cache/snapshots/index.ts';
+import type { Route } from '../catalogue/routes.ts';
 import type { SymbolListing } from '../catalogue/symbol-listing.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { RefusalCode } from '../problem.ts';
-import type { Credentials } from './credentials.ts';
+import type { RequestContext } from './context.ts';
+import type { Credential, Credentials } from './credentials.ts';
+import type { GatewayRequest } from './http.ts';
 import type { OperationLimits } from './operation-limits.ts';
 import type { Upstream } from './upstream.ts';
+import type { ValidRequest } from './validate.ts';
 
 export interface CacheOptions {
   /** Of one account at the upstream, by a name that does not reveal its app key. */
@@ -37,6 +41,15 @@ export interface CacheParts {
   /** For one attempt at the upstream. */
   readonly timeoutMs: number;
   readonly reportRefresh?: (report: RefreshReport) => void;
+}
+
+/** One request, after all steps before the cache. */
+export interface CachedRead {
+  readonly route: Pick<Route, 'operation' | 'path'>;
+  readonly request: GatewayRequest;
+  readonly valid: ValidRequest;
+  readonly credential: Credential;
+  readonly context: RequestContext;
 }
 
 /** A refresh of the snapshot cache that brought nothing; no single request of a client is its cause. */

@@ -1,24 +1,10 @@
 /** The gateway's cache: reads whose answer is the same for every caller, by request or by symbol. */
 
 import type { Operation } from '../catalogue/operation.ts';
-import type { Route } from '../catalogue/routes.ts';
-import type { CacheOptions, CacheParts } from './cache-options.ts';
+import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
 import { createCachedResponses } from './cached-responses.ts';
-import type { RequestContext } from './context.ts';
-import type { Credential } from './credentials.ts';
-import type { GatewayRequest } from './http.ts';
 import type { Outcome } from './outcome.ts';
 import { createSnapshotsByAccount, type SnapshotsByAccount } from './snapshots-by-account.ts';
-import type { ValidRequest } from './validate.ts';
-
-/** One request, after all steps before the cache. */
-export interface CachedRead {
-  readonly route: Pick<Route, 'operation' | 'path'>;
-  readonly request: GatewayRequest;
-  readonly valid: ValidRequest;
-  readonly credential: Credential;
-  readonly context: RequestContext;
-}
 
 export interface Cache {
   /** Undefined for an operation that is not cached. */

@@ -12,8 +12,7 @@ import {
 import type { Freshness } from '../catalogue/freshness.ts';
 import { isRefusal, type Refusal, withoutRequestId } from '../problem.ts';
 import { accountOf } from './account.ts';
-import type { CachedRead } from './cache.ts';
-import { anonymousCaller, type CacheOptions, type CacheParts } from './cache-options.ts';
+import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
 import { type CacheResult, type Outcome, refused } from './outcome.ts';
 import { wasNotSent } from './upstream.ts';
 import type { UpstreamOutcome } from './upstream-answer.ts';

@@ -6,8 +6,7 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { accountOf } from './account.ts';
-import type { CachedRead } from './cache.ts';
-import type { CacheOptions, CacheParts } from './cache-options.ts';
+import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
 import { CachedSnapshots } from './cached-snapshots.ts';
 import type { Credential, CredentialResult } from './credentials.ts';
 import { type Outcome, refused } from './outcome.ts';
