@@ -5,7 +5,6 @@ import type { Operation } from '../../lib/catalogue/operation.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { createLookups, createLowPriorityLimiter } from '../../lib/lookups/index.ts';
-import { createLookupHandler, type LookupHandler } from '../lookups.ts';
 import { gatewayOptions } from './deployed.ts';
 import { createDynamoClient } from './dynamo-client.ts';
 import { createDynamoLookupStore } from './dynamo-lookup-store.ts';
@@ -13,6 +12,7 @@ import type { Environment } from './environment.ts';
 import { createLookupBus } from './event-bridge.ts';
 import { describe, type Log, writeLog } from './log.ts';
 import { readLookupSettings } from './lookup-environment.ts';
+import { createLookupHandler, type LookupHandler } from './lookup-handler.ts';
 import { createLookupMetrics } from './lookup-metrics.ts';
 import { createLookupQueue } from './sqs.ts';
 

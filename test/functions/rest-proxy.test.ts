@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, type TestContext, test } from 'vitest';
+import { createGroupHandler, type GroupOptions } from '../../functions/aws/group-handler.ts';
 import { type ProxyEvent, toProxyResult } from '../../functions/aws/rest-proxy.ts';
-import { createGroupHandler, type GroupOptions } from '../../functions/group.ts';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {

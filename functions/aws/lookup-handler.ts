@@ -1,8 +1,8 @@
 /** The handler of lookups by event: batches of a queue, and direct calls. */
 
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { Lookups } from '../lib/lookups/index.ts';
-import { toMessage } from './aws/sqs.ts';
+import type { Lookups } from '../../lib/lookups/index.ts';
+import { toMessage } from './sqs.ts';
 
 /** @returns for a queue the messages that must come again, else the reply */
 export type LookupHandler = (

@@ -1,10 +1,10 @@
 /** The handler of one endpoint group: what Lambda runs, and what the local run drives. */
 
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { createGateway, type GatewayOptions, type NetworkPrefix } from '../lib/gateway/index.ts';
-import { type CorsOrigins, corsHeaders } from './aws/cors.ts';
-import { fitsLambda } from './aws/payload.ts';
-import { type ProxyEvent, toGatewayRequest, toProxyResult } from './aws/rest-proxy.ts';
+import { createGateway, type GatewayOptions, type NetworkPrefix } from '../../lib/gateway/index.ts';
+import { type CorsOrigins, corsHeaders } from './cors.ts';
+import { fitsLambda } from './payload.ts';
+import { type ProxyEvent, toGatewayRequest, toProxyResult } from './rest-proxy.ts';
 
 export type GroupHandler = (
   event: ProxyEvent,
