@@ -1,4 +1,4 @@
-/** The secret comes to name another app key: what was fetched for the old one's account is for nobody else. */
+/** The secret comes to name another app key: data fetched for the old account is returned to no other. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Lookups behind interactive callers: the real gateway, one budget for both, more wanted than there is. */
+/** Lookups behind interactive callers: the real gateway, one limiter for both, more requests than the limit allows. */
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ const interactive = 40;
 const lookups = 80;
 const seconds = 10;
 
-test('however many share the turns of a short budget, nobody pauses longer than he can wait', async () => {
+test('however many instances share a short limit, no pause is longer than a lookup can wait', async () => {
   let now = 0;
   const lowPriority = createLowPriorityLimiter({ reserve: 50, pauseMs: 1_000_000, clock: () => now });
   const memory = createLimiter({
@@ -32,7 +32,7 @@ test('however many share the turns of a short budget, nobody pauses longer than 
   assert.equal((await limiter.acquire(call)).ok, true);
 });
 
-test('while the budget is short lookups wait, and nobody else is refused', async (t) => {
+test('while the limit is short lookups wait, and no interactive request is refused', async (t) => {
   const limits = { 'market-data': limit };
   const lowPriority = createLowPriorityLimiter({ reserve: 50, pauseMs: 200 });
   const limiter = createLimiter({

@@ -1,4 +1,4 @@
-/** A queue, a bus, dead letters and an upstream in memory, on a clock that goes on only when told. */
+/** A queue, a bus, dead letters and an upstream in memory, on a clock that only the test advances. */
 
 import { operations } from '../../lib/catalogue/index.ts';
 import type { GatewayRequest, Outcome, Refusal } from '../../lib/gateway/index.ts';
@@ -24,7 +24,7 @@ export type Upstream = (request: GatewayRequest) => string | Refusal | Outcome;
 export const symbolsOf = ({ query }: GatewayRequest): readonly string[] =>
   query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
 
-/** Odd on purpose: whoever writes a record anew loses its form. */
+/** Unusual on purpose: serialising such a record again would change it. */
 export const recordOf = (symbol: string) => `{"symbol":"${symbol}", "price":"1.10","volume":1e2}`;
 
 /** Knows every symbol but those that begin with X, for which the whole call is refused. */

@@ -18,7 +18,7 @@ export type Ports = Pick<LookupsOptions, 'store' | 'queue' | 'bus' | 'gateway'>;
 
 export const never = () => new Promise<never>(() => {});
 
-/** @param isAlive a function that is dead has no effect any more, and hears nothing */
+/** @param isAlive a function that is dead has no effect any more, and receives nothing */
 export function createPorts(scene: Scene, isAlive: () => boolean): Ports {
   const { world, time, dice, trouble } = scene;
   const { store, queue, bus, gateway } = world.options;
