@@ -89,7 +89,8 @@ export function snapshotsFound(
     records: outcome.quotes.map((snapshot) => {
       // Kept with the cached record, because most answers contain records that others contained before.
       snapshot.hash ??= hashOf(snapshot.record);
-      return { ...recordOf(snapshot, now), hash: snapshot.hash };
+      const { symbol, record: bytes, sentAt, hash } = snapshot;
+      return { symbol, bytes, ageMs: now - sentAt, hash };
     }),
     unknown: outcome.unknown,
     cacheResult: cacheResults[outcome.from],

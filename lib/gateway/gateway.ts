@@ -114,7 +114,7 @@ class Core implements Gateway {
     finish: (outcome: Outcome) => Promise<T>,
     statusOfResult: (result: T) => number,
   ): Promise<T> {
-    const { clock, routes } = this.#parts;
+    const { clock, routes, report } = this.#parts;
     const started = clock();
     const context = createContext(request.deadline ?? Number.POSITIVE_INFINITY, request.priority);
     const route = findOperation(routes, request);
@@ -130,9 +130,13 @@ class Core implements Gateway {
       outcome = refused(refusalOfDefect(operation, context));
       result = await finish(outcome);
     }
-    const status = statusOfResult(result);
-    const milliseconds = clock() - started;
-    this.#tryReport(reportOf(request, operation, context, outcome, { status, defect, milliseconds }));
+    try {
+      const status = statusOfResult(result);
+      const milliseconds = clock() - started;
+      report?.(reportOf(request, operation, context, outcome, { status, defect, milliseconds }));
+    } catch {
+      // A log that fails must not cost the client its answer: it may be that of an order.
+    }
     return result;
   }
 
@@ -165,14 +169,6 @@ class Core implements Gateway {
       body: answer.body,
       ...(answer.requestId && { upstreamRequestId: answer.requestId }),
     };
-  }
-
-  #tryReport(report: RequestReport): void {
-    try {
-      this.#parts.report?.(report);
-    } catch {
-      // A log that fails must not cost the client its answer: it may be that of an order.
-    }
   }
 }
 

@@ -15,8 +15,6 @@ import {
 /** The members of a request that its answer depends on. */
 export type RenderedRequest = Pick<GatewayRequest, 'method' | 'headers' | 'requestId'>;
 
-type Headers = GatewayResponse['headers'];
-
 export async function render(outcome: Outcome, request: RenderedRequest): Promise<GatewayResponse> {
   switch (outcome.kind) {
     case 'uncached':
@@ -30,12 +28,12 @@ export async function render(outcome: Outcome, request: RenderedRequest): Promis
   }
 }
 
-const json = { 'content-type': 'application/json' };
+const json = 'application/json';
 
 const renderUncached = ({ body, upstreamRequestId }: UncachedAnswer, requestId: string): GatewayResponse => ({
   status: 200,
   headers: {
-    ...json,
+    'content-type': json,
     'cache-control': 'no-store',
     'x-request-id': requestId,
     ...(upstreamRequestId && { 'x-upstream-request-id': upstreamRequestId }),
@@ -52,6 +50,7 @@ async function renderCached(
 ): Promise<GatewayResponse> {
   const digest = await crypto.subtle.digest('SHA-256', body as Uint8Array<ArrayBuffer>);
   const headers = {
+    'content-type': json,
     etag: weakTag(btoa(String.fromCharCode(...new Uint8Array(digest, 0, 12)))),
     age: ageHeader(ageMs),
     'cache-control':
@@ -62,6 +61,7 @@ async function renderCached(
       ttlMs,
     }),
     'x-poll-after': pollAfter(ttlMs),
+    'x-request-id': request.requestId,
   };
   return withBody(headers, () => body, request);
 }
@@ -69,6 +69,7 @@ async function renderCached(
 export function renderSnapshots(outcome: SnapshotsFound, request: RenderedRequest): GatewayResponse {
   const { records, unknown, cacheResult, ageMs, ttlMs, stale, hasMaxAge, pollAfterMs } = outcome;
   const headers = {
+    'content-type': json,
     etag: weakTag(hashOfAll(records.map(({ hash }) => hash))),
     age: ageHeader(ageMs),
     // A client may keep it and ask with its tag whether it changed.
@@ -82,6 +83,7 @@ export function renderSnapshots(outcome: SnapshotsFound, request: RenderedReques
     'x-poll-after': pollAfter(pollAfterMs),
     // Symbols are printable and contain no comma: validation of the parameter ensures it.
     ...(unknown.length > 0 && { 'x-unknown-symbols': unknown.join(',') }),
+    'x-request-id': request.requestId,
   };
   return withBody(headers, () => bodyOf(outcome), request);
 }
@@ -90,15 +92,15 @@ const pollAfter = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000
 
 /** 304 without a body when the client has these bytes already. */
 function withBody(
-  headers: Headers & { readonly etag: string },
+  headers: GatewayResponse['headers'] & { readonly etag: string },
   body: () => Uint8Array,
-  { method, headers: received, requestId }: RenderedRequest,
+  { method, headers: received }: RenderedRequest,
 ): GatewayResponse {
-  const id = { 'x-request-id': requestId };
   // RFC 9110 gives If-None-Match this meaning for GET and HEAD only.
-  if (method === 'GET' && matchesTag(received['if-none-match'], headers.etag))
-    return { status: 304, headers: { ...headers, ...id }, body: new Uint8Array() };
-  return { status: 200, headers: { ...json, ...headers, ...id }, body: body() };
+  if (method !== 'GET' || !matchesTag(received['if-none-match'], headers.etag))
+    return { status: 200, headers, body: body() };
+  const { 'content-type': _, ...validators } = headers;
+  return { status: 304, headers: validators, body: new Uint8Array() };
 }
 
 /**
