@@ -235,6 +235,8 @@ export {
   type SnapshotStore,
   type StoredResponse,
   StoreThrottled,
+  type SymbolListing,
+  symbolListing,
   type UpstreamError,
   type UpstreamPaths,
   upstreamPathsFault,

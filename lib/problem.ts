@@ -1,15 +1,13 @@
-/** Every way in which the gateway says no, and the one place where a refusal becomes an answer. */
-
-import type { GatewayResponse } from './gateway/http.ts';
+/** Every way in which the gateway refuses a request, as data: code, status and text. */
 
 interface Kind {
   readonly status: number;
   /** The member `error_code`, for clients of the interface that switch on it. */
   readonly errorCode: string;
   readonly detail: string;
-  /** `error_code` and `message` are ours, whatever the upstream said. */
+  /** `error_code` and `message` are the gateway's, whatever the upstream wrote. */
   readonly ownWords?: true;
-  /** Seconds after which asking again makes sense, where nothing better is known. */
+  /** Seconds after which another request makes sense, when the refusal itself names no time. */
   readonly retryAfter?: number;
 }
 
@@ -53,7 +51,7 @@ export const refusalKinds = {
     errorCode: 'UNSUPPORTED_MEDIA_TYPE',
     detail: 'The body must be sent as application/json.',
   },
-  /** The upstream's 400, 404 or 417; the answer has the upstream's code and takes its status. */
+  /** The upstream's 400, 404 or 417; the problem carries the upstream's code and takes its status. */
   upstream_rejected: {
     status: 422,
     errorCode: 'UPSTREAM_REJECTED',
@@ -66,7 +64,7 @@ export const refusalKinds = {
     detail: 'The quota of this key is used up.',
     retryAfter: 3600,
   },
-  /** The budget gives no permission in time: it is not the client's doing, but the client is who waits. */
+  /** The limiter grants no permit in time. The client did nothing wrong, but it is the client that has to wait. */
   budget_used_up: {
     status: 429,
     errorCode: 'TOO_MANY_REQUESTS',
@@ -104,14 +102,14 @@ export const refusalKinds = {
     errorCode: 'UPSTREAM_UNREACHABLE',
     detail: 'The upstream cannot be reached; the request was not sent.',
   },
-  /** Status 502 on purpose: no status says it better, and none invites clients less to send again. */
+  /** 502 on purpose: of all statuses it invites clients least to send the request again. */
   outcome_unknown: {
     status: 502,
     errorCode: 'OUTCOME_UNKNOWN',
     detail: 'The request was sent, but its answer was lost: it may or may not have taken effect.',
     ownWords: true,
   },
-  /** What is known is too old or not all that was asked for, and the upstream gave nothing better in time. */
+  /** The cached records are too old or incomplete, and the upstream returned nothing better in time. */
   no_fresh_answer: {
     status: 503,
     errorCode: 'SERVICE_NOT_AVAILABLE',
@@ -170,11 +168,11 @@ export interface Fault {
   readonly detail: string;
   /** What would be right. */
   readonly allowed?: string;
-  /** What came, shortened. */
+  /** The value received, shortened. */
   readonly received?: string;
 }
 
-/** What the upstream said when it refused. */
+/** The upstream's own refusal. */
 export interface UpstreamRefusal {
   readonly status: number;
   readonly errorCode?: string;
@@ -182,84 +180,80 @@ export interface UpstreamRefusal {
   readonly requestId?: string;
 }
 
-/** An answer that says no: a value, not an exception. */
+/** A refused request: a value, not an exception. */
 export interface Refusal {
   readonly code: RefusalCode;
-  /** In place of the kind's status. */
+  /** Replaces the kind's status. */
   readonly status?: number;
   readonly detail?: string;
   readonly errors?: readonly Fault[];
   readonly upstream?: UpstreamRefusal;
-  /** How to learn what became of a request whose outcome is unknown. */
+  /** How to find out the outcome of a request for which it is unknown. */
   readonly findOut?: string;
   readonly retryAfterSeconds?: number;
   readonly allow?: readonly string[];
-  /** Further members of the problem, as JSON without the braces: what others wrote keeps its bytes. */
-  readonly rawMembers?: string;
+  /** The part of a request for snapshots that the cache can serve although the whole is refused. */
+  readonly partial?: PartialResult;
 }
 
-/** For others than the one whose request it was. */
+export interface PartialResult {
+  readonly records: readonly SnapshotRecord[];
+  /** The symbols without a record. */
+  readonly missing: readonly string[];
+}
+
+/** One symbol's record, in the upstream's bytes. */
+export interface SnapshotRecord {
+  readonly symbol: string;
+  readonly bytes: Uint8Array;
+  readonly ageMs: number;
+}
+
+/** The refusal as other requests may see it, too: the request id belongs to one of them only. */
 export const withoutRequestId = ({ requestId: _, ...upstream }: UpstreamRefusal): UpstreamRefusal => upstream;
 
 export const isRefusal = <T extends object>(value: T | Refusal): value is Refusal =>
   'code' in value && Object.hasOwn(refusalKinds, value.code);
 
-/**
- * RFC 9457 problem+json with our stable `code`, and besides `error_code` and `message`, which clients of
- * the interface know. `type` is left at its default, about:blank.
- */
-export function refusalResponse(refusal: Refusal, requestId: string): GatewayResponse {
-  const kind: Kind = refusalKinds[refusal.code];
-  const status = refusal.status ?? kind.status;
-  const detail = refusal.detail ?? kind.detail;
-  const { upstream } = refusal;
-  // A client that switches on the upstream's code must not read there that its own credentials are wrong, or
-  // that an order can be sent again.
-  const words = kind.ownWords ? undefined : upstream;
-  const retryAfter = refusal.retryAfterSeconds ?? kind.retryAfter;
-  const problem = {
-    title: titles[status] ?? 'Error',
-    status,
-    detail,
-    code: refusal.code,
-    request_id: requestId,
-    error_code: words?.errorCode ?? kind.errorCode,
-    message: words?.message ?? detail,
-    errors: refusal.errors,
-    find_out: refusal.findOut,
-    upstream: upstream && {
-      status: upstream.status,
-      error_code: upstream.errorCode,
-      message: upstream.message,
-      request_id: upstream.requestId,
-    },
-  };
-  const text = JSON.stringify(problem);
-  const raw = refusal.rawMembers;
-  return {
-    status,
-    headers: {
-      'content-type': 'application/problem+json',
-      'cache-control': 'no-store',
-      'x-request-id': requestId,
-      ...(retryAfter !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retryAfter))) }),
-      ...(refusal.allow && { allow: refusal.allow.join(', ') }),
-    },
-    body: new TextEncoder().encode(raw === undefined ? text : `${text.slice(0, -1)},${raw}}`),
-  };
+/** A refusal with all defaults of its kind: the same for an HTTP answer and for an event. */
+export interface Problem {
+  readonly status: number;
+  readonly code: RefusalCode;
+  readonly detail: string;
+  /** `error_code` and `message`: the members that clients of the upstream's interface know. */
+  readonly errorCode: string;
+  readonly message: string;
+  readonly errors?: readonly Fault[];
+  readonly findOut?: string;
+  /** The upstream's refusal under the names that it has on the wire. */
+  readonly upstream?: Readonly<Record<string, unknown>>;
+  /** Whole seconds, at least one, as Retry-After carries them. */
+  readonly retryAfterSeconds?: number;
 }
 
-const titles: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  413: 'Content Too Large',
-  415: 'Unsupported Media Type',
-  422: 'Unprocessable Content',
-  429: 'Too Many Requests',
-  500: 'Internal Server Error',
-  502: 'Bad Gateway',
-  503: 'Service Unavailable',
-  504: 'Gateway Timeout',
-};
+export function problemOf({ code, errors, upstream, findOut, ...own }: Refusal): Problem {
+  const kind: Kind = refusalKinds[code];
+  const detail = own.detail ?? kind.detail;
+  // A client that switches on the upstream's code must not conclude that its own credentials are wrong, or that
+  // it can send an order again.
+  const quoted = kind.ownWords ? undefined : upstream;
+  const retryAfter = own.retryAfterSeconds ?? kind.retryAfter;
+  return {
+    status: own.status ?? kind.status,
+    code,
+    detail,
+    errorCode: quoted?.errorCode ?? kind.errorCode,
+    message: quoted?.message ?? detail,
+    ...(errors && { errors }),
+    ...(findOut !== undefined && { findOut }),
+    ...(upstream && {
+      upstream: {
+        status: upstream.status,
+        ...(upstream.errorCode !== undefined && { error_code: upstream.errorCode }),
+        ...(upstream.message !== undefined && { message: upstream.message }),
+        ...(upstream.requestId !== undefined && { request_id: upstream.requestId }),
+      },
+    }),
+    ...(retryAfter !== undefined && { retryAfterSeconds: Math.max(1, Math.ceil(retryAfter)) }),
+  };
+}

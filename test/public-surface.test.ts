@@ -145,10 +145,11 @@ const entries = {
     'operationLimitsFault',
     'refusalKinds',
     'refusalResponse',
+    'symbolListing',
     'upstreamPathsFault',
     'upstreamPathsOf',
   ],
-  './lookups': ['createLookups', 'createLowPriorityLimiter', 'createMemoryLookupStore', 'mostBytesOfEvent'],
+  './lookups': ['createLookups', 'createLowPriorityLimiter', 'createMemoryLookupStore', 'maxEventBytes'],
   './events': [
     'busEntry',
     'defaultDeadlineSeconds',
@@ -164,7 +165,7 @@ const entries = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Offered by an entry of its own, but not by the whole library: the functions folder alone uses it. */
-const internal: readonly string[] = ['mostBytesOfEvent'];
+const internal: readonly string[] = ['maxEventBytes'];
 
 const whole = Object.values(entries)
   .flat()

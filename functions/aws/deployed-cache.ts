@@ -1,8 +1,8 @@
-/** What the callers of a deployed function share, with those of all others on the same table. */
+/** The cache of a deployed function: all functions on the same table share it. */
 
 import { textHash } from '../../lib/cache/snapshots/hash.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import type { CacheOptions } from '../../lib/gateway/cache/index.ts';
+import type { CacheOptions } from '../../lib/gateway/cache-options.ts';
 import type { DynamoSender } from './dynamo-client.ts';
 import { createDynamoDirectoryStore } from './dynamo-directory-store.ts';
 import { createDynamoResponseStore } from './dynamo-response-store.ts';
@@ -10,7 +10,7 @@ import { createDynamoSnapshotStore } from './dynamo-snapshot-store.ts';
 import type { CacheSettings } from './environment.ts';
 
 /**
- * @param upstreamBaseUrl what one upstream said is never given as another's answer
+ * @param upstreamBaseUrl part of every key: no upstream's answer is ever returned as another's
  * @param listing present when snapshots are among the function's operations
  */
 export function createDeployedCache(
@@ -25,11 +25,11 @@ export function createDeployedCache(
     partition: textHash(upstreamBaseUrl).toString(36),
   };
   return {
-    snapshots: (account) =>
-      createDynamoSnapshotStore({ ...store, partition: `${store.partition}#${account}` }),
-    // Whose an answer is stands in its key.
+    snapshots: (partition) =>
+      createDynamoSnapshotStore({ ...store, partition: `${store.partition}#${partition}` }),
+    // A response's key contains its account.
     responses: createDynamoResponseStore(store),
-    // Which symbols exist is the same for all accounts.
+    // The same symbols exist for all accounts.
     ...(listing && { directory: { store: createDynamoDirectoryStore(store), listing } }),
     figures,
   };

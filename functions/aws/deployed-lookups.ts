@@ -1,11 +1,10 @@
-/** The handler of lookups as it is deployed: SQS, EventBridge and DynamoDB around a gateway like the others'. */
+/** The handler of lookups as it is deployed: SQS, EventBridge and DynamoDB around a gateway like any other function's. */
 
 import { limits } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { createLookups, createLowPriorityLimiter } from '../../lib/lookups/index.ts';
-import { createLookupHandler, type LookupHandler } from '../lookups.ts';
 import { gatewayOptions } from './deployed.ts';
 import { createDynamoClient } from './dynamo-client.ts';
 import { createDynamoLookupStore } from './dynamo-lookup-store.ts';
@@ -13,15 +12,16 @@ import type { Environment } from './environment.ts';
 import { createLookupBus } from './event-bridge.ts';
 import { describe, type Log, writeLog } from './log.ts';
 import { readLookupSettings } from './lookup-environment.ts';
+import { createLookupHandler, type LookupHandler } from './lookup-handler.ts';
 import { createLookupMetrics } from './lookup-metrics.ts';
 import { createLookupQueue } from './sqs.ts';
 
-/** While less than half of the limit is left, all lookups together take one permission in so long. */
+/** While less than half of the limit is left, all lookups together take one permit in this time. */
 const pauseMs = 1000;
 
 /**
- * A wrong environment is one line in the log, and no message is done with: each comes back, and at last lies
- * among the dead letters, to be redriven when the deployment is right.
+ * A wrong environment is one line in the log, and no message is done: each comes back, and finally goes to the dead
+ * letters, from where the operator redrives it when the deployment is right.
  */
 export function deployedLookups(
   catalogue: readonly Operation[],
@@ -38,7 +38,7 @@ export function deployedLookups(
   const { function: settings, operations, instances, ...names } = read.settings;
   const { tableName, queueUrl, deadLetterUrl, busName } = names;
   const onFailure = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });
-  const polite = createLowPriorityLimiter({
+  const lowPriority = createLowPriorityLimiter({
     reserve: Math.floor((limits['market-data'].requests * (settings.limiter?.share ?? 1)) / 2),
     pauseMs: pauseMs * instances,
   });
@@ -47,7 +47,7 @@ export function deployedLookups(
     gateway: createGateway(
       gatewayOptions(settings, operations, env, log, {
         client: () => client,
-        polite,
+        lowPriority,
         listing: symbolListing,
       }),
     ),

@@ -2,14 +2,13 @@
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import type { GatewayOptions } from '../../lib/gateway/index.ts';
+import { type GatewayOptions, refusalResponse } from '../../lib/gateway/index.ts';
 import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
-import { refusalResponse } from '../../lib/problem.ts';
-import { createGroupHandler, type GroupHandler } from '../group.ts';
 import { createDeployedCache } from './deployed-cache.ts';
 import { createDeployedLimiter } from './deployed-limiter.ts';
 import { createDynamoClient, type DynamoSender } from './dynamo-client.ts';
 import { type Environment, type FunctionSettings, readFunctionSettings } from './environment.ts';
+import { createGroupHandler, type GroupHandler } from './group-handler.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
 import { createNodeSend } from './node-send.ts';
 import { onDemand } from './on-demand.ts';
@@ -17,17 +16,18 @@ import { toProxyResult } from './rest-proxy.ts';
 import { createSecretsManagerSource } from './secrets-manager.ts';
 
 export interface DeployedParts {
-  /** Not called for a function that has no table. */
+  /** Not called for a function without a table. */
   readonly client: () => DynamoSender;
-  /** Which symbols there are, for a function that serves snapshots. */
+  /** The upstream's lists of symbols, for a function that serves snapshots. */
   readonly listing?: SymbolListing;
-  /** Present when its requests can wait for those of others. */
-  readonly polite?: LowPriorityLimiter;
+  /** Present when the function's requests can wait for those of others. */
+  readonly lowPriority?: LowPriorityLimiter;
 }
 
 /**
- * A wrong environment is one line in the log when the function starts, and an answer of ours to every
- * request: throwing would make Lambda start it over and over, and API Gateway say something vague.
+ * A wrong environment is one line in the log when the function starts, and a problem of the gateway to every
+ * request. If it threw, Lambda would restart the function again and again, and API Gateway would answer without a
+ * reason.
  */
 export function deployedHandler(
   operations: readonly Operation[],
@@ -52,16 +52,17 @@ export function deployedHandler(
   });
 }
 
-/** What every deployed function's gateway is made of. */
+/** The gateway of every deployed function. */
 export function gatewayOptions(
-  { secretId, limiter: budgetSettings, cache, corsOrigins: _, ...settings }: FunctionSettings,
+  { secretId, limiter: limiterSettings, cache, corsOrigins: _, ...settings }: FunctionSettings,
   operations: readonly Operation[],
   env: Environment,
   log: Log,
-  { client, listing, polite }: DeployedParts,
+  { client, listing, lowPriority }: DeployedParts,
 ): GatewayOptions {
   const name = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
-  const counted = budgetSettings && createDeployedLimiter(budgetSettings, client(), name, log, polite?.hear);
+  const deployed =
+    limiterSettings && createDeployedLimiter(limiterSettings, client(), name, log, lowPriority?.observe);
   return {
     ...settings,
     operations,
@@ -72,15 +73,15 @@ export function gatewayOptions(
         log({ level: 'error', event: 'secret_not_read', version, ...describe(error) }),
     }),
     readSecretAhead: true,
-    ...(counted && {
-      limiter: polite ? polite.around(counted.limiter) : counted.limiter,
-      operationLimits: budgetSettings.operationLimits,
+    ...(deployed && {
+      limiter: lowPriority ? lowPriority.wrap(deployed.limiter) : deployed.limiter,
+      operationLimits: limiterSettings.operationLimits,
     }),
     ...(cache && { cache: createDeployedCache(cache, client(), settings.upstreamBaseUrl, listing) }),
     reportRefresh: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
     report: (report) => {
       log(requestEntry(report));
-      counted?.metrics.write();
+      deployed?.metrics.write();
     },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * The store of lookups over DynamoDB: one item for each request, in a table whose key is a text named `pk`,
+ * The store of lookups in DynamoDB: one item for each request, in a table whose key is a text named `pk`,
  * with `expires_at` as its time to live. A function needs PutItem and UpdateItem on it.
  */
 
@@ -24,39 +24,74 @@ export interface DynamoLookupStoreOptions {
 type Item = Record<string, AttributeValue>;
 
 /** DynamoDB's 400 kB, less keys and the other attributes. */
-const mostBytes = 390 * 1024;
-const mostUnpacked = 64 * 1024 * 1024;
+const maxBytes = 390 * 1024;
+const maxUnpackedBytes = 64 * 1024 * 1024;
 
-export function createDynamoLookupStore(options: DynamoLookupStoreOptions): LookupStore {
-  const { tableName, timeoutMs = 2000 } = options;
-  const client = withLimit(options.client, { timeoutMs, attempts: 3 });
-  const keyOf = (id: string) => ({ TableName: tableName, Key: { pk: { S: id } } });
+export const createDynamoLookupStore = (options: DynamoLookupStoreOptions): LookupStore =>
+  new DynamoLookupStore(options);
 
-  /** Undefined when the condition was refused. */
-  async function update(id: string, set: string, condition: string, values: Item): Promise<true | undefined> {
-    try {
-      await client.send(
-        new UpdateItemCommand({
-          ...keyOf(id),
-          UpdateExpression: `SET ${set}`,
-          ConditionExpression: condition,
-          ExpressionAttributeNames: named(set, condition),
-          ExpressionAttributeValues: values,
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      return undefined;
-    }
+class DynamoLookupStore implements LookupStore {
+  readonly #client: DynamoSender;
+  readonly #tableName: string;
+
+  constructor({ client, tableName, timeoutMs = 2000 }: DynamoLookupStoreOptions) {
+    this.#client = withLimit(client, { timeoutMs, attempts: 3 });
+    this.#tableName = tableName;
   }
 
-  /** A new one, or in place of one that has expired, which DynamoDB removes only some day. */
-  async function put({ id, hash, owner, now, leaseUntil, expiresAt }: ClaimCall): Promise<Item | undefined> {
+  async claim(call: ClaimCall): Promise<Claim> {
+    const item = await this.#put(call);
+    if (!item) return { kind: 'acquired' };
+    const { id, hash, owner, now, leaseUntil } = call;
+    if (item.hash?.S !== hash) return { kind: 'conflict' };
+    const reply = item.reply?.B && unpack(item.reply.B);
+    if (reply && item.published_at) return { kind: 'completed', reply };
+    const acquired: Claim = { kind: 'acquired', ...(reply && { reply }) };
+    // An earlier attempt of the client wrote it, and lost the answer.
+    if (item.owner?.S === owner) return acquired;
+    const until = Number(item.lease_until?.N);
+    if (until > now) return { kind: 'in_progress', until };
+    // Of several functions that find a dead owner, one acquires the request.
+    const isMet = await this.#update(
+      id,
+      '#owner = :owner, #lease_until = :until',
+      '#owner = :before AND #lease_until = :old',
+      {
+        ':owner': { S: owner },
+        ':until': number(leaseUntil),
+        ':before': item.owner ?? { S: '' },
+        ':old': item.lease_until ?? number(0),
+      },
+    );
+    return isMet ? acquired : { kind: 'in_progress', until: leaseUntil };
+  }
+
+  async saveReply(id: string, owner: string, reply: StoredReply): Promise<'saved' | 'lost' | 'too_large'> {
+    const packed = pack(reply);
+    if (packed.length > maxBytes) return 'too_large';
+    const values = { ':reply': { B: packed }, ':owner': { S: owner } };
+    const condition = '#owner = :owner AND attribute_not_exists(#reply)';
+    return (await this.#update(id, '#reply = :reply', condition, values)) ? 'saved' : 'lost';
+  }
+
+  async complete(id: string, now: number): Promise<void> {
+    await this.#update(id, '#published_at = :now', 'attribute_exists(#pk)', { ':now': number(now) });
+  }
+
+  async release(id: string, owner: string): Promise<void> {
+    const values = { ':none': number(0), ':owner': { S: owner } };
+    await this.#update(id, '#lease_until = :none', '#owner = :owner', values);
+  }
+
+  /**
+   * Undefined for a new item, also in place of an expired one that DynamoDB has not removed yet; else the item that
+   * exists.
+   */
+  async #put({ id, hash, owner, now, leaseUntil, expiresAt }: ClaimCall): Promise<Item | undefined> {
     try {
-      await client.send(
+      await this.#client.send(
         new PutItemCommand({
-          TableName: tableName,
+          TableName: this.#tableName,
           Item: {
             pk: { S: id },
             hash: { S: hash },
@@ -72,61 +107,34 @@ export function createDynamoLookupStore(options: DynamoLookupStoreOptions): Look
       return undefined;
     } catch (error) {
       if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      // Gone between the look and the answer: the message comes again.
+      // DynamoDB removed the item between the check and its answer: the message comes again.
       if (!error.Item) throw error;
       return error.Item;
     }
   }
 
-  return {
-    async claim(call): Promise<Claim> {
-      const there = await put(call);
-      if (!there) return { kind: 'ours' };
-      const { id, hash, owner, now, leaseUntil } = call;
-      if (there.hash?.S !== hash) return { kind: 'other' };
-      const reply = there.reply?.B && unpack(there.reply.B);
-      if (reply && there.published_at) return { kind: 'published', reply };
-      // The client had put it, and lost the answer.
-      if (there.owner?.S === owner) return { kind: 'ours', ...(reply && { reply }) };
-      const until = Number(there.lease_until?.N);
-      if (until > now) return { kind: 'busy', until };
-      // Of several that find a dead owner, one takes over.
-      const taken = await update(
-        id,
-        '#owner = :owner, #lease_until = :until',
-        '#owner = :before AND #lease_until = :old',
-        {
-          ':owner': { S: owner },
-          ':until': number(leaseUntil),
-          ':before': there.owner ?? { S: '' },
-          ':old': there.lease_until ?? number(0),
-        },
+  /** Whether the condition was met. */
+  async #update(id: string, set: string, condition: string, values: Item): Promise<boolean> {
+    try {
+      await this.#client.send(
+        new UpdateItemCommand({
+          TableName: this.#tableName,
+          Key: { pk: { S: id } },
+          UpdateExpression: `SET ${set}`,
+          ConditionExpression: condition,
+          ExpressionAttributeNames: named(set, condition),
+          ExpressionAttributeValues: values,
+        }),
       );
-      if (!taken) return { kind: 'busy', until: leaseUntil };
-      return { kind: 'ours', ...(reply && { reply }) };
-    },
-
-    async answer(id, owner, reply) {
-      const packed = pack(reply);
-      if (packed.length > mostBytes) return 'too_large';
-      const values = { ':reply': { B: packed }, ':owner': { S: owner } };
-      const set = '#reply = :reply';
-      const kept = await update(id, set, '#owner = :owner AND attribute_not_exists(#reply)', values);
-      return kept ? 'kept' : 'lost';
-    },
-
-    async published(id, now) {
-      await update(id, '#published_at = :now', 'attribute_exists(#pk)', { ':now': number(now) });
-    },
-
-    async release(id, owner) {
-      const values = { ':none': number(0), ':owner': { S: owner } };
-      await update(id, '#lease_until = :none', '#owner = :owner', values);
-    },
-  };
+      return true;
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      return false;
+    }
+  }
 }
 
-/** Some of the names are words of DynamoDB's own. */
+/** Some attribute names are reserved words of DynamoDB. */
 const named = (...expressions: readonly string[]) =>
   Object.fromEntries(
     expressions.flatMap((text) => [...text.matchAll(/#(\w+)/g)].map(([name, word = '']) => [name, word])),
@@ -137,9 +145,9 @@ function pack(reply: StoredReply): Uint8Array {
   return compress(bytes);
 }
 
-/** @throws when it is none: better than to answer otherwise than before */
+/** @throws when it is no reply: better than a second reply with another content */
 function unpack(packed: Uint8Array): StoredReply {
-  const bytes = decompress(packed, mostUnpacked);
+  const bytes = decompress(packed, maxUnpackedBytes);
   const [detailType = '', ...details] = JSON.parse(bytes.toString()) as string[];
   return { detailType, details };
 }

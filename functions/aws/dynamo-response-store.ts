@@ -1,7 +1,7 @@
 /**
- * The answer store of a deployed function, in the table of the quotes: an answer and its lease are items of
- * their own, because taking a lease is paid for by the size of what it stands in. A function needs GetItem,
- * PutItem, UpdateItem and DeleteItem on it.
+ * The response store of a deployed function, in the table of the snapshots. A response and its lease are separate
+ * items, because DynamoDB charges a lease by the size of its item. A function needs GetItem, PutItem, UpdateItem and
+ * DeleteItem on the table.
  */
 
 import {
@@ -25,15 +25,15 @@ import { type DynamoSender, withLimit } from './dynamo-client.ts';
 export interface DynamoResponseStoreOptions {
   readonly client: DynamoSender;
   readonly tableName: string;
-  /** For one operation, in milliseconds. Default 300: a client waits for the function meanwhile. */
+  /** For one operation, in milliseconds. Default 300: a client is waiting. */
   readonly timeoutMs?: number;
-  /** Names what shares answers: an upstream account, whose subscriptions decide what is in them. */
+  /** Names the upstream whose responses are shared. */
   readonly partition: string;
 }
 
 /** DynamoDB's 400 kB, less keys and the other attributes. */
-const mostBytes = 390 * 1024;
-const mostUnpacked = 16 * 1024 * 1024;
+const maxBytes = 390 * 1024;
+const maxUnpackedBytes = 16 * 1024 * 1024;
 
 export function createDynamoResponseStore(options: DynamoResponseStoreOptions): ResponseStore {
   const { tableName: TableName, partition, timeoutMs = 300 } = options;
@@ -45,7 +45,7 @@ export function createDynamoResponseStore(options: DynamoResponseStoreOptions): 
   return {
     async read(key) {
       const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(key, 'answer') }));
-      return Item && toAnswer(Item);
+      return Item && toResponse(Item);
     },
     async lease(key, now, until) {
       return isMet(
@@ -80,13 +80,13 @@ export function createDynamoResponseStore(options: DynamoResponseStoreOptions): 
         },
       });
       try {
-        if (packed.length <= mostBytes) await client.send(put);
+        if (packed.length <= maxBytes) await client.send(put);
       } finally {
-        // Whoever asks next finds the answer; should there be none, or be stale by then, he may ask anew.
+        // The next request finds the response; without one, or when it is stale, that request may fetch.
         await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key, 'lease') }));
       }
     },
-    async spend(account, now, most) {
+    async countUse(account, now, max) {
       const minute = minuteOf(now);
       return isMet(
         client.send(
@@ -97,7 +97,7 @@ export function createDynamoResponseStore(options: DynamoResponseStoreOptions): 
             ConditionExpression: 'attribute_not_exists(spent) OR spent < :most',
             ExpressionAttributeValues: {
               ':one': number(1),
-              ':most': number(most),
+              ':most': number(max),
               ':expires': seconds((minute + 2) * 60_000),
             },
           }),
@@ -107,7 +107,7 @@ export function createDynamoResponseStore(options: DynamoResponseStoreOptions): 
   };
 }
 
-/** False when the condition of a write was not met. */
+/** Whether the condition of a write was met. */
 async function isMet(write: Promise<unknown>): Promise<boolean> {
   try {
     await write;
@@ -124,8 +124,8 @@ function pack(content: ResponseContent): Uint8Array {
   return compress(bytes);
 }
 
-/** Undefined for what is no answer. */
-function toAnswer({
+/** Undefined when the item contains no response. */
+function toResponse({
   kind,
   content,
   asked_at: asked,
@@ -133,8 +133,8 @@ function toAnswer({
   const askedAt = Number(asked?.N);
   if (!content?.B || !Number.isFinite(askedAt)) return undefined;
   try {
-    const bytes = decompress(content.B, mostUnpacked);
-    // Copied, because what comes out of decompression holds on to much more memory.
+    const bytes = decompress(content.B, maxUnpackedBytes);
+    // A copy, because the result of decompression keeps a much larger buffer in memory.
     if (kind?.S === 'answer') return { kind: 'answer', body: new Uint8Array(bytes), askedAt };
     if (kind?.S !== 'refused') return undefined;
     return { kind: 'refused', refusal: JSON.parse(bytes.toString()), askedAt };

@@ -3,7 +3,7 @@
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { baseUrlFault } from '../../lib/gateway/base-url.ts';
-import type { CacheFigures } from '../../lib/gateway/cache/index.ts';
+import type { CacheFigures } from '../../lib/gateway/cache-options.ts';
 import {
   limiterLimits,
   limitsOf,

@@ -1,4 +1,4 @@
-/** The rim: replies onto a bus of EventBridge. Entries that it did not take are put again. */
+/** The rim: replies onto a bus of EventBridge. Entries that the bus did not take are put again. */
 
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { replySource } from '../../lib/events/names.ts';
@@ -10,15 +10,15 @@ export interface EventBridgeOptions {
   readonly endpoint?: string;
   /** For one attempt of two. Default 2 seconds. */
   readonly timeoutMs?: number;
-  /** Told of every put that failed, wholly or in part. */
+  /** Called for every put that failed, wholly or in part. */
   readonly onFailure?: (error: unknown) => void;
   /** Pauses between puts; replace it in tests only. */
   readonly sleep?: (milliseconds: number) => Promise<void>;
 }
 
-/** A put takes so many entries and bytes. */
-const mostEntries = 10;
-const mostBytes = 250 * 1024;
+/** EventBridge accepts so many entries and bytes in a put. */
+const maxEntries = 10;
+const maxBytes = 250 * 1024;
 /** How often an entry is put in all. */
 const rounds = 3;
 const pauseMs = 200;
@@ -31,13 +31,13 @@ export function createLookupBus(options: EventBridgeOptions): LookupBus {
     requestHandler: {
       connectionTimeout: timeoutMs,
       requestTimeout: timeoutMs,
-      // Without it the client only warns and waits on.
+      // Without it the client only warns, and continues to wait.
       throwOnRequestTimeout: true,
     },
     ...(endpoint !== undefined && { endpoint }),
   });
 
-  /** Those that the bus did not take. */
+  /** @returns the entries that the bus did not take */
   async function put(batch: readonly Numbered[]): Promise<readonly Numbered[]> {
     try {
       const { Entries = [] } = await client.send(
@@ -85,7 +85,7 @@ function batches(entries: readonly Numbered[]): readonly (readonly Numbered[])[]
   for (const entry of entries) {
     const size = Buffer.byteLength(entry.detail) + entry.detailType.length + replySource.length;
     const last = found.at(-1);
-    if (last && last.length < mostEntries && bytes + size <= mostBytes) {
+    if (last && last.length < maxEntries && bytes + size <= maxBytes) {
       last.push(entry);
       bytes += size;
     } else {

@@ -1,7 +1,7 @@
 /**
- * The function's log: JSON, one line each. It holds what happened and never what was said: no value of a
- * query or body, nothing of the secret. Own code, because powertools' logger would take longer to load than
- * this whole function without it.
+ * The function's log: one line of JSON for each entry. It contains events and never content: no value of a query or
+ * body, nothing of the secret. Own code, because the logger of powertools takes longer to load than the rest of
+ * the function.
  */
 
 import type { RequestReport } from '../../lib/gateway/index.ts';
@@ -10,7 +10,7 @@ export type Level = 'info' | 'warn' | 'error';
 export type LogEntry = { readonly level: Level; readonly event: string } & Readonly<Record<string, unknown>>;
 export type Log = (entry: LogEntry) => void;
 
-/** Written straight to stdout: `console` of the Lambda runtime would put a text of its own before it. */
+/** Directly to stdout: `console` of the Lambda runtime would put its own text before the entry. */
 export function writeLog(entry: LogEntry): void {
   process.stdout.write(`${JSON.stringify(entry)}\n`);
 }
@@ -20,7 +20,7 @@ export function requestEntry({ defect, ...report }: RequestReport): LogEntry {
   return { level, event: 'request', ...report, ...(defect !== undefined && { defect: describe(defect) }) };
 }
 
-/** Name, code and place of an error. Not its message, which may repeat what it failed on. */
+/** Name, code and place of an error. Not its message, which may quote the content that it failed on. */
 export function describe(error: unknown): Readonly<Record<string, unknown>> {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code } = error as { readonly code?: unknown };

@@ -76,10 +76,10 @@ function sendOnce(
       const ready = () => {
         if (!letGo) return write();
         letGo(write).then(
-          (may) => may || finish({ kind: 'held' }),
+          (may) => may || finish({ kind: 'not_sent' }),
           (defect) => {
             reject(defect);
-            finish({ kind: 'held' });
+            finish({ kind: 'not_sent' });
           },
         );
       };

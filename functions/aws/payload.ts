@@ -1,18 +1,17 @@
 /**
- * How much fits into a Lambda function's answer. What counts is the answer as JSON: the body stands in it as
- * a text, with a backslash before each of its quotes.
+ * The size of a Lambda function's answer. Lambda counts the answer as JSON, which contains the body as a string with
+ * a backslash before each quotation mark.
  */
 
 /** The largest answer of a synchronous call, in bytes of JSON. */
 const lambdaLimit = 6_291_556;
 
-/** Status, headers and punctuation around the body; ours take about one kilobyte. */
+/** For status, headers and punctuation, which take about one kilobyte. */
 const envelope = 16_384;
 
 /**
- * Whether Lambda can carry a body of these bytes. There is no way round by base64 for one that it cannot:
- * API Gateway would decode it only for an API that declares its answers binary, and JSON is none; every
- * other would hand the base64 to the client.
+ * Whether Lambda can carry a body of these bytes. Base64 does not help: API Gateway decodes it only for an API that
+ * declares its answers binary, which JSON is not; any other API would send the base64 to the client.
  */
 export function fitsLambda(body: Uint8Array): boolean {
   const room = lambdaLimit - envelope;

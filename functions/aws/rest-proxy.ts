@@ -28,11 +28,11 @@ type RequestContext = Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> 
   >;
 };
 
-/** @param prefix what of an address names the client's network */
+/** @param prefix the part of an address that names the client's network */
 export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix): Promise<GatewayRequest> {
   return {
     method: event.httpMethod,
-    // The route's path, not `path`: custom domains' base-path mappings stand in that one.
+    // The route's path, not `path`, which contains the base-path mapping of a custom domain.
     path: event.resource,
     query: toQuery(event),
     headers: toHeaders(event),
@@ -81,7 +81,7 @@ function toHeaders({ headers, multiValueHeaders }: ProxyEvent): Readonly<Record<
   );
 }
 
-/** Text where the bytes are exactly some text's UTF-8, else base64: not one byte may change on the way. */
+/** Text when the bytes are valid UTF-8, else base64: no byte may change on the way. */
 export function toProxyResult({ status, headers, body }: GatewayResponse): APIGatewayProxyResult {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const exact = isUtf8(bytes);

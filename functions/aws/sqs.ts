@@ -1,32 +1,33 @@
-/** The rim: SQS messages to the core's, and its queue. */
+/** The rim: SQS messages as the core's, and the core's queue over SQS. */
 
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import type { LookupMessage, LookupQueue, Wait } from '../../lib/lookups/index.ts';
 import { onDemand } from './on-demand.ts';
 
-/** What a message that waits carries along. */
+/** Attributes of a message that waits. */
 const sentAtName = 'countersign-sent-at';
 const putAtName = 'countersign-put-at';
 const waitsName = 'countersign-waits';
 
-/** From when a message is put to when SQS says that it came: attempts, and clocks that differ. */
+/** Between the function's put and SQS's time stamp: attempts, and clocks that differ. */
 const puttingMs = 60_000;
 
 /**
- * A message that waited keeps its first moment. One that SQS has moved to the dead letters carries the same
- * attributes, but came anew when it was redriven, long after it was put: it counts from then, as a new one does.
+ * A message that waited keeps its first time stamp. A message that an operator redrives from the dead letters has the
+ * same attributes, but a time stamp long after it was put: it counts as new from then on.
  */
 export function toMessage({ messageId, body, attributes, messageAttributes }: SQSRecord): LookupMessage {
   const numberOf = (name: string) => {
     const value = messageAttributes[name]?.stringValue ?? '';
     return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
   };
-  const came = Number(attributes.SentTimestamp);
+  const sentByQueueAt = Number(attributes.SentTimestamp);
   const putAt = numberOf(putAtName);
-  if (putAt === undefined || came - putAt > puttingMs) return { id: messageId, body, sentAt: came, waits: 0 };
-  // The earlier: whoever sends such attributes himself gains no time by it.
-  const sentAt = Math.min(came, numberOf(sentAtName) ?? came);
+  if (putAt === undefined || sentByQueueAt - putAt > puttingMs)
+    return { id: messageId, body, sentAt: sentByQueueAt, waits: 0 };
+  // The earlier one, so that a sender gains no time by sending such attributes.
+  const sentAt = Math.min(sentByQueueAt, numberOf(sentAtName) ?? sentByQueueAt);
   return { id: messageId, body, sentAt, waits: numberOf(waitsName) ?? 0 };
 }
 
@@ -43,24 +44,24 @@ export interface SqsOptions {
   readonly onFailure?: (error: unknown) => void;
 }
 
-/** Of a batch, SQS takes so many messages and bytes. */
-const mostMessages = 10;
-const mostBytes = 240 * 1024;
-const longestReason = 500;
+/** SQS accepts so many messages and bytes in a batch. */
+const maxMessages = 10;
+const maxBytes = 240 * 1024;
+const maxReasonLength = 500;
 
 export function createLookupQueue(options: SqsOptions): LookupQueue {
   const { queueUrl, deadLetterUrl, endpoint, timeoutMs = 2000, clock = Date.now, onFailure } = options;
-  // Most messages never have to wait.
+  // Created when a message first has to wait, which most never do.
   const client = onDemand(
     () =>
       new SQSClient({
         maxAttempts: 3,
-        // One endpoint for both queues: their addresses name the same, or an emulator's other name.
+        // One endpoint for both queues: an emulator's queue URLs may name another host.
         useQueueUrlAsEndpoint: false,
         requestHandler: {
           connectionTimeout: timeoutMs,
           requestTimeout: timeoutMs,
-          // Without it the client only warns and waits on.
+          // Without it the client only warns, and continues to wait.
           throwOnRequestTimeout: true,
         },
         ...(endpoint !== undefined && { endpoint }),
@@ -99,8 +100,8 @@ export function createLookupQueue(options: SqsOptions): LookupQueue {
       return new Set(failed.flat());
     },
     async deadLetter({ body }, reason) {
-      // SQS refuses some characters in attributes, and what is wrong here may be just that.
-      const plain = reason.replace(/[^ -~]/g, '?').slice(0, longestReason);
+      // SQS refuses some characters in attributes, and the reason may quote one of them.
+      const plain = reason.replace(/[^ -~]/g, '?').slice(0, maxReasonLength);
       await client().send(
         new SendMessageCommand({
           QueueUrl: deadLetterUrl,
@@ -120,7 +121,7 @@ function batches(waits: readonly Wait[]): readonly (readonly Wait[])[] {
   for (const wait of waits) {
     const size = Buffer.byteLength(wait.message.body) + 300;
     const last = found.at(-1);
-    if (last && last.length < mostMessages && bytes + size <= mostBytes) {
+    if (last && last.length < maxMessages && bytes + size <= maxBytes) {
       last.push(wait);
       bytes += size;
     } else {

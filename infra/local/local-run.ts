@@ -1,7 +1,7 @@
 /** The whole product on this machine: local API Gateway → the deployed handlers → an upstream. */
 
+import { createGroupHandler } from '../../functions/aws/group-handler.ts';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
-import { createGroupHandler } from '../../functions/group.ts';
 import {
   exposedOperations,
   findRoute,

@@ -1,20 +1,20 @@
-/** What clients wish of a cache and what it tells them: RFC 9111 (Cache-Control, Age), 9110 (ETag), 9211 (Cache-Status). */
+/** The headers of a cache: RFC 9111 (Cache-Control, Age), 9110 (ETag), 9211 (Cache-Status). */
 
-/** The directives of a request that mean something here; the others are left alone, as RFC 9111 allows. */
+/** The directives of a request that have an effect here; RFC 9111 allows a cache to ignore the others. */
 export interface CacheDirectives {
-  /** Nothing older, in milliseconds; 0 for `no-cache`. */
+  /** The client wants nothing older, in milliseconds; 0 for `no-cache`. */
   readonly maxAgeMs?: number;
-  /** Older than the cache would like by so much is welcome, in milliseconds. */
+  /** The client accepts a response that is stale by so much, in milliseconds. */
   readonly maxStaleMs?: number;
-  /** What is there already, or nothing. */
+  /** The client wants a cached response, or none. */
   readonly onlyIfCached?: true;
 }
 
 const second = 1000;
-/** What stands between commas that are not quoted. */
+/** The texts between unquoted commas. */
 const directives = /(?:[^,"]|"[^"]*")+/g;
 
-/** @param header `cache-control` of a request; what is malformed in it counts as not said */
+/** @param header `cache-control` of a request; a malformed directive has no effect */
 export function readCacheDirectives(header: string | undefined): CacheDirectives {
   let maxAgeMs: number | undefined;
   let maxStaleMs: number | undefined;
@@ -36,13 +36,13 @@ export function readCacheDirectives(header: string | undefined): CacheDirectives
   };
 }
 
-/** Whole seconds, rounded up: nothing in the answer is older than this says. */
+/** Whole seconds, rounded up: nothing in the answer is older. */
 export const ageHeader = (ageMs: number): string => String(Math.ceil(Math.max(0, ageMs) / second));
 
-/** Weak, because compression on the way may change the bytes but not what they say. */
+/** Weak, because compression on the way may change the bytes but not their meaning. */
 export const weakTag = (hash: number | string): string => `W/"${hash.toString(36)}"`;
 
-/** Whether `if-none-match` names the tag, by the weak comparison that it asks for. */
+/** Whether `if-none-match` contains the tag, by the weak comparison that RFC 9110 demands for it. */
 export function matchesTag(header: string | undefined, tag: string): boolean {
   if (!header) return false;
   if (header.trim() === '*') return true;
@@ -50,15 +50,15 @@ export function matchesTag(header: string | undefined, tag: string): boolean {
   return header.split(',').some((one) => opaque(one) === opaque(tag));
 }
 
-/** Why a cache asked its upstream. */
+/** Why the cache asked the upstream. */
 export type Forward = 'uri-miss' | 'miss' | 'stale' | 'request';
 
 export interface CacheFacts {
   /** Absent for a hit. */
   readonly fwd?: Forward;
-  /** Another request asked for the same, and this one had its answer. */
+  /** Another request fetched it, and this one shared the result. */
   readonly collapsed?: boolean;
-  /** How long the answer is still as fresh as it should be, in milliseconds; below zero when it is not. */
+  /** How long the answer stays fresh, in milliseconds; below zero when it is stale. */
   readonly ttlMs: number;
   readonly detail?: string;
 }

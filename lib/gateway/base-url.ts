@@ -1,16 +1,22 @@
-/** What an upstream's base URL may be; asked by the gateway and by whoever reads configuration. */
+/** The rules for an upstream's base URL, for the gateway and for every reader of configuration. */
 
 import { isPlainPath, isPrivate } from '../signer/request.ts';
 
-/** The form that paths are put after. */
+/** The form to which a path is appended. */
 export function normalBaseUrl(text: string): string {
   const { origin, pathname } = new URL(text);
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
-/** In words what is wrong with it, or undefined. */
+/**
+ * @returns the fault in words, or undefined
+ *
+ * @example
+ * baseUrlFault('https://api.example.com/v1'); // undefined
+ * baseUrlFault('http://api.example.com'); // 'http is for loopback addresses only; use https'
+ */
 export function baseUrlFault(text: string): string | undefined {
-  // An empty query or fragment, and what parsers trim or turn, leaves no trace in the parsed form.
+  // The parsed form shows neither an empty query or fragment nor characters that the parser trims or replaces.
   if (/[?#]/.test(text)) return 'a query or fragment does not belong in it';
   if (/[\\\s]/.test(text)) return 'a backslash or space cannot be signed';
   let url: URL;

@@ -1,6 +1,6 @@
 /**
- * A client's JSON body, brought to the interface's "Body rules" without touching a token: key order, `1.10`
- * and long integers stay what the client wrote. Parsing and writing again would change all three.
+ * A client's JSON body in the form of the interface's "Body rules", with every token unchanged: key order, `1.10` and
+ * long integers stay as the client wrote them. Parsing and serialising would change all three.
  */
 
 export type CompactJson =
@@ -8,8 +8,11 @@ export type CompactJson =
   | { readonly ok: false; readonly detail: string };
 
 /**
- * Drops white space between tokens and reverses the escapes `\u003c`, `\u003e`, `\u0026` (rule 3). Refuses
- * what is not JSON, and an object that names a key twice: readers differ on which of the two counts.
+ * Removes white space between tokens and reverses the escapes `\u003c`, `\u003e`, `\u0026` (rule 3). Refuses a text
+ * that is not JSON, and an object with a duplicate key: parsers differ on which of the two counts.
+ *
+ * @example
+ * compactJson('{ "price": 1.10 }'); // { ok: true, text: '{"price":1.10}', value: { price: 1.1 } }
  */
 export function compactJson(source: string): CompactJson {
   let value: unknown;
@@ -18,7 +21,7 @@ export function compactJson(source: string): CompactJson {
   } catch {
     return { ok: false, detail: 'The body is not valid JSON.' };
   }
-  // From here on the source is known to be valid, so a token's first character tells what it is.
+  // The source is valid from here on, so a token's first character identifies it.
   const openObjects: (Set<string> | undefined)[] = [];
   const tokens = /["{}[\],:]|[^\s{}[\],:"]+/g;
   let text = '';
@@ -45,7 +48,7 @@ export function compactJson(source: string): CompactJson {
   return { ok: true, text, value };
 }
 
-/** By hand: an expression that steps over escapes runs out of stack in a string of some megabytes. */
+/** A loop: a regular expression that skips escapes overflows the stack in a string of some megabytes. */
 function endOfString(source: string, start: number): number {
   let at = start + 1;
   while (source[at] !== '"') at += source[at] === '\\' ? 2 : 1;
@@ -54,6 +57,6 @@ function endOfString(source: string, start: number): number {
 
 const htmlEscapes: Readonly<Record<string, string>> = { '\\u003c': '<', '\\u003e': '>', '\\u0026': '&' };
 
-/** Reads escape by escape, so that the `u003c` after an escaped backslash is left alone. */
+/** Escape by escape, so that a `u003c` after an escaped backslash stays as it is. */
 const compactString = (token: string) =>
   token.replace(/\\(?:u[0-9a-fA-F]{4}|.)/g, (sequence) => htmlEscapes[sequence] ?? sequence);

@@ -1,22 +1,29 @@
-/** What is learnt about a request on its way, for the report. */
+/** What accompanies a request on its way to the upstream. */
 
-import type { Operation } from '../catalogue/operation.ts';
 import type { Priority } from '../limiter/index.ts';
 
 export interface RequestContext {
-  operation?: Operation;
-  /** Requests that were sent to the upstream. */
-  attempts: number;
-  /** For permissions of the budget, in milliseconds. */
-  waitedMs?: number;
-  /** The app key of the last attempt, which is another account's when the secret was changed meanwhile; never reported. */
-  signedBy?: string;
-  /** How a shared answer came about. */
-  cacheResult?: CacheResult;
   /** When the platform stops waiting, by the gateway's clock. */
   readonly deadline: number;
   readonly priority?: Priority;
+  readonly usage: UpstreamUsage;
 }
 
-/** `hit`: it was there; `collapsed`: another request asked the upstream for it meanwhile; `miss`: this one did. */
-export type CacheResult = 'hit' | 'collapsed' | 'miss';
+/** What the request took of the limiter and of the upstream: the only part that changes on the way. */
+export interface UpstreamUsage {
+  /** Requests that were sent to the upstream. */
+  attempts: number;
+  /** For permits of the limiter, in milliseconds; absent when the limiter was not asked. */
+  waitedMs?: number;
+  /**
+   * The app key of the last attempt, which is another account's when the secret changed meanwhile; never
+   * reported.
+   */
+  signedBy?: string;
+}
+
+export const createContext = (
+  deadline: number,
+  priority: Priority | undefined,
+  usage: UpstreamUsage = { attempts: 0 },
+): RequestContext => ({ deadline, usage, ...(priority && { priority }) });

@@ -1,33 +1,33 @@
-/** Who we are at the upstream: what is made of the secret's text. */
+/** How the gateway authenticates at the upstream: app key and signer, made of the secret's text. */
 
 import type { RefusalCode } from '../problem.ts';
 import { createSigner, SignError, type Signer } from '../signer/index.ts';
 
 /** Holds the signing key, which cannot be read back. */
 export interface Credential {
-  /** For the budget, which is counted by it; it belongs in no answer, log or report. */
+  /** The limiter counts by it; it belongs in no answer, log or report. */
   readonly appKey: string;
   readonly signer: Signer;
   /** Sent as x-access-token, unsigned, when the upstream asks for two-factor tokens. */
   readonly accessToken?: string;
-  /** Replaces what is secret in a text that others wrote. */
+  /** Replaces what is secret in a text of the upstream. */
   redact(text: string): string;
 }
 
 export type SecretRefusalCode = Extract<RefusalCode, `secret_${string}`>;
 
 export type CredentialResult =
-  | { readonly ok: true; readonly identity: Credential }
+  | { readonly ok: true; readonly credential: Credential }
   | { readonly ok: false; readonly code: SecretRefusalCode };
 
 export interface SigningPorts {
   /** Now, in milliseconds since the epoch. */
   readonly clock: () => number;
-  readonly random?: () => string;
+  readonly nonce?: () => string;
 }
 
 /** A malformed secret is named by its code alone: its text never reaches an error. */
-export function toCredential(text: string | undefined, { clock, random }: SigningPorts): CredentialResult {
+export function toCredential(text: string | undefined, { clock, nonce }: SigningPorts): CredentialResult {
   if (!text?.trim()) return { ok: false, code: 'secret_not_set' };
   let secret: unknown;
   try {
@@ -48,7 +48,7 @@ export function toCredential(text: string | undefined, { clock, random }: Signin
     return { ok: false, code: 'secret_invalid' };
   let signer: Signer;
   try {
-    signer = createSigner({ appKey, appSecret, clock, ...(random && { nonce: random }) });
+    signer = createSigner({ appKey, appSecret, clock, ...(nonce && { nonce }) });
   } catch (error) {
     if (error instanceof SignError) return { ok: false, code: 'secret_invalid' };
     throw error;
@@ -56,14 +56,14 @@ export function toCredential(text: string | undefined, { clock, random }: Signin
   const token = isUnset(accessToken) ? undefined : accessToken;
   return {
     ok: true,
-    identity: {
+    credential: {
       appKey,
       signer,
       ...(token !== undefined && { accessToken: token }),
-      redact: (words) =>
+      redact: (text) =>
         [appSecret, token, appKey].reduce<string>(
           (left, hidden) => (hidden ? left.replaceAll(hidden, '[redacted]') : left),
-          words,
+          text,
         ),
     },
   };

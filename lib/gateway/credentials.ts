@@ -1,7 +1,7 @@
 /**
- * The app key and secret: read from the secret source, kept for a while, and read again once, not in a
- * storm, when the upstream refuses a signature. For reads the secret's previous version stands in while the
- * current one is malformed or refused, as it is when a wrong or not yet active one was just put there.
+ * The app key and secret: read from the secret source, cached for a while, and read again once, not in a
+ * storm, when the upstream refuses a signature. Reads use the secret's previous version while the current one
+ * is malformed or refused, as it is when an operator has just set a wrong or not yet active one.
  */
 
 import { type Credential, type CredentialResult, type SigningPorts, toCredential } from './credential.ts';
@@ -22,136 +22,161 @@ export interface SecretSource {
 export type SecretVersion = 'current' | 'previous';
 
 export interface Credentials {
-  /** What a request with a side effect is signed with. */
+  /** Signs requests with a side effect. */
   current(): Promise<CredentialResult>;
-  /** What a read is signed with: the same, or the previous secret while the current one cannot be used. */
+  /** Signs reads: the same, or the previous secret while the current one cannot be used. */
   forRead(): Promise<CredentialResult>;
   /**
-   * Called with the identity that the upstream refused. Gives a newer one if there is one; the source is
-   * asked at most once per `renewalPauseMs`, however many requests are refused.
+   * Called with the credential that the upstream refused. Returns a newer one if there is one; the source is
+   * read at most once per `renewalPauseMs`, however many requests are refused.
    */
   renew(refused: Credential): Promise<Credential | undefined>;
-  /** For a read when there is nothing newer: the previous secret's identity, asked for as rarely. */
+  /** For a read when there is nothing newer: the previous secret's credential, read as rarely. */
   fallback(refused: Credential): Promise<Credential | undefined>;
   /**
-   * What the upstream thinks of the fallback: accepted, reads keep to it, refused, nobody tries it again,
-   * each until the pause is over. So a wrong current secret does not double every read at the upstream.
+   * Whether the upstream accepted the fallback. If so, all reads use it; if not, no read tries it again: each
+   * until the pause is over. So a wrong current secret does not double every read at the upstream.
    */
-  fallbackTried(identity: Credential, accepted: boolean): void;
+  fallbackTried(credential: Credential, accepted: boolean): void;
 }
 
 export interface CredentialsOptions extends SigningPorts {
   readonly source: SecretSource;
   /** How long a secret is used without asking again. Default 5 minutes. */
   readonly timeToLiveMs?: number;
-  /** Default 10 seconds; also the pause after a failed read while an older secret is still known. */
+  /** Default 10 seconds; also the pause after a failed read while an older secret is still cached. */
   readonly renewalPauseMs?: number;
 }
 
-/** How long nothing is asked after there was no secret to use: short, because somebody is about to set it. */
+/** The pause after a read without a usable secret: short, because an operator is about to set it. */
 const failurePauseMs = 1000;
 
-export function createCredentials(options: CredentialsOptions): Credentials {
-  const { source, clock, timeToLiveMs = 300_000, renewalPauseMs = 10_000 } = options;
-  let known: { readonly text: string; readonly identity: Credential } | undefined;
-  let freshUntil = Number.NEGATIVE_INFINITY;
-  let nextRenewal = Number.NEGATIVE_INFINITY;
-  let reading: Promise<CredentialResult> | undefined;
-  let failed: { readonly result: CredentialResult; readonly until: number } | undefined;
-  let previous: Promise<Credential | undefined> = Promise.resolve(undefined);
-  let nextPrevious = Number.NEGATIVE_INFINITY;
-  let preferred: { readonly identity: Credential; readonly until: number } | undefined;
+const never = Number.NEGATIVE_INFINITY;
 
-  /** One read at a time; the last good secret outlives a source that cannot be asked. */
-  function read(): Promise<CredentialResult> {
-    reading ??= readOnce()
+interface CachedSecret {
+  readonly text: string;
+  readonly credential: Credential;
+}
+
+export const createCredentials = (options: CredentialsOptions): Credentials => new SecretCredentials(options);
+
+class SecretCredentials implements Credentials {
+  readonly #options: CredentialsOptions;
+  readonly #timeToLiveMs: number;
+  readonly #renewalPauseMs: number;
+  #cached: CachedSecret | undefined;
+  #freshUntil = never;
+  #nextRenewal = never;
+  #reading: Promise<CredentialResult> | undefined;
+  #failed: { readonly result: CredentialResult; readonly until: number } | undefined;
+  #previous: Promise<Credential | undefined> = Promise.resolve(undefined);
+  #nextPrevious = never;
+  /** The fallback that the upstream accepted. */
+  #preferred: { readonly credential: Credential; readonly until: number } | undefined;
+
+  constructor(options: CredentialsOptions) {
+    this.#options = options;
+    this.#timeToLiveMs = options.timeToLiveMs ?? 300_000;
+    this.#renewalPauseMs = options.renewalPauseMs ?? 10_000;
+  }
+
+  async current(): Promise<CredentialResult> {
+    const now = this.#options.clock();
+    if (this.#cached && now < this.#freshUntil) return { ok: true, credential: this.#cached.credential };
+    return this.#failed && now < this.#failed.until ? this.#failed.result : this.#read();
+  }
+
+  async forRead(): Promise<CredentialResult> {
+    const preferred = this.#preferred;
+    if (preferred && this.#options.clock() < preferred.until)
+      return { ok: true, credential: preferred.credential };
+    const result = await this.current();
+    // An empty secret has no fallback: an operator empties it to shut the gateway.
+    if (result.ok || result.code !== 'secret_invalid') return result;
+    const credential = await this.#previousCredential();
+    if (!credential) return result;
+    this.#prefer(credential);
+    return { ok: true, credential };
+  }
+
+  async renew(refused: Credential): Promise<Credential | undefined> {
+    if (this.#preferred?.credential === refused) this.#preferred = undefined;
+    if (this.#cached?.credential === refused || this.#reading) {
+      if (!this.#reading) {
+        const now = this.#options.clock();
+        if (now < this.#nextRenewal) return undefined;
+        this.#nextRenewal = now + this.#renewalPauseMs;
+      }
+      await this.#read();
+    }
+    return this.#cached?.credential === refused ? undefined : this.#cached?.credential;
+  }
+
+  async fallback(refused: Credential): Promise<Credential | undefined> {
+    const credential = await this.#previousCredential();
+    return credential === refused ? undefined : credential;
+  }
+
+  fallbackTried(credential: Credential, accepted: boolean): void {
+    if (accepted) this.#prefer(credential);
+    else this.#previous = Promise.resolve(undefined);
+  }
+
+  /** One read at a time. */
+  #read(): Promise<CredentialResult> {
+    this.#reading ??= this.#readOnce()
       .then((result) => {
-        // A source that could not be asked is asked again by the next request: its failure is slow enough.
+        // After a failure to ask the source the next request asks again: the failure itself is slow enough.
         const lasting = !result.ok && result.code !== 'secret_unavailable';
-        failed = lasting ? { result, until: clock() + failurePauseMs } : undefined;
+        this.#failed = lasting ? { result, until: this.#options.clock() + failurePauseMs } : undefined;
         return result;
       })
       .finally(() => {
-        reading = undefined;
+        this.#reading = undefined;
       });
-    return reading;
+    return this.#reading;
   }
 
-  async function readOnce(): Promise<CredentialResult> {
+  /** The last good secret stays in use while the source cannot be asked. */
+  async #readOnce(): Promise<CredentialResult> {
+    const { source, clock } = this.#options;
     let text: string | undefined;
     try {
       text = await source.read();
     } catch {
-      if (!known) return { ok: false, code: 'secret_unavailable' };
-      freshUntil = clock() + renewalPauseMs;
-      return { ok: true, identity: known.identity };
+      if (!this.#cached) return { ok: false, code: 'secret_unavailable' };
+      this.#freshUntil = clock() + this.#renewalPauseMs;
+      return { ok: true, credential: this.#cached.credential };
     }
-    freshUntil = clock() + timeToLiveMs;
-    if (known && text === known.text) return { ok: true, identity: known.identity };
-    const result = toCredential(text, options);
-    known = result.ok && text !== undefined ? { text, identity: result.identity } : undefined;
+    this.#freshUntil = clock() + this.#timeToLiveMs;
+    if (this.#cached && text === this.#cached.text) return { ok: true, credential: this.#cached.credential };
+    const result = toCredential(text, this.#options);
+    this.#cached = result.ok && text !== undefined ? { text, credential: result.credential } : undefined;
     return result;
   }
 
-  /** The promise itself is kept, so that whoever asks meanwhile waits for the same read. */
-  function previousIdentity(): Promise<Credential | undefined> {
-    if (clock() >= nextPrevious) {
-      nextPrevious = clock() + renewalPauseMs;
-      previous = readPrevious();
+  /** The promise itself is cached: concurrent requests share one read. */
+  #previousCredential(): Promise<Credential | undefined> {
+    const now = this.#options.clock();
+    if (now >= this.#nextPrevious) {
+      this.#nextPrevious = now + this.#renewalPauseMs;
+      this.#previous = this.#readPrevious();
     }
-    return previous;
+    return this.#previous;
   }
 
-  async function readPrevious(): Promise<Credential | undefined> {
+  async #readPrevious(): Promise<Credential | undefined> {
     try {
-      const text = await source.read('previous');
-      if (text === known?.text) return undefined;
-      const result = toCredential(text, options);
-      return result.ok ? result.identity : undefined;
+      const text = await this.#options.source.read('previous');
+      if (text === this.#cached?.text) return undefined;
+      const result = toCredential(text, this.#options);
+      return result.ok ? result.credential : undefined;
     } catch {
       return undefined;
     }
   }
 
-  async function current(): Promise<CredentialResult> {
-    if (known && clock() < freshUntil) return { ok: true, identity: known.identity };
-    return failed && clock() < failed.until ? failed.result : read();
+  #prefer(credential: Credential): void {
+    this.#preferred = { credential, until: this.#options.clock() + this.#renewalPauseMs };
   }
-
-  function prefer(identity: Credential): void {
-    preferred = { identity, until: clock() + renewalPauseMs };
-  }
-
-  return {
-    current,
-    async forRead() {
-      if (preferred && clock() < preferred.until) return { ok: true, identity: preferred.identity };
-      const result = await current();
-      // An empty secret has no stand-in: emptying it is how an operator shuts the gateway.
-      if (result.ok || result.code !== 'secret_invalid') return result;
-      const identity = await previousIdentity();
-      if (!identity) return result;
-      prefer(identity);
-      return { ok: true, identity };
-    },
-    async renew(refused) {
-      if (preferred?.identity === refused) preferred = undefined;
-      if (known?.identity === refused || reading) {
-        if (!reading) {
-          if (clock() < nextRenewal) return undefined;
-          nextRenewal = clock() + renewalPauseMs;
-        }
-        await read();
-      }
-      return known?.identity === refused ? undefined : known?.identity;
-    },
-    async fallback(refused) {
-      const identity = await previousIdentity();
-      return identity === refused ? undefined : identity;
-    },
-    fallbackTried(identity, accepted) {
-      if (accepted) prefer(identity);
-      else previous = Promise.resolve(undefined);
-    },
-  };
 }

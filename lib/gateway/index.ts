@@ -1,4 +1,15 @@
-/** The gateway's core and its ports. */
+/**
+ * The gateway, and everything that an application needs to run it: the limiter, the cache, the ports of their stores.
+ *
+ * @example
+ * const gateway = createGateway({
+ *   operations,
+ *   upstreamBaseUrl: 'https://api.example.com',
+ *   secrets: { read: async () => '{"app_key":"…","app_secret":"…"}' },
+ *   limiter: createLimiter({ store: createMemoryLimiterStore(), limits: limiterLimits(), bucket: 'main' }),
+ *   cache: createMemoryCacheStores(),
+ * });
+ */
 
 export {
   createMemoryResponseStore,
@@ -21,6 +32,7 @@ export {
   type SnapshotStore,
   type UpstreamError,
 } from '../cache/snapshots/index.ts';
+export { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
 export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from '../identity/caller.ts';
 export {
   type Addition,
@@ -37,29 +49,37 @@ export {
 } from '../limiter/index.ts';
 export {
   type Fault,
+  type PartialResult,
   type Refusal,
   type RefusalCode,
   refusalKinds,
-  refusalResponse,
+  type SnapshotRecord,
   type UpstreamRefusal,
 } from '../problem.ts';
 export { baseUrlFault } from './base-url.ts';
-export {
-  type CacheFigures,
-  type CacheOptions,
-  createMemoryCacheStores,
-  type RefreshReport,
-} from './cache/index.ts';
+export type { CacheFigures, CacheOptions, RefreshReport } from './cache-options.ts';
 export { type CompactJson, compactJson } from './compact-json.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
-export { createGateway, type Gateway, type GatewayOptions, type RequestReport } from './gateway.ts';
+export { createGateway, type Gateway } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
+export { createMemoryCacheStores } from './memory-cache-stores.ts';
 export {
   limiterLimits,
   type OperationLimit,
   type OperationLimits,
   operationLimitsFault,
 } from './operation-limits.ts';
+export type { GatewayOptions, RequestReport } from './options.ts';
+export type {
+  CachedResponse,
+  CacheResult,
+  FoundRecord,
+  Outcome,
+  Refused,
+  SnapshotsFound,
+  UncachedAnswer,
+} from './outcome.ts';
+export { refusalResponse } from './render.ts';
 export {
   createFetchSend,
   type LetGo,

@@ -1,4 +1,4 @@
-/** What a request counts against: the catalogue's limit, and narrower ones that a deployer gives. */
+/** The limits that a request counts against: the catalogue's, and narrower ones that a deployer configures. */
 
 import type { Group } from '../catalogue/groups.ts';
 import { type LimitName, limits } from '../catalogue/limits.ts';
@@ -15,7 +15,12 @@ export interface OperationLimit extends Pick<Limit, 'requests' | 'perSeconds'> {
 /** By name. */
 export type OperationLimits = Readonly<Record<string, OperationLimit>>;
 
-/** The limits of a budget: the catalogue's and these, of each the same share. */
+/**
+ * The limits of a limiter: the catalogue's and these, of each the same share.
+ *
+ * @example
+ * const limiter = createLimiter({ store, limits: limiterLimits({}, 0.5), bucket: 'production' });
+ */
 export function limiterLimits(own: OperationLimits = {}, share = 1): Readonly<Record<string, Limit>> {
   const all: Readonly<Record<string, Limit>> = { ...limits, ...own };
   return Object.fromEntries(
@@ -26,7 +31,7 @@ export function limiterLimits(own: OperationLimits = {}, share = 1): Readonly<Re
   );
 }
 
-/** The name of a limit that has no permission to give, if there is one. */
+/** The name of a limit that has no permit to grant, if there is one. */
 export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve = 0): string | undefined {
   return Object.keys(limits).find((name) => {
     try {
@@ -53,13 +58,16 @@ export const isFor = (
   { id, group }: Pick<Operation, 'id' | 'group'>,
 ): boolean => named.includes(id) || named.includes(group);
 
-const isWhole = (value: unknown, most: number) =>
-  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= most;
+const isWhole = (value: unknown, max: number) =>
+  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max;
 
 /**
- * In words what is wrong with limits that come from outside, or undefined.
+ * @param given limits from outside
+ * @param operations the operations that the limits may name, as far as they are known here
+ * @returns the fault in words, or undefined
  *
- * @param operations of those that are named, the ones that are known here
+ * @example
+ * operationLimitsFault({ bars: { for: ['listStockBars'], requests: 60, perSeconds: 60 } }, operations);
  */
 export function operationLimitsFault(given: unknown, operations: readonly Operation[]): string | undefined {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'not an object of limits';
@@ -79,7 +87,7 @@ export function operationLimitsFault(given: unknown, operations: readonly Operat
     .find((fault) => fault);
 }
 
-/** A request draws from one wide limit, and from narrower ones within that. */
+/** A request counts against one wide limit, and against narrower ones within it. */
 function nestingFault(own: OperationLimits, operation: Operation): string | undefined {
   const { id, limit } = operation;
   const names = Object.keys(own).filter((name) => isFor(own[name]!, operation));

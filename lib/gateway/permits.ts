@@ -1,11 +1,12 @@
-/** Between an attempt and the budget: what leaves has a permission that is good at that very moment. */
+/** Between an attempt and the limiter: a request leaves only with a permit that is valid at that moment. */
 
-import { afterTimeout, type Limiter, type Permit, type Priority } from '../limiter/index.ts';
-import type { Refusal } from '../problem.ts';
+import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
+import { isRefusal, type Refusal } from '../problem.ts';
+import type { RequestContext, UpstreamUsage } from './context.ts';
 import type { LetGo } from './send.ts';
 
 /** With less time than this before the platform stops waiting, an attempt is not begun. */
-export const leastAttemptMs = 1000;
+export const minAttemptMs = 1000;
 
 export const outOfTime: Refusal = {
   code: 'gateway_timeout',
@@ -18,74 +19,76 @@ export interface AttemptCall {
   /** Until the platform stops waiting, in milliseconds. */
   readonly timeLeft: () => number;
   readonly clock: () => number;
-  /** What is learnt on the way. */
-  readonly trail: { attempts: number; waitedMs?: number; readonly priority?: Priority };
+  readonly context: Pick<RequestContext, 'usage' | 'priority'>;
 }
 
-/** For one attempt. */
+/** The permit of one attempt, replaced when it expires before the request leaves. */
 export interface AttemptPermit {
   readonly letGo: LetGo;
-  /** Why it was not let go in the end. */
+  /** Why `letGo` did not let the request leave. */
   readonly refusal: Refusal | undefined;
 }
 
-/** Longer waits help few, and each occupies a function. */
-const longestWaitMs = 2000;
-/** From the permission to the beginning of the attempt. */
+/** Longer waits help few requests, and each occupies an instance. */
+const maxWaitMs = 2000;
+/** From the permit to the beginning of the attempt. */
 const signingMs = 100;
-/** How often a permission that has run out is replaced: its life is short, and a new connection may take longer. */
-const mostReplacements = 2;
-/** The client's answer is there already; other instances should hear of it all the same. */
-const longestClosingMs = 1500;
+/** How often an expired permit is replaced: its life is short, and a new connection may take longer. */
+const maxReplacements = 2;
+/** The client's answer waits so long for the block, which other instances need, to be stored. */
+const maxBlockingMs = 1500;
 
 /**
- * Waits for a permission, not longer than would leave no time for the attempt.
+ * Waits for a permit, but leaves enough time for the attempt.
  *
- * @param given one that the attempt has already
+ * @param given a permit that the attempt has already
  */
 export async function acquireForAttempt(
-  budget: Limiter,
+  limiter: Limiter,
   call: AttemptCall,
   given?: Permit,
 ): Promise<AttemptPermit | Refusal> {
-  const first = given ?? (await permission(budget, call));
-  if ('code' in first) return first;
-  let good = first;
+  const first = given ?? (await acquire(limiter, call));
+  if (isRefusal(first)) return first;
+  let permit = first;
   let refusal: Refusal | undefined;
   return {
     get refusal() {
       return refusal;
     },
     async letGo(leave) {
-      for (let replaced = 0; !good.consume(); replaced++) {
-        const next = replaced < mostReplacements ? await permission(budget, call) : refused(call, tooSlow);
-        if ('code' in next) {
+      for (let replaced = 0; !permit.consume(); replaced++) {
+        const next =
+          replaced < maxReplacements
+            ? await acquire(limiter, call)
+            : limiterRefusal(call.context.usage, tooSlow);
+        if (isRefusal(next)) {
           refusal = next;
           return false;
         }
-        good = next;
+        permit = next;
       }
-      // Nothing is awaited between the look at the clock and this.
-      call.trail.attempts++;
+      // Nothing is awaited between the check of the permit and this.
+      call.context.usage.attempts++;
       leave();
       return true;
     },
   };
 }
 
-/** What the upstream itself refused with 429 is told to all. Never rejects. */
+/** After the upstream's own 429 no instance sends for a while. Never rejects. */
 export function blockAfter(
-  budget: Limiter,
+  limiter: Limiter,
   appKey: string,
   limit: string,
   { retryAfterSeconds }: Refusal,
   timeLeft: number,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = afterTimeout(Math.max(0, Math.min(longestClosingMs, timeLeft)), resolve);
-    const told = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
-    budget
-      .block(appKey, limit, told)
+    const cancel = afterTimeout(Math.max(0, Math.min(maxBlockingMs, timeLeft)), resolve);
+    const retryAfterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
+    limiter
+      .block(appKey, limit, retryAfterMs)
       .catch(() => {})
       .finally(() => {
         cancel();
@@ -94,15 +97,16 @@ export function blockAfter(
   });
 }
 
-async function permission(budget: Limiter, call: AttemptCall): Promise<Permit | Refusal> {
-  const { appKey, limits, timeLeft, clock, trail } = call;
-  const asked = clock();
-  const waitMs = Math.max(0, Math.min(longestWaitMs, timeLeft() - leastAttemptMs - signingMs));
-  const priority = trail.priority && { priority: trail.priority };
-  const answer = await budget.acquire({ appKey, limits, waitMs, ...priority });
-  trail.waitedMs = (trail.waitedMs ?? 0) + clock() - asked;
-  if (!answer.ok) return refused(call, answer);
-  return timeLeft() < leastAttemptMs ? outOfTime : answer.permit;
+async function acquire(limiter: Limiter, call: AttemptCall): Promise<Permit | Refusal> {
+  const { appKey, limits, timeLeft, clock, context } = call;
+  const { usage } = context;
+  const started = clock();
+  const waitMs = Math.max(0, Math.min(maxWaitMs, timeLeft() - minAttemptMs - signingMs));
+  const priority = context.priority && { priority: context.priority };
+  const answer = await limiter.acquire({ appKey, limits, waitMs, ...priority });
+  usage.waitedMs = (usage.waitedMs ?? 0) + clock() - started;
+  if (!answer.ok) return limiterRefusal(usage, answer);
+  return timeLeft() < minAttemptMs ? outOfTime : answer.permit;
 }
 
 const tooSlow = { reason: 'exhausted', retryAfterMs: 1000 } as const;
@@ -116,13 +120,13 @@ const details = {
     'The gateway cannot see how much of the upstream’s request limit, which all clients share, is used, and sends nothing beyond what is set aside for that',
 };
 
-/** What the budget's own refusal is to a client. */
-export function refused(
-  { trail }: { readonly trail: Pick<AttemptCall['trail'], 'attempts'> },
+/** The limiter's refusal as a client's. */
+export function limiterRefusal(
+  { attempts }: Pick<UpstreamUsage, 'attempts'>,
   { reason, retryAfterMs }: { readonly reason: keyof typeof details; readonly retryAfterMs: number },
 ): Refusal {
-  // Of a second attempt that cannot be said; only a read has one.
-  const notSent = trail.attempts === 0 ? ' The request was not sent.' : '';
+  // This is not true of a second attempt, which only a read has.
+  const notSent = attempts === 0 ? ' The request was not sent.' : '';
   return {
     code: 'budget_used_up',
     detail: `${details[reason]}; nothing is wrong with this key.${notSent}`,

@@ -1,8 +1,8 @@
-/** Sends a signed request and tells apart, as far as can be told, what became of it. */
+/** Sends a signed request, and reports as exactly as possible how far it came. */
 
 import { neverConnected } from '../certainty.ts';
 
-/** What is sent: signed bytes and unsigned headers. */
+/** Signed bytes and unsigned headers. */
 export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
@@ -18,16 +18,16 @@ export type SendResult =
       /** Decompressed. */
       readonly body: Uint8Array<ArrayBuffer>;
     }
-  /** No connection came about: certainly nothing was sent. */
+  /** No connection was made: certainly nothing was sent. */
   | { readonly kind: 'unreachable' }
-  /** It was not let go: certainly nothing was sent. */
-  | { readonly kind: 'held' }
+  /** `letGo` refused: certainly nothing was sent. */
+  | { readonly kind: 'not_sent' }
   /**
-   * A kept connection ended under the request before one byte of an answer: most likely the other end had
-   * closed it already, and the request never arrived.
+   * A kept-alive connection ended before the first byte of an answer: most likely the upstream had closed it already,
+   * and the request never arrived.
    */
   | { readonly kind: 'dropped' }
-  /** The request may have arrived; its answer did not come, or not whole. */
+  /** The request may have arrived; its answer did not, or not completely. */
   | { readonly kind: 'timeout' | 'lost' | 'too_large' };
 
 export interface SendLimits {
@@ -36,25 +36,29 @@ export interface SendLimits {
   /** Decompressed. */
   readonly maxBytes: number;
   /**
-   * Goes out on a connection of its own where the runtime gives that choice: a request with a side effect,
-   * because on a kept one that has died meanwhile its outcome would be unknown, and what was dropped once.
+   * Sends on a new connection, where the runtime offers that choice: for a request with a side effect, because a dead
+   * kept-alive connection would leave its outcome unknown, and for a request that was dropped once.
    */
   readonly freshConnection?: boolean;
-  /** When present, the request leaves only through it. */
+  /** When present, the request leaves only when it calls `leave`. */
   readonly letGo?: LetGo;
 }
 
 /**
- * Called once, when the request could leave at once: as late as the runtime allows, after the connection is
- * there and before anything is written. Calls `leave`, at once or later, or resolves to false: then it shall
- * not leave.
+ * Called once, as late as the runtime allows: when the connection is open and nothing is written. Calls `leave`, at
+ * once or later, or resolves to false: then the request must not leave.
  */
 export type LetGo = (leave: () => void) => Promise<boolean>;
 
 /** Port: one attempt, never more. Resolves always; rejects only for a defect. */
 export type Send = (request: OutgoingRequest, limits: SendLimits) => Promise<SendResult>;
 
-/** Over the runtime's fetch (or one given), which gives no choice of connections and makes them unseen. */
+/**
+ * Over the runtime's fetch, or a given one. It offers no choice of connections, and does not show when one is open.
+ *
+ * @example
+ * const gateway = createGateway({ operations, upstreamBaseUrl, secrets, send: createFetchSend() });
+ */
 export function createFetchSend(send?: typeof globalThis.fetch): Send {
   return async (request, { timeoutMs, maxBytes, letGo }) => {
     const signal = AbortSignal.timeout(timeoutMs);
@@ -62,13 +66,13 @@ export function createFetchSend(send?: typeof globalThis.fetch): Send {
       (send ?? fetch)(request.url, {
         method: request.method,
         headers: request.headers,
-        // A redirect would carry the signature to a place it was not made for.
+        // A redirect would send the signature to a place that it was not made for.
         redirect: 'manual',
         signal,
         ...(request.body !== undefined && { body: request.body }),
       });
     const begun = letGo ? await begunBy(letGo, signal, begin) : { response: begin() };
-    if (!begun) return { kind: 'held' };
+    if (!begun) return { kind: 'not_sent' };
     try {
       const response = await begun.response;
       const body = await readAtMost(response, maxBytes);
@@ -86,7 +90,7 @@ export function createFetchSend(send?: typeof globalThis.fetch): Send {
   };
 }
 
-/** In an object, because a promise for a promise would be awaited to its end. */
+/** In an object, because an async function would await the response itself. */
 async function begunBy(
   letGo: LetGo,
   signal: AbortSignal,
@@ -96,13 +100,13 @@ async function begunBy(
   const may = await letGo(() => {
     if (signal.aborted) return;
     response = begin();
-    // Whoever awaits it hears of its failure; this is for the moment before.
+    // The caller handles a failure when it awaits this; until then it must not count as unhandled.
     response.catch(() => {});
   });
   return may && response ? { response } : undefined;
 }
 
-/** The whole body, or undefined when it is longer; what is too long is not read to its end. */
+/** The whole body, or undefined as soon as it is longer than `maxBytes`. */
 async function readAtMost(
   response: Response,
   maxBytes: number,

@@ -1,18 +1,18 @@
-/** Reads the upstream's answer: a 200 passes as it is, everything else becomes a refusal of ours. */
+/** Reads the upstream's answer: a 200 passes unchanged, everything else becomes a refusal of the gateway. */
 
 import type { Operation } from '../catalogue/operation.ts';
 import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
 import type { SendResult } from './send.ts';
 
-/** What became of a request that was let go. */
-export type Sent = Exclude<SendResult, { readonly kind: 'held' }>;
+/** The result for a request that may have left. */
+export type Sent = Exclude<SendResult, { readonly kind: 'not_sent' }>;
 
 export type UpstreamOutcome =
   | { readonly kind: 'answer'; readonly body: Uint8Array; readonly requestId?: string }
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /**
- * What an upstream code means to us, whatever status it came with. Codes are compared without their prefix;
+ * What an upstream code means to the gateway, whatever its status. Codes are compared without their prefix;
  * some are misspelt at the source. (vendor docs and SDK; the interface text names none)
  */
 const meaningOf: Readonly<Record<string, RefusalCode>> = {
@@ -44,7 +44,7 @@ const meaningOf: Readonly<Record<string, RefusalCode>> = {
   ILLEAGAL_PARAMETER: 'upstream_auth_failed',
 };
 
-/** What a status means when its code says nothing to us. Any other status is the upstream's failure. */
+/** What a status means when its code is unknown here. Any other status is the upstream's failure. */
 const statusMeaning: Readonly<Record<number, RefusalCode>> = {
   400: 'upstream_rejected',
   401: 'upstream_auth_failed',
@@ -54,7 +54,7 @@ const statusMeaning: Readonly<Record<number, RefusalCode>> = {
   429: 'upstream_rate_limited',
 };
 
-/** @param redact takes our secrets out of the upstream's words */
+/** @param redact removes the gateway's secrets from the upstream's texts */
 export function readUpstreamAnswer(
   operation: Operation,
   sent: Sent,
@@ -84,7 +84,7 @@ const leavesOutcomeOpen = (code: RefusalCode) =>
   code === 'upstream_answer_too_large' ||
   code === 'upstream_timeout';
 
-/** Our nonces are used once: that one was seen before means that something in between sent the request twice. */
+/** Every nonce is used once: when the upstream has seen it before, something in between sent the request twice. */
 const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) === 'DUPPLICATED_REQUEST';
 
 const stemOf = (errorCode = '') => errorCode.replace(/^(OAUTH_)?OPENAPI_/, '');
@@ -109,22 +109,22 @@ function toRefusal(sent: Sent, redact: (text: string) => string): Refusal {
 type Answer = Extract<SendResult, { kind: 'answer' }>;
 
 function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
-  const said = parseRefusal(answer.body, redact);
+  const stated = parseRefusal(answer.body, redact);
   const requestId = requestIdOf(answer, redact);
   const upstream: UpstreamRefusal = {
     status: answer.status,
-    ...said,
+    ...stated,
     ...(requestId && { requestId }),
   };
-  const stem = stemOf(said.errorCode);
+  const stem = stemOf(stated.errorCode);
   const code =
     (Object.hasOwn(meaningOf, stem) ? meaningOf[stem] : undefined) ??
     statusMeaning[answer.status] ??
     'upstream_error';
   switch (code) {
     case 'upstream_rejected':
-      // The upstream's own router knows no codes: without one the path is what it does not know.
-      if (answer.status === 404 && !said.errorCode) return { code: 'upstream_path_unknown', upstream };
+      // The upstream's router sends no codes: a 404 without one means that it does not know the path.
+      if (answer.status === 404 && !stated.errorCode) return { code: 'upstream_path_unknown', upstream };
       return {
         code,
         upstream,
@@ -132,8 +132,8 @@ function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
         ...(upstream.message && { detail: `The upstream refused the request: ${upstream.message}` }),
       };
     case 'upstream_rate_limited': {
-      const told = answer.header('retry-after') ?? '';
-      const seconds = /^\d{1,9}(\.\d+)?$/.test(told) ? Number(told) : 0;
+      const retryAfter = answer.header('retry-after') ?? '';
+      const seconds = /^\d{1,9}(\.\d+)?$/.test(retryAfter) ? Number(retryAfter) : 0;
       return { code, upstream, ...(seconds > 0 && { retryAfterSeconds: Math.min(seconds, 3600) }) };
     }
     case 'upstream_auth_failed':
@@ -148,20 +148,20 @@ const withoutMessage = ({ message: _, ...rest }: UpstreamRefusal): UpstreamRefus
 
 /**
  * The interface's failure body, as far as the answer has it: it need not be JSON. Redacted before it is
- * shortened: a cut through a secret would leave a part that nobody recognises.
+ * shortened: a cut through a secret would leave a part that `redact` does not recognise.
  */
 function parseRefusal(
   body: Uint8Array,
   redact: (text: string) => string,
 ): Pick<UpstreamRefusal, 'errorCode' | 'message'> {
-  let said: unknown;
+  let parsed: unknown;
   try {
-    said = JSON.parse(new TextDecoder().decode(body));
+    parsed = JSON.parse(new TextDecoder().decode(body));
   } catch {
     return {};
   }
-  if (typeof said !== 'object' || said === null) return {};
-  const { error_code: errorCode, message } = said as Record<string, unknown>;
+  if (typeof parsed !== 'object' || parsed === null) return {};
+  const { error_code: errorCode, message } = parsed as Record<string, unknown>;
   return {
     ...(typeof errorCode === 'string' && errorCode && { errorCode: redact(errorCode).slice(0, 100) }),
     ...(typeof message === 'string' && message && { message: redact(message).slice(0, 500) }),

@@ -1,14 +1,19 @@
-/** Other paths at the upstream: for the day on which it retires the one that the catalogue knows. */
+/** Other paths at the upstream, for the day on which it retires a path of the catalogue. */
 
 import type { Operation } from '../catalogue/operation.ts';
 
 /**
- * Paths by operation id. Clients' paths stay as they are; whichever of them a request came by, it is signed
- * for and sent to the path given here.
+ * Paths by operation id. Clients use their paths as before; the gateway signs and sends every request of the operation
+ * to the path given here.
  */
 export type UpstreamPaths = Readonly<Record<string, string>>;
 
-/** In words what is wrong with them, or undefined. */
+/**
+ * @returns the fault in words, or undefined
+ *
+ * @example
+ * upstreamPathsFault({ placeOrder: '/trading/orders/place' }, operations); // undefined
+ */
 export function upstreamPathsFault(
   paths: unknown,
   operations: readonly Pick<Operation, 'id'>[],
@@ -23,10 +28,15 @@ export function upstreamPathsFault(
   return undefined;
 }
 
-/** Signed and sent in the same characters; a dot segment would be resolved before it is sent. */
+/** Signed and sent in the same characters; the runtime would resolve a dot segment before sending. */
 const isUpstreamPath = (path: string) => /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/.test(path);
 
-/** Those of the given operations: a gateway is told of its own only. */
+/**
+ * The paths of the given operations: a gateway refuses those of others.
+ *
+ * @example
+ * const upstreamPaths = upstreamPathsOf(allPaths, operations);
+ */
 export function upstreamPathsOf(
   paths: UpstreamPaths,
   operations: readonly Pick<Operation, 'id'>[],

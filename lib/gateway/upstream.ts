@@ -1,4 +1,4 @@
-/** A checked request's way to the upstream and back: credentials → permission → sign → send → read the answer. */
+/** A valid request's way to the upstream and back: permit → sign → send → read the answer; and when again. */
 
 import type { Operation } from '../catalogue/operation.ts';
 import type { Limiter, Permit } from '../limiter/index.ts';
@@ -6,8 +6,8 @@ import { isRefusal, type Refusal } from '../problem.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import { limitsOf, type OperationLimits } from './operation-limits.ts';
-import { acquireForAttempt, blockAfter, leastAttemptMs, outOfTime } from './permits.ts';
-import type { Send } from './send.ts';
+import { type AttemptPermit, acquireForAttempt, blockAfter, minAttemptMs, outOfTime } from './permits.ts';
+import type { Send, SendResult } from './send.ts';
 import { readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { ValidRequest } from './validate.ts';
@@ -20,6 +20,7 @@ export interface UpstreamOptions {
   readonly limiter?: Limiter;
   readonly operationLimits: OperationLimits;
   readonly clock: () => number;
+  /** For one attempt. */
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
   readonly canCarry: (body: Uint8Array) => boolean;
@@ -27,104 +28,125 @@ export interface UpstreamOptions {
 
 export interface UpstreamCall {
   readonly operation: Operation;
-  /** By which of its paths the operation was called. */
+  /** Which of its paths the operation was called by. */
   readonly path: string;
   readonly request: ValidRequest;
-  readonly trail: RequestContext;
-  /** For the first attempt; each further one asks for its own. */
-  readonly permission?: Permit;
-  /** For one attempt, when it is less than the upstream may take otherwise. */
+  readonly context: RequestContext;
+  /** For the first attempt; each further one acquires its own. */
+  readonly permit?: Permit;
+  /** For one attempt, when that is less than `UpstreamOptions.timeoutMs`. */
   readonly timeoutMs?: number;
 }
 
 export interface Upstream {
-  ask(call: UpstreamCall, identity: Credential): Promise<UpstreamOutcome>;
+  fetch(call: UpstreamCall, credential: Credential): Promise<UpstreamOutcome>;
 }
 
-export function createUpstream(options: UpstreamOptions): Upstream {
-  const { credentials, limiter, operationLimits, clock } = options;
+export const createUpstream = (options: UpstreamOptions): Upstream => new SignedUpstream(options);
 
-  /** A read whose credentials were refused: once more with newer ones, or else with the previous. */
-  async function attemptAgain(call: UpstreamCall, refused: Credential): Promise<UpstreamOutcome | undefined> {
-    const newer = await credentials.renew(refused);
-    // What has a side effect is never sent twice by us, though it was refused.
+class SignedUpstream implements Upstream {
+  readonly #options: UpstreamOptions;
+
+  constructor(options: UpstreamOptions) {
+    this.#options = options;
+  }
+
+  async fetch(call: UpstreamCall, credential: Credential): Promise<UpstreamOutcome> {
+    const outcome = await this.#attempt(call, credential);
+    if (!isAuthRefusal(outcome)) return outcome;
+    return (await this.#attemptAgain(withoutPermit(call), credential)) ?? outcome;
+  }
+
+  /** A read whose credential was refused goes out once more with a newer one, or else with the previous one. */
+  async #attemptAgain(call: UpstreamCall, rejected: Credential): Promise<UpstreamOutcome | undefined> {
+    const { credentials } = this.#options;
+    const newer = await credentials.renew(rejected);
+    // The gateway never sends a side effect twice, although the upstream refused it.
     if (call.operation.sideEffect) return undefined;
-    if (newer) return attempt(call, newer);
-    const previous = await credentials.fallback(refused);
+    if (newer) return this.#attempt(call, newer);
+    const previous = await credentials.fallback(rejected);
     if (!previous) return undefined;
-    const outcome = await attempt(call, previous);
+    const outcome = await this.#attempt(call, previous);
     if (!wasNotSent(outcome)) credentials.fallbackTried(previous, !isAuthRefusal(outcome));
     return outcome;
   }
 
   /** A read that met a dead connection goes out once more, on a new one: most likely it never arrived. */
-  async function attempt(call: UpstreamCall, identity: Credential): Promise<UpstreamOutcome> {
-    const { operation, trail } = call;
-    let sent = await signAndSend(call, identity, operation.sideEffect !== undefined);
+  async #attempt(call: UpstreamCall, credential: Credential): Promise<UpstreamOutcome> {
+    const { limiter, operationLimits, canCarry, clock } = this.#options;
+    const { operation, context } = call;
+    let sent = await this.#signAndSend(call, credential, operation.sideEffect !== undefined);
     if (sent.kind === 'dropped' && !operation.sideEffect)
-      sent = await signAndSend(withoutPermission(call), identity, true);
+      sent = await this.#signAndSend(withoutPermit(call), credential, true);
     if (sent.kind === 'refused') return sent;
-    const tooLarge = sent.kind === 'answer' && sent.status === 200 && !options.canCarry(sent.body);
-    const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, identity.redact);
+    const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
+    const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, credential.redact);
     const limits = limitsOf(operation, operationLimits);
     if (limiter && limits && outcome.kind === 'refused' && outcome.refusal.code === 'upstream_rate_limited')
-      await blockAfter(limiter, identity.appKey, limits[0], outcome.refusal, trail.deadline - clock());
+      await blockAfter(limiter, credential.appKey, limits[0], outcome.refusal, context.deadline - clock());
     return outcome;
   }
 
-  /** Once: whoever sends again signs again, with a permission of its own. */
-  async function signAndSend(
-    { operation, path, request, trail, permission, timeoutMs = options.timeoutMs }: UpstreamCall,
-    { appKey, signer, accessToken }: Credential,
+  /** One attempt. A repeated one is signed again and has a permit of its own. */
+  async #signAndSend(
+    call: UpstreamCall,
+    credential: Credential,
     freshConnection: boolean,
   ): Promise<Sent | { readonly kind: 'refused'; readonly refusal: Refusal }> {
-    const timeLeft = () => trail.deadline - clock();
-    // An order that is sent with no time to hear of it has an unknown outcome; better not sent.
-    if (timeLeft() < leastAttemptMs) return { kind: 'refused', refusal: outOfTime };
-    const limits = limitsOf(operation, operationLimits);
-    const permit =
-      limiter &&
-      limits &&
-      (await acquireForAttempt(limiter, { appKey, limits, timeLeft, trail, clock }, permission));
+    // An order that is sent with too little time for its answer has an unknown outcome; better not sent.
+    if (this.#timeLeft(call) < minAttemptMs) return { kind: 'refused', refusal: outOfTime };
+    const permit = await this.#acquire(call, credential.appKey);
     if (permit && isRefusal(permit)) return { kind: 'refused', refusal: permit };
-    const upstreamPath = Object.hasOwn(options.paths, operation.id) ? options.paths[operation.id] : path;
+    const result = await this.#send(call, credential, permit, freshConnection);
+    if (result.kind !== 'not_sent') return result;
+    return { kind: 'refused', refusal: permit?.refusal ?? outOfTime };
+  }
+
+  /** Undefined when nothing limits the operation. */
+  async #acquire(call: UpstreamCall, appKey: string): Promise<AttemptPermit | Refusal | undefined> {
+    const { limiter, operationLimits, clock } = this.#options;
+    const limits = limitsOf(call.operation, operationLimits);
+    if (!limiter || !limits) return undefined;
+    const { context, permit } = call;
+    const timeLeft = () => this.#timeLeft(call);
+    return acquireForAttempt(limiter, { appKey, limits, timeLeft, context, clock }, permit);
+  }
+
+  async #send(
+    call: UpstreamCall,
+    { appKey, signer, accessToken }: Credential,
+    permit: AttemptPermit | undefined,
+    freshConnection: boolean,
+  ): Promise<SendResult> {
+    const { baseUrl, paths, send, timeoutMs, maxAnswerBytes } = this.#options;
+    const { operation, path, request, context } = call;
     const { query, body, headers } = request;
-    const url = `${options.baseUrl}${upstreamPath}`;
+    const upstreamPath = Object.hasOwn(paths, operation.id) ? paths[operation.id] : path;
+    const url = `${baseUrl}${upstreamPath}`;
     const signed = await signer.sign({ method: operation.method, url, query, body });
-    if (!permit) trail.attempts++;
-    trail.signedBy = appKey;
-    const result = await options.send(
+    // A permit counts the attempt itself, at the moment when the request leaves.
+    if (!permit) context.usage.attempts++;
+    context.usage.signedBy = appKey;
+    const token = accessToken !== undefined && { 'x-access-token': accessToken };
+    return send(
+      { ...signed, headers: { ...headers, ...token, ...signed.headers } },
       {
-        ...signed,
-        headers: {
-          ...headers,
-          ...(accessToken !== undefined && { 'x-access-token': accessToken }),
-          ...signed.headers,
-        },
-      },
-      {
-        timeoutMs: Math.min(timeoutMs, options.timeoutMs, timeLeft()),
-        maxBytes: options.maxAnswerBytes,
+        timeoutMs: Math.min(call.timeoutMs ?? timeoutMs, timeoutMs, this.#timeLeft(call)),
+        maxBytes: maxAnswerBytes,
         ...(freshConnection && { freshConnection }),
         ...(permit && { letGo: permit.letGo }),
       },
     );
-    if (result.kind !== 'held') return result;
-    return { kind: 'refused', refusal: permit?.refusal ?? outOfTime };
   }
 
-  return {
-    async ask(call, identity) {
-      const outcome = await attempt(call, identity);
-      if (!isAuthRefusal(outcome)) return outcome;
-      return (await attemptAgain(withoutPermission(call), identity)) ?? outcome;
-    },
-  };
+  #timeLeft({ context }: UpstreamCall): number {
+    return context.deadline - this.#options.clock();
+  }
 }
 
-const withoutPermission = ({ permission: _, ...call }: UpstreamCall): UpstreamCall => call;
+const withoutPermit = ({ permit: _, ...call }: UpstreamCall): UpstreamCall => call;
 
-/** Nothing was sent, so that nothing was learnt of the upstream. */
+/** Nothing was sent, so that the outcome says nothing about the upstream. */
 export const wasNotSent = (outcome: UpstreamOutcome): boolean =>
   outcome.kind === 'refused' &&
   (outcome.refusal.code === 'budget_used_up' || outcome.refusal.code === 'gateway_timeout');

@@ -1,8 +1,8 @@
 /**
- * The unit of fairness. Behind one API key stand all phones of an app, so that the key alone says too little. A client
- * changes a single address too easily: an IPv6 network gives its client all of its addresses. So a unit is a key and a network prefix. Carriers and CDNs put many phones into one prefix; a unit
- * therefore loses nothing as long as there is enough for all. Its members, the addresses in it, are told apart, so that
- * one that asks for too much is held back alone.
+ * The unit of fairness: an API key and a network prefix. All phones of an app share one API key, so the key alone is
+ * too coarse. A single address is too fine: a client in an IPv6 network can use all of the network's addresses.
+ * Carriers and CDNs put many phones into one prefix, so a unit loses nothing as long as there is enough for all. The
+ * addresses in a unit are its members: a member that asks for too much is limited alone.
  */
 
 export interface Caller {
@@ -17,15 +17,18 @@ export interface NetworkPrefix {
   readonly ipv6: number;
 }
 
-/** What one site is usually given. */
+/** The prefixes that a provider usually assigns to one site. */
 export const defaultNetworkPrefix: NetworkPrefix = { ipv4: 24, ipv6: 56 };
 
 /**
- * Names that show neither key nor address. Prefixes are few enough to be tried one after the other, so that the names
- * belong in no log; stores keep them for minutes.
+ * Names that reveal neither key nor address at first sight. An attacker can try all prefixes, so the names belong in no
+ * log; stores keep them for minutes.
  *
- * @param key the id of an API key, or whatever else the platform has identified the client by
- * @param address as the platform has it; one that is none counts as unknown
+ * @param key the id of an API key, or another identifier by which the platform has authenticated the client
+ * @param address as the platform reports it; an invalid one counts as unknown
+ *
+ * @example
+ * const caller = await callerOf({ key: 'id-of-the-api-key', address: '203.0.113.7' });
  */
 export async function callerOf(
   { key, address }: { readonly key: string; readonly address?: string | undefined },
@@ -67,8 +70,8 @@ function readAddress(text: string): readonly number[] | undefined {
 
 function readIpv4(text: string): readonly number[] | undefined {
   const parts = text.split('.');
-  const isGood = parts.length === 4 && parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) <= 255);
-  return isGood ? parts.map(Number) : undefined;
+  const isValid = parts.length === 4 && parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) <= 255);
+  return isValid ? parts.map(Number) : undefined;
 }
 
 function readIpv6(text: string): readonly number[] | undefined {

@@ -1,30 +1,31 @@
-/**
- * Asks the gateway for what a batch wants, a few calls at a time. What is used up for one call is so for the
- * next: after a refusal of the budget, or several failures in a row, the rest of the batch waits unasked.
- */
+/** Asks the gateway for everything that the lookups of a batch want, in as few calls as possible. */
 
 import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/options.ts';
-import { cutRecords } from '../cache/snapshots/records.ts';
 import { type Lookup, type QuoteLookup, quoteOperation, type Read } from '../events/parse-request.ts';
-import type { Gateway } from '../gateway/gateway.ts';
-import type { GatewayRequest, GatewayResponse } from '../gateway/http.ts';
-import { callerName } from '../identity/caller.ts';
-import { createBisectQuota, isOfOne } from './bisect.ts';
-import { type Failure, failureOf, isOfCaller, isRejection } from './failure.ts';
-import { cutKnown } from './known.ts';
+import { bodyOf, recordsOf } from '../gateway/outcome.ts';
+import { BisectQuota, haveSameRequester } from './bisect.ts';
+import { type Failure, gatewayFailed, isRejection, noFreshAnswer, noRecords } from './failure.ts';
+import {
+  type Answered,
+  callersOf,
+  type Failed,
+  GatewayCalls,
+  type GatewayCallsOptions,
+} from './gateway-calls.ts';
 import { mapLimited } from './map-limited.ts';
 import { callFor, groupOf, halvesOf, mergeLookups, type SnapshotLookupCall } from './merge.ts';
 
-/** What became of one symbol, or of a read. */
+/** The result for one symbol, or for a read. */
 export type LookupResult =
   | {
-      readonly kind: 'had';
+      readonly kind: 'found';
       readonly bytes: Uint8Array;
-      readonly askedAt: number;
-      /** When this batch asked for it. */
+      /** When the upstream was asked for it. */
+      readonly asOf: number;
+      /** At the moment when this batch asked for it. */
       readonly ageMs: number;
-      /** Why there is nothing newer, for whom it is too old. */
-      readonly otherwise: Failure;
+      /** Why there is nothing newer, for a requester for whom it is too old. */
+      readonly ifTooOld: Failure;
     }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'failed'; readonly failure: Failure };
@@ -42,214 +43,175 @@ export interface PendingLookup {
   readonly deadline: number;
 }
 
-export interface AskOptions {
-  readonly gateway: Gateway;
-  readonly clock: () => number;
-  /** When the answers must be there, however long their requesters would wait. */
-  readonly deadline: number;
-  /** Names the calls in the log. */
-  readonly requestId: string;
+export interface AskOptions extends GatewayCallsOptions {
   readonly figures?: AgeOptions | undefined;
 }
 
 /** The gateway's own, where they are not the default. */
 export type AgeOptions = Partial<Pick<SnapshotOptions, 'staleAfterMs' | 'minMaxAgeMs'>>;
 
-interface Answer {
-  readonly response: GatewayResponse;
-  /** When it was asked for. */
-  readonly at: number;
-  /** When it was there. */
-  readonly came: number;
-}
-
-interface Wish {
-  readonly until: number;
-  readonly source?: string;
-  readonly body?: string;
-  readonly maxAgeSeconds?: number;
-}
-
-/** Without an answer when it was not even asked for. */
-type Failed = { readonly failure: Failure } & Partial<Answer>;
-
-/** Calls at once. More would only wait for each other's permissions. */
-const atOnce = 4;
-/** So many failures of an operation in a row, and it is left alone for the rest of the batch. */
-const mostFailures = 3;
-const mostSymbolsOfCall = quoteOperation.query.symbols?.list?.maxItems ?? 100;
+/** Calls at once. More would only wait for each other's permits. */
+const concurrency = 4;
+const maxSymbolsOfCall = quoteOperation.query.symbols?.list?.maxItems ?? 100;
 
 export async function askAll(
   requests: readonly PendingLookup[],
   options: AskOptions,
 ): Promise<LookupResults> {
-  const { gateway, clock, deadline, requestId } = options;
-  const { staleAfterMs, minMaxAgeMs } = { ...defaultSnapshotOptions, ...options.figures };
-  const symbols = new Map<string, LookupResult>();
-  const reads = new Map<string, LookupResult>();
-  const stopped = new Map<string, Failure>();
-  const failures = new Map<string, number>();
-  /** Until when anybody waits for a symbol or a read. */
-  const latest = new Map<string, number>();
-  const callers = await callersOf([undefined, ...requests.map(({ lookup }) => lookup.source)]);
-  for (const { lookup, deadline: until } of requests)
-    for (const key of keysOf(lookup)) latest.set(key, Math.max(latest.get(key) ?? until, until));
-  let calls = 0;
-  const partings = createBisectQuota();
-  /** Calls for a part of one requester's symbols, of which some are bad. */
-  const alone: SnapshotLookupCall[] = [];
+  const lookups = requests.map(({ lookup }) => lookup);
+  const calls = new GatewayCalls(options, await callersOf(lookups.map(({ source }) => source)));
+  const batch = new BatchRun(requests, options, calls);
+  const quotes = lookups.filter((one) => one.kind === 'quotes');
+  // Equal reads of several requesters are one.
+  const reads = new Map(lookups.flatMap((one) => (one.kind === 'read' ? [[one.content, one]] : [])));
+  const tasks = [
+    ...mergeLookups(quotes, maxSymbolsOfCall).map((call) => () => batch.askQuotes(call)),
+    ...[...reads.values()].map((lookup) => () => batch.askRead(lookup)),
+  ];
+  await mapLimited(tasks, concurrency, (task) => task());
+  // After all others, which no invalid symbol delays any more: the next step of each requester in turn.
+  for (let next = batch.takeDeferred(); next.length > 0; next = batch.takeDeferred())
+    await mapLimited(next, concurrency, (call) => batch.askQuotes(call));
+  return batch;
+}
 
-  async function ask(
-    operation: Read['operation'],
-    query: readonly (readonly [string, string])[],
-    { until, source, body, maxAgeSeconds }: Wish,
-  ): Promise<Answer | Failed> {
-    const keys = [`limit ${operation.limit}`, `operation ${operation.id}`] as const;
-    for (const key of keys) {
-      const reason = stopped.get(key);
-      if (reason) return { failure: reason };
-    }
-    const at = clock();
-    const response = await gateway.handle({
-      method: operation.method,
-      path: operation.path,
-      query,
-      headers: maxAgeSeconds === undefined ? {} : { 'cache-control': `max-age=${maxAgeSeconds}` },
-      requestId: `${requestId}-${++calls}`,
-      deadline: Math.min(deadline, until),
-      ...callers.get(source),
-      priority: 'events',
-      ...(body !== undefined && { body: new TextEncoder().encode(body) }),
-    });
-    const came = clock();
-    if (response.status === 200) {
-      failures.set(operation.id, 0);
-      return { response, at, came };
-    }
-    const failure = failureOf(response);
-    if (failure.code === 'budget_used_up') stopped.set(keys[0], failure);
-    else if (failure.retryable && !isOfCaller(failure)) {
-      const inRow = (failures.get(operation.id) ?? 0) + 1;
-      failures.set(operation.id, inRow);
-      if (inRow >= mostFailures) stopped.set(keys[1], failure);
-    }
-    return { failure, response, at, came };
+class BatchRun implements LookupResults {
+  readonly #clock: () => number;
+  readonly #calls: GatewayCalls;
+  readonly #ages: Required<AgeOptions>;
+  readonly #symbols = new Map<string, LookupResult>();
+  readonly #reads = new Map<string, LookupResult>();
+  /** When the last requester of a symbol or a read stops waiting. */
+  readonly #latest = new Map<string, number>();
+  readonly #quota = new BisectQuota();
+  /** Calls for a part of one requester's symbols, some of which are invalid. */
+  readonly #deferred: SnapshotLookupCall[] = [];
+
+  constructor(requests: readonly PendingLookup[], { clock, figures }: AskOptions, calls: GatewayCalls) {
+    this.#clock = clock;
+    this.#calls = calls;
+    const { staleAfterMs, minMaxAgeMs } = { ...defaultSnapshotOptions, ...figures };
+    this.#ages = { staleAfterMs, minMaxAgeMs };
+    for (const { lookup, deadline } of requests)
+      for (const key of keysOf(lookup))
+        this.#latest.set(key, Math.max(this.#latest.get(key) ?? deadline, deadline));
   }
 
-  /** @param bound how old the requester takes it, in milliseconds */
-  const ifYoung = (had: LookupResult, bound: number): LookupResult =>
-    had.kind === 'had' && had.ageMs > bound ? { kind: 'failed', failure: had.otherwise } : had;
-  const wished = (seconds: number) => Math.max(minMaxAgeMs, seconds * 1000);
+  get calls(): number {
+    return this.#calls.count;
+  }
 
-  async function askQuotes(call: SnapshotLookupCall): Promise<void> {
-    const { group, source, query, maxAgeSeconds } = call;
-    const isSettled = (symbol: string) =>
-      ['had', 'unknown'].includes(symbols.get(keyOf(group, symbol))?.kind ?? '');
-    const latestOf = (symbol: string) => latest.get(keyOf(group, symbol)) ?? 0;
-    const wanted = call.symbols.filter((symbol) => !isSettled(symbol) && latestOf(symbol) > clock());
-    if (wanted.length === 0) return;
-    const put = (symbol: string, had: LookupResult) => {
-      if (had.kind !== 'failed' || !isSettled(symbol)) symbols.set(keyOf(group, symbol), had);
-    };
-    const all = (had: LookupResult) => {
-      for (const symbol of wanted) put(symbol, had);
-    };
-    const pairs = [['symbols', wanted.join(',')] as const, ...query];
-    const answer = await ask(quoteOperation, pairs, {
-      until: Math.max(...wanted.map(latestOf)),
+  symbol(lookup: QuoteLookup, symbol: string): LookupResult {
+    const { staleAfterMs } = this.#ages;
+    const result = this.#symbols.get(keyOf(groupOf(lookup), symbol)) ?? notAsked;
+    return notOlderThan(this.#maxAgeOf(lookup) ?? staleAfterMs, result);
+  }
+
+  read(lookup: Read): LookupResult {
+    const result = this.#reads.get(lookup.content) ?? notAsked;
+    return notOlderThan(this.#maxAgeOf(lookup) ?? Number.POSITIVE_INFINITY, result);
+  }
+
+  takeDeferred(): readonly SnapshotLookupCall[] {
+    return this.#deferred.splice(0);
+  }
+
+  async askRead(lookup: Read): Promise<void> {
+    const until = this.#latest.get(lookup.content) ?? 0;
+    if (until <= this.#clock()) return;
+    const { operation, query, body, source, maxAgeSeconds } = lookup;
+    const answer = await this.#calls.ask({
+      operation,
+      query,
+      until,
+      ...(body !== undefined && { body }),
       ...(source !== undefined && { source }),
       ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
     });
-    if ('failure' in answer) {
-      const { failure } = answer;
-      if (!isRejection(failure)) {
-        all({ kind: 'failed', failure });
-        for (const [symbol, had] of knownBeside(answer)) put(symbol, had);
-        return;
-      }
-      if (wanted.length === 1) return all({ kind: 'unknown' });
-      // One of them is bad. Nobody else's quotes may depend on who that is.
-      const parts = halvesOf(callFor(call, wanted));
-      if (!partings.may(parts)) return all({ kind: 'failed', failure: { ...failure, retryable: true } });
-      if (isOfOne(parts)) alone.push(...parts);
-      else for (const part of parts) await askQuotes(part);
-      return;
+    const result: LookupResult =
+      answer.kind === 'failed'
+        ? { kind: 'failed', failure: answer.failure }
+        : found(bodyOf(answer.outcome), 'ageMs' in answer.outcome ? answer.outcome.ageMs : undefined, answer);
+    this.#reads.set(lookup.content, result);
+  }
+
+  async askQuotes(call: SnapshotLookupCall): Promise<void> {
+    const { group, source, query, maxAgeSeconds } = call;
+    const latestOf = (symbol: string) => this.#latest.get(keyOf(group, symbol)) ?? 0;
+    const symbols = call.symbols.filter(
+      (symbol) => !this.#isSettled(group, symbol) && latestOf(symbol) > this.#clock(),
+    );
+    if (symbols.length === 0) return;
+    const answer = await this.#calls.ask({
+      operation: quoteOperation,
+      query: [['symbols', symbols.join(',')] as const, ...query],
+      until: Math.max(...symbols.map(latestOf)),
+      ...(source !== undefined && { source }),
+      ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
+    });
+    if (answer.kind === 'answered') this.#settle(group, symbols, answer);
+    else if (isRejection(answer.failure)) await this.#bisect(callFor(call, symbols), answer.failure);
+    else this.#settlePartial(group, symbols, answer);
+  }
+
+  #settle(group: string, symbols: readonly string[], answer: Answered): void {
+    const records = recordsOf(answer.outcome);
+    for (const symbol of symbols) {
+      const record = records?.get(symbol);
+      if (!records) this.#put(group, symbol, { kind: 'failed', failure: noRecords });
+      else this.#put(group, symbol, record ? found(record.bytes, record.ageMs, answer) : { kind: 'unknown' });
     }
-    const records = cutRecords(answer.response.body);
-    if (!records) return all({ kind: 'failed', failure: notRecords });
-    const { recordAges } = answer.response;
-    for (const symbol of wanted) {
-      const bytes = records.get(symbol);
-      put(symbol, bytes ? hadOf(bytes, answer, recordAges?.get(symbol)) : { kind: 'unknown' });
-    }
   }
 
-  async function askRead(lookup: Read): Promise<void> {
-    const until = latest.get(lookup.content) ?? 0;
-    if (until <= clock()) return;
-    const answer = await ask(lookup.operation, lookup.query, { ...lookup, until });
-    const had: LookupResult =
-      'failure' in answer ? { kind: 'failed', failure: answer.failure } : hadOf(answer.response.body, answer);
-    reads.set(lookup.content, had);
+  /** The records that a refusal carries are all that many requesters asked for. */
+  #settlePartial(group: string, symbols: readonly string[], answer: Failed): void {
+    const { failure, partial } = answer;
+    for (const symbol of symbols) this.#put(group, symbol, { kind: 'failed', failure });
+    for (const { symbol, bytes, ageMs } of partial?.records ?? [])
+      this.#put(group, symbol, found(bytes, ageMs, answer, failure));
   }
 
-  const lookups = requests.map(({ lookup }) => lookup);
-  const quotes = lookups.filter((one) => one.kind === 'quotes');
-  // The same read, asked by several, is one.
-  const distinct = new Map(lookups.flatMap((one) => (one.kind === 'read' ? [[one.content, one]] : [])));
-  const tasks = [
-    ...mergeLookups(quotes, mostSymbolsOfCall).map((call) => () => askQuotes(call)),
-    ...[...distinct.values()].map((lookup) => () => askRead(lookup)),
-  ];
-  await mapLimited(tasks, atOnce, (task) => task());
-  // When everybody is parted from the junk of others: each requester's next step in turn.
-  while (alone.length > 0) await mapLimited(alone.splice(0), atOnce, askQuotes);
-  return {
-    symbol(lookup, symbol) {
-      const { maxAgeSeconds } = lookup;
-      const had = symbols.get(keyOf(groupOf(lookup), symbol)) ?? notAsked;
-      return ifYoung(had, maxAgeSeconds === undefined ? staleAfterMs : wished(maxAgeSeconds));
-    },
-    read({ maxAgeSeconds, content }) {
-      const had = reads.get(content) ?? notAsked;
-      return ifYoung(had, maxAgeSeconds === undefined ? Number.POSITIVE_INFINITY : wished(maxAgeSeconds));
-    },
-    calls,
-  };
-}
+  /** One of the symbols is invalid: no other requester's quotes may depend on whose it is. */
+  async #bisect(call: SnapshotLookupCall, failure: Failure): Promise<void> {
+    const { group, symbols } = call;
+    if (symbols.length === 1) return this.#put(group, symbols[0]!, { kind: 'unknown' });
+    const parts = halvesOf(call);
+    if (!this.#quota.allows(parts)) {
+      for (const symbol of symbols)
+        this.#put(group, symbol, { kind: 'failed', failure: { ...failure, retryable: true } });
+    } else if (haveSameRequester(parts)) this.#deferred.push(...parts);
+    else for (const part of parts) await this.askQuotes(part);
+  }
 
-/** Each source is a caller of its own, and so are those that name none. */
-async function callersOf(
-  sources: readonly (string | undefined)[],
-): Promise<ReadonlyMap<string | undefined, Pick<GatewayRequest, 'caller'>>> {
-  const named = [...new Set(sources)].map(async (source) => {
-    const unit = await callerName('events', ...(source === undefined ? [] : [source]));
-    return [source, { caller: { unit } }] as const;
-  });
-  return new Map(await Promise.all(named));
-}
+  #isSettled(group: string, symbol: string): boolean {
+    const kind = this.#symbols.get(keyOf(group, symbol))?.kind;
+    return kind === 'found' || kind === 'unknown';
+  }
 
-/** Shared answers say how old they are; another one is new. */
-function hadOf(bytes: Uint8Array, { response, at, came }: Answer, recordAgeMs?: number): LookupResult {
-  const { age } = response.headers;
-  const ageMs = recordAgeMs ?? (age === undefined ? undefined : 1000 * (Number(age) || 0));
-  const askedAt = ageMs === undefined ? at : came - ageMs;
-  return { kind: 'had', bytes, askedAt, ageMs: at - askedAt, otherwise: tooOld };
-}
+  /** A failure does not replace what another call found. */
+  #put(group: string, symbol: string, result: LookupResult): void {
+    if (result.kind !== 'failed' || !this.#isSettled(group, symbol))
+      this.#symbols.set(keyOf(group, symbol), result);
+  }
 
-/** Beside a refusal stands what is known of the others: for many it is all that they asked for. */
-function* knownBeside({
-  failure,
-  response,
-  at = 0,
-  came = 0,
-}: Failed): Iterable<readonly [string, LookupResult]> {
-  if (!response) return;
-  for (const [symbol, { ageMs, bytes }] of cutKnown(response.body)) {
-    const askedAt = came - ageMs;
-    yield [symbol, { kind: 'had', bytes, askedAt, ageMs: at - askedAt, otherwise: failure }];
+  #maxAgeOf({ maxAgeSeconds }: Lookup): number | undefined {
+    return maxAgeSeconds === undefined ? undefined : Math.max(this.#ages.minMaxAgeMs, maxAgeSeconds * 1000);
   }
 }
+
+/** @param ageMs of a cached answer; another one is as old as its call */
+function found(
+  bytes: Uint8Array,
+  ageMs: number | undefined,
+  { askedAt, answeredAt }: Pick<Answered, 'askedAt' | 'answeredAt'>,
+  ifTooOld = noFreshAnswer,
+): LookupResult {
+  const asOf = ageMs === undefined ? askedAt : answeredAt - ageMs;
+  return { kind: 'found', bytes, asOf, ageMs: askedAt - asOf, ifTooOld };
+}
+
+const notOlderThan = (maxAgeMs: number, result: LookupResult): LookupResult =>
+  result.kind === 'found' && result.ageMs > maxAgeMs ? { kind: 'failed', failure: result.ifTooOld } : result;
 
 const keyOf = (group: string, symbol: string) => `${group} ${symbol}`;
 
@@ -259,19 +221,4 @@ function keysOf(lookup: Lookup): readonly string[] {
   return lookup.symbols.map((symbol) => keyOf(group, symbol));
 }
 
-const tooOld: Failure = {
-  code: 'no_fresh_answer',
-  retryable: true,
-  detail: 'What is known is older than was asked for, and nothing newer could be had.',
-};
-
-const notRecords: Failure = {
-  code: 'upstream_broken_answer',
-  retryable: true,
-  detail: 'The upstream’s answer is no list of records.',
-};
-
-const notAsked: LookupResult = {
-  kind: 'failed',
-  failure: { code: 'gateway_error', retryable: true, detail: 'The gateway failed.' },
-};
+const notAsked: LookupResult = { kind: 'failed', failure: gatewayFailed };

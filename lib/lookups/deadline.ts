@@ -1,11 +1,11 @@
-/** Until when a requester waits. */
+/** When a requester stops waiting. */
 
 import { defaultDeadlineSeconds, longestDeadlineSeconds } from '../events/names.ts';
 import type { Lookup } from '../events/parse-request.ts';
 
 /**
- * However late it is given: a request must not outlast the memory of it.
- * @param sentAt when the request came, in milliseconds since the epoch
+ * Limited, whatever the request names: a request must not live longer than the store remembers it.
+ * @param sentAt when the request entered the queue, in milliseconds since the epoch
  */
 export function deadlineOf({ deadlineMs, deadlineSeconds }: Lookup, sentAt: number): number {
   const otherwise = deadlineMs === undefined ? defaultDeadlineSeconds : longestDeadlineSeconds;

@@ -1,13 +1,13 @@
 /**
- * A lookup whose requester waits for the reply himself, a workflow's step for one: no store, queue or bus. He
- * can wait and ask again cheaper than a running function can, so that nothing waits here.
+ * A lookup whose requester itself waits for the reply, for example a step of a workflow: without store, queue and
+ * bus. A workflow waits and repeats the call cheaper than a running function, so nothing waits here.
  */
 
 import type { Operation } from '../catalogue/operation.ts';
 import { parseRequest } from '../events/parse-request.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type AgeOptions, askAll } from './ask.ts';
-import { createBatchMetrics } from './batch-metrics.ts';
+import { BatchMetrics } from './batch-metrics.ts';
 import { deadlineOf } from './deadline.ts';
 import { deadlinePassed, type Failure, invalid } from './failure.ts';
 import type { LookupReport, StoredReply } from './ports.ts';
@@ -23,7 +23,7 @@ export interface DirectReply {
 }
 
 export interface DirectOptions {
-  readonly gateway: Gateway;
+  readonly gateway: Pick<Gateway, 'ask'>;
   readonly operations: readonly Operation[];
   readonly clock: () => number;
   readonly random: () => number;
@@ -31,17 +31,17 @@ export interface DirectOptions {
   readonly report: (report: LookupReport) => void;
 }
 
-/** From the answer to its way out of the function. */
+/** From the gateway's answer to the function's return. */
 const marginMs = 500;
 
-export function createDirect(options: DirectOptions) {
+export function createDirectLookup(options: DirectOptions) {
   const { gateway, operations, clock, random, figures, report } = options;
   return async (event: unknown, endAt: number): Promise<DirectReply> => {
-    const tally = createBatchMetrics(report);
+    const metrics = new BatchMetrics(report);
     const started = clock();
     const done = ({ detailType, details: [detail = '{}'] }: StoredReply, failure?: Failure): DirectReply => {
-      tally.settled(failure ? 'failed' : 'answered', clock() - started);
-      tally.done();
+      metrics.settled(failure ? 'failed' : 'answered', clock() - started);
+      metrics.done();
       return { detailType, detail, ...(failure && { failure }) };
     };
     const parsed = parseRequest(event, operations);
@@ -50,20 +50,23 @@ export function createDirect(options: DirectOptions) {
       return done(failedReplyTo(kind, { request_id: requestId }, invalid(parsed)), invalid(parsed));
     }
     const { lookup } = parsed;
-    const own = deadlineOf(lookup, started);
-    if (own <= started) return done(failedReply(lookup, deadlinePassed), deadlinePassed);
-    const deadline = Math.min(own, endAt - marginMs);
-    const asked = await askAll([{ lookup, deadline: own }], {
+    const deadline = deadlineOf(lookup, started);
+    if (deadline <= started) return done(failedReply(lookup, deadlinePassed), deadlinePassed);
+    const results = await askAll([{ lookup, deadline }], {
       gateway,
       clock,
-      deadline,
+      deadline: Math.min(deadline, endAt - marginMs),
       requestId: crypto.randomUUID(),
       figures,
     });
-    tally.calls(asked.calls);
-    // The answer need not fit an event.
-    const patience = { now: clock(), deadline: own, random, mostBytes: Number.POSITIVE_INFINITY };
-    const settled = settle(lookup, asked, patience);
+    metrics.calls(results.calls);
+    const settled = settle(lookup, results, {
+      now: clock(),
+      deadline,
+      random,
+      // The answer need not fit an event.
+      maxBytes: Number.POSITIVE_INFINITY,
+    });
     return settled.kind === 'reply'
       ? done(settled.reply, settled.failure)
       : done(failedReply(lookup, deadlinePassed), deadlinePassed);

@@ -1,48 +1,30 @@
-/** Why something could not be had, as the gateway's refusal says it. */
+/** Why a lookup has no result, in the form of its reply. */
 
 import type { ParsedRequest } from '../events/parse-request.ts';
-import type { GatewayResponse } from '../gateway/http.ts';
+import { problemOf, type Refusal } from '../problem.ts';
 
 export interface Failure {
   readonly code: string;
-  /** It may be had later, without a change of the request. */
+  /** The same request may succeed later. */
   readonly retryable: boolean;
   readonly detail: string;
-  /** Before that asking again is of no use. */
+  /** Before that another request is of no use. */
   readonly retryAfterMs?: number;
   readonly errors?: readonly object[];
   readonly upstream?: object;
 }
 
-interface Problem {
-  readonly code?: unknown;
-  readonly detail?: unknown;
-  readonly errors?: readonly object[];
-  readonly upstream?: object;
-}
-
-/** @param response not a 200 */
-export function failureOf({ status, headers, body }: GatewayResponse): Failure {
-  const { code, detail, errors, upstream } = problemOf(body);
-  const seconds = Number(headers['retry-after'] ?? Number.NaN);
+export function failureOf(refusal: Refusal): Failure {
+  const { code, status, detail, retryAfterSeconds, errors, upstream } = problemOf(refusal);
   return {
-    code: typeof code === 'string' ? code : 'gateway_error',
-    // An answer that is too large is so the next time too.
+    code,
+    // An answer that is too large now will be too large again.
     retryable: (status === 429 || status >= 500) && code !== 'upstream_answer_too_large',
-    detail: typeof detail === 'string' ? detail : 'The gateway failed.',
-    ...(seconds > 0 && { retryAfterMs: seconds * 1000 }),
+    detail,
+    ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
     ...(errors && { errors }),
     ...(upstream && { upstream }),
   };
-}
-
-function problemOf(body: Uint8Array): Problem {
-  try {
-    const problem: unknown = JSON.parse(new TextDecoder().decode(body));
-    return typeof problem === 'object' && problem !== null ? problem : {};
-  } catch {
-    return {};
-  }
 }
 
 export const deadlinePassed: Failure = {
@@ -57,16 +39,37 @@ export const answerTooLarge: Failure = {
   detail: 'The answer is larger than can be kept for a reply; ask for less.',
 };
 
-/** What the upstream's words about a symbol alone mean to the lookup: there is no such symbol. */
+export const noFreshAnswer: Failure = {
+  code: 'no_fresh_answer',
+  retryable: true,
+  detail: 'What is known is older than was asked for, and nothing newer could be had.',
+};
+
+export const noRecords: Failure = {
+  code: 'upstream_broken_answer',
+  retryable: true,
+  detail: 'The upstream’s answer is no list of records.',
+};
+
+export const gatewayFailed: Failure = {
+  code: 'gateway_error',
+  retryable: true,
+  detail: 'The gateway failed.',
+};
+
+/** Of a single symbol: it does not exist. */
 export const isRejection = ({ code }: Failure) => code === 'upstream_rejected';
 
-/** It says nothing of others: this requester has brought too much that does not exist, or what nobody has yet. */
-export const isOfCaller = ({ code }: Failure) => code === 'throttled' || code === 'no_fresh_answer';
+/**
+ * Whether the failure is this requester's alone: it asked for too many invalid symbols, or for one that is not
+ * cached yet. It says nothing about others.
+ */
+export const concernsCallerOnly = ({ code }: Failure) => code === 'throttled' || code === 'no_fresh_answer';
 
-/** What could not be read as a request. */
-export type Refused = Extract<ParsedRequest, { readonly ok: false }>;
+/** A message that is no valid request. */
+export type InvalidRequest = Extract<ParsedRequest, { readonly ok: false }>;
 
-export const invalid = ({ reason, faults }: Refused): Failure => ({
+export const invalid = ({ reason, faults }: InvalidRequest): Failure => ({
   code: 'invalid_request',
   retryable: false,
   detail: reason,

@@ -1,6 +1,8 @@
-/** Lookups by event over ports. */
+/** Lookups by event, and the ports that a deployment implements. */
 
+export type { AgeOptions } from './ask.ts';
 export type { DirectReply } from './direct.ts';
+export type { Failure } from './failure.ts';
 export { createLookups, type Lookups, type LookupsOptions } from './lookups.ts';
 export {
   createLowPriorityLimiter,
@@ -20,4 +22,4 @@ export type {
   StoredReply,
   Wait,
 } from './ports.ts';
-export { mostBytesOfEvent } from './replies.ts';
+export { maxEventBytes } from './replies.ts';

@@ -1,30 +1,36 @@
 /**
- * A budget for whoever can wait. The budget itself lets the more urgent go first while they ask; but what was
- * taken in a burst a moment before they ask is gone for the rest of the window. So lookups take freely while
- * much is left, and below a reserve only now and then.
+ * A limiter for requests that can wait. The limiter's own priorities serve the more urgent first while they ask, but
+ * the permits of a burst a moment earlier are gone for the rest of the window. So low-priority requests take permits
+ * freely while many are left, and below a reserve only one at a time, with a pause after it.
  */
 
 import type { Limiter, LimiterReport } from '../limiter/index.ts';
 
 export interface LowPriorityOptions {
-  /** So many permissions of the widest limit are left to others, as far as can be known. */
+  /** So many permits of the widest limit are left to others, as far as this instance knows. */
   readonly reserve: number;
-  /** Below the reserve one permission is taken, and then none for so long, 30 seconds at most. */
+  /** The pause after a permit below the reserve; 30 seconds at most. */
   readonly pauseMs: number;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
 }
 
 export interface LowPriorityLimiter {
-  /** To be told what the budget reports. */
-  hear(report: LimiterReport): void;
-  /** Asks the budget, unless it is time to leave something to others. */
-  around(budget: Limiter): Limiter;
+  /** Must receive every report of the limiter. */
+  observe(report: LimiterReport): void;
+  /** Asks the given limiter, except during a pause. */
+  wrap(limiter: Limiter): Limiter;
 }
 
-/** However many take turns: a lookup that names no deadline has five minutes. */
-const longestPauseMs = 30_000;
+/** However many instances share the limit: a lookup that names no deadline has five minutes. */
+const maxPauseMs = 30_000;
 
+/**
+ * @example
+ * const lowPriority = createLowPriorityLimiter({ reserve: 150, pauseMs: 1000 });
+ * const limiter = createLimiter({ store, limits, bucket: 'production', report: lowPriority.observe });
+ * const gateway = createGateway({ operations, upstreamBaseUrl, secrets, limiter: lowPriority.wrap(limiter) });
+ */
 export function createLowPriorityLimiter({
   reserve,
   pauseMs,
@@ -32,18 +38,18 @@ export function createLowPriorityLimiter({
 }: LowPriorityOptions): LowPriorityLimiter {
   let notBefore = Number.NEGATIVE_INFINITY;
   return {
-    hear(report) {
+    observe(report) {
       if (report.kind === 'granted')
         notBefore =
-          report.remaining < reserve ? clock() + Math.min(pauseMs, longestPauseMs) : Number.NEGATIVE_INFINITY;
+          report.remaining < reserve ? clock() + Math.min(pauseMs, maxPauseMs) : Number.NEGATIVE_INFINITY;
     },
-    around: (budget) => ({
+    wrap: (limiter) => ({
       async acquire(call) {
         const retryAfterMs = notBefore - clock();
-        if (call.priority !== 'events' || retryAfterMs <= 0) return budget.acquire(call);
+        if (call.priority !== 'events' || retryAfterMs <= 0) return limiter.acquire(call);
         return { ok: false, reason: 'exhausted', retryAfterMs };
       },
-      block: (...given) => budget.block(...given),
+      block: (...block) => limiter.block(...block),
     }),
   };
 }

@@ -1,7 +1,7 @@
-/** `Promise.all` over tasks of which only some run at a time. */
+/** `Promise.all` over tasks, of which only `concurrency` run at a time. */
 export async function mapLimited<T, R>(
   all: readonly T[],
-  atOnce: number,
+  concurrency: number,
   run: (one: T) => Promise<R>,
 ): Promise<readonly R[]> {
   const results: R[] = [];
@@ -12,6 +12,6 @@ export async function mapLimited<T, R>(
       results[index] = await run(all[index]!);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, all.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(concurrency, all.length) }, worker));
   return results;
 }

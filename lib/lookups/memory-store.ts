@@ -8,38 +8,43 @@ interface Item {
   leaseUntil: number;
   readonly expiresAt: number;
   reply?: StoredReply;
-  publishedAt?: number;
+  completedAt?: number;
 }
 
-/** @param mostBytes of a reply */
-export function createMemoryLookupStore(mostBytes = Number.POSITIVE_INFINITY): LookupStore {
+/**
+ * @param maxBytes of a reply
+ *
+ * @example
+ * const lookups = createLookups({ gateway, operations, store: createMemoryLookupStore(), queue, bus });
+ */
+export function createMemoryLookupStore(maxBytes = Number.POSITIVE_INFINITY): LookupStore {
   const items = new Map<string, Item>();
   return {
     async claim({ id, hash, owner, now, leaseUntil, expiresAt }) {
-      const there = items.get(id);
-      if (!there || there.expiresAt <= now) {
+      const item = items.get(id);
+      if (!item || item.expiresAt <= now) {
         items.set(id, { hash, owner, leaseUntil, expiresAt });
-        return { kind: 'ours' };
+        return { kind: 'acquired' };
       }
-      if (there.hash !== hash) return { kind: 'other' };
-      if (there.reply && there.publishedAt !== undefined) return { kind: 'published', reply: there.reply };
-      // Whoever has it already asks again because he lost the answer.
-      if (there.owner !== owner) {
-        if (there.leaseUntil > now) return { kind: 'busy', until: there.leaseUntil };
-        Object.assign(there, { owner, leaseUntil });
+      if (item.hash !== hash) return { kind: 'conflict' };
+      if (item.reply && item.completedAt !== undefined) return { kind: 'completed', reply: item.reply };
+      // The owner itself claims again when it lost the store's answer.
+      if (item.owner !== owner) {
+        if (item.leaseUntil > now) return { kind: 'in_progress', until: item.leaseUntil };
+        Object.assign(item, { owner, leaseUntil });
       }
-      return { kind: 'ours', ...(there.reply && { reply: there.reply }) };
+      return { kind: 'acquired', ...(item.reply && { reply: item.reply }) };
     },
-    async answer(id, owner, reply) {
+    async saveReply(id, owner, reply) {
       const item = items.get(id);
       if (!item || item.owner !== owner || item.reply) return 'lost';
-      if (JSON.stringify(reply).length > mostBytes) return 'too_large';
+      if (JSON.stringify(reply).length > maxBytes) return 'too_large';
       item.reply = reply;
-      return 'kept';
+      return 'saved';
     },
-    async published(id, now) {
+    async complete(id, now) {
       const item = items.get(id);
-      if (item) item.publishedAt = now;
+      if (item) item.completedAt = now;
     },
     async release(id, owner) {
       const item = items.get(id);

@@ -1,20 +1,21 @@
 /**
- * Many lookups of quotes as few calls: those of one source that ask for the same symbol in the same way share it.
- * Sources share no call, so that each is told apart by whoever answers, and none stands for another's bad symbols.
+ * Merges lookups of quotes into few calls: those of one source that ask for the same symbol in the same view share
+ * it. Sources share no call, so that the gateway can tell them apart, and none answers for another's invalid symbols.
  */
 
+import { halves } from '../bisect.ts';
 import type { QuoteLookup } from '../events/parse-request.ts';
 
-/** One call for up to as many symbols as the upstream takes. */
+/** One call for at most as many symbols as the upstream accepts. */
 export interface SnapshotLookupCall {
-  /** Records of different groups never stand in for each other. */
+  /** A record of one group never answers for another. */
   readonly group: string;
   readonly source?: string;
   readonly query: QuoteLookup['query'];
   readonly symbols: readonly string[];
-  /** Of whoever among them wants the freshest. */
+  /** The smallest that any of the lookups names. */
   readonly maxAgeSeconds?: number;
-  /** Who wants any of it. */
+  /** Those that want any of the symbols. */
   readonly lookups: readonly QuoteLookup[];
 }
 
@@ -22,8 +23,10 @@ export interface SnapshotLookupCall {
 export const groupOf = ({ source = '', query }: Pick<QuoteLookup, 'source' | 'query'>): string =>
   [source, ...query.map(([name, value]) => `${name}=${value}`)].join('&');
 
-/** @param most symbols in one call */
-export function mergeLookups(lookups: readonly QuoteLookup[], most: number): readonly SnapshotLookupCall[] {
+export function mergeLookups(
+  lookups: readonly QuoteLookup[],
+  maxSymbols: number,
+): readonly SnapshotLookupCall[] {
   const groups = new Map<string, QuoteLookup[]>();
   for (const lookup of lookups) {
     const group = groupOf(lookup);
@@ -31,9 +34,9 @@ export function mergeLookups(lookups: readonly QuoteLookup[], most: number): rea
   }
   return [...groups].flatMap(([group, members]) => {
     const [{ source, query }] = members as [QuoteLookup];
-    // Those who want it fresh share calls with each other, so that the rest can be served from what is known.
-    const sorted = [...agesOf(members)].sort(([, one], [, other]) => (one === other ? 0 : one - other));
-    return chunks(sorted, most).map((chunk) => ({
+    // Symbols with a small maximum age share calls with each other, so that the cache can serve the others.
+    const sorted = [...maxAgesOf(members)].sort(([, one], [, other]) => (one === other ? 0 : one - other));
+    return chunks(sorted, maxSymbols).map((chunk) => ({
       ...callFor(
         { group, query, ...(source !== undefined && { source }), lookups: members },
         chunk.map(([symbol]) => symbol),
@@ -43,31 +46,31 @@ export function mergeLookups(lookups: readonly QuoteLookup[], most: number): rea
   });
 }
 
-/** A call for half of its lookups and one for the others; of a single lookup, for half of its symbols each. */
+/** Two calls, each for half of the lookups; of a single lookup, for half of its symbols. */
 export function halvesOf(call: SnapshotLookupCall): readonly SnapshotLookupCall[] {
   const { lookups, symbols } = call;
   if (lookups.length === 1) return halves(symbols).map((half) => ({ ...call, symbols: half }));
   return halves(lookups).map((half) => {
-    const theirs = new Set(half.flatMap((lookup) => lookup.symbols));
-    return { ...call, lookups: half, symbols: symbols.filter((symbol) => theirs.has(symbol)) };
+    const wanted = new Set(half.flatMap((lookup) => lookup.symbols));
+    return { ...call, lookups: half, symbols: symbols.filter((symbol) => wanted.has(symbol)) };
   });
 }
 
-/** @param call of which the symbols are a part, and perhaps not everybody's */
+/** The call for a part of its symbols, which not all of its lookups may want. */
 export function callFor(
   call: Omit<SnapshotLookupCall, 'symbols'>,
   symbols: readonly string[],
 ): SnapshotLookupCall {
-  const some = new Set(symbols);
+  const wanted = new Set(symbols);
   return {
     ...call,
     symbols,
-    lookups: call.lookups.filter((lookup) => lookup.symbols.some((symbol) => some.has(symbol))),
+    lookups: call.lookups.filter((lookup) => lookup.symbols.some((symbol) => wanted.has(symbol))),
   };
 }
 
-/** How old each symbol may be for whoever wants it freshest. */
-function agesOf(lookups: readonly QuoteLookup[]): ReadonlyMap<string, number> {
+/** In seconds, by symbol: the smallest that any of the lookups names. */
+function maxAgesOf(lookups: readonly QuoteLookup[]): ReadonlyMap<string, number> {
   const ages = new Map<string, number>();
   for (const { symbols, maxAgeSeconds = Number.POSITIVE_INFINITY } of lookups)
     for (const symbol of symbols)
@@ -75,12 +78,8 @@ function agesOf(lookups: readonly QuoteLookup[]): ReadonlyMap<string, number> {
   return ages;
 }
 
-function halves<T>(all: readonly T[]): readonly (readonly T[])[] {
-  return chunks(all, Math.ceil(all.length / 2));
-}
-
-function chunks<T>(all: readonly T[], most: number): readonly (readonly T[])[] {
+function chunks<T>(all: readonly T[], max: number): readonly (readonly T[])[] {
   const found: T[][] = [];
-  for (let at = 0; at < all.length; at += most) found.push(all.slice(at, at + most));
+  for (let at = 0; at < all.length; at += max) found.push(all.slice(at, at + max));
   return found;
 }

@@ -1,41 +1,41 @@
-/** What lookups by event need: a memory of requests, a queue, a bus. Each is a port of plain functions. */
+/** What lookups by event need: a store of requests, a queue, a bus. Each is a port of plain functions. */
 
-/** Port: which requests there were, and what each was answered. Rejects when it cannot tell. */
+/** Port: the requests of the last days, with their replies. Rejects when it cannot tell. */
 export interface LookupStore {
-  /** Takes a request for `owner`, unless somebody has it or it is answered and published. */
+  /** Acquires a request for `owner`, unless another owner holds it or it is completed. */
   claim(call: ClaimCall): Promise<Claim>;
   /**
-   * Keeps the reply; what is not kept must not be published. `lost` when somebody else took the request over
-   * meanwhile, `too_large` when the store has no room for so much.
+   * Saves the reply; a reply that is not saved must not be published. `lost` when another owner has acquired the
+   * request meanwhile, `too_large` when the store has no room for the reply.
    */
-  answer(id: string, owner: string, reply: StoredReply): Promise<'kept' | 'lost' | 'too_large'>;
-  /** The bus has all of the reply. */
-  published(id: string, now: number): Promise<void>;
-  /** Gives a claim back, so that the request can be taken at once. */
+  saveReply(id: string, owner: string, reply: StoredReply): Promise<'saved' | 'lost' | 'too_large'>;
+  /** The bus has taken all events of the reply. */
+  complete(id: string, now: number): Promise<void>;
+  /** Ends a claim, so that any owner can acquire the request at once. */
   release(id: string, owner: string): Promise<void>;
 }
 
 export interface ClaimCall {
   readonly id: string;
-  /** Of what is asked; a request is another one when it differs. */
+  /** Of the request's content: the same id with another hash is a conflict. */
   readonly hash: string;
   readonly owner: string;
   readonly now: number;
-  /** Until when nobody else may take it; after that its owner counts as dead. */
+  /** Until then no other owner can acquire the request; later its owner counts as dead. */
   readonly leaseUntil: number;
-  /** Until when the request is remembered. */
+  /** When the store may forget the request. */
   readonly expiresAt: number;
 }
 
 export type Claim =
-  /** `reply` is there when an earlier owner answered and died before he could publish it. */
-  | { readonly kind: 'ours'; readonly reply?: StoredReply }
-  | { readonly kind: 'busy'; readonly until: number }
-  | { readonly kind: 'published'; readonly reply: StoredReply }
-  /** The id belongs to a request for something else. */
-  | { readonly kind: 'other' };
+  /** `reply` is present when an earlier owner saved it and died before it was published. */
+  | { readonly kind: 'acquired'; readonly reply?: StoredReply }
+  | { readonly kind: 'in_progress'; readonly until: number }
+  | { readonly kind: 'completed'; readonly reply: StoredReply }
+  /** The id belongs to another request. */
+  | { readonly kind: 'conflict' };
 
-/** Exactly what is published: the same texts, however often. */
+/** Exactly what is published: the same texts every time. */
 export interface StoredReply {
   readonly detailType: string;
   /** JSON, one for each event. */
@@ -44,23 +44,23 @@ export interface StoredReply {
 
 /** A message of the queue. */
 export interface LookupMessage {
-  /** Of this delivery, for the list of those that failed. */
+  /** Of this delivery, for the list of failed ones. */
   readonly id: string;
   readonly body: string;
-  /** When it came into the queue first, in milliseconds since the epoch. */
+  /** When it entered the queue for the first time, in milliseconds since the epoch. */
   readonly sentAt: number;
-  /** How often it has waited. */
+  /** How often it was put back to wait. */
   readonly waits: number;
 }
 
 /** Port: the queue. */
 export interface LookupQueue {
   /**
-   * Puts copies into the queue that appear later.
-   * @returns those that could not be put there
+   * Puts copies into the queue that become visible later.
+   * @returns the messages of which it could not put a copy
    */
   putAgain(waits: readonly Wait[]): Promise<ReadonlySet<LookupMessage>>;
-  /** @throws when the message is not there for certain */
+  /** @throws unless the message is certainly among the dead letters */
   deadLetter(message: LookupMessage, reason: string): Promise<void>;
 }
 
@@ -81,18 +81,18 @@ export interface BusDetail {
   readonly detail: string;
 }
 
-/** What became of a batch, for metrics. */
+/** The result of a batch, for metrics. */
 export interface LookupReport {
   readonly answered: number;
   readonly failed: number;
   /** Put back to wait. */
   readonly waiting: number;
-  /** Copies of requests that were answered already or are being answered. */
+  /** Copies of requests that are completed or in progress. */
   readonly duplicates: number;
   readonly poisoned: number;
-  /** Left to the queue's redelivery: something of ours did not work. */
+  /** Left to the queue's redelivery: a store, the queue, the bus or the gateway failed. */
   readonly undone: number;
-  /** How often the gateway was asked for all of them. */
+  /** How often the batch asked the gateway. */
   readonly calls: number;
   /** From the queue to the reply, for each that was answered or failed, in milliseconds. */
   readonly ages: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * Replies as texts. The upstream's records stand in them byte for byte; what is too large for one event of a
- * bus is parted: quotes between records, other answers as pieces of their text.
+ * Replies as texts. They contain the upstream's records byte for byte. A reply that is too large for one event of a
+ * bus is split: quotes between records, other answers as pieces of their text.
  */
 
 import { eventNames, type LookupKind } from '../events/names.ts';
@@ -8,30 +8,30 @@ import type { Lookup, QuoteLookup, Read } from '../events/parse-request.ts';
 import type { Failure } from './failure.ts';
 import type { StoredReply } from './ports.ts';
 
-export interface QuotesHad {
+export interface QuotesFound {
   readonly records: readonly Uint8Array[];
   readonly unknown: readonly string[];
   readonly missing: readonly { readonly symbol: string; readonly code: string }[];
-  readonly askedAt: number;
+  readonly asOf: number;
 }
 
 /** EventBridge takes 256 kB an entry, its source and type included. */
-export const mostBytesOfEvent = 240 * 1024;
+export const maxEventBytes = 240 * 1024;
 
 const encoder = new TextEncoder();
 const bytesOf = (text: string) => encoder.encode(text).length;
 
-/** @param mostBytes of one event's detail */
+/** @param maxBytes of one event's detail */
 export function quotesReply(
   { requestId, category }: QuoteLookup,
-  { records, unknown, missing, askedAt }: QuotesHad,
-  mostBytes = mostBytesOfEvent,
+  { records, unknown, missing, asOf }: QuotesFound,
+  maxBytes = maxEventBytes,
 ): StoredReply {
   const decoder = new TextDecoder();
   const head = { request_id: requestId };
-  const tail = { category, as_of: moment(askedAt), unknown, missing };
-  // Names are told in every part: whoever has the first can stop waiting for what will not come.
-  const room = mostBytes - bytesOf(JSON.stringify({ ...head, ...tail })) - 100;
+  const tail = { category, as_of: moment(asOf), unknown, missing };
+  // Every part names the missing symbols: a receiver of the first can stop waiting for them.
+  const room = maxBytes - bytesOf(JSON.stringify({ ...head, ...tail })) - 100;
   const pieces: string[][] = [[]];
   let used = 0;
   for (const record of records) {
@@ -56,8 +56,8 @@ export function quotesReply(
 
 export function readReply(
   { requestId, operation }: Read,
-  { bytes, askedAt }: { readonly bytes: Uint8Array; readonly askedAt: number },
-  mostBytes = mostBytesOfEvent,
+  { bytes, asOf }: { readonly bytes: Uint8Array; readonly asOf: number },
+  maxBytes = maxEventBytes,
 ): StoredReply {
   const text = new TextDecoder().decode(bytes);
   const head = (part: number, parts: number) => ({
@@ -65,10 +65,10 @@ export function readReply(
     part,
     parts,
     operation: operation.id,
-    as_of: moment(askedAt),
+    as_of: moment(asOf),
   });
   const detailType = eventNames.read.completed;
-  const room = mostBytes - bytesOf(JSON.stringify(head(9999, 9999))) - 100;
+  const room = maxBytes - bytesOf(JSON.stringify(head(9999, 9999))) - 100;
   if (bytes.length <= room) return { detailType, details: [withMember(head(1, 1), 'answer', text)] };
   const pieces = piecesOf(text, room);
   return {
@@ -78,12 +78,12 @@ export function readReply(
 }
 
 /** Each, as a JSON text, within the bytes. */
-function piecesOf(text: string, mostBytes: number): readonly string[] {
+function piecesOf(text: string, maxBytes: number): readonly string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
     // A third: no character takes more than three bytes for each of its units, but escapes may.
-    let end = Math.min(text.length, at + Math.floor(mostBytes / 3));
-    while (bytesOf(JSON.stringify(text.slice(at, end))) > mostBytes) end = at + Math.ceil((end - at) / 2);
+    let end = Math.min(text.length, at + Math.floor(maxBytes / 3));
+    while (bytesOf(JSON.stringify(text.slice(at, end))) > maxBytes) end = at + Math.ceil((end - at) / 2);
     // A pair of surrogates stays together.
     if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1] ?? '')) end--;
     pieces.push(text.slice(at, end));
@@ -92,7 +92,7 @@ function piecesOf(text: string, mostBytes: number): readonly string[] {
   return pieces;
 }
 
-/** For what could be read as a request. */
+/** For a valid request. */
 export const failedReply = (lookup: Lookup, failure: Failure): StoredReply =>
   failedReplyTo(
     lookup.kind,
@@ -100,8 +100,8 @@ export const failedReply = (lookup: Lookup, failure: Failure): StoredReply =>
     failure,
   );
 
-/** Why something failed takes no more than this, whatever the upstream had to say. */
-const mostBytesOfFailure = 16 * 1024;
+/** For the whole failure, however long the upstream's message is. */
+const maxFailureBytes = 16 * 1024;
 
 export function failedReplyTo(
   kind: LookupKind,
@@ -112,11 +112,11 @@ export function failedReplyTo(
   const whole = JSON.stringify({ ...short, detail, errors, upstream });
   return {
     detailType: eventNames[kind].failed,
-    details: [bytesOf(whole) <= mostBytesOfFailure ? whole : JSON.stringify(short)],
+    details: [bytesOf(whole) <= maxFailureBytes ? whole : JSON.stringify(short)],
   };
 }
 
-/** The value's text as it is: written anew, a number could change its form. */
+/** The value's text stays as it is: serialised again, a number could change its form. */
 const withMember = (head: object, name: string, value: string) =>
   `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:${value}}`;
 

@@ -1,8 +1,8 @@
-/** What becomes of a lookup after its call: a reply, or another try later. */
+/** After its calls a lookup has a reply, or waits for another try. */
 
 import type { Lookup, QuoteLookup, Read } from '../events/parse-request.ts';
 import type { LookupResults } from './ask.ts';
-import { deadlinePassed, type Failure } from './failure.ts';
+import { deadlinePassed, type Failure, gatewayFailed } from './failure.ts';
 import type { StoredReply } from './ports.ts';
 import { failedReply, quotesReply, readReply } from './replies.ts';
 
@@ -10,85 +10,86 @@ export type Settled =
   | { readonly kind: 'reply'; readonly reply: StoredReply; readonly failure?: Failure }
   | { readonly kind: 'wait'; readonly waitMs: number };
 
-export interface Patience {
+export interface SettleOptions {
   readonly now: number;
   readonly deadline: number;
-  /** How often it has waited; absent when it cannot wait. */
+  /** How often the lookup has waited; absent when it cannot wait. */
   readonly waits?: number;
   /** From 0 to below 1. */
   readonly random: () => number;
-  readonly mostBytes?: number;
+  readonly maxBytes?: number;
 }
 
-/** SQS delays by 15 minutes at most: what is longer is waited for in slices. */
-const longestWaitMs = 900_000;
-const firstWaitMs = 1000;
-const longestPauseMs = 15_000;
+/** SQS delays a message by 15 minutes at most: a longer wait takes several deliveries. */
+const maxWaitMs = 900_000;
+const firstPauseMs = 1000;
+const maxPauseMs = 15_000;
 
-export function settle(lookup: Lookup, asked: LookupResults, patience: Patience): Settled {
-  if (patience.now > patience.deadline) return failed(lookup, deadlinePassed);
+export function settle(lookup: Lookup, results: LookupResults, options: SettleOptions): Settled {
+  if (options.now > options.deadline) return failed(lookup, deadlinePassed);
   return lookup.kind === 'quotes'
-    ? settleQuotes(lookup, asked, patience)
-    : settleRead(lookup, asked, patience);
+    ? settleQuotes(lookup, results, options)
+    : settleRead(lookup, results, options);
 }
 
-function settleRead(lookup: Read, asked: LookupResults, patience: Patience): Settled {
-  const had = asked.read(lookup);
-  if (had.kind === 'had') return { kind: 'reply', reply: readReply(lookup, had, patience.mostBytes) };
-  const failure = had.kind === 'failed' ? had.failure : undefined;
-  return (failure && wait([failure], patience)) ?? failed(lookup, failure ?? nothing);
+function settleRead(lookup: Read, results: LookupResults, options: SettleOptions): Settled {
+  const result = results.read(lookup);
+  if (result.kind === 'found') return { kind: 'reply', reply: readReply(lookup, result, options.maxBytes) };
+  const failure = result.kind === 'failed' ? result.failure : undefined;
+  return (failure && wait([failure], options)) ?? failed(lookup, failure ?? gatewayFailed);
 }
 
-function settleQuotes(lookup: QuoteLookup, asked: LookupResults, patience: Patience): Settled {
-  const had = lookup.symbols.map((symbol) => [symbol, asked.symbol(lookup, symbol)] as const);
-  const failures = had.flatMap(([symbol, one]) => (one.kind === 'failed' ? [{ symbol, ...one }] : []));
+function settleQuotes(lookup: QuoteLookup, results: LookupResults, options: SettleOptions): Settled {
+  const all = lookup.symbols.map((symbol) => [symbol, results.symbol(lookup, symbol)] as const);
+  const failures = all.flatMap(([symbol, one]) => (one.kind === 'failed' ? [{ symbol, ...one }] : []));
   const later = wait(
     failures.map(({ failure }) => failure),
-    patience,
+    options,
   );
   if (later) return later;
   const [first] = failures;
-  // Nothing came, so that there is nothing to complete.
-  if (first && !had.some(([, { kind }]) => kind === 'had'))
+  // A reply without a single record is a failure.
+  if (first && !all.some(([, { kind }]) => kind === 'found'))
     return failed(lookup, failures.find(({ failure }) => failure.retryable)?.failure ?? first.failure);
-  const records = had.flatMap(([, one]) => (one.kind === 'had' ? [one] : []));
+  const records = all.flatMap(([, one]) => (one.kind === 'found' ? [one] : []));
   return {
     kind: 'reply',
     reply: quotesReply(
       lookup,
       {
         records: records.map(({ bytes }) => bytes),
-        unknown: had.flatMap(([symbol, { kind }]) => (kind === 'unknown' ? [symbol] : [])),
+        unknown: all.flatMap(([symbol, { kind }]) => (kind === 'unknown' ? [symbol] : [])),
         missing: failures.map(({ symbol, failure }) => ({ symbol, code: failure.code })),
-        askedAt: Math.min(patience.now, ...records.map(({ askedAt }) => askedAt)),
+        asOf: Math.min(options.now, ...records.map(({ asOf }) => asOf)),
       },
-      patience.mostBytes,
+      options.maxBytes,
     ),
   };
 }
 
 /**
- * Undefined when waiting helps nothing, or the deadline is too near. Who is told to wait beyond it has a last try
- * before it all the same: what was told may have been too much.
+ * Undefined when waiting does not help, or the deadline is too near. When `retryAfterMs` ends beyond the deadline, the
+ * lookup has a last try before it all the same: the time may have been estimated too long.
  */
-function wait(failures: readonly Failure[], { now, deadline, waits, random }: Patience): Settled | undefined {
-  const later = failures.filter(({ retryable }) => retryable);
-  if (later.length === 0 || waits === undefined) return undefined;
-  const told = Math.max(0, ...later.map(({ retryAfterMs = 0 }) => retryAfterMs));
-  const left = deadline - now - lastChanceMs;
-  // Spread, so that those who failed together do not all come back together.
-  const pause = Math.min(longestPauseMs, firstWaitMs * 2 ** Math.min(waits, 6)) * (0.5 + random());
-  const waitMs = Math.max(1000, Math.min(longestWaitMs, left, Math.max(told, pause)));
+function wait(
+  failures: readonly Failure[],
+  { now, deadline, waits, random }: SettleOptions,
+): Settled | undefined {
+  const retryable = failures.filter((failure) => failure.retryable);
+  if (retryable.length === 0 || waits === undefined) return undefined;
+  const minWaitMs = Math.max(0, ...retryable.map(({ retryAfterMs = 0 }) => retryAfterMs));
+  const left = deadline - now - lastTryMs;
+  // Spread, so that requests that failed together do not come back together.
+  const pause = Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(waits, 6)) * (0.5 + random());
+  const waitMs = Math.max(1000, Math.min(maxWaitMs, left, Math.max(minWaitMs, pause)));
   return waitMs > left ? undefined : { kind: 'wait', waitMs };
 }
 
-/** What is kept of the time for a last try before the deadline. */
-const lastChanceMs = 2000;
+/** The time before the deadline for a last try. */
+const lastTryMs = 2000;
 
 const failed = (lookup: Lookup, failure: Failure): Settled => ({
   kind: 'reply',
   reply: failedReply(lookup, failure),
   failure,
 });
-
-const nothing: Failure = { code: 'gateway_error', retryable: true, detail: 'The gateway failed.' };

@@ -23,7 +23,7 @@ test('directives of a request', () => {
     ['only-if-cached, max-age=3', { maxAgeMs: 3000, onlyIfCached: true }],
     ['no-store, no-transform', {}],
   ];
-  for (const [header, wishes] of table) assert.deepEqual(readCacheDirectives(header), wishes, header);
+  for (const [header, directives] of table) assert.deepEqual(readCacheDirectives(header), directives, header);
 });
 
 test('an age is never rounded down', () => {

@@ -1,5 +1,5 @@
 /**
- * Real processes that share quotes, answers and a budget in the DynamoDB engine, counted by the simulated
+ * Real processes that share snapshots, responses and a limiter in the DynamoDB engine, counted by the simulated
  * upstream, which refuses the 301st request of a minute. Run as a script, it takes seconds, processes, clients,
  * symbols, and from which second on ages count:
  *
@@ -104,7 +104,7 @@ async function countOf(env: NodeJS.ProcessEnv): Promise<Count> {
   return JSON.parse(output) as Count;
 }
 
-/** In words, for whoever ran it. */
+/** In words, for the person who ran it. */
 export function summary(result: ProcessesResult): string {
   const of = (sorted: Float64Array) =>
     [0.5, 0.99, 1]

@@ -125,7 +125,7 @@ function release(check: Check, create: () => Send): void {
     const send = create();
     for (const freshConnection of [true, false]) {
       const held = await send(get(`${url}/`), { ...limits, freshConnection, letGo: async () => false });
-      assert.equal(held.kind, 'held');
+      assert.equal(held.kind, 'not_sent');
     }
     assert.equal(arrivals.length, 0);
     assert.equal(textOf(await send(get(`${url}/`), limits)), '{}');
@@ -151,7 +151,7 @@ function release(check: Check, create: () => Send): void {
       return true;
     };
     const { kind } = await create()(get(`${url}/`), { ...limits, timeoutMs: 50, letGo });
-    assert.ok(kind === 'held' || kind === 'unreachable', kind);
+    assert.ok(kind === 'not_sent' || kind === 'unreachable', kind);
     await new Promise((resolve) => setTimeout(resolve, 200));
     assert.equal(arrivals.length, 0);
   });

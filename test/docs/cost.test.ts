@@ -151,8 +151,8 @@ async function unitsOfLookup(answer: string): Promise<typeof lookupWrites> {
   const reply = { request_id: id, part: 1, parts: 1, category: 'US_STOCK', unknown: [], missing: [] };
   const detail = `${JSON.stringify(reply).slice(0, -1)},"quotes":${answer}}`;
   await store.claim({ id, hash: '0'.repeat(64), owner: id, now: 1, leaseUntil: 2, expiresAt: 3 });
-  await store.answer(id, id, { detailType: 'QuoteLookupCompleted', details: [detail] });
-  await store.published(id, 4);
+  await store.saveReply(id, id, { detailType: 'QuoteLookupCompleted', details: [detail] });
+  await store.complete(id, 4);
   const [claim, kept, published] = units;
   return { claim, reply: kept, published } as typeof lookupWrites;
 }

@@ -1,7 +1,7 @@
 /** The function of lookups, killed at random: in place of the real handler's file, never within it. */
 
 import { deployedLookups } from '../../functions/aws/deployed-lookups.ts';
-import type { LookupHandler } from '../../functions/lookups.ts';
+import type { LookupHandler } from '../../functions/aws/lookup-handler.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 
 const lookups = deployedLookups(operations);

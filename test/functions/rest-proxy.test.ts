@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, type TestContext, test } from 'vitest';
+import { createGroupHandler, type GroupOptions } from '../../functions/aws/group-handler.ts';
 import { type ProxyEvent, toProxyResult } from '../../functions/aws/rest-proxy.ts';
-import { createGroupHandler, type GroupOptions } from '../../functions/group.ts';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
@@ -71,16 +71,16 @@ describe('an event', () => {
     assert.equal(simulator.received[0]?.target, accountsPath);
   });
 
-  test('says who asks, by what API Gateway knows of him: each has his own share', async (t) => {
-    const wishes = async (identity: ProxyEvent['requestContext']['identity']) => {
+  test('identifies the caller by what API Gateway knows of it: each has its own share', async (t) => {
+    const accountsOf = async (identity: ProxyEvent['requestContext']['identity']) => {
       const answers = createMemoryResponseStore();
-      const spent: string[] = [];
-      const spend: typeof answers.spend = (account, ...rest) => {
-        spent.push(account);
-        return answers.spend(account, ...rest);
+      const counted: string[] = [];
+      const countUse: typeof answers.countUse = (account, ...rest) => {
+        counted.push(account);
+        return answers.countUse(account, ...rest);
       };
-      const sharing = { responses: { ...answers, spend }, snapshots: () => createMemorySnapshotStore() };
-      const { handle } = await handlerFor(t, undefined, { cache: sharing });
+      const cache = { responses: { ...answers, countUse }, snapshots: () => createMemorySnapshotStore() };
+      const { handle } = await handlerFor(t, undefined, { cache });
       const query = { symbol: 'AAPL', category: 'US_STOCK' };
       const resource = '/openapi/market-data/stock/quotes';
       const requestContext = { requestId: 'r', ...(identity && { identity }) };
@@ -89,21 +89,21 @@ describe('an event', () => {
         (await handle(event({ resource, queryStringParameters: query, headers, requestContext }))).statusCode,
         200,
       );
-      return spent;
+      return counted;
     };
     const key = await callerOf({ key: 'key-1' });
     const user = await callerOf({ key: 'arn:aws:iam::1:user/a' });
     const phone = await callerOf({ key: 'key-1', address: '198.51.100.7' });
-    assert.deepEqual(await wishes({ apiKeyId: 'key-1' }), [`misses/${key.unit}`]);
-    assert.deepEqual(await wishes({ apiKeyId: null, userArn: 'arn:aws:iam::1:user/a' }), [
+    assert.deepEqual(await accountsOf({ apiKeyId: 'key-1' }), [`misses/${key.unit}`]);
+    assert.deepEqual(await accountsOf({ apiKeyId: null, userArn: 'arn:aws:iam::1:user/a' }), [
       `misses/${user.unit}`,
     ]);
-    assert.deepEqual(await wishes({ apiKeyId: 'key-1', sourceIp: '198.51.100.7' }), [
+    assert.deepEqual(await accountsOf({ apiKeyId: 'key-1', sourceIp: '198.51.100.7' }), [
       `misses/${phone.unit}/${phone.member}`,
       `misses/${phone.unit}`,
     ]);
-    assert.deepEqual(await wishes({ apiKeyId: 'key-1', sourceIp: 'malformed' }), [`misses/${key.unit}`]);
-    assert.deepEqual(await wishes(undefined), ['misses/anybody']);
+    assert.deepEqual(await accountsOf({ apiKeyId: 'key-1', sourceIp: 'malformed' }), [`misses/${key.unit}`]);
+    assert.deepEqual(await accountsOf(undefined), ['misses/anybody']);
   });
 
   test('leaves nothing of the client’s address in stores, reports or requests to the upstream', async (t) => {
@@ -124,10 +124,10 @@ describe('an event', () => {
           },
         });
       const [quotes, answers] = [createMemorySnapshotStore(), createMemoryResponseStore()].map(overheard);
-      const sharing = { snapshots: () => quotes, responses: answers } as CacheOptions;
+      const cache = { snapshots: () => quotes, responses: answers } as CacheOptions;
       const log = (entry: object) => said.push(entry);
       const { handle, simulator } = await handlerFor(t, undefined, {
-        cache: sharing,
+        cache,
         report: log,
         reportRefresh: log,
       });

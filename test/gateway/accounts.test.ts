@@ -1,4 +1,4 @@
-/** The secret comes to name another app key: what was fetched for the old one's account is for nobody else. */
+/** The secret comes to name another app key: data fetched for the old account is returned to no other. */
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
@@ -31,7 +31,7 @@ function setUp(options: Partial<GatewayOptions> = {}) {
     held: Promise.resolve(),
   };
   const send: Send = async ({ url, headers }, { letGo }) => {
-    if (letGo && !(await letGo(() => {}))) return { kind: 'held' };
+    if (letGo && !(await letGo(() => {}))) return { kind: 'not_sent' };
     const by = headers['x-app-key'] ?? '';
     state.sent.push(by);
     const isGood = state.good.includes(by);

@@ -1,4 +1,4 @@
-/** Reads that all callers share, through the gateway: in front of the simulated upstream, budget and stores in memory. */
+/** Cached reads through the gateway, in front of the simulated upstream; limiter and stores are in memory. */
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
@@ -40,24 +40,24 @@ async function sharedFor(
   options: Partial<GatewayOptions> = {},
 ) {
   const turns: RefreshReport[] = [];
-  const budgetStore = createMemoryLimiterStore();
+  const limiterStore = createMemoryLimiterStore();
   let ahead = 0;
   const clock = () => Date.now() + ahead;
-  const newBudget = () =>
-    createLimiter({ store: budgetStore, limits: limiterLimits(), bucket: 'test', clock });
+  const newLimiter = () =>
+    createLimiter({ store: limiterStore, limits: limiterLimits(), bucket: 'test', clock });
   const cache = {
     ...createMemoryCacheStores(),
     ...(figures && { figures }),
   };
   const common = { clock, cache, reportRefresh: (turn: RefreshReport) => turns.push(turn), ...options };
-  const core = await coreFor(t, { clock, ...simulated }, { limiter: newBudget(), ...common });
+  const core = await coreFor(t, { clock, ...simulated }, { limiter: newLimiter(), ...common });
   /** Another instance on the same stores. */
   const another = (report?: (one: RequestReport) => void) =>
     createGateway({
       operations,
       upstreamBaseUrl: core.simulator.url,
       secrets: { read: async () => secretText() },
-      limiter: newBudget(),
+      limiter: newLimiter(),
       ...common,
       ...(report && { report }),
     });
@@ -121,7 +121,7 @@ describe('snapshots', { concurrent: true }, () => {
     assert.equal(reply.status, 200);
     assert.match(reply.headers['cache-status'] ?? '', /^countersign; hit; /);
     assert.equal(reports[0]?.cache, 'hit');
-    // A refresh may be due by now; nobody waited for it.
+    // A refresh may be due by now; no request waited for it.
     assert.ok(market().length <= before + 1);
   });
 
@@ -161,21 +161,21 @@ describe('snapshots', { concurrent: true }, () => {
     assert.ok(market().length <= calls + 1, 'it is remembered');
   });
 
-  test('of ever more unknown symbols are refused to whoever asks for those, and to nobody else', async (t) => {
+  test('of ever more unknown symbols are refused to the caller that asks for them, and to no other', async (t) => {
     const { gateway } = await sharedFor(t);
     const by = async (caller: string, symbols: string) => {
       const reply = await gateway.handle({ ...requestOf(snapshots(symbols)), caller: { unit: caller } });
       return { ...reply, text: new TextDecoder().decode(reply.body) };
     };
     await by('other', 'AAPL');
-    let reply = await by('junk', 'AAPL');
+    let reply = await by('invalid', 'AAPL');
     for (let round = 0; round < 60 && reply.status !== 429; round++)
-      reply = await by('junk', Array.from({ length: 4 }, (_, at) => `ZZQ${round}X${at}`).join(','));
+      reply = await by('invalid', Array.from({ length: 4 }, (_, at) => `ZZQ${round}X${at}`).join(','));
     const problem = problemOf(reply);
     assert.deepEqual([problem.status, problem.code], [429, 'throttled']);
     assert.match(problem.detail, /unknown to the upstream/);
     assert.ok(Number(reply.headers['retry-after']) >= 1);
-    assert.equal((await by('junk', 'AAPL')).status, 200);
+    assert.equal((await by('invalid', 'AAPL')).status, 200);
     assert.equal((await by('other', 'MSFT')).status, 200);
   });
 
@@ -288,15 +288,15 @@ describe('when the upstream fails', { concurrent: true }, () => {
   });
 });
 
-describe('when the budget is used up', { concurrent: true }, () => {
+describe('when the limit is used up', { concurrent: true }, () => {
   test('what is known is given, and 429 only where nothing is', async (t) => {
-    const budget = createLimiter({
+    const limiter = createLimiter({
       store: createMemoryLimiterStore(),
       limits: { 'market-data': { requests: 2, perSeconds: 60 } },
       bucket: 'test',
       margins: { clockOffsetMs: 0, networkMs: 0, heldBack: 0 },
     });
-    const { gateway, market, skip } = await sharedFor(t, {}, { limiter: budget });
+    const { gateway, market, skip } = await sharedFor(t, {}, { limiter });
     await ask(gateway, snapshots('AAPL'));
     await ask(gateway, topActive);
     const calls = market().length;
@@ -305,9 +305,9 @@ describe('when the budget is used up', { concurrent: true }, () => {
     const known = await ask(gateway, snapshots('AAPL'));
     assert.equal(known.status, 200);
     assert.ok(Number(known.headers.age) >= 1);
-    const wish = await ask(gateway, topActive, { headers: { 'cache-control': 'no-cache' } });
-    assert.equal(wish.status, 200);
-    assert.match(wish.headers['cache-status'] ?? '', /^countersign; hit; ttl=-\d+$/);
+    const refresh = await ask(gateway, topActive, { headers: { 'cache-control': 'no-cache' } });
+    assert.equal(refresh.status, 200);
+    assert.match(refresh.headers['cache-status'] ?? '', /^countersign; hit; ttl=-\d+$/);
     for (const target of [snapshots('MSFT'), profile]) {
       const problem = problemOf(await ask(gateway, target));
       assert.deepEqual([problem.status, problem.code], [429, 'budget_used_up']);
@@ -320,7 +320,7 @@ describe('when the budget is used up', { concurrent: true }, () => {
 describe('other market data', { concurrent: true }, () => {
   test('waits behind others for an address that asked for sixty things in a minute, and for no other', async (t) => {
     const asked: (string | undefined)[] = [];
-    const budget: Limiter = {
+    const limiter: Limiter = {
       async acquire({ priority }) {
         asked.push(priority);
         return { ok: true, permit: { expiresAt: Number.POSITIVE_INFINITY, consume: () => true } };
@@ -329,7 +329,7 @@ describe('other market data', { concurrent: true }, () => {
     };
     // A minute that does not end.
     const now = Date.now();
-    const { gateway } = await sharedFor(t, { clock: () => now }, { limiter: budget, clock: () => now });
+    const { gateway } = await sharedFor(t, { clock: () => now }, { limiter, clock: () => now });
     const read = (member: string, count: number) =>
       gateway.handle({
         ...requestOf(`/market-data/stocks/bars/get?symbol=AAPL&category=US_STOCK&timespan=D&count=${count}`),
@@ -372,7 +372,7 @@ describe('other market data', { concurrent: true }, () => {
     });
     const first = problemOf(await ask(gateway, depth));
     const again = problemOf(await ask(gateway, depth));
-    // The upstream's name of a request is for whoever made it.
+    // The upstream's request id is for the request that caused it.
     assert.equal(first.upstream?.request_id, 'sim-1');
     const { request_id: _, ...upstream } = first.upstream;
     assert.deepEqual(again, { ...first, upstream });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { createGroupHandler, type GroupHandler } from '../../functions/group.ts';
+import { createGroupHandler, type GroupHandler } from '../../functions/aws/group-handler.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type OutgoingRequest } from '../../lib/gateway/index.ts';

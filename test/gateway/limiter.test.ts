@@ -1,4 +1,4 @@
-/** The gateway and its budget: a real one over a memory store, in front of the simulated upstream. */
+/** The gateway and its limiter: a real one over a memory store, in front of the simulated upstream. */
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
@@ -32,12 +32,12 @@ import {
 } from '../support/core.ts';
 
 interface Setting {
-  /** Requests that the budget gives in a minute, or in `perSeconds`. */
+  /** Requests that the limiter permits in a minute, or in `perSeconds`. */
   readonly requests?: number;
   readonly perSeconds?: number;
   readonly operationLimits?: OperationLimits;
-  readonly budget?: Partial<LimiterOptions>;
-  readonly hear?: (report: LimiterReport) => void;
+  readonly limiterOptions?: Partial<LimiterOptions>;
+  readonly onReport?: (report: LimiterReport) => void;
   readonly simulated?: Partial<SimulatorOptions>;
   readonly options?: Partial<GatewayOptions>;
 }
@@ -45,11 +45,11 @@ interface Setting {
 /** Without margins, so that small figures are what they say. */
 const exact = { clockOffsetMs: 0, networkMs: 0, heldBack: 0 };
 
-async function budgetedFor(t: TestContext, setting: Setting = {}) {
+async function limitedFor(t: TestContext, setting: Setting = {}) {
   const { requests = 300, perSeconds = 60, operationLimits = {} } = setting;
   const said: LimiterReport[] = [];
   const store = createMemoryLimiterStore();
-  const newBudget = () =>
+  const newLimiter = () =>
     createLimiter({
       store,
       limits: { ...limiterLimits(operationLimits), 'market-data': { requests, perSeconds } },
@@ -57,18 +57,18 @@ async function budgetedFor(t: TestContext, setting: Setting = {}) {
       margins: exact,
       report: (report) => {
         said.push(report);
-        setting.hear?.(report);
+        setting.onReport?.(report);
       },
-      ...setting.budget,
+      ...setting.limiterOptions,
     });
-  const budget = newBudget();
+  const limiter = newLimiter();
   const core = await coreFor(t, setting.simulated, {
-    limiter: budget,
+    limiter,
     operationLimits: operationLimits,
     ...setting.options,
   });
   const kinds = (kind: LimiterReport['kind']) => said.filter((report) => report.kind === kind);
-  return { ...core, store, budget, newBudget, said, kinds };
+  return { ...core, store, limiter, newLimiter, said, kinds };
 }
 
 function refusedBy(reply: Reply) {
@@ -83,9 +83,9 @@ function refusedBy(reply: Reply) {
   return { ...problem, retryAfter: Number(retryAfter) };
 }
 
-describe('a permission for each attempt', () => {
+describe('a permit for each attempt', () => {
   test('one for a read that is answered', async (t) => {
-    const { gateway, reports, kinds } = await budgetedFor(t);
+    const { gateway, reports, kinds } = await limitedFor(t);
     assert.equal((await ask(gateway, snapshotTarget)).status, 200);
     assert.equal(kinds('granted').length, 1);
     assert.equal(reports[0]?.attempts, 1);
@@ -97,7 +97,7 @@ describe('a permission for each attempt', () => {
       read: async (version?: SecretVersion) =>
         version === 'previous' ? secretText() : secretText({ ...credentials, appSecret: 'wrong' }),
     };
-    const { gateway, reports, kinds, simulator } = await budgetedFor(t, { options: { secrets } });
+    const { gateway, reports, kinds, simulator } = await limitedFor(t, { options: { secrets } });
     assert.equal((await ask(gateway, snapshotTarget)).status, 200);
     assert.equal(reports[0]?.attempts, 2);
     assert.equal(simulator.received.length, 2);
@@ -105,7 +105,7 @@ describe('a permission for each attempt', () => {
   });
 
   test('another for the read whose connection was dead', async (t) => {
-    const { gateway, reports, kinds } = await budgetedFor(t, {
+    const { gateway, reports, kinds } = await limitedFor(t, {
       simulated: { fault: ({ attempt }) => (attempt === 2 ? { kind: 'drop' } : undefined) },
       options: { send: createNodeSend() },
     });
@@ -122,7 +122,7 @@ describe('a permission for each attempt', () => {
   });
 
   test('none for what is refused before, nor for what counts against no limit', async (t) => {
-    const { gateway, reports, said } = await budgetedFor(t, { requests: 1 });
+    const { gateway, reports, said } = await limitedFor(t, { requests: 1 });
     await ask(gateway, '/unknown');
     await ask(gateway, `${snapshotTarget}&wrong=1`);
     for (let round = 0; round < 3; round++) {
@@ -134,7 +134,7 @@ describe('a permission for each attempt', () => {
   });
 
   test('of the priority that the platform gives the request', async (t) => {
-    const { gateway, kinds } = await budgetedFor(t);
+    const { gateway, kinds } = await limitedFor(t);
     for (const priority of [undefined, 'background'] as const)
       await gateway.handle({ ...requestOf(snapshotTarget), ...(priority && { priority }) });
     assert.deepEqual(
@@ -144,7 +144,7 @@ describe('a permission for each attempt', () => {
   });
 
   test('together never more than the limit, whatever is asked for at once', async (t) => {
-    const { gateway, simulator } = await budgetedFor(t, {
+    const { gateway, simulator } = await limitedFor(t, {
       requests: 20,
       simulated: { limits: { 'market-data': { requests: 20, perSeconds: 60 } } },
     });
@@ -157,7 +157,7 @@ describe('a permission for each attempt', () => {
   });
 });
 
-describe('without the store of the budget', () => {
+describe('without the store of the limiter', () => {
   const failing = (error: Error) => {
     const reject = () => Promise.reject(error);
     return { read: reject, add: reject, replace: reject };
@@ -168,7 +168,7 @@ describe('without the store of the budget', () => {
     ['throttles', new StoreThrottled(), /More requests come at once .* sends none that it has not counted/],
   ] as const)
     test(`that ${what}: 429 that says so, and nothing is sent`, async (t) => {
-      const { gateway, simulator } = await budgetedFor(t, { budget: { store: failing(error) } });
+      const { gateway, simulator } = await limitedFor(t, { limiterOptions: { store: failing(error) } });
       const replies = await Promise.all(Array.from({ length: 10 }, () => ask(gateway, snapshotTarget)));
       for (const reply of replies) {
         const refusal = refusedBy(reply);
@@ -179,13 +179,13 @@ describe('without the store of the budget', () => {
     });
 });
 
-describe('without a permission in time', () => {
+describe('without a permit in time', () => {
   test('429 with an honest Retry-After; nothing was sent, and that is said', async (t) => {
     let now = Date.now();
     const clock = () => now;
-    const { gateway, reports, simulator } = await budgetedFor(t, {
+    const { gateway, reports, simulator } = await limitedFor(t, {
       requests: 1,
-      budget: { clock },
+      limiterOptions: { clock },
       options: { clock },
       simulated: { clock },
     });
@@ -211,10 +211,10 @@ describe('without a permission in time', () => {
       now += ms;
       return afterTimeout(0, run);
     };
-    const { gateway, reports } = await budgetedFor(t, {
+    const { gateway, reports } = await limitedFor(t, {
       requests: 2,
       perSeconds: 1,
-      budget: { clock, after, storeTimeoutMs },
+      limiterOptions: { clock, after, storeTimeoutMs },
       options: { clock },
       simulated: { clock },
     });
@@ -223,13 +223,13 @@ describe('without a permission in time', () => {
   });
 
   test('it does not wait when that would leave no time for the attempt', async (t) => {
-    // A clock that stands still: whoever waited would wait for ever.
+    // The clock stands still: a request that waits would wait for ever.
     const now = Date.now();
     const clock = () => now;
-    const { gateway } = await budgetedFor(t, {
+    const { gateway } = await limitedFor(t, {
       requests: 2,
       perSeconds: 1,
-      budget: { clock },
+      limiterOptions: { clock },
       options: { clock },
       simulated: { clock },
     });
@@ -248,14 +248,14 @@ describe('without a permission in time', () => {
       read: async (version?: SecretVersion) =>
         version === 'previous' ? secretText() : secretText({ ...credentials, appSecret: 'wrong' }),
     };
-    const { gateway, budget, simulator } = await budgetedFor(t, {
+    const { gateway, limiter, simulator } = await limitedFor(t, {
       requests: 3,
-      budget: { clock },
+      limiterOptions: { clock },
       options: { clock, secrets },
       simulated: { clock },
     });
     for (let round = 0; round < 2; round++)
-      await budget.acquire({ appKey: credentials.appKey, limits: ['market-data'] });
+      await limiter.acquire({ appKey: credentials.appKey, limits: ['market-data'] });
     const { detail } = refusedBy(await ask(gateway, snapshotTarget));
     assert.doesNotMatch(detail, /not sent/);
     assert.deepEqual(simulator.counts, { INCORRECT_SIGN: 1 });
@@ -266,7 +266,7 @@ describe('without a permission in time', () => {
 
   test('an order under a limit of its own is not sent, and its outcome is known', async (t) => {
     const operationLimits = { trading: { requests: 1, perSeconds: 60, for: ['placeOrder'] } };
-    const { gateway, simulator } = await budgetedFor(t, { operationLimits });
+    const { gateway, simulator } = await limitedFor(t, { operationLimits });
     assert.equal((await ask(gateway, orderPath, { body: orderBody() })).status, 200);
     const refused = refusedBy(await ask(gateway, orderPath, { body: orderBody() }));
     assert.match(refused.detail, /The request was not sent\.$/);
@@ -279,8 +279,8 @@ describe('without a permission in time', () => {
     const away = async () => {
       throw new Error('away');
     };
-    const { gateway, simulator, kinds } = await budgetedFor(t, {
-      budget: { store: { read: away, add: away, replace: away } },
+    const { gateway, simulator, kinds } = await limitedFor(t, {
+      limiterOptions: { store: { read: away, add: away, replace: away } },
     });
     const { detail } = refusedBy(await ask(gateway, snapshotTarget));
     assert.match(detail, /cannot see how much/);
@@ -295,7 +295,7 @@ describe('narrower limits', () => {
     const operationLimits = {
       snapshots: { requests: 2, perSeconds: 60, for: ['getStockSnapshots'], within: 'market-data' },
     } as const;
-    const { gateway } = await budgetedFor(t, { operationLimits });
+    const { gateway } = await limitedFor(t, { operationLimits });
     const statuses = [];
     for (let round = 0; round < 3; round++) statuses.push((await ask(gateway, snapshotTarget)).status);
     assert.deepEqual(statuses, [200, 200, 429]);
@@ -334,9 +334,9 @@ describe('the upstream’s own 429', () => {
   test('closes the limit, for other instances too, and opens it again', async (t) => {
     let now = Date.now();
     const clock = () => now;
-    const { gateway, simulator, reports, kinds, newBudget } = await budgetedFor(t, {
+    const { gateway, simulator, reports, kinds, newLimiter } = await limitedFor(t, {
       simulated: { limits: { 'market-data': { requests: 1, perSeconds: 5 } }, clock },
-      budget: { clock },
+      limiterOptions: { clock },
       options: { clock },
     });
     const other = createGateway({
@@ -344,7 +344,7 @@ describe('the upstream’s own 429', () => {
       upstreamBaseUrl: simulator.url,
       secrets: { read: async () => secretText() },
       clock,
-      limiter: newBudget(),
+      limiter: newLimiter(),
     });
     assert.equal((await ask(gateway, snapshotTarget)).status, 200);
     assert.equal(problemOf(await ask(gateway, snapshotTarget)).code, 'upstream_rate_limited');
@@ -362,9 +362,9 @@ describe('the upstream’s own 429', () => {
   test('closes it for as long as the upstream says', async (t) => {
     const asked = Date.now();
     const clock = () => asked;
-    const { gateway, kinds } = await budgetedFor(t, {
+    const { gateway, kinds } = await limitedFor(t, {
       simulated: { clock, fault: () => ({ kind: 'status', status: 429, headers: { 'retry-after': '40' } }) },
-      budget: { clock },
+      limiterOptions: { clock },
       options: { clock },
     });
     await ask(gateway, snapshotTarget);
@@ -374,7 +374,7 @@ describe('the upstream’s own 429', () => {
   });
 });
 
-describe('a permission that runs out', () => {
+describe('a permit that expires', () => {
   for (const [what, jumps, given, status] of [
     ['while the connection is made is replaced', 1, 2, 200],
     ['twice is replaced twice', 2, 3, 200],
@@ -383,10 +383,10 @@ describe('a permission that runs out', () => {
     test(what, async (t) => {
       let now = Date.now();
       let left: number = jumps;
-      const { gateway, simulator, kinds } = await budgetedFor(t, {
-        budget: { clock: () => now },
-        // As if the machine stood still for a second between a permission and its use.
-        hear: ({ kind }) => {
+      const { gateway, simulator, kinds } = await limitedFor(t, {
+        limiterOptions: { clock: () => now },
+        // As if the machine stood still for a second between the grant of a permit and its use.
+        onReport: ({ kind }) => {
           if (kind === 'granted' && left-- > 0) now += 1000;
         },
         options: { send: createNodeSend() },
@@ -409,9 +409,9 @@ test('the app key is in no key of the store, no report and no answer', async (t)
       written.push(args);
       return operation(...args);
     };
-  const { gateway, reports, said } = await budgetedFor(t, {
+  const { gateway, reports, said } = await limitedFor(t, {
     requests: 1,
-    budget: { store: { read: noting(read), add: noting(add), replace: noting(replace) } },
+    limiterOptions: { store: { read: noting(read), add: noting(add), replace: noting(replace) } },
   });
   const replies = [await ask(gateway, snapshotTarget), await ask(gateway, snapshotTarget)];
   assert.ok(written.length > 0);

@@ -23,17 +23,17 @@ function assertSecret(said: unknown): void {
 
 /** Everything that goes to the console while the test runs. */
 function listenToConsole(): unknown[] {
-  const heard: unknown[] = [];
+  const logged: unknown[] = [];
   for (const method of ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir', 'table'] as const)
-    vi.spyOn(console, method).mockImplementation((...said: unknown[]) => void heard.push(said));
+    vi.spyOn(console, method).mockImplementation((...given: unknown[]) => void logged.push(given));
   for (const stream of [process.stdout, process.stderr]) {
     const write = stream.write.bind(stream);
     vi.spyOn(stream, 'write').mockImplementation((...said: unknown[]) => {
-      heard.push(String(said[0]));
+      logged.push(String(said[0]));
       return write(...(said as Parameters<typeof write>));
     });
   }
-  return heard;
+  return logged;
 }
 
 /** Brings a situation about, with a read and with an order, and searches all that was said of it. */
@@ -42,7 +42,7 @@ async function searched(
   simulated: Partial<SimulatorOptions>,
   options: Partial<GatewayOptions> = {},
 ): Promise<Reply[]> {
-  const heard = listenToConsole();
+  const logged = listenToConsole();
   const { gateway, reports } = await coreFor(
     t,
     { appKey, appSecret: secret, accessToken: token, ...simulated },
@@ -63,7 +63,7 @@ async function searched(
   vi.restoreAllMocks();
   assertSecret(replies.map(({ text, headers, status }) => ({ text, headers, status })));
   assertSecret(reports);
-  assertSecret(heard);
+  assertSecret(logged);
   return replies;
 }
 

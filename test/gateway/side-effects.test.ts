@@ -15,7 +15,7 @@ const status = (code: number, body?: unknown): Fault => ({
   body,
 });
 
-/** After each of these nobody here can say whether there is an order. */
+/** After each of these the gateway cannot know whether there is an order. */
 const open: readonly (readonly [fault: Fault, executed: boolean])[] = [
   [{ kind: 'drop' }, false],
   [{ kind: 'drop-after' }, true],
@@ -212,7 +212,7 @@ describe('a defect of ours', () => {
 describe('a platform that stops waiting', () => {
   const now = Date.UTC(2026, 10, 17, 9, 30);
 
-  test('soon gets no attempt begun: an order is better not sent than not heard of', async (t) => {
+  test('soon begins no attempt: an order is better not sent than sent without an answer', async (t) => {
     const { gateway, simulator } = await coreFor(t, {}, { clock: () => now });
     const request = { method: 'POST', path: orderPath, query: [], headers: {}, requestId: 'request-1' };
     const body = new TextEncoder().encode(orderBody());

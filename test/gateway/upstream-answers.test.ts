@@ -54,7 +54,7 @@ const rejected: readonly Case[] = (
     [417, 'DAY_BUYING_POWER_INSUFFICIENT', 422],
     [417, 'CAN_SELL_QTY_NOT_ENOUGH', 422],
     [417, 'ORDER_PRICE_ILLEGAL', 422],
-    [417, 'A_CODE_NOBODY_KNOWS', 422],
+    [417, 'AN_UNKNOWN_CODE', 422],
     [417, 'constructor', 422],
     [417, undefined, 422],
   ] as const
@@ -104,7 +104,7 @@ const unauthorised: readonly Case[] = [
   ...authCodes.map((code) => [401, `OPENAPI_${code}`] as const),
   [401, undefined] as const,
   [403, undefined] as const,
-  [403, 'A_CODE_NOBODY_KNOWS'] as const,
+  [403, 'AN_UNKNOWN_CODE'] as const,
 ].map(([status, error_code]) => [
   `${status} ${error_code ?? 'without a code'}`,
   says(status, error_code),
@@ -210,14 +210,14 @@ const oddBodies: readonly Case[] = [
     { error_code: 'C'.repeat(101), message: 'm'.repeat(501) },
     { error_code: 'C'.repeat(100), message: 'm'.repeat(500) },
   ],
-].map(([name, body, told]) => [
+].map(([name, body, quoted]) => [
   `417 whose body is ${name}`,
   { kind: 'status', status: 417, body },
   {
     status: 422,
     code: 'upstream_rejected',
-    error_code: (told as { error_code?: string }).error_code ?? 'UPSTREAM_REJECTED',
-    upstream: { status: 417, ...(told as object) },
+    error_code: (quoted as { error_code?: string }).error_code ?? 'UPSTREAM_REJECTED',
+    upstream: { status: 417, ...(quoted as object) },
   },
 ]);
 

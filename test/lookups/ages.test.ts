@@ -1,4 +1,4 @@
-/** What is older than its requester wants is not had yet. */
+/** A record that is older than its requester accepts counts as missing. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -8,17 +8,27 @@ import { createWorld, quotes, recordOf, symbolsOf, type World } from './world.ts
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** A gateway that has old quotes, and so long nothing newer. */
+/** A gateway with old quotes, and for that time nothing newer. */
 function oldQuotes(world: World, ages: Readonly<Record<string, number>>, untilMs = Number.POSITIVE_INFINITY) {
   const until = world.now + untilMs;
   world.upstream = (request) => {
     const symbols = symbolsOf(request);
     const isOld = world.now < until;
     return {
-      status: 200,
-      headers: { age: '120' },
-      body: bytes(`[${symbols.map(recordOf)}]`),
-      recordAges: new Map(symbols.map((symbol) => [symbol, isOld ? (ages[symbol] ?? 0) : 0])),
+      kind: 'snapshots',
+      records: symbols.map((symbol) => ({
+        symbol,
+        bytes: bytes(recordOf(symbol)),
+        ageMs: isOld ? (ages[symbol] ?? 0) : 0,
+        hash: 0,
+      })),
+      unknown: [],
+      cacheResult: 'hit',
+      ageMs: 120_000,
+      ttlMs: 0,
+      stale: true,
+      hasMaxAge: false,
+      pollAfterMs: 1000,
     };
   };
 }
@@ -47,7 +57,7 @@ test('quotes older than asked for are waited for, and given as soon as they are 
   assert.deepEqual(world.dead, []);
 });
 
-test('at its deadline who has nothing fresh enough fails as retryable, and who has a part gets it', async () => {
+test('at its deadline a lookup without a fresh record fails as retryable, and one with some receives them', async () => {
   const world = createWorld();
   oldQuotes(world, { B: 5000 });
   const none = quotes(['B'], { max_age_seconds: 4, deadline_seconds: 30 });
@@ -60,7 +70,7 @@ test('at its deadline who has nothing fresh enough fails as retryable, and who h
   assert.deepEqual(reply?.detail.quotes, [JSON.parse(recordOf('A'))]);
 });
 
-test('where no age is asked for the bound of the deployment holds; the least age that it hears does, too', async () => {
+test('without a maximum age the deployment’s soft bound applies; its smallest maximum age applies, too', async () => {
   const world = createWorld({ figures: { staleAfterMs: 60_000, minMaxAgeMs: 2000 } });
   oldQuotes(world, { A: 60_000, B: 60_001, C: 2000, D: 2001 });
   const requests = [
@@ -81,9 +91,16 @@ test('where no age is asked for the bound of the deployment holds; the least age
   assert.equal(byDefault.waits.length, 1);
 });
 
-test('another read waits for what it asks for, and else has what interactive callers have', async () => {
+test('another read waits for the age that it names, and without one receives what interactive callers receive', async () => {
   const world = createWorld();
-  world.upstream = () => ({ status: 200, headers: { age: '100' }, body: bytes('[]') });
+  world.upstream = () => ({
+    kind: 'cached',
+    body: bytes('[]'),
+    cacheResult: 'hit',
+    ageMs: 100_000,
+    ttlMs: 0,
+    freshMs: 60_000,
+  });
   const read = {
     operation: 'listStockBars',
     body: { symbols: ['AAPL'], category: 'US_STOCK', timespan: 'D' },

@@ -1,4 +1,4 @@
-/** What a batch asks the upstream for, and what its requesters hear. */
+/** The calls that a batch makes, and the replies that its requesters receive. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -30,7 +30,7 @@ test('overlapping requests are one call, and each has its own in its own order, 
   assert.equal(world.queue.length, 0);
 });
 
-test('a call takes a hundred symbols; views, and wishes for freshness, are calls of their own', async () => {
+test('a call takes a hundred symbols; each view, and each maximum age, is a call of its own', async () => {
   const world = createWorld();
   world.send(quotes(symbols(130)));
   world.send(quotes(symbols(60, 100)));
@@ -51,27 +51,30 @@ test('a call takes a hundred symbols; views, and wishes for freshness, are calls
   world.send(quotes(symbols(80), { max_age_seconds: 60 }));
   world.send(quotes(symbols(50, 79), { max_age_seconds: 0 }));
   await world.deliver();
-  const wishes = world.calls.map((call) => [call.headers['cache-control'], symbolsOf(call).length]);
-  assert.deepEqual(wishes.sort(), [
+  const directives = world.calls.map((call) => [call.headers['cache-control'], symbolsOf(call).length]);
+  assert.deepEqual(directives.sort(), [
     ['max-age=0', 100],
     ['max-age=60', 29],
   ]);
 });
 
-test('the age of a shared answer is counted from its as_of', async () => {
+test('the age of a cached answer counts from its as_of', async () => {
   const world = createWorld();
   const request = quotes(['A']);
   world.upstream = () => ({
-    status: 200,
-    headers: { age: '2' },
+    kind: 'cached',
     body: new TextEncoder().encode(`[${recordOf('A')}]`),
+    cacheResult: 'hit',
+    ageMs: 2000,
+    ttlMs: 0,
+    freshMs: 2000,
   });
   world.send(request);
   await world.deliver();
   assert.equal(only(world, request.request_id).detail.as_of, new Date(world.now - 2000).toISOString());
 });
 
-test('a symbol that the upstream refuses is named, and costs nobody else his quotes', async () => {
+test('a symbol that the upstream refuses is named, and costs no other requester its quotes', async () => {
   const world = createWorld();
   const good = quotes(['A', 'B', 'C']);
   const mixed = quotes(['D', 'XBAD']);
@@ -86,7 +89,7 @@ test('a symbol that the upstream refuses is named, and costs nobody else his quo
   assert.deepEqual(only(world, bad.request_id).detail.unknown, ['XBAD']);
 });
 
-test('who sends nothing but junk does not cause a call for each of it in one batch', async () => {
+test('a requester of invalid symbols only does not cause a call for each in one batch', async () => {
   const world = createWorld();
   world.send(quotes(Array.from({ length: 500 }, (_, index) => `X${index}`)));
   await world.deliver();
@@ -94,39 +97,39 @@ test('who sends nothing but junk does not cause a call for each of it in one bat
   assert.equal(world.waits.length, 1);
 });
 
-test('who sends much junk costs nobody else his quotes, not even who has a bad symbol himself', async () => {
+test('many invalid symbols cost no other requester its quotes, not even one with an invalid symbol of its own', async () => {
   for (const where of ['first', 'in the middle', 'last']) {
     const world = createWorld();
-    const junk = quotes(Array.from({ length: 150 }, (_, index) => `X${index}`));
+    const invalid = quotes(Array.from({ length: 150 }, (_, index) => `X${index}`));
     const good = Array.from({ length: 20 }, (_, index) => quotes([`G${index}`, 'G']));
     const typo = quotes(['T1', 'T2', 'XBAD', 'T3', 'G']);
     const others = [...good, typo];
     const at = { first: 0, 'in the middle': 10, last: others.length }[where];
-    for (const request of others.toSpliced(at ?? 0, 0, junk)) world.send(request);
+    for (const request of others.toSpliced(at ?? 0, 0, invalid)) world.send(request);
     await world.deliver();
     for (const { request_id, symbols } of good)
       assert.equal((only(world, request_id).detail.quotes as []).length, symbols.length, where);
     assert.deepEqual(only(world, typo.request_id).detail.unknown, ['XBAD'], where);
-    assert.deepEqual(world.repliesTo(junk.request_id), []);
+    assert.deepEqual(world.repliesTo(invalid.request_id), []);
     assert.ok(world.calls.length <= 50, `${world.calls.length} calls`);
   }
 });
 
-test('requesters are told apart by their source, and one who is throttled stops nobody else', async () => {
+test('sources identify requesters, and one that is throttled stops no other', async () => {
   const world = createWorld();
-  const junk = await callerName('events', 'junk');
+  const invalid = await callerName('events', 'invalid');
   world.upstream = (request) =>
-    request.caller?.unit === junk ? { code: 'throttled', retryAfterSeconds: 15 } : market(request);
+    request.caller?.unit === invalid ? { code: 'throttled', retryAfterSeconds: 15 } : market(request);
   const from = (source: string, detail: object) =>
     world.send({ 'detail-type': 'QuoteLookupRequested', source, detail });
-  for (let index = 0; index < 5; index++) from('junk', quotes(symbols(100, 100 * index)));
+  for (let index = 0; index < 5; index++) from('invalid', quotes(symbols(100, 100 * index)));
   const [one, other, bare, odd] = [quotes(['A']), quotes(['A', 'B']), quotes(['A']), quotes(['C'])];
   from('reports', one);
   from('reports', other);
   from('with a space', odd);
   world.send(bare);
   await world.deliver();
-  const callers = world.calls.map(({ caller }) => caller?.unit).filter((unit) => unit !== junk);
+  const callers = world.calls.map(({ caller }) => caller?.unit).filter((unit) => unit !== invalid);
   const expected = [await callerName('events'), await callerName('events', 'reports')];
   assert.deepEqual(callers.sort(), expected.sort());
   for (const { request_id } of [one, other, bare, odd])
@@ -184,7 +187,7 @@ for (const [refusal, retryable] of refusals)
     assert.deepEqual([world.waits.length, world.queue.length, world.dead.length], [0, 0, 0]);
   });
 
-test('what the upstream refuses of a read is told in its words', async () => {
+test('the upstream’s refusal of a read is in the reply', async () => {
   const world = createWorld();
   const upstream = { status: 417, errorCode: 'INVALID_SYMBOL', message: 'no such' };
   world.upstream = () => ({ code: 'upstream_rejected', status: 422, upstream });
@@ -219,7 +222,7 @@ test('a failure is small, whatever was sent or said', async () => {
   assert.equal(only(world, 'refused').detail.code, 'upstream_rejected');
 });
 
-test('a short budget: all wait as long as it says, by a copy and not by failing, and are then answered', async () => {
+test('a short limit: all wait as long as the limiter says, by a copy and not by failing, and are then answered', async () => {
   const world = createWorld();
   world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 7 });
   const requests = Array.from({ length: 5 }, (_, index) => quotes(symbols(100, 100 * index)));
@@ -235,7 +238,7 @@ test('a short budget: all wait as long as it says, by a copy and not by failing,
   for (const { request_id } of requests) assert.equal(only(world, request_id).type, 'QuoteLookupCompleted');
 });
 
-test('a budget that stays short: failed as retryable at the deadline, by the reason, not later', async () => {
+test('a limit that stays short: failed as retryable at the deadline, by the reason, not later', async () => {
   const world = createWorld();
   world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 3 });
   const request = quotes(['A'], { deadline_seconds: 60 });
@@ -248,7 +251,7 @@ test('a budget that stays short: failed as retryable at the deadline, by the rea
   assert.deepEqual(world.dead, []);
 });
 
-test('who is told to wait for long waits in slices that a queue can take, up to his deadline', async () => {
+test('a long wait takes several deliveries of a length that the queue supports, up to the deadline', async () => {
   const world = createWorld();
   world.upstream = () => ({ code: 'upstream_rate_limited', retryAfterSeconds: 3600 });
   const hours = quotes(['A'], { deadline_seconds: 2 * 3600 });
@@ -283,7 +286,7 @@ test('after several failures in a row the operation is left alone for the batch'
   assert.equal(world.waits.length, 20);
 });
 
-test('whose symbols are not known yet stops nobody whose quotes are', async () => {
+test('a requester whose symbols are not cached yet stops no requester whose quotes are', async () => {
   const world = createWorld();
   world.upstream = (call) =>
     symbolsOf(call).some((symbol) => symbol.startsWith('NEW'))
@@ -469,7 +472,7 @@ test('pieces are texts that every reader takes: no pair of surrogates is parted'
   }
 });
 
-test('after a refusal of the budget nothing else is asked that counts against it', async () => {
+test('after a refusal of the limiter the batch asks for nothing else that counts against the limit', async () => {
   const world = createWorld();
   world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 1 });
   const reads = operations.filter(
@@ -492,7 +495,7 @@ test('what the store has no room for fails as too large', async () => {
   assert.deepEqual([type, detail.code, detail.retryable], ['QuoteLookupFailed', 'answer_too_large', false]);
 });
 
-test('a batch tells what became of it; a report that fails costs nobody his reply', async () => {
+test('a batch reports its results; a report that fails costs no requester its reply', async () => {
   const world = createWorld();
   world.upstream = (request) =>
     symbolsOf(request).length > 0 ? market(request) : { code: 'data_not_subscribed' };
@@ -529,11 +532,16 @@ test('a batch tells what became of it; a report that fails costs nobody his repl
   assert.equal(broken.queue.length, 0);
 });
 
-test('what is known beside a refusal serves those for whom it is fresh enough; the others wait', async () => {
+test('the partial result of a refusal serves the requesters for whom it is fresh enough; the others wait', async () => {
   const world = createWorld();
   const odd = '{"x":"}\\"{","symbol":"B","price":"1.10"}';
-  const rawMembers = `"missing":["C"],"known":[{"age":3,"snapshot":${recordOf('A')}},{"age":20,"snapshot":${odd}}]`;
-  world.upstream = () => ({ code: 'no_fresh_answer', rawMembers });
+  const record = (symbol: string, text: string, ageMs: number) => ({
+    symbol,
+    bytes: new TextEncoder().encode(text),
+    ageMs,
+  });
+  const records = [record('A', recordOf('A'), 3000), record('B', odd, 20_000)];
+  world.upstream = () => ({ code: 'no_fresh_answer', partial: { records, missing: ['C'] } });
   const [a, ab, abc] = [quotes(['A']), quotes(['B', 'A']), quotes(['A', 'B', 'C'])];
   for (const request of [a, ab, abc]) world.send(request);
   await world.deliver();

@@ -158,22 +158,22 @@ test('what is nested deeper than anything that is asked for is refused, wherever
   }
 });
 
-test('of a request that is wrong in many places the first faults are told', () => {
+test('of a request with many faults the first ones are reported', () => {
   const { faults } = faultsOf({ ...request, symbols: Array(400).fill(',') });
   assert.equal(faults.length, 20);
   const { received } = faultsOf({ ...request, category: 'x'.repeat(10_000) }).faults[0]!;
   assert.ok((received ?? '').length <= 101);
 });
 
-test('names are told as far as people read them, and are texts that every reader takes', () => {
+test('reported names are short, and texts that every reader accepts', () => {
   const name = '😀'.repeat(50_000);
   const read = { request_id: 'r-1', operation: 'getStockSnapshots', query: { [`x${name}`]: 1 } };
   for (const came of [{ ...request, [`x${name}`]: 1 }, read]) {
     const refused = faultsOf(came);
     assert.ok(refused.reason.length < 5000, `${refused.reason.length}`);
-    for (const { name: told } of refused.faults) {
-      assert.ok(told.length <= 101, `${told.length}`);
-      assert.doesNotMatch(told, /\p{Cs}/u);
+    for (const { name: reported } of refused.faults) {
+      assert.ok(reported.length <= 101, `${reported.length}`);
+      assert.doesNotMatch(reported, /\p{Cs}/u);
     }
   }
 });

@@ -12,15 +12,15 @@ const request = () => quotes(['A', 'B']);
 const broken = () => Promise.reject(new Error('away'));
 
 /** Tells of each call, and never answers. */
-const hangs = (tell: () => void): LookupsOptions['gateway'] => ({
-  handle: () => {
-    tell();
+const hangs = (onCall: () => void): LookupsOptions['gateway'] => ({
+  ask: () => {
+    onCall();
     return new Promise(() => {});
   },
 });
-const silent = (tell: () => void): LookupsOptions['bus'] => ({
+const silent = (onCall: () => void): LookupsOptions['bus'] => ({
   publish: () => {
-    tell();
+    onCall();
     return new Promise(() => {});
   },
 });
@@ -43,7 +43,7 @@ test('copies, in one batch or later, are answered once', async () => {
   assert.equal(world.queue.length, 0);
 });
 
-test('copies in two batches at once: one is answered, the other waits until its owner had time, and hears it', async () => {
+test('copies in two batches at once: one is answered, the other waits until its owner had time, and finds the reply', async () => {
   const world = createWorld();
   const one = request();
   world.send(one);
@@ -51,9 +51,9 @@ test('copies in two batches at once: one is answered, the other waits until its 
   let goOn: (() => void) | undefined;
   const slow = other(world, {
     gateway: {
-      handle: (call) =>
+      ask: (call) =>
         new Promise((resolve) => {
-          goOn = () => resolve(world.options.gateway.handle(call));
+          goOn = () => resolve(world.options.gateway.ask(call));
         }),
     },
   });
@@ -122,7 +122,7 @@ test('another request with the same id is a dead letter, in one batch and later,
   assert.equal(world.dead.length, 2);
 });
 
-test('poison goes alone and at once; its sender hears it once, and never in place of an answer', async () => {
+test('poison goes alone and at once; its sender receives one failure, and never in place of an answer', async () => {
   const world = createWorld();
   const good = request();
   const wrong = { ...request(), category: 'US' };
@@ -136,8 +136,8 @@ test('poison goes alone and at once; its sender hears it once, and never in plac
     [['QuoteLookupFailed', 'invalid_request', false]],
   );
   await world.run();
-  const told = world.repliesTo(good.request_id);
-  assert.equal(told.length, 1);
+  const replies = world.repliesTo(good.request_id);
+  assert.equal(replies.length, 1);
 });
 
 test('a message nested without end is poison like any other, and costs the batch nothing', async () => {
@@ -174,7 +174,7 @@ test('a function that died after its claim: the message comes back and another a
   const world = createWorld();
   const one = request();
   world.send(one);
-  const never = other(world, { gateway: { handle: () => new Promise(() => {}) } });
+  const never = other(world, { gateway: { ask: () => new Promise(() => {}) } });
   void world.deliver(1, never);
   await new Promise((resolve) => setImmediate(resolve));
   world.now += visibilityMs;
@@ -217,7 +217,7 @@ test('a message that the queue gives to two at once is not lost when one puts a 
   world.upstream = () => ({ code: 'budget_used_up', retryAfterSeconds: 1 });
   const { queue } = world.options;
   let goOn: (() => void) | undefined;
-  // Its copy is in the queue, but it hears of that late.
+  // Its copy is in the queue, but the function learns that late.
   const slow = other(world, {
     queue: {
       ...queue,
@@ -247,7 +247,7 @@ test('a message that the queue gives to two at once is not lost when one puts a 
   assert.equal(world.repliesTo(one.request_id).length, 1);
 });
 
-test('who waits is in the queue again before a slow bus can cost him a delivery', async () => {
+test('a waiting request is in the queue again before a slow bus can cost it a delivery', async () => {
   const world = createWorld();
   const [good, waiting] = [request(), quotes(['W'])];
   world.upstream = (call) =>
@@ -256,9 +256,9 @@ test('who waits is in the queue again before a slow bus can cost him a delivery'
       : { code: 'budget_used_up', retryAfterSeconds: 1 };
   const message = world.send({ ...good, overnight_required: true });
   world.send(waiting);
-  let told = 0;
-  const batch = world.deliver(2, other(world, { bus: silent(() => told++) }));
-  await until(() => told === 1 && world.waits.length === 1);
+  let puts = 0;
+  const batch = world.deliver(2, other(world, { bus: silent(() => puts++) }));
+  await until(() => puts === 1 && world.waits.length === 1);
   ring(world);
   await batch;
   assert.equal(world.waits.length, 1);
@@ -292,8 +292,8 @@ test('what a function comes to too late is not claimed, and comes again', async 
   for (const { request_id } of requests) assert.equal(world.repliesTo(request_id).length, 1);
 });
 
-test('a dead letter is one, even if its sender cannot be told', async () => {
-  for (const what of ['claim', 'answer', 'publish'] as const) {
+test('a message becomes one dead letter, even if the reply to its sender fails', async () => {
+  for (const what of ['claim', 'saveReply', 'publish'] as const) {
     const world = createWorld();
     const { store, bus } = world.options;
     world.send({ ...request(), category: 'US' });
@@ -313,9 +313,9 @@ test('a function that died before it could publish: what it had is published, no
   const world = createWorld();
   const one = request();
   world.send(one);
-  let told = 0;
-  void world.deliver(1, other(world, { bus: silent(() => told++) }));
-  await until(() => told === 1);
+  let puts = 0;
+  void world.deliver(1, other(world, { bus: silent(() => puts++) }));
+  await until(() => puts === 1);
   assert.equal(world.calls.length, 1);
   world.upstream = () => '[]';
   world.now += visibilityMs;
@@ -335,9 +335,9 @@ test('one that only looked dead does not publish what another has answered meanw
   let goOn: (() => void) | undefined;
   const frozen = other(world, {
     gateway: {
-      handle: (call) =>
+      ask: (call) =>
         new Promise((resolve) => {
-          goOn = () => resolve(world.options.gateway.handle(call));
+          goOn = () => resolve(world.options.gateway.ask(call));
         }),
     },
   });
@@ -355,7 +355,7 @@ test('one that only looked dead does not publish what another has answered meanw
 
 for (const [what, change] of Object.entries<(world: World) => Partial<LookupsOptions>>({
   'the store when it claims': ({ options }) => ({ store: { ...options.store, claim: broken } }),
-  'the store when it keeps': ({ options }) => ({ store: { ...options.store, answer: broken } }),
+  'the store when it keeps': ({ options }) => ({ store: { ...options.store, saveReply: broken } }),
   'the bus': () => ({ bus: { publish: broken } }),
   'the bus in part': () => ({ bus: { publish: async (entries) => entries.map(() => false) } }),
 }))
@@ -377,7 +377,7 @@ test('what cannot be marked as published, given back, or put again is not lost e
   const { store, queue } = world.options;
   const one = request();
   world.send(one);
-  await world.deliver(100, other(world, { store: { ...store, published: broken } }));
+  await world.deliver(100, other(world, { store: { ...store, complete: broken } }));
   assert.deepEqual([world.published.length, world.queue.length], [1, 0]);
 
   const two = request();
@@ -408,7 +408,7 @@ test('dead letters that cannot be put: the poison comes again, the others are an
   assert.equal(world.dead.length, 1);
 });
 
-test('whatever fails, before or after its effect, and whoever dies: one content to each, and none lost', async () => {
+test('whatever fails, before or after its effect, and whichever function dies: each request has one content, and none is lost', async () => {
   const scenario = fc.record({
     ids: fc.array(fc.nat(5), { minLength: 1, maxLength: 12 }),
     poison: fc.nat(2),
@@ -441,8 +441,8 @@ test('whatever fails, before or after its effect, and whoever dies: one content 
       const lookups = other(world, {
         store: {
           claim: faulty(store.claim),
-          answer: faulty(store.answer),
-          published: faulty(store.published),
+          saveReply: faulty(store.saveReply),
+          complete: faulty(store.complete),
           release: faulty(store.release),
         },
         queue: { putAgain: faulty(queue.putAgain), deadLetter: faulty(queue.deadLetter) },
@@ -456,7 +456,7 @@ test('whatever fails, before or after its effect, and whoever dies: one content 
         dead = false;
         const before = [...world.queue];
         const took = await world.deliver(most, lookups).catch(() => 1);
-        // Nobody hears the answer of the dead: his messages all come again.
+        // A dead function returns nothing: all of its messages come again.
         if (dead) for (const message of before) if (!world.queue.includes(message)) world.queue.push(message);
         if (took === 0) world.now = Math.min(...world.queue.map(({ visibleAt }) => visibleAt));
       }

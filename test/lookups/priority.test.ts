@@ -1,4 +1,4 @@
-/** Lookups behind interactive callers: the real gateway, one budget for both, more wanted than there is. */
+/** Lookups behind interactive callers: the real gateway, one limiter for both, more requests than the limit allows. */
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,34 +14,34 @@ const interactive = 40;
 const lookups = 80;
 const seconds = 10;
 
-test('however many share the turns of a short budget, nobody pauses longer than he can wait', async () => {
+test('however many instances share a short limit, no pause is longer than a lookup can wait', async () => {
   let now = 0;
-  const polite = createLowPriorityLimiter({ reserve: 50, pauseMs: 1_000_000, clock: () => now });
+  const lowPriority = createLowPriorityLimiter({ reserve: 50, pauseMs: 1_000_000, clock: () => now });
   const memory = createLimiter({
     store: createMemoryLimiterStore(),
     limits: { 'market-data': limit },
     bucket: 'b',
     clock: () => now,
   });
-  const budget = polite.around(memory);
+  const limiter = lowPriority.wrap(memory);
   const call = { appKey: 'k', limits: ['market-data'], waitMs: 1000, priority: 'events' } as const;
-  polite.hear({ kind: 'granted', remaining: 49 } as LimiterReport);
-  const refused = await budget.acquire(call);
+  lowPriority.observe({ kind: 'granted', remaining: 49 } as LimiterReport);
+  const refused = await limiter.acquire(call);
   assert.deepEqual([refused.ok, 'retryAfterMs' in refused && refused.retryAfterMs], [false, 30_000]);
   now += 30_000;
-  assert.equal((await budget.acquire(call)).ok, true);
+  assert.equal((await limiter.acquire(call)).ok, true);
 });
 
-test('while the budget is short lookups wait, and nobody else is refused', async (t) => {
+test('while the limit is short lookups wait, and no interactive request is refused', async (t) => {
   const limits = { 'market-data': limit };
-  const polite = createLowPriorityLimiter({ reserve: 50, pauseMs: 200 });
-  const budget = createLimiter({
+  const lowPriority = createLowPriorityLimiter({ reserve: 50, pauseMs: 200 });
+  const limiter = createLimiter({
     store: createMemoryLimiterStore(),
     limits,
     bucket: 'b',
-    report: polite.hear,
+    report: lowPriority.observe,
   });
-  const { gateway, simulator } = await coreFor(t, { limits }, { limiter: polite.around(budget) });
+  const { gateway, simulator } = await coreFor(t, { limits }, { limiter: lowPriority.wrap(limiter) });
   const world = createWorld({ gateway, clock: Date.now, random: Math.random });
   world.now = Date.now();
   const ids = Array.from({ length: lookups }, (_, index) => `read-${index}`);

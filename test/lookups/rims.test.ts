@@ -8,9 +8,9 @@ import { deployedLookups } from '../../functions/aws/deployed-lookups.ts';
 import { createLookupBus } from '../../functions/aws/event-bridge.ts';
 import type { LogEntry } from '../../functions/aws/log.ts';
 import { readLookupSettings } from '../../functions/aws/lookup-environment.ts';
+import { createLookupHandler } from '../../functions/aws/lookup-handler.ts';
 import { createLookupMetrics } from '../../functions/aws/lookup-metrics.ts';
 import { createLookupQueue, toMessage } from '../../functions/aws/sqs.ts';
-import { createLookupHandler } from '../../functions/lookups.ts';
 import { openByDefault, operations } from '../../lib/catalogue/index.ts';
 import type { LookupMessage } from '../../lib/lookups/index.ts';
 import { startAwsStub } from './aws-stub.ts';
@@ -36,7 +36,7 @@ const number = (stringValue: string) => ({ dataType: 'Number' as const, stringVa
 const message = (body: string, waits = 0): LookupMessage => ({ id: body, body, sentAt: 1000, waits });
 const wait = (body: string, seconds = 5) => ({ message: message(body), seconds });
 
-test('a message knows when it came first, and nobody gains time by saying so', () => {
+test('a message carries its first time stamp, and no sender gains time by setting it', () => {
   assert.deepEqual(toMessage(record('b')), { id: 'm', body: 'b', sentAt: 1795239874823, waits: 0 });
   const put = { 'countersign-put-at': number('1795239874000') };
   const waited = {
@@ -107,7 +107,7 @@ test('what waits is put again in tens, with its delay and history; what SQS did 
   assert.equal(stub.sent.length, 4, 'two that do not fit into one call');
 });
 
-test('a queue that is away gives all of them back; a dead letter that is not put is told', async (t) => {
+test('a queue that is away gives all of them back; a dead letter that was not put is an error', async (t) => {
   const stub = await startAwsStub(t, () => 500);
   const queue = createLookupQueue({
     queueUrl: `${stub.url}/queue`,
@@ -210,7 +210,7 @@ test('the handler names the messages that must come again', async () => {
   assert.deepEqual(again, { batchItemFailures: [{ itemIdentifier: 'good' }] });
 });
 
-test('a direct call has the reply; a failure is an error that a workflow can tell', async () => {
+test('a direct call has the reply; a failure is an error that a workflow can match', async () => {
   const world = createWorld();
   const handler = createLookupHandler(world.lookups, world.options.clock);
   const request = quotes(['A', 'XBAD']);

@@ -50,7 +50,7 @@ describe('DynamoDB', needsEmulator(), () => {
     await store.claim({ ...claim, id: 'large' });
     const details = ['{"price":"1.10"}'.repeat(100_000)];
     const noise = [randomBytes(500_000).toString('base64')];
-    assert.equal(await store.answer('large', 'o', { detailType: 'd', details: noise }), 'too_large');
-    assert.equal(await store.answer('large', 'o', { detailType: 'd', details }), 'kept');
+    assert.equal(await store.saveReply('large', 'o', { detailType: 'd', details: noise }), 'too_large');
+    assert.equal(await store.saveReply('large', 'o', { detailType: 'd', details }), 'saved');
   });
 });

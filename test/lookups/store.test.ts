@@ -21,7 +21,7 @@ test('an engine that is not there rejects', async () => {
   const client = createDynamoClient(`http://127.0.0.1:${await closedPort()}`);
   const store = createDynamoLookupStore({ client, tableName: 'lookups', timeoutMs: 100 });
   await assert.rejects(store.claim({ id: 'id', hash: 'h', owner: 'o', now: 1, leaseUntil: 2, expiresAt: 3 }));
-  await assert.rejects(store.answer('id', 'o', { detailType: '', details: [] }));
-  await assert.rejects(store.published('id', 1));
+  await assert.rejects(store.saveReply('id', 'o', { detailType: '', details: [] }));
+  await assert.rejects(store.complete('id', 1));
   await assert.rejects(store.release('id', 'o'));
 });

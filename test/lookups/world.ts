@@ -1,7 +1,7 @@
-/** A queue, a bus, dead letters and an upstream in memory, on a clock that goes on only when told. */
+/** A queue, a bus, dead letters and an upstream in memory, on a clock that only the test advances. */
 
 import { operations } from '../../lib/catalogue/index.ts';
-import type { Gateway, GatewayRequest, GatewayResponse, Refusal } from '../../lib/gateway/index.ts';
+import type { GatewayRequest, Outcome, Refusal } from '../../lib/gateway/index.ts';
 import {
   type BusDetail,
   createLookups,
@@ -12,7 +12,6 @@ import {
   type LookupsOptions,
   type Wait,
 } from '../../lib/lookups/index.ts';
-import { refusalResponse } from '../../lib/problem.ts';
 
 export interface Queued extends LookupMessage {
   visibleAt: number;
@@ -20,12 +19,12 @@ export interface Queued extends LookupMessage {
 }
 
 /** What stands in for the upstream: records by symbol, or why not. */
-export type Upstream = (request: GatewayRequest) => string | Refusal | GatewayResponse;
+export type Upstream = (request: GatewayRequest) => string | Refusal | Outcome;
 
 export const symbolsOf = ({ query }: GatewayRequest): readonly string[] =>
   query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
 
-/** Odd on purpose: whoever writes a record anew loses its form. */
+/** Unusual on purpose: serialising such a record again would change it. */
 export const recordOf = (symbol: string) => `{"symbol":"${symbol}", "price":"1.10","volume":1e2}`;
 
 /** Knows every symbol but those that begin with X, for which the whole call is refused. */
@@ -70,12 +69,12 @@ export function createWorld(change: Partial<LookupsOptions> = {}): World {
   let messages = 0;
   const store = createMemoryLookupStore();
   const queue: Queued[] = [];
-  const gateway: Gateway = {
-    async handle(request) {
+  const gateway: LookupsOptions['gateway'] = {
+    async ask(request) {
       world.calls.push(request);
-      const came = world.upstream(request);
-      if (typeof came === 'string') return { status: 200, headers: {}, body: new TextEncoder().encode(came) };
-      return 'code' in came ? refusalResponse(came, request.requestId) : came;
+      const answer = world.upstream(request);
+      if (typeof answer === 'string') return { kind: 'uncached', body: new TextEncoder().encode(answer) };
+      return 'code' in answer ? { kind: 'refused', refusal: answer } : answer;
     },
   };
   const add = (message: Omit<Queued, 'id' | 'receives'>): Queued => {

@@ -1,4 +1,4 @@
-/** Answers that are shared: one upstream call for a burst over all instances, old ones while somebody asks anew. */
+/** The response cache: one upstream call for a burst over all instances, stale responses during a refresh. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -17,7 +17,7 @@ const body = (text: string) => new TextEncoder().encode(text);
 function setUp(settings: Parameters<typeof createResponseCache>[0] | object = {}) {
   const time = new VirtualTime();
   const memory = createMemoryResponseStore();
-  const state = { away: false, calls: 0, fails: false, isOwn: false, fetchMs: 100, patient: 0 };
+  const state = { away: false, calls: 0, fails: false, isPrivate: false, fetchMs: 100, overQuota: 0 };
   const trip = async <T>(work: () => Promise<T>): Promise<T> => {
     await time.sleep(5);
     if (state.away) throw new Error('away');
@@ -28,18 +28,18 @@ function setUp(settings: Parameters<typeof createResponseCache>[0] | object = {}
     lease: (key, now, until) => trip(() => memory.lease(key, now, until)),
     release: (key, at) => trip(() => memory.release(key, at)),
     write: (key, answer, expiresAt) => trip(() => memory.write(key, answer, expiresAt)),
-    spend: (account, now, most) => trip(() => memory.spend(account, now, most)),
+    countUse: (account, now, most) => trip(() => memory.countUse(account, now, most)),
   };
-  const fetch = async (isPatient: boolean): Promise<FetchedResponse> => {
+  const fetch = async (isOverQuota: boolean): Promise<FetchedResponse> => {
     const call = ++state.calls;
-    const { fails, isOwn } = state;
-    if (isPatient) state.patient++;
+    const { fails, isPrivate } = state;
+    if (isOverQuota) state.overQuota++;
     await time.sleep(state.fetchMs);
     if (fails)
       return {
         kind: 'refused',
         refusal: { code: 'upstream_error', call },
-        ...(isOwn && { isOwn: true }),
+        ...(isPrivate && { isPrivate: true }),
       };
     return { kind: 'answer', body: body(`{"call":${call}}`) };
   };
@@ -153,7 +153,7 @@ test('a refusal stands for a second and a half, and does not take the place of a
   assert.equal(said(await finish(instance().ask(call()))), '{"call":2}');
 });
 
-test('whoever took the lease and died holds the others up for its time only', async () => {
+test('an instance that acquired the lease and died delays the others for the lease’s time only', async () => {
   const { memory, time, state, instance, call, finish } = setUp();
   await memory.lease('bars#1', time.now(), time.now() + 3000);
   const started = time.now();
@@ -162,7 +162,7 @@ test('whoever took the lease and died holds the others up for its time only', as
   assert.equal(state.calls, 1);
 });
 
-test('nobody waits longer than his time', async () => {
+test('no request waits longer than its time', async () => {
   const { memory, time, instance, call, finish } = setUp();
   await memory.lease('bars#1', time.now(), time.now() + 60_000);
   const started = time.now();
@@ -182,7 +182,7 @@ test('without a store each instance keeps its own', async () => {
 });
 
 test('a stream of odd requests does not push out what is in use', async () => {
-  const { state, instance, call, finish } = setUp({ mostBytes: 40_000 });
+  const { state, instance, call, finish } = setUp({ maxBytes: 40_000 });
   const one = instance();
   state.fetchMs = 1;
   const freshness = { freshMs: 60_000, staleMs: 0 };
@@ -195,19 +195,19 @@ test('a stream of odd requests does not push out what is in use', async () => {
   assert.ok(gone.kind === 'answer' && gone.from === 'store');
 });
 
-test('a caller has so many wishes a minute; beyond them he has what is fresh', async () => {
+test('a caller has so many refreshes a minute; beyond them it receives what is fresh', async () => {
   const { instance, call, finish, wait } = setUp({ refreshesPerMinute: 2 });
-  const wish = (caller: string) => finish(instance().ask(call({ caller: { unit: caller }, maxAgeMs: 0 })));
+  const refresh = (caller: string) => finish(instance().ask(call({ caller: { unit: caller }, maxAgeMs: 0 })));
   await finish(instance().ask(call()));
   const texts: string[] = [];
   for (const caller of ['app', 'app', 'app', 'other']) {
     await wait(1100);
-    texts.push(said(await wish(caller)));
+    texts.push(said(await refresh(caller)));
   }
   assert.deepEqual(texts, ['{"call":2}', '{"call":3}', '{"call":3}', '{"call":4}']);
 });
 
-test('a wish that cannot be had is answered with what is there', async () => {
+test('a refresh that is impossible is answered with the cached response', async () => {
   const { state, instance, call, finish, wait } = setUp();
   await finish(instance().ask(call()));
   await wait(2000);
@@ -221,37 +221,41 @@ test('a wish that cannot be had is answered with what is there', async () => {
 test('beyond its share of misses a caller lets all others go first', async () => {
   const { state, instance, call, finish } = setUp({ missesPerCaller: 3 });
   for (let odd = 0; odd < 5; odd++) await finish(instance().ask(call({ key: `odd#${odd}` })));
-  assert.deepEqual([state.calls, state.patient], [5, 2]);
+  assert.deepEqual([state.calls, state.overQuota], [5, 2]);
   await finish(instance().ask(call({ caller: { unit: 'other' } })));
-  assert.deepEqual([state.calls, state.patient], [6, 2]);
+  assert.deepEqual([state.calls, state.overQuota], [6, 2]);
 });
 
 test('a member beyond its share of misses is held back alone, until the whole unit is beyond its own', async () => {
   const { state, instance, call, finish } = setUp({ missesPerCaller: 5, missesPerMember: 3 });
   let odd = 0;
   const misses = async (member: string, times: number) => {
-    const before = state.patient;
+    const before = state.overQuota;
     for (let more = 0; more < times; more++)
       await finish(instance().ask(call({ key: `odd#${odd++}`, caller: { unit: 'app', member } })));
-    return state.patient - before;
+    return state.overQuota - before;
   };
   assert.equal(await misses('greedy', 50), 47);
   assert.equal(await misses('neighbour', 2), 0);
   assert.equal(await misses('third', 2), 2);
 });
 
-test('an answer that is one request’s own is nobody else’s', async () => {
+test('a private answer is returned to no other request', async () => {
   const { state, instance, call, finish } = setUp();
-  const own = async (): Promise<FetchedResponse> => ({ kind: 'answer', body: body('"own"'), isOwn: true });
+  const own = async (): Promise<FetchedResponse> => ({
+    kind: 'answer',
+    body: body('"own"'),
+    isPrivate: true,
+  });
   const one = instance();
   assert.equal(said(await finish(one.ask(call({ fetch: own })))), '"own"');
   assert.equal(said(await finish(one.ask(call()))), '{"call":1}');
   assert.equal(state.calls, 1);
 });
 
-test('a refusal that is one request’s own is nobody else’s', async () => {
+test('a private refusal is returned to no other request', async () => {
   const { state, instance, call, finish, wait } = setUp();
-  Object.assign(state, { fails: true, isOwn: true });
+  Object.assign(state, { fails: true, isPrivate: true });
   const one = instance();
   const first = finish(one.ask(call()));
   await wait(60);
@@ -283,7 +287,7 @@ test('while the upstream fails it is asked every second and a half, whatever is 
   }
 });
 
-test('whoever waits for another’s answer waits no longer than his time, and not at all for what is there', async () => {
+test('a request waits for another’s fetch no longer than its time, and not at all for a cached response', async () => {
   const { state, time, instance, call, finish, wait } = setUp();
   state.fetchMs = 3000;
   const one = instance();
@@ -302,9 +306,9 @@ test('whoever waits for another’s answer waits no longer than his time, and no
   assert.equal(state.calls, 1);
 });
 
-test('without a store, of those who ask at once one asks the upstream; his own refusal is not theirs', async () => {
+test('without a store one of concurrent requests asks the upstream; its private refusal is not the others’', async () => {
   const { state, instance, call, finish, wait } = setUp();
-  Object.assign(state, { away: true, fails: true, isOwn: true });
+  Object.assign(state, { away: true, fails: true, isPrivate: true });
   const one = instance();
   const asks = Array.from({ length: 3 }, () => finish(one.ask(call())));
   await wait(30);

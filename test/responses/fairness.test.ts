@@ -1,6 +1,6 @@
 /**
- * What a greedy reader leaves to a neighbour: shared answers and the budget together, on a virtual clock. The greedy
- * one makes thirty reads a second that nobody made before, the neighbour one a second, for a minute.
+ * What a greedy reader leaves to a neighbour: response cache and limiter together, on a virtual clock. The greedy
+ * one makes thirty reads a second that no other caller made before, the neighbour one a second, for a minute.
  */
 
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ interface Demand {
 async function served(demands: readonly Demand[]) {
   const time = new VirtualTime();
   const limits = { 'market-data': { requests: 300, perSeconds: 60 } };
-  const budget = createLimiter({
+  const limiter = createLimiter({
     store: createMemoryLimiterStore(),
     limits,
     bucket: 'b',
@@ -46,11 +46,11 @@ async function served(demands: readonly Demand[]) {
       caller,
       freshness: { freshMs: 5000, staleMs: 10_000 },
       fetchMs: 3000,
-      async fetch(isPatient) {
-        const priority = isPatient ? ({ priority: 'background' } as const) : {};
-        const answer = await budget.acquire({ appKey: 'k', limits: ['market-data'], ...priority });
+      async fetch(isOverQuota) {
+        const priority = isOverQuota ? ({ priority: 'background' } as const) : {};
+        const answer = await limiter.acquire({ appKey: 'k', limits: ['market-data'], ...priority });
         if (answer.ok && answer.permit.consume()) return { kind: 'answer', body: new Uint8Array() };
-        return { kind: 'refused', refusal: 'used up', isOwn: true };
+        return { kind: 'refused', refusal: 'used up', isPrivate: true };
       },
     });
     return outcome.kind === 'answer';
@@ -69,27 +69,27 @@ const greedy = { caller: { unit: 'here', member: 'one' }, perSecond: 30 };
 const neighbour = (unit: string, member: string) => ({ caller: { unit, member }, perSecond: 1 });
 
 test('a neighbour of another network hardly feels a greedy reader', async () => {
-  const [, his = 0] = await served([greedy, neighbour('elsewhere', 'other')]);
-  assert.ok(his >= 58, `${his} of 60`);
+  const [, reads = 0] = await served([greedy, neighbour('elsewhere', 'other')]);
+  assert.ok(reads >= 58, `${reads} of 60`);
 });
 
 for (const head of [5, 10, 20, 30, 45])
   test(`nor one who comes ${head} seconds later: a burst leaves something of the minute`, async () => {
-    const [, his = 0] = await served([
+    const [, reads = 0] = await served([
       { ...greedy, seconds: head + minute },
       { ...neighbour('elsewhere', 'other'), from: head },
     ]);
-    assert.ok(his >= 55, `${his} of 60`);
+    assert.ok(reads >= 55, `${reads} of 60`);
   });
 
 test('nor does one feel three hundred reads a second', async () => {
-  const [, his = 0] = await served([{ ...greedy, perSecond: 300 }, neighbour('elsewhere', 'other')]);
-  assert.ok(his >= 55, `${his} of 60`);
+  const [, reads = 0] = await served([{ ...greedy, perSecond: 300 }, neighbour('elsewhere', 'other')]);
+  assert.ok(reads >= 55, `${reads} of 60`);
 });
 
 test('nor does a neighbour of the same network, at another address', async () => {
-  const [, his = 0] = await served([greedy, neighbour('here', 'other')]);
-  assert.ok(his >= 50, `${his} of 60`);
+  const [, reads = 0] = await served([greedy, neighbour('here', 'other')]);
+  assert.ok(reads >= 50, `${reads} of 60`);
 });
 
 test('who is alone has all of the limit, however greedy', async () => {
@@ -97,7 +97,7 @@ test('who is alone has all of the limit, however greedy', async () => {
   assert.ok(all >= 285, `${all} of 300`);
 });
 
-test('four times what an address may ask for before others is served while nobody else asks', async () => {
+test('four times the quota of an address is served while no other caller asks', async () => {
   const [all = 0] = await served([{ ...greedy, perSecond: 4 }]);
   assert.equal(all, 4 * minute);
 });

@@ -1,4 +1,4 @@
-/** What every answer store must do. */
+/** The contract of every response store. */
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
@@ -35,7 +35,7 @@ export function answerStoreContract(
     assert.deepEqual(await store.read('key'), { kind: 'refused', refusal, askedAt: now });
   });
 
-  check('of those who ask at once one gets the lease, the next one after its time', async (store) => {
+  check('one of concurrent callers acquires the lease, the next one after its time', async (store) => {
     const asks = await Promise.all(Array.from({ length: 8 }, () => store.lease('key', now, now + 500)));
     assert.equal(asks.filter(Boolean).length, 1);
     assert.equal(await store.lease('other', now, now + 500), true);
@@ -44,7 +44,7 @@ export function answerStoreContract(
     assert.equal(await store.lease('key', now + 600, now + 900), false);
   });
 
-  check('a lease that was given back is free, and so it is once the answer is there', async (store) => {
+  check('a released lease is free, and so is the lease once the response is written', async (store) => {
     assert.equal(await store.lease('key', now, now + 500), true);
     await store.release('key', now + 100);
     assert.equal(await store.lease('key', now + 99, now + 500), false);
@@ -53,14 +53,17 @@ export function answerStoreContract(
     assert.equal(await store.lease('key', now, now + 500), true);
   });
 
-  check('an account has so much in a minute, whoever else spends, and as much in the next', async (store) => {
-    const minute = 60_000 * Math.floor(now / 60_000);
-    const asks = await Promise.all(Array.from({ length: 8 }, () => store.spend('a', minute, 5)));
-    assert.equal(asks.filter(Boolean).length, 5);
-    assert.equal(await store.spend('a', minute + 59_999, 5), false);
-    assert.equal(await store.spend('b', minute, 5), true);
-    assert.equal(await store.spend('a', minute + 60_000, 5), true);
-  });
+  check(
+    'an account has so many uses in a minute, whatever others use, and as many in the next',
+    async (store) => {
+      const minute = 60_000 * Math.floor(now / 60_000);
+      const asks = await Promise.all(Array.from({ length: 8 }, () => store.countUse('a', minute, 5)));
+      assert.equal(asks.filter(Boolean).length, 5);
+      assert.equal(await store.countUse('a', minute + 59_999, 5), false);
+      assert.equal(await store.countUse('b', minute, 5), true);
+      assert.equal(await store.countUse('a', minute + 60_000, 5), true);
+    },
+  );
 
   check('what is too large for an item is left out', async (store) => {
     const noise = Uint8Array.from({ length: 450_000 }, () => 32 + Math.floor(Math.random() * 95));

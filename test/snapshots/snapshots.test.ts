@@ -2,13 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import {
-  cacheDirectivesOf,
-  partialResultMembers,
-  snapshotResponse,
-} from '../../lib/cache/snapshots/index.ts';
 import type { SnapshotCall } from '../../lib/cache/snapshots/snapshot-cache.ts';
 import { viewOf } from '../../lib/cache/snapshots/view.ts';
+import { cacheDirectivesOf, partialResultMembers, snapshotResponse } from '../support/snapshot-response.ts';
 import { answered, createBench, symbolsOf, textOf, us } from './world/bench.ts';
 
 /** Instead of refreshes all the time, so that a wish has something to wish for. */

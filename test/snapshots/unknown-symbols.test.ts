@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { snapshotResponse } from '../../lib/cache/snapshots/index.ts';
 import { viewOf } from '../../lib/cache/snapshots/view.ts';
+import { snapshotResponse } from '../support/snapshot-response.ts';
 import { answered, createBench, symbolsOf } from './world/bench.ts';
 
 test('an unknown symbol is left out and named; asked for alone, it is refused as the upstream does', async () => {

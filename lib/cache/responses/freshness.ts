@@ -16,6 +16,6 @@ export function freshnessFor(
   const own =
     by && typeof value === 'string' && Object.hasOwn(by.seconds, value) ? by.seconds[value] : undefined;
   const freshMs = (own ?? seconds) * 1000;
-  // What changes sooner goes stale sooner, in proportion.
+  // A response with a shorter freshness expires sooner, in proportion.
   return { freshMs, staleMs: own === undefined ? staleSeconds * 1000 : (staleSeconds * freshMs) / seconds };
 }

@@ -1,4 +1,4 @@
-/** Answers that all instances share, and their store. */
+/** Responses that all instances share, and the port of their store. */
 
 export { type FreshnessMs, freshnessFor } from './freshness.ts';
 export { responseKey } from './key.ts';

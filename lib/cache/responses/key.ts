@@ -1,9 +1,9 @@
-/** One name for all requests that mean the same: aliases, the order of parameters and defaults' spelling do not matter. */
+/** One key for all equivalent requests: the path's alias and the order of the parameters do not matter. */
 
 import { sha256Hex } from '../../sha256.ts';
 
 /**
- * @param query checked: in the form that is sent
+ * @param query valid: in the form that is sent
  * @param body compact JSON, empty for none; another order of its members counts as another request
  */
 export async function responseKey(

@@ -1,6 +1,6 @@
 /**
- * Answers in an instance's memory. What was asked for once stands apart from what was asked for again, so
- * that a stream of odd requests cannot push out what many use.
+ * Responses in an instance's memory. Those requested once have a space of their own, so that a stream of unusual
+ * requests cannot evict the ones that many clients use.
  */
 
 import type { StoredResponse } from './store.ts';
@@ -10,14 +10,14 @@ export interface ResponseMemory {
   put(key: string, answer: StoredResponse): void;
 }
 
-/** The part for what was asked for once. */
-const newShare = 0.2;
-/** Beside its body, what an answer takes. */
-const overhead = 300;
+/** The part of the memory for responses requested once. */
+const onceShare = 0.2;
+/** Bytes of a cached response besides its body. */
+const overheadBytes = 300;
 
-export function createResponseMemory(mostBytes: number): ResponseMemory {
-  const once = createShelf(mostBytes * newShare);
-  const again = createShelf(mostBytes * (1 - newShare));
+export function createResponseMemory(maxBytes: number): ResponseMemory {
+  const once = createSpace(maxBytes * onceShare);
+  const again = createSpace(maxBytes * (1 - onceShare));
   return {
     get(key) {
       const answer = again.take(key) ?? once.take(key);
@@ -34,8 +34,8 @@ export function createResponseMemory(mostBytes: number): ResponseMemory {
   };
 }
 
-/** Full, it drops what was put there first. */
-function createShelf(mostBytes: number) {
+/** A full space evicts the oldest responses. */
+function createSpace(maxBytes: number) {
   const answers = new Map<string, StoredResponse>();
   let bytes = 0;
   const take = (key: string): StoredResponse | undefined => {
@@ -48,11 +48,11 @@ function createShelf(mostBytes: number) {
   return {
     take,
     put(key: string, answer: StoredResponse): void {
-      if (sizeOf(answer) > mostBytes) return;
+      if (sizeOf(answer) > maxBytes) return;
       answers.set(key, answer);
       bytes += sizeOf(answer);
       for (const oldest of answers.keys()) {
-        if (bytes <= mostBytes) break;
+        if (bytes <= maxBytes) break;
         take(oldest);
       }
     },
@@ -60,4 +60,5 @@ function createShelf(mostBytes: number) {
 }
 
 const sizeOf = (answer: StoredResponse): number =>
-  overhead + (answer.kind === 'answer' ? answer.body.byteLength : JSON.stringify(answer.refusal ?? 0).length);
+  overheadBytes +
+  (answer.kind === 'answer' ? answer.body.byteLength : JSON.stringify(answer.refusal ?? 0).length);

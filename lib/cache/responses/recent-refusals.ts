@@ -1,4 +1,4 @@
-/** The refusals of a moment ago, beside answers, which they do not replace. */
+/** The refusals of the last moment. They have a place of their own, because they do not replace cached responses. */
 
 import type { StoredResponse } from './store.ts';
 
@@ -7,13 +7,13 @@ export interface RecentRefusals {
   put(key: string, refusal: StoredResponse, now: number): void;
 }
 
-export function createRefusals(forMs: number): RecentRefusals {
-  /** In the order in which they run out. */
+export function createRecentRefusals(forMs: number): RecentRefusals {
+  /** In the order in which they expire. */
   const refusals = new Map<string, { readonly refusal: StoredResponse; readonly until: number }>();
   return {
     get(key, now) {
-      const known = refusals.get(key);
-      return known && known.until >= now ? known.refusal : undefined;
+      const recent = refusals.get(key);
+      return recent && recent.until >= now ? recent.refusal : undefined;
     },
     put(key, refusal, now) {
       for (const [old, { until }] of refusals) {

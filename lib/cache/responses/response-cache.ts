@@ -1,13 +1,13 @@
 /**
- * Answers that many clients can share: kept by canonical request for as long as the operation's freshness
- * allows, in memory and in a store for all instances. Of equal requests that nobody has an answer to, one asks
- * the upstream, over all instances; of those that have an old one, one asks and all others get the old one.
+ * Responses that all clients share, by canonical request, for as long as the operation's freshness allows: in memory,
+ * and in a store for all instances. Concurrent misses for the same key share one fetch over all instances (single
+ * flight). While a stale response is refreshed, all other requests receive the stale one.
  */
 
 import type { Caller } from '../../identity/caller.ts';
 import type { FreshnessMs } from './freshness.ts';
-import { createResponseMemory } from './memory.ts';
-import { createRefusals } from './recent-refusals.ts';
+import { createResponseMemory, type ResponseMemory } from './memory.ts';
+import { createRecentRefusals, type RecentRefusals } from './recent-refusals.ts';
 import type { ResponseContent, ResponseStore, StoredResponse } from './store.ts';
 
 export interface ResponseCacheOptions {
@@ -15,21 +15,21 @@ export interface ResponseCacheOptions {
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   readonly sleep?: (milliseconds: number) => Promise<void>;
-  /** For answers in memory. Default 32 MiB. */
-  readonly mostBytes?: number;
-  /** How long a refusal stands for the next one. Default 1.5 s. */
+  /** For the responses in memory. Default 32 MiB. */
+  readonly maxBytes?: number;
+  /** How long a refusal answers further requests. Default 1.5 s. */
   readonly refusalMs?: number;
-  /** How long a request waits for another's answer. Default 4 s. */
+  /** How long a request waits for another's fetch. Default 4 s. */
   readonly waitMs?: number;
-  /** The least `max-age` of a client that is honoured. Default 1 s. */
+  /** The smallest `max-age` of a client that has an effect. Default 1 s. */
   readonly minMaxAgeMs?: number;
-  /** Upstream calls a minute that one caller may cause while a fresh answer is there. Default 20. */
+  /** Upstream calls a minute that one caller may cause while a fresh response is cached. Default 20. */
   readonly refreshesPerMinute?: number;
-  /** Whether a refusal that was read from the store is one that the gateway knows. Default: each is. */
+  /** Whether a refusal read from the store is one that the gateway knows. Default: each is. */
   readonly isRefusal?: (refusal: unknown) => boolean;
   /**
-   * Upstream calls a minute of one caller beyond which those of others come first. Default 150: half of the limit.
-   * Those that are behind the others already do not count.
+   * Upstream calls a minute of one caller, after which other callers come first. Default 150: half of the limit.
+   * Calls that already come after others do not count.
    */
   readonly missesPerCaller?: number;
   /** The same for one member of a caller. Default 60: a fifth of the limit. */
@@ -39,14 +39,14 @@ export interface ResponseCacheOptions {
 export interface ResponseCall {
   readonly key: string;
   readonly freshness: FreshnessMs;
-  /** Who asks; wishes are counted by the unit, and misses by the member before. */
+  /** Refreshes count against the unit, misses against the member first. */
   readonly caller: Caller;
   /**
-   * Asks the upstream: draws a permission, signs, sends, reads. Never rejects.
+   * Asks the upstream: permit, signature, request, answer. Never rejects.
    *
-   * @param isPatient whether all others come first
+   * @param isOverQuota whether all other callers come first
    */
-  readonly fetch: (isPatient: boolean) => Promise<FetchedResponse>;
+  readonly fetch: (isOverQuota: boolean) => Promise<FetchedResponse>;
   /** How long that takes at most, in milliseconds. */
   readonly fetchMs: number;
   readonly maxAgeMs?: number;
@@ -56,20 +56,25 @@ export interface ResponseCall {
   readonly deadline?: number;
 }
 
-/** `isOwn`: the cache does not share it: the request ran out of time, or the answer is another account's. */
-export type FetchedResponse = ResponseContent & { readonly isOwn?: true };
+/**
+ * `isPrivate`: only the request that fetched it may have it, because that request ran out of time, or because the
+ * response belongs to another account.
+ */
+export type FetchedResponse = ResponseContent & { readonly isPrivate?: true };
+
+/** `own` and `other`: this request, or another one, fetched it meanwhile. */
+export type ResponseSource = 'memory' | 'store' | 'own' | 'other';
 
 export type ResponseOutcome =
   | {
       readonly kind: 'answer' | 'refused';
       readonly answer: StoredResponse;
       readonly ageMs: number;
-      /** How long it is still fresh, in milliseconds; below zero when it is not. */
+      /** How long the response stays fresh, in milliseconds; below zero when it is stale. */
       readonly ttlMs: number;
-      /** `own` and `other`: this request, or another one, asked the upstream meanwhile. */
-      readonly from: 'memory' | 'store' | 'own' | 'other';
+      readonly from: ResponseSource;
     }
-  /** Nothing is there, and it could not be had in time. */
+  /** Nothing is cached, and the upstream returned nothing in time. */
   | { readonly kind: 'unavailable'; readonly retryAfterMs: number };
 
 export interface ResponseCache {
@@ -77,169 +82,224 @@ export interface ResponseCache {
 }
 
 const firstNapMs = 40;
-const longestNapMs = 250;
-/** After a failure of the store it is left alone for so long. */
-const awayMs = 1000;
-/** What was asked for further ahead than this was written by a clock that is wrong. */
-const mostAheadMs = 15_000;
+const maxNapMs = 250;
+/** The pause after a failure of the store: each request would wait for its time-out. */
+const storePauseMs = 1000;
+/** A response fetched further in the future than this comes from an instance with a wrong clock. */
+const maxAheadMs = 15_000;
 
 interface Fetched {
   readonly answer: StoredResponse;
-  /** Only the request that fetched it gets it. */
-  readonly isOwn: boolean;
+  readonly isPrivate: boolean;
 }
 
-const withoutWish = ({ maxAgeMs: _, ...call }: ResponseCall): ResponseCall => call;
+type Settings = Required<Omit<ResponseCacheOptions, 'maxBytes'>>;
 
+const withoutMaxAge = ({ maxAgeMs: _, ...call }: ResponseCall): ResponseCall => call;
+
+/**
+ * @example
+ * const cache = createResponseCache({ store: createMemoryResponseStore() });
+ * const outcome = await cache.ask({
+ *   key: await responseKey('getCompanyProfile', query, ''),
+ *   freshness: { freshMs: 5000, staleMs: 10_000 },
+ *   caller: { unit: 'app' },
+ *   fetch: async () => ({ kind: 'answer', body: await fetchBody() }),
+ *   fetchMs: 3000,
+ * });
+ */
 export function createResponseCache(options: ResponseCacheOptions): ResponseCache {
-  const { store, clock = Date.now, mostBytes = 32 * 1024 * 1024, refusalMs = 1500 } = options;
-  const { waitMs = 4000, minMaxAgeMs = 1000, refreshesPerMinute = 20, isRefusal = () => true } = options;
-  const { missesPerCaller = 150, missesPerMember = 60 } = options;
-  const sleep = options.sleep ?? ((ms) => new Promise<void>((resolve) => setTimeout(resolve, ms)));
-  const kept = createResponseMemory(mostBytes);
-  const fetching = new Map<string, Promise<Fetched>>();
-  const refusals = createRefusals(refusalMs);
-  let awayUntil = Number.NEGATIVE_INFINITY;
+  const { maxBytes = 32 * 1024 * 1024, ...settings } = options;
+  return new SharedResponses(
+    {
+      clock: Date.now,
+      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      refusalMs: 1500,
+      waitMs: 4000,
+      minMaxAgeMs: 1000,
+      refreshesPerMinute: 20,
+      isRefusal: () => true,
+      missesPerCaller: 150,
+      missesPerMember: 60,
+      ...settings,
+    },
+    createResponseMemory(maxBytes),
+  );
+}
 
-  /** Undefined, too, when the store cannot be asked. */
-  async function tried<T>(work: () => Promise<T>): Promise<T | undefined> {
-    if (clock() < awayUntil) return undefined;
-    try {
-      return await work();
-    } catch {
-      awayUntil = clock() + awayMs;
-      return undefined;
+class SharedResponses implements ResponseCache {
+  readonly #settings: Settings;
+  readonly #memory: ResponseMemory;
+  readonly #refusals: RecentRefusals;
+  /** By key: one fetch for all requests of this instance. */
+  readonly #fetches = new Map<string, Promise<Fetched>>();
+  #storeAwayUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(settings: Settings, memory: ResponseMemory) {
+    this.#settings = settings;
+    this.#memory = memory;
+    this.#refusals = createRecentRefusals(settings.refusalMs);
+  }
+
+  async ask(call: ResponseCall): Promise<ResponseOutcome> {
+    const now = this.#settings.clock();
+    const cached = this.#memory.get(call.key);
+    if (cached && this.#isFresh(call, cached, now)) return this.#outcome(call, cached, 'memory');
+    const refusal = this.#refusals.get(call.key, now);
+    if (!refusal) return this.#search(call, cached, now);
+    const plain = withoutMaxAge(call);
+    return this.#outcome(plain, cached && this.#isUsable(plain, cached, now) ? cached : refusal, 'memory');
+  }
+
+  /** Looks into the store, waits for the fetch of another request, or fetches. */
+  async #search(
+    asked: ResponseCall,
+    cached: StoredResponse | undefined,
+    arrived: number,
+  ): Promise<ResponseOutcome> {
+    const { clock, sleep, waitMs } = this.#settings;
+    const { key, deadline = Number.POSITIVE_INFINITY, fetchMs } = asked;
+    const end = Math.min(arrived + waitMs, deadline);
+    let call = asked;
+    let best = cached;
+    let isFirst = true;
+    const canStop = () => this.#isUsable(call, best, clock()) || clock() >= end;
+    for (let napMs = firstNapMs; ; napMs = Math.min(maxNapMs, napMs * 1.5)) {
+      const nap = () => sleep(Math.min(napMs, Math.max(1, end - clock())));
+      const running = this.#fetches.get(key);
+      if (running && !call.onlyIfCached) {
+        if (canStop()) break;
+        const fetched = await Promise.race([running, nap()]);
+        // A private refusal says nothing about this request.
+        if (fetched && !fetched.isPrivate) return this.#fetchedOutcome(call, fetched, best, 'other');
+        continue;
+      }
+      best = await this.#readNewer(key, best);
+      if (best && this.#isFresh(call, best, clock()))
+        return this.#outcome(call, best, isFirst ? 'store' : 'other');
+      if (call.onlyIfCached) break;
+      if (isFirst) call = await this.#withinQuota(asked, best);
+      isFirst = false;
+      const now = clock();
+      if (best && this.#isFresh(call, best, now)) return this.#outcome(call, best, 'store');
+      const { store } = this.#settings;
+      const acquired = await this.#tryStore(() => store.lease(key, now, now + fetchMs));
+      // Another request of this instance was faster; without a store the lease does not show it.
+      if (this.#fetches.has(key)) continue;
+      // Without a store there is no other instance to wait for.
+      if (acquired !== false)
+        return this.#fetchedOutcome(call, await this.#fetchOnce(call, best), best, 'own');
+      if (canStop()) break;
+      await nap();
     }
+    // Also when the client wants a newer one that cannot be had: the answer names its age.
+    const plain = withoutMaxAge(asked);
+    if (best && this.#isUsable(plain, best, clock())) return this.#outcome(plain, best, 'store');
+    return { kind: 'unavailable', retryAfterMs: 1000 };
   }
 
-  function ageLimit({ freshness: { freshMs }, maxAgeMs }: ResponseCall, { kind }: StoredResponse): number {
-    if (kind === 'refused') return Math.min(refusalMs, freshMs);
-    return maxAgeMs === undefined ? freshMs : Math.min(freshMs, Math.max(minMaxAgeMs, maxAgeMs));
-  }
-
-  const isFresh = (call: ResponseCall, answer: StoredResponse | undefined, now: number) =>
-    answer !== undefined && now - answer.askedAt <= ageLimit(call, answer);
-
-  /** Whether it may be given while somebody asks anew, or nobody can. */
-  function isUsable(call: ResponseCall, answer: StoredResponse | undefined, now: number) {
-    if (answer?.kind !== 'answer') return false;
-    const { freshMs, staleMs } = call.freshness;
-    const most = call.maxStaleMs === undefined ? staleMs : Math.min(staleMs, call.maxStaleMs);
-    return call.maxAgeMs === undefined && now - answer.askedAt <= freshMs + most;
-  }
-
-  function outcome(
+  /** A usable old response is better than a refusal. */
+  #fetchedOutcome(
     call: ResponseCall,
-    answer: StoredResponse,
-    from: 'memory' | 'store' | 'own' | 'other',
+    { answer }: Fetched,
+    best: StoredResponse | undefined,
+    from: 'own' | 'other',
   ): ResponseOutcome {
-    const ageMs = Math.max(0, clock() - answer.askedAt);
+    const plain = withoutMaxAge(call);
+    const isOldBetter =
+      answer.kind === 'refused' && best && this.#isUsable(plain, best, this.#settings.clock());
+    return isOldBetter ? this.#outcome(plain, best, 'store') : this.#outcome(call, answer, from);
+  }
+
+  #outcome(call: ResponseCall, answer: StoredResponse, from: ResponseSource): ResponseOutcome {
+    const ageMs = Math.max(0, this.#settings.clock() - answer.askedAt);
     return { kind: answer.kind, answer, ageMs, ttlMs: call.freshness.freshMs - ageMs, from };
   }
 
-  /** Once for all who ask this instance meanwhile. */
-  function fetchOnce(call: ResponseCall, old?: StoredResponse): Promise<Fetched> {
-    const run = fetchNow(call, old).finally(() => fetching.delete(call.key));
-    fetching.set(call.key, run);
-    return run;
+  #isFresh(call: ResponseCall, answer: StoredResponse, now: number): boolean {
+    const { refusalMs, minMaxAgeMs } = this.#settings;
+    const { freshness, maxAgeMs = Number.POSITIVE_INFINITY } = call;
+    const limitMs = answer.kind === 'refused' ? refusalMs : Math.max(minMaxAgeMs, maxAgeMs);
+    return now - answer.askedAt <= Math.min(freshness.freshMs, limitMs);
   }
 
-  async function fetchNow(call: ResponseCall, old?: StoredResponse): Promise<Fetched> {
+  /** Whether it may be returned while another request refreshes it, or nobody can. */
+  #isUsable(call: ResponseCall, answer: StoredResponse | undefined, now: number): boolean {
+    if (answer?.kind !== 'answer' || call.maxAgeMs !== undefined) return false;
+    const { freshMs, staleMs } = call.freshness;
+    const maxStaleMs = Math.min(staleMs, call.maxStaleMs ?? Number.POSITIVE_INFINITY);
+    return now - answer.askedAt <= freshMs + maxStaleMs;
+  }
+
+  #fetchOnce(call: ResponseCall, old: StoredResponse | undefined): Promise<Fetched> {
+    const fetched = this.#fetch(call, old).finally(() => this.#fetches.delete(call.key));
+    this.#fetches.set(call.key, fetched);
+    return fetched;
+  }
+
+  async #fetch(call: ResponseCall, old: StoredResponse | undefined): Promise<Fetched> {
+    const { store, clock, refusalMs } = this.#settings;
     const { key, fetch, freshness } = call;
-    const isPatient = await mustBePatient(call);
+    const isOverQuota = await this.#isOverQuota(call);
     const askedAt = clock();
-    const { isOwn = false, ...content } = await fetch(isPatient);
+    const { isPrivate = false, ...content } = await fetch(isOverQuota);
     const answer = { ...content, askedAt };
-    if (isOwn) await tried(() => store.release(key, clock()));
+    if (isPrivate) await this.#tryStore(() => store.release(key, clock()));
     else if (answer.kind === 'answer') {
-      kept.put(key, answer);
-      await tried(() => store.write(key, answer, askedAt + freshness.freshMs + freshness.staleMs));
+      this.#memory.put(key, answer);
+      await this.#tryStore(() => store.write(key, answer, askedAt + freshness.freshMs + freshness.staleMs));
     } else {
-      refusals.put(key, answer, clock());
-      // It does not take the place of an answer that may still be shown; nobody asks again for a moment.
-      if (isUsable(withoutWish(call), old, clock()))
-        await tried(() => store.release(key, askedAt + refusalMs));
-      else await tried(() => store.write(key, answer, askedAt + refusalMs));
+      this.#refusals.put(key, answer, clock());
+      // A refusal does not replace a usable response; the lease keeps requests from the upstream for a moment.
+      if (this.#isUsable(withoutMaxAge(call), old, clock()))
+        await this.#tryStore(() => store.release(key, askedAt + refusalMs));
+      else await this.#tryStore(() => store.write(key, answer, askedAt + refusalMs));
     }
-    return { answer, isOwn };
+    return { answer, isPrivate };
   }
 
   /**
-   * Whether others come first. A member with too many misses is held back alone: it takes nothing more of what its
-   * neighbours in the unit have together.
+   * Whether other callers come first. A member with too many misses is over its quota alone, and takes nothing more
+   * of the quota that it shares with the other members of its unit.
    */
-  async function mustBePatient({ caller: { unit, member } }: ResponseCall): Promise<boolean> {
-    const isSpent = async (account: string, most: number) =>
-      (await tried(() => store.spend(`misses/${account}`, clock(), most))) === false;
-    if (member !== undefined && (await isSpent(`${unit}/${member}`, missesPerMember))) return true;
-    return isSpent(unit, missesPerCaller);
+  async #isOverQuota({ caller: { unit, member } }: ResponseCall): Promise<boolean> {
+    const { store, clock, missesPerMember, missesPerCaller } = this.#settings;
+    const isUsedUp = async (account: string, max: number) =>
+      (await this.#tryStore(() => store.countUse(`misses/${account}`, clock(), max))) === false;
+    if (member !== undefined && (await isUsedUp(`${unit}/${member}`, missesPerMember))) return true;
+    return isUsedUp(unit, missesPerCaller);
   }
 
-  /** What the store has, unless this version cannot read it or a wrong clock wrote it. */
-  async function readShared(key: string): Promise<StoredResponse | undefined> {
-    const shared = await tried(() => store.read(key));
-    if (!shared || shared.askedAt > clock() + mostAheadMs) return undefined;
-    return shared.kind === 'answer' || isRefusal(shared.refusal) ? shared : undefined;
+  /** A refresh of a fresh response is charged to the caller; over the quota `max-age` has no effect. */
+  async #withinQuota(call: ResponseCall, best: StoredResponse | undefined): Promise<ResponseCall> {
+    const { store, clock, refreshesPerMinute } = this.#settings;
+    const plain = withoutMaxAge(call);
+    if (call.maxAgeMs === undefined || !best || !this.#isFresh(plain, best, clock())) return call;
+    const account = `wishes/${call.caller.unit}`;
+    const isWithin = await this.#tryStore(() => store.countUse(account, clock(), refreshesPerMinute));
+    return isWithin === false ? plain : call;
   }
 
-  /** What a client wishes beyond what is fresh, he has a share of; without it he has what is fresh. */
-  async function granted(call: ResponseCall, best: StoredResponse | undefined): Promise<ResponseCall> {
-    const plain = withoutWish(call);
-    if (call.maxAgeMs === undefined || !isFresh(plain, best, clock())) return call;
-    const may = await tried(() => store.spend(`wishes/${call.caller.unit}`, clock(), refreshesPerMinute));
-    return may === false ? plain : call;
+  /** The store's response, if it is newer, this version can read it, and no wrong clock wrote it. */
+  async #readNewer(key: string, best: StoredResponse | undefined): Promise<StoredResponse | undefined> {
+    const { store, clock, isRefusal } = this.#settings;
+    const stored = await this.#tryStore(() => store.read(key));
+    if (!stored || stored.askedAt > clock() + maxAheadMs) return best;
+    if (stored.kind === 'refused' && !isRefusal(stored.refusal)) return best;
+    if (stored.askedAt <= (best?.askedAt ?? 0)) return best;
+    this.#memory.put(key, stored);
+    return stored;
   }
 
-  return {
-    async ask(asked) {
-      const { key, deadline = Number.POSITIVE_INFINITY, fetchMs } = asked;
-      const plain = withoutWish(asked);
-      const arrived = clock();
-      const end = Math.min(arrived + waitMs, deadline);
-      let call = asked;
-      let best = kept.get(key);
-      if (best && isFresh(call, best, arrived)) return outcome(call, best, 'memory');
-      const refusal = refusals.get(key, arrived);
-      if (refusal) return outcome(plain, best && isUsable(plain, best, arrived) ? best : refusal, 'memory');
-
-      let isFirst = true;
-      for (let napMs = firstNapMs; ; napMs = Math.min(longestNapMs, napMs * 1.5)) {
-        const nap = () => sleep(Math.min(napMs, Math.max(1, end - clock())));
-        const running = fetching.get(key);
-        if (running && !call.onlyIfCached) {
-          if (isUsable(call, best, clock()) || clock() >= end) break;
-          const fetched = await Promise.race([running, nap()]);
-          // What only its own request was refused for is no answer to this one.
-          if (fetched && !fetched.isOwn) return shown(fetched.answer, 'other');
-          continue;
-        }
-        const shared = await readShared(key);
-        if (shared && shared.askedAt > (best?.askedAt ?? 0)) {
-          best = shared;
-          kept.put(key, shared);
-        }
-        if (best && isFresh(call, best, clock())) return outcome(call, best, isFirst ? 'store' : 'other');
-        if (call.onlyIfCached) break;
-        if (isFirst) call = await granted(asked, best);
-        isFirst = false;
-        const now = clock();
-        if (best && isFresh(call, best, now)) return outcome(call, best, 'store');
-        const isMine = await tried(() => store.lease(key, now, now + fetchMs));
-        // Somebody here was faster, which without a store nobody else would have said.
-        if (fetching.has(key)) continue;
-        // Without a store nobody else can be waited for.
-        if (isMine !== false) return shown((await fetchOnce(call, best)).answer, 'own');
-        if (isUsable(call, best, clock()) || clock() >= end) break;
-        await nap();
-      }
-      // Of a wish that cannot be had, too: the answer says how old it is.
-      if (best && isUsable(plain, best, clock())) return outcome(plain, best, 'store');
-      return { kind: 'unavailable', retryAfterMs: 1000 };
-
-      function shown(fetched: StoredResponse, from: 'own' | 'other'): ResponseOutcome {
-        const isOldBetter = fetched.kind === 'refused' && best && isUsable(plain, best, clock());
-        return isOldBetter && best ? outcome(plain, best, 'store') : outcome(call, fetched, from);
-      }
-    },
-  };
+  /** Undefined, too, when the store cannot be asked. */
+  async #tryStore<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const { clock } = this.#settings;
+    if (clock() < this.#storeAwayUntil) return undefined;
+    try {
+      return await work();
+    } catch {
+      this.#storeAwayUntil = clock() + storePauseMs;
+      return undefined;
+    }
+  }
 }

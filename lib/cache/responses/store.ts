@@ -1,6 +1,6 @@
-/** Where answers are kept for all instances, and who of them asks the upstream. */
+/** Port: responses for all instances, and the lease that lets one of them ask the upstream. */
 
-/** A refusal is JSON that the gateway reads back; to this cache it is opaque. */
+/** A refusal is JSON that the gateway reads back; this cache does not look into it. */
 export type ResponseContent =
   | { readonly kind: 'answer'; readonly body: Uint8Array }
   | { readonly kind: 'refused'; readonly refusal: unknown };
@@ -11,31 +11,36 @@ export type StoredResponse = ResponseContent & {
 };
 
 /**
- * Port. Rejects when the store cannot be asked or takes too long; it never hangs. `read` may be some
- * milliseconds behind, `lease` decides on what is.
+ * Rejects when the store cannot be asked or takes too long; it never hangs. `read` may be some milliseconds behind,
+ * `lease` must not be.
  */
 export interface ResponseStore {
   read(key: string): Promise<StoredResponse | undefined>;
-  /** Until then nobody else gets it. True for one of those who ask at once. */
+  /** Acquires the right to fetch, until that time. True for one of concurrent callers. */
   lease(key: string, now: number, until: number): Promise<boolean>;
-  /** Ends the lease then, for those who wait. */
+  /** Ends the lease at that time, so that a waiting instance can acquire it. */
   release(key: string, at: number): Promise<void>;
   /**
-   * After `expiresAt` (ms since the epoch) it may be dropped. An answer that is too large for the store is
-   * left out, which is no failure.
+   * Also ends the lease. The store may drop the response after `expiresAt` (ms since the epoch). A response that is
+   * too large for the store is left out, which is no failure.
    */
   write(key: string, answer: StoredResponse, expiresAt: number): Promise<void>;
-  /** Counts one more for `account` in the minute of `now`; false when `most` are counted already. */
-  spend(account: string, now: number, most: number): Promise<boolean>;
+  /** Counts one use by `account` in the minute of `now`; false when `max` are counted already. */
+  countUse(account: string, now: number, max: number): Promise<boolean>;
 }
 
-/** Which minute a moment is in. */
+/** The minute that contains the moment. */
 export const minuteOf = (now: number): number => Math.floor(now / 60_000);
 
-/** Far more than one person asks for. */
-const mostInMemory = 1000;
+/** Far more than one person requests. */
+const maxInMemory = 1000;
 
-/** For one process: the local run, and tests. */
+/**
+ * For one process: the local run, and tests.
+ *
+ * @example
+ * const cache = { ...createMemoryCacheStores(), responses: createMemoryResponseStore() };
+ */
 export function createMemoryResponseStore(): ResponseStore {
   const answers = new Map<string, { readonly answer: StoredResponse; readonly expiresAt: number }>();
   const leases = new Map<string, number>();
@@ -56,17 +61,17 @@ export function createMemoryResponseStore(): ResponseStore {
       for (const [old, { expiresAt: at }] of answers) if (at <= answer.askedAt) answers.delete(old);
       for (const [old, until] of leases) if (until <= answer.askedAt) leases.delete(old);
       const [oldest] = answers.keys();
-      if (answers.size >= mostInMemory && oldest !== undefined) answers.delete(oldest);
+      if (answers.size >= maxInMemory && oldest !== undefined) answers.delete(oldest);
       answers.delete(key);
       answers.set(key, { answer, expiresAt });
       leases.delete(key);
     },
-    async spend(account, now, most) {
+    async countUse(account, now, max) {
       const minute = minuteOf(now);
       if (counts.minute !== minute) counts = { minute, of: new Map() };
-      const spent = counts.of.get(account) ?? 0;
-      if (spent < most) counts.of.set(account, spent + 1);
-      return spent < most;
+      const uses = counts.of.get(account) ?? 0;
+      if (uses < max) counts.of.set(account, uses + 1);
+      return uses < max;
     },
   };
 }

@@ -6,12 +6,6 @@
  * symbol-status, upstream-status and invalid-symbol-quota. plan-refresh and plan-probe decide what a call asks for.
  */
 
-export {
-  cacheDirectivesOf,
-  partialResultMembers,
-  type SnapshotResponse,
-  snapshotResponse,
-} from './answer.ts';
 export { type Listings, SymbolDirectory } from './directory.ts';
 export type { ListingPage } from './directory-draft.ts';
 export {

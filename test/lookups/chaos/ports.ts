@@ -18,7 +18,7 @@ export type Ports = Pick<LookupsOptions, 'store' | 'queue' | 'bus' | 'gateway'>;
 
 export const never = () => new Promise<never>(() => {});
 
-/** @param isAlive a function that is dead has no effect any more, and hears nothing */
+/** @param isAlive a function that is dead has no effect any more, and receives nothing */
 export function createPorts(scene: Scene, isAlive: () => boolean): Ports {
   const { world, time, dice, trouble } = scene;
   const { store, queue, bus, gateway } = world.options;
@@ -51,8 +51,8 @@ export function createPorts(scene: Scene, isAlive: () => boolean): Ports {
   return {
     store: {
       claim: faulty(store.claim),
-      answer: faulty(store.answer),
-      published: faulty(store.published),
+      saveReply: faulty(store.saveReply),
+      complete: faulty(store.complete),
       release: faulty(store.release),
     },
     queue: {
@@ -74,12 +74,12 @@ export function createPorts(scene: Scene, isAlive: () => boolean): Ports {
       }),
     },
     gateway: {
-      async handle(request) {
+      async ask(request) {
         const { deadline = Number.POSITIVE_INFINITY } = request;
         const longest = dice.chance(0.1) ? 9000 : 300;
         await time.sleep(Math.max(0, Math.min(dice.below(longest), deadline - time.now())));
         if (!isAlive() || dice.chance(trouble().gatewayHangs)) await never();
-        return gateway.handle(request);
+        return gateway.ask(request);
       },
     },
   };

@@ -61,7 +61,7 @@ function createWatcher(
   };
 }
 
-/** Neither queued nor a dead letter nor answered: nobody will ever hear of it. */
+/** Neither queued nor a dead letter nor answered: its sender never receives a reply. */
 function isLost(world: World, letter: Letter): boolean {
   const same = ({ body }: { readonly body: string }) =>
     letter.id === undefined ? body === letter.body : body.includes(`"${letter.id}"`);

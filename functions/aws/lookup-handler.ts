@@ -1,8 +1,8 @@
 /** The handler of lookups by event: batches of a queue, and direct calls. */
 
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import type { Lookups } from '../lib/lookups/index.ts';
-import { toMessage } from './aws/sqs.ts';
+import type { Lookups } from '../../lib/lookups/index.ts';
+import { toMessage } from './sqs.ts';
 
 /** @returns for a queue the messages that must come again, else the reply */
 export type LookupHandler = (
@@ -10,12 +10,12 @@ export type LookupHandler = (
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ) => Promise<SQSBatchResponse | object>;
 
-/** What a workflow matches in `Retry`: the same lookup may be answered later. */
+/** A workflow matches this name in `Retry`: the same lookup may succeed later. */
 export class LookupRetryable extends Error {
   override readonly name = 'LookupRetryable';
 }
 
-/** What a workflow matches in `Catch`: trying again is of no use. */
+/** A workflow matches this name in `Catch`: another try cannot succeed. */
 export class LookupFailed extends Error {
   override readonly name = 'LookupFailed';
 }
@@ -25,11 +25,11 @@ export function createLookupHandler(lookups: Lookups, clock: () => number = Date
   return async (event, context) => {
     const endAt = clock() + context.getRemainingTimeInMillis();
     if (isQueueEvent(event)) {
-      const again = await lookups.batch(event.Records.map(toMessage), endAt);
-      return { batchItemFailures: again.map((itemIdentifier) => ({ itemIdentifier })) };
+      const comeAgain = await lookups.batch(event.Records.map(toMessage), endAt);
+      return { batchItemFailures: comeAgain.map((itemIdentifier) => ({ itemIdentifier })) };
     }
     const { detail, failure } = await lookups.direct(event, endAt);
-    // Workflows tell failures by their name, and have the reply as the error's text.
+    // A workflow distinguishes failures by name, and finds the reply in the error's message.
     if (failure) throw new (failure.retryable ? LookupRetryable : LookupFailed)(detail);
     return JSON.parse(detail) as object;
   };

@@ -1,9 +1,9 @@
-/** The upstream's lists of instruments, a page for each request: what the directory of symbols is made of. */
+/** The upstream's lists of instruments, one page for each request: the source of the directory of symbols. */
 
-import type { Listings } from '../../cache/snapshots/index.ts';
-import type { SymbolListing } from '../../catalogue/symbol-listing.ts';
-import type { RequestContext } from '../context.ts';
-import type { CacheParts } from './ports.ts';
+import type { Listings } from '../cache/snapshots/index.ts';
+import type { SymbolListing } from '../catalogue/symbol-listing.ts';
+import type { CacheParts } from './cache-options.ts';
+import { createContext } from './context.ts';
 
 export function createListings(
   { operation, queries, categoryOf }: SymbolListing,
@@ -15,9 +15,7 @@ export function createListings(
       const query = queries[list];
       const current = await credentials.forRead();
       if (!query || !current.ok) return undefined;
-      // What a client waits for comes first.
-      const trail: RequestContext = { attempts: 0, deadline: clock() + timeoutMs, priority: 'background' };
-      const outcome = await upstream.ask(
+      const outcome = await upstream.fetch(
         {
           operation,
           path: operation.path,
@@ -26,17 +24,18 @@ export function createListings(
             body: '',
             headers: {},
           },
-          trail,
+          // Requests that a client waits for come first.
+          context: createContext(clock() + timeoutMs, 'background'),
           timeoutMs,
         },
-        current.identity,
+        current.credential,
       );
       return outcome.kind === 'answer' ? readPage(outcome.body, categoryOf) : undefined;
     },
   };
 }
 
-/** Undefined for what is no page. */
+/** Undefined when the body is no page of a list. */
 function readPage(body: Uint8Array, categoryOf: SymbolListing['categoryOf']) {
   let page: { readonly data?: unknown; readonly pagination_key?: unknown };
   try {
@@ -49,8 +48,8 @@ function readPage(body: Uint8Array, categoryOf: SymbolListing['categoryOf']) {
   for (const record of page.data as readonly Readonly<Record<string, unknown>>[]) {
     if (typeof record?.symbol !== 'string') continue;
     const category = categoryOf(record);
-    const known = symbols.get(category);
-    if (known) known.push(record.symbol);
+    const listed = symbols.get(category);
+    if (listed) listed.push(record.symbol);
     else symbols.set(category, [record.symbol]);
   }
   const next = page.pagination_key ?? '';

@@ -1,10 +1,10 @@
 /** The handler of one endpoint group: what Lambda runs, and what the local run drives. */
 
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
-import { createGateway, type GatewayOptions, type NetworkPrefix } from '../lib/gateway/index.ts';
-import { type CorsOrigins, corsHeaders } from './aws/cors.ts';
-import { fitsLambda } from './aws/payload.ts';
-import { type ProxyEvent, toGatewayRequest, toProxyResult } from './aws/rest-proxy.ts';
+import { createGateway, type GatewayOptions, type NetworkPrefix } from '../../lib/gateway/index.ts';
+import { type CorsOrigins, corsHeaders } from './cors.ts';
+import { fitsLambda } from './payload.ts';
+import { type ProxyEvent, toGatewayRequest, toProxyResult } from './rest-proxy.ts';
 
 export type GroupHandler = (
   event: ProxyEvent,
@@ -12,13 +12,13 @@ export type GroupHandler = (
 ) => Promise<APIGatewayProxyResult>;
 
 export interface GroupOptions extends GatewayOptions {
-  /** Default: none, so that no browser's script reads an answer. */
+  /** Default: none, so that no script in a browser reads an answer. */
   readonly corsOrigins?: CorsOrigins;
-  /** What of a client's address names its network: requests of one key and network are shared out as one caller's. */
+  /** The part of a client's address that names its network: requests of one key and network are one caller's. */
   readonly networkPrefix?: NetworkPrefix;
 }
 
-/** What an answer takes from the end of an attempt to its way out of the function. */
+/** From the end of an attempt to the function's return. */
 const marginMs = 500;
 
 /** @throws TypeError for options that no request could be served with */
@@ -31,7 +31,7 @@ export function createGroupHandler({
   const gateway = createGateway({ canCarry: fitsLambda, ...options });
   return async (event, context) => {
     const request = await toGatewayRequest(event, networkPrefix);
-    // Time limits nest: an attempt ends before the function does, so that the client hears how from us.
+    // An attempt ends before the function does, so that the client receives the gateway's answer.
     const deadline = clock() + context.getRemainingTimeInMillis() - marginMs;
     const { headers, ...response } = await gateway.handle({ ...request, deadline });
     const cors = corsHeaders(corsOrigins, request.headers.origin);

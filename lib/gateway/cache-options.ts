@@ -1,0 +1,66 @@
+/** What the cache is made of: stores, options, the gateway's parts through which it asks the upstream; and a read. */
+
+import type { ResponseStore } from '../cache/responses/index.ts';
+import type { DirectoryStore, SnapshotOptions, SnapshotStore } from '../cache/snapshots/index.ts';
+import type { Route } from '../catalogue/routes.ts';
+import type { SymbolListing } from '../catalogue/symbol-listing.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Limiter } from '../limiter/index.ts';
+import type { RefusalCode } from '../problem.ts';
+import type { RequestContext } from './context.ts';
+import type { Credential, Credentials } from './credentials.ts';
+import type { GatewayRequest } from './http.ts';
+import type { OperationLimits } from './operation-limits.ts';
+import type { Upstream } from './upstream.ts';
+import type { ValidRequest } from './validate.ts';
+
+export interface CacheOptions {
+  /** Of one operation of one account at the upstream, by a name that does not reveal the app key. */
+  readonly snapshots: (partition: string) => SnapshotStore;
+  readonly responses: ResponseStore;
+  /**
+   * For the upstream's list of symbols. Default: none, and the cache probes each symbol before it requests it
+   * together with others.
+   */
+  readonly directory?: { readonly store: DirectoryStore; readonly listing: SymbolListing };
+  readonly figures?: CacheFigures;
+}
+
+/** What a deployer may change; times in milliseconds. */
+export type CacheFigures = Partial<
+  Pick<SnapshotOptions, 'staleAfterMs' | 'expireAfterMs' | 'minMaxAgeMs' | 'refreshesPerMinute' | 'instances'>
+>;
+
+/** The gateway's parts that the cache works with. */
+export interface CacheParts {
+  readonly upstream: Upstream;
+  readonly credentials: Credentials;
+  readonly limiter?: Limiter;
+  readonly operationLimits: OperationLimits;
+  readonly clock: () => number;
+  /** For one attempt at the upstream. */
+  readonly timeoutMs: number;
+  readonly reportRefresh?: (report: RefreshReport) => void;
+}
+
+/** One request, after all steps before the cache. */
+export interface CachedRead {
+  readonly route: Pick<Route, 'operation' | 'path'>;
+  readonly request: GatewayRequest;
+  readonly valid: ValidRequest;
+  readonly credential: Credential;
+  readonly context: RequestContext;
+}
+
+/** A refresh of the snapshot cache that brought nothing; no single request of a client is its cause. */
+export interface RefreshReport {
+  readonly operation: string;
+  readonly code: RefusalCode;
+  readonly upstreamStatus?: number;
+  readonly upstreamCode?: string;
+  /** How many symbols it requested. */
+  readonly symbols: number;
+}
+
+/** All requests without a caller are one caller's. */
+export const anonymousCaller: Caller = { unit: 'anybody' };

@@ -1,0 +1,126 @@
+/** Reads whose whole response serves equal requests: the response cache in front of the upstream. */
+
+import { readCacheDirectives } from '../cache/headers.ts';
+import {
+  createResponseCache,
+  type FetchedResponse,
+  freshnessFor,
+  type ResponseCache,
+  type ResponseOutcome,
+  responseKey,
+} from '../cache/responses/index.ts';
+import type { Freshness } from '../catalogue/freshness.ts';
+import { isRefusal, type Refusal, withoutRequestId } from '../problem.ts';
+import { accountOf } from './account.ts';
+import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
+import { type CacheResult, type Outcome, refused } from './outcome.ts';
+import { wasNotSent } from './upstream.ts';
+import type { UpstreamOutcome } from './upstream-answer.ts';
+import type { ValidRequest } from './validate.ts';
+
+export interface CachedResponses {
+  ask(read: CachedRead, freshness: Freshness): Promise<Outcome>;
+}
+
+export function createCachedResponses(
+  { responses: store, figures = {} }: Pick<CacheOptions, 'responses' | 'figures'>,
+  { upstream, clock, timeoutMs }: CacheParts,
+): CachedResponses {
+  const { minMaxAgeMs, refreshesPerMinute } = figures;
+  const cache: ResponseCache = createResponseCache({
+    store,
+    clock,
+    isRefusal: isKnownRefusal,
+    ...(minMaxAgeMs !== undefined && { minMaxAgeMs }),
+    ...(refreshesPerMinute !== undefined && { refreshesPerMinute }),
+  });
+  return {
+    async ask({ route, request, valid, credential, context }, rule) {
+      const { headers, deadline, caller = anonymousCaller } = request;
+      const directives = readCacheDirectives(headers['cache-control']);
+      const freshness = freshnessFor(rule, parametersOf(valid));
+      /** Of this request, with the upstream's request id. */
+      let ownRefusal: Refusal | undefined;
+      const outcome = await cache.ask({
+        key: `${await accountOf(credential)}#${await responseKey(route.operation.id, valid.query, valid.body)}`,
+        freshness,
+        caller,
+        ...directives,
+        ...(deadline !== undefined && { deadline }),
+        fetchMs: timeoutMs,
+        async fetch(isOverQuota) {
+          const isLast = isOverQuota && !context.priority;
+          const priority = isLast ? { priority: 'background' as const } : {};
+          const answer = await upstream.fetch(
+            { ...route, request: valid, context: { ...context, ...priority } },
+            credential,
+          );
+          if (answer.kind === 'refused') ownRefusal = answer.refusal;
+          const { signedBy = credential.appKey } = context.usage;
+          return { ...fetchedResponse(answer), ...(signedBy !== credential.appKey && { isPrivate: true }) };
+        },
+      });
+      return outcomeFor(outcome, {
+        ownRefusal,
+        onlyIfCached: directives.onlyIfCached ?? false,
+        freshMs: freshness.freshMs,
+      });
+    },
+  };
+}
+
+const cacheResults: Readonly<Record<'memory' | 'store' | 'own' | 'other', CacheResult>> = {
+  memory: 'hit',
+  store: 'hit',
+  own: 'miss',
+  other: 'collapsed',
+};
+
+function outcomeFor(
+  outcome: ResponseOutcome,
+  {
+    ownRefusal,
+    onlyIfCached,
+    freshMs,
+  }: {
+    readonly ownRefusal: Refusal | undefined;
+    readonly onlyIfCached: boolean;
+    readonly freshMs: number;
+  },
+): Outcome {
+  if (outcome.kind === 'unavailable')
+    return refused({
+      code: 'no_fresh_answer',
+      retryAfterSeconds: outcome.retryAfterMs / 1000,
+      // RFC 9111 gives this status to a request for a cached response that is not there.
+      ...(onlyIfCached && { status: 504 }),
+    });
+  const { answer, from, ageMs, ttlMs } = outcome;
+  if (answer.kind === 'refused')
+    return refused(from === 'own' && ownRefusal ? ownRefusal : (answer.refusal as Refusal));
+  return { kind: 'cached', body: answer.body, cacheResult: cacheResults[from], ageMs, ttlMs, freshMs };
+}
+
+/** In the form that other requests may share. */
+function fetchedResponse(outcome: UpstreamOutcome): FetchedResponse {
+  if (outcome.kind === 'answer') return { kind: 'answer', body: copyOfPart(outcome.body) };
+  const { upstream, ...refusal } = outcome.refusal;
+  return {
+    kind: 'refused',
+    refusal: { ...refusal, ...(upstream && { upstream: withoutRequestId(upstream) }) },
+    // That this request got no permit in time, or was called by a path that the upstream no longer serves, says
+    // nothing about the next one.
+    ...((wasNotSent(outcome) || refusal.code === 'upstream_path_unknown') && { isPrivate: true }),
+  };
+}
+
+/** Bytes that are part of a larger buffer would keep all of it in memory. */
+const copyOfPart = (body: Uint8Array): Uint8Array =>
+  body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
+
+const isKnownRefusal = (refusal: unknown): boolean =>
+  typeof refusal === 'object' && refusal !== null && isRefusal(refusal);
+
+function parametersOf({ query, body }: ValidRequest): Readonly<Record<string, unknown>> {
+  return { ...Object.fromEntries(query), ...(body && (JSON.parse(body) as Record<string, unknown>)) };
+}

@@ -1,0 +1,140 @@
+/** Snapshots of one account: the cache over the upstream, and the cache's outcomes as the gateway's. */
+
+import { readCacheDirectives } from '../cache/headers.ts';
+import { hashOf } from '../cache/snapshots/hash.ts';
+import {
+  createSnapshotCache,
+  defaultSnapshotOptions,
+  type Snapshot,
+  type SnapshotCache,
+  type SnapshotOutcome,
+  type SnapshotStore,
+  viewOf,
+} from '../cache/snapshots/index.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import type { Refusal, SnapshotRecord } from '../problem.ts';
+import { anonymousCaller, type CacheOptions, type CacheParts } from './cache-options.ts';
+import type { Credential } from './credentials.ts';
+import type { GatewayRequest } from './http.ts';
+import { type CacheResult, type Outcome, refused, type SnapshotsFound } from './outcome.ts';
+import { fromUpstreamError, SnapshotUpstream } from './snapshot-upstream.ts';
+import { createListings } from './symbol-listings.ts';
+import type { ValidRequest } from './validate.ts';
+
+export interface CachedSnapshotsOptions extends Pick<CacheOptions, 'directory' | 'figures'> {
+  /** Of the credential's account alone. */
+  readonly store: SnapshotStore;
+  readonly credential: Credential;
+  /** Called when the upstream refused the account's key and accepted another's in its place. */
+  readonly onReplaced: () => void;
+}
+
+export class CachedSnapshots {
+  readonly #clock: () => number;
+  readonly #staleAfterMs: number | undefined;
+  readonly #upstream: SnapshotUpstream;
+  readonly #cache: SnapshotCache;
+
+  /** @param operation whose records the callers share by symbol */
+  constructor(operation: Operation, options: CachedSnapshotsOptions, parts: CacheParts) {
+    const { store, credential, onReplaced, directory, figures } = options;
+    this.#clock = parts.clock;
+    this.#staleAfterMs = figures?.staleAfterMs;
+    this.#upstream = new SnapshotUpstream(operation, parts, credential, onReplaced);
+    this.#cache = createSnapshotCache({
+      store,
+      permits: this.#upstream,
+      upstream: this.#upstream.fetch,
+      clock: parts.clock,
+      ...(directory?.listing.snapshots.includes(operation.id) && {
+        directory: { store: directory.store, listings: createListings(directory.listing, parts) },
+      }),
+      ...(figures && { figures }),
+    });
+  }
+
+  async ask(request: GatewayRequest, { query }: ValidRequest): Promise<Outcome> {
+    const { headers, deadline, caller = anonymousCaller, priority = 'interactive' } = request;
+    const directives = readCacheDirectives(headers['cache-control']);
+    const outcome = await this.#cache.ask({
+      view: viewOf(query),
+      symbols: query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [],
+      caller: caller.unit,
+      priority: priority === 'interactive' ? priority : 'events',
+      ...directives,
+      ...(deadline !== undefined && { deadline }),
+    });
+    const now = this.#clock();
+    if (outcome.kind === 'quotes') return snapshotsFound(outcome, now, this.#staleAfterMs);
+    if (outcome.kind === 'refused') return refused(fromUpstreamError(outcome.says));
+    const failure = this.#upstream.recentFailure(now);
+    return refused(partialRefusal(outcome, { failure, onlyIfCached: directives.onlyIfCached ?? false, now }));
+  }
+}
+
+const cacheResults: Readonly<Record<Extract<SnapshotOutcome, { kind: 'quotes' }>['from'], CacheResult>> = {
+  memory: 'hit',
+  'own-turn': 'miss',
+  'other-turn': 'collapsed',
+};
+
+/** @param staleAfterMs the soft bound */
+export function snapshotsFound(
+  outcome: Extract<SnapshotOutcome, { kind: 'quotes' }>,
+  now: number,
+  staleAfterMs = defaultSnapshotOptions.staleAfterMs,
+): SnapshotsFound {
+  return {
+    kind: 'snapshots',
+    records: outcome.quotes.map((snapshot) => {
+      // Kept with the cached record, because most answers contain records that others contained before.
+      snapshot.hash ??= hashOf(snapshot.record);
+      const { symbol, record: bytes, sentAt, hash } = snapshot;
+      return { symbol, bytes, ageMs: now - sentAt, hash };
+    }),
+    unknown: outcome.unknown,
+    cacheResult: cacheResults[outcome.from],
+    ageMs: outcome.ageMs,
+    ttlMs: staleAfterMs - outcome.ageMs,
+    stale: outcome.stale,
+    hasMaxAge: outcome.isWish,
+    pollAfterMs: outcome.pollAfterMs,
+  };
+}
+
+const recordOf = ({ symbol, record, sentAt }: Snapshot, now: number): SnapshotRecord => ({
+  symbol,
+  bytes: record,
+  ageMs: now - sentAt,
+});
+
+/** After so long a caller over its quota of invalid symbols may try again. */
+const overQuotaSeconds = 5;
+const overQuotaDetail =
+  'Too many of the symbols that this key asked for from this network are unknown to the upstream: for a while it gets only what others have asked for.';
+
+/** Not every record is there in time: the refusal says why, and carries those that are. */
+export function partialRefusal(
+  { known, missing, retryAfterMs, isSpent }: Extract<SnapshotOutcome, { kind: 'unavailable' }>,
+  {
+    failure,
+    onlyIfCached,
+    now,
+  }: { readonly failure?: Refusal | undefined; readonly onlyIfCached?: boolean; readonly now: number },
+): Refusal {
+  const partial = {
+    partial: { records: known.map((snapshot) => recordOf(snapshot, now)), missing },
+    retryAfterSeconds: retryAfterMs / 1000,
+  };
+  // RFC 9111 gives this status to a request for a cached response that is not there.
+  if (onlyIfCached) return { code: 'no_fresh_answer', status: 504, ...partial };
+  if (isSpent)
+    return {
+      code: 'throttled',
+      detail: overQuotaDetail,
+      ...partial,
+      retryAfterSeconds: overQuotaSeconds,
+    };
+  if (failure && known.length === 0) return { ...partial, ...failure };
+  return { code: 'no_fresh_answer', ...partial, ...(failure?.upstream && { upstream: failure.upstream }) };
+}

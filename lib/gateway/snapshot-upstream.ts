@@ -1,0 +1,198 @@
+/** The upstream as the snapshot cache sees it: a permit first, then one call, then what its refusal means for all. */
+
+import type {
+  AskUpstream,
+  RefreshPermit,
+  RefreshPermitAnswer,
+  RefreshPermits,
+  UpstreamAnswer,
+  UpstreamError,
+} from '../cache/snapshots/index.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import { isRefusal, type Refusal, type RefusalCode, withoutRequestId } from '../problem.ts';
+import type { CacheParts } from './cache-options.ts';
+import { createContext, type RequestContext } from './context.ts';
+import type { Credential } from './credentials.ts';
+import { limitsOf } from './operation-limits.ts';
+import { limiterRefusal, minAttemptMs } from './permits.ts';
+import { wasNotSent } from './upstream.ts';
+import type { UpstreamOutcome } from './upstream-answer.ts';
+
+/** What a permit was acquired with. */
+interface Holder extends Pick<RequestContext, 'priority'> {
+  readonly credential: Credential;
+}
+
+/** How long a failure of the upstream counts as the cause of a missing record. */
+const failureMs = 10_000;
+/** Short, because an operator who mends a refused credential waits for the effect. */
+const authForbiddenMs = 3000;
+
+export class SnapshotUpstream implements RefreshPermits {
+  readonly #operation: Operation;
+  readonly #parts: CacheParts;
+  readonly #appKey: string;
+  readonly #onReplaced: () => void;
+  readonly #holders = new WeakMap<RefreshPermit, Holder>();
+  /** The operation's paths that the upstream may still serve. */
+  readonly #paths: string[];
+  /** A newer secret of the same app key takes its place. */
+  #credential: Credential;
+  #failure: { readonly refusal: Refusal; readonly at: number } | undefined;
+
+  /** @param onReplaced called when the upstream refused the account's key and accepted another's in its place */
+  constructor(operation: Operation, parts: CacheParts, credential: Credential, onReplaced: () => void) {
+    this.#operation = operation;
+    this.#parts = parts;
+    this.#appKey = credential.appKey;
+    this.#credential = credential;
+    this.#onReplaced = onReplaced;
+    this.#paths = [operation.path, ...operation.aliases];
+  }
+
+  /** Why the upstream cannot be asked, when it failed a moment ago. */
+  recentFailure(now: number): Refusal | undefined {
+    return this.#failure && now - this.#failure.at < failureMs ? this.#failure.refusal : undefined;
+  }
+
+  readonly ask: RefreshPermits['ask'] = async ({ priority, waitMs }) => {
+    const { credentials, limiter, operationLimits, clock } = this.#parts;
+    const current = await credentials.forRead();
+    if (!current.ok) return { ok: false, retryAfterMs: 1000 };
+    if (current.credential.appKey === this.#credential.appKey) this.#credential = current.credential;
+    const credential = this.#credential;
+    const limits = limitsOf(this.#operation, operationLimits);
+    if (!limiter || !limits) return this.#granted(unlimitedPermit(), { credential, priority });
+    const answer = await limiter.acquire({ appKey: credential.appKey, limits, priority, waitMs });
+    if (answer.ok) return this.#granted(answer.permit, { credential, priority });
+    this.#failure = { refusal: limiterRefusal({ attempts: 0 }, answer), at: clock() };
+    return answer;
+  };
+
+  readonly fetch: AskUpstream = async (view, symbols, permit, refreshMs) => {
+    const { upstream, clock, timeoutMs } = this.#parts;
+    const { credential, priority } = this.#holders.get(permit)!;
+    // An attempt that has to replace its permit takes a little longer than the cache allows for.
+    const context = createContext(clock() + refreshMs + minAttemptMs, priority);
+    const outcome = await upstream.fetch(
+      {
+        operation: this.#operation,
+        path: this.#paths[0] ?? this.#operation.path,
+        request: { query: [['symbols', symbols.join(',')] as const, ...view.query], body: '', headers: {} },
+        context,
+        permit,
+        timeoutMs: Math.min(refreshMs, timeoutMs),
+      },
+      credential,
+    );
+    const { signedBy } = context.usage;
+    if (signedBy !== undefined && signedBy !== this.#appKey) {
+      this.#onReplaced();
+      return { kind: 'failed', wasNotSent: true };
+    }
+    this.#failure = undefined;
+    if (outcome.kind === 'answer') return outcome;
+    const { refusal } = outcome;
+    this.#report(refusal, symbols.length);
+    if (concernsAll.includes(refusal.code)) this.#failure = { refusal: forAll(refusal), at: clock() };
+    if (refusal.code === 'upstream_path_unknown' && this.#hasNextPath()) return { kind: 'failed' };
+    return upstreamAnswer(outcome);
+  };
+
+  #granted(permit: RefreshPermit, holder: Holder): RefreshPermitAnswer {
+    this.#holders.set(permit, holder);
+    return { ok: true, permit };
+  }
+
+  /** When the upstream has retired one path of the operation, it may still serve another. */
+  #hasNextPath(): boolean {
+    this.#paths.shift();
+    return this.#paths.length > 0;
+  }
+
+  #report({ code, upstream }: Refusal, symbols: number): void {
+    try {
+      this.#parts.reportRefresh?.({
+        operation: this.#operation.id,
+        code,
+        symbols,
+        ...(upstream && { upstreamStatus: upstream.status }),
+        ...(upstream?.errorCode && { upstreamCode: upstream.errorCode }),
+      });
+    } catch {
+      // A log that fails must not cost the waiting requests their answers.
+    }
+  }
+}
+
+/** Codes that explain every missing record; all others are about one request's symbols. */
+const concernsAll: readonly RefusalCode[] = [
+  'upstream_unreachable',
+  'upstream_timeout',
+  'upstream_error',
+  'upstream_broken_answer',
+  'upstream_answer_too_large',
+  'upstream_rate_limited',
+  'budget_used_up',
+];
+
+const forAll = ({ upstream, ...refusal }: Refusal): Refusal => ({
+  ...refusal,
+  ...(upstream && { upstream: withoutRequestId(upstream) }),
+});
+
+function unlimitedPermit(): RefreshPermit {
+  let isConsumed = false;
+  return {
+    expiresAt: Number.POSITIVE_INFINITY,
+    consume() {
+      const isFirst = !isConsumed;
+      isConsumed = true;
+      return isFirst;
+    },
+  };
+}
+
+/** These do not depend on the symbols: the upstream refuses every request now. */
+const forbidsAll: Partial<Record<RefusalCode, { readonly forMs?: number }>> = {
+  data_not_subscribed: {},
+  upstream_path_unknown: {},
+  upstream_quota_used_up: {},
+  upstream_auth_failed: { forMs: authForbiddenMs },
+};
+
+function upstreamAnswer(outcome: Extract<UpstreamOutcome, { kind: 'refused' }>): UpstreamAnswer {
+  const { refusal } = outcome;
+  const { code, retryAfterSeconds } = refusal;
+  if (code === 'upstream_rejected') return { kind: 'rejected', error: toUpstreamError(refusal) };
+  const forbidden = forbidsAll[code];
+  if (forbidden) return { kind: 'forbidden', error: toUpstreamError(refusal), ...forbidden };
+  return {
+    kind: 'failed',
+    ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
+    ...(wasNotSent(outcome) && { wasNotSent: true }),
+  };
+}
+
+/** The form in which the store passes a refusal to all requests for the same symbols. */
+function toUpstreamError({ code, status, upstream }: Refusal): UpstreamError {
+  return {
+    code,
+    status: upstream?.status ?? status ?? 0,
+    ...(upstream?.errorCode && { errorCode: upstream.errorCode }),
+    ...(upstream?.message && { message: upstream.message }),
+  };
+}
+
+/** And back. */
+export function fromUpstreamError({ code, ...upstream }: UpstreamError): Refusal {
+  const refusal = { code: code as RefusalCode, upstream };
+  if (!isRefusal(refusal) || code === 'upstream_rejected')
+    return {
+      code: 'upstream_rejected',
+      upstream,
+      status: upstream.status === 400 || upstream.status === 404 ? upstream.status : 422,
+      ...(upstream.message && { detail: `The upstream refused the request: ${upstream.message}` }),
+    };
+  return refusal;
+}

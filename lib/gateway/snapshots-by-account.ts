@@ -1,0 +1,80 @@
+/**
+ * The snapshot cache of the account that the secret names. When the secret names another account, requests for that
+ * one start with an empty cache. Requests under way finish with the old account, unless the upstream refuses its
+ * key: then they start again, too.
+ */
+
+import { snapshotPartition } from '../cache/snapshots/index.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import { accountOf } from './account.ts';
+import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
+import { CachedSnapshots } from './cached-snapshots.ts';
+import type { Credential, CredentialResult } from './credentials.ts';
+import { type Outcome, refused } from './outcome.ts';
+
+export interface SnapshotsByAccount {
+  ask(read: CachedRead): Promise<Outcome>;
+}
+
+interface Account {
+  readonly name: string;
+  readonly snapshots: CachedSnapshots;
+  /** The answer, or undefined when the upstream meanwhile accepted only another account's key. */
+  unlessReplaced<T>(answer: Promise<T>): Promise<T | undefined>;
+}
+
+/** The secret's current and previous version may alternate, but less often than this. */
+const maxChanges = 3;
+
+/** @param operation whose records the callers share by symbol */
+export function createSnapshotsByAccount(
+  operation: Operation,
+  options: Pick<CacheOptions, 'snapshots' | 'directory' | 'figures'>,
+  parts: CacheParts,
+): SnapshotsByAccount {
+  let latest: Account | undefined;
+
+  function open(name: string, credential: Credential): Account {
+    let isReplaced = false;
+    /** Of requests under way. A promise that all of them raced against would keep every answer in memory. */
+    const waiting = new Set<() => void>();
+    const onReplaced = () => {
+      if (latest === account) latest = undefined;
+      isReplaced = true;
+      for (const leave of waiting) leave();
+      waiting.clear();
+    };
+    function unlessReplaced<T>(answer: Promise<T>): Promise<T | undefined> {
+      if (isReplaced) return Promise.resolve(undefined);
+      return new Promise((resolve, reject) => {
+        const leave = () => resolve(undefined);
+        waiting.add(leave);
+        answer.then(resolve, reject).finally(() => waiting.delete(leave));
+      });
+    }
+    const { snapshots: storeOf, ...shared } = options;
+    const own = { ...shared, store: storeOf(snapshotPartition(name, operation.id)), credential, onReplaced };
+    const account: Account = { name, snapshots: new CachedSnapshots(operation, own, parts), unlessReplaced };
+    return account;
+  }
+
+  async function accountFor(credential: Credential): Promise<Account> {
+    const name = await accountOf(credential);
+    if (latest?.name !== name) latest = open(name, credential);
+    return latest;
+  }
+
+  return {
+    async ask({ request, valid, credential }) {
+      let current: CredentialResult = { ok: true, credential };
+      for (let changes = 0; current.ok; changes++) {
+        const { snapshots, unlessReplaced } = await accountFor(current.credential);
+        const answer = snapshots.ask(request, valid);
+        const outcome = await (changes < maxChanges ? unlessReplaced(answer) : answer);
+        if (outcome) return outcome;
+        current = await parts.credentials.forRead();
+      }
+      return refused({ code: current.code });
+    },
+  };
+}

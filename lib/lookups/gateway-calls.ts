@@ -1,0 +1,129 @@
+/**
+ * The calls of one batch to the gateway. A limit that is used up for one call is used up for the next: after a
+ * refusal of the limiter, or several failures in a row, the rest of the batch fails without a call.
+ */
+
+import type { Operation } from '../catalogue/operation.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { GatewayRequest } from '../gateway/http.ts';
+import type { Outcome, Refused } from '../gateway/outcome.ts';
+import { callerName } from '../identity/caller.ts';
+import type { PartialResult } from '../problem.ts';
+import { concernsCallerOnly, type Failure, failureOf } from './failure.ts';
+
+export interface GatewayCallsOptions {
+  readonly gateway: Pick<Gateway, 'ask'>;
+  readonly clock: () => number;
+  /** When the answers must be there, however long their requesters would wait. */
+  readonly deadline: number;
+  /** Identifies the calls in the log. */
+  readonly requestId: string;
+}
+
+export interface GatewayCall {
+  readonly operation: Operation;
+  readonly query: readonly (readonly [string, string])[];
+  readonly body?: string;
+  /** When the last requester stops waiting. */
+  readonly until: number;
+  readonly source?: string;
+  readonly maxAgeSeconds?: number;
+}
+
+export type CallResult = Answered | Failed;
+
+interface Times {
+  readonly askedAt: number;
+  readonly answeredAt: number;
+}
+
+export interface Answered extends Times {
+  readonly kind: 'answered';
+  readonly outcome: Exclude<Outcome, Refused>;
+}
+
+export interface Failed extends Times {
+  readonly kind: 'failed';
+  readonly failure: Failure;
+  readonly partial?: PartialResult;
+}
+
+type Callers = ReadonlyMap<string | undefined, Pick<GatewayRequest, 'caller'>>;
+
+/** After so many failures of an operation in a row the batch asks for it no more. */
+const maxFailures = 3;
+
+export class GatewayCalls {
+  readonly #options: GatewayCallsOptions;
+  readonly #callers: Callers;
+  /** Why a limit or an operation is not asked for any more. */
+  readonly #stopped = new Map<string, Failure>();
+  /** In a row, by operation. */
+  readonly #failures = new Map<string, number>();
+  #count = 0;
+
+  /** @param callers by source, as `callersOf` makes them */
+  constructor(options: GatewayCallsOptions, callers: Callers) {
+    this.#options = options;
+    this.#callers = callers;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  async ask(call: GatewayCall): Promise<CallResult> {
+    const { operation } = call;
+    const { gateway, clock } = this.#options;
+    const keys = keysOf(operation);
+    const stopped = this.#stopped.get(keys.limit) ?? this.#stopped.get(keys.operation);
+    const askedAt = clock();
+    if (stopped) return { kind: 'failed', failure: stopped, askedAt, answeredAt: askedAt };
+    const outcome = await gateway.ask(this.#requestOf(call));
+    const times = { askedAt, answeredAt: clock() };
+    if (outcome.kind !== 'refused') {
+      this.#failures.set(operation.id, 0);
+      return { kind: 'answered', outcome, ...times };
+    }
+    const failure = failureOf(outcome.refusal);
+    this.#noteFailure(operation, failure);
+    const { partial } = outcome.refusal;
+    return { kind: 'failed', failure, ...(partial && { partial }), ...times };
+  }
+
+  #requestOf({ operation, query, body, until, source, maxAgeSeconds }: GatewayCall): GatewayRequest {
+    const { requestId, deadline } = this.#options;
+    return {
+      method: operation.method,
+      path: operation.path,
+      query,
+      headers: maxAgeSeconds === undefined ? {} : { 'cache-control': `max-age=${maxAgeSeconds}` },
+      requestId: `${requestId}-${++this.#count}`,
+      deadline: Math.min(deadline, until),
+      ...this.#callers.get(source),
+      priority: 'events',
+      ...(body !== undefined && { body: new TextEncoder().encode(body) }),
+    };
+  }
+
+  #noteFailure(operation: Operation, failure: Failure): void {
+    const keys = keysOf(operation);
+    if (failure.code === 'budget_used_up') this.#stopped.set(keys.limit, failure);
+    else if (failure.retryable && !concernsCallerOnly(failure)) {
+      const inRow = (this.#failures.get(operation.id) ?? 0) + 1;
+      this.#failures.set(operation.id, inRow);
+      if (inRow >= maxFailures) this.#stopped.set(keys.operation, failure);
+    }
+  }
+}
+
+const keysOf = ({ id, limit }: Operation) => ({ limit: `limit ${limit}`, operation: `operation ${id}` });
+
+/** Each source is a caller of its own; all requests without a source are one caller's. */
+export async function callersOf(sources: readonly (string | undefined)[]): Promise<Callers> {
+  const named = [...new Set([undefined, ...sources])].map(async (source) => {
+    const unit = await callerName('events', ...(source === undefined ? [] : [source]));
+    return [source, { caller: { unit } }] as const;
+  });
+  return new Map(await Promise.all(named));
+}

@@ -1,0 +1,24 @@
+/** An outcome of the snapshot cache as the HTTP answer that the gateway makes of it. */
+
+import { readCacheDirectives } from '../../lib/cache/headers.ts';
+import type { Snapshot, SnapshotOutcome } from '../../lib/cache/snapshots/index.ts';
+import { partialRefusal, snapshotsFound } from '../../lib/gateway/cached-snapshots.ts';
+import { refusalResponse, renderSnapshots } from '../../lib/gateway/render.ts';
+
+export const cacheDirectivesOf = (headers: Readonly<Record<string, string>>) =>
+  readCacheDirectives(headers['cache-control']);
+
+export const snapshotResponse = (
+  outcome: Extract<SnapshotOutcome, { kind: 'quotes' }>,
+  headers: Readonly<Record<string, string>>,
+) => renderSnapshots(snapshotsFound(outcome, Date.now()), { method: 'GET', headers, requestId: 'request-1' });
+
+/** The members, without braces, of the problem that a partial result becomes. */
+export function partialResultMembers(
+  found: { readonly known: readonly Snapshot[]; readonly missing: readonly string[] },
+  now: number,
+): string {
+  const outcome = { kind: 'unavailable', ...found, retryAfterMs: 1000, isSpent: false } as const;
+  const { body } = refusalResponse(partialRefusal(outcome, { now }), 'request-1');
+  return new TextDecoder().decode(body).slice(1, -1);
+}
