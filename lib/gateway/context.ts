@@ -22,8 +22,8 @@ export interface UpstreamUsage {
   signedBy?: string;
 }
 
-export const createContext = (
-  deadline: number,
-  priority: Priority | undefined,
-  usage: UpstreamUsage = { attempts: 0 },
-): RequestContext => ({ deadline, usage, ...(priority && { priority }) });
+export const createContext = (deadline: number, priority: Priority | undefined): RequestContext => ({
+  deadline,
+  usage: { attempts: 0 },
+  ...(priority && { priority }),
+});

@@ -223,7 +223,7 @@ class SharedResponses implements ResponseCache {
     return now - answer.askedAt <= Math.min(freshness.freshMs, limitMs);
   }
 
-  /** Whether it may be returned while another request refreshes it, or nobody can. */
+  /** Whether it may be returned while another request refreshes it, or when no request can. */
   #isUsable(call: ResponseCall, answer: StoredResponse | undefined, now: number): boolean {
     if (answer?.kind !== 'answer' || call.maxAgeMs !== undefined) return false;
     const { freshMs, staleMs } = call.freshness;
