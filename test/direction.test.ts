@@ -1,12 +1,12 @@
 /**
- * Which folder may import which. The library knows nothing of what is built on it, and the simulator nothing
- * of the signer that it judges.
+ * Which folder may import which, and no circle. The library knows nothing of what is built on it, and the
+ * simulator nothing of the signer that it judges.
  */
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { test } from 'vitest';
+import { describe, test } from 'vitest';
 import { root } from './support/bundle.ts';
 
 interface Rule {
@@ -76,4 +76,62 @@ test('the simulator reaches neither signer, verifier nor gateway, by no detour',
   assert.ok(reached.has('lib/catalogue/index.ts'));
   for (const [name, file] of reached)
     assert.doesNotMatch(name, /^lib\/(?!catalogue\/)|^(functions|test)\//, `${file} imports ${name}`);
+});
+
+/**
+ * The files and folders of one folder and who among them imports whom: an import from `a/b/c.ts` to `a/d/e.ts` is one
+ * from `b` to `d` in `a`.
+ */
+function importsByFolder(): ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>> {
+  const folders = new Map<string, Map<string, Set<string>>>();
+  for (const [file, imports] of importsOfFile)
+    for (const imported of imports) {
+      if (!importsOfFile.has(imported)) continue;
+      const [from, to] = [file.split('/'), imported.split('/')];
+      const common = from.findIndex((part, index) => part !== to[index]);
+      const [importer, target] = [from[common], to[common]];
+      if (importer === undefined || target === undefined) continue;
+      const folder = from.slice(0, common).join('/');
+      const members = folders.get(folder) ?? new Map<string, Set<string>>();
+      members.set(importer, (members.get(importer) ?? new Set()).add(target));
+      folders.set(folder, members);
+    }
+  return folders;
+}
+
+/** A way from a member back to itself, if there is one. */
+function circleIn(members: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] | undefined {
+  const done = new Set<string>();
+  const visit = (member: string, way: readonly string[]): readonly string[] | undefined => {
+    if (way.includes(member)) return [...way.slice(way.indexOf(member)), member];
+    if (done.has(member)) return undefined;
+    for (const next of members.get(member) ?? []) {
+      const circle = visit(next, [...way, member]);
+      if (circle) return circle;
+    }
+    done.add(member);
+    return undefined;
+  };
+  for (const member of members.keys()) {
+    const circle = visit(member, []);
+    if (circle) return circle;
+  }
+  return undefined;
+}
+
+test('a circle is found', () => {
+  const members = new Map([
+    ['a', new Set(['b'])],
+    ['b', new Set(['c', 'd'])],
+    ['d', new Set(['b'])],
+  ]);
+  assert.deepEqual(circleIn(members), ['b', 'd', 'b']);
+  assert.equal(circleIn(new Map([['a', new Set(['b'])]])), undefined);
+});
+
+describe('no files and no folders import each other in a circle', () => {
+  for (const [folder, members] of importsByFolder())
+    test(folder === '' ? 'the top folders' : folder, () => {
+      assert.equal(circleIn(members)?.join(' → '), undefined);
+    });
 });

@@ -1,7 +1,7 @@
 /** The benches by name, and how much of each is a measurement and how much only shows that it works. */
 
+import type { Bench } from '../support/figures.ts';
 import { benchCachedRead } from './cached.ts';
-import type { Bench } from './figures.ts';
 import { benchGateway } from './gateway.ts';
 import { benchSigner } from './signer.ts';
 import { benchStartUp } from './start-up.ts';

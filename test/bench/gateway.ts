@@ -2,7 +2,7 @@
 
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { createSignedFetch, createSigner } from '../../lib/signer/index.ts';
-import { at, type Figures, median, type Size } from './figures.ts';
+import { at, type Figures, median, type Size } from '../support/figures.ts';
 
 const query = { symbols: 'AAPL,MSFT', category: 'US_STOCK' };
 const path = '/openapi/market-data/stock/snapshot';

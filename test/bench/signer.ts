@@ -5,7 +5,7 @@
 
 import { importSigningKey, utf8 } from '../../lib/signer/canonical.ts';
 import { createSigner, explain, type SignInput } from '../../lib/signer/index.ts';
-import { type Figures, median, type Size } from './figures.ts';
+import { type Figures, median, type Size } from '../support/figures.ts';
 
 const callsPerRound = 25;
 

@@ -14,7 +14,7 @@ import { openable, operations } from '../../lib/catalogue/index.ts';
 import { bundleFile, bundleFunctions } from '../deployed/bundles.ts';
 import { awsEnvironment, startSecretsManagerStub } from '../deployed/secrets-manager-stub.ts';
 import { startRuntimeApi } from '../lambda/runtime-api.ts';
-import { type Figures, median, type Size } from './figures.ts';
+import { type Figures, median, type Size } from '../support/figures.ts';
 
 const aim = 1.25;
 

@@ -10,9 +10,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
-import { startMinistack } from '../emulator/ministack.ts';
 import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { Upstream } from '../limiter/world/upstream.ts';
+import { startMinistack } from '../support/ministack.ts';
 import { createTables } from './tables.ts';
 
 export interface ProcessesOptions {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { needsEmulator } from './missing.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { putSecret } from './secret.ts';
 import { type Stage, snapshots, startStage } from './stage.ts';
 

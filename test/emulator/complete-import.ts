@@ -14,8 +14,8 @@ import {
   PutMethodResponseCommand,
   UpdateIntegrationCommand,
 } from '@aws-sdk/client-api-gateway';
+import type { Ministack } from '../support/ministack.ts';
 import { clientConfig } from './deployment.ts';
-import type { Ministack } from './ministack.ts';
 
 interface ApiBody {
   readonly 'x-amazon-apigateway-gateway-responses'?: Readonly<

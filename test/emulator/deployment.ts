@@ -14,7 +14,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { zipSync } from 'fflate';
-import type { Ministack } from './ministack.ts';
+import type { Ministack } from '../support/ministack.ts';
 
 export type Outputs = Readonly<Record<string, string>>;
 

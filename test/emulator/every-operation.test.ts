@@ -5,8 +5,8 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { exposedOperations, groups, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { signedByAws } from './aws-signature.ts';
-import { needsEmulator } from './missing.ts';
 import { putSecret } from './secret.ts';
 import { type Stage, startStage } from './stage.ts';
 

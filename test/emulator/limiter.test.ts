@@ -11,8 +11,8 @@ import {
 } from '@aws-sdk/client-cloudwatch-logs';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { Upstream } from '../limiter/world/upstream.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { clientConfig } from './deployment.ts';
-import { needsEmulator } from './missing.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, startStage } from './stage.ts';
 

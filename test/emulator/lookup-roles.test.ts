@@ -11,8 +11,8 @@ import {
 } from '@aws-sdk/client-iam';
 import { type Message, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { clientConfig } from './deployment.ts';
-import { needsEmulator } from './missing.ts';
 import { collectReplies, drain, type Replies } from './replies.ts';
 import { putSecret } from './secret.ts';
 import { type Stage, startStage } from './stage.ts';

@@ -10,9 +10,9 @@ import {
   PutRolePolicyCommand,
 } from '@aws-sdk/client-iam';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { signedByAws } from './aws-signature.ts';
 import { clientConfig } from './deployment.ts';
-import { needsEmulator } from './missing.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, startStage } from './stage.ts';
 

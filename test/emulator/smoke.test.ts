@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { needsEmulator } from './missing.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, stageName, startStage } from './stage.ts';
 

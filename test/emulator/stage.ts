@@ -8,9 +8,9 @@ import { App } from 'aws-cdk-lib';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
 import { stackNameOf } from '../../infra/stack/stages.ts';
+import { type Ministack, type MinistackOptions, startMinistack } from '../support/ministack.ts';
 import { completeImport } from './complete-import.ts';
 import { clientConfig, deploy, type Outputs } from './deployment.ts';
-import { type Ministack, type MinistackOptions, startMinistack } from './ministack.ts';
 
 export const stageName = 'test';
 const stackName = stackNameOf(stageName);

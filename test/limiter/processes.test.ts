@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { needsEmulator } from '../emulator/missing.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { runProcesses, summary } from './processes.ts';
 
 describe('8 processes', needsEmulator(), () => {

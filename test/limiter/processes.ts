@@ -10,7 +10,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
-import { startMinistack } from '../emulator/ministack.ts';
+import { startMinistack } from '../support/ministack.ts';
 import type { Operations } from './counting-store.ts';
 import { createLimiterTable, emulatorEnvironment } from './dynamo.ts';
 import { startThrottlingProxy } from './throttling-proxy.ts';

@@ -5,8 +5,8 @@ import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } fro
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-store.ts';
 import type { LimiterStore } from '../../lib/limiter/index.ts';
-import { type Ministack, startMinistack } from '../emulator/ministack.ts';
-import { needsEmulator } from '../emulator/missing.ts';
+import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { createLimiterTable, emulatorEnvironment } from './dynamo.ts';
 import { limiterStoreContract } from './store.contract.ts';
 

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import type { LookupStore } from '../../lib/lookups/index.ts';
-import { type Ministack, startMinistack } from '../emulator/ministack.ts';
-import { needsEmulator } from '../emulator/missing.ts';
 import { createLimiterTable, emulatorEnvironment } from '../limiter/dynamo.ts';
+import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { lookupStoreContract } from './store.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);

@@ -8,7 +8,7 @@ import { test } from 'vitest';
 import { createMemoryResponseStore, createResponseCache } from '../../lib/cache/responses/index.ts';
 import { type Caller, createMemoryLimiterStore } from '../../lib/gateway/index.ts';
 import { createLimiter } from '../../lib/limiter/index.ts';
-import { createRandom, VirtualTime } from '../snapshots/world/virtual-time.ts';
+import { createRandom, VirtualTime } from '../support/virtual-time.ts';
 
 const minute = 60;
 

@@ -5,12 +5,12 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { createRandom } from '../support/virtual-time.ts';
 import { holds } from './world/holds.ts';
 import { createClients } from './world/load.ts';
 import { passThrough } from './world/pass-through.ts';
 import { mixed, plain } from './world/scenarios.ts';
 import type { Measured } from './world/study.ts';
-import { createRandom } from './world/virtual-time.ts';
 
 const half = { clients: 5000, seconds: 120 };
 const some = { clients: 3000, seconds: 90 };

@@ -7,9 +7,9 @@ import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoDirectoryStore } from '../../functions/aws/dynamo-directory-store.ts';
 import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
 import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
-import { type Ministack, startMinistack } from '../emulator/ministack.ts';
-import { needsEmulator } from '../emulator/missing.ts';
 import { answerStoreContract } from '../responses/response-store.contract.ts';
+import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
 import { directoryStoreContract } from './directory-store.contract.ts';
 import { snapshotStoreContract } from './snapshot-store.contract.ts';
 

@@ -1,5 +1,6 @@
 /** All situations at full size and length; about ten minutes. */
 
+import { createRandom } from '../support/virtual-time.ts';
 import { createClients } from './world/load.ts';
 import { passThrough } from './world/pass-through.ts';
 import { newAccount } from './world/platform.ts';
@@ -16,7 +17,6 @@ import {
   stormAt,
 } from './world/scenarios.ts';
 import type { Ages } from './world/study.ts';
-import { createRandom } from './world/virtual-time.ts';
 
 const full = { clients: 10_000, seconds: 600 };
 const short = { clients: 10_000, seconds: 180 };

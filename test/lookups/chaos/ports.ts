@@ -2,7 +2,7 @@
 
 import type { Refusal } from '../../../lib/gateway/index.ts';
 import type { LookupMessage, LookupsOptions } from '../../../lib/lookups/index.ts';
-import type { VirtualTime } from '../../snapshots/world/virtual-time.ts';
+import type { VirtualTime } from '../../support/virtual-time.ts';
 import { market, type Upstream, type World } from '../world.ts';
 import type { Dice, Trouble } from './trouble.ts';
 

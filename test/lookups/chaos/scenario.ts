@@ -1,6 +1,6 @@
 /** A few minutes of a queue and its functions, and what was wrong in them. */
 
-import { VirtualTime } from '../../snapshots/world/virtual-time.ts';
+import { VirtualTime } from '../../support/virtual-time.ts';
 import { createWorld, limitMs, type Queued, type World } from '../world.ts';
 import { keepWorking, redriven, type Watcher } from './fleet.ts';
 import { drawLetters, type Letter, lastLetterMs } from './letters.ts';

@@ -1,6 +1,6 @@
 /** What goes wrong in a scenario and how often, and the dice that decide when. */
 
-import { createRandom } from '../../snapshots/world/virtual-time.ts';
+import { createRandom } from '../../support/virtual-time.ts';
 
 /** Each from 0, never, to 1, always. */
 export interface Trouble {

@@ -1,7 +1,7 @@
 /** Figures of a run as text, each with what it takes to judge it. */
 
 import { loadavg } from 'node:os';
-import { at } from '../../bench/figures.ts';
+import { at } from '../../support/figures.ts';
 import type { Run, Sample } from './plan.ts';
 
 /** `200 ×54, 429 budget_used_up ×6`. */

@@ -28,10 +28,10 @@ import {
   type SnapshotOutcome,
 } from '../../../lib/cache/snapshots/snapshot-cache.ts';
 import { type View, viewOfId } from '../../../lib/cache/snapshots/view.ts';
+import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
 import { createVirtualListings } from './directory.ts';
 import { exists } from './load.ts';
 import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
-import { createRandom, VirtualTime } from './virtual-time.ts';
 
 export interface BenchOptions extends Partial<VirtualUpstreamOptions> {
   readonly figures?: Partial<SnapshotOptions>;

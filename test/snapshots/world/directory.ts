@@ -2,9 +2,9 @@
 
 import { createMemoryDirectoryStore } from '../../../lib/cache/snapshots/directory-store.ts';
 import type { Directory, DirectoryStore, Listings } from '../../../lib/cache/snapshots/index.ts';
+import { normal, type VirtualTime } from '../../support/virtual-time.ts';
 import { nameOf } from './load.ts';
 import { storeLatency, type UnitMeter } from './platform.ts';
-import { normal, type VirtualTime } from './virtual-time.ts';
 
 /** As many of each kind as the market has. */
 export const marketSize = { US_STOCK: 8500, US_ETF: 3500 } as const;

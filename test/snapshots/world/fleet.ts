@@ -9,8 +9,8 @@ import type {
   SnapshotCall,
   SnapshotOutcome,
 } from '../../../lib/cache/snapshots/snapshot-cache.ts';
+import type { VirtualTime } from '../../support/virtual-time.ts';
 import type { Platform } from './platform.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 /** Computing, and what the platform adds, while an instance cannot take another request. */
 const busyMs = 2;

@@ -10,8 +10,8 @@ import {
   type LimiterStore,
   type WriteAnswer,
 } from '../../../lib/limiter/index.ts';
+import type { VirtualTime } from '../../support/virtual-time.ts';
 import { storeLatency, type UnitMeter } from './platform.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 export interface LimiterMeter {
   reads: number;

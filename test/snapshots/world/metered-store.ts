@@ -9,8 +9,8 @@ import {
   type RefreshRecord,
   type SnapshotStore,
 } from '../../../lib/cache/snapshots/store.ts';
+import type { VirtualTime } from '../../support/virtual-time.ts';
 import { storeLatency, type UnitMeter } from './platform.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 export interface Meter {
   reads: number;

@@ -1,9 +1,9 @@
 /** The same load without a cache: each request is one at the upstream, if there is a permit for it. */
 
+import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
 import { createLimiters, permitsOf } from './limiters.ts';
 import type { Client } from './load.ts';
 import { createUnitMeter, unbounded } from './platform.ts';
-import { createRandom, VirtualTime } from './virtual-time.ts';
 
 /** So many serve; each of them has as many requests at once as come. */
 const instances = 64;

@@ -4,6 +4,7 @@ import { createUsagePlan } from '../../../infra/local/usage-plan.ts';
 import type { SnapshotOptions } from '../../../lib/cache/snapshots/options.ts';
 import { createSnapshotCache, type SnapshotOutcome } from '../../../lib/cache/snapshots/snapshot-cache.ts';
 import type { RefreshRecord } from '../../../lib/cache/snapshots/store.ts';
+import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
 import { createVirtualDirectoryStore, createVirtualListings, market } from './directory.ts';
 import { Fleet } from './fleet.ts';
 import { createLimiters, type LimiterMeter, permitsOf, sendWithPermit } from './limiters.ts';
@@ -11,7 +12,6 @@ import { type Client, exists } from './load.ts';
 import { createMeteredStore, type Meter } from './metered-store.ts';
 import { platform as aws, createUnitMeter, type Platform, type UnitMeter } from './platform.ts';
 import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
-import { createRandom, VirtualTime } from './virtual-time.ts';
 
 export interface StudyOptions {
   readonly clients: readonly Client[];

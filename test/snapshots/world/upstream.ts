@@ -4,7 +4,7 @@
  */
 
 import type { AskUpstream, UpstreamAnswer } from '../../../lib/cache/snapshots/ports.ts';
-import { normal, type VirtualTime } from './virtual-time.ts';
+import { normal, type VirtualTime } from '../../support/virtual-time.ts';
 
 export interface VirtualUpstream {
   readonly ask: AskUpstream;

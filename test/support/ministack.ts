@@ -13,7 +13,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 /** Both are needed; the words say how to get what is missing. */
 export const requirements = [
   {
-    path: here('.venv/bin/ministack'),
+    path: here('../emulator/.venv/bin/ministack'),
     missing:
       'The AWS emulator is missing: python3 -m venv test/emulator/.venv && test/emulator/.venv/bin/pip install -r test/emulator/requirements.txt',
   },
