@@ -82,9 +82,9 @@ test('names are 128 bits that a store’s keys can hold, and show neither key no
   for (const address of ['192.0.2.1', '2001:db8::1', undefined])
     for (const name of Object.values(await of(address))) assert.match(name, /^[\w-]{22}$/);
   const { unit } = await of('192.0.2.1');
-  for (const more of [{}, { byEvents: true } as const]) {
-    const want = { caller: unit, view: 'US_STOCK', symbol: 'A/B', ...more };
-    assert.deepEqual(readMiss(missKey(want)), want);
+  for (const more of [{}, { isEventDriven: true } as const]) {
+    const miss = { caller: unit, view: 'US_STOCK', symbol: 'A/B', ...more };
+    assert.deepEqual(readMiss(missKey(miss)), miss);
   }
   const names = new Set<string>();
   for (let at = 0; at < 512; at++) names.add((await of(`10.${at >> 8}.${at & 255}.1`)).unit);
