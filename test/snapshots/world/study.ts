@@ -8,7 +8,7 @@ import { createVirtualDirectoryStore, createVirtualListings, market } from './di
 import { Fleet } from './fleet.ts';
 import { createLimiters, type LimiterMeter, permitsOf, sendWithPermit } from './limiters.ts';
 import { type Client, exists } from './load.ts';
-import { createMeteredStore, type Meter } from './metered-store.ts';
+import { type Meter, MeteredStore } from './metered-store.ts';
 import { platform as aws, createUnitMeter, type Platform, type UnitMeter } from './platform.ts';
 import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
 import { createRandom, VirtualTime } from './virtual-time.ts';
@@ -116,7 +116,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
   const bounds = options.platform ?? aws;
   const units = createUnitMeter(time, random, bounds);
   const limiterUnits = createUnitMeter(time, random, bounds);
-  const store = createMeteredStore(time, random, units, (record) => options.onRecord?.(record, time.now()));
+  const store = new MeteredStore(time, random, units, (record) => options.onRecord?.(record, time.now()));
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
   // The limiter has a table of its own.
   const limiters = createLimiters(time, random, limiterUnits);
