@@ -83,8 +83,8 @@ test('names are 128 bits that a store’s keys can hold, and show neither key no
     for (const name of Object.values(await of(address))) assert.match(name, /^[\w-]{22}$/);
   const { unit } = await of('192.0.2.1');
   for (const more of [{}, { isEventDriven: true } as const]) {
-    const want = { caller: unit, view: 'US_STOCK', symbol: 'A/B', ...more };
-    assert.deepEqual(readMiss(missKey(want)), want);
+    const miss = { caller: unit, view: 'US_STOCK', symbol: 'A/B', ...more };
+    assert.deepEqual(readMiss(missKey(miss)), miss);
   }
   const names = new Set<string>();
   for (let at = 0; at < 512; at++) names.add((await of(`10.${at >> 8}.${at & 255}.1`)).unit);

@@ -5,7 +5,9 @@ import { createMemorySnapshotStore } from '../../../lib/cache/snapshots/memory-s
 import {
   type Checkpoint,
   type Control,
+  type LeaseAnswer,
   missMs,
+  type RefreshLogUpdate,
   type RefreshRecord,
   type SnapshotStore,
 } from '../../../lib/cache/snapshots/store.ts';
@@ -24,14 +26,6 @@ export interface Meter {
   checkpoints: number;
 }
 
-export interface MeteredStore {
-  /** What one instance has of it. */
-  connect(): SnapshotStore;
-  readonly meter: Meter;
-  /** @param part of the instances that lose it; default all */
-  setAway(away: boolean, part?: number): void;
-}
-
 /** As the deployed store has them. */
 const shards = 8;
 const maxMissItems = 40;
@@ -45,14 +39,64 @@ const itemBytes = 60;
 const controlBytes = ({ flights }: Control) => 260 + packFlights(flights).length;
 const sum = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0);
 
-export function createMeteredStore(
-  time: VirtualTime,
-  random: () => number,
-  units: UnitMeter,
-  onRecord: (record: RefreshRecord) => void = () => {},
-): MeteredStore {
-  const store = createMemorySnapshotStore(time.now);
-  const meter: Meter = {
+/** The store of all instances: what they share, and what it costs. */
+export class MeteredStore {
+  readonly #time: VirtualTime;
+  readonly #random: () => number;
+  readonly #charged: ChargedStore;
+  #awayPart = 0;
+
+  constructor(
+    time: VirtualTime,
+    random: () => number,
+    units: UnitMeter,
+    onRecord: (record: RefreshRecord) => void = () => {},
+  ) {
+    this.#time = time;
+    this.#random = random;
+    this.#charged = new ChargedStore(time, random, units, onRecord);
+  }
+
+  get meter(): Meter {
+    return this.#charged.meter;
+  }
+
+  /** @param part of the instances that lose it; default all */
+  setAway(away: boolean, part = 1): void {
+    this.#awayPart = away ? part : 0;
+  }
+
+  /** The store of one instance, behind a network. */
+  connect(): SnapshotStore {
+    const chance = this.#random();
+    const trip = async <T>(work: () => Promise<T>): Promise<T> => {
+      const total = storeLatency(this.#random);
+      await this.#time.sleep(total / 2);
+      if (chance < this.#awayPart) throw new Error('the store is away');
+      const answer = await work();
+      await this.#time.sleep(total / 2);
+      return answer;
+    };
+    const store = this.#charged;
+    return {
+      read: (after, missing) => trip(() => store.read(after, missing)),
+      acquire: (next, after) => trip(() => store.acquire(next, after)),
+      write: (record) => trip(() => store.write(record)),
+      countStart: () => trip(() => store.countStart()),
+      readCheckpoint: (copy) => trip(() => store.readCheckpoint(copy)),
+      writeCheckpoint: (copy, checkpoint) => trip(() => store.writeCheckpoint(copy, checkpoint)),
+      writeMisses: (keys) => trip(() => store.writeMisses(keys)),
+      readMisses: () => trip(() => store.readMisses()),
+    };
+  }
+}
+
+/** The partition of the control item and the log. */
+const main = 'main';
+
+/** Charges each operation as DynamoDB does, to the partition that it touches. */
+class ChargedStore implements SnapshotStore {
+  readonly meter: Meter = {
     reads: 0,
     writes: 0,
     refused: 0,
@@ -62,126 +106,126 @@ export function createMeteredStore(
     misses: 0,
     checkpoints: 0,
   };
-  const sizeOf = new Map<number, number>();
-  const checkpointSizes = new WeakMap<Checkpoint, readonly number[]>();
-  /** What was published in the last seconds, by shard. */
-  const published: { at: number; bytes: number; keys: readonly string[] }[][] = Array.from(
+  readonly #time: VirtualTime;
+  readonly #random: () => number;
+  readonly #units: UnitMeter;
+  readonly #onRecord: (record: RefreshRecord) => void;
+  readonly #store: SnapshotStore;
+  readonly #sizes = new Map<number, number>();
+  readonly #checkpointSizes = new WeakMap<Checkpoint, readonly number[]>();
+  /** The misses of the last seconds, by shard. */
+  readonly #misses: { at: number; bytes: number; keys: readonly string[] }[][] = Array.from(
     { length: shards },
     () => [],
   );
-  const starts = Array.from({ length: shards }, () => ({ second: 0, count: 0 }));
-  let awayPart = 0;
+  readonly #starts = Array.from({ length: shards }, () => ({ second: 0, count: 0 }));
 
-  const main = 'main';
-  const anyShard = () => Math.floor(random() * shards);
-  const read = (key: string, bytes: number) => {
-    meter.reads++;
-    units.charge(key, readUnits(bytes));
-  };
-  const write = (key: string, bytes: number) => {
-    meter.writes++;
-    units.charge(key, writeUnits(bytes));
-  };
-  function sizesOf(checkpoint: Checkpoint): readonly number[] {
-    const known =
-      checkpointSizes.get(checkpoint) ??
-      packCheckpoint(checkpoint, 380 * 1024).map(({ length }) => length + itemBytes);
-    checkpointSizes.set(checkpoint, known);
-    return known;
+  constructor(
+    time: VirtualTime,
+    random: () => number,
+    units: UnitMeter,
+    onRecord: (record: RefreshRecord) => void,
+  ) {
+    this.#time = time;
+    this.#random = random;
+    this.#units = units;
+    this.#onRecord = onRecord;
+    this.#store = createMemorySnapshotStore(time.now);
   }
 
-  function connect(): SnapshotStore {
-    const chance = random();
-    async function trip<T>(work: () => Promise<T>): Promise<T> {
-      const total = storeLatency(random);
-      await time.sleep(total / 2);
-      if (chance < awayPart) throw new Error('the store is away');
-      const answer = await work();
-      await time.sleep(total / 2);
-      return answer;
+  async read(after: number | undefined, missing: readonly number[]): Promise<RefreshLogUpdate> {
+    const update = await this.#store.read(after, missing);
+    const late = update.records.filter(({ sequence }) => missing.includes(sequence));
+    const inRange = update.records.filter(({ sequence }) => !missing.includes(sequence));
+    const bytes = sum(inRange.map(({ sequence }) => this.#sizes.get(sequence)!));
+    this.#chargeRead(main, bytes + controlBytes(update.control));
+    for (const sequence of missing) {
+      const found = late.find((record) => record.sequence === sequence);
+      this.#chargeRead(main, found ? this.#sizes.get(sequence)! : 1);
     }
-    return {
-      read: (after, missing) =>
-        trip(async () => {
-          const news = await store.read(after, missing);
-          const late = news.records.filter(({ sequence }) => missing.includes(sequence));
-          const inRange = news.records.filter(({ sequence }) => !missing.includes(sequence));
-          read(main, sum(inRange.map(({ sequence }) => sizeOf.get(sequence)!)) + controlBytes(news.control));
-          for (const sequence of missing) {
-            const found = late.find((record) => record.sequence === sequence);
-            read(main, found ? sizeOf.get(sequence)! : 1);
-          }
-          return news;
-        }),
-      acquire: (next, after) =>
-        trip(async () => {
-          const { control } = await store.read(undefined, []);
-          // A refused write costs as much as one that is not.
-          write(main, Math.max(controlBytes(control), controlBytes(next)));
-          const answer = await store.acquire(next, after);
-          if (!answer.acquired) meter.refused++;
-          return answer;
-        }),
-      write: (record) =>
-        trip(async () => {
-          const bytes = packRecord(record).length + itemBytes;
-          write(main, bytes);
-          onRecord(record);
-          sizeOf.set(record.sequence, bytes);
-          meter.recordBytes += bytes;
-          meter.records++;
-          await store.write(record);
-        }),
-      countStart: () =>
-        trip(async () => {
-          const shard = anyShard();
-          write(`starts ${shard}`, itemBytes);
-          meter.starts++;
-          const second = Math.floor(time.now() / 1000);
-          const one = starts[shard]!;
-          one.count = one.second === second ? one.count + 1 : 1;
-          one.second = second;
-          return 1 + (one.count - 1) * shards;
-        }),
-      readCheckpoint: (copy) =>
-        trip(async () => {
-          const checkpoint = await store.readCheckpoint(copy);
-          read(`checkpoint ${copy}`, checkpoint ? sum(sizesOf(checkpoint)) : 1);
-          return checkpoint;
-        }),
-      writeCheckpoint: (copy, checkpoint) =>
-        trip(async () => {
-          meter.checkpoints++;
-          for (const bytes of sizesOf(checkpoint)) write(`checkpoint ${copy}`, bytes);
-          await store.writeCheckpoint(copy, checkpoint);
-        }),
-      writeMisses: (keys) =>
-        trip(async () => {
-          const shard = anyShard();
-          const bytes = itemBytes + sum(keys.map(({ length }) => length + 1));
-          write(`misses ${shard}`, bytes);
-          meter.misses++;
-          published[shard]!.push({ at: time.now(), bytes, keys });
-        }),
-      readMisses: () =>
-        trip(async () => {
-          const found = new Set<string>();
-          for (const [shard, all] of published.entries()) {
-            while (all[0] && all[0].at < time.now() - missMs) all.shift();
-            const latest = all.slice(-maxMissItems);
-            read(`misses ${shard}`, sum(latest.map(({ bytes }) => bytes)));
-            for (const { keys } of latest) for (const key of keys) found.add(key);
-          }
-          return [...found];
-        }),
-    };
+    return update;
   }
 
-  return {
-    meter,
-    connect,
-    setAway(away, part = 1) {
-      awayPart = away ? part : 0;
-    },
-  };
+  async acquire(next: Control, after: number): Promise<LeaseAnswer> {
+    const { control } = await this.#store.read(undefined, []);
+    // A refused write costs as much as one that is not.
+    this.#chargeWrite(main, Math.max(controlBytes(control), controlBytes(next)));
+    const answer = await this.#store.acquire(next, after);
+    if (!answer.acquired) this.meter.refused++;
+    return answer;
+  }
+
+  async write(record: RefreshRecord): Promise<void> {
+    const bytes = packRecord(record).length + itemBytes;
+    this.#chargeWrite(main, bytes);
+    this.#onRecord(record);
+    this.#sizes.set(record.sequence, bytes);
+    this.meter.recordBytes += bytes;
+    this.meter.records++;
+    await this.#store.write(record);
+  }
+
+  async countStart(): Promise<number> {
+    const shard = this.#anyShard();
+    this.#chargeWrite(`starts ${shard}`, itemBytes);
+    this.meter.starts++;
+    const second = Math.floor(this.#time.now() / 1000);
+    const one = this.#starts[shard]!;
+    one.count = one.second === second ? one.count + 1 : 1;
+    one.second = second;
+    return 1 + (one.count - 1) * shards;
+  }
+
+  async readCheckpoint(copy: number): Promise<Checkpoint | undefined> {
+    const checkpoint = await this.#store.readCheckpoint(copy);
+    this.#chargeRead(`checkpoint ${copy}`, checkpoint ? sum(this.#sizesOf(checkpoint)) : 1);
+    return checkpoint;
+  }
+
+  async writeCheckpoint(copy: number, checkpoint: Checkpoint): Promise<void> {
+    this.meter.checkpoints++;
+    for (const bytes of this.#sizesOf(checkpoint)) this.#chargeWrite(`checkpoint ${copy}`, bytes);
+    await this.#store.writeCheckpoint(copy, checkpoint);
+  }
+
+  async writeMisses(keys: readonly string[]): Promise<void> {
+    const shard = this.#anyShard();
+    const bytes = itemBytes + sum(keys.map(({ length }) => length + 1));
+    this.#chargeWrite(`misses ${shard}`, bytes);
+    this.meter.misses++;
+    this.#misses[shard]!.push({ at: this.#time.now(), bytes, keys });
+  }
+
+  async readMisses(): Promise<readonly string[]> {
+    const found = new Set<string>();
+    for (const [shard, all] of this.#misses.entries()) {
+      while (all[0] && all[0].at < this.#time.now() - missMs) all.shift();
+      const latest = all.slice(-maxMissItems);
+      this.#chargeRead(`misses ${shard}`, sum(latest.map(({ bytes }) => bytes)));
+      for (const { keys } of latest) for (const key of keys) found.add(key);
+    }
+    return [...found];
+  }
+
+  #anyShard(): number {
+    return Math.floor(this.#random() * shards);
+  }
+
+  #chargeRead(key: string, bytes: number): void {
+    this.meter.reads++;
+    this.#units.charge(key, readUnits(bytes));
+  }
+
+  #chargeWrite(key: string, bytes: number): void {
+    this.meter.writes++;
+    this.#units.charge(key, writeUnits(bytes));
+  }
+
+  #sizesOf(checkpoint: Checkpoint): readonly number[] {
+    const sizes =
+      this.#checkpointSizes.get(checkpoint) ??
+      packCheckpoint(checkpoint, 380 * 1024).map(({ length }) => length + itemBytes);
+    this.#checkpointSizes.set(checkpoint, sizes);
+    return sizes;
+  }
 }

@@ -9,7 +9,7 @@ import { createVirtualDirectoryStore, createVirtualListings, market } from './di
 import { Fleet } from './fleet.ts';
 import { createLimiters, type LimiterMeter, permitsOf, sendWithPermit } from './limiters.ts';
 import { type Client, exists } from './load.ts';
-import { createMeteredStore, type Meter } from './metered-store.ts';
+import { type Meter, MeteredStore } from './metered-store.ts';
 import { platform as aws, createUnitMeter, type Platform, type UnitMeter } from './platform.ts';
 import { createVirtualUpstream, madeAt, type VirtualUpstreamOptions } from './upstream.ts';
 
@@ -101,22 +101,33 @@ export interface Ages {
 const appPlan = { ratePerSecond: 2500, burst: 5000 } as const;
 
 export async function study(options: StudyOptions): Promise<Measured> {
-  const {
-    clients,
-    seconds,
-    everyMs = 5000,
-    seed = 1,
-    directory = 'ready',
-    countFrom = 0,
-    counts = () => true,
-  } = options;
+  const system = await createSystem(options);
+  const { time, store, limiters, upstream, units, limiterUnits } = system;
+  const load = new Load(options, system);
+  load.begin();
+  during(time, options.upstreamDown, upstream.setDown);
+  during(time, options.storeAway, (away) => store.setAway(away, options.awayPart));
+  during(time, options.limiterAway, (away) => limiters.setAway(away, options.awayPart));
+  during(time, options.throttled, (on) => {
+    for (const table of [units, limiterUnits]) table.setThrottled(on ? (options.throttled?.[2] ?? 0) : 0);
+  });
+  options.also?.(load.world);
+  await time.runUntil(system.start + options.seconds * 1000);
+  return measured(system, load.counts);
+}
+
+type System = Awaited<ReturnType<typeof createSystem>>;
+
+/** All that serves the clients: instances, their stores and limiters, the upstream. */
+async function createSystem(options: StudyOptions) {
+  const { seed = 1, directory = 'ready' } = options;
   const random = createRandom(seed);
   const time = new VirtualTime();
   const start = time.now();
   const bounds = options.platform ?? aws;
   const units = createUnitMeter(time, random, bounds);
   const limiterUnits = createUnitMeter(time, random, bounds);
-  const store = createMeteredStore(time, random, units, (record) => options.onRecord?.(record, time.now()));
+  const store = new MeteredStore(time, random, units, (record) => options.onRecord?.(record, time.now()));
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
   // The limiter has a table of its own.
   const limiters = createLimiters(time, random, limiterUnits);
@@ -138,59 +149,79 @@ export async function study(options: StudyOptions): Promise<Measured> {
       figures: { instances: bounds.maxInstances, ...options.figures },
     });
   });
+  return { time, random, start, units, limiterUnits, store, upstream, limiters, plan, fleet };
+}
 
-  const ages = new Histogram();
-  const oldest: number[] = [];
-  const waits: number[] = [];
-  let requests = 0;
-  let answered = 0;
-  let unavailable = 0;
-  let wrong = 0;
-  let overPlan = 0;
-  const bySecond: [number, number][] = [];
-  const inFiveSeconds: [number, number] = [0, 0];
+/** What the clients got. */
+class Counts {
+  readonly ages = new Histogram();
+  readonly oldest: number[] = [];
+  readonly waits: number[] = [];
+  requests = 0;
+  answered = 0;
+  unavailable = 0;
+  wrong = 0;
+  overPlan = 0;
+  readonly bySecond: [answered: number, requests: number][] = [];
+  readonly inFiveSeconds: [served: number, clients: number] = [0, 0];
 
-  async function ask(client: Client): Promise<SnapshotOutcome | undefined> {
-    const arrived = time.now();
-    requests++;
-    const { call } = client;
-    const second = Math.floor((arrived - start) / 1000);
-    const counted = bySecond[second] ?? [0, 0];
-    bySecond[second] = counted;
-    counted[1]++;
-    if (!plan.take(call.caller).allowed) {
-      overPlan++;
-      return undefined;
-    }
-    const outcome = await fleet.serve(call);
-    if (!outcome) return undefined;
-    const now = time.now();
-    const isCounted = arrived >= start + countFrom * 1000 && counts(client);
-    if (isCounted) waits.push(now - arrived);
+  /** @param areAgesCounted whether its ages and its wait count */
+  count(
+    client: Client,
+    outcome: SnapshotOutcome,
+    waitMs: number,
+    now: number,
+    areAgesCounted: boolean,
+  ): void {
+    if (areAgesCounted) this.waits.push(waitMs);
     if (outcome.kind === 'quotes') {
-      answered++;
-      counted[0]++;
-      if (isCounted) {
-        oldest.push(outcome.ageMs);
-        for (const { sentAt } of outcome.quotes) ages.add(now - sentAt);
+      this.answered++;
+      if (areAgesCounted) {
+        this.oldest.push(outcome.ageMs);
+        for (const { sentAt } of outcome.quotes) this.ages.add(now - sentAt);
       }
-      if (outcome.quotes.length !== client.existing) wrong++;
+      if (outcome.quotes.length !== client.existing) this.wrong++;
       // Parsing every record would take longer than all the rest.
-      else if (requests % 97 === 0)
-        for (const { record } of outcome.quotes) if (now - madeAt(record) > outcome.ageMs) wrong++;
-    } else if (outcome.kind === 'unavailable') unavailable++;
-    else if (client.existing > 0) wrong++;
-    options.onAnswer?.(client, outcome, arrived, now);
-    return outcome;
+      else if (this.requests % 97 === 0)
+        for (const { record } of outcome.quotes) if (now - madeAt(record) > outcome.ageMs) this.wrong++;
+    } else if (outcome.kind === 'unavailable') this.unavailable++;
+    else if (client.existing > 0) this.wrong++;
+  }
+}
+
+/** The clients, each with its rhythm. */
+class Load {
+  readonly counts = new Counts();
+  readonly #options: StudyOptions;
+  readonly #system: System;
+  readonly #everyMs: number;
+
+  constructor(options: StudyOptions, system: System) {
+    this.#options = options;
+    this.#system = system;
+    this.#everyMs = options.everyMs ?? 5000;
   }
 
-  /** Asks every so often; when refused, as soon as the answer suggests. */
-  function begin(client: Client, at: number): void {
+  get world(): World {
+    const { time, random, start } = this.#system;
+    return { time, random, start, ask: (client) => this.#ask(client) };
+  }
+
+  begin(): void {
+    const { clients, beginsAt = (_, chance) => (chance * this.#everyMs) / 1000 } = this.#options;
+    for (const [index, client] of clients.entries())
+      this.#begin(client, 1000 * beginsAt(index, this.#system.random()));
+  }
+
+  /** The client asks every so often; when refused, as soon as the answer suggests. */
+  #begin(client: Client, at: number): void {
+    const { time, start } = this.#system;
+    const { inFiveSeconds } = this.counts;
     const first = start + at;
-    let isServed = first > start + seconds * 1000 - promisedMs;
+    let isServed = first > start + this.#options.seconds * 1000 - promisedMs;
     if (!isServed) inFiveSeconds[1]++;
     const again = async (): Promise<void> => {
-      const outcome = await ask(client);
+      const outcome = await this.#ask(client);
       const now = time.now();
       const isAnswered = outcome?.kind === 'quotes' || outcome?.kind === 'refused';
       if (isAnswered && !isServed) {
@@ -198,48 +229,62 @@ export async function study(options: StudyOptions): Promise<Measured> {
         if (now - first <= promisedMs) inFiveSeconds[0]++;
       }
       // Its own rhythm stays, whatever was refused in between.
-      const nextMs = everyMs - ((now - first) % everyMs);
-      time.after(isAnswered ? nextMs : Math.min(retryMs(outcome), nextMs), again);
+      const nextMs = this.#everyMs - ((now - first) % this.#everyMs);
+      time.after(isAnswered ? nextMs : Math.min(this.#retryMs(outcome), nextMs), again);
     };
     time.after(at, again);
   }
-  /** A refusal of the platform's own says two seconds to all. */
-  const retryMs = (outcome: SnapshotOutcome | undefined) =>
-    1000 * (outcome?.kind === 'unavailable' ? Math.ceil(outcome.retryAfterMs / 1000) : 2) + 300 * random();
 
-  const { beginsAt = (_: number, chance: number) => (chance * everyMs) / 1000 } = options;
-  for (const [index, client] of clients.entries()) begin(client, 1000 * beginsAt(index, random()));
-  during(time, options.upstreamDown, upstream.setDown);
-  during(time, options.storeAway, (away) => store.setAway(away, options.awayPart));
-  during(time, options.limiterAway, (away) => limiters.setAway(away, options.awayPart));
-  during(time, options.throttled, (on) => {
-    for (const table of [units, limiterUnits]) table.setThrottled(on ? (options.throttled?.[2] ?? 0) : 0);
-  });
-  options.also?.({ time, random, start, ask });
-  await time.runUntil(start + seconds * 1000);
+  async #ask(client: Client): Promise<SnapshotOutcome | undefined> {
+    const { time, start, plan, fleet } = this.#system;
+    const { counts, countFrom = 0, onAnswer } = this.#options;
+    const arrived = time.now();
+    this.counts.requests++;
+    const { call } = client;
+    const second = Math.floor((arrived - start) / 1000);
+    const ofSecond = this.counts.bySecond[second] ?? [0, 0];
+    this.counts.bySecond[second] = ofSecond;
+    ofSecond[1]++;
+    if (!plan.take(call.caller).allowed) {
+      this.counts.overPlan++;
+      return undefined;
+    }
+    const outcome = await fleet.serve(call);
+    if (!outcome) return undefined;
+    const now = time.now();
+    if (outcome.kind === 'quotes') ofSecond[0]++;
+    const areAgesCounted = arrived >= start + countFrom * 1000 && (counts?.(client) ?? true);
+    this.counts.count(client, outcome, now - arrived, now, areAgesCounted);
+    onAnswer?.(client, outcome, arrived, now);
+    return outcome;
+  }
 
+  /** A refusal of the platform's own suggests two seconds. */
+  #retryMs(outcome: SnapshotOutcome | undefined): number {
+    const seconds = outcome?.kind === 'unavailable' ? Math.ceil(outcome.retryAfterMs / 1000) : 2;
+    return 1000 * seconds + 300 * this.#system.random();
+  }
+}
+
+function measured(system: System, counts: Counts): Measured {
+  const { upstream, store, units, limiterUnits, fleet, limiters } = system;
+  const { ages, oldest, waits, ...others } = counts;
   return {
-    requests,
-    answered,
-    unavailable,
-    wrong,
+    ...others,
     ages: ages.quantiles(),
     oldest: quantiles(oldest),
     waits: quantiles(waits),
     upstreamRequests: upstream.arrivals.length,
     worstMinute: worstMinute(upstream.arrivals),
     results: tally(upstream.requests.map(({ result }) => result)),
-    perUpstreamRequest: requests / Math.max(1, upstream.arrivals.length),
+    perUpstreamRequest: counts.requests / Math.max(1, upstream.arrivals.length),
     meter: store.meter,
     units,
-    limiterUnits: limiterUnits,
+    limiterUnits,
     instances: fleet.size,
     peakInstances: fleet.peak,
     platformRefused: fleet.refused,
-    inFiveSeconds,
-    bySecond,
     limiter: limiters.meter,
-    overPlan,
   };
 }
 
