@@ -11,8 +11,8 @@ import {
 } from '../cache/responses/index.ts';
 import type { Freshness } from '../catalogue/freshness.ts';
 import { isRefusal, type Refusal, withoutRequestId } from '../problem.ts';
-import { accountOf } from './account.ts';
 import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
+import { accountOf } from './credential.ts';
 import { type CacheResult, type Outcome, refused } from './outcome.ts';
 import { wasNotSent } from './upstream.ts';
 import type { UpstreamOutcome } from './upstream-answer.ts';

@@ -1,5 +1,6 @@
 /** How the gateway authenticates at the upstream: app key and signer, made of the secret's text. */
 
+import { limiterKey } from '../limiter/store.ts';
 import type { RefusalCode } from '../problem.ts';
 import { createSigner, SignError, type Signer } from '../signer/index.ts';
 
@@ -71,3 +72,15 @@ export function toCredential(text: string | undefined, { clock, nonce }: Signing
 
 const isUnset = (value: unknown): value is '' | null | undefined =>
   value === undefined || value === null || value === '';
+
+const names = new WeakMap<Credential, Promise<string>>();
+
+/**
+ * The account's name in stores; it does not reveal the app key. Cached data belongs to one account: another that the
+ * secret names later must not see it.
+ */
+export function accountOf(credential: Credential): Promise<string> {
+  const name = names.get(credential) ?? limiterKey('account', credential.appKey);
+  names.set(credential, name);
+  return name;
+}

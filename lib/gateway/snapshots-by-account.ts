@@ -6,9 +6,9 @@
 
 import { snapshotPartition } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { accountOf } from './account.ts';
 import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
 import { CachedSnapshots } from './cached-snapshots.ts';
+import { accountOf } from './credential.ts';
 import type { Credential, CredentialResult } from './credentials.ts';
 import { type Outcome, refused } from './outcome.ts';
 

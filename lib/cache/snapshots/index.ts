@@ -17,7 +17,6 @@ export {
 } from './directory-store.ts';
 export { createMemorySnapshotStore } from './memory-store.ts';
 export { defaultSnapshotOptions, type SnapshotOptions } from './options.ts';
-export { snapshotPartition } from './partition.ts';
 export type {
   AskUpstream,
   RefreshPermit,
@@ -48,6 +47,7 @@ export {
   type RefreshOutcome,
   type RefreshRecord,
   type SnapshotStore,
+  snapshotPartition,
 } from './store.ts';
 export type { UpstreamError } from './upstream-error.ts';
 export { type View, viewOf } from './view.ts';

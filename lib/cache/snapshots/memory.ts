@@ -2,8 +2,7 @@
 
 import type { SymbolDirectory } from './directory.ts';
 import { InvalidSymbolQuota } from './invalid-symbol-quota.ts';
-import type { NegativeEntry } from './negative-cache.ts';
-import { NegativeHits } from './negative-hits.ts';
+import { type NegativeEntry, NegativeHits } from './negative-cache.ts';
 import type { SnapshotOptions } from './options.ts';
 import { maxSymbolLength } from './pending-miss.ts';
 import type { Checkpoint, Fetched, NegativeItem, RefreshRecord } from './store.ts';

@@ -1,6 +1,6 @@
 /** Symbols of calls that the upstream refused: at least one of each group is invalid, and bisection finds which. */
 
-import { dropOldest } from './drop-oldest.ts';
+import { dropOldest } from './negative-cache.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
 /** They are probed together, and with no other symbol. */

@@ -9,13 +9,11 @@
  */
 
 import { halves } from '../../bisect.ts';
-import { dropOldest } from './drop-oldest.ts';
-import { MessageHints } from './message-hints.ts';
-import { firstNegativeMs, NegativeCache, type NegativeEntry } from './negative-cache.ts';
+import { dropOldest, firstNegativeMs, NegativeCache, type NegativeEntry } from './negative-cache.ts';
 import type { SnapshotOptions } from './options.ts';
 import type { NegativeItem, RefreshRecord } from './store.ts';
 import { retryAloneMs, type SuspectGroup, SuspectGroups } from './suspect-groups.ts';
-import { namedBy, noMessage, type UpstreamError, withoutMessage } from './upstream-error.ts';
+import { MessageHints, namedBy, noMessage, type UpstreamError, withoutMessage } from './upstream-error.ts';
 import { plainId } from './view.ts';
 
 /** In which views memory has a record of a symbol that may be served. */
