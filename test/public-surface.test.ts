@@ -15,83 +15,21 @@ import { root } from './support/bundle.ts';
 const entries = {
   './signer': ['CountersignError', 'SignError', 'createSignedFetch', 'createSigner', 'explain'],
   './verifier': ['createMemoryNonceStore', 'createVerifier'],
+  // And every operation under its id.
   './catalogue': [
-    'addWatchlistInstruments',
+    ...operations.map(({ id }) => id),
     'appPlan',
-    'batchPlaceOrders',
-    'cancelOrder',
-    'checkToken',
-    'createToken',
-    'createWatchlist',
-    'deleteWatchlist',
     'exposedOperations',
     'findRoute',
-    'getAccountBalance',
-    'getAnalystRating',
-    'getAnalystTargetPrice',
-    'getBalanceSheet',
-    'getCapitalFlow',
-    'getCashFlowStatement',
-    'getCompanyProfile',
-    'getFinancialAlert',
-    'getFinancialIndicators',
-    'getForecastEps',
-    'getFundAllocations',
-    'getFundBrief',
-    'getFundDividends',
-    'getFundFiles',
-    'getFundHoldings',
-    'getFundNetValues',
-    'getFundPerformance',
-    'getFundRatings',
-    'getFundSplits',
-    'getIncomeStatement',
-    'getIndustryComparison',
-    'getMarketSectorDetail',
-    'getOptionSnapshots',
-    'getOrder',
-    'getStockBars',
-    'getStockInstrument',
-    'getStockNoiiSnapshot',
-    'getStockQuotes',
-    'getStockSnapshots',
     'groups',
     'limits',
-    'listAccountPositions',
-    'listAccounts',
-    'listDividendCalendar',
-    'listEarningsCalendar',
-    'listFilings',
-    'listGainersLosers',
-    'listHighDividendRank',
-    'listMarketSectors',
-    'listOpenOrders',
-    'listOptionBars',
-    'listOptionContracts',
-    'listOptionTicks',
-    'listOrderHistory',
-    'listStockBars',
-    'listStockFootprints',
-    'listStockInstruments',
-    'listStockNoiiBars',
-    'listStockTicks',
-    'listTopActive',
-    'listWatchlistInstruments',
-    'listWatchlists',
-    'listWeek52HighLow',
     'openByDefault',
     'openable',
     'operations',
-    'placeOrder',
     'planOfTier',
     'planTiers',
     'planWithin',
-    'previewOrder',
-    'removeWatchlistInstruments',
-    'replaceOrder',
     'routesOf',
-    'updateWatchlist',
-    'updateWatchlistInstruments',
   ],
   './client': [
     'BrokenAnswerError',
@@ -164,12 +102,12 @@ const entries = {
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Offered by an entry of its own, but not by the whole library: the functions folder alone uses it. */
-const internal: readonly string[] = ['maxEventBytes'];
+/** Offered by an entry of its own, but not by the whole library: operations, and what the functions folder alone uses. */
+const apart: readonly string[] = ['maxEventBytes', ...operations.map(({ id }) => id)];
 
 const whole = Object.values(entries)
   .flat()
-  .filter((name) => !internal.includes(name));
+  .filter((name) => !apart.includes(name));
 
 const surface: Readonly<Record<string, readonly string[]>> = { '.': [...new Set(whole)], ...entries };
 

@@ -1,6 +1,6 @@
 /** The function of the group fundamentals. */
 
-import * as fundamentals from '../../lib/catalogue/fundamentals/index.ts';
+import { fundamentals } from '../../lib/catalogue/fundamentals/index.ts';
 import { deployedHandler } from '../aws/deployed.ts';
 
-export const handler = deployedHandler(Object.values(fundamentals));
+export const handler = deployedHandler(fundamentals);

@@ -2,9 +2,9 @@
 
 import * as accounts from './accounts.ts';
 import * as auth from './auth.ts';
-import * as fundamentals from './fundamentals/index.ts';
+import { fundamentals } from './fundamentals/index.ts';
 import * as instruments from './instruments.ts';
-import * as marketData from './market-data/index.ts';
+import { marketData } from './market-data/index.ts';
 import type { Operation } from './operation.ts';
 import * as orders from './orders.ts';
 import * as screeners from './screeners.ts';
@@ -21,15 +21,20 @@ export {
 } from './auth.ts';
 export { exposedOperations, openable, openByDefault } from './exposure.ts';
 export {
+  getFinancialAlert,
+  listDividendCalendar,
+  listEarningsCalendar,
+  listFilings,
+} from './fundamentals/calendars.ts';
+export {
   getAnalystRating,
   getAnalystTargetPrice,
-  getBalanceSheet,
   getCapitalFlow,
-  getCashFlowStatement,
   getCompanyProfile,
-  getFinancialAlert,
-  getFinancialIndicators,
   getForecastEps,
+  getIndustryComparison,
+} from './fundamentals/company.ts';
+export {
   getFundAllocations,
   getFundBrief,
   getFundDividends,
@@ -39,12 +44,13 @@ export {
   getFundPerformance,
   getFundRatings,
   getFundSplits,
+} from './fundamentals/funds.ts';
+export {
+  getBalanceSheet,
+  getCashFlowStatement,
+  getFinancialIndicators,
   getIncomeStatement,
-  getIndustryComparison,
-  listDividendCalendar,
-  listEarningsCalendar,
-  listFilings,
-} from './fundamentals/index.ts';
+} from './fundamentals/statements.ts';
 export { type Exposure, type Group, type GroupFacts, groups } from './groups.ts';
 export {
   getStockInstrument,
@@ -52,19 +58,16 @@ export {
   listStockInstruments,
 } from './instruments.ts';
 export { type LimitName, limits, type RequestLimit } from './limits.ts';
+export { getStockBars, listStockBars } from './market-data/bars.ts';
+export { getOptionSnapshots, listOptionBars, listOptionTicks } from './market-data/options.ts';
+export { getStockSnapshots } from './market-data/snapshots.ts';
 export {
-  getOptionSnapshots,
-  getStockBars,
   getStockNoiiSnapshot,
   getStockQuotes,
-  getStockSnapshots,
-  listOptionBars,
-  listOptionTicks,
-  listStockBars,
   listStockFootprints,
   listStockNoiiBars,
   listStockTicks,
-} from './market-data/index.ts';
+} from './market-data/trades.ts';
 export type { Example, Operation, Paging, Source } from './operation.ts';
 export {
   batchPlaceOrders,
@@ -98,12 +101,21 @@ export {
   updateWatchlistInstruments,
 } from './watchlists.ts';
 
-/** The operations by group; a file's exported entries are the operations of its group. */
-const files = [accounts, orders, auth, instruments, marketData, screeners, watchlists, fundamentals] as const;
+/** By group; what a file exports are the operations of its group. */
+const groupsOfEntries = [
+  accounts,
+  orders,
+  auth,
+  instruments,
+  marketData,
+  screeners,
+  watchlists,
+  fundamentals,
+] as const;
 
 const byId = (a: Operation, b: Operation) => (a.id < b.id ? -1 : 1);
 
 /** Every operation. Sorted here, because not every loader sorts the exports of a module by name. */
-export const operations: readonly Operation[] = files.flatMap((file) =>
-  Object.values<Operation>(file).sort(byId),
+export const operations: readonly Operation[] = groupsOfEntries.flatMap((entries) =>
+  Object.values<Operation>(entries).sort(byId),
 );

@@ -36,6 +36,11 @@ export interface Operation {
    */
   readonly freshness?: Freshness | 'by-symbol';
   /**
+   * Of one operation by symbol alone: the name of its partition in the stores is the account's, as it was before
+   * there could be several such operations. Others add their id.
+   */
+  readonly hasAccountPartition?: true;
+  /**
    * Present when a request changes state at the upstream, so that it is sent at most once. `findOut` is how a
    * caller finds out the outcome when the answer is lost.
    */

@@ -5,7 +5,7 @@
 
 import * as v from 'valibot';
 import { type FaultWords, faultOf, type PlaceFault, shorten } from '../catalogue/faults.ts';
-import { getStockSnapshots } from '../catalogue/market-data/index.ts';
+import { getStockSnapshots } from '../catalogue/market-data/snapshots.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { bodyFaults, bodyLengthFault, checkQuery } from '../catalogue/validation.ts';
 import { parseJson } from './json.ts';

@@ -4,7 +4,7 @@
  */
 
 import * as v from 'valibot';
-import { getStockSnapshots } from '../catalogue/market-data/index.ts';
+import { getStockSnapshots } from '../catalogue/market-data/snapshots.ts';
 import { longestDeadlineSeconds } from './names.ts';
 
 const { symbols, category } = getStockSnapshots.query;

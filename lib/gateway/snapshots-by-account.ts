@@ -53,7 +53,7 @@ export function createSnapshotsByAccount(
       });
     }
     const { snapshots: storeOf, ...shared } = options;
-    const own = { ...shared, store: storeOf(snapshotPartition(name, operation.id)), credential, onReplaced };
+    const own = { ...shared, store: storeOf(snapshotPartition(name, operation)), credential, onReplaced };
     const account: Account = { name, snapshots: new CachedSnapshots(operation, own, parts), unlessReplaced };
     return account;
   }

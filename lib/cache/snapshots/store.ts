@@ -188,13 +188,12 @@ export const checkpointCopies = 8;
 /** How long a pending miss lasts: a client that comes again publishes anew what it misses. */
 export const missMs = 2000;
 
-/** The partition of this operation has the account's name alone, as stored before there were several such operations. */
-const firstOperation = 'getStockSnapshots';
-
 /**
  * The name of a store's partition, which one operation of one account shares.
  *
  * @param account by a name that does not show its app key, and contains no `#`
  */
-export const snapshotPartition = (account: string, operationId: string): string =>
-  operationId === firstOperation ? account : `${account}#${operationId}`;
+export const snapshotPartition = (
+  account: string,
+  { id, hasAccountPartition }: { readonly id: string; readonly hasAccountPartition?: true },
+): string => (hasAccountPartition ? account : `${account}#${id}`);

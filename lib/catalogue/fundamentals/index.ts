@@ -1,33 +1,11 @@
-/** Fundamentals of companies and funds. */
+/** Fundamentals of companies and funds. What these files export are the group's operations. */
 
-export {
-  getFinancialAlert,
-  listDividendCalendar,
-  listEarningsCalendar,
-  listFilings,
-} from './calendars.ts';
-export {
-  getAnalystRating,
-  getAnalystTargetPrice,
-  getCapitalFlow,
-  getCompanyProfile,
-  getForecastEps,
-  getIndustryComparison,
-} from './company.ts';
-export {
-  getFundAllocations,
-  getFundBrief,
-  getFundDividends,
-  getFundFiles,
-  getFundHoldings,
-  getFundNetValues,
-  getFundPerformance,
-  getFundRatings,
-  getFundSplits,
-} from './funds.ts';
-export {
-  getBalanceSheet,
-  getCashFlowStatement,
-  getFinancialIndicators,
-  getIncomeStatement,
-} from './statements.ts';
+import type { Operation } from '../operation.ts';
+import * as calendars from './calendars.ts';
+import * as company from './company.ts';
+import * as funds from './funds.ts';
+import * as statements from './statements.ts';
+
+export const fundamentals: readonly Operation[] = [calendars, company, funds, statements].flatMap((file) =>
+  Object.values<Operation>(file),
+);

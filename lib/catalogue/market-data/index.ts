@@ -1,19 +1,11 @@
-/** Market data: snapshots, bars, depth, trades and options. */
+/** Market data: snapshots, bars, depth, trades and options. What these files export are the group's operations. */
 
-export {
-  getStockBars,
-  listStockBars,
-} from './bars.ts';
-export {
-  getOptionSnapshots,
-  listOptionBars,
-  listOptionTicks,
-} from './options.ts';
-export { getStockSnapshots } from './snapshots.ts';
-export {
-  getStockNoiiSnapshot,
-  getStockQuotes,
-  listStockFootprints,
-  listStockNoiiBars,
-  listStockTicks,
-} from './trades.ts';
+import type { Operation } from '../operation.ts';
+import * as bars from './bars.ts';
+import * as options from './options.ts';
+import * as snapshots from './snapshots.ts';
+import * as trades from './trades.ts';
+
+export const marketData: readonly Operation[] = [bars, options, snapshots, trades].flatMap((file) =>
+  Object.values<Operation>(file),
+);

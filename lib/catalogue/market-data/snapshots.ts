@@ -69,6 +69,7 @@ export const getStockSnapshots = describe({
   ),
   limit: 'market-data',
   freshness: 'by-symbol',
+  hasAccountPartition: true,
   example: {
     query: {
       symbols: 'AAPL,MSFT',
