@@ -114,8 +114,8 @@ export {
 export {
   type Addition,
   baseUrlFault,
-  type CacheFigures,
   type CacheOptions,
+  type CacheTuning,
   type Caller,
   type Checkpoint,
   type CompactJson,

@@ -14,7 +14,7 @@ import type { CacheSettings } from './environment.ts';
  * @param listing present when snapshots are among the function's operations
  */
 export function createDeployedCache(
-  { tableName, figures }: CacheSettings,
+  { tableName, tuning }: CacheSettings,
   client: DynamoSender,
   upstreamBaseUrl: string,
   listing: SymbolListing | undefined,
@@ -31,6 +31,6 @@ export function createDeployedCache(
     responses: createDynamoResponseStore(store),
     // The same symbols exist for all accounts.
     ...(listing && { directory: { store: createDynamoDirectoryStore(store), listing } }),
-    figures,
+    tuning,
   };
 }

@@ -52,7 +52,7 @@ export function deployedLookups(
       }),
     ),
     operations,
-    figures: settings.cache?.figures,
+    ages: settings.cache?.tuning,
     store: createDynamoLookupStore({ client, tableName }),
     queue: createLookupQueue({ queueUrl, deadLetterUrl, onFailure: onFailure('lookup_not_put_back') }),
     bus: createLookupBus({ busName, onFailure: onFailure('lookup_not_published') }),

@@ -3,7 +3,7 @@
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { baseUrlFault } from '../../lib/gateway/base-url.ts';
-import type { CacheFigures } from '../../lib/gateway/cache-options.ts';
+import type { CacheTuning } from '../../lib/gateway/cache-options.ts';
 import {
   limiterLimits,
   limitsOf,
@@ -46,7 +46,7 @@ export interface LimiterSettings {
 
 export interface CacheSettings {
   readonly tableName: string;
-  readonly figures: CacheFigures;
+  readonly tuning: CacheTuning;
   /** What of a client's address names its network. */
   readonly networkPrefix: NetworkPrefix;
 }
@@ -167,20 +167,20 @@ function readCache(
     ipv4: whole('CACHE_IPV4_PREFIX', 0, 32) ?? defaultNetworkPrefix.ipv4,
     ipv6: whole('CACHE_IPV6_PREFIX', 0, 128) ?? defaultNetworkPrefix.ipv6,
   };
-  const figures: CacheFigures = Object.fromEntries(numbers);
-  const { staleAfterMs, expireAfterMs } = { ...defaultSnapshotOptions, ...figures };
+  const tuning: CacheTuning = Object.fromEntries(numbers);
+  const { staleAfterMs, expireAfterMs } = { ...defaultSnapshotOptions, ...tuning };
   if (staleAfterMs > expireAfterMs)
     faults.push('SNAPSHOTS_STALE_AFTER_SECONDS: more than SNAPSHOTS_EXPIRE_AFTER_SECONDS');
   const tableName = env.CACHE_TABLE;
   if (!tableName || !operations.some(({ freshness }) => freshness)) return undefined;
-  return { tableName, figures, networkPrefix };
+  return { tableName, tuning, networkPrefix };
 }
 
 const cacheNumbers: Readonly<
   Record<
     string,
     {
-      readonly figure: keyof CacheFigures;
+      readonly figure: keyof CacheTuning;
       readonly unit: number;
       readonly min: number;
       readonly max: number;
@@ -190,7 +190,7 @@ const cacheNumbers: Readonly<
   // What is older is no longer in the store.
   SNAPSHOTS_STALE_AFTER_SECONDS: { figure: 'staleAfterMs', unit: 1000, min: 1, max: 300 },
   SNAPSHOTS_EXPIRE_AFTER_SECONDS: { figure: 'expireAfterMs', unit: 1000, min: 1, max: 300 },
-  CACHE_MIN_MAX_AGE_SECONDS: { figure: 'minMaxAgeMs', unit: 1000, min: 1, max: 3600 },
+  CACHE_MIN_MAX_AGE_SECONDS: { figure: 'minMaxAgeMs', unit: 1000, min: 0, max: 300 },
   CACHE_INSTANCES: { figure: 'instances', unit: 1, min: 1, max: 100_000 },
   CACHE_REFRESHES_PER_MINUTE: { figure: 'refreshesPerMinute', unit: 1, min: 0, max: 10_000 },
 };

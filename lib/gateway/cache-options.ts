@@ -23,11 +23,11 @@ export interface CacheOptions {
    * together with others.
    */
   readonly directory?: { readonly store: DirectoryStore; readonly listing: SymbolListing };
-  readonly figures?: CacheFigures;
+  readonly tuning?: CacheTuning;
 }
 
 /** What a deployer may change; times in milliseconds. */
-export type CacheFigures = Partial<
+export type CacheTuning = Partial<
   Pick<SnapshotOptions, 'staleAfterMs' | 'expireAfterMs' | 'minMaxAgeMs' | 'refreshesPerMinute' | 'instances'>
 >;
 

@@ -23,10 +23,10 @@ export interface CachedResponses {
 }
 
 export function createCachedResponses(
-  { responses: store, figures = {} }: Pick<CacheOptions, 'responses' | 'figures'>,
+  { responses: store, tuning = {} }: Pick<CacheOptions, 'responses' | 'tuning'>,
   { upstream, clock, timeoutMs }: CacheParts,
 ): CachedResponses {
-  const { minMaxAgeMs, refreshesPerMinute } = figures;
+  const { minMaxAgeMs, refreshesPerMinute } = tuning;
   const cache: ResponseCache = createResponseCache({
     store,
     clock,

@@ -21,7 +21,7 @@ import { fromUpstreamError, SnapshotUpstream } from './snapshot-upstream.ts';
 import { createListings } from './symbol-listings.ts';
 import type { ValidRequest } from './validate.ts';
 
-export interface CachedSnapshotsOptions extends Pick<CacheOptions, 'directory' | 'figures'> {
+export interface CachedSnapshotsOptions extends Pick<CacheOptions, 'directory' | 'tuning'> {
   /** Of the credential's account alone. */
   readonly store: SnapshotStore;
   readonly credential: Credential;
@@ -37,9 +37,9 @@ export class CachedSnapshots {
 
   /** @param operation whose records the callers share by symbol */
   constructor(operation: Operation, options: CachedSnapshotsOptions, parts: CacheParts) {
-    const { store, credential, onReplaced, directory, figures } = options;
+    const { store, credential, onReplaced, directory, tuning } = options;
     this.#clock = parts.clock;
-    this.#staleAfterMs = figures?.staleAfterMs;
+    this.#staleAfterMs = tuning?.staleAfterMs;
     this.#upstream = new SnapshotUpstream(operation, parts, credential, onReplaced);
     this.#cache = createSnapshotCache({
       store,
@@ -49,7 +49,7 @@ export class CachedSnapshots {
       ...(directory?.listing.snapshots.includes(operation.id) && {
         directory: { store: directory.store, listings: createListings(directory.listing, parts) },
       }),
-      ...(figures && { figures }),
+      ...(tuning && { options: tuning }),
     });
   }
 
@@ -65,28 +65,28 @@ export class CachedSnapshots {
       ...(deadline !== undefined && { deadline }),
     });
     const now = this.#clock();
-    if (outcome.kind === 'quotes') return snapshotsFound(outcome, now, this.#staleAfterMs);
-    if (outcome.kind === 'refused') return refused(fromUpstreamError(outcome.says));
+    if (outcome.kind === 'snapshots') return snapshotsFound(outcome, now, this.#staleAfterMs);
+    if (outcome.kind === 'refused') return refused(fromUpstreamError(outcome.error));
     const failure = this.#upstream.recentFailure(now);
     return refused(partialRefusal(outcome, { failure, onlyIfCached: directives.onlyIfCached ?? false, now }));
   }
 }
 
-const cacheResults: Readonly<Record<Extract<SnapshotOutcome, { kind: 'quotes' }>['from'], CacheResult>> = {
+const cacheResults: Readonly<Record<Extract<SnapshotOutcome, { kind: 'snapshots' }>['from'], CacheResult>> = {
   memory: 'hit',
-  'own-turn': 'miss',
-  'other-turn': 'collapsed',
+  'own-call': 'miss',
+  'other-call': 'collapsed',
 };
 
 /** @param staleAfterMs the soft bound */
 export function snapshotsFound(
-  outcome: Extract<SnapshotOutcome, { kind: 'quotes' }>,
+  outcome: Extract<SnapshotOutcome, { kind: 'snapshots' }>,
   now: number,
   staleAfterMs = defaultSnapshotOptions.staleAfterMs,
 ): SnapshotsFound {
   return {
     kind: 'snapshots',
-    records: outcome.quotes.map((snapshot) => {
+    records: outcome.snapshots.map((snapshot) => {
       // Kept with the cached record, because most answers contain records that others contained before.
       snapshot.hash ??= hashOf(snapshot.record);
       const { symbol, record: bytes, sentAt, hash } = snapshot;
@@ -97,7 +97,7 @@ export function snapshotsFound(
     ageMs: outcome.ageMs,
     ttlMs: staleAfterMs - outcome.ageMs,
     stale: outcome.stale,
-    hasMaxAge: outcome.isWish,
+    hasMaxAge: outcome.hasMaxAge,
     pollAfterMs: outcome.pollAfterMs,
   };
 }
@@ -115,7 +115,7 @@ const overQuotaDetail =
 
 /** Not every record is there in time: the refusal says why, and carries those that are. */
 export function partialRefusal(
-  { known, missing, retryAfterMs, isSpent }: Extract<SnapshotOutcome, { kind: 'unavailable' }>,
+  { cached, missing, retryAfterMs, isOverQuota }: Extract<SnapshotOutcome, { kind: 'unavailable' }>,
   {
     failure,
     onlyIfCached,
@@ -123,18 +123,18 @@ export function partialRefusal(
   }: { readonly failure?: Refusal | undefined; readonly onlyIfCached?: boolean; readonly now: number },
 ): Refusal {
   const partial = {
-    partial: { records: known.map((snapshot) => recordOf(snapshot, now)), missing },
+    partial: { records: cached.map((snapshot) => recordOf(snapshot, now)), missing },
     retryAfterSeconds: retryAfterMs / 1000,
   };
   // RFC 9111 gives this status to a request for a cached response that is not there.
   if (onlyIfCached) return { code: 'no_fresh_answer', status: 504, ...partial };
-  if (isSpent)
+  if (isOverQuota)
     return {
       code: 'throttled',
       detail: overQuotaDetail,
       ...partial,
       retryAfterSeconds: overQuotaSeconds,
     };
-  if (failure && known.length === 0) return { ...partial, ...failure };
+  if (failure && cached.length === 0) return { ...partial, ...failure };
   return { code: 'no_fresh_answer', ...partial, ...(failure?.upstream && { upstream: failure.upstream }) };
 }

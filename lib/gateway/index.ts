@@ -57,7 +57,7 @@ export {
   type UpstreamRefusal,
 } from '../problem.ts';
 export { baseUrlFault } from './base-url.ts';
-export type { CacheFigures, CacheOptions, RefreshReport } from './cache-options.ts';
+export type { CacheOptions, CacheTuning, RefreshReport } from './cache-options.ts';
 export { type CompactJson, compactJson } from './compact-json.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway } from './gateway.ts';

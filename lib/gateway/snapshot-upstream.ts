@@ -55,7 +55,7 @@ export class SnapshotUpstream implements RefreshPermits {
     return this.#failure && now - this.#failure.at < failureMs ? this.#failure.refusal : undefined;
   }
 
-  readonly ask: RefreshPermits['ask'] = async ({ priority, waitMs }) => {
+  readonly acquire: RefreshPermits['acquire'] = async ({ priority, waitMs }) => {
     const { credentials, limiter, operationLimits, clock } = this.#parts;
     const current = await credentials.forRead();
     if (!current.ok) return { ok: false, retryAfterMs: 1000 };

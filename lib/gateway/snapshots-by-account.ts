@@ -29,7 +29,7 @@ const maxChanges = 3;
 /** @param operation whose records the callers share by symbol */
 export function createSnapshotsByAccount(
   operation: Operation,
-  options: Pick<CacheOptions, 'snapshots' | 'directory' | 'figures'>,
+  options: Pick<CacheOptions, 'snapshots' | 'directory' | 'tuning'>,
   parts: CacheParts,
 ): SnapshotsByAccount {
   let latest: Account | undefined;

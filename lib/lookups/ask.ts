@@ -44,7 +44,7 @@ export interface PendingLookup {
 }
 
 export interface AskOptions extends GatewayCallsOptions {
-  readonly figures?: AgeOptions | undefined;
+  readonly ages?: AgeOptions | undefined;
 }
 
 /** The gateway's own, where they are not the default. */
@@ -87,10 +87,10 @@ class BatchRun implements LookupResults {
   /** Calls for a part of one requester's symbols, some of which are invalid. */
   readonly #deferred: SnapshotLookupCall[] = [];
 
-  constructor(requests: readonly PendingLookup[], { clock, figures }: AskOptions, calls: GatewayCalls) {
+  constructor(requests: readonly PendingLookup[], { clock, ages }: AskOptions, calls: GatewayCalls) {
     this.#clock = clock;
     this.#calls = calls;
-    const { staleAfterMs, minMaxAgeMs } = { ...defaultSnapshotOptions, ...figures };
+    const { staleAfterMs, minMaxAgeMs } = { ...defaultSnapshotOptions, ...ages };
     this.#ages = { staleAfterMs, minMaxAgeMs };
     for (const { lookup, deadline } of requests)
       for (const key of keysOf(lookup))

@@ -34,7 +34,7 @@ export interface BatchParts {
   readonly clock: () => number;
   readonly random: () => number;
   readonly rememberMs: number;
-  readonly figures: AgeOptions | undefined;
+  readonly ages: AgeOptions | undefined;
   readonly report: (report: LookupReport) => void;
 }
 
@@ -110,13 +110,13 @@ export class LookupBatch {
     );
     // In the order of the queue, not of the claims: the same batch makes the same calls.
     const acquired = jobs.filter((job) => this.#acquired.has(job));
-    const { gateway, clock, figures } = this.#parts;
+    const { gateway, clock, ages } = this.#parts;
     const results = await askAll(acquired, {
       gateway,
       clock,
       deadline: this.#endAt - publishingMs,
       requestId: this.#owner,
-      figures,
+      ages,
     });
     this.#metrics.calls(results.calls);
     await mapLimited(acquired, concurrency, (job) => this.#guarded(() => this.#settle(job, results)));

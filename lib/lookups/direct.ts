@@ -27,7 +27,7 @@ export interface DirectOptions {
   readonly operations: readonly Operation[];
   readonly clock: () => number;
   readonly random: () => number;
-  readonly figures: AgeOptions | undefined;
+  readonly ages: AgeOptions | undefined;
   readonly report: (report: LookupReport) => void;
 }
 
@@ -35,7 +35,7 @@ export interface DirectOptions {
 const marginMs = 500;
 
 export function createDirectLookup(options: DirectOptions) {
-  const { gateway, operations, clock, random, figures, report } = options;
+  const { gateway, operations, clock, random, ages, report } = options;
   return async (event: unknown, endAt: number): Promise<DirectReply> => {
     const metrics = new BatchMetrics(report);
     const started = clock();
@@ -57,7 +57,7 @@ export function createDirectLookup(options: DirectOptions) {
       clock,
       deadline: Math.min(deadline, endAt - marginMs),
       requestId: crypto.randomUUID(),
-      figures,
+      ages,
     });
     metrics.calls(results.calls);
     const settled = settle(lookup, results, {

@@ -32,7 +32,7 @@ export interface LookupsOptions {
    * The gateway's snapshot options, where they are not the default: how old a quote may be when the request names
    * no age, and the smallest age that a request can name, in milliseconds.
    */
-  readonly figures?: AgeOptions | undefined;
+  readonly ages?: AgeOptions | undefined;
   /** Called at the end of every batch and direct call. */
   readonly report?: (report: LookupReport) => void;
 }
@@ -59,7 +59,7 @@ const dayMs = 86_400_000;
  */
 export function createLookups(options: LookupsOptions): Lookups {
   const { gateway, operations, store, queue, bus, clock = Date.now, random = Math.random } = options;
-  const { rememberMs = 15 * dayMs, after = afterTimeout, figures, report = () => {} } = options;
+  const { rememberMs = 15 * dayMs, after = afterTimeout, ages, report = () => {} } = options;
   const parts: BatchParts = {
     gateway,
     operations,
@@ -69,7 +69,7 @@ export function createLookups(options: LookupsOptions): Lookups {
     clock,
     random,
     rememberMs,
-    figures,
+    ages,
     report,
   };
   return {
@@ -84,6 +84,6 @@ export function createLookups(options: LookupsOptions): Lookups {
       });
       return batch.end();
     },
-    direct: createDirectLookup({ gateway, operations, clock, random, figures, report }),
+    direct: createDirectLookup({ gateway, operations, clock, random, ages, report }),
   };
 }

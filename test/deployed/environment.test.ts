@@ -159,13 +159,13 @@ test('each wrong variable of the limiter is one fault', () => {
     }
 });
 
-test('what all callers share has a table where answers are shared, and the figures that are given', () => {
+test('what all callers share has a table where answers are shared, and the values that are given', () => {
   const cached = { ...limited, CACHE_TABLE: 'cache' };
   const plain = readFunctionSettings(cached, [getStockSnapshots]);
   assert(plain.ok);
   assert.deepEqual(plain.settings.cache, {
     tableName: 'cache',
-    figures: {},
+    tuning: {},
     networkPrefix: { ipv4: 24, ipv6: 56 },
   });
   const read = readFunctionSettings(
@@ -181,7 +181,7 @@ test('what all callers share has a table where answers are shared, and the figur
     [getStockSnapshots],
   );
   assert(read.ok);
-  assert.deepEqual(read.settings.cache?.figures, {
+  assert.deepEqual(read.settings.cache?.tuning, {
     staleAfterMs: 10_000,
     expireAfterMs: 60_000,
     minMaxAgeMs: 2000,
@@ -197,11 +197,28 @@ test('what all callers share has a table where answers are shared, and the figur
   }
 });
 
+test('the values at both ends of what the stack accepts are read', () => {
+  for (const [seconds, refreshes] of [
+    ['0', '0'],
+    ['300', '300'],
+  ] as const) {
+    const env = {
+      CACHE_TABLE: 'cache',
+      CACHE_MIN_MAX_AGE_SECONDS: seconds,
+      CACHE_REFRESHES_PER_MINUTE: refreshes,
+    };
+    const read = readFunctionSettings({ ...limited, ...env }, [getStockSnapshots]);
+    assert(read.ok);
+    const { minMaxAgeMs, refreshesPerMinute } = read.settings.cache?.tuning ?? {};
+    assert.deepEqual([minMaxAgeMs, refreshesPerMinute], [1000 * Number(seconds), Number(refreshes)]);
+  }
+});
+
 test('each wrong figure of what is shared is one fault', () => {
   for (const [name, values] of Object.entries({
     SNAPSHOTS_STALE_AFTER_SECONDS: ['0', '1.5', '301', 'soon'],
     SNAPSHOTS_EXPIRE_AFTER_SECONDS: ['0', '3601', '-1'],
-    CACHE_MIN_MAX_AGE_SECONDS: ['0', '1e1'],
+    CACHE_MIN_MAX_AGE_SECONDS: ['-1', '301', '1e1'],
     CACHE_REFRESHES_PER_MINUTE: ['-1', '10001'],
     CACHE_IPV4_PREFIX: ['-1', '33', '/24'],
     CACHE_IPV6_PREFIX: ['129', '56.5'],

@@ -5,7 +5,7 @@ import { describe, type TestContext, test } from 'vitest';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
-  type CacheFigures,
+  type CacheTuning,
   createGateway,
   createLimiter,
   createMemoryCacheStores,
@@ -36,7 +36,7 @@ const depth = '/openapi/market-data/stock/quotes?symbol=AAPL&category=US_STOCK';
 
 async function sharedFor(
   t: TestContext,
-  { figures, ...simulated }: Partial<SimulatorOptions> & { readonly figures?: CacheFigures } = {},
+  { tuning, ...simulated }: Partial<SimulatorOptions> & { readonly tuning?: CacheTuning } = {},
   options: Partial<GatewayOptions> = {},
 ) {
   const turns: RefreshReport[] = [];
@@ -47,7 +47,7 @@ async function sharedFor(
     createLimiter({ store: limiterStore, limits: limiterLimits(), bucket: 'test', clock });
   const cache = {
     ...createMemoryCacheStores(),
-    ...(figures && { figures }),
+    ...(tuning && { tuning }),
   };
   const common = { clock, cache, reportRefresh: (turn: RefreshReport) => turns.push(turn), ...options };
   const core = await coreFor(t, { clock, ...simulated }, { limiter: newLimiter(), ...common });
@@ -203,7 +203,7 @@ describe('when the upstream fails', { concurrent: true }, () => {
   test('stale snapshots are given and say so, then 503 with what is known', async (t) => {
     let isDown = false;
     const { gateway, turns, skip } = await sharedFor(t, {
-      figures: { staleAfterMs: 60_000, expireAfterMs: 600_000 },
+      tuning: { staleAfterMs: 60_000, expireAfterMs: 600_000 },
       fault: () => (isDown ? { kind: 'status', status: 500 } : undefined),
     });
     await ask(gateway, snapshots('AAPL'));

@@ -71,7 +71,7 @@ test('at its deadline a lookup without a fresh record fails as retryable, and on
 });
 
 test('without a maximum age the deployment’s soft bound applies; its smallest maximum age applies, too', async () => {
-  const world = createWorld({ figures: { staleAfterMs: 60_000, minMaxAgeMs: 2000 } });
+  const world = createWorld({ ages: { staleAfterMs: 60_000, minMaxAgeMs: 2000 } });
   oldQuotes(world, { A: 60_000, B: 60_001, C: 2000, D: 2001 });
   const requests = [
     quotes(['A']),

@@ -13,9 +13,9 @@ test('no instance takes over what one from the future has written', async () => 
   for (let round = 0; round < 20; round++) {
     await bench.ask(ahead, { symbols });
     const outcome = answered(await bench.ask(right, { symbols }));
-    assert.equal(outcome.quotes.length, symbols.length);
+    assert.equal(outcome.snapshots.length, symbols.length);
     assert.ok(outcome.ageMs >= 0 && outcome.ageMs < 5000, `${outcome.ageMs}`);
-    for (const { sentAt } of outcome.quotes) assert.ok(sentAt <= bench.time.now());
+    for (const { sentAt } of outcome.snapshots) assert.ok(sentAt <= bench.time.now());
     await bench.wait(300);
   }
 });

@@ -76,7 +76,7 @@ test('what failed is forgiven while instances begin with checkpoints', async () 
     bench.ask(instance, { symbols: [`0${name}`], caller: 'bad' });
   const isSpent = async (instance: typeof first, name: string) => {
     const outcome = await askForInvalid(instance, name);
-    return outcome.kind === 'unavailable' && outcome.isSpent;
+    return outcome.kind === 'unavailable' && outcome.isOverQuota;
   };
   for (let index = 0; index < 40; index++) {
     await askForInvalid(first, `X${index}`);
@@ -120,7 +120,7 @@ test('a store in which misses or checkpoints alone fail is not away: one asks th
     const symbols = [...others, `S${round}`];
     assert.deepEqual(symbolsOf(await bench.ask(one, { symbols })), symbols);
     await bench.wait(100);
-    assert.notEqual(answered(await bench.ask(other, { symbols })).from, 'own-turn');
+    assert.notEqual(answered(await bench.ask(other, { symbols })).from, 'own-call');
   }
 });
 

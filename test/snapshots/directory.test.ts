@@ -84,7 +84,7 @@ test('a symbol that is new at the upstream is found by a probe', async () => {
   assert.deepEqual(symbolsOf(await bench.ask(instance, { symbols: ['S1', 'N1'] })), ['S1', 'N1']);
   // And is known to all from then on.
   const outcome = answered(await bench.ask(bench.instance(), { symbols: ['N1'] }));
-  assert.deepEqual([outcome.quotes.length, outcome.from], [1, 'memory']);
+  assert.deepEqual([outcome.snapshots.length, outcome.from], [1, 'memory']);
 });
 
 test('a symbol of the other category is unknown there', async () => {
@@ -105,12 +105,12 @@ test('a listed symbol that is gone fails alone in the end, and harms none that c
     const instance = await readList(bench);
     const symbols = names('S', 60);
     let outcome = await bench.ask(instance, { symbols });
-    for (let rounds = 0; rounds < 40 && outcome.kind !== 'quotes'; rounds++) {
+    for (let rounds = 0; rounds < 40 && outcome.kind !== 'snapshots'; rounds++) {
       await bench.wait(250);
       outcome = await bench.ask(instance, { symbols });
     }
     assert.deepEqual([...answered(outcome).unknown].sort(), ['S7', 'S8']);
-    assert.equal(answered(outcome).quotes.length, 58);
+    assert.equal(answered(outcome).snapshots.length, 58);
   }
 });
 
@@ -120,7 +120,7 @@ test('while pages fail, symbols are probed, and pages are asked for ever less of
   const instance = bench.instance();
   for (let second = 0; second < 300; second++) {
     const outcome = await bench.ask(instance, { symbols: ['S1', `S${second % 300}`] });
-    assert.equal(outcome.kind, 'quotes');
+    assert.equal(outcome.kind, 'snapshots');
     await bench.wait(1000);
   }
   const { asked = 0 } = bench.listings ?? {};
@@ -175,7 +175,7 @@ test('a list that lacks what the upstream serves does not say what does not exis
     await bench.ask(instance, { symbols: [`S${100 + index}`], caller: `key-${index}` });
   const symbols = names('S', 60);
   let outcome = await bench.ask(instance, { symbols });
-  for (let rounds = 0; rounds < 10 && outcome.kind !== 'quotes'; rounds++)
+  for (let rounds = 0; rounds < 10 && outcome.kind !== 'snapshots'; rounds++)
     outcome = await bench.ask(instance, { symbols });
   assert.deepEqual(symbolsOf(outcome), symbols);
 });

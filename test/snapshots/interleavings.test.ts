@@ -86,13 +86,13 @@ test('an answer holds exactly what was asked for and exists, no older than it sa
           open--;
           all++;
           const expected = symbols.filter(exists);
-          if (outcome.kind === 'quotes') {
+          if (outcome.kind === 'snapshots') {
             answered++;
-            const found = outcome.quotes.map(({ symbol }) => symbol);
+            const found = outcome.snapshots.map(({ symbol }) => symbol);
             if (`${found}` !== `${expected}`) faults.push(`${symbols}: got ${found}`);
             const strange = symbols.filter((symbol) => !exists(symbol));
             if (`${outcome.unknown}` !== `${strange}`) faults.push(`${symbols}: unknown ${outcome.unknown}`);
-            for (const { symbol, record, sentAt } of outcome.quotes) {
+            for (const { symbol, record, sentAt } of outcome.snapshots) {
               const text = new TextDecoder().decode(record);
               if ((JSON.parse(text) as { symbol: string }).symbol !== symbol)
                 faults.push(`${symbol} is ${text}`);

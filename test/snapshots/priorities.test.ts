@@ -74,5 +74,5 @@ test('events leave half of the probes to clients', async () => {
   const before = probed().filter((symbol) => symbol.startsWith('E'));
   assert.ok(new Set(before).size < 4, `${before}`);
   const outcome = await bench.ask(instance, us({ symbols: ['CLIENT'] }));
-  assert.equal(outcome.kind, 'quotes');
+  assert.equal(outcome.kind, 'snapshots');
 });

@@ -93,7 +93,7 @@ test('wishes are paid from the caller’s share', async () => {
   }
   assert.equal(fetched, 5);
   const other = answered(await bench.ask(instance, { symbols: ['A'], maxAgeMs: 0, caller: 'modest' }));
-  assert.equal(other.from, 'own-turn');
+  assert.equal(other.from, 'own-call');
 });
 
 test('flags and categories are separate', async () => {
@@ -110,7 +110,7 @@ test('flags and categories are separate', async () => {
   const bodies = [];
   for (const flags of views) {
     const view = viewOf([['category', 'US_STOCK'], ...flags]);
-    bodies.push(textOf(answered(await bench.ask(instance, { view, symbols: ['A'] })).quotes[0]!.record));
+    bodies.push(textOf(answered(await bench.ask(instance, { view, symbols: ['A'] })).snapshots[0]!.record));
   }
   assert.deepEqual(
     bodies.map((body) => [body.includes('extend_hour_'), body.includes('ovn_')]),
@@ -170,7 +170,7 @@ test('a view that the upstream forbids is refused to all its callers for a while
   ]);
   for (let round = 0; round < 5; round++) {
     const outcome = await bench.ask(instance, { view, symbols: [`S${round}`] });
-    assert.ok(outcome.kind === 'refused' && outcome.says.status === 403);
+    assert.ok(outcome.kind === 'refused' && outcome.error.status === 403);
   }
   assert.equal(bench.calls.filter(({ kind }) => kind === 'forbidden').length, 1);
   assert.deepEqual(symbolsOf(await bench.ask(instance, { symbols: ['S0'] })), ['S0']);

@@ -13,7 +13,7 @@ test('an unknown symbol is left out and named; asked for alone, it is refused as
     const symbols = [...Array.from({ length: 30 }, (_, index) => `S${index}`), '0X'];
     const outcome = answered(await bench.ask(instance, { symbols: symbols.toReversed() }));
     assert.deepEqual(
-      outcome.quotes.map(({ symbol }) => symbol),
+      outcome.snapshots.map(({ symbol }) => symbol),
       symbols.slice(0, -1).toReversed(),
     );
     assert.deepEqual(outcome.unknown, ['0X']);
@@ -21,7 +21,7 @@ test('an unknown symbol is left out and named; asked for alone, it is refused as
     const before = bench.calls.length;
     const alone = await bench.ask(instance, { symbols: ['0X'] });
     if (unknown === 'leaves-out') assert.deepEqual(symbolsOf(alone), []);
-    else assert.ok(alone.kind === 'refused' && alone.says.errorCode === 'INVALID_SYMBOL');
+    else assert.ok(alone.kind === 'refused' && alone.error.errorCode === 'INVALID_SYMBOL');
     // It is remembered, by other instances and in other views too.
     const view = viewOf([
       ['category', 'US_STOCK'],

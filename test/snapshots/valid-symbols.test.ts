@@ -163,7 +163,7 @@ test('what was served and is refused for longer is unknown for half a minute at 
   };
   assert.equal((await keepAsking(20)).kind, 'refused');
   isBad = false;
-  assert.equal((await keepAsking(35)).kind, 'quotes');
+  assert.equal((await keepAsking(35)).kind, 'snapshots');
   isBad = true;
   await keepAsking(60);
   isBad = false;
@@ -214,8 +214,8 @@ test('what is gone in one view takes nothing from those who bring new symbols, n
     await bench.ask(instances[round % 2]!, { view: overnight, symbols: some, maxAgeMs: 5000 });
     if (round % 8 === 0) {
       const outcome = await bench.ask(instances[round % 2]!, { symbols: [`Q${round}`] });
-      assert.ok(outcome.kind !== 'unavailable' || !outcome.isSpent);
-      if (outcome.kind !== 'quotes') late++;
+      assert.ok(outcome.kind !== 'unavailable' || !outcome.isOverQuota);
+      if (outcome.kind !== 'snapshots') late++;
     }
     await bench.wait(200);
   }
@@ -238,7 +238,7 @@ test('a symbol that is gone is unknown in each view once it was refused there al
   }
   for (const view of views) {
     const outcome = answered(await bench.ask(instance, { view, symbols }));
-    assert.deepEqual([outcome.unknown, outcome.quotes.length], [['S3'], symbols.length - 1]);
+    assert.deepEqual([outcome.unknown, outcome.snapshots.length], [['S3'], symbols.length - 1]);
     assert.ok(outcome.ageMs < 3000);
   }
 });
@@ -255,18 +255,18 @@ for (const how of ['leaves out', 'refuses'] as const)
       const instances = [bench.instance(), bench.instance()];
       const ask = (index: number) => bench.ask(instances[index % 2]!, { view: overnight, symbols });
       for (let round = 0; round < 20; round++) {
-        assert.equal((await ask(round)).kind, 'quotes');
+        assert.equal((await ask(round)).kind, 'snapshots');
         await bench.wait(250);
       }
       isGone = true;
       const goneAt = bench.time.now();
       let last = await ask(0);
       const isOver = () =>
-        last.kind === 'refused' || (last.kind === 'quotes' && last.unknown.length === symbols.length);
+        last.kind === 'refused' || (last.kind === 'snapshots' && last.unknown.length === symbols.length);
       for (let round = 0; !isOver() && bench.time.now() - goneAt < 360_000; round++) {
         await bench.wait(500);
         last = await ask(round);
-        assert.notEqual(last.kind === 'unavailable' && last.isSpent, true);
+        assert.notEqual(last.kind === 'unavailable' && last.isOverQuota, true);
       }
       assert.ok(isOver(), last.kind);
       // Each is probed again now and then, and no more.

@@ -9,16 +9,16 @@ export const cacheDirectivesOf = (headers: Readonly<Record<string, string>>) =>
   readCacheDirectives(headers['cache-control']);
 
 export const snapshotResponse = (
-  outcome: Extract<SnapshotOutcome, { kind: 'quotes' }>,
+  outcome: Extract<SnapshotOutcome, { kind: 'snapshots' }>,
   headers: Readonly<Record<string, string>>,
 ) => renderSnapshots(snapshotsFound(outcome, Date.now()), { method: 'GET', headers, requestId: 'request-1' });
 
 /** The members, without braces, of the problem that a partial result becomes. */
 export function partialResultMembers(
-  found: { readonly known: readonly Snapshot[]; readonly missing: readonly string[] },
+  found: { readonly cached: readonly Snapshot[]; readonly missing: readonly string[] },
   now: number,
 ): string {
-  const outcome = { kind: 'unavailable', ...found, retryAfterMs: 1000, isSpent: false } as const;
+  const outcome = { kind: 'unavailable', ...found, retryAfterMs: 1000, isOverQuota: false } as const;
   const { body } = refusalResponse(partialRefusal(outcome, { now }), 'request-1');
   return new TextDecoder().decode(body).slice(1, -1);
 }

@@ -28,32 +28,32 @@ export type Snapshot = Pick<SnapshotEntry, 'symbol' | 'record' | 'hash' | 'sentA
 
 export type SnapshotOutcome =
   | {
-      readonly kind: 'quotes';
+      readonly kind: 'snapshots';
       /** Each requested symbol that exists, in the order of the call. */
-      readonly quotes: readonly Snapshot[];
+      readonly snapshots: readonly Snapshot[];
       /** Of the oldest, in milliseconds. */
       readonly ageMs: number;
       /** Symbols that the upstream does not know. */
       readonly unknown: readonly string[];
       /** Whether all was in memory, or a refresh had to be waited for: this request's own or another's. */
-      readonly from: 'memory' | 'own-turn' | 'other-turn';
+      readonly from: 'memory' | 'own-call' | 'other-call';
       /** Older than the soft bound. */
       readonly stale: boolean;
       /** Whether the client set a `max-age`. */
-      readonly isWish: boolean;
+      readonly hasMaxAge: boolean;
       /** After this time asking again is likely to bring something new. */
       readonly pollAfterMs: number;
     }
   /** The upstream refuses all of the symbols, or the view. */
-  | { readonly kind: 'refused'; readonly says: UpstreamError }
+  | { readonly kind: 'refused'; readonly error: UpstreamError }
   /** Some entries are missing or expired, and could not be refreshed in time. */
   | {
       readonly kind: 'unavailable';
-      readonly known: readonly Snapshot[];
+      readonly cached: readonly Snapshot[];
       readonly missing: readonly string[];
       readonly retryAfterMs: number;
       /** The caller's quota of invalid symbols is used up: no more of its symbols are probed for now. */
-      readonly isSpent: boolean;
+      readonly isOverQuota: boolean;
     };
 
 export interface SnapshotCache {

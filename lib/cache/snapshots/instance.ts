@@ -16,7 +16,7 @@ export interface SnapshotCacheOptions extends Partial<Runtime> {
   readonly upstream: AskUpstream;
   /** Says which symbols exist. Default: none, and every symbol is probed. */
   readonly directory?: Omit<DirectoryPorts, 'clock'>;
-  readonly figures?: Partial<SnapshotOptions>;
+  readonly options?: Partial<SnapshotOptions>;
 }
 
 export interface Instance {
@@ -33,7 +33,7 @@ export interface Instance {
 
 export function createInstance(ports: SnapshotCacheOptions): Instance {
   const { store } = ports;
-  const options: SnapshotOptions = { ...defaultSnapshotOptions, ...ports.figures };
+  const options: SnapshotOptions = { ...defaultSnapshotOptions, ...ports.options };
   const runtime: Runtime = {
     clock: ports.clock ?? Date.now,
     sleep: ports.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),

@@ -24,7 +24,10 @@ export type RefreshPriority = 'interactive' | 'events' | 'background';
 /** Port: the limiter. */
 export interface RefreshPermits {
   /** Waits `waitMs` at most. */
-  ask(call: { readonly priority: RefreshPriority; readonly waitMs: number }): Promise<RefreshPermitAnswer>;
+  acquire(call: {
+    readonly priority: RefreshPriority;
+    readonly waitMs: number;
+  }): Promise<RefreshPermitAnswer>;
 }
 
 export type UpstreamAnswer =

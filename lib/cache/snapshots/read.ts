@@ -54,35 +54,35 @@ interface OutcomeContext extends ReadContext {
 export function outcomeOf(
   { view, symbols, maxAgeMs }: SnapshotCall,
   { found, older, missing, unknown }: ReadResult,
-  from: 'memory' | 'own-turn' | 'other-turn',
+  from: 'memory' | 'own-call' | 'other-call',
   { memory, options, now, isOverQuota, probeDueAt, retryAfterMs }: OutcomeContext,
 ): SnapshotOutcome {
   const forbidden = memory.upstream.forbidden(view.id, now);
-  if (forbidden && missing.length > 0) return { kind: 'refused', says: forbidden };
+  if (forbidden && missing.length > 0) return { kind: 'refused', error: forbidden };
   if (missing.length > 0)
     return {
       kind: 'unavailable',
-      known: [...found, ...older],
+      cached: [...found, ...older],
       missing,
       retryAfterMs: Math.max(retryAfterMs, probeDueAt - now),
-      isSpent: isOverQuota,
+      isOverQuota,
     };
   if (unknown.length > 0 && unknown.length === symbols.length) {
     const errors = unknown.map((symbol) => memory.negativeEntry(view.id, symbol, now)?.error);
     const error = errors.find((one) => one);
-    if (error) return { kind: 'refused', says: error };
+    if (error) return { kind: 'refused', error };
   }
   const { entries } = memory.entriesOf(view.id);
   const quotes = symbols.flatMap((symbol) => entries.get(symbol) ?? []);
   const oldest = quotes.reduce((least, { sentAt }) => Math.min(least, sentAt), now);
   return {
-    kind: 'quotes',
-    quotes,
+    kind: 'snapshots',
+    snapshots: quotes,
     ageMs: now - oldest,
     unknown,
     from,
     stale: now - oldest > options.staleAfterMs,
-    isWish: maxAgeMs !== undefined,
+    hasMaxAge: maxAgeMs !== undefined,
     pollAfterMs: Math.ceil(entries.size / options.maxSymbols) * options.paceMs,
   };
 }

@@ -47,7 +47,7 @@ export class RefreshCalls {
     const maxWaitMs = isAlone ? 0 : this.#permitWaitMs(plan.kind, priority);
     const waitMs = Math.max(0, Math.min(maxWaitMs, deadline - clock()));
     const answer = await permits
-      .ask({ priority, waitMs })
+      .acquire({ priority, waitMs })
       .catch(() => ({ ok: false, retryAfterMs: brokenLimiterMs }) as const);
     const sentAt = clock();
     if (!answer.ok) {

@@ -76,7 +76,7 @@ export class SnapshotRequest {
   async #resolve(
     first: ReadResult,
     resolver: MissResolver,
-  ): Promise<{ result: ReadResult; from: 'memory' | 'own-turn' | 'other-turn' }> {
+  ): Promise<{ result: ReadResult; from: 'memory' | 'own-call' | 'other-call' }> {
     const { clock, random } = this.#instance.runtime;
     const waiter = new Waiter();
     const request = Math.floor(random() * 2 ** 32).toString(36);
@@ -99,7 +99,7 @@ export class SnapshotRequest {
     }
     // A request that waited in vain has what memory had all the time.
     const hasNews = before !== undefined && versionOf(result) !== before;
-    return { result, from: !hasNews ? 'memory' : waiter.hasRefreshed ? 'own-turn' : 'other-turn' };
+    return { result, from: !hasNews ? 'memory' : waiter.hasRefreshed ? 'own-call' : 'other-call' };
   }
 
   #isWorthWaiting({ older, missing }: ReadResult): boolean {
@@ -154,7 +154,7 @@ export class SnapshotRequest {
     }));
   }
 
-  #outcome(result: ReadResult, from: 'memory' | 'own-turn' | 'other-turn'): SnapshotOutcome {
+  #outcome(result: ReadResult, from: 'memory' | 'own-call' | 'other-call'): SnapshotOutcome {
     const { memory, log, options, schedule, runtime } = this.#instance;
     const now = runtime.clock();
     return outcomeOf(this.#call, result, from, {

@@ -59,11 +59,12 @@ export const us = (call: Partial<SnapshotCall>): SnapshotCall => ({
 });
 
 export const answered = (outcome: SnapshotOutcome) => {
-  assert.equal(outcome.kind, 'quotes', JSON.stringify(outcome));
-  return outcome as Extract<SnapshotOutcome, { kind: 'quotes' }>;
+  assert.equal(outcome.kind, 'snapshots', JSON.stringify(outcome));
+  return outcome as Extract<SnapshotOutcome, { kind: 'snapshots' }>;
 };
 
-export const symbolsOf = (outcome: SnapshotOutcome) => answered(outcome).quotes.map(({ symbol }) => symbol);
+export const symbolsOf = (outcome: SnapshotOutcome) =>
+  answered(outcome).snapshots.map(({ symbol }) => symbol);
 
 export function createBench(options: BenchOptions = {}) {
   const { figures, misleading, deniedFlag, instead, storeMs, seed = 1 } = options;
@@ -135,7 +136,7 @@ export function createBench(options: BenchOptions = {}) {
     ]),
   ) as unknown as SnapshotStore;
   const permits: RefreshPermits = {
-    async ask({ priority }) {
+    async acquire({ priority }) {
       asked.push(priority);
       if (breaks === 'limiter') throw new Error('the limiter is broken');
       if (!isOpen) return { ok: false, retryAfterMs: 200 };
@@ -206,7 +207,7 @@ export function createBench(options: BenchOptions = {}) {
         clock: () => time.now() + aheadMs,
         sleep: time.sleep,
         random,
-        ...(figures && { figures }),
+        ...(figures && { options: figures }),
         ...(listings && { directory: { store: directory, listings } }),
       }),
     ask: (instance: SnapshotCache, call: Partial<SnapshotCall>): Promise<SnapshotOutcome> =>

@@ -104,7 +104,7 @@ export function createLimiters(time: VirtualTime, random: () => number, units: U
 }
 
 export const permitsOf = (limiter: Limiter): RefreshPermits => ({
-  ask: async ({ priority, waitMs }) => {
+  acquire: async ({ priority, waitMs }) => {
     const answer = await limiter.acquire({ appKey, limits: [limit], priority, waitMs });
     return answer.ok ? { ok: true, permit: answer.permit } : answer;
   },

@@ -25,7 +25,7 @@ export async function passThrough(
       requests++;
       time.after(everyMs, again);
       const one = permits[Math.floor(random() * instances)]!;
-      const answer = await one.ask({ priority: 'interactive', waitMs: 2000 });
+      const answer = await one.acquire({ priority: 'interactive', waitMs: 2000 });
       if (answer.ok && answer.permit.consume()) answered++;
     };
     time.after(random() * everyMs, again);

@@ -59,10 +59,10 @@ export async function outage(
     const second = (arrived - start) / 1000;
     if (second >= from && second < to) {
       requests++;
-      if (outcome.kind === 'quotes') answered++;
+      if (outcome.kind === 'snapshots') answered++;
     }
-    if (second >= to + 5 && second < to + 8 && outcome.kind === 'quotes')
-      for (const { sentAt } of outcome.quotes) ages.push(now - sentAt);
+    if (second >= to + 5 && second < to + 8 && outcome.kind === 'snapshots')
+      for (const { sentAt } of outcome.snapshots) ages.push(now - sentAt);
   };
   const away = Object.fromEntries(what.map((one) => [one, [from, to] as const]));
   const measured = await plain({ clients, seconds }, {}, { ...away, downBy, onAnswer });
@@ -82,7 +82,7 @@ export async function rareSymbols({ clients, seconds }: Size): Promise<Ages> {
             const call = { view: viewOfId('US_STOCK'), symbols: [`RARE${index}`], caller: 'key-1' };
             const asked = time.now();
             const outcome = await ask({ call, existing: 1 });
-            waits.push(outcome?.kind === 'quotes' ? time.now() - asked : Number.POSITIVE_INFINITY);
+            waits.push(outcome?.kind === 'snapshots' ? time.now() - asked : Number.POSITIVE_INFINITY);
           });
       },
     },

@@ -146,7 +146,7 @@ async function createSystem(options: StudyOptions) {
       sleep: time.sleep,
       random,
       ...(directory !== 'none' && { directory: { store: directories.connect(), listings } }),
-      figures: { instances: bounds.maxInstances, ...options.figures },
+      options: { instances: bounds.maxInstances, ...options.figures },
     });
   });
   return { time, random, start, units, limiterUnits, store, upstream, limiters, plan, fleet };
@@ -174,16 +174,16 @@ class Counts {
     areAgesCounted: boolean,
   ): void {
     if (areAgesCounted) this.waits.push(waitMs);
-    if (outcome.kind === 'quotes') {
+    if (outcome.kind === 'snapshots') {
       this.answered++;
       if (areAgesCounted) {
         this.oldest.push(outcome.ageMs);
-        for (const { sentAt } of outcome.quotes) this.ages.add(now - sentAt);
+        for (const { sentAt } of outcome.snapshots) this.ages.add(now - sentAt);
       }
-      if (outcome.quotes.length !== client.existing) this.wrong++;
+      if (outcome.snapshots.length !== client.existing) this.wrong++;
       // Parsing every record would take longer than all the rest.
       else if (this.requests % 97 === 0)
-        for (const { record } of outcome.quotes) if (now - madeAt(record) > outcome.ageMs) this.wrong++;
+        for (const { record } of outcome.snapshots) if (now - madeAt(record) > outcome.ageMs) this.wrong++;
     } else if (outcome.kind === 'unavailable') this.unavailable++;
     else if (client.existing > 0) this.wrong++;
   }
@@ -223,7 +223,7 @@ class Load {
     const again = async (): Promise<void> => {
       const outcome = await this.#ask(client);
       const now = time.now();
-      const isAnswered = outcome?.kind === 'quotes' || outcome?.kind === 'refused';
+      const isAnswered = outcome?.kind === 'snapshots' || outcome?.kind === 'refused';
       if (isAnswered && !isServed) {
         isServed = true;
         if (now - first <= promisedMs) inFiveSeconds[0]++;
@@ -252,7 +252,7 @@ class Load {
     const outcome = await fleet.serve(call);
     if (!outcome) return undefined;
     const now = time.now();
-    if (outcome.kind === 'quotes') ofSecond[0]++;
+    if (outcome.kind === 'snapshots') ofSecond[0]++;
     const areAgesCounted = arrived >= start + countFrom * 1000 && (counts?.(client) ?? true);
     this.counts.count(client, outcome, now - arrived, now, areAgesCounted);
     onAnswer?.(client, outcome, arrived, now);
