@@ -5,12 +5,13 @@
 
 import { type Group, groups } from '../lib/catalogue/index.ts';
 import type { Refusal } from '../lib/gateway/index.ts';
+import type { Json } from './json.ts';
 
 interface AccessModeFacts {
   /** The name of the security scheme in OpenAPI documents. */
   readonly scheme: string;
   /** The scheme as API Gateway imports it. */
-  readonly definition: Readonly<Record<string, string>>;
+  readonly definition: Readonly<Record<string, Json>>;
   /** The description in the document for people. */
   readonly description: string;
   /** It tells one caller from another, so that a group may open with it that belongs to one upstream account. */

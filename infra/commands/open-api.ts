@@ -3,8 +3,8 @@
 import { parseArgs } from 'node:util';
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
 import { StartError } from '../environment.ts';
+import type { JsonObject } from '../json.ts';
 import { type OpenApiVersion, openApiDocument } from '../open-api/document.ts';
-import type { JsonObject } from '../open-api/json.ts';
 
 export interface OpenApiArguments {
   readonly version: OpenApiVersion;

@@ -8,7 +8,7 @@ import { readsOf } from '../../functions/aws/lookup-environment.ts';
 import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
 import { eventNames } from '../../lib/events/names.ts';
 import * as contract from '../../lib/events/schemas.ts';
-import type { JsonObject } from '../open-api/json.ts';
+import type { JsonObject } from '../json.ts';
 import { parameterSchema } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
 import { createSchemas, type Schemas, type Use } from '../open-api/schemas.ts';

@@ -1,7 +1,7 @@
 /** What the document has on operations whose responses all callers share: how fresh one is, and how to ask for fresher. */
 
 import type { Operation } from '../../lib/catalogue/index.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject } from '../json.ts';
 
 /** By the name under which the document's components have them. */
 export const sharingHeaders = {

@@ -7,7 +7,7 @@
  * 180 ms for a document.
  */
 
-import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
 export type Dialect = '3.1' | '3.0' | 'api-gateway';
 

@@ -2,10 +2,10 @@
 
 import { type Group, groups, type Operation } from '../../lib/catalogue/index.ts';
 import { type AccessMode, accessModes, distinctModes, securityOf, usualMode } from '../access-modes.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { cacheResponsesOf, responseHeadersOf } from './cache.ts';
 import { descriptionOf } from './description.ts';
 import { headers, introduction } from './front-matter.ts';
-import type { Json, JsonObject } from './json.ts';
 import { createRefusals, type Refusals } from './problem.ts';
 import { parametersOf, requestBodyOf } from './request.ts';
 import { responseExamples } from './response-examples.ts';

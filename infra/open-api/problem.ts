@@ -2,7 +2,7 @@
 
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { type RefusalCode, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
-import type { Json, JsonObject } from './json.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { codes, problem } from './problem-schema.ts';
 import type { Schemas } from './schemas.ts';
 

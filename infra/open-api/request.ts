@@ -1,9 +1,9 @@
 /** What a client may send: the parameters and the body of an operation, as its check takes them. */
 
 import type { Operation, Parameter } from '../../lib/catalogue/index.ts';
+import type { Json, JsonObject } from '../json.ts';
 import { sharingParametersOf } from './cache.ts';
 import { portable } from './dialects.ts';
-import type { Json, JsonObject } from './json.ts';
 import type { Schemas } from './schemas.ts';
 
 /** Query parameters, then headers: those that are forwarded, and those that say how fresh an answer has to be. */

@@ -5,9 +5,9 @@
 
 import type * as v from 'valibot';
 import type { Operation } from '../../lib/catalogue/index.ts';
+import { isJsonObject, type Json } from '../json.ts';
 import { behaviourOf } from '../simulator/behaviours/index.ts';
 import { createWorld } from '../simulator/world.ts';
-import { isJsonObject, type Json } from './json.ts';
 import { baseOf, isArray, isObject, isRecord, isWrapped } from './schema-parts.ts';
 
 const seed = 1;

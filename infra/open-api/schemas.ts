@@ -2,8 +2,8 @@
 
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
+import type { JsonObject } from '../json.ts';
 import { type Dialect, inDialect } from './dialects.ts';
-import type { JsonObject } from './json.ts';
 import type { SchemaNames } from './schema-names.ts';
 import { baseOf } from './schema-parts.ts';
 

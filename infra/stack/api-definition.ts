@@ -8,7 +8,7 @@ import type { Group, Operation } from '../../lib/catalogue/index.ts';
 import { routesOf } from '../../lib/catalogue/index.ts';
 import { type AccessMode, accessModes, distinctModes, securityOf } from '../access-modes.ts';
 import { minimumCompressionBytes } from '../compression.ts';
-import type { JsonObject } from '../open-api/json.ts';
+import type { JsonObject } from '../json.ts';
 import { parametersOf } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
 import { createSchemas, type Schemas } from '../open-api/schemas.ts';

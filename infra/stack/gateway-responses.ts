@@ -6,7 +6,7 @@
 import { corsExposedHeaders } from '../../functions/aws/cors.ts';
 import { type Refusal, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
 import { type AccessMode, accessModes } from '../access-modes.ts';
-import type { JsonObject } from '../open-api/json.ts';
+import type { JsonObject } from '../json.ts';
 import { constant } from './constant.ts';
 
 export interface GatewayResponsesOptions {

@@ -3,7 +3,7 @@
 import { corsMaxAgeSeconds, corsMethods, corsRequestHeaders } from '../../functions/aws/cors.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { healthBody } from '../health.ts';
-import type { JsonObject } from '../open-api/json.ts';
+import type { JsonObject } from '../json.ts';
 import { constant } from './constant.ts';
 
 /** Shows that the API is deployed and nothing else: it knows nothing of the secret or the upstream. */

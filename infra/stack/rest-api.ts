@@ -12,7 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { JsonObject } from '../open-api/json.ts';
+import type { JsonObject } from '../json.ts';
 import type { AccessLog } from './config.ts';
 
 export interface RestApiOptions {

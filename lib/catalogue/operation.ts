@@ -36,8 +36,8 @@ export interface Operation {
    */
   readonly freshness?: Freshness | 'by-symbol';
   /**
-   * Of one operation by symbol alone: the name of its partition in the stores is the account's, as it was before
-   * there could be several such operations. Others add their id.
+   * True for one by-symbol operation: its snapshots are stored under the account's name alone. Others add their id.
+   * Stored formats outlive a deployment, so it stays with the first such operation.
    */
   readonly hasAccountPartition?: true;
   /**

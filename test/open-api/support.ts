@@ -1,7 +1,7 @@
 /** Documents for tests, and helpers to read them. */
 
+import { isJsonObject, type Json, type JsonObject } from '../../infra/json.ts';
 import { type DocumentOptions, openApiDocument } from '../../infra/open-api/document.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../infra/open-api/json.ts';
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
 
 export const exposed = exposedOperations(operations, openable);
