@@ -117,12 +117,13 @@ class Core implements Gateway {
     const { clock, routes, report } = this.#parts;
     const started = clock();
     const context = createContext(request.deadline ?? Number.POSITIVE_INFINITY, request.priority);
-    const route = findOperation(routes, request);
-    const operation = isRefusal(route) ? undefined : route.operation;
+    let operation: Operation | undefined;
     let outcome: Outcome;
     let result: T;
     let defect: unknown;
     try {
+      const route = findOperation(routes, request);
+      if (!isRefusal(route)) operation = route.operation;
       outcome = isRefusal(route) ? refused(route) : await this.#serve(route, request, context);
       result = await finish(outcome);
     } catch (error) {
