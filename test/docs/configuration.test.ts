@@ -52,7 +52,7 @@ function namesRead(read: (env: Readonly<Record<string, string | undefined>>) => 
 
 test('it has every property of the configuration', () => {
   const paths = pathsOf(config as unknown as Walkable, '');
-  // A map from name to path is one property to whoever sets it, and `off` stands for all of the cache.
+  // A map from name to path is one property to the deployer who sets it, and `off` stands for all of the cache.
   const expected = [...paths.map((path) => path.replace('upstream.paths.NAME', 'upstream.paths')), 'cache'];
   assert.ok(expected.includes('cache.networkPrefix.ipv6') && expected.includes('plans.NAME.quota.per'));
   assert.deepEqual([...firstColumn(page, 'Properties')].sort(), expected.sort());
