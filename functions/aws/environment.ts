@@ -15,8 +15,9 @@ import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstre
 import { defaultNetworkPrefix, type NetworkPrefix } from '../../lib/identity/caller.ts';
 import type { ReserveOptions } from '../../lib/limiter/index.ts';
 import { type CorsOrigins, originFault } from './cors.ts';
+import { type Environment, withFormerNames } from './former-names.ts';
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type { Environment } from './former-names.ts';
 
 export interface FunctionSettings {
   readonly upstreamBaseUrl: string;
@@ -63,7 +64,11 @@ export const defaultBucket = 'countersign';
 const maxUpstreamTimeoutMs = 28_000;
 
 /** @param operations those of this function, which alone may have other paths at the upstream */
-export function readFunctionSettings(env: Environment, operations: readonly Operation[] = []): ReadSettings {
+export function readFunctionSettings(
+  given: Environment,
+  operations: readonly Operation[] = [],
+): ReadSettings {
+  const env = withFormerNames(given);
   const faults: string[] = [];
   const upstreamBaseUrl = env.UPSTREAM_BASE_URL ?? '';
   const urlFault = upstreamBaseUrl ? baseUrlFault(upstreamBaseUrl) : 'not set';

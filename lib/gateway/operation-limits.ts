@@ -67,7 +67,8 @@ const isWhole = (value: unknown, max: number) =>
  * @returns the fault in words, or undefined
  *
  * @example
- * operationLimitsFault({ bars: { for: ['listStockBars'], requests: 60, perSeconds: 60 } }, operations);
+ * const bars = { for: ['listStockBars'], requests: 60, perSeconds: 60, within: 'market-data' };
+ * operationLimitsFault({ bars }, operations); // undefined
  */
 export function operationLimitsFault(given: unknown, operations: readonly Operation[]): string | undefined {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'not an object of limits';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { type Environment, readFunctionSettings } from '../../functions/aws/environment.ts';
+import { formerNames } from '../../functions/aws/former-names.ts';
 import { getStockSnapshots, operations, placeOrder } from '../../lib/catalogue/index.ts';
 
 const minimal = { UPSTREAM_BASE_URL: 'https://api.example.com', SECRET_ID: 'arn:aws:secretsmanager:x' };
@@ -195,6 +196,33 @@ test('what all callers share has a table where answers are shared, and the value
     const without = readFunctionSettings(env, [one]);
     assert(without.ok && without.settings.cache === undefined);
   }
+});
+
+test('variables are read under their former names, and today’s names come first', () => {
+  const env: Record<string, string> = {
+    ...limited,
+    CACHE_TABLE: 'cache',
+    LIMITER_BUCKET: 'team-1',
+    LIMITER_SHARE: '0.5',
+    LIMITER_RESERVE: '0.1',
+    LIMITER_INSTANCES: '20',
+    LIMITER_OPERATION_LIMITS: JSON.stringify({ a: { requests: 10, perSeconds: 1, for: ['placeOrder'] } }),
+    SNAPSHOTS_STALE_AFTER_SECONDS: '10',
+    SNAPSHOTS_EXPIRE_AFTER_SECONDS: '60',
+    CACHE_MIN_MAX_AGE_SECONDS: '2',
+    CACHE_REFRESHES_PER_MINUTE: '7',
+  };
+  assert.deepEqual(
+    Object.keys(formerNames).filter((name) => !(name in env)),
+    [],
+  );
+  const before = Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [formerNames[name] ?? name, value]),
+  );
+  const read = readFunctionSettings(env, operations);
+  assert(read.ok);
+  assert.deepEqual(readFunctionSettings(before, operations), read);
+  assert.deepEqual(readFunctionSettings({ ...env, BUDGET_TABLE: 'another' }, operations), read);
 });
 
 test('the values at both ends of what the stack accepts are read', () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import type { GenericSchema } from 'valibot';
 import { describe, test } from 'vitest';
 import { readFunctionSettings } from '../../functions/aws/environment.ts';
+import { formerNames } from '../../functions/aws/former-names.ts';
 import { readLookupSettings } from '../../functions/aws/lookup-environment.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { config } from '../../infra/stack/resolve-config.ts';
@@ -68,6 +69,8 @@ describe('it has every variable', () => {
       ...namesRead((env) => readFunctionSettings(env, operations)),
       ...namesRead((env) => readLookupSettings(env, operations)),
     ]);
+    // The changelog has the former ones.
+    for (const former of Object.values(formerNames)) assert.ok(read.delete(former), former);
     assert.deepEqual([...firstColumn(page, 'The functions')].sort(), [...read].sort());
   });
 });
