@@ -4,6 +4,7 @@
  */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type BackOff, backOffMs } from '../../lib/back-off.ts';
 import { isThrottling } from './throttling.ts';
 
 /** What a store needs of the client. */
@@ -23,7 +24,8 @@ export interface SendLimit {
   readonly attempts?: number;
 }
 
-const firstPauseMs = 50;
+/** Before the second attempt up to 100 ms, chosen at random so that instances do not repeat together. */
+const pauses: BackOff = { firstMs: 100, maxMs: 2000 };
 
 /** The same client, whose operations end within a time: to the last byte, as the client's own limit does not. */
 export function withLimit(client: DynamoSender, { timeoutMs, attempts = 1 }: SendLimit): DynamoSender {
@@ -34,7 +36,7 @@ export function withLimit(client: DynamoSender, { timeoutMs, attempts = 1 }: Sen
         return await send(command, { abortSignal });
       } catch (error) {
         if (attempt >= attempts || abortSignal.aborted || !mayPass(error)) throw error;
-        await pause(firstPauseMs * 2 ** attempt * Math.random());
+        await pause(backOffMs(pauses, attempt - 1) * Math.random());
       }
   };
   const limited = (command: unknown) => inTime(timeoutMs, (signal) => repeated(command, signal));

@@ -1,6 +1,7 @@
 /** The rim: replies onto a bus of EventBridge. Entries that the bus did not take are put again. */
 
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { type BackOff, backOffMs } from '../../lib/back-off.ts';
 import { replySource } from '../../lib/events/names.ts';
 import type { BusDetail, LookupBus } from '../../lib/lookups/index.ts';
 
@@ -21,7 +22,7 @@ const maxEntries = 10;
 const maxBytes = 250 * 1024;
 /** How often an entry is put in all. */
 const rounds = 3;
-const pauseMs = 200;
+const pauses: BackOff = { firstMs: 400, maxMs: 2000 };
 
 export function createLookupBus(options: EventBridgeOptions): LookupBus {
   const { busName, endpoint, timeoutMs = 2000, onFailure } = options;
@@ -68,7 +69,7 @@ export function createLookupBus(options: EventBridgeOptions): LookupBus {
     async publish(entries) {
       let left: readonly Numbered[] = entries.map((entry, index) => ({ ...entry, index }));
       for (let round = 0; left.length > 0 && round < rounds; round++) {
-        if (round > 0) await sleep(pauseMs * 2 ** round);
+        if (round > 0) await sleep(backOffMs(pauses, round - 1));
         left = (await Promise.all(batches(left).map(put))).flat();
       }
       const lost = new Set(left.map(({ index }) => index));

@@ -2,13 +2,13 @@
 
 import type {
   AskUpstream,
-  RefreshPermit,
   RefreshPermitAnswer,
   RefreshPermits,
   UpstreamAnswer,
   UpstreamError,
 } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
+import type { Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal, type RefusalCode, withoutRequestId } from '../problem.ts';
 import type { CacheParts } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';
@@ -33,7 +33,7 @@ export class SnapshotUpstream implements RefreshPermits {
   readonly #parts: CacheParts;
   readonly #appKey: string;
   readonly #onReplaced: () => void;
-  readonly #holders = new WeakMap<RefreshPermit, Holder>();
+  readonly #holders = new WeakMap<Permit, Holder>();
   /** The operation's paths that the upstream may still serve. */
   readonly #paths: string[];
   /** A newer secret of the same app key takes its place. */
@@ -99,7 +99,7 @@ export class SnapshotUpstream implements RefreshPermits {
     return upstreamAnswer(outcome);
   };
 
-  #granted(permit: RefreshPermit, holder: Holder): RefreshPermitAnswer {
+  #granted(permit: Permit, holder: Holder): RefreshPermitAnswer {
     this.#holders.set(permit, holder);
     return { ok: true, permit };
   }
@@ -141,7 +141,7 @@ const forAll = ({ upstream, ...refusal }: Refusal): Refusal => ({
   ...(upstream && { upstream: withoutRequestId(upstream) }),
 });
 
-function unlimitedPermit(): RefreshPermit {
+function unlimitedPermit(): Permit {
   let isConsumed = false;
   return {
     expiresAt: Number.POSITIVE_INFINITY,

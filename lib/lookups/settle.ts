@@ -1,5 +1,6 @@
 /** After its calls a lookup has a reply, or waits for another try. */
 
+import { type BackOff, backOffMs } from '../back-off.ts';
 import type { Lookup, QuoteLookup, Read } from '../events/parse-request.ts';
 import type { LookupResults } from './ask.ts';
 import { deadlinePassed, type Failure, gatewayFailed } from './failure.ts';
@@ -22,8 +23,7 @@ export interface SettleOptions {
 
 /** SQS delays a message by 15 minutes at most: a longer wait takes several deliveries. */
 const maxWaitMs = 900_000;
-const firstPauseMs = 1000;
-const maxPauseMs = 15_000;
+const pauses: BackOff = { firstMs: 1000, maxMs: 15_000 };
 
 export function settle(lookup: Lookup, results: LookupResults, options: SettleOptions): Settled {
   if (options.now > options.deadline) return failed(lookup, deadlinePassed);
@@ -80,7 +80,7 @@ function wait(
   const minWaitMs = Math.max(0, ...retryable.map(({ retryAfterMs = 0 }) => retryAfterMs));
   const left = deadline - now - lastTryMs;
   // Spread, so that requests that failed together do not come back together.
-  const pause = Math.min(maxPauseMs, firstPauseMs * 2 ** Math.min(waits, 6)) * (0.5 + random());
+  const pause = backOffMs(pauses, waits) * (0.5 + random());
   const waitMs = Math.max(1000, Math.min(maxWaitMs, left, Math.max(minWaitMs, pause)));
   return waitMs > left ? undefined : { kind: 'wait', waitMs };
 }

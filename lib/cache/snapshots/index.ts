@@ -19,10 +19,8 @@ export { createMemorySnapshotStore } from './memory-store.ts';
 export { defaultSnapshotOptions, type SnapshotOptions } from './options.ts';
 export type {
   AskUpstream,
-  RefreshPermit,
   RefreshPermitAnswer,
   RefreshPermits,
-  RefreshPriority,
   UpstreamAnswer,
 } from './ports.ts';
 export {

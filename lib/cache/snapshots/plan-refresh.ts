@@ -4,10 +4,10 @@
  * and suspect groups, compete for the one limit.
  */
 
+import type { Priority } from '../../limiter/index.ts';
 import type { SnapshotMemory } from './memory.ts';
 import type { SnapshotOptions } from './options.ts';
 import type { PendingMiss } from './pending-miss.ts';
-import type { RefreshPriority } from './ports.ts';
 import type { Flight, RefreshKind } from './store.ts';
 import { fingerprintOf, type SnapshotEntry, type ViewEntries } from './view-entries.ts';
 
@@ -98,11 +98,7 @@ export function planMisses(input: PlanInput): RefreshPlan | undefined {
  *
  * @param isEventDriven whether events drive the requester that acquires the lease
  */
-export function priorityOf(
-  plan: RefreshPlan,
-  { misses }: PlanInput,
-  isEventDriven: boolean,
-): RefreshPriority {
+export function priorityOf(plan: RefreshPlan, { misses }: PlanInput, isEventDriven: boolean): Priority {
   const symbols = new Set(plan.symbols);
   const served = misses.filter((miss) => miss.view === plan.view && symbols.has(miss.symbol));
   if (served.some((miss) => !miss.isEventDriven)) return 'interactive';

@@ -1,33 +1,21 @@
 /** What the snapshot cache needs besides its store: permits, the upstream, a clock. */
 
+import type { Permit, Priority } from '../../limiter/index.ts';
 import type { UpstreamError } from './upstream-error.ts';
 import type { View } from './view.ts';
 
-/** One request's worth of the limit that all instances share. */
-export interface RefreshPermit {
-  /** When it expires, in milliseconds since the epoch. */
-  readonly expiresAt: number;
-  /** Called immediately before the request leaves; true at most once, and never after it has expired. */
-  consume(): boolean;
-}
-
 export type RefreshPermitAnswer =
-  | { readonly ok: true; readonly permit: RefreshPermit }
+  | { readonly ok: true; readonly permit: Permit }
   | { readonly ok: false; readonly retryAfterMs: number };
 
 /**
- * `interactive` while clients ask, for refreshes too, because each refresh serves all clients; `events` when only
- * events wait for the result; `background` when only events ask at all and none of them waits.
+ * Port: the limiter. A call's priority is `interactive` while clients ask, for refreshes too, because each refresh
+ * serves all clients; `events` when only events wait for the result; `background` when only events ask at all and
+ * none of them waits.
  */
-export type RefreshPriority = 'interactive' | 'events' | 'background';
-
-/** Port: the limiter. */
 export interface RefreshPermits {
   /** Waits `waitMs` at most. */
-  acquire(call: {
-    readonly priority: RefreshPriority;
-    readonly waitMs: number;
-  }): Promise<RefreshPermitAnswer>;
+  acquire(call: { readonly priority: Priority; readonly waitMs: number }): Promise<RefreshPermitAnswer>;
 }
 
 export type UpstreamAnswer =
@@ -46,7 +34,7 @@ export type UpstreamAnswer =
 export type AskUpstream = (
   view: View,
   symbols: readonly string[],
-  permit: RefreshPermit,
+  permit: Permit,
   timeoutMs: number,
 ) => Promise<UpstreamAnswer>;
 

@@ -1,10 +1,11 @@
 /** One call to the upstream: it waits for a permit, sends one request and reads the answer as an outcome. */
 
 import { type BackOff, backOffMs } from '../../back-off.ts';
+import type { Priority } from '../../limiter/index.ts';
 import type { SnapshotMemory } from './memory.ts';
 import { minuteMs, type SnapshotOptions } from './options.ts';
 import type { RefreshPlan } from './plan-refresh.ts';
-import type { AskUpstream, RefreshPermits, RefreshPriority, UpstreamAnswer } from './ports.ts';
+import type { AskUpstream, RefreshPermits, UpstreamAnswer } from './ports.ts';
 import { cutRecords } from './records.ts';
 import type { RefreshKind, RefreshOutcome } from './store.ts';
 
@@ -24,7 +25,7 @@ export interface RefreshCallPorts {
 
 export interface CallTiming {
   readonly deadline: number;
-  readonly priority: RefreshPriority;
+  readonly priority: Priority;
   /** The refresh is this instance's alone, without the store: it does not wait for a permit. */
   readonly isAlone: boolean;
 }
@@ -66,7 +67,7 @@ export class RefreshCalls {
    * The next refresh is as good as one that is late; what a client waits for is worth more patience. A less urgent
    * call delays no requester that needs the same symbols more urgently.
    */
-  #permitWaitMs(kind: RefreshKind, priority: RefreshPriority): number {
+  #permitWaitMs(kind: RefreshKind, priority: Priority): number {
     return kind === 'refresh' || priority !== 'interactive' ? this.#options.paceMs : missPermitMs;
   }
 

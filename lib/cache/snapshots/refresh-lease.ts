@@ -1,10 +1,10 @@
 /** Refresh leases: one conditional write of the control item says which instance makes the next calls. */
 
+import type { Priority } from '../../limiter/index.ts';
 import { StoreThrottled } from '../../store-throttled.ts';
 import type { SnapshotMemory } from './memory.ts';
 import { checkpointMs, coalesceMs, minuteMs, type SnapshotOptions } from './options.ts';
 import type { PlanInput, RefreshPlan } from './plan-refresh.ts';
-import type { RefreshPriority } from './ports.ts';
 import type { RefreshLog } from './refresh-log.ts';
 import type { CheckpointMark, Control, Flight, RefreshKind, SnapshotStore } from './store.ts';
 import { fingerprintOf } from './view-entries.ts';
@@ -16,7 +16,7 @@ export const manyRemaining = 30;
 
 export interface PlannedCall {
   readonly plan: RefreshPlan;
-  readonly priority: RefreshPriority;
+  readonly priority: Priority;
 }
 
 export interface RefreshLease {

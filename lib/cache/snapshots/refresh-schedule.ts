@@ -1,7 +1,7 @@
 /** When calls of each kind are due for a requester of this instance. */
 
+import type { Priority } from '../../limiter/index.ts';
 import { minuteMs, type SnapshotOptions } from './options.ts';
-import type { RefreshPriority } from './ports.ts';
 import type { RefreshLog } from './refresh-log.ts';
 import type { RefreshKind } from './store.ts';
 import type { UpstreamStatus } from './upstream-status.ts';
@@ -20,7 +20,7 @@ export class RefreshSchedule {
   }
 
   /** When a requester may try to acquire a lease of this kind. */
-  dueAt(kind: RefreshKind, priority: RefreshPriority): number {
+  dueAt(kind: RefreshKind, priority: Priority): number {
     const now = this.#clock();
     const due = Math.max(this.#log.due(kind, now), this.#upstream.notBefore(kind, priority));
     if (kind !== 'probe' || priority === 'interactive') return due;
@@ -38,7 +38,7 @@ export class RefreshSchedule {
   }
 
   /** Whether no instance asks the upstream for misses before then: there is no permit, or it is paused. */
-  isPausedUntil(end: number, priority: RefreshPriority): boolean {
+  isPausedUntil(end: number, priority: Priority): boolean {
     return (
       Math.min(this.dueAt('miss', priority), this.dueAt('probe', priority)) >= end &&
       this.#log.flights(this.#clock()).length === 0

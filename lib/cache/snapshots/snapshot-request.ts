@@ -1,10 +1,10 @@
 /** One request to the snapshot cache: it reads memory, waits for its misses while that is worth it, and answers. */
 
+import type { Priority } from '../../limiter/index.ts';
 import type { SnapshotCall, SnapshotOutcome } from './call.ts';
 import type { Instance } from './instance.ts';
 import { type MissResolver, Waiter } from './miss-resolver.ts';
 import type { PendingMiss } from './pending-miss.ts';
-import type { RefreshPriority } from './ports.ts';
 import { outcomeOf, type ReadResult, readMemory } from './read.ts';
 import type { Requester } from './refresh.ts';
 
@@ -26,7 +26,7 @@ export class SnapshotRequest {
   readonly #call: SnapshotCall;
   readonly #arrivedAt: number;
   readonly #requester: Requester;
-  readonly #priority: RefreshPriority;
+  readonly #priority: Priority;
 
   constructor(instance: Instance, call: SnapshotCall, arrivedAt: number, requester: Requester) {
     this.#instance = instance;

@@ -5,7 +5,7 @@
  * times as much to read, and in a storm a thousand instances begin within a second.
  */
 
-import type { RefreshPriority } from './ports.ts';
+import type { Priority } from '../../limiter/index.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
 /** Why the upstream is asked: to keep entries fresh, to serve pending misses, or to learn whether symbols exist. */
@@ -95,7 +95,7 @@ export interface RefreshRecord {
   /** Whose request caused the refresh. */
   readonly caller?: string;
   /** Of its permit; absent when interactive. */
-  readonly priority?: Exclude<RefreshPriority, 'interactive'>;
+  readonly priority?: Exclude<Priority, 'interactive'>;
   /** The writer has seen that the upstream's error messages name the unknown symbol. */
   readonly namesUnknown?: true;
   /** It asked for a symbol that the directory does not list. */

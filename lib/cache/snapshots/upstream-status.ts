@@ -1,7 +1,7 @@
 /** How the upstream and the limiter do, as the refresh log tells all instances: what is refused, paused or down. */
 
+import type { Priority } from '../../limiter/index.ts';
 import { minuteMs } from './options.ts';
-import type { RefreshPriority } from './ports.ts';
 import type { Checkpoint, RefreshKind, RefreshRecord } from './store.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
@@ -22,7 +22,7 @@ export class UpstreamStatus {
   /** Refreshes of the last minute. */
   #recent: PastRefresh[] = [];
   #notBefore = 0;
-  readonly #permitsFrom = new Map<`${RefreshKind} ${RefreshPriority}`, number>();
+  readonly #permitsFrom = new Map<`${RefreshKind} ${Priority}`, number>();
   /** When a probe that a client waits for last found no permit. */
   #starvedAt = Number.NEGATIVE_INFINITY;
   #last = { at: 0, failures: 0, downUntil: 0 };
@@ -64,7 +64,7 @@ export class UpstreamStatus {
   }
 
   /** Before then no instance asks the upstream for that: there is no permit, or the upstream does not answer. */
-  notBefore(kind: RefreshKind, priority: RefreshPriority): number {
+  notBefore(kind: RefreshKind, priority: Priority): number {
     return Math.max(this.#notBefore, this.#permitsFrom.get(`${kind} ${priority}`) ?? 0);
   }
 

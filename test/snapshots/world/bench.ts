@@ -14,12 +14,7 @@ import {
   type SnapshotStore,
 } from '../../../lib/cache/snapshots/index.ts';
 import type { SnapshotOptions } from '../../../lib/cache/snapshots/options.ts';
-import type {
-  AskUpstream,
-  RefreshPermits,
-  RefreshPriority,
-  UpstreamAnswer,
-} from '../../../lib/cache/snapshots/ports.ts';
+import type { AskUpstream, RefreshPermits, UpstreamAnswer } from '../../../lib/cache/snapshots/ports.ts';
 import { cutRecords } from '../../../lib/cache/snapshots/records.ts';
 import {
   createSnapshotCache,
@@ -28,6 +23,7 @@ import {
   type SnapshotOutcome,
 } from '../../../lib/cache/snapshots/snapshot-cache.ts';
 import { type View, viewOfId } from '../../../lib/cache/snapshots/view.ts';
+import type { Priority } from '../../../lib/limiter/index.ts';
 import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
 import { createVirtualListings } from './directory.ts';
 import { exists } from './load.ts';
@@ -88,7 +84,7 @@ export function createBench(options: BenchOptions = {}) {
   const operations = new Map<string, number>();
   let isOpen = true;
   let breaks: 'limiter' | 'upstream' | undefined;
-  const asked: RefreshPriority[] = [];
+  const asked: Priority[] = [];
 
   let reads = 0;
   const wayMs = () => (storeMs === undefined ? 2 + 2 * random() : storeMs / 2);
