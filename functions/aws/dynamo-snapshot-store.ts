@@ -2,7 +2,7 @@
  * The snapshot store of a deployed function: one table on demand with the keys `pk` and `sk` (texts) and
  * `expires_at` as its time to live. The control item and the refresh log share a partition, so that one query
  * returns what is new of both. What a storm of instances reads and writes is spread over partitions of its own,
- * because DynamoDB gives one of them 3,000 read and 1,000 write units a second, whatever the table has. A function
+ * because DynamoDB gives one partition 3,000 read and 1,000 write units a second, in a table of any size. A function
  * needs Query, BatchGetItem, PutItem and UpdateItem on it.
  *
  * No instance reads an item after its time, but it stays until DynamoDB removes it.

@@ -63,7 +63,7 @@ export interface CacheFacts {
   readonly detail?: string;
 }
 
-/** `countersign; hit; ttl=4` and the like. */
+/** For example `countersign; hit; ttl=4`. */
 export function cacheStatus({ fwd, collapsed, ttlMs, detail }: CacheFacts): string {
   return [
     'countersign',

@@ -111,7 +111,7 @@ export function fixedDecimal(text: string, places: number, rounding: Rounding = 
 }
 
 /**
- * As a binary number, for charts and the like. `exact` is whether it still prints as the same decimal.
+ * As a binary number, for charts. `exact` is whether it still prints as the same decimal.
  *
  * @example
  * decimalToNumber('0.1'); // { number: 0.1, exact: true }

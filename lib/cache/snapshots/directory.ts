@@ -10,7 +10,7 @@ import { type Directory, type DirectoryDraft, type DirectoryStore, emptyDraft } 
 
 /**
  * Port: one request for a page of one of the upstream's lists.
- * Resolves with undefined when there is none, for whatever reason; never rejects.
+ * Resolves with undefined when there is none or it cannot be read; never rejects.
  */
 export interface Listings {
   /** How many lists there are. */

@@ -62,7 +62,7 @@ export class SnapshotMemory {
     return this.statusIn(this.entriesOf(viewId).view.category);
   }
 
-  /** Applies what came of a refresh, in whatever order the log's records arrive. */
+  /** Applies what came of a refresh. The log's records may arrive in any order. */
   apply(record: RefreshRecord, now: number): void {
     const { outcome, symbols, view, sentAt } = record;
     const entries = this.entriesOf(view);

@@ -22,7 +22,7 @@ export type UpstreamAnswer =
   | { readonly kind: 'answer'; readonly body: Uint8Array }
   /** The upstream refused what was asked for: one of the symbols, as far as can be known. */
   | { readonly kind: 'rejected'; readonly error: UpstreamError }
-  /** The upstream refuses this view, whatever the symbols: no subscription, for example. */
+  /** The upstream refuses every symbol of this view: no subscription, for example. */
   | { readonly kind: 'forbidden'; readonly error: UpstreamError; readonly forMs?: number }
   /**
    * No answer, a broken one, a failure; `retryAfterMs` when the upstream named a time. `wasNotSent` when no request

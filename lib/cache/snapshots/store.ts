@@ -64,7 +64,7 @@ export type RefreshOutcome =
     }
   /** The upstream refuses at least one of the symbols. */
   | { readonly kind: 'rejected'; readonly error: UpstreamError }
-  /** The upstream refuses this view for a while, whatever the symbols. */
+  /** The upstream refuses every symbol of this view for a while. */
   | { readonly kind: 'forbidden'; readonly error: UpstreamError; readonly until: number }
   /** Nothing was learnt, and no instance should ask before. */
   | { readonly kind: 'failed'; readonly notBefore: number; readonly upstream: boolean };

@@ -286,7 +286,7 @@ export class SymbolStatus {
     this.#suspects.remove(symbol, view);
     this.#negative.remove(symbol, view);
     this.#hints.check(symbol, false);
-    // Added anew at the end: what is refreshed stays, whatever else comes.
+    // Added anew at the end: new symbols do not push out what is refreshed.
     this.#valid.delete(symbol);
     this.#valid.add(symbol);
     dropOldest(this.#valid, this.#options.maxEntries);

@@ -8,7 +8,7 @@ type Query = readonly (readonly [name: string, value: string])[];
 export interface View {
   /** Names the view in the store, stably: `US_STOCK`, `US_STOCK+eo`, `US_STOCK+e;depth=5`. */
   readonly id: string;
-  /** Symbols are valid or unknown by category, whatever else the view asks for. */
+  /** Symbols are valid or unknown by category; the other parameters of the view do not matter. */
   readonly category: string;
   /** What is sent beside `symbols`. */
   readonly query: Query;
