@@ -21,7 +21,7 @@ describe('deployed on the emulator', needsEmulator(), () => {
   afterAll(() => stage?.stop());
 
   const problem = async (response: Response) => {
-    assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/);
+    assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
     const body = (await response.json()) as Record<string, unknown>;
     assert.equal(body.status, response.status);
     for (const member of ['title', 'detail', 'code', 'request_id', 'error_code', 'message'])
