@@ -75,6 +75,19 @@ describe('deployed on the emulator', needsEmulator(), () => {
     }
   });
 
+  test('lists are for clients that name problem+json; API Gateway’s own refusals have none for any client', async () => {
+    const headers = { accept: 'application/problem+json, application/json' };
+    const wrong = await stage.call('/openapi/market-data/stock/snapshot?symbols=AAPL&category=FUTURES', {
+      headers,
+    });
+    assert.match(wrong.headers.get('content-type') ?? '', /^application\/problem\+json/);
+    assert.match(wrong.headers.get('vary') ?? '', /^accept, origin$/i);
+    assert.equal(((await wrong.json()) as { errors: { name: string }[] }).errors[0]?.name, 'category');
+    const unknown = await stage.call('/nowhere', { headers });
+    const body = await problem(unknown);
+    for (const [name, member] of Object.entries(body)) assert.match(typeof member, /^(string|number)$/, name);
+  });
+
   test('a closed group is not routed', async () => {
     const response = await stage.call('/trade/place_order', { method: 'POST', body: '{}' });
     assert.equal(response.status, 403);
