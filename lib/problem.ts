@@ -1,5 +1,7 @@
 /** Every way in which the gateway refuses a request, as data: code, status and text. */
 
+import { shorten } from './catalogue/faults.ts';
+
 interface Kind {
   readonly status: number;
   /** The member `error_code`, for clients of the interface that switch on it. */
@@ -172,6 +174,23 @@ export interface Fault {
   readonly received?: string;
 }
 
+/** More than a body's check names; a query may have thousands of wrong parameters, which would fill pages. */
+const maxFaultsInWords = 50;
+
+/**
+ * Faults as one text, for clients that read no list: what is wrong and what would be right. The received values are
+ * left out, because the client has them.
+ */
+export function faultsInWords(faults: readonly Fault[]): string {
+  const texts = faults
+    .slice(0, maxFaultsInWords)
+    .map(({ name, detail, allowed }) =>
+      allowed === undefined ? `${name}: ${detail}` : `${name}: ${detail} (${shorten(allowed)})`,
+    );
+  const more = faults.length - texts.length;
+  return [...texts, ...(more > 0 ? [`${more} more faults`] : [])].join('; ');
+}
+
 /** The upstream's own refusal. */
 export interface UpstreamRefusal {
   readonly status: number;
@@ -225,8 +244,7 @@ export interface Problem {
   readonly message: string;
   readonly errors?: readonly Fault[];
   readonly findOut?: string;
-  /** The upstream's refusal under the names that it has on the wire. */
-  readonly upstream?: Readonly<Record<string, unknown>>;
+  readonly upstream?: UpstreamRefusal;
   /** Whole seconds, at least one, as Retry-After carries them. */
   readonly retryAfterSeconds?: number;
 }
@@ -246,14 +264,7 @@ export function problemOf({ code, errors, upstream, findOut, ...own }: Refusal):
     message: quoted?.message ?? detail,
     ...(errors && { errors }),
     ...(findOut !== undefined && { findOut }),
-    ...(upstream && {
-      upstream: {
-        status: upstream.status,
-        ...(upstream.errorCode !== undefined && { error_code: upstream.errorCode }),
-        ...(upstream.message !== undefined && { message: upstream.message }),
-        ...(upstream.requestId !== undefined && { request_id: upstream.requestId }),
-      },
-    }),
+    ...(upstream && { upstream }),
     ...(retryAfter !== undefined && { retryAfterSeconds: Math.max(1, Math.ceil(retryAfter)) }),
   };
 }

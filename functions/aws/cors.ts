@@ -64,6 +64,17 @@ export function originFault(origin: string): string | undefined {
   return 'an origin is a scheme, "://", a host and perhaps a port, in lower case, without a path';
 }
 
+/** A response's headers with those that CORS adds; what it varies by is the sum of both. */
+export function withCors(
+  headers: Readonly<Record<string, string>>,
+  origins: CorsOrigins,
+  origin: string | undefined,
+): Readonly<Record<string, string>> {
+  const cors = corsHeaders(origins, origin);
+  const vary = [headers.vary, cors.vary].filter(Boolean).join(', ');
+  return { ...headers, ...cors, ...(vary && { vary }) };
+}
+
 /** The headers of a response to a request from this origin. */
 export function corsHeaders(
   origins: CorsOrigins,

@@ -12,7 +12,7 @@ import { createGroupHandler, type GroupHandler } from './group-handler.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
 import { createNodeSend } from './node-send.ts';
 import { onDemand } from './on-demand.ts';
-import { toProxyResult } from './rest-proxy.ts';
+import { toGatewayRequest, toProxyResult } from './rest-proxy.ts';
 import { createSecretsManagerSource } from './secrets-manager.ts';
 
 export interface DeployedParts {
@@ -87,8 +87,9 @@ export function gatewayOptions(
 }
 
 function misconfigured(log: Log): GroupHandler {
-  return async ({ requestContext: { requestId } }) => {
-    const response = refusalResponse({ code: 'gateway_error' }, requestId);
+  return async (event) => {
+    const { requestId, headers } = await toGatewayRequest(event);
+    const response = refusalResponse({ code: 'gateway_error' }, requestId, headers.accept);
     const { status } = response;
     log(requestEntry({ requestId, status, code: 'gateway_error', attempts: 0, milliseconds: 0 }));
     return toProxyResult(response);

@@ -2,7 +2,7 @@
 
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import { createGateway, type GatewayOptions, type NetworkPrefix } from '../../lib/gateway/index.ts';
-import { type CorsOrigins, corsHeaders } from './cors.ts';
+import { type CorsOrigins, withCors } from './cors.ts';
 import { fitsLambda } from './payload.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from './rest-proxy.ts';
 
@@ -34,7 +34,6 @@ export function createGroupHandler({
     // An attempt ends before the function does, so that the client receives the gateway's answer.
     const deadline = clock() + context.getRemainingTimeInMillis() - marginMs;
     const { headers, ...response } = await gateway.handle({ ...request, deadline });
-    const cors = corsHeaders(corsOrigins, request.headers.origin);
-    return toProxyResult({ ...response, headers: { ...headers, ...cors } });
+    return toProxyResult({ ...response, headers: withCors(headers, corsOrigins, request.headers.origin) });
   };
 }

@@ -13,9 +13,9 @@ answers are the upstream’s, byte for byte.
 - **Answers** may have more members than their schemas: clients ignore what they do not know.
 - **Shared answers**: what is the same for every caller is asked of the upstream once for all. \`age\` says how old
   it is; a client says with \`cache-control\` how old it may be.
-- **Errors** are \`application/problem+json\` with a stable \`code\`. One 400 names every wrong parameter. A path
-  that is not served answers 404 \`unknown_operation\`; another method 405 \`method_not_allowed\`, or what API
-  Gateway makes of it.
+- **Errors** are flat JSON objects with a stable \`code\`. One 400 names every wrong parameter. A client whose
+  \`accept\` names \`application/problem+json\` gets lists of them, too. A path that is not served answers 404
+  \`unknown_operation\`; another method 405 \`method_not_allowed\`, or what API Gateway makes of it.
 - **Aliases**, the paths of older versions, answer the same; they stand in \`x-aliases\`.`;
 
 export const headers = {

@@ -1,12 +1,11 @@
-/** The shape of every error, as a schema. */
+/** The shapes of a refusal, as schemas. */
 
 import * as v from 'valibot';
 import { type RefusalCode, refusalKinds } from '../../lib/gateway/index.ts';
 
 export const codes = Object.keys(refusalKinds) as RefusalCode[];
 
-/** Documents what `refusalResponse` writes. */
-export const problem = v.looseObject({
+const flatMembers = {
   title: v.pipe(v.string(), v.description('The status in words.')),
   status: v.pipe(v.number(), v.integer(), v.description('The status of the answer.')),
   detail: v.pipe(v.string(), v.description('For people; its words may change.')),
@@ -17,6 +16,23 @@ export const problem = v.looseObject({
     v.description('As clients of the interface know it; the upstream’s, if it has one.'),
   ),
   message: v.pipe(v.string(), v.description('As clients of the interface know it.')),
+  find_out: v.optional(
+    v.pipe(v.string(), v.description('How to learn what became of a request whose outcome is unknown.')),
+  ),
+  upstream_status: v.optional(
+    v.pipe(v.number(), v.integer(), v.description('The upstream’s status when it refused.')),
+  ),
+  upstream_error_code: v.optional(v.pipe(v.string(), v.description('The upstream’s own code.'))),
+  upstream_message: v.optional(v.pipe(v.string(), v.description('The upstream’s own words.'))),
+  upstream_request_id: v.optional(v.pipe(v.string(), v.description('Names the request at the upstream.'))),
+};
+
+/** Documents what `refusalResponse` writes in its flat form: texts and numbers. */
+export const refusal = v.looseObject(flatMembers);
+
+/** Documents the nested form: the same members, and the lists of a wrong request or a partial answer. */
+export const problem = v.looseObject({
+  ...flatMembers,
   errors: v.optional(
     v.pipe(
       v.array(
@@ -29,20 +45,6 @@ export const problem = v.looseObject({
         }),
       ),
       v.description('Each wrong part of the request.'),
-    ),
-  ),
-  find_out: v.optional(
-    v.pipe(v.string(), v.description('How to learn what became of a request whose outcome is unknown.')),
-  ),
-  upstream: v.optional(
-    v.pipe(
-      v.looseObject({
-        status: v.pipe(v.number(), v.integer()),
-        error_code: v.optional(v.string()),
-        message: v.optional(v.string()),
-        request_id: v.optional(v.string()),
-      }),
-      v.description('What the upstream said when it refused.'),
     ),
   ),
   known: v.optional(

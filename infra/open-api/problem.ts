@@ -2,8 +2,9 @@
 
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { type RefusalCode, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
+import { faultsInWords } from '../../lib/problem.ts';
 import type { Json, JsonObject } from '../json.ts';
-import { codes, problem } from './problem-schema.ts';
+import { codes, problem, refusal } from './problem-schema.ts';
 import type { Schemas } from './schemas.ts';
 
 /** For paths that are in no document. */
@@ -88,18 +89,35 @@ function response(
       'cache-control': { $ref: '#/components/headers/CacheControl' },
       ...(waits && { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }),
     },
-    content: {
-      'application/problem+json': {
-        schema: schemas.of(problem, 'response'),
-        examples: Object.fromEntries(
-          here.map((code) => [code, { value: example(status, code, sideEffect?.findOut) }]),
-        ),
-      },
-    },
+    content: Object.fromEntries(
+      forms.map(([accept, schema]) => [
+        accept,
+        {
+          schema: schemas.of(schema, 'response'),
+          examples: Object.fromEntries(
+            here.map((code) => [
+              code,
+              { value: example(status, code, { accept, findOut: sideEffect?.findOut }) },
+            ]),
+          ),
+        },
+      ]),
+    ),
   };
 }
 
-function answerTo(status: number, code: RefusalCode, findOut?: string) {
+/** What a client gets without naming anything comes first. */
+const forms = [
+  ['application/json', refusal],
+  ['application/problem+json', problem],
+] as const;
+
+interface Asked {
+  readonly accept?: string;
+  readonly findOut?: string | undefined;
+}
+
+function answerTo(status: number, code: RefusalCode, { accept, findOut }: Asked = {}) {
   return refusalResponse(
     {
       code,
@@ -108,7 +126,7 @@ function answerTo(status: number, code: RefusalCode, findOut?: string) {
       ...(ofSideEffects.includes(code) && findOut !== undefined && { findOut }),
       ...(code === 'invalid_parameter' && {
         errors: [wrongCategory],
-        detail: 'category: not an allowed value',
+        detail: faultsInWords([wrongCategory]),
       }),
       ...(code === 'upstream_rejected' && {
         upstream: {
@@ -119,6 +137,7 @@ function answerTo(status: number, code: RefusalCode, findOut?: string) {
       }),
     },
     '5bede46d-440d-41ae-a2e1-570d323012d3',
+    accept,
   );
 }
 
@@ -130,5 +149,5 @@ const wrongCategory = {
   received: 'US',
 } as const;
 
-const example = (status: number, code: RefusalCode, findOut?: string) =>
-  JSON.parse(new TextDecoder().decode(answerTo(status, code, findOut).body)) as Record<string, Json>;
+const example = (status: number, code: RefusalCode, asked?: Asked) =>
+  JSON.parse(new TextDecoder().decode(answerTo(status, code, asked).body)) as Record<string, Json>;

@@ -15,7 +15,7 @@
 import * as v from 'valibot';
 import { operations as catalogue, type Operation } from '../../lib/catalogue/index.ts';
 import * as shared from '../../lib/catalogue/schemas.ts';
-import { problem } from './problem-schema.ts';
+import { problem, refusal } from './problem-schema.ts';
 import { baseOf, isArray, isList, isObject, isRecord, isUnion, isWrapped } from './schema-parts.ts';
 
 export type SchemaNames = ReadonlyMap<v.GenericSchema, string>;
@@ -25,6 +25,7 @@ export function namesFor(operations: readonly Operation[]): SchemaNames {
   const names = new Map<v.GenericSchema, string>();
   for (const [name, schema] of Object.entries(shared))
     if ('kind' in schema && schema.type === 'union') names.set(schema, pascal(name));
+  walk(refusal, itself('Refusal'), names);
   walk(problem, itself('Problem'), names);
   for (const { id, body, response, paging } of new Set([...catalogue, ...operations])) {
     const operation = pascal(id);

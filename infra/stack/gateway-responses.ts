@@ -1,6 +1,6 @@
 /**
- * API Gateway's own refusals in the gateway's error shape. The texts are those of the core; what AWS cannot tell apart
- * is worded so that it is true of each case.
+ * API Gateway's own refusals in the gateway's flat error shape. The texts are those of the core; what AWS cannot tell
+ * apart is worded so that it is true of each case.
  */
 
 import { corsExposedHeaders } from '../../functions/aws/cors.ts';
@@ -35,6 +35,8 @@ export function gatewayResponses(options: GatewayResponsesOptions): JsonObject {
           {
             statusCode: String(status),
             responseParameters: mapped({ ...headers, ...cors }),
+            // One for every Accept: no refusal of these has a list, so that the nested form has the same members. Of
+            // several templates AWS takes "the first" where the Accept is not the type of one, and does not say which.
             responseTemplates: { 'application/json': template(new TextDecoder().decode(body)) },
           },
         ];

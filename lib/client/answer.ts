@@ -66,20 +66,23 @@ function leavesOutcomeOpen({ status, code, errorCode }: RefusalFacts, body: unkn
 /** A browser hides the status of a redirect: it is 0. */
 const isRedirect = (status: number) => status === 0 || (status >= 300 && status < 400);
 
-/** Reads a gateway's problem details, or the interface's `error_code` and `message`; a body may be neither. */
+/**
+ * Reads both forms of a gateway's refusal, and the shapes in which the interface itself refuses: `error_code` and
+ * `message`; `error_msg` of its router; `error`, `message` and `path` of its servers. A body may be none of them.
+ */
 function factsOf({ status, headers }: Received, body: unknown): RefusalFacts {
   const code = textIn(body, 'code');
   const errorCode = textIn(body, 'error_code');
-  // The interface's own router sends neither, but error_msg.
   const detail =
     textIn(body, 'message') ??
     textIn(body, 'detail') ??
     textIn(body, 'error_msg') ??
+    textIn(body, 'error') ??
     (isRedirect(status) ? 'a redirect, which is not followed' : undefined);
   const requestId = textIn(body, 'request_id') ?? requestIdOf(headers);
   const retryAfter = headers.get('retry-after') ?? '';
   const errors = memberOf(body, 'errors');
-  const upstream = upstreamOf(memberOf(body, 'upstream'));
+  const upstream = upstreamOf(body);
   return {
     status,
     ...(code && { code }),
@@ -92,12 +95,12 @@ function factsOf({ status, headers }: Received, body: unknown): RefusalFacts {
   };
 }
 
-function upstreamOf(value: unknown): UpstreamRefusal | undefined {
-  const status = memberOf(value, 'status');
+function upstreamOf(body: unknown): UpstreamRefusal | undefined {
+  const status = memberOf(body, 'upstream_status');
   if (typeof status !== 'number') return undefined;
-  const errorCode = textIn(value, 'error_code');
-  const message = textIn(value, 'message');
-  const requestId = textIn(value, 'request_id');
+  const errorCode = textIn(body, 'upstream_error_code');
+  const message = textIn(body, 'upstream_message');
+  const requestId = textIn(body, 'upstream_request_id');
   return {
     status,
     ...(errorCode && { errorCode }),

@@ -15,6 +15,9 @@ export interface GatewayConnectionOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
+/** Named, because a gateway sends the lists of a refusal only to clients that read problem+json. */
+const accept = 'application/problem+json, application/json';
+
 /**
  * Connects a client to a gateway.
  *
@@ -29,6 +32,7 @@ export function viaGateway(options: GatewayConnectionOptions): Connection {
   // Wrong headers fail here: at the first order that failure would look like a lost answer.
   new Headers(options.headers);
   const fixed = {
+    accept,
     ...options.headers,
     ...(apiKey !== undefined && { 'x-api-key': checkToken(apiKey, 'apiKey') }),
   };

@@ -9,7 +9,7 @@
  *     permit       the limiter's, for each attempt                          permits.ts   ┐
  *     sign, send   one attempt, with a signature of its own                 send.ts      ├ upstream.ts
  *     read         what the upstream's answer means, a 429 for example      upstream-answer.ts ┘
- *     render       status, headers, ETag, problem+json                      render.ts
+ *     render       status, headers, ETag, the form of a refusal             render.ts
  */
 
 import type { Operation } from '../catalogue/operation.ts';

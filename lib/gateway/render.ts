@@ -1,8 +1,15 @@
-/** The one place where an outcome becomes HTTP: status, headers, ETag, problem+json. */
+/** The one place where an outcome becomes HTTP: status, headers, ETag, the two forms of a refusal. */
 
 import { ageHeader, cacheStatus, matchesTag, weakTag } from '../cache/headers.ts';
 import { hashOfAll } from '../cache/snapshots/hash.ts';
-import { type PartialResult, problemOf, type Refusal } from '../problem.ts';
+import {
+  type PartialResult,
+  problemOf,
+  type Refusal,
+  refusalKinds,
+  type UpstreamRefusal,
+} from '../problem.ts';
+import { acceptsProblem, problemType } from './accept.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
 import {
   bodyOf,
@@ -24,7 +31,7 @@ export async function render(outcome: Outcome, request: RenderedRequest): Promis
     case 'snapshots':
       return renderSnapshots(outcome, request);
     case 'refused':
-      return refusalResponse(outcome.refusal, request.requestId);
+      return refusalResponse(outcome.refusal, request.requestId, request.headers.accept);
   }
 }
 
@@ -104,15 +111,24 @@ function withBody(
 }
 
 /**
- * RFC 9457 problem+json with the gateway's stable `code`, and with `error_code` and `message`, which clients of
- * the upstream's interface know. `type` has its default, about:blank.
+ * A refusal as HTTP, in the form that the client can read. Both forms have the gateway's stable `code`, the members
+ * `error_code` and `message`, which clients of the upstream's interface know, and those of RFC 9457; `type` has its
+ * default, about:blank.
  *
+ * - Flat, as application/json: text and numbers. Existing clients of the interface read a refusal as a map of text to
+ *   text: one array in it costs them code and message.
+ * - Nested, as application/problem+json, where the request names that type: the same members, with the arrays and
+ *   objects `errors`, `known` and `missing`.
+ *
+ * @param accept the request's header; default: none, which gives the flat form
  * @example
  * const { status, headers, body } = refusalResponse({ code: 'unknown_operation' }, 'request-1');
  */
-export function refusalResponse(refusal: Refusal, requestId: string): GatewayResponse {
-  const problem = problemOf(refusal);
+export function refusalResponse(refusal: Refusal, requestId: string, accept?: string): GatewayResponse {
+  const { partial, allow } = refusal;
+  const problem = problemOf(partial ? withPartialInWords(refusal, partial) : refusal);
   const { status, retryAfterSeconds } = problem;
+  const nested = acceptsProblem(accept);
   const text = JSON.stringify({
     title: titles[status] ?? 'Error',
     status,
@@ -121,22 +137,49 @@ export function refusalResponse(refusal: Refusal, requestId: string): GatewayRes
     request_id: requestId,
     error_code: problem.errorCode,
     message: problem.message,
-    errors: problem.errors,
     find_out: problem.findOut,
-    upstream: problem.upstream,
+    ...upstreamMembers(problem.upstream),
+    ...(nested && { errors: problem.errors }),
   });
-  const { partial } = refusal;
   return {
     status,
     headers: {
-      'content-type': 'application/problem+json',
+      'content-type': nested ? problemType : json,
       'cache-control': 'no-store',
+      // For caches on the way that keep what says no-store.
+      vary: 'accept',
       'x-request-id': requestId,
       ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-      ...(refusal.allow && { allow: refusal.allow.join(', ') }),
+      ...(allow && { allow: allow.join(', ') }),
     },
-    body: new TextEncoder().encode(partial ? `${text.slice(0, -1)},${partialMembers(partial)}}` : text),
+    body: new TextEncoder().encode(
+      nested && partial ? `${text.slice(0, -1)},${partialMembers(partial)}}` : text,
+    ),
   };
+}
+
+/** JSON leaves out what is undefined. */
+const upstreamMembers = (upstream?: UpstreamRefusal) => ({
+  upstream_status: upstream?.status,
+  upstream_error_code: upstream?.errorCode,
+  upstream_message: upstream?.message,
+  upstream_request_id: upstream?.requestId,
+});
+
+/** A request may ask for a hundred symbols. */
+const maxMissingInWords = 10;
+
+/** For clients that read no lists: what is missing, and in which form the rest can be had. */
+function withPartialInWords(refusal: Refusal, { records, missing }: PartialResult): Refusal {
+  const named = missing.slice(0, maxMissingInWords).join(', ');
+  const more = missing.length - maxMissingInWords;
+  const words = [
+    refusal.detail ?? refusalKinds[refusal.code].detail,
+    missing.length > 0 && `Missing: ${named}${more > 0 ? ` and ${more} more` : ''}.`,
+    records.length > 0 &&
+      `${records.length} of ${records.length + missing.length} records are known: a request that accepts ${problemType} gets them.`,
+  ];
+  return { ...refusal, detail: words.filter(Boolean).join(' ') };
 }
 
 /** JSON members without braces, so that the upstream's bytes stay as they are. `age` is in whole seconds. */

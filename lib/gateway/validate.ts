@@ -3,7 +3,7 @@
 import { shorten } from '../catalogue/faults.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { bodyFaults, bodyLengthFault, checkQuery } from '../catalogue/validation.ts';
-import type { Fault, Refusal } from '../problem.ts';
+import { type Fault, faultsInWords, type Refusal } from '../problem.ts';
 import { compactJson } from './compact-json.ts';
 import type { GatewayRequest } from './http.ts';
 
@@ -21,12 +21,7 @@ export function validate(operation: Operation, request: GatewayRequest): ValidRe
   const query = checkQuery(operation, request.query);
   const headers = checkHeaders(operation, request.headers);
   const errors = [...query.errors, ...headers.errors, ...body.errors];
-  if (errors.length > 0)
-    return {
-      code: 'invalid_parameter',
-      detail: errors.map((error) => `${error.name}: ${error.detail}`).join('; '),
-      errors,
-    };
+  if (errors.length > 0) return { code: 'invalid_parameter', detail: faultsInWords(errors), errors };
   return { query: query.pairs, body: body.text, headers: headers.headers };
 }
 

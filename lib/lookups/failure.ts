@@ -1,7 +1,7 @@
 /** Why a lookup has no result, in the form of its reply. */
 
 import type { ParsedRequest } from '../events/parse-request.ts';
-import { problemOf, type Refusal } from '../problem.ts';
+import { problemOf, type Refusal, type UpstreamRefusal } from '../problem.ts';
 
 export interface Failure {
   readonly code: string;
@@ -23,9 +23,17 @@ export function failureOf(refusal: Refusal): Failure {
     detail,
     ...(retryAfterSeconds !== undefined && { retryAfterMs: retryAfterSeconds * 1000 }),
     ...(errors && { errors }),
-    ...(upstream && { upstream }),
+    ...(upstream && { upstream: onTheWire(upstream) }),
   };
 }
+
+/** The upstream's refusal under the names that replies have for it. */
+const onTheWire = ({ status, errorCode, message, requestId }: UpstreamRefusal): object => ({
+  status,
+  ...(errorCode !== undefined && { error_code: errorCode }),
+  ...(message !== undefined && { message }),
+  ...(requestId !== undefined && { request_id: requestId }),
+});
 
 export const deadlinePassed: Failure = {
   code: 'deadline_passed',

@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { createClient, viaGateway } from '../../lib/client/index.ts';
+import { createClient, direct, viaGateway } from '../../lib/client/index.ts';
+import { createSigner } from '../../lib/signer/index.ts';
 import { closedPort } from '../support/closed-port.ts';
+import { credentials } from '../support/core.ts';
 import {
   accountId,
   answering,
@@ -157,6 +159,98 @@ describe('a refusing answer', () => {
     );
   });
 
+  const flat = {
+    title: 'Unprocessable Content',
+    status: 422,
+    detail: 'The upstream refused the request: no such symbol',
+    code: 'upstream_rejected',
+    request_id: 'request-1',
+    error_code: 'INVALID_SYMBOL',
+    message: 'no such symbol',
+    upstream_status: 417,
+    upstream_error_code: 'INVALID_SYMBOL',
+    upstream_message: 'no such symbol',
+    upstream_request_id: 'upstream-1',
+  };
+
+  for (const [form, body] of [
+    ['flat', flat],
+    ['nested', { ...flat, errors: [] }],
+  ] as const)
+    test(`of a gateway in its ${form} form`, async (t) => {
+      const url = await answering(t, (_, response) => response.writeHead(422).end(JSON.stringify(body)));
+      const { upstream, faults, code, errorCode, detail, requestId } = await failure(
+        'refused',
+        clientAt(url).listAccounts(),
+      );
+      assert.deepEqual(
+        { upstream, faults, code, errorCode, detail, requestId },
+        {
+          upstream: {
+            status: 417,
+            errorCode: 'INVALID_SYMBOL',
+            message: 'no such symbol',
+            requestId: 'upstream-1',
+          },
+          faults: [],
+          code: 'upstream_rejected',
+          errorCode: 'INVALID_SYMBOL',
+          detail: 'no such symbol',
+          requestId: 'request-1',
+        },
+      );
+    });
+
+  test('is asked of a gateway with its lists, in a header that a browser sends without a preflight', async (t) => {
+    const seen: unknown[] = [];
+    const url = await answering(t, ({ headers }, response) => {
+      seen.push(headers.accept);
+      response.end('[]');
+    });
+    await clientAt(url).listAccounts();
+    const own = viaGateway({ baseUrl: url, headers: { accept: 'application/json' } });
+    await createClient({ listAccounts: catalogue.listAccounts }, own).listAccounts();
+    const signer = createSigner(credentials);
+    await createClient(
+      { listAccounts: catalogue.listAccounts },
+      direct({ baseUrl: url, signer }),
+    ).listAccounts();
+    // The last is the runtime's own: the interface has one form.
+    assert.deepEqual(seen, ['application/problem+json, application/json', 'application/json', '*/*']);
+  });
+
+  for (const [shape, body, errorCode, detail] of [
+    ['of trading', { error_code: 'ORDER_NOT_FOUND', message: 'no order' }, 'ORDER_NOT_FOUND', 'no order'],
+    [
+      'of market data',
+      { error_code: 'UNSUPPORTED_CATEGORY', message: 'no data', status: 417 },
+      'UNSUPPORTED_CATEGORY',
+      'no data',
+    ],
+    ['of its router', { error_msg: 'Route Not Found' }, undefined, 'Route Not Found'],
+    [
+      'of its servers',
+      { timestamp: '2026-11-20T10:00:00.000+0000', status: 417, error: 'Error', message: 'no', path: '/x' },
+      undefined,
+      'no',
+    ],
+    [
+      'of its servers without words',
+      { timestamp: 1763632800000, status: 417, error: 'Expectation Failed', message: '', path: '/x' },
+      undefined,
+      'Expectation Failed',
+    ],
+  ] as const)
+    test(`of the upstream itself, in the shape ${shape}`, async (t) => {
+      const { client } = await directly(t, { fault: () => ({ kind: 'status', status: 417, body }) });
+      const error = await failure('refused', client.listAccounts());
+      assert.deepEqual(
+        [error.status, error.code, error.errorCode, error.detail],
+        [417, 'refused', errorCode, detail],
+      );
+      assert.deepEqual([error.faults, error.upstream], [[], undefined]);
+    });
+
   test('of the upstream itself', async (t) => {
     const { client } = await directly(t);
     const call = client.getOrder({ account_id: accountId, client_order_id: 'none' });
@@ -171,7 +265,7 @@ describe('a refusing answer', () => {
     ['<html>', undefined],
     ['null', undefined],
     ['{"error_msg":"no route and no API found"}', 'no route and no API found'],
-    ['{"error_code":1,"errors":"no","upstream":3,"message":{}}', undefined],
+    ['{"error_code":1,"errors":"no","upstream_status":"3","message":{}}', undefined],
   ] as const)
     test(`whatever its body is: ${body || 'nothing'}`, async (t) => {
       const url = await answering(t, (_, response) => response.writeHead(404).end(body));

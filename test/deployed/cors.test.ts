@@ -5,6 +5,7 @@ import {
   corsHeaders,
   corsRequestHeaders,
   originFault,
+  withCors,
 } from '../../functions/aws/cors.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 
@@ -46,6 +47,20 @@ test('all origins, and none', () => {
       'access-control-expose-headers': exposed,
     });
   assert.deepEqual(corsHeaders([], 'https://app.example'), {});
+});
+
+test('what a response varies by is the sum of its own and of the origins', () => {
+  const allowed = 'https://app.example';
+  for (const [own, origins, vary] of [
+    [{ vary: 'accept' }, [allowed], 'accept, origin'],
+    [{ vary: 'accept' }, '*', 'accept'],
+    [{}, [allowed], 'origin'],
+    [{}, [], undefined],
+  ] as const) {
+    const headers = withCors({ 'content-type': 'application/json', ...own }, origins, allowed);
+    assert.deepEqual([headers.vary, headers['content-type']], [vary, 'application/json']);
+    assert.equal('vary' in headers, vary !== undefined);
+  }
 });
 
 test('a script may read how fresh an answer is, and when to come again', () => {

@@ -76,6 +76,7 @@ test('refusals carry CORS headers too', async (t) => {
   const result = await handler(event('/nowhere'), context);
   assert.equal(result.statusCode, 404);
   assert.equal(result.headers?.['access-control-allow-origin'], '*');
+  assert.equal(result.headers?.vary, 'accept');
 });
 
 test('the secret is fetched before the first request, and once', async (t) => {

@@ -25,12 +25,18 @@ test('it has a row of what to do for each', () => {
   for (const row of rows) assert.ok(row.split('|')[4]?.trim(), row);
 });
 
-test('its example is what the gateway answers', async (t) => {
+test('its examples are what the gateway answers, to a client that names no form and to one that does', async (t) => {
   const { gateway } = await coreFor(t);
-  const { text } = await ask(gateway, '/openapi/market-data/stock/snapshot?symbols=AAPL&category=US');
-  const [shown = ''] = blocksOf(page, 'json');
   const anyId = (json: string) => ({ ...JSON.parse(json), request_id: '' });
-  assert.deepEqual(anyId(shown), anyId(text));
+  const [, named] = /`accept: ([^`]+)`/.exec(textOf(page)) ?? [];
+  const accepts = ['*/*', named ?? assert.fail('no accept')];
+  const shown = blocksOf(page, 'json');
+  assert.equal(shown.length, accepts.length);
+  for (const [index, accept] of accepts.entries()) {
+    const target = '/openapi/market-data/stock/snapshot?symbols=AAPL&category=US';
+    const { text } = await ask(gateway, target, { headers: { accept } });
+    assert.deepEqual(anyId(shown[index] ?? ''), anyId(text));
+  }
 });
 
 test('docs/library.md has every code of the signer', () => {

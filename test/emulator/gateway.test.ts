@@ -21,7 +21,7 @@ describe('deployed on the emulator', needsEmulator(), () => {
   afterAll(() => stage?.stop());
 
   const problem = async (response: Response) => {
-    assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/);
+    assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
     const body = (await response.json()) as Record<string, unknown>;
     assert.equal(body.status, response.status);
     for (const member of ['title', 'detail', 'code', 'request_id', 'error_code', 'message'])
@@ -73,6 +73,19 @@ describe('deployed on the emulator', needsEmulator(), () => {
       assert.equal(response.status, 403);
       await problem(response);
     }
+  });
+
+  test('lists are for clients that name problem+json; API Gateway’s own refusals have none for any client', async () => {
+    const headers = { accept: 'application/problem+json, application/json' };
+    const wrong = await stage.call('/openapi/market-data/stock/snapshot?symbols=AAPL&category=FUTURES', {
+      headers,
+    });
+    assert.match(wrong.headers.get('content-type') ?? '', /^application\/problem\+json/);
+    assert.match(wrong.headers.get('vary') ?? '', /^accept, origin$/i);
+    assert.equal(((await wrong.json()) as { errors: { name: string }[] }).errors[0]?.name, 'category');
+    const unknown = await stage.call('/nowhere', { headers });
+    const body = await problem(unknown);
+    for (const [name, member] of Object.entries(body)) assert.match(typeof member, /^(string|number)$/, name);
   });
 
   test('a closed group is not routed', async () => {

@@ -166,7 +166,7 @@ describe('an event', () => {
     const { handle } = await handlerFor(t);
     const { statusCode, headers, body } = await handle(event({ resource: '/unknown' }));
     assert.equal(statusCode, 404);
-    assert.equal(headers?.['content-type'], 'application/problem+json');
+    assert.equal(headers?.['content-type'], 'application/json');
     assert.equal(JSON.parse(body).request_id, 'of-api-gateway');
   });
 
@@ -193,6 +193,7 @@ describe('an event', () => {
         resource: snapshotPath,
         queryStringParameters: { symbols: 'B', category: 'US_STOCK' },
         multiValueQueryStringParameters: { symbols: ['A', 'B'], category: ['US_STOCK'] },
+        headers: { Accept: 'application/problem+json' },
       }),
     );
     assert.equal(statusCode, 400);

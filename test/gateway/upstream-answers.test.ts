@@ -4,7 +4,15 @@ import type { Fault } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { accountsPath, ask, coreFor, type Problem, problemOf, secretText } from '../support/core.ts';
+import {
+  accountsPath,
+  ask,
+  coreFor,
+  type Problem,
+  problemOf,
+  secretText,
+  upstreamOf,
+} from '../support/core.ts';
 import { senders } from '../support/senders.ts';
 
 const message = 'words of the upstream';
@@ -296,7 +304,7 @@ for (const [sender, createSend] of senders) {
         assert.equal(simulator.received.length, 1);
         const requestId = simulator.received[0]?.requestId;
         assert.deepEqual(
-          problem.upstream,
+          upstreamOf(problem),
           expected.upstream && { ...expected.upstream, request_id: requestId },
         );
         if (!expected.upstream?.message) assert.ok(!reply.text.includes(message));

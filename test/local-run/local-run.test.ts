@@ -68,7 +68,7 @@ async function runBefore(
 }
 
 async function problemOf(response: Response): Promise<Problem> {
-  assert.equal(response.headers.get('content-type'), 'application/problem+json');
+  assert.equal(response.headers.get('content-type'), 'application/json');
   const problem = (await response.json()) as Problem;
   assert.equal(problem.status, response.status);
   assert.equal(problem.request_id, response.headers.get('x-amzn-requestid'));

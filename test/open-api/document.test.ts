@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { test } from 'vitest';
-import { problem } from '../../infra/open-api/problem-schema.ts';
+import { problem, refusal } from '../../infra/open-api/problem-schema.ts';
 import { getStockSnapshots, listAccounts, openByDefault, placeOrder } from '../../lib/catalogue/index.ts';
 import { type RefusalCode, refusalKinds } from '../../lib/gateway/index.ts';
 import { catalogueSize } from '../support/catalogue-size.ts';
@@ -103,7 +103,7 @@ test('only what is exposed is there, and what that refers to', () => {
     'ProblemError',
     'ProblemKnown',
     'ProblemKnownSnapshot',
-    'ProblemUpstream',
+    'Refusal',
   ]);
   assert.ok(openByDefault.length < document.tags.length);
 });
@@ -137,7 +137,19 @@ test('every refusal of an operation is documented: its code, its status, the sha
       .filter((code) => !ofPaths.includes(code as RefusalCode))
       .sort(),
   );
-  for (const { content } of Object.values(document.components.responses))
-    for (const [code, { value }] of Object.entries(content['application/problem+json']?.examples ?? {}))
+});
+
+test('every refusal has its examples in both forms, which differ by lists alone', () => {
+  for (const { content } of Object.values(document.components.responses)) {
+    assert.deepEqual(Object.keys(content), ['application/json', 'application/problem+json']);
+    const nested = content['application/problem+json']?.examples ?? {};
+    const flat = content['application/json']?.examples ?? {};
+    assert.deepEqual(Object.keys(flat), Object.keys(nested));
+    for (const [code, { value }] of Object.entries(nested)) {
       assert.ok(v.is(problem, value), code);
+      assert.ok(v.is(refusal, flat[code]?.value), code);
+      const texts = Object.entries(value as object).filter(([, member]) => typeof member !== 'object');
+      assert.deepEqual(flat[code]?.value, Object.fromEntries(texts));
+    }
+  }
 });

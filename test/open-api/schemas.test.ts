@@ -21,7 +21,7 @@ const operation = (id: string, response: v.GenericSchema, more: Partial<Operatio
 
 const schemasOf = (some: readonly Operation[]) => documentOf({ operations: some }).components.schemas;
 const namesOf = (some: readonly Operation[]) =>
-  Object.keys(schemasOf(some)).filter((name) => !name.startsWith('Problem'));
+  Object.keys(schemasOf(some)).filter((name) => !/^(Problem|Refusal)/.test(name));
 
 describe('a schema is named', () => {
   test('by where it stands', () => {

@@ -65,8 +65,10 @@ for (const modes of [['api-key'], ['api-key', 'iam']] as const)
       assert.equal(problem.request_id, 'id-1', type);
       assert.match(JSON.stringify(response), /^[ -~]*$/, `${type}: ASCII only`);
       const { responseParameters } = response;
-      assert.equal(responseParameters['gatewayresponse.header.Content-Type'], "'application/problem+json'");
+      assert.equal(responseParameters['gatewayresponse.header.Content-Type'], "'application/json'");
       assert.equal(responseParameters['gatewayresponse.header.Cache-Control'], "'no-store'");
+      assert.equal(responseParameters['gatewayresponse.header.Vary'], "'accept'");
+      for (const member of Object.values(problem)) assert.match(typeof member, /^(string|number)$/, type);
       for (const value of Object.values(responseParameters)) assert.match(value, /^'[^']+'$/, type);
     }
   });

@@ -41,7 +41,10 @@ export interface Draft {
   readonly requestId?: string;
 }
 
-/** A request to the core; the method is what the operation's tests usually mean: POST with a body. */
+/**
+ * A request to the core, from a client that reads nested refusals unless its headers say otherwise; the method is what the
+ * operation's tests usually mean: POST with a body.
+ */
 export function requestOf(
   target: string,
   { headers = {}, body, query, requestId = 'request-1' }: Draft = {},
@@ -52,7 +55,7 @@ export function requestOf(
     method,
     path,
     query: query ?? [...new URLSearchParams(search)],
-    headers,
+    headers: { accept: 'application/problem+json', ...headers },
     requestId,
     ...(body !== undefined && { body: typeof body === 'string' ? new TextEncoder().encode(body) : body }),
   };
@@ -84,12 +87,17 @@ export interface Problem {
     readonly allowed?: string;
     readonly received?: string;
   }[];
-  readonly upstream?: {
-    readonly status: number;
-    readonly error_code?: string;
-    readonly message?: string;
-    readonly request_id?: string;
-  };
+  readonly upstream_status?: number;
+  readonly upstream_error_code?: string;
+  readonly upstream_message?: string;
+  readonly upstream_request_id?: string;
+}
+
+/** What a refusal says of the upstream, if it says anything. */
+export function upstreamOf(problem: Problem) {
+  const members = Object.entries(problem).filter(([name]) => name.startsWith('upstream_'));
+  if (members.length === 0) return undefined;
+  return Object.fromEntries(members.map(([name, value]) => [name.slice('upstream_'.length), value]));
 }
 
 /** Reads a refusal, and holds it to what is true of each: its members agree with each other and the headers. */

@@ -19,6 +19,6 @@ export function partialResultMembers(
   now: number,
 ): string {
   const outcome = { kind: 'unavailable', ...found, retryAfterMs: 1000, isOverQuota: false } as const;
-  const { body } = refusalResponse(partialRefusal(outcome, { now }), 'request-1');
+  const { body } = refusalResponse(partialRefusal(outcome, { now }), 'request-1', 'application/problem+json');
   return new TextDecoder().decode(body).slice(1, -1);
 }
