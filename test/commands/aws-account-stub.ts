@@ -55,12 +55,19 @@ export async function startAccountStub(t: TestContext, stub: AccountStub) {
   };
 }
 
-function answer(what: string, { url = '' }: IncomingMessage, stub: AccountStub): readonly [number, string] {
+function answer(
+  what: string,
+  { url = '', headers: { authorization } }: IncomingMessage,
+  stub: AccountStub,
+): readonly [number, string] {
   const { instances = 1000, reservedByOthers = 0, rate = 10_000, burst = 5000, keys = 0, held } = stub;
   if (stub.refusal) return refused(what, stub.refusal, 403);
   if (stub.denied?.some((part) => what.includes(part))) return refused(what, 'AccessDeniedException', 403);
   if (stub.empty?.some((part) => what.includes(part))) return [200, '{}'];
   if (what === 'cloudformation') return stackOf(held);
+  // The project signs this call itself.
+  if (what === 'certificate' && !authorization?.includes('/eu-central-1/acm/aws4_request, '))
+    return refused(what, 'MissingAuthenticationToken', 400);
   if (what === 'certificate')
     return stub.certificate
       ? said({ Certificate: stub.certificate })
