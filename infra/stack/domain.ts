@@ -30,7 +30,7 @@ export function createDomain(scope: Construct, options: DomainOptions, api: Spec
     certificate: certificateOf(scope, options, zone),
     endpointType: EndpointType.REGIONAL,
     securityPolicy: securityPolicy as SecurityPolicy,
-    // The name in the TLS handshake must be that of the Host header. The two older policies know no such mode.
+    // The name in the TLS handshake must be that of the Host header. The older policy knows no such mode.
     ...(securityPolicy.startsWith('SecurityPolicy_') && { endpointAccessMode: EndpointAccessMode.STRICT }),
   });
   domain.addBasePathMapping(api, { stage: api.deploymentStage });
