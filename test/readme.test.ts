@@ -169,6 +169,14 @@ return { ${names.join(', ')} };
     test(page, async () => holds((await runPage(page, names)) as never));
 });
 
+test('the README shows a domain that can be deployed', () => {
+  const [shown = ''] = blocksOf('README.md', 'js');
+  const { domain } = runInNewContext(`({ ${shown} })`) as CountersignConfig;
+  const upstream = { baseUrl: 'https://a.example' };
+  assert.equal(resolveConfig(JSON.parse(JSON.stringify({ upstream, domain }))).domain?.name, domain?.name);
+  assert.ok(domain?.hostedZone);
+});
+
 test('docs/configuration.md shows a stage that can be deployed, and docs/limits.md what its plans carry', () => {
   const [shown = ''] = blocksOf('docs/configuration.md', 'js');
   const { dev } = runInNewContext(`({ ${shown} })`) as { dev: CountersignConfig };

@@ -14,6 +14,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import type { UsagePlan } from '../../lib/catalogue/index.ts';
 import { StartError } from '../environment.ts';
+import { type Certificate, readCertificate } from './certificate.ts';
 
 /** Of Lambda, for the account and Region: instances in all, and those that no function has reserved. */
 export interface Concurrency {
@@ -37,6 +38,8 @@ export interface Account {
   readonly keys?: number | undefined;
   readonly usagePlans?: number | undefined;
   readonly deployed?: DeployedResources | undefined;
+  /** The one that the stage's domain names. */
+  readonly certificate?: Certificate | undefined;
   /** One sentence for each figure. */
   readonly unknown: readonly string[];
 }
@@ -48,9 +51,10 @@ const client = { maxAttempts: 2, requestHandler: { connectionTimeout: 3000, requ
  * Endpoint, Region and credentials come from the environment, as for every AWS command. Only reads.
  *
  * @param stackName of the stage; it need not exist
+ * @param certificateArn of the stage's domain; of another Region it is not asked for
  * @throws StartError without credentials or Region, and when AWS does not accept the credentials
  */
-export async function readAccount(stackName: string): Promise<Account> {
+export async function readAccount(stackName: string, certificateArn?: string): Promise<Account> {
   const unknown: string[] = [];
   const read = async <T>(what: string, action: string, ask: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -78,6 +82,11 @@ export async function readAccount(stackName: string): Promise<Account> {
     deployed: await read('what the stage has already', 'cloudformation:ListStackResources', () =>
       deployedBy(stackName, lambda),
     ),
+    ...(certificateArn?.split(':')[3] === region && {
+      certificate: await read('the certificate', 'acm:DescribeCertificate', () =>
+        readCertificate(certificateArn, { region, credentials: lambda.config.credentials }),
+      ),
+    }),
     unknown,
   };
 }

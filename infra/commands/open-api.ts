@@ -45,18 +45,25 @@ export function openApiText({ version, server }: Pick<OpenApiArguments, 'version
   const document = openApiDocument({
     version,
     operations: exposedOperations(operations, openable),
-    servers: server === undefined ? [anyDeployment] : [{ url: server }],
+    servers: server === undefined ? anyDeployment : [{ url: server }],
   });
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
-/** In the form of a stack's output `ApiUrl`. */
-const anyDeployment: JsonObject = {
-  url: 'https://{api}.execute-api.{region}.amazonaws.com/{stage}',
-  description: 'A deployment; its output ApiUrl.',
-  variables: {
-    api: { default: 'a1b2c3d4e5', description: 'The id of the REST API.' },
-    region: { default: 'us-east-1' },
-    stage: { default: 'v1' },
+/** In the two forms of a stack's output `ApiUrl`. */
+const anyDeployment: readonly JsonObject[] = [
+  {
+    url: 'https://{domain}',
+    description: 'A deployment with a domain; its output ApiUrl.',
+    variables: { domain: { default: 'api.example.com' } },
   },
-};
+  {
+    url: 'https://{api}.execute-api.{region}.amazonaws.com/{stage}',
+    description: 'A deployment without one; its output ApiUrl.',
+    variables: {
+      api: { default: 'a1b2c3d4e5', description: 'The id of the REST API.' },
+      region: { default: 'us-east-1' },
+      stage: { default: 'v1' },
+    },
+  },
+];

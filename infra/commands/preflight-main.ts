@@ -13,7 +13,12 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 try {
   const { stage, wish } = preflightArguments(process.argv.slice(2));
   const config = resolveConfig(configOf(stage));
-  const { carries, words } = verdictOf(stage, config, await readAccount(stackNameOf(stage)), wish);
+  const { carries, words } = verdictOf(
+    stage,
+    config,
+    await readAccount(stackNameOf(stage), config.domain?.certificateArn),
+    wish,
+  );
   console.log(words);
   process.exitCode = carries === undefined ? 2 : carries ? 0 : 1;
 } catch (error) {

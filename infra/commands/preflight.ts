@@ -6,9 +6,11 @@
 import { parseArgs } from 'node:util';
 import { StartError } from '../environment.ts';
 import { ConfigError, type ResolvedConfig } from '../stack/config.ts';
+import { certificateRegionFault } from '../stack/resolve-domain.ts';
 import { type StageName, stageOf } from '../stack/stages.ts';
 import type { Account } from './account.ts';
 import { type Load, phonesOf, platform, readMs } from './capacity.ts';
+import { isFor } from './certificate.ts';
 import {
   type Bound,
   boundsOf,
@@ -174,6 +176,7 @@ function loadFaults(bounds: readonly Bound[], load: Load): readonly Fault[] {
 function deploymentFaults(config: ResolvedConfig, account: Account): readonly Fault[] {
   const keys = config.plans.reduce((sum, plan) => sum + plan.keys.length, 0);
   return [
+    ...certificateFaults(config, account),
     ...reservationFaults(config, account),
     ...tooMany('API keys', keys, account.keys, account.deployed?.keys, platform.keys),
     ...tooMany(
@@ -184,6 +187,30 @@ function deploymentFaults(config: ResolvedConfig, account: Account): readonly Fa
       platform.usagePlans,
     ),
   ];
+}
+
+/** One at most: the first is the first to be seen to. */
+function certificateFaults({ domain }: ResolvedConfig, { region, certificate }: Account): readonly Fault[] {
+  if (!domain) return [];
+  const fault = (words: string, remedy: string) => [{ words, remedies: [remedy] }];
+  const request = `Request a certificate for ${domain.name} in AWS Certificate Manager in ${region}, or give domain.hostedZone alone, so that one is made.`;
+  const elsewhere = certificateRegionFault(domain, region);
+  if (elsewhere) return fault(elsewhere, request);
+  if (!certificate) return [];
+  const { status, names } = certificate;
+  if (status === 'missing')
+    return fault('The account has no certificate with the ARN of domain.certificateArn.', request);
+  if (!isFor(certificate, domain.name))
+    return fault(
+      `The certificate of domain.certificateArn is for ${names.join(', ')}, not for ${domain.name}.`,
+      request,
+    );
+  return status === 'ISSUED'
+    ? []
+    : fault(
+        `The certificate of domain.certificateArn has the status ${status}: API Gateway takes it once it is ISSUED.`,
+        'Write the certificate’s validation record into the DNS of the name, and wait until its status is ISSUED.',
+      );
 }
 
 function reservationFaults(config: ResolvedConfig, { lambda, deployed }: Account): readonly Fault[] {

@@ -36,7 +36,8 @@ const remedies: Partial<Record<RefusalCode, string>> = {
     'The upstream gives no answer in time: it is down, overloaded, or its request limit is used up. The functions’ log says more, as turn_failed.',
   data_not_subscribed: 'The upstream account has no market data subscription; everything up to there works.',
   throttled: 'The usage plan of this key is used up for now; everything up to there works.',
-  unknown_operation: 'Market data is not open in this deployment, or the URL lacks its stage.',
+  unknown_operation:
+    'Market data is not open in this deployment, or the URL lacks its stage (only a domain has none).',
 };
 
 const tries = 4;
@@ -44,7 +45,7 @@ const tries = 4;
 const pauseMs = 1100;
 
 /**
- * @param url the stage's URL, with or without a slash at the end
+ * @param url that of the domain or of the stage, with or without a slash at the end
  * @param timeoutMs for each of the two calls; API Gateway itself gives up after 29 s
  */
 export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Promise<Diagnosis> {

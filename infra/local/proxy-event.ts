@@ -51,7 +51,8 @@ function requestContext(request: ReceivedRequest): APIGatewayProxyEvent['request
     stage: request.stage,
     requestId: request.requestId,
     extendedRequestId: request.requestId,
-    path: `/${request.stage}${request.path}`,
+    // As at a domain whose root is the stage: the local URL has no stage either.
+    path: request.path,
     protocol: 'HTTP/1.1',
     httpMethod: request.method,
     resourceId: 'local',

@@ -27,10 +27,12 @@ export interface ApiDefinitionOptions {
   readonly origins: readonly string[];
   /** The `retry-after` of a throttled client. */
   readonly throttleRetryAfterSeconds: number;
+  /** The API's own domain, where it has one. */
+  readonly domain?: { readonly name: string; readonly disableStageUrl: boolean } | undefined;
 }
 
 export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
-  const { title, operations, access, origins } = options;
+  const { title, operations, access, origins, domain } = options;
   // Every API has usage plans, and so keys, even if no group opens with one.
   const modes = distinctModes(['api-key', ...operations.flatMap(({ group }) => access[group] ?? [])]);
   const models = createSchemas(namesFor(operations), 'api-gateway');
@@ -38,6 +40,7 @@ export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
   return {
     openapi: '3.0.1',
     info: { title, version: '1' },
+    ...(domain && { servers: [server(domain)] }),
     'x-amazon-apigateway-api-key-source': 'HEADER',
     // In the body, as everything else: what stands beside an imported body CloudFormation forgets.
     'x-amazon-apigateway-minimum-compression-size': minimumCompressionBytes,
@@ -59,6 +62,15 @@ export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
     paths: { '/health': health(origins), ...paths },
   };
 }
+
+/**
+ * In OpenAPI 3.0 API Gateway looks for this extension at a server, not at the top. False is written, too, so that a
+ * stage URL that was refused is taken again.
+ */
+const server = ({ name, disableStageUrl }: NonNullable<ApiDefinitionOptions['domain']>): JsonObject => ({
+  url: `https://${name}`,
+  'x-amazon-apigateway-endpoint-configuration': { disableExecuteApiEndpoint: disableStageUrl },
+});
 
 /**
  * The validator's name. It sees presence only: the handler checks the values in any case. Bodies have

@@ -111,8 +111,19 @@ export interface CountersignConfig {
      */
     readonly access?: AccessLog;
   };
-  /** The first part of the API's path. Default `v1`. */
+  /** The first part of the API's path, except under `domain`. Default `v1`. */
   readonly stageName?: string;
+  /**
+   * A name of the API's own, whose URL has no stage: existing clients of the interface need it, because they write what
+   * follows the scheme of their base URL, path and all, into the `Host` header. Default none.
+   *
+   * @example
+   * // A certificate that exists; the deployer points the name at the output `DomainTarget`.
+   * domain: { name: 'api.example.com', certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b…' }
+   * // Certificate and DNS records are made.
+   * domain: { name: 'api.example.com', hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' } }
+   */
+  readonly domain?: DomainConfig;
   /** What becomes of the secret and the logs when the stack is deleted. Default `destroy`. */
   readonly onRemoval?: 'destroy' | 'retain';
 }
@@ -145,6 +156,41 @@ export interface CacheConfig {
    * Default 24 and 56; 0 leaves the key alone.
    */
   readonly networkPrefix?: { readonly ipv4?: number; readonly ipv6?: number };
+}
+
+/**
+ * What API Gateway accepts of a TLS handshake, by its own names, the default first. That one takes TLS 1.2 with forward
+ * secrecy and TLS 1.3, which Android has from 5 and iOS from 9 on. `TLS_1_2` is for older clients; those with 1.3 alone
+ * shut out Android before 10 and iOS before 12.2.
+ */
+export const securityPolicies = [
+  'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
+  'TLS_1_2',
+  'SecurityPolicy_TLS13_1_3_2025_09',
+  'SecurityPolicy_TLS13_1_3_FIPS_2025_09',
+] as const;
+
+export interface DomainConfig {
+  /** A host name in lower case, without scheme, port, path or wildcard. */
+  readonly name: string;
+  /**
+   * A certificate for the name in AWS Certificate Manager, in the stack's own Region, because the endpoint is
+   * regional. Default a new one, which `hostedZone` validates.
+   */
+  readonly certificateArn?: string;
+  /**
+   * The public zone of Route 53 that holds the name. The alias records A and AAAA are written there, and the record
+   * that validates a new certificate. By id and name, so that synth asks AWS nothing. Default none, where
+   * `certificateArn` is given: the deployer points the name at the API.
+   */
+  readonly hostedZone?: { readonly id: string; readonly name: string };
+  /** Default `SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09`. */
+  readonly securityPolicy?: (typeof securityPolicies)[number];
+  /**
+   * Whether the URL with the stage is refused. Default false: it asks for the same keys and signatures, clients that
+   * have it go on, and it can be called before DNS knows the name. But it takes any TLS version from 1.0 on.
+   */
+  readonly disableStageUrl?: boolean;
 }
 
 export type AccessLog = 'off' | 'use-account-role' | 'set-account-role';
@@ -192,6 +238,7 @@ export interface ResolvedConfig {
   };
   readonly logs: { readonly retentionDays: number; readonly access: AccessLog };
   readonly stageName: string;
+  readonly domain?: DomainConfig & Required<Pick<DomainConfig, 'securityPolicy' | 'disableStageUrl'>>;
   readonly onRemoval: 'destroy' | 'retain';
 }
 

@@ -4,8 +4,8 @@
  */
 
 import { fileURLToPath } from 'node:url';
-import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
-import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
+import { RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
+import type { DomainName, SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus } from 'aws-cdk-lib/aws-events';
 import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -27,10 +27,12 @@ import { limitsOf } from '../../lib/gateway/operation-limits.ts';
 import { apiDefinition } from './api-definition.ts';
 import { type Cache, joinedAccess, sharedCache } from './cache.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
+import { createDomain } from './domain.ts';
 import { GroupFunction } from './group-function.ts';
 import { type LimiterTable, limiterTable, limiterVariables } from './limiter.ts';
 import { Lookups } from './lookups.ts';
 import { resolveConfig } from './resolve-config.ts';
+import { certificateRegionFault } from './resolve-domain.ts';
 import { createRestApi } from './rest-api.ts';
 import { Plan } from './usage-plans.ts';
 
@@ -66,8 +68,12 @@ export interface CountersignProps extends CountersignConfig {
  */
 export class Countersign extends Construct {
   readonly api: SpecRestApi;
-  /** What clients put in place of the base URL of the upstream. */
+  /** What clients put in place of the base URL of the upstream: that of the domain, or else the stage's. */
   readonly url: string;
+  /** The URL of the stage, whether or not there is a domain; with `domain.disableStageUrl` API Gateway refuses it. */
+  readonly stageUrl: string;
+  /** None without `domain`. */
+  readonly domain?: DomainName;
   /** The functions behind the API, by the group that each serves; a group that is closed has none. */
   readonly functions: Readonly<Partial<Record<Group, LambdaFunction>>>;
   /** Holds the app key and the app secret. */
@@ -101,6 +107,9 @@ export class Countersign extends Construct {
     const { title, operations = catalogue, entryOf = handlerOf, lookupEntry, ...config } = given;
     const resolved = resolveConfig(config, operations);
     const exposed = openOperations(config, resolved, operations);
+    const { region, urlSuffix } = Stack.of(scope);
+    const fault = certificateRegionFault(resolved.domain, Token.isUnresolved(region) ? undefined : region);
+    if (fault) throw new ConfigError(fault);
     super(scope, id);
     this.#config = resolved;
     this.#operations = exposed;
@@ -123,7 +132,9 @@ export class Countersign extends Construct {
       ...(lookups && { lookups: lookups.table }),
     };
     this.api = this.#restApi(title ?? name);
-    this.url = `https://${this.api.restApiId}.execute-api.${Stack.of(this).region}.${Stack.of(this).urlSuffix}/${resolved.stageName}`;
+    this.stageUrl = `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${resolved.stageName}`;
+    this.url = resolved.domain ? `https://${resolved.domain.name}` : this.stageUrl;
+    if (resolved.domain) this.domain = createDomain(this, resolved.domain, this.api);
     this.plans = new Map(
       resolved.plans.map((plan) => [
         plan.name,
@@ -224,7 +235,7 @@ export class Countersign extends Construct {
   }
 
   #restApi(title: string): SpecRestApi {
-    const { access, origins, plans, stageName, logs } = this.#config;
+    const { access, origins, plans, stageName, domain, logs } = this.#config;
     const { partition, region } = Stack.of(this);
     const functions = Object.entries(this.functions);
     const slowest = Math.min(...plans.map(({ ratePerSecond }) => ratePerSecond));
@@ -242,6 +253,7 @@ export class Countersign extends Construct {
         ),
         origins,
         throttleRetryAfterSeconds: Math.ceil(1 / slowest),
+        domain,
       }),
       stageName,
       accessLog: logs.access,

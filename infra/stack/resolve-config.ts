@@ -19,6 +19,7 @@ import { modesFor, usualMode } from '../access-modes.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { batchSeconds, eventsSchema } from './lookups-config.ts';
 import { cacheSchema, resolveCache } from './resolve-cache.ts';
+import { domainSchema, resolveDomain } from './resolve-domain.ts';
 import { functionsSchema, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
 import { resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
@@ -137,6 +138,7 @@ export const config = v.strictObject({
     ),
     'v1',
   ),
+  domain: v.optional(domainSchema),
   onRemoval: v.optional(oneOf('destroy', 'retain'), 'destroy'),
 });
 
@@ -156,6 +158,7 @@ export function resolveConfig(
     limiter: givenLimiter,
     groups: givenGroups,
     events,
+    domain,
     ...rest
   } = parsed.output;
 
@@ -200,6 +203,7 @@ export function resolveConfig(
     ...rest,
     upstream,
     ...(events && { events }),
+    ...(domain && { domain: resolveDomain(domain) }),
     functions,
     access: Object.fromEntries(open),
     limiter: resolveReserve(limiter, drawing),
@@ -221,7 +225,8 @@ function sentenceOf(issue: v.BaseIssue<unknown>): string {
     return `${where} can never be opened: its operations issue credentials.`;
   if (issue.type === 'strict_object' && issue.expected === 'never')
     return `${where} is not a property that can be configured here.`;
-  if (issue.type === 'strict_object') return `${where} is required.`;
-  if (issue.type === 'record') return `${where} takes an object.`;
+  const isOther = issue.expected === 'Object' && issue.received !== 'undefined';
+  if (issue.type === 'strict_object' && !isOther) return `${where} is required.`;
+  if (issue.type === 'strict_object' || issue.type === 'record') return `${where} takes an object.`;
   return `${where} ${issue.message}.`;
 }

@@ -2,6 +2,7 @@
 
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import type { DomainConfig } from './config.ts';
 import { Countersign, type CountersignProps } from './countersign.ts';
 import type { Lookups } from './lookups.ts';
 
@@ -24,6 +25,7 @@ export class CountersignStack extends Stack {
     const { url, secret, tables, plans, lookups } = this.countersign;
 
     this.#output('ApiUrl', 'What clients put in place of the base URL of the upstream', url);
+    if (config.domain) this.#domainOutputs(config.domain);
     if (tables.limiter)
       this.#output(
         'BudgetTable',
@@ -39,6 +41,28 @@ export class CountersignStack extends Stack {
           key.keyId,
         );
     if (lookups) this.#lookupOutputs(lookups);
+  }
+
+  /** Not before the construct has accepted the configuration. */
+  #domainOutputs({ hostedZone, disableStageUrl }: DomainConfig): void {
+    const { stageUrl, domain } = this.countersign;
+    if (!disableStageUrl)
+      this.#output(
+        'StageUrl',
+        'The same API without its domain, to call it before DNS knows the name',
+        stageUrl,
+      );
+    if (hostedZone || !domain) return;
+    this.#output(
+      'DomainTarget',
+      'Where the domain’s name must lead: the value of its CNAME record, or an alias’s target',
+      domain.domainNameAliasDomainName,
+    );
+    this.#output(
+      'DomainTargetZone',
+      'The zone of that target, which an alias record in Route 53 asks for',
+      domain.domainNameAliasHostedZoneId,
+    );
   }
 
   #lookupOutputs({ bus, queue, deadLetters, archive, function: lambda }: Lookups): void {

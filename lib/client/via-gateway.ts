@@ -3,7 +3,7 @@
 import { type Connection, checkBaseUrl, checkToken, type TextSource, textOf } from './connection.ts';
 
 export interface GatewayConnectionOptions {
-  /** With the stage in it, where there is one: `https://api.example.com/v1`. */
+  /** `https://api.example.com`; without a domain of the gateway's own, its stage is part of it. */
   readonly baseUrl: string;
   /** Sent as `x-api-key`. */
   readonly apiKey?: string;
@@ -23,7 +23,7 @@ const accept = 'application/problem+json, application/json';
  *
  * @throws TypeError naming the option that is wrong
  * @example
- * const connection = viaGateway({ baseUrl: 'https://api.example.com/v1', apiKey });
+ * const connection = viaGateway({ baseUrl: 'https://api.example.com', apiKey });
  * const client = createClient({ getStockSnapshots }, connection);
  */
 export function viaGateway(options: GatewayConnectionOptions): Connection {

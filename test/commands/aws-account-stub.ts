@@ -13,7 +13,9 @@ export interface AccountStub {
   readonly keys?: number;
   /** Reserved by the one function of the stage's stack; without it there is no stack. */
   readonly held?: number;
-  /** What the account may not read: a part of a path, or `cloudformation`. */
+  /** As Certificate Manager describes it; without it there is none. */
+  readonly certificate?: object;
+  /** What the account may not read: a part of a path, `cloudformation` or `certificate`. */
   readonly denied?: readonly string[];
   /** What is answered without the figures, as by an emulator. */
   readonly empty?: readonly string[];
@@ -25,7 +27,11 @@ export interface AccountStub {
 export async function startAccountStub(t: TestContext, stub: AccountStub) {
   const server = createServer(async (request, response) => {
     const what =
-      new URL(request.url ?? '/', 'http://a.example').pathname === '/' ? 'cloudformation' : request.url;
+      new URL(request.url ?? '/', 'http://a.example').pathname !== '/'
+        ? request.url
+        : request.headers['x-amz-target'] === 'CertificateManager.DescribeCertificate'
+          ? 'certificate'
+          : 'cloudformation';
     for await (const _ of request);
     const [status, body] = answer(what ?? '', request, stub);
     const isXml = body.startsWith('<');
@@ -49,12 +55,23 @@ export async function startAccountStub(t: TestContext, stub: AccountStub) {
   };
 }
 
-function answer(what: string, { url = '' }: IncomingMessage, stub: AccountStub): readonly [number, string] {
+function answer(
+  what: string,
+  { url = '', headers: { authorization } }: IncomingMessage,
+  stub: AccountStub,
+): readonly [number, string] {
   const { instances = 1000, reservedByOthers = 0, rate = 10_000, burst = 5000, keys = 0, held } = stub;
   if (stub.refusal) return refused(what, stub.refusal, 403);
   if (stub.denied?.some((part) => what.includes(part))) return refused(what, 'AccessDeniedException', 403);
   if (stub.empty?.some((part) => what.includes(part))) return [200, '{}'];
   if (what === 'cloudformation') return stackOf(held);
+  // The project signs this call itself.
+  if (what === 'certificate' && !authorization?.includes('/eu-central-1/acm/aws4_request, '))
+    return refused(what, 'MissingAuthenticationToken', 400);
+  if (what === 'certificate')
+    return stub.certificate
+      ? said({ Certificate: stub.certificate })
+      : refused(what, 'ResourceNotFoundException', 400);
   if (what.includes('/account-settings'))
     return said({
       AccountLimit: {

@@ -1,4 +1,4 @@
-/** Before the CDK begins: reservations that no account of that size can give are refused, and nothing else is. */
+/** Before the CDK begins: what the account or its Region cannot give is refused, and nothing else is. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
@@ -8,6 +8,11 @@ import { type AccountStub, startAccountStub } from './aws-account-stub.ts';
 
 const upstream = { baseUrl: 'https://upstream.example' };
 const orders = { upstream, groups: { orders: 'iam' } } as const;
+/** The stub's account is asked about in eu-central-1. */
+const withCertificateIn = (region: string) => {
+  const certificateArn = `arn:aws:acm:${region}:123456789012:certificate/0a1b2c3d`;
+  return { upstream, domain: { name: 'api.example.com', certificateArn } };
+};
 
 const cases: readonly (readonly [
   string,
@@ -25,6 +30,14 @@ const cases: readonly (readonly [
   ],
   ['the usual quota', [orders, []], { instances: 1000 }, undefined],
   ['room that only the stage itself has taken', [orders, []], { instances: 110, held: 10 }, undefined],
+  ['a certificate’s Region', [withCertificateIn('eu-central-1'), []], {}, undefined],
+  [
+    'a Region without the certificate',
+    [withCertificateIn('us-east-1'), []],
+    {},
+    /^domain\.certificateArn .* in us-east-1, .* to eu-central-1: /,
+  ],
+  ['a profile’s own Region', [withCertificateIn('us-east-1'), ['--profile', 'other']], {}, undefined],
   ['an account of the CDK’s own', [orders, ['--profile', 'other']], { instances: 10 }, undefined],
   ['no permission', [orders, []], { instances: 10, denied: ['/account-settings'] }, undefined],
   ['no figure', [orders, []], { empty: ['/account-settings'] }, undefined],

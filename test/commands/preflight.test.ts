@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { test } from 'vitest';
-import type { Account } from '../../infra/commands/account.ts';
+import { type Account, readAccount } from '../../infra/commands/account.ts';
 import { preflightArguments, verdictOf, type Wish } from '../../infra/commands/preflight.ts';
 import { StartError } from '../../infra/environment.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
@@ -31,6 +31,13 @@ const ofSmallRegion = account(1000, 2500, 1250);
 
 const verdict = (config: Omit<CountersignConfig, 'upstream'>, of: Account, wish: Partial<Wish> = {}) =>
   verdictOf('dev', resolveConfig({ upstream, ...config }), of, { ...times, ...wish });
+
+const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/0a1b2c3d';
+const domain = { name: 'api.example.com', certificateArn };
+const withCertificate = (status: string, ...names: readonly string[]): Account => ({
+  ...ofUsual,
+  certificate: { status, names },
+});
 
 interface Case {
   readonly what: string;
@@ -295,6 +302,55 @@ test('arguments: a stage, and whole numbers', () => {
       (error) => error instanceof StartError && line.test(error.message) && !error.message.includes('\n'),
     );
 });
+
+test('the domain’s certificate: what API Gateway would refuse is said before', () => {
+  const elsewhere = certificateArn.replace('eu-central-1', 'us-east-1');
+  const faults: readonly (readonly [CountersignConfig['domain'], Account, RegExp | undefined])[] = [
+    [domain, ofUsual, undefined],
+    [domain, withCertificate('ISSUED', 'api.example.com'), undefined],
+    [domain, withCertificate('ISSUED', 'example.com', '*.example.com'), undefined],
+    [
+      domain,
+      withCertificate('ISSUED', 'example.com', '*.com'),
+      /is for example\.com, \*\.com, not for api\./,
+    ],
+    [domain, withCertificate('PENDING_VALIDATION', 'api.example.com'), /has the status PENDING_VALIDATION: /],
+    [domain, withCertificate('missing'), /^The account has no certificate with the ARN of/m],
+    [{ ...domain, certificateArn: elsewhere }, ofUsual, /is a certificate in us-east-1, .* eu-central-1: /],
+  ];
+  for (const [given, of, fault] of faults) {
+    const { carries, words } = verdict({ ...(given && { domain: given }) }, of);
+    assert.equal(carries, fault === undefined, words);
+    if (fault) {
+      assert.match(words, fault);
+      assert.match(words, /cannot be deployed at all[\s\S]*What to do\n- (Request|Write)/);
+    }
+    assert.ok(!words.includes('123456789012'), 'no account id in the output');
+  }
+});
+
+const certificates: readonly (readonly [string, AccountStub, Partial<Account>])[] = [
+  [
+    'one that is issued',
+    { certificate: { Status: 'ISSUED', SubjectAlternativeNames: ['api.example.com'] } },
+    { certificate: { status: 'ISSUED', names: ['api.example.com'] }, unknown: [] },
+  ],
+  ['none', {}, { certificate: { status: 'missing', names: [] }, unknown: [] }],
+  [
+    'one that may not be read',
+    { denied: ['certificate'] },
+    { unknown: ['the certificate: acm:DescribeCertificate failed with AccessDeniedException.'] },
+  ],
+];
+
+for (const [what, stub, expected] of certificates)
+  test(`a certificate over HTTP: ${what}`, async (t) => {
+    Object.assign(process.env, await startAccountStub(t, stub));
+    const { certificate, unknown } = await readAccount('s', certificateArn);
+    assert.deepEqual({ certificate, unknown }, { certificate: undefined, ...expected });
+    const { certificate: other } = await readAccount('s', certificateArn.replace('eu-', 'us-'));
+    assert.equal(other, undefined, 'of another Region it is not asked for');
+  });
 
 const main = fileURLToPath(new URL('../../infra/commands/preflight-main.ts', import.meta.url));
 

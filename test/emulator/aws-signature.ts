@@ -7,7 +7,7 @@ import type { Stage } from './stage.ts';
 
 /** The headers to send. */
 export async function signedByAws(
-  stage: Stage,
+  stage: Pick<Stage, 'emulator' | 'url'>,
   path: string,
   {
     body,

@@ -28,8 +28,9 @@ export interface Stage {
   readonly simulator: Simulator;
   readonly emulator: Ministack;
   readonly outputs: Outputs;
-  /** Where a client calls. */
+  /** Where a client calls: the emulator's own form of a path with a stage. */
   readonly url: string;
+  readonly restApiId: string;
   readonly apiKey: string;
   /** The deployed template, as text. */
   readonly template: string;
@@ -83,7 +84,8 @@ export async function startStage({
     const running = emulator;
     const outputs = await deploy(running, assembly);
     const template = readFileSync(join(assembly.directory, `${stackName}.template.json`), 'utf8');
-    const [, restApiId = ''] = /^https:\/\/([^.]+)\./.exec(outputs.ApiUrl ?? '') ?? [];
+    const stageUrl = outputs.StageUrl ?? outputs.ApiUrl ?? '';
+    const [, restApiId = ''] = /^https:\/\/([^.]+)\./.exec(stageUrl) ?? [];
     const body = bodyOf(template);
     await completeImport(running, { restApiId, stageName: 'v1', body });
     const url = `${running.endpoint}/restapis/${restApiId}/v1/_user_request_`;
@@ -97,6 +99,7 @@ export async function startStage({
       emulator: running,
       outputs,
       url,
+      restApiId,
       apiKey,
       template,
       call: (path, init = {}) =>

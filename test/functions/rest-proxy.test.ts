@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, type TestContext, test } from 'vitest';
 import { createGroupHandler, type GroupOptions } from '../../functions/aws/group-handler.ts';
-import { type ProxyEvent, toProxyResult } from '../../functions/aws/rest-proxy.ts';
+import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../../functions/aws/rest-proxy.ts';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
@@ -64,11 +64,56 @@ describe('an event', () => {
     assert.equal(headers?.['content-type'], 'application/json');
   });
 
-  test('means its route, wherever a custom domain has put it', async (t) => {
-    const { handle, simulator } = await handlerFor(t);
-    const { statusCode } = await handle({ ...event(), path: '/base/of/the/domain' } as ProxyEvent);
-    assert.equal(statusCode, 200);
-    assert.equal(simulator.received[0]?.target, accountsPath);
+  /** The forms in which API Gateway shows one request, by the URL that the client has called. */
+  const forms = {
+    'a stage': {
+      path: accountsPath,
+      context: {
+        path: `/v1${accountsPath}`,
+        domainName: 'a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com',
+      },
+    },
+    'a domain': {
+      path: accountsPath,
+      context: { path: accountsPath, domainName: 'api.example.com', domainPrefix: 'api' },
+    },
+    'a domain that is mapped without a stage': {
+      path: `/v1${accountsPath}`,
+      context: { path: `/v1${accountsPath}`, domainName: 'api.example.com' },
+    },
+    'a base path of a domain': {
+      path: `/broker${accountsPath}`,
+      context: { path: `/broker${accountsPath}`, domainName: 'api.example.com' },
+    },
+  };
+  for (const [where, { path, context }] of Object.entries(forms))
+    test(`means its route, called through ${where}`, async (t) => {
+      const { handle, simulator } = await handlerFor(t);
+      const { statusCode, headers, body } = await handle({
+        ...event({ headers: { Host: context.domainName, 'X-Api-Key': 'k' } }),
+        path,
+        requestContext: { requestId: 'r', stage: 'v1', resourcePath: accountsPath, ...context },
+      } as unknown as ProxyEvent);
+      assert.deepEqual([statusCode, headers?.['x-request-id']], [200, 'r']);
+      assert.deepEqual(JSON.parse(body), simulator.accounts);
+      assert.equal(simulator.received[0]?.target, accountsPath);
+      // The upstream's own, which is signed; the client's would be refused.
+      assert.equal(simulator.received[0]?.headers.host, new URL(simulator.url).host);
+    });
+
+  test('means its route, whatever stands in its path, stage and domain', async () => {
+    const text = fc.string({ unit: 'binary' });
+    const elsewhere = fc.record({ path: text, stage: text, domainName: text, contextPath: text });
+    const plain = await toGatewayRequest(event());
+    await fc.assert(
+      fc.asyncProperty(elsewhere, async ({ path, contextPath, ...context }) => {
+        const requestContext = { ...event().requestContext, ...context, path: contextPath };
+        assert.deepEqual(
+          await toGatewayRequest({ ...event(), path, requestContext } as unknown as ProxyEvent),
+          plain,
+        );
+      }),
+    );
   });
 
   test('identifies the caller by what API Gateway knows of it: each has its own share', async (t) => {

@@ -32,7 +32,7 @@ describe('a request with everything right', () => {
     assert.equal(event.resource, '/thing');
     assert.equal(event.body, '{"n": 1.10}');
     assert.deepEqual(event.multiValueQueryStringParameters, { a: ['1', '2'], b: ['x y'] });
-    assert.equal(event.requestContext.path, '/v9/thing');
+    assert.deepEqual([event.requestContext.stage, event.requestContext.path], ['v9', '/thing']);
     assert.equal(event.requestContext.identity.apiKeyId, 'mine');
     assert.equal(event.requestContext.identity.apiKey, key);
     assert.equal(event.requestContext.identity.sourceIp, '127.0.0.1');

@@ -47,7 +47,7 @@ describe('a proxy event', () => {
       stage: 'test',
       requestId: 'request-1',
       extendedRequestId: 'request-1',
-      path: '/test/things/list',
+      path: '/things/list',
       protocol: 'HTTP/1.1',
       httpMethod: 'GET',
       resourceId: 'local',

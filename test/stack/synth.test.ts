@@ -108,6 +108,7 @@ test('cfn-lint finds nothing', orSkip(existsSync(cfnLint) ? undefined : missing)
     functions: { reservedConcurrency: { 'market-data': 500 } },
     cache: { snapshots: { staleAfterSeconds: 10 }, clients: { refreshesPerMinute: 5 } },
     logs: { access: 'set-account-role' },
+    domain: { name: 'api.example.com', hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' } },
     onRemoval: 'retain',
     limiter: { share: 0.5, operationLimits: { trading: { requests: 10, perSeconds: 1, for: ['orders'] } } },
   });

@@ -1,0 +1,81 @@
+/** The API's own domain: what may be configured of it, and which values cannot be deployed. */
+
+import * as v from 'valibot';
+import { ConfigError, type ResolvedConfig, securityPolicies } from './config.ts';
+import { oneOf } from './schema-parts.ts';
+
+type ResolvedDomain = NonNullable<ResolvedConfig['domain']>;
+
+/** At least two labels, and no address: the last label begins with a letter. */
+const hostName = String.raw`(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])`;
+
+const nameFault =
+  'takes a host name in lower case, such as api.example.com, without scheme, port, path or wildcard';
+const certificateFault =
+  'takes the ARN of a certificate in AWS Certificate Manager, arn:aws:acm:REGION:ACCOUNT:certificate/ID';
+const zoneIdFault = 'takes the id of a hosted zone in Route 53, such as Z0123456789ABCDEFGHIJ';
+const zoneNameFault = 'takes the name of the hosted zone, such as example.com';
+
+const text = (pattern: RegExp, fault: string) => v.pipe(v.string(fault), v.regex(pattern, fault));
+
+export const domainSchema = v.strictObject({
+  name: text(new RegExp(`^${hostName}$`), nameFault),
+  certificateArn: v.optional(
+    text(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]{1,64}$/, certificateFault),
+  ),
+  hostedZone: v.optional(
+    v.strictObject({
+      id: text(/^Z[A-Z0-9]{1,31}$/, zoneIdFault),
+      // Route 53 itself shows names with a dot at the end.
+      name: v.pipe(
+        v.string(zoneNameFault),
+        v.transform((name) => name.replace(/\.$/, '')),
+        v.regex(new RegExp(`^${hostName}$`), zoneNameFault),
+      ),
+    }),
+  ),
+  securityPolicy: v.optional(oneOf(...securityPolicies), securityPolicies[0]),
+  disableStageUrl: v.optional(v.boolean('takes true or false'), false),
+});
+
+/** A certificate's common name holds no more (RFC 5280). */
+const maxMadeName = 64;
+
+/** @throws ConfigError in one sentence that names the property */
+export function resolveDomain(given: v.InferOutput<typeof domainSchema>): ResolvedDomain {
+  const { name, certificateArn, hostedZone, securityPolicy, disableStageUrl } = given;
+  if (!certificateArn && !hostedZone)
+    throw new ConfigError(
+      `domain needs certificateArn, a certificate for ${name} in AWS Certificate Manager, or hostedZone, in which a new one is validated: without either the deployment would wait until somebody has written the validation record by hand.`,
+    );
+  if (!certificateArn && name.length > maxMadeName)
+    throw new ConfigError(
+      `domain.name has ${name.length} characters, and a certificate is made for ${maxMadeName} at most: give certificateArn.`,
+    );
+  if (hostedZone && !`.${name}`.endsWith(`.${hostedZone.name}`))
+    throw new ConfigError(
+      `domain.name ${name} is not in domain.hostedZone ${hostedZone.name}: give the zone that holds it, or leave hostedZone out and point the name at the output DomainTarget.`,
+    );
+  return {
+    name,
+    ...(certificateArn && { certificateArn }),
+    ...(hostedZone && { hostedZone }),
+    securityPolicy,
+    disableStageUrl,
+  };
+}
+
+/**
+ * The endpoint is regional, so API Gateway takes a certificate of its own Region only. Configuration alone does not
+ * say where it is deployed: the construct asks when the stack's Region is known, and the commands when theirs is.
+ *
+ * @returns one sentence, when the deployment would certainly fail
+ */
+export function certificateRegionFault(
+  domain: ResolvedConfig['domain'],
+  region: string | undefined,
+): string | undefined {
+  const there = domain?.certificateArn?.split(':')[3];
+  if (there === undefined || region === undefined || there === region) return undefined;
+  return `domain.certificateArn is a certificate in ${there}, but the stack is deployed to ${region}: give one of ${region}, because API Gateway takes no other for a regional endpoint.`;
+}
