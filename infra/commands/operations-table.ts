@@ -29,8 +29,8 @@ does not name pass: bodies grow, and no source lists some of their members.`,
   `**Authentication.** _key_: an API key, which counts requests and says which app calls, not who. _closed_: belongs to one
 account at the upstream; the deployer opens the group, with AWS signatures (\`groups.NAME: 'iam'\`). _never_: for the
 operator’s own client; no gateway serves it.`,
-  `**Sources**, for path · request · answer: **I** the interface text, which wins every conflict, **S** the vendor’s
-SDK, **D** the vendor’s documents, **?** inferred.`,
+  `**Sources**, for path · request · answer: **I** the interface text, which wins every conflict, **L** seen live by
+others, which wins over the vendor’s pages, **S** the vendor’s SDK, **D** the vendor’s documents, **?** inferred.`,
 ];
 
 const authentication = { open: 'key', closed: 'closed', never: 'never' };
@@ -80,6 +80,7 @@ function limitInBrief(name: NonNullable<Operation['limit']>): string {
 
 const letterOf: Readonly<Record<Source, string>> = {
   interface: 'I',
+  observed: 'L',
   'vendor-sdk': 'S',
   'vendor-docs': 'D',
   inferred: '?',

@@ -6,8 +6,11 @@ import type { Group } from './groups.ts';
 import type { LimitName } from './limits.ts';
 import type { Parameter } from './parameters.ts';
 
-/** Where a fact comes from, strongest first: the interface text wins every conflict. */
-export type Source = 'interface' | 'vendor-sdk' | 'vendor-docs' | 'inferred';
+/**
+ * Where a fact comes from, strongest first: the interface text wins every conflict. `observed` is what others saw the
+ * live upstream do; a page that says otherwise is wrong.
+ */
+export type Source = 'interface' | 'observed' | 'vendor-sdk' | 'vendor-docs' | 'inferred';
 
 export interface Operation {
   /** Stable name; also the client's method name and the OpenAPI operation id. */
