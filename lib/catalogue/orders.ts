@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { accountId, pageKey } from './common.ts';
 import {
+  answerSeen,
   fromVendor,
   momentsAreIntegers,
   notInText,
@@ -242,7 +243,7 @@ export const placeOrder = describe({
   ],
   notes: [
     seen(
-      'client_order_id is the guard against a double order: unique per account, 10 to 40 printable ASCII characters. An accepted order uses it up, a refused one does not; reuse is refused with OPENAPI_TRADE_PLACE_ORDER_REPEAT.',
+      'client_order_id is the guard against a double order: unique per account, 10 to 40 characters. An accepted order uses it up, a refused one does not; reuse is refused with OPENAPI_TRADE_PLACE_ORDER_REPEAT.',
     ),
     seen('Stock orders need support_trading_session; without it the upstream refuses them with 417.'),
     seen(
@@ -339,8 +340,8 @@ export const previewOrder = describe({
   },
   sources: {
     path: ['vendor-sdk', 'vendor-docs'],
-    request: ['vendor-docs', 'vendor-sdk'],
-    response: ['vendor-docs', 'vendor-sdk'],
+    request: ['observed', 'vendor-docs', 'vendor-sdk'],
+    response: ['observed', 'vendor-docs', 'vendor-sdk'],
   },
   notes: [
     onPage('Takes no crypto orders. Nothing is placed.'),
@@ -432,7 +433,7 @@ export const cancelOrder = describe({
   sources: {
     path: ['vendor-sdk', 'vendor-docs'],
     request: ['vendor-docs', 'vendor-sdk'],
-    response: ['vendor-docs', 'vendor-sdk'],
+    response: ['observed', 'vendor-docs', 'vendor-sdk'],
   },
   notes: [
     onPage('Cancelling again changes nothing, but may be refused.'),
@@ -528,7 +529,7 @@ export const batchPlaceOrders = describe({
   },
   sources: {
     path: ['vendor-sdk', 'vendor-docs'],
-    request: ['vendor-docs', 'vendor-sdk'],
+    request: ['observed', 'vendor-docs', 'vendor-sdk'],
     response: ['vendor-docs', 'vendor-sdk'],
   },
   notes: [
@@ -633,7 +634,7 @@ export const getOrder = describe({
   example: {
     query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S', client_order_id: 'gw-20261020-000003' },
   },
-  sources: fromVendor,
+  sources: answerSeen,
   decisions: [
     notInText,
     'The vendor docs call client_order_id a paging cursor on this page; the SDK and the text show that it is the order’s id.',
@@ -695,7 +696,7 @@ export const listOrderHistory = describe({
       end_time: '2026-10-21T23:59:59.999Z',
     },
   },
-  sources: fromVendor,
+  sources: answerSeen,
   notes: [
     seen(
       'Lags behind: right after a cancel getOrder says CANCELLED and this list PENDING. A look-up by id is the truth, a list is not.',
