@@ -51,6 +51,8 @@ const entries = {
     'isClientError',
     'multiplyDecimals',
     'plainDecimal',
+    'recordsIn',
+    'reported',
     'subtractDecimals',
     'toCompactDay',
     'toDate',

@@ -1,6 +1,15 @@
 /** The table of all operations in docs/operations.md: what each is, and where every fact about it comes from. */
 
-import { type Group, groups, limits, type Operation, type Source } from '../../lib/catalogue/index.ts';
+import {
+  type Group,
+  type GroupFacts,
+  groups,
+  limits,
+  type Note,
+  type Operation,
+  type Source,
+} from '../../lib/catalogue/index.ts';
+import { notImitated } from './not-imitated.ts';
 
 /** @returns Markdown, the same for the same operations */
 export function operationsTable(operations: readonly Operation[]): string {
@@ -19,24 +28,32 @@ export function operationsTable(operations: readonly Operation[]): string {
     ...sections,
     sideEffects(operations.filter(({ sideEffect }) => sideEffect)),
     decisions.list(),
+    knownNotImitated,
   ].join('\n\n')}\n`;
 }
 
 const rules = [
   `**Unknown parameters.** The gateway refuses a query parameter that an operation does not name: a misspelt one would
 otherwise change an answer silently. The exception is an operation marked _any_ below. Members of a body that its schema
-does not name pass: bodies grow, and no source lists some of their members.`,
+does not name pass: bodies grow, and no source lists some of their members. \`null\` passes for every optional member of
+a body, as left out: clients send it so, and the upstream accepts it (seen live).`,
+  `**Answers** pass byte for byte. A number that the upstream does not report is \`""\` or \`null\` or left out; a time is an
+integer of milliseconds, the same in digits, ISO 8601 text with \`+0000\` or \`yyyyMMdd\` (seen live). The types take all of
+them, and the [client’s helpers](library.md#what-answers-leave-open) read them. An answer may have further members.
+The last of several pages has no \`pagination_key\` (seen live).`,
+  `**Aliases.** Both families of paths, \`/trading/…\` and \`/openapi/…\`, are live (seen live).`,
   `**Authentication.** _key_: an API key, which counts requests and says which app calls, not who. _closed_: belongs to one
 account at the upstream; the deployer opens the group, with AWS signatures (\`groups.NAME: 'iam'\`). _never_: for the
 operator’s own client; no gateway serves it.`,
-  `**Sources**, for path · request · answer: **I** the interface text, which wins every conflict, **S** the vendor’s
-SDK, **D** the vendor’s documents, **?** inferred.`,
+  `**Sources**, for path · request · answer: **I** the interface text, which wins every conflict, **L** seen live by
+others, which wins over the vendor’s pages, **S** the vendor’s SDK, **D** the vendor’s documents, **?** inferred. A note
+names its source behind it. Nothing here was tried against the live upstream by this project.`,
 ];
 
 const authentication = { open: 'key', closed: 'closed', never: 'never' };
 
 function section(group: Group, operations: readonly Operation[], decisions: Decisions): string {
-  const { title, exposure } = groups[group];
+  const { title, exposure, notes = [] }: GroupFacts = groups[group];
   return [
     `## ${title}`,
     '',
@@ -45,8 +62,28 @@ function section(group: Group, operations: readonly Operation[], decisions: Deci
     '| Operation | Method and paths | Parameters, the required ones in bold | Limit | Sources | Decided |',
     '|---|---|---|---|---|---|',
     ...operations.map((operation) => row(operation, decisions)),
+    ...notesOf(notes, operations),
   ].join('\n');
 }
+
+/** What several operations share stands there once. */
+function notesOf(ofGroup: readonly Note[], operations: readonly Operation[]): readonly string[] {
+  const about = new Map<string, string[]>(ofGroup.map((note) => [sourced(note), ['All']]));
+  for (const { id, notes = [] } of operations)
+    for (const note of notes.map(sourced)) about.set(note, [...(about.get(note) ?? []), `\`${id}\``]);
+  if (about.size === 0) return [];
+  return ['', ...[...about].map(([note, ids]) => `- ${ids.join(', ')}: ${note}`)];
+}
+
+export const sourced = ({ text, source }: Note): string => `${text} _(${wordsOf[source]})_`;
+
+const wordsOf: Readonly<Record<Source, string>> = {
+  interface: 'interface text',
+  observed: 'seen live',
+  'vendor-sdk': 'vendor’s SDK',
+  'vendor-docs': 'vendor’s page',
+  inferred: 'inferred',
+};
 
 function row(operation: Operation, decisions: Decisions): string {
   const { id, title, method, path, aliases, limit, sources, deprecated } = operation;
@@ -80,6 +117,7 @@ function limitInBrief(name: NonNullable<Operation['limit']>): string {
 
 const letterOf: Readonly<Record<Source, string>> = {
   interface: 'I',
+  observed: 'L',
   'vendor-sdk': 'S',
   'vendor-docs': 'D',
   inferred: '?',
@@ -98,6 +136,16 @@ function sideEffects(operations: readonly Operation[]): string {
     ...operations.map(({ id, sideEffect }) => `| \`${id}\` | ${sideEffect?.findOut ?? ''} |`),
   ].join('\n');
 }
+
+const knownNotImitated = [
+  '## Known, not imitated',
+  '',
+  'What the live upstream was seen to do, or its vendor says, and neither simulator nor catalogue does:',
+  '',
+  '| Fact | Why not |',
+  '|---|---|',
+  ...notImitated.map(({ fact, reason }) => `| ${fact} | ${reason} |`),
+].join('\n');
 
 /** Several operations share a decision: the page has it once, under a number. */
 class Decisions {

@@ -1,12 +1,12 @@
 /** An operation in prose: what types cannot say, in Markdown. */
 
-import { limits, type Operation } from '../../lib/catalogue/index.ts';
+import { limits, type Note, type Operation } from '../../lib/catalogue/index.ts';
 
 export function descriptionOf(operation: Operation): string {
   const { aliases, anyQuery, deprecated, limit, notes = [], paging, sideEffect, decisions = [] } = operation;
   return [
     deprecated && `**Deprecated.** ${deprecated}`,
-    ...notes,
+    ...notesInProse(notes),
     paging && pages(paging),
     sideEffect &&
       `Changes state at the upstream: sent once. When the answer is lost, the code is \`outcome_unknown\`. ${sideEffect.findOut}`,
@@ -18,6 +18,9 @@ export function descriptionOf(operation: Operation): string {
     .filter(Boolean)
     .join('\n\n');
 }
+
+export const notesInProse = (notes: readonly Note[]): readonly string[] =>
+  notes.map(({ text, source }) => (source === 'observed' ? `${text} (Seen live.)` : text));
 
 function pages({ parameter, items, next }: NonNullable<Operation['paging']>): string {
   const where =

@@ -11,8 +11,11 @@ import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
 export type Dialect = '3.1' | '3.0' | 'api-gateway';
 
+/** The type of what a reference leads to, where it has one: a union has several. */
+export type TypeOfReference = (reference: string) => string | undefined;
+
 /** @param schema in JSON Schema 2020-12 */
-export function inDialect(schema: JsonObject, dialect: Dialect): JsonObject {
+export function inDialect(schema: JsonObject, dialect: Dialect, typeOf: TypeOfReference): JsonObject {
   const { $schema: _, required, propertyNames, anyOf, ...rest } = schema;
   const all: JsonObject = {
     ...rest,
@@ -23,39 +26,49 @@ export function inDialect(schema: JsonObject, dialect: Dialect): JsonObject {
     ...(typeof schema.pattern === 'string' && { pattern: portable(schema.pattern) }),
   };
   const inner = Object.fromEntries(
-    Object.entries(all).map(([keyword, value]) => [keyword, insideOf(keyword, value, dialect)]),
+    Object.entries(all).map(([keyword, value]) => [keyword, insideOf(keyword, value, dialect, typeOf)]),
   );
   const options = Array.isArray(anyOf)
-    ? (anyOf as readonly JsonObject[]).map((one) => inDialect(one, dialect))
+    ? (anyOf as readonly JsonObject[]).map((one) => inDialect(one, dialect, typeOf))
     : [];
-  return writers[dialect](inner, options);
+  return writers[dialect](inner, options, typeOf);
 }
 
-function insideOf(keyword: string, value: Json, dialect: Dialect): Json {
+function insideOf(keyword: string, value: Json, dialect: Dialect, typeOf: TypeOfReference): Json {
   if (keyword === 'properties')
     return Object.fromEntries(
       Object.entries(value as JsonObject).map(([name, inner]) => [
         name,
-        inDialect(inner as JsonObject, dialect),
+        inDialect(inner as JsonObject, dialect, typeOf),
       ]),
     );
   if ((keyword === 'items' || keyword === 'additionalProperties') && isJsonObject(value))
-    return inDialect(value, dialect);
+    return inDialect(value, dialect, typeOf);
   return value;
 }
 
+type Writer = (rest: JsonObject, options: readonly JsonObject[], typeOf: TypeOfReference) => JsonObject;
+
 /** Each adds the options of a union, of which there may be none, to the other keywords. */
-const writers: Readonly<Record<Dialect, (rest: JsonObject, options: readonly JsonObject[]) => JsonObject>> = {
-  '3.1': (rest, options) => {
+const writers: Readonly<Record<Dialect, Writer>> = {
+  '3.1': (rest, options, typeOf) => {
     const { value, others } = orNull(options);
-    if (!value || others || typeof value.type !== 'string') return { ...rest, ...union(options) };
+    const inner = value?.oneOf ?? value?.anyOf;
+    if (value && !others && Array.isArray(inner)) {
+      const { oneOf: _, anyOf: __, ...about } = value;
+      return { ...about, ...rest, ...union([...(inner as JsonObject[]), { type: 'null' }], typeOf) };
+    }
+    if (!value || others || typeof value.type !== 'string') return { ...rest, ...union(options, typeOf) };
     return { ...value, ...rest, type: [value.type, 'null'], ...nullAmongValues(value) };
   },
-  '3.0': (rest, options) => {
+  '3.0': (rest, options, typeOf) => {
     const { value, others } = orNull(options);
     const either = options.filter((option) => !isNull(option));
-    if (value && !others) return alone({ ...value, ...nullAmongValues(value), ...rest, nullable: true });
-    return alone({ ...rest, ...union(either), ...(value && { nullable: true }) });
+    if (!value) return alone({ ...rest, ...union(either, typeOf) });
+    if (others) return { ...rest, ...union(orNullAmong(either), typeOf) };
+    const inner = value.oneOf ?? value.anyOf;
+    if (!Array.isArray(inner)) return alone({ ...value, ...nullAmongValues(value), ...rest, nullable: true });
+    return { ...value, ...rest, [value.oneOf ? 'oneOf' : 'anyOf']: orNullAmong(inner as JsonObject[]) };
   },
   // Its models have neither unions nor formats: a value with several forms is not restricted.
   'api-gateway': ({ description: _, format: __, additionalProperties: ___, ...rest }, options) =>
@@ -66,9 +79,11 @@ const writers: Readonly<Record<Dialect, (rest: JsonObject, options: readonly Jso
  * `oneOf` where no value can have two of the types: generators make a type with cases of it, but an empty type of
  * `anyOf`.
  */
-function union(options: readonly JsonObject[]): JsonObject {
+function union(options: readonly JsonObject[], typeOf: TypeOfReference): JsonObject {
   if (options.length === 0) return {};
-  const types = options.map(({ type }) => (type === 'integer' ? 'number' : type));
+  const types = options.map(({ $ref, type = typeof $ref === 'string' ? typeOf($ref) : undefined }) =>
+    type === 'integer' ? 'number' : type,
+  );
   const apart = types.every((type) => typeof type === 'string') && new Set(types).size === types.length;
   return apart ? { oneOf: options } : { anyOf: options };
 }
@@ -86,6 +101,14 @@ function orNull(options: readonly JsonObject[]): { readonly value?: JsonObject; 
 }
 
 const isNull = (schema: JsonObject) => schema.type === 'null';
+
+/** OpenAPI 3.0 knows null beside a type only, so that one of the options takes it. */
+function orNullAmong(options: readonly JsonObject[]): readonly JsonObject[] {
+  const taker = options.findIndex(({ type }) => type !== undefined);
+  return options.map((option, at) =>
+    at === taker ? { ...option, ...nullAmongValues(option), nullable: true } : option,
+  );
+}
 
 const nullAmongValues = ({ enum: values }: JsonObject) =>
   Array.isArray(values) ? { enum: [...values, null] } : {};

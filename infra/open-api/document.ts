@@ -1,10 +1,10 @@
 /** The interface as one OpenAPI document for people and generators, derived from the catalogue. */
 
-import { type Group, groups, type Operation } from '../../lib/catalogue/index.ts';
+import { type Group, type GroupFacts, groups, type Operation } from '../../lib/catalogue/index.ts';
 import { type AccessMode, accessModes, distinctModes, securityOf, usualMode } from '../access-modes.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { cacheResponsesOf, responseHeadersOf } from './cache.ts';
-import { descriptionOf } from './description.ts';
+import { descriptionOf, notesInProse } from './description.ts';
 import { headers, introduction } from './front-matter.ts';
 import { createRefusals, type Refusals } from './problem.ts';
 import { parametersOf, requestBodyOf } from './request.ts';
@@ -138,11 +138,14 @@ function response(operation: Operation, { schemas, examples }: Parts): JsonObjec
   };
 }
 
-const tag = (group: Group): JsonObject => ({
-  name: group,
-  'x-displayName': groups[group].title,
-  description: exposure[groups[group].exposure],
-});
+function tag(group: Group): JsonObject {
+  const { title, exposure: reach, notes = [] }: GroupFacts = groups[group];
+  return {
+    name: group,
+    'x-displayName': title,
+    description: [exposure[reach], ...notesInProse(notes)].join('\n\n'),
+  };
+}
 
 const exposure = {
   open: 'Open: an API key is enough.',

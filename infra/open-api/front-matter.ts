@@ -5,8 +5,11 @@ import { sharingHeaders } from './cache.ts';
 export const introduction = `A broker’s Trading & Market Data interface, signed by a gateway: requests come without signing headers, and
 answers are the upstream’s, byte for byte.
 
-- **Decimals** are texts (\`"227.50"\`, format \`decimal\`), so that no digit is lost. Times are Unix time in
-  milliseconds, or ISO 8601 text where a member’s name ends in \`_at\`.
+- **Decimals** are texts (\`"227.50"\`, format \`decimal\`), so that no digit is lost. In an answer \`""\` and \`null\`
+  mean that there is none.
+- **Times** are Unix time in milliseconds, or ISO 8601 text where a member’s name ends in \`_at\`. Seen live are also
+  milliseconds in a text (ticks), ISO 8601 text with \`+0000\` (bars) and \`yyyyMMdd\` (capital flow).
+- **Bodies**: \`null\` counts as left out, for every member that is not required.
 - **Parameters** that an operation does not name are refused, except where its description says that it takes
   any. No value of a query may have an \`&\` in it: the upstream’s signature cannot carry it. \`True\` and \`False\`
   are taken as \`true\` and \`false\`. Members of a body that a schema does not name are passed on.

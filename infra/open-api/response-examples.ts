@@ -3,12 +3,12 @@
  * clock stand still here, so that the same catalogue always gives the same document.
  */
 
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { isJsonObject, type Json } from '../json.ts';
 import { behaviourOf } from '../simulator/behaviours/index.ts';
 import { createWorld } from '../simulator/world.ts';
-import { baseOf, isArray, isObject, isRecord, isWrapped } from './schema-parts.ts';
+import { baseOf, isArray, isObject, isRecord, isUnion, isWrapped } from './schema-parts.ts';
 
 const seed = 1;
 
@@ -39,6 +39,8 @@ export function responseExamples(operations: readonly Operation[]): ReadonlyMap<
 function shown(json: Json, schema: v.GenericSchema, max = 2): Json {
   const base = baseOf(schema);
   if (isWrapped(base)) return shown(json, base.wrapped, max);
+  const option = isUnion(base) && base.options.find((one) => v.is(one, json));
+  if (option) return shown(json, option, max);
   if (isArray(base) && Array.isArray(json))
     return json.slice(0, max).map((one: Json) => shown(one, base.item, 1));
   if (!isJsonObject(json)) return json;

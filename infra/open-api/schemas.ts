@@ -5,7 +5,7 @@ import type { GenericSchema } from 'valibot';
 import type { JsonObject } from '../json.ts';
 import { type Dialect, inDialect } from './dialects.ts';
 import type { SchemaNames } from './schema-names.ts';
-import { baseOf } from './schema-parts.ts';
+import { baseOf, isObject } from './schema-parts.ts';
 
 /**
  * In responses enumerations are open: the upstream may come to send other values, and generated clients refuse an
@@ -20,9 +20,13 @@ export interface Schemas {
   components(): JsonObject;
 }
 
+const prefix = '#/components/schemas/';
+
 export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
   const referred = new Map<string, { readonly schema: GenericSchema; readonly use: Use }>();
   const components = new Map<string, JsonObject>();
+  /** Names to which schemas refer that were given out. A dialect may leave out a part, and the reference in it. */
+  const needed = new Set<string>();
 
   function convert(schema: GenericSchema, use: Use): JsonObject {
     const self = baseOf(schema);
@@ -46,7 +50,12 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
             }
           : undefined,
     });
-    return inDialect(json as unknown as JsonObject, dialect);
+    return inDialect(json as unknown as JsonObject, dialect, typeOf);
+  }
+
+  function typeOf(reference: string): string | undefined {
+    const found = referred.get(reference.slice(prefix.length));
+    return found && isObject(baseOf(found.schema)) ? 'object' : undefined;
   }
 
   function referenceTo(schema: GenericSchema, use: Use): { readonly $ref: string } | undefined {
@@ -54,15 +63,23 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
     if (name === undefined) return undefined;
     // Where both use it, what may be sent decides.
     if (referred.get(name)?.use !== 'request') referred.set(name, { schema, use });
-    return { $ref: `#/components/schemas/${name}` };
+    return { $ref: `${prefix}${name}` };
+  }
+
+  function noted(json: JsonObject): JsonObject {
+    for (const [, name = ''] of JSON.stringify(json).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+      needed.add(name);
+    return json;
   }
 
   return {
-    of: (schema, use) => referenceTo(baseOf(schema), use) ?? convert(schema, use),
+    of: (schema, use) => noted(referenceTo(baseOf(schema), use) ?? convert(schema, use)),
     components() {
       // A component may refer to further ones, which are then found by the same loop.
-      for (const [name, { schema, use }] of referred)
-        if (!components.has(name)) components.set(name, convert(schema, use));
+      for (const name of needed) {
+        const found = referred.get(name);
+        if (found && !components.has(name)) components.set(name, noted(convert(found.schema, found.use)));
+      }
       return Object.fromEntries([...components].sort(([one], [other]) => (one < other ? -1 : 1)));
     },
   };

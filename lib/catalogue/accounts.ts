@@ -2,7 +2,8 @@
 
 import * as v from 'valibot';
 import { accountId } from './common.ts';
-import { fromVendor, notInText } from './decided.ts';
+import { answerSeen, fromVendor, notInText } from './decided.ts';
+import { inferred, onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
 import { optional, text } from './parameters.ts';
 import { day, decimal } from './schemas.ts';
@@ -59,6 +60,10 @@ export const listAccounts = describe({
     request: ['interface'],
     response: ['interface', 'vendor-docs', 'vendor-sdk'],
   },
+  notes: [
+    seen('About eight calls in quick succession give 429 TOO_MANY_REQUESTS: keep the answer, per user.'),
+    seen('An account that is not one’s own gives 403 ACCOUNT_ACCESS_DENIED in the calls that name it.'),
+  ],
   decisions: ['The alias is the path from before 2026-09-20.'],
 });
 
@@ -75,10 +80,10 @@ export const getAccountBalance = describe({
   },
   response: v.looseObject({
     total_asset_currency: currency,
-    total_cash_balance: v.nullable(decimal),
+    total_cash_balance: decimal,
     total_market_value: decimal,
     total_unrealized_profit_loss: decimal,
-    total_net_liquidation_value: v.nullable(decimal),
+    total_net_liquidation_value: decimal,
     total_day_profit_loss: decimal,
     day_trades_left: v.nullish(
       v.pipe(v.string(), v.description('A count as text, or UNLIMITED; deprecated.')),
@@ -96,9 +101,9 @@ export const getAccountBalance = describe({
     account_currency_assets: v.array(
       v.looseObject({
         currency,
-        cash_balance: v.nullable(decimal),
-        settled_cash: v.nullish(decimal),
-        unsettled_cash: v.nullish(decimal),
+        cash_balance: decimal,
+        settled_cash: v.optional(decimal),
+        unsettled_cash: v.optional(decimal),
         market_value: decimal,
         held_amount: v.optional(v.pipe(decimal, v.description('Funds in transit.'))),
         frozen_amount: v.optional(decimal),
@@ -124,11 +129,14 @@ export const getAccountBalance = describe({
     ),
   }),
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
-  sources: fromVendor,
-  notes: ['For accounts of class EVENTS_CASH the cash and net value fields come back empty.'],
+  sources: answerSeen,
+  notes: [
+    onPage('For accounts of class EVENTS_CASH the cash and net value fields come back empty.'),
+    seen('open_margin_calls is a list. day_trades_left may be UNLIMITED.'),
+  ],
   decisions: [
     notInText,
-    'open_margin_calls is an array of codes in the SDK and one text in the docs: the type allows both.',
+    'open_margin_calls is an array of codes in the SDK and live, one text in the docs: the type allows both.',
   ],
 });
 
@@ -209,7 +217,7 @@ export const listAccountPositions = describe({
   ),
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
   sources: fromVendor,
-  notes: ['No pagination parameter is known for this operation.'],
+  notes: [inferred('No pagination parameter is known for this operation.')],
   decisions: [
     notInText,
     'The id of a leg is leg_id in the docs and item_id in the older model: both are optional.',

@@ -2,8 +2,9 @@
 
 import * as v from 'valibot';
 import { notInText } from './decided.ts';
+import { onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
-import { epochMilliseconds, text } from './schemas.ts';
+import { epochMilliseconds, omittable, text } from './schemas.ts';
 
 const status = v.picklist(['PENDING', 'NORMAL', 'INVALID', 'EXPIRED']);
 
@@ -11,8 +12,8 @@ const token = v.pipe(
   v.looseObject({
     token: v.pipe(v.string(), v.description('32 hexadecimal digits.')),
     status,
-    expires_at: v.optional(epochMilliseconds),
-    expires: v.optional(v.pipe(epochMilliseconds, v.description('Name the vendor SDK reads.'))),
+    expires_at: v.nullish(epochMilliseconds),
+    expires: v.nullish(v.pipe(epochMilliseconds, v.description('Name the vendor SDK reads.'))),
   }),
   v.title('Token'),
 );
@@ -26,7 +27,7 @@ export const createToken = describe({
   aliases: ['/openapi/auth/token/create'],
   query: {},
   body: v.looseObject({
-    token: v.optional(
+    token: omittable(
       v.pipe(v.string(), v.description('Earlier token to renew, when the caller still has one.')),
     ),
   }),
@@ -39,8 +40,15 @@ export const createToken = describe({
     response: ['vendor-sdk', 'vendor-docs'],
   },
   notes: [
-    'Needed only where two-factor checking is on for the app key; the result goes into the x-access-token header.',
-    'A new token is PENDING until its owner approves it in the mobile app; default life 15 days.',
+    onPage(
+      'Needed only where two-factor checking is on for the app key; the result goes into the x-access-token header.',
+    ),
+    seen(
+      'A new token is PENDING, and its owner gets an SMS and confirms in the mobile app within 5 minutes; then it is NORMAL. It lives about 15 days and is prolonged by use. The other states are INVALID and EXPIRED.',
+    ),
+    seen(
+      'Whether a token is needed stands in token_check_enabled of GET /openapi/config: false in the sandbox. Where it is true, the event stream needs the token too.',
+    ),
   ],
   decisions: [
     notInText,

@@ -1,5 +1,7 @@
 /** The endpoint groups: which operations share one function, and which callers reach them by default. */
 
+import { type Note, onPage, seen } from './notes.ts';
+
 /**
  * - `open`: reachable with an API key; market facts that belong to no account.
  * - `closed`: belongs to one account at the upstream, so no caller reaches it until the deployer opens it
@@ -11,6 +13,8 @@ export type Exposure = 'open' | 'closed' | 'never';
 export interface GroupFacts {
   readonly title: string;
   readonly exposure: Exposure;
+  /** Facts about all operations of the group. */
+  readonly notes?: readonly Note[];
 }
 
 export const groups = {
@@ -18,7 +22,21 @@ export const groups = {
   orders: { title: 'Orders', exposure: 'closed' },
   auth: { title: 'Tokens', exposure: 'never' },
   instruments: { title: 'Instruments', exposure: 'open' },
-  'market-data': { title: 'Market data', exposure: 'open' },
+  'market-data': {
+    title: 'Market data',
+    exposure: 'open',
+    notes: [
+      onPage(
+        'Redistribution: the vendor says that market-data rules prohibit institutions from proxying quotes. It wants their apps to get a client token from their backend (POST /auth/client-tokens/create and …/refresh, signed) and to call the market-data host themselves. Read your data agreement before you serve quotes to others.',
+      ),
+      seen(
+        'Without a data subscription: 403 MARKET_DATA_NOT_SUBSCRIBED, with the product’s name in the message.',
+      ),
+      seen(
+        'Wrong values are refused with 417 ILLEGAL_PARAMETER, UNSUPPORTED_CATEGORY or UNSUPPORTED_PERIOD, and wrong parameters with 417 OPENAPI_PARAM_ERR.',
+      ),
+    ],
+  },
   screeners: { title: 'Screeners', exposure: 'open' },
   watchlists: { title: 'Watchlists', exposure: 'closed' },
   fundamentals: { title: 'Fundamentals', exposure: 'open' },

@@ -68,7 +68,8 @@ export {
   listStockNoiiBars,
   listStockTicks,
 } from './market-data/trades.ts';
-export type { Example, Operation, Paging, Source } from './operation.ts';
+export type { Note, Source } from './notes.ts';
+export type { Example, Operation, Paging } from './operation.ts';
 export {
   batchPlaceOrders,
   cancelOrder,

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { category, optionCategory, pageKey } from './common.ts';
 import { fromVendor, noSourceInText, notInText, olderPath } from './decided.ts';
 import { hourly } from './freshness.ts';
+import { onPage } from './notes.ts';
 import { cursorPaging, describe } from './operation.ts';
 import * as parameters from './parameters.ts';
 import { day, decimal, nextPage } from './schemas.ts';
@@ -81,7 +82,7 @@ export const listStockInstruments = describe({
     request: ['interface', 'vendor-sdk', 'vendor-docs'],
     response: ['interface', 'vendor-docs'],
   },
-  notes: ['The server sets the page size.'],
+  notes: [onPage('The server sets the page size.')],
   decisions: [
     noSourceInText,
     'The interface text has a plural and a singular name without paths: the plural is the current, paged operation.',

@@ -4,10 +4,8 @@ import type { GenericSchema } from 'valibot';
 import type { Freshness } from './freshness.ts';
 import type { Group } from './groups.ts';
 import type { LimitName } from './limits.ts';
+import type { Note, Source } from './notes.ts';
 import type { Parameter } from './parameters.ts';
-
-/** Where a fact comes from, strongest first: the interface text wins every conflict. */
-export type Source = 'interface' | 'vendor-sdk' | 'vendor-docs' | 'inferred';
 
 export interface Operation {
   /** Stable name; also the client's method name and the OpenAPI operation id. */
@@ -47,6 +45,11 @@ export interface Operation {
   readonly sideEffect?: { readonly findOut: string };
   /** Present when the answer is one page of several. */
   readonly paging?: Paging;
+  /**
+   * Present where a 200 can say that the request failed: its answer is a bare `false`, or has `false` in this member.
+   * The answer passes as it is; the typed client makes an error of it.
+   */
+  readonly verdict?: string;
   /** A valid request: for the documentation, and for tests of every operation. */
   readonly example: Example;
   /** The sources of the path, the parameters and the answer. */
@@ -56,7 +59,7 @@ export interface Operation {
     readonly response: readonly Source[];
   };
   /** Facts for callers that types and limits do not express. */
-  readonly notes?: readonly string[];
+  readonly notes?: readonly Note[];
   /** What was decided where sources conflict or are silent. */
   readonly decisions?: readonly string[];
   /** Present when a source calls the operation retired or superseded: what to use instead. */

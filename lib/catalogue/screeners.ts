@@ -10,8 +10,10 @@ import {
   noSourceInText,
   olderPath,
   oneLimit,
+  requestSeen,
 } from './decided.ts';
 import { session } from './freshness.ts';
+import { onPage } from './notes.ts';
 import { cursorPaging, describe } from './operation.ts';
 import { choice, optional, text } from './parameters.ts';
 import { day, decimal, nextPage } from './schemas.ts';
@@ -56,7 +58,7 @@ const ranked = v.pipe(
   v.title('RankedStock'),
 );
 
-const periods = ['D1', 'D5', 'M01', 'M03', 'MO1', 'MO3'] as const;
+const periods = ['D1', 'D5', 'MO1', 'MO3'] as const;
 
 const sortFieldsWithDividends = [
   'CHANGE_RATIO',
@@ -125,8 +127,8 @@ export const listGainersLosers = describe({
   },
   sources: fromVendor,
   notes: [
-    'Always the top 200, no paging.',
-    'turnover is not returned for the US market under some data authorisations.',
+    onPage('Always the top 200, no paging.'),
+    onPage('turnover is not returned for the US market under some data authorisations.'),
   ],
   decisions: [noSourceInText, bothCategories, oneLimit, laxRequired, olderPath],
 });
@@ -154,8 +156,8 @@ export const listTopActive = describe({
   example: { query: { category: 'US_STOCK', rank_type: 'VOLUME', sort_by: 'VOLUME', direction: 'DESC' } },
   sources: fromVendor,
   notes: [
-    'Always the top 200, no paging.',
-    'turnover is not returned for the US market under some data authorisations.',
+    onPage('Always the top 200, no paging.'),
+    onPage('turnover is not returned for the US market under some data authorisations.'),
   ],
   decisions: [noSourceInText, bothCategories, oneLimit, olderPath],
 });
@@ -211,8 +213,8 @@ export const listMarketSectors = describe({
   paging: cursorPaging,
   freshness: session,
   example: { query: { category: 'US_STOCK', agg_type: 'MARKET_VALUE', period: 'D1', direction: 'DESC' } },
-  sources: fromVendor,
-  notes: ['declined, advanced and flat are counts as text.'],
+  sources: requestSeen,
+  notes: [onPage('declined, advanced and flat are counts as text.')],
   decisions: [noSourceInText, bothCategories, oneLimit, monthLetters, olderPath],
 });
 
@@ -275,7 +277,7 @@ export const getMarketSectorDetail = describe({
       direction: 'DESC',
     },
   },
-  sources: fromVendor,
+  sources: requestSeen,
   decisions: [noSourceInText, bothCategories, oneLimit, monthLetters, olderPath],
 });
 
@@ -298,7 +300,7 @@ export const listHighDividendRank = describe({
   freshness: { seconds: 300, staleSeconds: 900 },
   example: { query: { category: 'US_STOCK', sort_by: 'YIELD', direction: 'DESC' } },
   sources: fromVendor,
-  notes: ['Always the top 200, no paging.'],
+  notes: [onPage('Always the top 200, no paging.')],
   decisions: [noSourceInText, bothCategories, oneLimit, olderPath],
 });
 
@@ -371,6 +373,6 @@ export const listWeek52HighLow = describe({
     query: { category: 'US_STOCK', rank_type: 'NEW_HIGH', sort_by: 'CHANGE_RATIO_52W', direction: 'DESC' },
   },
   sources: fromVendor,
-  notes: ['Always the top 200, no paging.'],
+  notes: [onPage('Always the top 200, no paging.')],
   decisions: [noSourceInText, bothCategories, oneLimit, olderPath],
 });

@@ -2,11 +2,30 @@
 
 import * as v from 'valibot';
 import { bothCategories, fromVendor, momentsAreIntegers, noSourceInText, ordinals } from './decided.ts';
+import { inferred, inText, onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
 import * as parameters from './parameters.ts';
-import { integer, moment, ordinal, text } from './schemas.ts';
+import { integer, momentOrNone, omittable, ordinal, text } from './schemas.ts';
 
-const done = v.pipe(v.looseObject({ success: v.optional(v.boolean()) }), v.title('WatchlistChange'));
+/** A bare boolean was seen live; the vendor's documents have it in an object. */
+const done = v.pipe(
+  v.union([
+    v.boolean(),
+    v.pipe(v.looseObject({ success: v.optional(v.boolean()) }), v.title('WatchlistChangeResult')),
+  ]),
+  v.title('WatchlistChange'),
+);
+
+const changeSources = {
+  path: ['vendor-sdk', 'vendor-docs'],
+  request: ['vendor-sdk', 'vendor-docs'],
+  response: ['observed', 'vendor-docs'],
+} as const;
+
+const bareBoolean = seen('Answers a bare true or false. false is a failure, although the status is 200.');
+
+const bothVerdicts =
+  'A change answers a bare boolean live and an object with success in the docs: the type takes both, and the typed client rejects with outcome_unknown where either is false.';
 
 const category = v.picklist(['US_STOCK', 'US_ETF']);
 
@@ -18,7 +37,7 @@ const changedInstruments = v.pipe(
         v.looseObject({
           symbol: text,
           category,
-          sort: v.optional(v.pipe(integer, v.description('Place in the list.'))),
+          sort: omittable(v.pipe(integer, v.description('Place in the list.'))),
         }),
       ),
       v.minLength(1),
@@ -40,14 +59,14 @@ export const listWatchlists = describe({
       watchlist_id: v.optional(v.string()),
       name: v.optional(v.string()),
       sort: v.optional(ordinal),
-      create_time: v.optional(moment),
-      update_time: v.optional(moment),
+      create_time: v.optional(momentOrNone),
+      update_time: v.optional(momentOrNone),
     }),
   ),
   limit: 'market-data',
   example: {},
   sources: fromVendor,
-  notes: ['Sorted by sort, highest first.', 'Shared with the user’s retail app lists.'],
+  notes: [onPage('Sorted by sort, highest first.'), onPage('Shared with the user’s retail app lists.')],
   decisions: [noSourceInText, momentsAreIntegers, ordinals],
 });
 
@@ -59,13 +78,13 @@ export const createWatchlist = describe({
   path: '/market-data/watchlists/create',
   aliases: ['/openapi/market-data/watchlist/create'],
   query: {},
-  body: v.looseObject({ name: text, sort: v.optional(integer) }),
+  body: v.looseObject({ name: text, sort: omittable(integer) }),
   response: v.looseObject({ watchlist_id: v.string() }),
   limit: 'market-data',
   sideEffect: { findOut: 'Read listWatchlists and look for the name before sending anything again.' },
   example: { body: { name: 'Dividend ideas', sort: 1 } },
   sources: fromVendor,
-  notes: ['At most 20 lists per user, shared with the retail app.'],
+  notes: [onPage('At most 20 lists per user, shared with the retail app.')],
   decisions: [noSourceInText, 'Twenty lists are the documented limit; one place in the SDK says a thousand.'],
 });
 
@@ -77,18 +96,15 @@ export const updateWatchlist = describe({
   path: '/market-data/watchlists/update',
   aliases: ['/openapi/market-data/watchlist/update'],
   query: {},
-  body: v.looseObject({ watchlist_id: text, name: v.optional(v.string()), sort: v.optional(integer) }),
+  body: v.looseObject({ watchlist_id: text, name: omittable(v.string()), sort: omittable(integer) }),
   response: done,
+  verdict: 'success',
   limit: 'market-data',
   sideEffect: { findOut: 'Read listWatchlists and compare before sending anything again.' },
   example: { body: { watchlist_id: '40218991', name: 'Dividend picks' } },
-  sources: {
-    path: ['vendor-sdk', 'vendor-docs'],
-    request: ['vendor-sdk', 'vendor-docs'],
-    response: ['vendor-docs'],
-  },
-  notes: ['Only the fields sent are changed.'],
-  decisions: [noSourceInText],
+  sources: changeSources,
+  notes: [onPage('Only the fields sent are changed.'), bareBoolean],
+  decisions: [noSourceInText, bothVerdicts],
 });
 
 export const deleteWatchlist = describe({
@@ -101,19 +117,17 @@ export const deleteWatchlist = describe({
   query: {},
   body: v.looseObject({ watchlist_id: text }),
   response: done,
+  verdict: 'success',
   limit: 'market-data',
   sideEffect: { findOut: 'Read listWatchlists: a list that is gone was deleted.' },
   example: { body: { watchlist_id: '40218991' } },
-  sources: {
-    path: ['vendor-sdk', 'vendor-docs'],
-    request: ['vendor-sdk', 'vendor-docs'],
-    response: ['vendor-docs'],
-  },
+  sources: changeSources,
   notes: [
-    'Removes the list with its instruments; cannot be undone.',
-    'A POST, not a DELETE: the interface uses only GET and POST.',
+    onPage('Removes the list with its instruments; cannot be undone.'),
+    inText('A POST, not a DELETE: the interface uses only GET and POST.'),
+    bareBoolean,
   ],
-  decisions: [noSourceInText],
+  decisions: [noSourceInText, bothVerdicts],
 });
 
 export const listWatchlistInstruments = describe({
@@ -135,7 +149,7 @@ export const listWatchlistInstruments = describe({
           exchange_code: v.optional(v.string()),
           category: v.optional(v.string()),
           sort: v.optional(ordinal),
-          added_time: v.optional(moment),
+          added_time: v.optional(momentOrNone),
         }),
       ),
     ),
@@ -143,7 +157,7 @@ export const listWatchlistInstruments = describe({
   limit: 'market-data',
   example: { query: { watchlist_id: '40218837' } },
   sources: fromVendor,
-  notes: ['Sorted by sort, highest first.', 'No paging.'],
+  notes: [onPage('Sorted by sort, highest first.'), onPage('No paging.')],
   decisions: [noSourceInText, momentsAreIntegers, ordinals],
 });
 
@@ -157,22 +171,20 @@ export const addWatchlistInstruments = describe({
   query: {},
   body: changedInstruments,
   response: done,
+  verdict: 'success',
   limit: 'market-data',
   sideEffect: { findOut: 'Read listWatchlistInstruments before sending anything again.' },
   example: {
     body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK', sort: 3 }] },
   },
-  sources: {
-    path: ['vendor-sdk', 'vendor-docs'],
-    request: ['vendor-sdk', 'vendor-docs'],
-    response: ['vendor-docs'],
-  },
+  sources: changeSources,
   notes: [
-    'At most 1000 instruments over all lists of a user.',
-    'What happens on adding a symbol twice is not documented.',
-    'Options, futures and event contracts cannot be added.',
+    onPage('At most 1000 instruments over all lists of a user.'),
+    inferred('What happens on adding a symbol twice is not documented.'),
+    onPage('Options, futures and event contracts cannot be added.'),
+    bareBoolean,
   ],
-  decisions: [noSourceInText, bothCategories],
+  decisions: [noSourceInText, bothCategories, bothVerdicts],
 });
 
 export const removeWatchlistInstruments = describe({
@@ -185,15 +197,13 @@ export const removeWatchlistInstruments = describe({
   query: {},
   body: changedInstruments,
   response: done,
+  verdict: 'success',
   limit: 'market-data',
   sideEffect: { findOut: 'Read listWatchlistInstruments before sending anything again.' },
   example: { body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK' }] } },
-  sources: {
-    path: ['vendor-sdk', 'vendor-docs'],
-    request: ['vendor-sdk', 'vendor-docs'],
-    response: ['vendor-docs'],
-  },
-  decisions: [noSourceInText, bothCategories],
+  sources: changeSources,
+  notes: [bareBoolean],
+  decisions: [noSourceInText, bothCategories, bothVerdicts],
 });
 
 export const updateWatchlistInstruments = describe({
@@ -206,16 +216,13 @@ export const updateWatchlistInstruments = describe({
   query: {},
   body: changedInstruments,
   response: done,
+  verdict: 'success',
   limit: 'market-data',
   sideEffect: { findOut: 'Read listWatchlistInstruments and compare before sending anything again.' },
   example: {
     body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK', sort: 3 }] },
   },
-  sources: {
-    path: ['vendor-sdk', 'vendor-docs'],
-    request: ['vendor-sdk', 'vendor-docs'],
-    response: ['vendor-docs'],
-  },
-  notes: ['sort carries the new place; symbol and category find the entry.'],
-  decisions: [noSourceInText, bothCategories],
+  sources: changeSources,
+  notes: [onPage('sort carries the new place; symbol and category find the entry.'), bareBoolean],
+  decisions: [noSourceInText, bothCategories, bothVerdicts],
 });

@@ -19,18 +19,21 @@ export interface Received {
   readonly text: string;
 }
 
-/** @throws RefusedError, BrokenAnswerError or OutcomeUnknownError for anything but JSON with status 200 */
+/**
+ * @throws RefusedError, BrokenAnswerError or OutcomeUnknownError for anything but JSON with status 200, and
+ * OutcomeUnknownError for a 200 that says that the request failed
+ */
 export function readAnswer(operation: Operation, received: Received): Answer<unknown> {
   const { status, headers, text } = received;
   const json = parse(text);
-  if (status === 200 && json) {
+  if (status === 200 && json && !saysFailed(operation, json.value)) {
     const requestId = requestIdOf(headers);
     return { data: json.value, text, status, headers, ...(requestId && { requestId }) };
   }
   const { id, sideEffect } = operation;
   const facts = factsOf(received, json?.value);
   if (status === 200) {
-    const detail = 'the answer is not JSON';
+    const detail = json ? 'the answer says that it failed' : 'the answer is not JSON';
     if (!sideEffect) throw new BrokenAnswerError(id, detail, text);
     throw new OutcomeUnknownError(id, detail, sideEffect.findOut, { answer: facts });
   }
@@ -45,6 +48,9 @@ export function readAnswer(operation: Operation, received: Received): Answer<unk
     );
   throw new RefusedError(id, facts, text);
 }
+
+const saysFailed = ({ verdict }: Operation, answer: unknown) =>
+  verdict !== undefined && (answer === false || memberOf(answer, verdict) === false);
 
 /** Codes of a gateway after which nothing was executed, although the status is a server's error. */
 const notExecuted =

@@ -144,8 +144,8 @@ export class BrokenAnswerError extends CallError<'broken_answer'> {
 }
 
 /**
- * A request with a side effect was sent, and its outcome is unknown: the answer was late, lost or broken, the
- * caller aborted, or the gateway itself lost the answer. Do not send the request again before you have followed
+ * A request with a side effect was sent, and its outcome is unknown: the answer was late, lost or broken, or says that
+ * the request failed without saying how far it came, the caller aborted, or the gateway itself lost the answer. Do not send the request again before you have followed
  * `findOut`. `cause` is the abort's reason or the runtime's error, where there is one.
  */
 export class OutcomeUnknownError extends CallError<'outcome_unknown'> {

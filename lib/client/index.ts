@@ -35,6 +35,7 @@ export {
   type UpstreamRefusal,
 } from './errors.ts';
 export { dayToDate, epochNanoseconds, toCompactDay, toDate, toDay } from './moments.ts';
+export { recordsIn, reported } from './reading.ts';
 export type { ClientRequest } from './request.ts';
 export type {
   Answer,

@@ -1,17 +1,20 @@
 /**
- * Moments and days as the interface writes them. A moment is an integer of milliseconds by its rule, digits in
- * text or ISO 8601 in what its documents show (`2021-12-28T09:00:09.945+0000` among others).
+ * Moments and days as the interface writes them. A moment is an integer of milliseconds by its rule. Seen live are
+ * four forms: that integer (snapshots), the same in digits (ticks), ISO 8601 text with `+0000` (bars), which not every
+ * engine's `Date.parse` takes, and `yyyyMMdd` (capital flow).
  *
- * Each function throws a RangeError for any other text. A moment needs its offset from UTC: without one it would
- * be another moment on each machine.
+ * Each function throws a RangeError for any other text. A moment with a time of day needs its offset from UTC: without
+ * one it would be another moment on each machine.
  */
 
 /**
- * The moment to the millisecond, which is as fine as a Date is; `epochNanoseconds` keeps all digits.
+ * The moment to the millisecond, which is as fine as a Date is; `epochNanoseconds` keeps all digits. A day alone is
+ * its midnight UTC, as of `dayToDate`; eight digits are a day, because as milliseconds they would lie in 1970.
  *
  * @example
  * toDate('2021-12-28T09:00:09.945+0000').getTime(); // 1640682009945
  * toDate(1640682009945).toISOString(); // '2021-12-28T09:00:09.945Z'
+ * toDate('20211228').toISOString(); // '2021-12-28T00:00:00.000Z'
  */
 export const toDate = (moment: number | string): Date => new Date(parse(moment).milliseconds);
 
@@ -58,9 +61,12 @@ interface Moment {
 
 /** The largest distance from 1970 that a Date can hold. */
 const maxEpochMs = 8_640_000_000_000_000;
+const dayForm = /^\d{4}(-\d\d-\d\d|\d{4})$/;
 const isoForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d))$/;
 
 function parse(moment: number | string): Moment {
+  if (typeof moment === 'string' && dayForm.test(moment))
+    return { milliseconds: dayToDate(moment).getTime(), nanoseconds: 0 };
   const milliseconds = typeof moment === 'string' && /^-?\d{1,16}$/.test(moment) ? Number(moment) : moment;
   if (typeof milliseconds === 'number') {
     if (!Number.isInteger(milliseconds) || Math.abs(milliseconds) > maxEpochMs) throw noMoment();

@@ -3,10 +3,13 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { describe, test } from 'vitest';
-import { groups, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { groups, operations, routesOf, type Source } from '../../lib/catalogue/index.ts';
 import { validate } from '../../lib/gateway/validate.ts';
 import { isRefusal } from '../../lib/problem.ts';
 import { catalogueSize } from '../support/catalogue-size.ts';
+
+/** Strongest first. */
+const sources: readonly Source[] = ['interface', 'observed', 'vendor-sdk', 'vendor-docs', 'inferred'];
 
 const requestOf = (query: Readonly<Record<string, string>>, body?: string) => ({
   method: '',
@@ -80,9 +83,13 @@ for (const operation of operations)
     test('it names the source of each fact, and how to find out the outcome of a change whose answer is lost', () => {
       for (const from of Object.values(operation.sources)) assert.ok(from.length > 0);
       assert.ok(operation.method === 'POST' || (!operation.body && !operation.sideEffect));
+      // A 200 that says that the request failed is an unknown outcome: that needs a way to find it out.
+      if (operation.verdict !== undefined) assert.ok(operation.sideEffect);
       if (operation.sideEffect) assert.match(operation.sideEffect.findOut, /^[A-Z].*\.$/);
-      for (const text of [...(operation.notes ?? []), ...(operation.decisions ?? [])])
+      const notes = operation.notes ?? [];
+      for (const text of [...notes.map((note) => note.text), ...(operation.decisions ?? [])])
         assert.match(text, /^\S.*\.$/);
+      for (const { source } of notes) assert.ok(sources.includes(source), source);
       if (!operation.sources.path.includes('interface'))
         assert.ok(operation.decisions?.length, 'says that the path is not the interface text’s');
     });

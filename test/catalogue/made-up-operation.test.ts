@@ -5,10 +5,11 @@ import * as v from 'valibot';
 import { test } from 'vitest';
 import { operationsTable } from '../../infra/commands/operations-table.ts';
 import { apiDefinition } from '../../infra/stack/api-definition.ts';
+import { inferred } from '../../lib/catalogue/notes.ts';
 import { describe } from '../../lib/catalogue/operation.ts';
 import { choice, list, optional } from '../../lib/catalogue/parameters.ts';
-import { decimal } from '../../lib/catalogue/schemas.ts';
-import { createClient, direct } from '../../lib/client/index.ts';
+import { decimal, decimalText } from '../../lib/catalogue/schemas.ts';
+import { createClient, direct, reported } from '../../lib/client/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';
 import { documentOf } from '../open-api/support.ts';
 import { ask, coreFor, credentials, problemOf } from '../support/core.ts';
@@ -24,12 +25,13 @@ const madeUp = describe({
     planet: choice(['JUPITER', 'SATURN'], { description: 'Whose moons.' }),
     names: optional(list({ description: 'Some of them.', maxItems: 5 })),
   },
-  body: v.looseObject({ unit: v.picklist(['KG']), rounds: v.pipe(v.array(decimal), v.minLength(1)) }),
+  body: v.looseObject({ unit: v.picklist(['KG']), rounds: v.pipe(v.array(decimalText), v.minLength(1)) }),
   response: v.array(v.looseObject({ name: v.string(), weight: decimal })),
   limit: 'market-data',
   sideEffect: { findOut: 'Look at the scales.' },
   example: { query: { planet: 'SATURN', names: 'TITAN' }, body: { unit: 'KG', rounds: ['1.5'] } },
   sources: { path: ['inferred'], request: ['interface', 'vendor-sdk'], response: ['vendor-docs'] },
+  notes: [inferred('All moons at once take a while.')],
   decisions: ['Moons have no weight, but a mass.'],
 });
 
@@ -59,7 +61,7 @@ test('a method of the client, typed and checked', async (t) => {
     direct({ baseUrl: simulator.url, signer: createSigner(credentials) }),
   );
   const [moon] = await client.weighMoons({ unit: 'KG', rounds: ['1.5'] }, { query: { planet: 'SATURN' } });
-  const weight: string | undefined = moon?.weight;
+  const weight: string | undefined = reported(moon?.weight);
   assert.match(weight ?? '', /^\d/);
   // @ts-expect-error there is no such unit
   await assert.rejects(client.weighMoons({ unit: 'LB', rounds: ['1'] }, { query: { planet: 'SATURN' } }), {
@@ -129,4 +131,5 @@ test('a row of the documentation', () => {
   );
   assert.ok(text.includes('| `weighMoons` | Look at the scales. |'));
   assert.ok(text.includes('1. Moons have no weight, but a mass.'));
+  assert.ok(text.includes('- `weighMoons`: All moons at once take a while. _(inferred)_'));
 });

@@ -23,7 +23,9 @@ describe('a moment', () => {
           const zone = `${minutes < 0 ? '-' : '+'}${hours}${colon ? ':' : ''}${rest}`;
           const local = new Date(time + minutes * 60_000).toISOString();
           if (/^[+-]/.test(local)) return;
-          for (const form of [time, `${time}`, date.toISOString(), local.replace('Z', zone)]) {
+          // As milliseconds, eight digits are the first day of 1970: as a text they are a day.
+          const digits = /^\d{8}$/.test(`${time}`) ? [] : [`${time}`];
+          for (const form of [time, ...digits, date.toISOString(), local.replace('Z', zone)]) {
             assert.equal(toDate(form).getTime(), time, `${form}`);
             assert.equal(epochNanoseconds(form), BigInt(time) * 1_000_000n);
           }
@@ -53,6 +55,25 @@ describe('a moment', () => {
     );
   });
 
+  test('is a day’s midnight UTC, where it is a day alone, as capital flow has it', () => {
+    fc.assert(
+      fc.property(anyDate, (date) => {
+        const day = date.toISOString().slice(0, 10);
+        for (const form of [day, day.replaceAll('-', '')]) {
+          assert.deepEqual(toDate(form), dayToDate(day), form);
+          assert.equal(epochNanoseconds(form), BigInt(dayToDate(day).getTime()) * 1_000_000n);
+        }
+      }),
+    );
+  });
+
+  test('in the four forms that were seen live', () => {
+    const time = Date.UTC(2026, 10, 20, 14, 30);
+    for (const form of [time, `${time}`, '2026-11-20T14:30:00.000+0000'])
+      assert.equal(toDate(form).getTime(), time);
+    assert.equal(toDate('20261120').getTime(), Date.UTC(2026, 10, 20));
+  });
+
   test('as the vendor’s documents show it', () => {
     assert.equal(toDate('2021-12-28T09:00:09.945+0000').toISOString(), '2021-12-28T09:00:09.945Z');
     assert.equal(toDate('2026-10-21T13:30:00Z').getTime(), 1_792_589_400_000);
@@ -63,7 +84,10 @@ describe('a moment', () => {
     for (const moment of [
       '',
       'now',
-      '2021-12-28',
+      '2021-02-29',
+      '20210229',
+      '99999999',
+      '2021-1228',
       '2021-12-28T09:00:09',
       '2021-12-28 09:00:09Z',
       '2021-06-31T00:00:00Z',

@@ -14,6 +14,8 @@ import {
   type ItemOf,
   isClientError,
   type ResultOf,
+  recordsIn,
+  type reported,
   viaGateway,
 } from '../../lib/client/index.ts';
 
@@ -66,7 +68,7 @@ async function compiled() {
 
   // Bodies.
   const order = {
-    client_order_id: '1',
+    client_order_id: 'order-0001',
     combo_type: 'NORMAL',
     instrument_type: 'EQUITY',
     entrust_type: 'QTY',
@@ -76,6 +78,7 @@ async function compiled() {
     order_type: 'LIMIT',
     limit_price: '1.10',
     time_in_force: 'DAY',
+    support_trading_session: 'CORE',
     quantity: '1',
   } as const;
   await placeOrder({ account_id: '1', new_orders: [order] } as const);
@@ -85,6 +88,27 @@ async function compiled() {
   await placeOrder({ account_id: '1', new_orders: [{ ...order, limit_price: 1.1 }] });
   // @ts-expect-error misspelt, though the schema is open
   await placeOrder({ account_id: '1', new_orders: [{ ...order, limit_prize: '1.10' }] });
+  // A stock order says its session, one of options need not.
+  const { support_trading_session: _, ...withoutSession } = order;
+  // @ts-expect-error the session is missing
+  await placeOrder({ account_id: '1', new_orders: [withoutSession] });
+  // @ts-expect-error null is no session
+  await placeOrder({ account_id: '1', new_orders: [{ ...order, support_trading_session: null }] });
+  // @ts-expect-error nor is this one
+  await placeOrder({ account_id: '1', new_orders: [{ ...order, support_trading_session: 'NOON' }] });
+  const option = { ...withoutSession, instrument_type: 'OPTION' } as const;
+  await placeOrder({ account_id: '1', new_orders: [option, order] });
+  await client.previewOrder({ account_id: '1', new_orders: [{ ...option, support_trading_session: null }] });
+  // @ts-expect-error misspelt, in an order of options too
+  await placeOrder({ account_id: '1', new_orders: [{ ...option, limit_prize: '1.10' }] });
+  // What may be left out may be null.
+  await placeOrder({
+    account_id: '1',
+    client_combo_order_id: null,
+    new_orders: [{ ...order, stop_price: null, legs: null, option_strategy: null }],
+  });
+  // @ts-expect-error what is required may not
+  await placeOrder({ account_id: null, new_orders: [order] });
   // @ts-expect-error misspelt in the body itself
   await placeOrder({ acount_id: '1', account_id: '1', new_orders: [order] });
 
@@ -106,6 +130,16 @@ async function compiled() {
   same<NonNullable<typeof snapshot>['symbol'], string>();
   same<NonNullable<typeof snapshot>['open'], string | null | undefined>();
   same<NonNullable<typeof snapshot>['last_trade_time'], number | undefined>();
+  // What the interface text promises is never null; what it does not name may be.
+  same<NonNullable<typeof snapshot>['price'], string | undefined>();
+  same<NonNullable<typeof snapshot>['pe_ratio'], string | null | undefined>();
+  same<ReturnType<typeof reported<string | null | undefined>>, string | undefined>();
+  // Answers of two forms.
+  const options = { symbols: 'A', category: 'US_OPTION', timespan: 'D' } as const;
+  const [ofOption] = recordsIn(await client.listOptionBars(options));
+  same<NonNullable<typeof ofOption>['result'][number]['time'], string | number>();
+  const changed = await client.deleteWatchlist({ watchlist_id: '1' });
+  same<typeof changed, boolean | { success?: boolean | undefined }>();
   // @ts-expect-error no such member
   snapshot?.prise;
   const [account] = await listAccounts();
@@ -126,7 +160,7 @@ async function compiled() {
     same<(typeof item)['orders'][number]['order_id'], string>();
   }
   for await (const value of client.getFundNetValues.items({ symbol: 'QQQ', category: 'US_ETF' }))
-    same<(typeof value)['net_value'], string | undefined>();
+    same<(typeof value)['net_value'], string | null | undefined>();
   for await (const page of client.listStockInstruments.pages({ category: 'US_STOCK' }))
     same<NonNullable<(typeof page)['data']>[number]['symbol'], string>();
   // @ts-expect-error these are not paged

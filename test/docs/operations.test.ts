@@ -2,8 +2,16 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { operationsTable } from '../../infra/commands/operations-table.ts';
-import { exposedOperations, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { notImitated } from '../../infra/commands/not-imitated.ts';
+import { operationsTable, sourced } from '../../infra/commands/operations-table.ts';
+import {
+  exposedOperations,
+  type GroupFacts,
+  groups,
+  openable,
+  operations,
+  routesOf,
+} from '../../lib/catalogue/index.ts';
 import { textOf } from './pages.ts';
 
 const text = operationsTable(operations);
@@ -23,6 +31,27 @@ test('it has every operation, path and decision', () => {
   for (const { path } of routesOf(operations)) assert.ok(text.includes(`\`${path}\``), path);
   for (const decision of operations.flatMap(({ decisions = [] }) => decisions))
     assert.equal(text.split(`. ${decision}\n`).length, 2, `written once: ${decision}`);
+});
+
+test('each note stands there with its source, at the operations that it concerns', () => {
+  const bullets = text.split('\n').filter((line) => line.startsWith('- '));
+  const bulletOf = (note: string) => bullets.filter((line) => line.endsWith(`: ${note}`));
+  for (const { id, notes = [] } of operations)
+    for (const note of notes.map(sourced)) {
+      assert.match(note, / _\((interface text|seen live|vendor’s SDK|vendor’s page|inferred)\)_$/);
+      assert.ok(
+        bulletOf(note).some((line) => line.includes(`\`${id}\``)),
+        `${id}: ${note}`,
+      );
+    }
+  for (const { notes = [] } of Object.values<GroupFacts>(groups))
+    for (const note of notes.map(sourced)) assert.deepEqual(bulletOf(note), [`- All: ${note}`]);
+});
+
+test('what is known and not imitated stands there with the reason', () => {
+  const section = text.slice(text.indexOf('## Known, not imitated'));
+  assert.ok(notImitated.length > 0);
+  for (const { fact, reason } of notImitated) assert.ok(section.includes(`| ${fact} | ${reason} |`), fact);
 });
 
 test('no cell breaks its table', () => {

@@ -20,7 +20,7 @@ const order = JSON.stringify({
   account_id: 'B1N6UY3G8W0JFS7QTC2IE9OH4M',
   new_orders: [
     {
-      client_order_id: 'emulator-1',
+      client_order_id: 'emulator-01',
       combo_type: 'NORMAL',
       symbol: 'AAPL',
       instrument_type: 'EQUITY',

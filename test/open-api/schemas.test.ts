@@ -7,7 +7,7 @@ import { namesFor } from '../../infra/open-api/schema-names.ts';
 import { baseOf } from '../../infra/open-api/schema-parts.ts';
 import { createSchemas } from '../../infra/open-api/schemas.ts';
 import { listAccounts, type Operation, operations } from '../../lib/catalogue/index.ts';
-import { decimal, moment } from '../../lib/catalogue/schemas.ts';
+import { decimal, decimalText, moment, omittable } from '../../lib/catalogue/schemas.ts';
 import { documentOf, objectsIn } from './support.ts';
 
 const operation = (id: string, response: v.GenericSchema, more: Partial<Operation> = {}): Operation => ({
@@ -81,14 +81,19 @@ describe('a schema is named', () => {
 });
 
 const everything = v.looseObject({
-  maybe: v.optional(v.nullable(decimal)),
+  maybe: v.optional(v.nullable(decimalText)),
+  reported: v.optional(decimal),
+  omitted: omittable(decimalText),
+  legs: omittable(v.pipe(v.array(v.string()), v.description('Some.'))),
+  count: omittable(v.pipe(v.union([v.number(), v.string()]), v.description('Some.'))),
+  time: v.union([v.number(), v.string(), v.null()]),
   choice: v.nullish(v.picklist(['A', 'B'])),
   when: v.pipe(moment, v.description('When it was.')),
   never: v.nullable(moment),
   day: v.pipe(v.string(), v.isoDate()),
   lists: v.pipe(v.array(v.pipe(v.string(), v.minLength(1))), v.minLength(1)),
   either: v.union([v.string(), v.picklist(['A'])]),
-  map: v.record(v.string(), decimal),
+  map: v.record(v.string(), decimalText),
 });
 
 function written(dialect: '3.1' | '3.0' | 'api-gateway') {
@@ -99,6 +104,8 @@ function written(dialect: '3.1' | '3.0' | 'api-gateway') {
 }
 
 const number = { type: 'string', pattern: '^[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?$' };
+const orNone = { ...number, pattern: '^([+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?)?$' };
+const texts = { type: 'array', items: { type: 'string' } };
 const aDay = { type: 'string', pattern: '^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:[12][0-9]|0[1-9]|3[01])$' };
 const ref = { $ref: '#/components/schemas/Moment' };
 
@@ -106,6 +113,11 @@ describe('a schema is written', () => {
   test('for OpenAPI 3.1', () => {
     assert.deepEqual(written('3.1'), {
       maybe: { ...number, format: 'decimal', type: ['string', 'null'] },
+      reported: { ...orNone, format: 'decimal', type: ['string', 'null'] },
+      omitted: { ...number, format: 'decimal', type: ['string', 'null'] },
+      legs: { ...texts, type: ['array', 'null'], description: 'Some.' },
+      count: { oneOf: [{ type: 'number' }, { type: 'string' }, { type: 'null' }], description: 'Some.' },
+      time: { oneOf: [{ type: 'number' }, { type: 'string' }, { type: 'null' }] },
       choice: { type: ['string', 'null'], enum: ['A', 'B', null] },
       when: { ...ref, description: 'When it was.' },
       never: { anyOf: [ref, { type: 'null' }] },
@@ -119,6 +131,11 @@ describe('a schema is written', () => {
   test('for OpenAPI 3.0, which has no null and reads nothing beside a reference', () => {
     assert.deepEqual(written('3.0'), {
       maybe: { ...number, format: 'decimal', nullable: true },
+      reported: { ...orNone, format: 'decimal', nullable: true },
+      omitted: { ...number, format: 'decimal', nullable: true },
+      legs: { ...texts, nullable: true, description: 'Some.' },
+      count: { oneOf: [{ type: 'number', nullable: true }, { type: 'string' }], description: 'Some.' },
+      time: { oneOf: [{ type: 'number', nullable: true }, { type: 'string' }] },
       choice: { type: 'string', enum: ['A', 'B', null], nullable: true },
       when: { allOf: [ref], description: 'When it was.' },
       never: { allOf: [ref], nullable: true },
@@ -132,6 +149,11 @@ describe('a schema is written', () => {
   test('for API Gateway without what its models do not know', () => {
     assert.deepEqual(written('api-gateway'), {
       maybe: {},
+      reported: {},
+      omitted: {},
+      legs: {},
+      count: {},
+      time: {},
       choice: {},
       when: ref,
       never: {},
@@ -143,7 +165,16 @@ describe('a schema is written', () => {
   });
 
   test('with a union as oneOf, where no value can be of two of its types', () => {
-    const { Moment } = documentOf().components.schemas;
+    const { Moment, WatchlistChange, OptionBarsAnswer } = documentOf().components.schemas;
+    assert.deepEqual(WatchlistChange, {
+      oneOf: [{ type: 'boolean' }, { $ref: '#/components/schemas/WatchlistChangeResult' }],
+    });
+    assert.deepEqual(OptionBarsAnswer, {
+      oneOf: [
+        { type: 'array', items: { $ref: '#/components/schemas/OptionBars' } },
+        { $ref: '#/components/schemas/OptionBarsEnvelope' },
+      ],
+    });
     assert.deepEqual(
       Moment?.oneOf?.map(({ type, format }) => [type, format]),
       [

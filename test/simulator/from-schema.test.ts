@@ -137,8 +137,10 @@ const names = fc.constantFrom(
 const leaf: fc.Arbitrary<v.GenericSchema> = fc.oneof(
   fc.constantFrom<v.GenericSchema>(
     blocks.decimal,
+    blocks.decimalText,
     blocks.epochMilliseconds,
     blocks.moment,
+    blocks.momentOrNone,
     blocks.isoMoment,
     blocks.ordinal,
     blocks.integer,

@@ -69,7 +69,6 @@ test('sectors by another measure and another window', () => {
     byVolume.map(({ volume }: Json) => Number(volume)),
     'ASC',
   );
-  const month = player.ask('listMarketSectors', { ...stocks, period: 'M01' }).data;
-  assert.deepEqual(player.ask('listMarketSectors', { ...stocks, period: 'MO1' }).data, month);
+  const month = player.ask('listMarketSectors', { ...stocks, period: 'MO1' }).data;
   assert.notDeepEqual(player.ask('listMarketSectors', { ...stocks, period: 'D1' }).data, month);
 });

@@ -69,10 +69,11 @@ function checkChange(change: Modified, accountId: string, world: World, now: num
   if (!order.isOpen) return ended(order);
   // The ratio of the legs stays: only as many of all of them can be changed.
   if (legs !== undefined && order.asset.kind !== 'OPTION') return parameterError('legs');
-  // What came as JSON has no member that is undefined, which the types cannot tell.
+  // What was sent as null is undefined here: it changes nothing.
+  const sent = Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== undefined));
   const terms = {
     ...order.terms,
-    ...changed,
+    ...sent,
     ...(change.quantity !== undefined && { entrust_type: 'QTY' }),
   } as NewOrder;
   const asked = checkFigures(terms, order.asset, now);

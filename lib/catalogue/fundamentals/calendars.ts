@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { category, symbol } from '../common.ts';
 import { bothCategories, fromVendor, noSourceInText, oneLimit, ordinals } from '../decided.ts';
 import { hourly } from '../freshness.ts';
+import { onPage } from '../notes.ts';
 import { describe } from '../operation.ts';
 import { day, decimal, ordinal, url } from '../schemas.ts';
 
@@ -50,17 +51,17 @@ export const listEarningsCalendar = describe({
       fiscal_period: v.optional(ordinal),
       currency: v.optional(v.string()),
       expected_publish_date: v.optional(day),
-      eps_actual: v.nullish(decimal),
-      eps_est: v.nullish(decimal),
-      rev_actual: v.nullish(decimal),
-      rev_est: v.nullish(decimal),
+      eps_actual: v.optional(decimal),
+      eps_est: v.optional(decimal),
+      rev_actual: v.optional(decimal),
+      rev_est: v.optional(decimal),
     }),
   ),
   limit: 'market-data',
   freshness: hourly,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
-  notes: ['Oldest first.', 'A missing eps_actual marks a report that is still to come.'],
+  notes: [onPage('Oldest first.'), onPage('A missing eps_actual marks a report that is still to come.')],
   decisions: [
     noSourceInText,
     bothCategories,
@@ -105,7 +106,7 @@ export const listDividendCalendar = describe({
   freshness: hourly,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
-  notes: ['Oldest first.'],
+  notes: [onPage('Oldest first.')],
   decisions: [
     noSourceInText,
     bothCategories,
@@ -137,6 +138,6 @@ export const getFinancialAlert = describe({
   freshness: { seconds: 60, staleSeconds: 240 },
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
-  notes: ['Tells of the next earnings release.'],
+  notes: [onPage('Tells of the next earnings release.')],
   decisions: [noSourceInText, bothCategories, ordinals, oneLimit],
 });

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { category, symbol } from '../common.ts';
 import {
+  answerSeen,
   bothCategories,
   fromVendor,
   momentsAreIntegers,
@@ -11,9 +12,10 @@ import {
   ordinals,
 } from '../decided.ts';
 import { daily, hourly } from '../freshness.ts';
+import { onPage, seen } from '../notes.ts';
 import { describe } from '../operation.ts';
 import { choice, optional, whole } from '../parameters.ts';
-import { compactDay, day, decimal, moment, ordinal } from '../schemas.ts';
+import { compactDay, day, decimal, momentOrNone, ordinal } from '../schemas.ts';
 
 export const getCompanyProfile = describe({
   id: 'getCompanyProfile',
@@ -58,7 +60,7 @@ export const getAnalystTargetPrice = describe({
     high: v.optional(decimal),
     median: v.optional(decimal),
     currency: v.optional(v.string()),
-    effective_start_date: v.optional(moment),
+    effective_start_date: v.optional(momentOrNone),
   }),
   limit: 'market-data',
   freshness: hourly,
@@ -84,13 +86,13 @@ export const getAnalystRating = describe({
     hold: v.optional(decimal),
     under_perform: v.optional(decimal),
     sell: v.optional(decimal),
-    effective_start_date: v.optional(moment),
+    effective_start_date: v.optional(momentOrNone),
   }),
   limit: 'market-data',
   freshness: hourly,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
-  notes: ['All counts are text.'],
+  notes: [onPage('All counts are text.')],
   decisions: [noSourceInText, bothCategories, momentsAreIntegers],
 });
 
@@ -106,8 +108,8 @@ export const getForecastEps = describe({
     v.looseObject({
       fiscal_year: v.optional(ordinal),
       fiscal_period: v.optional(v.pipe(ordinal, v.description('Quarter number.'))),
-      actual: v.nullish(decimal),
-      est: v.nullish(decimal),
+      actual: v.optional(decimal),
+      est: v.optional(decimal),
       reported: v.optional(v.boolean()),
     }),
   ),
@@ -116,8 +118,8 @@ export const getForecastEps = describe({
   example: { query: { symbol: 'AAPL', category: 'US_STOCK' } },
   sources: fromVendor,
   notes: [
-    'At most five records, oldest first: four reported periods and the next forecast.',
-    'actual is missing until the period is reported.',
+    onPage('At most five records, oldest first: four reported periods and the next forecast.'),
+    onPage('actual is missing until the period is reported.'),
   ],
   decisions: [noSourceInText, bothCategories, ordinals, oneLimit],
 });
@@ -148,8 +150,11 @@ export const getCapitalFlow = describe({
   limit: 'market-data',
   freshness: { seconds: 60, staleSeconds: 240 },
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', count: '1' } },
-  sources: fromVendor,
-  notes: ['Oldest day first.', 'The date has no dashes.'],
+  sources: answerSeen,
+  notes: [
+    onPage('Oldest day first.'),
+    seen('The date has no dashes: toDay and toDate of the client take it.'),
+  ],
   decisions: [noSourceInText, bothCategories, oneLimit],
 });
 
@@ -200,6 +205,6 @@ export const getIndustryComparison = describe({
   freshness: hourly,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', sort_by: 'EPS_TTM' } },
   sources: fromVendor,
-  notes: ['Up to 20 companies, the asked one among them.'],
+  notes: [onPage('Up to 20 companies, the asked one among them.')],
   decisions: [noSourceInText, bothCategories, ordinals, oneLimit],
 });

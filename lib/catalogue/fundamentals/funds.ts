@@ -12,9 +12,10 @@ import {
   ordinals,
 } from '../decided.ts';
 import { daily, hourly } from '../freshness.ts';
+import { inferred, onPage } from '../notes.ts';
 import { cursorPaging, describe } from '../operation.ts';
 import * as parameters from '../parameters.ts';
-import { day, decimal, moment, nextPage, ordinal, url } from '../schemas.ts';
+import { day, decimal, momentOrNone, nextPage, ordinal, url } from '../schemas.ts';
 
 const share = v.pipe(
   v.looseObject({
@@ -48,7 +49,7 @@ export const getFundAllocations = describe({
   freshness: daily,
   example: { query: { symbol: 'QQQ', category: 'US_STOCK' } },
   sources: fromVendor,
-  notes: ['ratio is a percentage here (99.92), while change_ratio elsewhere is a fraction.'],
+  notes: [onPage('ratio is a percentage here (99.92), while change_ratio elsewhere is a fraction.')],
   decisions: [noSourceInText, bothCategories, oneLimit],
 });
 
@@ -102,10 +103,10 @@ export const getFundDividends = describe({
     data: v.optional(
       v.array(
         v.looseObject({
-          share_date: v.optional(v.pipe(moment, v.description('Ex-date.'))),
-          publish_date: v.optional(v.pipe(moment, v.description('Declaration date.'))),
-          pay_date: v.optional(moment),
-          record_date: v.optional(moment),
+          share_date: v.optional(v.pipe(momentOrNone, v.description('Ex-date.'))),
+          publish_date: v.optional(v.pipe(momentOrNone, v.description('Declaration date.'))),
+          pay_date: v.optional(momentOrNone),
+          record_date: v.optional(momentOrNone),
           dps: v.optional(decimal),
         }),
       ),
@@ -117,7 +118,7 @@ export const getFundDividends = describe({
   freshness: daily,
   example: { query: { symbol: 'QQQ', category: 'US_STOCK' } },
   sources: fromVendor,
-  notes: ['The vendor shows these dates as text with a time part (2026-03-15T00:00:00.000+0000).'],
+  notes: [onPage('The vendor shows these dates as text with a time part (2026-03-15T00:00:00.000+0000).')],
   decisions: [noSourceInText, bothCategories, momentsAreIntegers, oneLimit, olderPath],
 });
 
@@ -166,14 +167,14 @@ export const getFundHoldings = describe({
       share_held_pct: v.optional(v.pipe(decimal, v.description('Percent.'))),
       share_held_chg_pct: v.optional(v.pipe(decimal, v.description('Percent.'))),
       maturity_date: v.nullish(day),
-      update_time: v.optional(moment),
+      update_time: v.optional(momentOrNone),
     }),
   ),
   limit: 'market-data',
   freshness: daily,
   example: { query: { symbol: 'QQQ', category: 'US_STOCK' } },
   sources: fromVendor,
-  notes: ['The ten largest holdings only.'],
+  notes: [onPage('The ten largest holdings only.')],
   decisions: [noSourceInText, bothCategories, momentsAreIntegers, oneLimit],
 });
 
@@ -231,7 +232,7 @@ export const getFundPerformance = describe({
   freshness: hourly,
   example: { query: { symbol: 'QQQ', category: 'US_STOCK' } },
   sources: fromVendor,
-  notes: ['Returns look like percentages; the unit is not stated.'],
+  notes: [inferred('Returns look like percentages; the unit is not stated.')],
   decisions: [noSourceInText, bothCategories, oneLimit],
 });
 
@@ -270,11 +271,11 @@ export const getFundSplits = describe({
   query: { symbol, category },
   response: v.array(
     v.looseObject({
-      split_date: v.optional(moment),
+      split_date: v.optional(momentOrNone),
       split_type: v.optional(v.pipe(v.string(), v.description('MERGE or SPLIT.'))),
       split_ratio: v.optional(v.pipe(v.string(), v.description('For example 1:2.'))),
-      from: v.optional(v.union([v.string(), v.number()])),
-      to: v.optional(v.union([v.string(), v.number()])),
+      from: v.nullish(v.union([v.string(), v.number()])),
+      to: v.nullish(v.union([v.string(), v.number()])),
     }),
   ),
   limit: 'market-data',

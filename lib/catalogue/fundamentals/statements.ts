@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { category, symbol } from '../common.ts';
 import { bothCategories, fromVendor, noSourceInText, oneLimit, ordinals } from '../decided.ts';
 import { daily } from '../freshness.ts';
+import { onPage } from '../notes.ts';
 import { describe } from '../operation.ts';
 import { choice, optional, whole } from '../parameters.ts';
 import { day, decimal, ordinal } from '../schemas.ts';
@@ -47,7 +48,7 @@ export const getFinancialIndicators = describe({
   freshness: daily,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', type: 'QUARTERLY', count: '1' } },
   sources: fromVendor,
-  notes: ['values is a map from indicator to its periods, not a list.'],
+  notes: [onPage('values is a map from indicator to its periods, not a list.')],
   decisions: [noSourceInText, bothCategories, ordinals, oneLimit],
 });
 

@@ -4,9 +4,10 @@ import * as v from 'valibot';
 import { category, symbol } from '../common.ts';
 import { momentsAreIntegers, noSourceInText } from '../decided.ts';
 import { bars } from '../freshness.ts';
+import { inferred, onPage, seen } from '../notes.ts';
 import { describe } from '../operation.ts';
 import { choice, choices, epoch, flag, optional, whole } from '../parameters.ts';
-import { decimal, moment, requestedMilliseconds } from '../schemas.ts';
+import { decimal, moment, omittable, requestedMilliseconds } from '../schemas.ts';
 
 const tradingSession = v.picklist(['PRE', 'RTH', 'ATH', 'OVN']);
 
@@ -35,7 +36,7 @@ export const listStockBars = describe({
     symbols: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(20)),
     category: v.picklist(['US_STOCK', 'US_ETF']),
     timespan: v.picklist(['M1', 'M5', 'M15', 'M30', 'M60', 'M120', 'M240', 'D', 'W', 'M', 'Y']),
-    count: v.optional(
+    count: omittable(
       v.pipe(
         v.union([
           v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1650)),
@@ -47,10 +48,10 @@ export const listStockBars = describe({
         v.description('Bars per symbol, 200 when absent, at most 1200 (1650 for M1).'),
       ),
     ),
-    real_time_required: v.optional(
+    real_time_required: omittable(
       v.pipe(v.boolean(), v.description('Include the bar still forming; on when absent.')),
     ),
-    trading_sessions: v.optional(
+    trading_sessions: omittable(
       v.pipe(
         v.pipe(
           v.string(),
@@ -62,8 +63,8 @@ export const listStockBars = describe({
         v.description('Comma list; regular hours when absent.'),
       ),
     ),
-    start_time: v.optional(requestedMilliseconds),
-    end_time: v.optional(requestedMilliseconds),
+    start_time: omittable(requestedMilliseconds),
+    end_time: omittable(requestedMilliseconds),
   }),
   response: v.looseObject({
     result: v.array(v.looseObject({ symbol: v.string(), instrument_id: v.string(), result: v.array(bar) })),
@@ -83,13 +84,14 @@ export const listStockBars = describe({
   sources: {
     path: ['vendor-sdk', 'vendor-docs'],
     request: ['interface', 'vendor-sdk', 'vendor-docs'],
-    response: ['vendor-docs', 'vendor-sdk'],
+    response: ['observed', 'vendor-docs', 'vendor-sdk'],
   },
   notes: [
-    'A read done by POST: safe to retry and to cache by body.',
-    'Daily and longer bars are forward-adjusted; minute bars are not adjusted.',
-    'Note the two one-letter traps in timespan: M is one month, M1 is one minute.',
-    'An account with delayed data has its end_time moved back by the server.',
+    inferred('A read done by POST: safe to retry and to cache by body.'),
+    seen('Serves one symbol and many.'),
+    onPage('Daily and longer bars are forward-adjusted; minute bars are not adjusted.'),
+    onPage('Note the two one-letter traps in timespan: M is one month, M1 is one minute.'),
+    onPage('An account with delayed data has its end_time moved back by the server.'),
   ],
   decisions: [
     noSourceInText,
@@ -130,14 +132,15 @@ export const getStockBars = describe({
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', timespan: 'D', count: '2' } },
   sources: { path: ['vendor-sdk'], request: ['interface', 'vendor-sdk'], response: ['vendor-sdk'] },
   notes: [
-    'Daily and longer bars are forward-adjusted; minute bars are not adjusted.',
-    'Note the two one-letter traps in timespan: M is one month, M1 is one minute.',
-    'An account with delayed data has its end_time moved back by the server.',
+    seen('The live upstream answers this path with 404: use listStockBars, which serves one symbol too.'),
+    onPage('Daily and longer bars are forward-adjusted; minute bars are not adjusted.'),
+    onPage('Note the two one-letter traps in timespan: M is one month, M1 is one minute.'),
+    onPage('An account with delayed data has its end_time moved back by the server.'),
   ],
   decisions: [
     noSourceInText,
     momentsAreIntegers,
     'Kept because the interface text describes timespan as a query parameter; the SDK calls this form retired.',
   ],
-  deprecated: 'The vendor’s SDK calls this form retired: use listStockBars.',
+  deprecated: 'Live it is 404, and the vendor’s SDK calls it retired: use listStockBars.',
 });

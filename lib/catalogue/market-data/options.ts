@@ -2,11 +2,30 @@
 
 import * as v from 'valibot';
 import { optionCategory, optionSymbol, optionSymbols } from '../common.ts';
-import { fromVendor, momentsAreIntegers, noSourceInText, notInText, olderPath } from '../decided.ts';
+import { answerSeen, momentsAreIntegers, noSourceInText, notInText, olderPath } from '../decided.ts';
 import { bars, live } from '../freshness.ts';
+import { onPage, seen } from '../notes.ts';
 import { describe } from '../operation.ts';
 import { choice, epoch, flag, optional, whole } from '../parameters.ts';
-import { decimal, moment } from '../schemas.ts';
+import { decimal, moment, momentOrNone } from '../schemas.ts';
+
+const optionBars = v.pipe(
+  v.looseObject({
+    symbol: v.string(),
+    instrument_id: v.string(),
+    result: v.array(
+      v.looseObject({
+        time: moment,
+        open: decimal,
+        close: decimal,
+        high: decimal,
+        low: decimal,
+        volume: decimal,
+      }),
+    ),
+  }),
+  v.title('OptionBars'),
+);
 
 export const listOptionBars = describe({
   id: 'listOptionBars',
@@ -26,24 +45,13 @@ export const listOptionBars = describe({
     start_time: optional(epoch({ description: 'Start of the range, epoch milliseconds.' })),
     end_time: optional(epoch({ description: 'End of the range, epoch milliseconds.' })),
   },
-  response: v.looseObject({
-    result: v.array(
-      v.looseObject({
-        symbol: v.string(),
-        instrument_id: v.string(),
-        result: v.array(
-          v.looseObject({
-            time: moment,
-            open: decimal,
-            close: decimal,
-            high: decimal,
-            low: decimal,
-            volume: decimal,
-          }),
-        ),
-      }),
-    ),
-  }),
+  response: v.pipe(
+    v.union([
+      v.array(optionBars),
+      v.pipe(v.looseObject({ result: v.array(optionBars) }), v.title('OptionBarsEnvelope')),
+    ]),
+    v.title('OptionBarsAnswer'),
+  ),
   limit: 'market-data',
   freshness: bars,
   example: {
@@ -59,16 +67,16 @@ export const listOptionBars = describe({
   sources: {
     path: ['vendor-sdk', 'vendor-docs'],
     request: ['interface', 'vendor-sdk', 'vendor-docs'],
-    response: ['vendor-docs', 'vendor-sdk'],
+    response: ['observed', 'vendor-docs', 'vendor-sdk'],
   },
   notes: [
-    'Note the two one-letter traps in timespan: M is one month, M1 is one minute.',
-    'An account with delayed data has its end_time moved back by the server.',
+    onPage('Note the two one-letter traps in timespan: M is one month, M1 is one minute.'),
+    onPage('An account with delayed data has its end_time moved back by the server.'),
   ],
   decisions: [
     noSourceInText,
     momentsAreIntegers,
-    'start_time and end_time are the interface text’s; the answer is the docs’ object with result, not the older bare array.',
+    'start_time and end_time are the interface text’s. The answer is a bare array live and an object with result in the docs: the type takes both, and recordsIn of the client reads both.',
     olderPath,
   ],
 });
@@ -86,16 +94,16 @@ export const getOptionSnapshots = describe({
       symbol: v.string(),
       instrument_id: v.optional(v.string()),
       price: v.optional(decimal),
-      open: v.nullish(decimal),
-      high: v.nullish(decimal),
-      low: v.nullish(decimal),
+      open: v.optional(decimal),
+      high: v.optional(decimal),
+      low: v.optional(decimal),
       close: v.optional(decimal),
       pre_close: v.optional(decimal),
-      volume: v.nullish(decimal),
-      change: v.nullish(decimal),
+      volume: v.optional(decimal),
+      change: v.optional(decimal),
       change_ratio: v.optional(decimal),
-      last_trade_time: v.optional(moment),
-      quote_time: v.optional(moment),
+      last_trade_time: v.optional(momentOrNone),
+      quote_time: v.optional(momentOrNone),
       bid: v.optional(decimal),
       ask: v.optional(decimal),
       bid_size: v.optional(decimal),
@@ -114,8 +122,11 @@ export const getOptionSnapshots = describe({
   limit: 'market-data',
   freshness: live,
   example: { query: { symbols: 'AAPL270115C00240000,MSFT270115P00500000', category: 'US_OPTION' } },
-  sources: fromVendor,
-  notes: ['Fields that need a trade in the session may be empty.'],
+  sources: answerSeen,
+  notes: [
+    onPage('Fields that need a trade in the session may be empty.'),
+    seen('Outside market hours the greeks are "" or null.'),
+  ],
   decisions: [notInText, momentsAreIntegers],
 });
 
@@ -133,7 +144,8 @@ export const listOptionTicks = describe({
   },
   response: v.looseObject({
     symbol: v.string(),
-    instrument_id: v.string(),
+    instrumentId: v.optional(v.pipe(v.string(), v.description('As seen live.'))),
+    instrument_id: v.optional(v.pipe(v.string(), v.description('As the vendor documents it.'))),
     result: v.array(
       v.looseObject({
         time: moment,
@@ -143,13 +155,17 @@ export const listOptionTicks = describe({
           v.picklist(['B', 'S', 'G', 'L', 'N']),
           v.description('B at first bid, S at first ask, G above, L below, N neutral.'),
         ),
+        trading_session: v.optional(v.string()),
       }),
     ),
   }),
   limit: 'market-data',
   freshness: live,
   example: { query: { symbol: 'AAPL270115C00240000', category: 'US_OPTION', count: '1' } },
-  sources: fromVendor,
-  notes: ['Newest tick first.'],
+  sources: answerSeen,
+  notes: [
+    onPage('Newest tick first.'),
+    seen('Names the instrument in instrumentId; every other answer has instrument_id.'),
+  ],
   decisions: [notInText, momentsAreIntegers],
 });

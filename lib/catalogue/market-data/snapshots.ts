@@ -3,9 +3,10 @@
 import * as v from 'valibot';
 import { category, symbols } from '../common.ts';
 import { bothCategories } from '../decided.ts';
+import { onPage, seen } from '../notes.ts';
 import { describe } from '../operation.ts';
 import { flag, optional } from '../parameters.ts';
-import { decimal, epochMilliseconds } from '../schemas.ts';
+import { decimal, decimalText, epochMilliseconds, ordinal } from '../schemas.ts';
 
 export const getStockSnapshots = describe({
   id: 'getStockSnapshots',
@@ -26,14 +27,15 @@ export const getStockSnapshots = describe({
     v.looseObject({
       symbol: v.string(),
       instrument_id: v.optional(v.string()),
-      price: v.optional(decimal),
-      open: v.nullish(decimal),
-      high: v.nullish(decimal),
-      low: v.nullish(decimal),
-      volume: v.nullish(decimal),
-      change: v.nullish(decimal),
-      change_ratio: v.optional(v.pipe(decimal, v.description('Ratio, not percent.'))),
-      pre_close: v.optional(decimal),
+      // What the interface text names is text where it is there; no trade that day leaves some of it out.
+      price: v.optional(decimalText),
+      open: v.optional(decimal),
+      high: v.optional(decimal),
+      low: v.optional(decimal),
+      volume: v.optional(decimal),
+      change: v.optional(decimal),
+      change_ratio: v.optional(v.pipe(decimalText, v.description('Ratio, not percent.'))),
+      pre_close: v.optional(decimalText),
       last_trade_time: v.optional(epochMilliseconds),
       close: v.optional(decimal),
       ask: v.optional(decimal),
@@ -51,20 +53,32 @@ export const getStockSnapshots = describe({
       extend_hour_change: v.optional(decimal),
       extend_hour_change_ratio: v.optional(decimal),
       extend_hour_volume: v.optional(decimal),
-      extend_hour_last_trade_time: v.optional(epochMilliseconds),
+      extend_hour_last_trade_time: v.nullish(epochMilliseconds),
       ovn_price: v.optional(decimal),
       ovn_high: v.optional(decimal),
       ovn_low: v.optional(decimal),
       ovn_volume: v.optional(decimal),
       ovn_change: v.optional(decimal),
       ovn_change_ratio: v.optional(decimal),
-      ovn_last_trade_time: v.optional(epochMilliseconds),
+      ovn_last_trade_time: v.nullish(epochMilliseconds),
       ovn_ask: v.optional(decimal),
       ovn_ask_size: v.optional(decimal),
       ovn_bid: v.optional(decimal),
       ovn_bid_size: v.optional(decimal),
       trading_session: v.optional(v.string()),
-      quote_time: v.optional(epochMilliseconds),
+      quote_time: v.nullish(epochMilliseconds),
+      // Seen live, and in no document.
+      pe_ratio: v.optional(decimal),
+      pb_ratio: v.optional(decimal),
+      ps_ratio: v.optional(decimal),
+      yield: v.optional(decimal),
+      market_value: v.optional(decimal),
+      neg_market_value: v.optional(decimal),
+      total_shares: v.optional(decimal),
+      out_standing_shares: v.optional(decimal),
+      fifty_two_wk_high: v.optional(decimal),
+      fifty_two_wk_low: v.optional(decimal),
+      list_status: v.optional(ordinal),
     }),
   ),
   limit: 'market-data',
@@ -81,12 +95,13 @@ export const getStockSnapshots = describe({
   sources: {
     path: ['interface'],
     request: ['interface', 'vendor-sdk', 'vendor-docs'],
-    response: ['interface', 'vendor-docs', 'vendor-sdk'],
+    response: ['interface', 'observed', 'vendor-docs', 'vendor-sdk'],
   },
   notes: [
-    'open, high, low, volume and change are missing when the symbol did not trade that day.',
-    'One category per call: stocks and ETFs cannot be mixed in one request.',
-    'extend_hour_* and ovn_* fields appear only when asked for.',
+    onPage('open, high, low, volume and change are missing when the symbol did not trade that day.'),
+    onPage('One category per call: stocks and ETFs cannot be mixed in one request.'),
+    onPage('extend_hour_* and ovn_* fields appear only when asked for.'),
+    seen('Has members that no document names, from pe_ratio to list_status.'),
   ],
   decisions: [
     'The interface text shows a path of the older family and wins; the current version’s path is the alias.',

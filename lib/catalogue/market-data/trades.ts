@@ -2,11 +2,19 @@
 
 import * as v from 'valibot';
 import { category, symbol, symbols } from '../common.ts';
-import { bothCategories, fromVendor, laxRequired, momentsAreIntegers, notInText } from '../decided.ts';
+import {
+  answerSeen,
+  bothCategories,
+  fromVendor,
+  laxRequired,
+  momentsAreIntegers,
+  notInText,
+} from '../decided.ts';
 import { bars, live } from '../freshness.ts';
+import { onPage, seen } from '../notes.ts';
 import { describe } from '../operation.ts';
 import { choice, choices, flag, optional, whole } from '../parameters.ts';
-import { decimal, epochMilliseconds, moment } from '../schemas.ts';
+import { decimal, decimalText, epochMilliseconds, moment, momentOrNone } from '../schemas.ts';
 
 const queued = v.pipe(
   v.looseObject({
@@ -66,7 +74,10 @@ export const getStockQuotes = describe({
   freshness: live,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', depth: '2', overnight_required: 'false' } },
   sources: fromVendor,
-  notes: ['Depth depends on the data subscription of the app key.'],
+  notes: [
+    onPage('Depth depends on the data subscription of the app key.'),
+    seen('A depth above the subscribed level is refused with 417.'),
+  ],
   decisions: [notInText, momentsAreIntegers, laxRequired],
 });
 
@@ -108,8 +119,8 @@ export const listStockTicks = describe({
   limit: 'market-data',
   freshness: live,
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', count: '2', trading_sessions: 'PRE,RTH' } },
-  sources: fromVendor,
-  notes: ['Newest tick first.'],
+  sources: answerSeen,
+  notes: [onPage('Newest tick first.'), seen('Each tick has its trading_session.')],
   decisions: [notInText, momentsAreIntegers, laxRequired],
 });
 
@@ -141,14 +152,18 @@ export const listStockFootprints = describe({
       result: v.optional(
         v.array(
           v.looseObject({
-            time: v.optional(moment),
+            time: v.optional(momentOrNone),
             trading_session: v.optional(v.string()),
             total: v.optional(decimal),
             delta: v.optional(decimal),
             buy_total: v.optional(decimal),
             sell_total: v.optional(decimal),
-            buy_detail: v.optional(v.pipe(v.record(v.string(), decimal), v.description('Price to volume.'))),
-            sell_detail: v.optional(v.pipe(v.record(v.string(), decimal), v.description('Price to volume.'))),
+            buy_detail: v.optional(
+              v.pipe(v.record(v.string(), decimalText), v.description('Price to volume.')),
+            ),
+            sell_detail: v.optional(
+              v.pipe(v.record(v.string(), decimalText), v.description('Price to volume.')),
+            ),
           }),
         ),
       ),
@@ -160,7 +175,7 @@ export const listStockFootprints = describe({
     query: { symbols: 'AAPL', category: 'US_STOCK', timespan: 'M5', count: '1', real_time_required: 'false' },
   },
   sources: fromVendor,
-  notes: ['Needs a further paid data subscription.'],
+  notes: [onPage('Needs a further paid data subscription.')],
   decisions: [notInText, bothCategories, momentsAreIntegers, laxRequired],
 });
 
@@ -186,7 +201,7 @@ export const getStockNoiiSnapshot = describe({
     imbalance_near_price: v.optional(decimal),
     imbalance_far_price: v.optional(decimal),
     imbalance_action_type: v.optional(imbalanceActionType),
-    imbalance_time: v.optional(epochMilliseconds),
+    imbalance_time: v.nullish(epochMilliseconds),
     imbalance_var_indicator: v.optional(v.string()),
   }),
   limit: 'market-data',
@@ -195,8 +210,10 @@ export const getStockNoiiSnapshot = describe({
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', imbalance_action_type: 'PRE_CLOSE' } },
   sources: fromVendor,
   notes: [
-    'New values come only near the auctions (09:28 to 09:30 and 15:50 to 16:00 US Eastern Time, every 5 s); older data is returned otherwise.',
-    'Needs a further paid data subscription.',
+    onPage(
+      'New values come only near the auctions (09:28 to 09:30 and 15:50 to 16:00 US Eastern Time, every 5 s); older data is returned otherwise.',
+    ),
+    onPage('Needs a further paid data subscription.'),
   ],
   decisions: [notInText, bothCategories],
 });
@@ -217,7 +234,7 @@ export const listStockNoiiBars = describe({
     v.looseObject({
       instrument_id: v.optional(v.string()),
       symbol: v.optional(v.string()),
-      imbalance_time: v.optional(epochMilliseconds),
+      imbalance_time: v.nullish(epochMilliseconds),
       imbalance_ref_price: v.optional(decimal),
       imbalance_near_price: v.optional(decimal),
       imbalance_far_price: v.optional(decimal),
@@ -229,8 +246,10 @@ export const listStockNoiiBars = describe({
   example: { query: { symbol: 'AAPL', category: 'US_STOCK', imbalance_action_type: 'PRE_OPEN' } },
   sources: fromVendor,
   notes: [
-    'New values come only near the auctions (09:28 to 09:30 and 15:50 to 16:00 US Eastern Time, every 5 s); older data is returned otherwise.',
-    'Needs a further paid data subscription.',
+    onPage(
+      'New values come only near the auctions (09:28 to 09:30 and 15:50 to 16:00 US Eastern Time, every 5 s); older data is returned otherwise.',
+    ),
+    onPage('Needs a further paid data subscription.'),
   ],
   decisions: [notInText, bothCategories],
 });
