@@ -50,6 +50,8 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
   };
 }
 
-/** What can be requested by event: nothing that has a side effect. */
+/** What can be requested by event: nothing that has a side effect, and nothing that the upstream is not asked for. */
 export const readsOf = (catalogue: readonly Operation[], groups: readonly Group[]): readonly Operation[] =>
-  exposedOperations(catalogue, groups).filter(({ sideEffect }) => !sideEffect);
+  exposedOperations(catalogue, groups).filter(
+    ({ sideEffect, gatewayAnswer }) => !sideEffect && !gatewayAnswer,
+  );

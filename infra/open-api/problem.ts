@@ -9,6 +9,8 @@ import type { Schemas } from './schemas.ts';
 /** For paths that are in no document. */
 const notOfAnOperation: readonly RefusalCode[] = ['unknown_operation', 'method_not_allowed'];
 const ofBodies: readonly RefusalCode[] = ['payload_too_large', 'unsupported_media_type'];
+/** Of what API Gateway answers by itself, without a key. */
+const ofConstants: readonly RefusalCode[] = ['invalid_parameter', 'gateway_error'];
 /** The code of a read where a request with a side effect has an unknown outcome. */
 const ofReads: readonly RefusalCode[] = [
   'upstream_error',
@@ -31,8 +33,9 @@ const statuses: Partial<Record<RefusalCode, readonly number[]>> = {
 
 const statusesOf = (code: RefusalCode) => statuses[code] ?? [refusalKinds[code].status];
 
-function canAnswer({ body, sideEffect, freshness }: Operation, code: RefusalCode): boolean {
+function canAnswer({ body, sideEffect, freshness, gatewayAnswer }: Operation, code: RefusalCode): boolean {
   if (notOfAnOperation.includes(code)) return false;
+  if (gatewayAnswer) return ofConstants.includes(code);
   if (ofBodies.includes(code)) return body !== undefined;
   if (ofShared.includes(code)) return freshness !== undefined;
   if (ofReads.includes(code)) return sideEffect === undefined;

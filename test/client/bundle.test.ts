@@ -64,7 +64,7 @@ describe('the client as an app has it', () => {
   });
 
   test('no operation brings another', async () => {
-    for (const { id } of operations) {
+    for (const { id } of operations.filter(({ legacyOf }) => !legacyOf)) {
       const { text } = await bundled(`export { ${id} } from 'countersign/catalogue/index.js'`);
       assert.deepEqual(
         pathsIn(text).map((operation) => operation.id),
