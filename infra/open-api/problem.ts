@@ -9,8 +9,8 @@ import type { Schemas } from './schemas.ts';
 /** For paths that are in no document. */
 const notOfAnOperation: readonly RefusalCode[] = ['unknown_operation', 'method_not_allowed'];
 const ofBodies: readonly RefusalCode[] = ['payload_too_large', 'unsupported_media_type'];
-/** Of what API Gateway answers by itself, without a key. */
-const ofConstants: readonly RefusalCode[] = ['invalid_parameter', 'gateway_error'];
+/** Of an operation that the gateway answers with a constant. */
+const ofConstants: readonly RefusalCode[] = ['invalid_parameter'];
 /** The code of a read where a request with a side effect has an unknown outcome. */
 const ofReads: readonly RefusalCode[] = [
   'upstream_error',
@@ -57,7 +57,8 @@ export function createRefusals(schemas: Schemas): Refusals {
       return Object.fromEntries(
         byStatus.map((status) => {
           const here = possible.filter((code) => statusesOf(code).includes(status));
-          const name = nameOf(status, here);
+          // A constant has fewer refusals of a status than what is sent on.
+          const name = `${nameOf(status, here)}${operation.gatewayAnswer ? 'OfConstant' : ''}`;
           if (!components.has(name)) components.set(name, response(status, here, operation, schemas));
           return [String(status), { $ref: `#/components/responses/${name}` }];
         }),
