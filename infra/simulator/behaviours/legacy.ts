@@ -105,7 +105,7 @@ function orders(current: Behaviour, translated = (query: Query): Query | Refusal
       pagination_key: writeCursor({ now: call.now, after: String(after) }),
     };
     const asked = translated(query);
-    if (isRefusal(asked)) return asked as Refusal;
+    if (isRefusal(asked)) return asked;
     const groups: object[] = [];
     for (const page of pagesOf(current, { ...call, query: { ...asked, ...cursor } }, world)) {
       if (isRefusal(page)) return page;

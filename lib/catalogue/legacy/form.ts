@@ -22,14 +22,13 @@ export interface OlderForm {
   /** Besides the current operation's, as far as it takes them. */
   readonly example?: Readonly<Record<string, string>>;
   readonly notes?: readonly string[];
-  readonly decisions?: readonly string[];
 }
 
 /** The older form of an operation: a GET at one path. */
 /* @__NO_SIDE_EFFECTS__ */
 export function older(current: Operation, form: OlderForm): Operation {
   const { group, title, limit, freshness } = current;
-  const { id, path, response, paging, notes, decisions = [] } = form;
+  const { id, path, response, paging, notes } = form;
   const query = {
     ...pick(current, form.required, true),
     ...pick(current, form.optional ?? [], false),
@@ -55,7 +54,7 @@ export function older(current: Operation, form: OlderForm): Operation {
       response: ['observed', 'vendor-sdk'],
     },
     ...(notes && { notes }),
-    decisions: [likeCurrent, ...decisions],
+    decisions: [likeCurrent, ourVersion],
     deprecated: `Kept for clients in the field: use ${current.id}.`,
     legacyOf: current.id,
   };
@@ -63,6 +62,9 @@ export function older(current: Operation, form: OlderForm): Operation {
 
 const likeCurrent =
   'Of an older form only its parameters’ names and the shape of its answer are known: all else, such as the values that a parameter takes, is taken to be as in the current operation.';
+
+const ourVersion =
+  'The vendor’s SDK sends x-version v2 with its older calls; the interface text accepts v3 alone, so that v3 is sent here too.';
 
 function pick({ id, query }: Operation, names: readonly string[], required: boolean): Query {
   const picked = names.map((name): [string, Parameter] => {

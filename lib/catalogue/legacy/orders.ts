@@ -8,9 +8,6 @@ const byLastOrder = {
   next: { ofLastItem: 'client_order_id' },
 } as const;
 
-const switchedByVersion =
-  'The vendor’s SDK reaches this paging by sending x-version v2; v3 is sent here, as the interface text says.';
-
 export const legacyListOpenOrders = older(listOpenOrders, {
   id: 'legacyListOpenOrders',
   path: '/openapi/trade/order/open',
@@ -24,7 +21,6 @@ export const legacyListOpenOrders = older(listOpenOrders, {
   paging: byLastOrder,
   example: { page_size: '10' },
   notes: ['A page has 10 to 100 groups; another page_size was seen refused.'],
-  decisions: [switchedByVersion],
 });
 
 export const legacyListOrderHistory = older(listOrderHistory, {
@@ -44,5 +40,4 @@ export const legacyListOrderHistory = older(listOrderHistory, {
   paging: byLastOrder,
   example: { page_size: '10' },
   notes: ['Some clients send start_date and end_date, others start_time and end_time.'],
-  decisions: [switchedByVersion],
 });
