@@ -156,7 +156,8 @@ describe('an older path', () => {
       placed.unshift(order.client_order_id);
     }
     const seen: string[] = [];
-    for (;;) {
+    for (let pages = 1; ; pages++) {
+      assert.ok(pages < 10, 'pages without end');
       const last = seen.at(-1);
       const reply = await ask(
         gateway,
