@@ -12,12 +12,14 @@ import type { ErrorCode } from '../lib/errors.ts';
 import * as library from '../lib/index.ts';
 import { root } from './support/bundle.ts';
 
+const currentIds = operations.filter(({ legacyOf }) => !legacyOf).map(({ id }) => id);
+
 const entries = {
   './signer': ['CountersignError', 'SignError', 'createSignedFetch', 'createSigner', 'explain'],
   './verifier': ['createMemoryNonceStore', 'createVerifier'],
-  // And every operation under its id.
+  // And every operation under its id, but for older forms: the typed client has no method for these.
   './catalogue': [
-    ...operations.map(({ id }) => id),
+    ...currentIds,
     'appPlan',
     'exposedOperations',
     'findRoute',
@@ -105,7 +107,7 @@ const entries = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** Offered by an entry of its own, but not by the whole library: operations, and what the functions folder alone uses. */
-const apart: readonly string[] = ['maxEventBytes', ...operations.map(({ id }) => id)];
+const apart: readonly string[] = ['maxEventBytes', ...currentIds];
 
 const whole = Object.values(entries)
   .flat()
@@ -191,8 +193,9 @@ test('every exported error has the one base, and so a code', () => {
   assert.equal(new library.SignError('invalid_url', 'not absolute').code satisfies ErrorCode, 'invalid_url');
 });
 
-test('every operation is exported under its id', () => {
-  for (const { id } of operations) assert.ok(surface['./catalogue']?.includes(id), id);
+test('every operation is exported under its id, unless it is an older form', () => {
+  for (const { id, legacyOf } of operations)
+    assert.equal(surface['./catalogue']?.includes(id), legacyOf === undefined, id);
 });
 
 function* filesOf(folder: string): Generator<string> {

@@ -50,6 +50,11 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
   };
 }
 
-/** What can be requested by event: nothing that has a side effect. */
+/**
+ * What can be requested by event: nothing that has a side effect, nothing that the gateway answers by itself, and no
+ * older form, because no client in the field sends events.
+ */
 export const readsOf = (catalogue: readonly Operation[], groups: readonly Group[]): readonly Operation[] =>
-  exposedOperations(catalogue, groups).filter(({ sideEffect }) => !sideEffect);
+  exposedOperations(catalogue, groups).filter(
+    ({ sideEffect, gatewayAnswer, legacyOf }) => !sideEffect && !gatewayAnswer && !legacyOf,
+  );

@@ -44,13 +44,15 @@ The last of several pages has no \`pagination_key\` (seen live).`,
   `**Aliases.** Both families of paths, \`/trading/…\` and \`/openapi/…\`, are live (seen live).`,
   `**Authentication.** _key_: an API key, which counts requests and says which app calls, not who. _closed_: belongs to one
 account at the upstream; the deployer opens the group, with AWS signatures (\`groups.NAME: 'iam'\`). _never_: for the
-operator’s own client; no gateway serves it.`,
+operator’s own client; no gateway serves it. _none_: every gateway answers it by itself, to everybody.`,
+  `**Older forms** are kept for clients in the field: their paths, parameters and shapes of answers are of an earlier
+version. They need what their group needs. The typed client has no methods for them.`,
   `**Sources**, for path · request · answer: **I** the interface text, which wins every conflict, **L** seen live by
 others, which wins over the vendor’s pages, **S** the vendor’s SDK, **D** the vendor’s documents, **?** inferred. A note
 names its source behind it. Nothing here was tried against the live upstream by this project.`,
 ];
 
-const authentication = { open: 'key', closed: 'closed', never: 'never' };
+const authentication = { public: 'none', open: 'key', closed: 'closed', never: 'never' };
 
 function section(group: Group, operations: readonly Operation[], decisions: Decisions): string {
   const { title, exposure, notes = [] }: GroupFacts = groups[group];
@@ -86,9 +88,9 @@ const wordsOf: Readonly<Record<Source, string>> = {
 };
 
 function row(operation: Operation, decisions: Decisions): string {
-  const { id, title, method, path, aliases, limit, sources, deprecated } = operation;
+  const { id, title, method, path, aliases, limit, sources } = operation;
   const cells = [
-    `\`${id}\`<br>${title}${deprecated ? `<br>_Deprecated._ ${deprecated}` : ''}`,
+    [`\`${id}\``, title, ...marks(operation)].join('<br>'),
     [`${method} \`${path}\``, ...aliases.map((alias) => `\`${alias}\``)].join('<br>'),
     parameters(operation),
     limit ? limitInBrief(limit) : '',
@@ -97,6 +99,11 @@ function row(operation: Operation, decisions: Decisions): string {
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
+
+const marks = ({ deprecated, legacyOf, gatewayAnswer }: Operation): readonly string[] => [
+  ...(deprecated ? [`${legacyOf ? '_Older form._' : '_Deprecated._'} ${deprecated}`] : []),
+  ...(gatewayAnswer ? [`_Never sent_: ${gatewayAnswer.reason}.`] : []),
+];
 
 function parameters({ query, anyQuery, body, headers = [] }: Operation): string {
   const names = Object.entries(query).map(([name, { required }]) =>

@@ -3,7 +3,7 @@
  * key comes from API_KEY, because arguments are visible to every process of the machine.
  */
 
-import { getStockSnapshots } from '../../lib/catalogue/index.ts';
+import { getConfig, getStockSnapshots } from '../../lib/catalogue/index.ts';
 import type { RefusalCode } from '../../lib/gateway/index.ts';
 import { StartError } from '../environment.ts';
 
@@ -46,7 +46,7 @@ const pauseMs = 1100;
 
 /**
  * @param url that of the domain or of the stage, with or without a slash at the end
- * @param timeoutMs for each of the two calls; API Gateway itself gives up after 29 s
+ * @param timeoutMs for each of the three calls; API Gateway itself gives up after 29 s
  */
 export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Promise<Diagnosis> {
   const base = url.replace(/\/+$/, '');
@@ -60,6 +60,14 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
   if (health.status !== 200 || membersOf(health.body).status !== 'ok')
     return sick(
       `${base}/health answers ${health.status}${health.status === 200 ? ', but not {"status":"ok"}' : ''}: the URL is not that of a Countersign stage.`,
+    );
+
+  const config = await ask(`${base}${getConfig.path}`, {}, timeoutMs);
+  if (config === 'timeout') return late;
+  if (config === 'closed') return sick(`${base} closed the connection in the middle of a call.`);
+  if (config.status !== 200 || JSON.stringify(config.body) !== getConfig.gatewayAnswer.body)
+    return sick(
+      `${base}${getConfig.path} answers ${config.status}${config.status === 200 ? `, but not ${getConfig.gatewayAnswer.body}` : ''}: existing clients read it before their first call, and cannot begin. Deploy this version again.`,
     );
 
   const target = `${base}${getStockSnapshots.path}?symbols=AAPL&category=US_STOCK`;

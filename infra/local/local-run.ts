@@ -24,7 +24,7 @@ import { listening } from '../environment.ts';
 import { openApiDocument } from '../open-api/document.ts';
 import { type Simulator, startSimulator } from '../simulator/index.ts';
 import { type AccessLogEntry, type ApiKey, type LocalApiGateway, startApiGateway } from './api-gateway.ts';
-import { createPages } from './pages.ts';
+import { constantPages, createPages } from './pages.ts';
 import type { LocalSettings } from './settings.ts';
 
 export interface LocalRun {
@@ -65,7 +65,10 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
       startApiGateway({
         port: settings.port,
         routes: localRoutes(settings, upstreamUrl, hooks.report),
-        pages: createPages(() => documentOf(settings.openGroups, api.url)),
+        pages: new Map([
+          ...createPages(() => documentOf(settings.openGroups, api.url)),
+          ...constantPages(exposedOperations(operations, settings.openGroups)),
+        ]),
         apiKeys: apiKeysOf(settings),
         plan: planOfTier(settings.plan ?? 'upstream', marketDataLimit),
         refuse: (code, { requestId, method, path, allow, retryAfterSeconds }) => {
@@ -133,7 +136,7 @@ function localRoutes(
   // One for all groups, as deployed.
   const cacheStores = createMemoryCacheStores();
   return openGroups.flatMap((group) => {
-    const own = exposedOperations(operations, [group]);
+    const own = operations.filter((operation) => operation.group === group);
     const handler = createGroupHandler({
       send: createNodeSend(),
       operations: own,

@@ -1,11 +1,13 @@
 /**
- * What the local run serves beside the API: its OpenAPI document, and Swagger UI to read it and to try
- * calls. A deployment has neither; nothing here needs a key, and nothing here holds one.
+ * What the local run serves without a key: the operations that a gateway answers with a constant, as a deployment
+ * does; and, beside the API, its OpenAPI document and Swagger UI to read it and to try calls, which no deployment
+ * has.
  */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { Operation } from '../../lib/catalogue/index.ts';
 import type { HttpResponse } from './proxy-result.ts';
 
 /** Made when it is asked for. */
@@ -26,6 +28,26 @@ export function createPages(document: () => unknown): ReadonlyMap<string, Page> 
     ['/docs/swagger-ui.css', () => page('text/css; charset=utf-8', swaggerUi('swagger-ui.css'))],
   ]);
 }
+
+/** Those of the given operations that need no function: API Gateway's integration type `mock`. */
+export function constantPages(operations: readonly Operation[]): ReadonlyMap<string, Page> {
+  return new Map(
+    operations.flatMap(({ path, aliases, gatewayAnswer }) =>
+      gatewayAnswer
+        ? [path, ...aliases].map((one) => [one, () => constant(gatewayAnswer.body)] as const)
+        : [],
+    ),
+  );
+}
+
+const constant = (body: string): HttpResponse => ({
+  status: 200,
+  headers: new Map([
+    ['content-type', ['application/json']],
+    ['cache-control', ['no-store']],
+  ]),
+  body: Buffer.from(body),
+});
 
 const script = 'text/javascript; charset=utf-8';
 

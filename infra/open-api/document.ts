@@ -43,7 +43,7 @@ export function openApiDocument(options: DocumentOptions): JsonObject {
     paths,
     components: {
       securitySchemes: Object.fromEntries(
-        distinctModes(served.map(access)).map((mode) => {
+        distinctModes(served.filter(hasAccess).map(access)).map((mode) => {
           const { scheme, definition, description } = accessModes[mode];
           return [scheme, { ...definition, description }];
         }),
@@ -103,7 +103,7 @@ function operationObject(operation: Operation, parts: Parts): JsonObject {
     description: descriptionOf(operation),
     tags: [group],
     ...(deprecated !== undefined && { deprecated: true }),
-    security: securityOf(parts.access(group)),
+    security: hasAccess(group) ? securityOf(parts.access(group)) : [],
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
     responses: {
@@ -116,16 +116,19 @@ function operationObject(operation: Operation, parts: Parts): JsonObject {
 }
 
 function response(operation: Operation, { schemas, examples }: Parts): JsonObject {
-  const { id, title, response: schema, freshness } = operation;
+  const { id, title, response: schema, freshness, gatewayAnswer } = operation;
   const example = examples.get(id);
   return {
     description:
       freshness === 'by-symbol'
         ? `${title}: the upstream’s records, each byte for byte, in the order asked.`
-        : `${title}: the upstream’s answer, byte for byte.`,
+        : gatewayAnswer
+          ? `${title}: always the same, because ${gatewayAnswer.reason}.`
+          : `${title}: the upstream’s answer, byte for byte.`,
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
-      ...(!freshness && { 'x-upstream-request-id': { $ref: '#/components/headers/UpstreamRequestId' } }),
+      ...(!freshness &&
+        !gatewayAnswer && { 'x-upstream-request-id': { $ref: '#/components/headers/UpstreamRequestId' } }),
       'cache-control': { $ref: '#/components/headers/CacheControl' },
       ...responseHeadersOf(operation),
     },
@@ -147,7 +150,11 @@ function tag(group: Group): JsonObject {
   };
 }
 
+/** Whether callers must show who they are. */
+const hasAccess = (group: Group) => groups[group].exposure !== 'public';
+
 const exposure = {
+  public: 'Answered to everybody, without a key.',
   open: 'Open: an API key is enough.',
   closed:
     'Closed until the deployer opens it with authentication: it belongs to one account at the upstream.',

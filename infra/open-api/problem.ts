@@ -10,6 +10,8 @@ import type { Schemas } from './schemas.ts';
 /** For paths that are in no document. */
 const notOfAnOperation: readonly RefusalCode[] = ['unknown_operation', 'method_not_allowed'];
 const ofBodies: readonly RefusalCode[] = ['payload_too_large', 'unsupported_media_type'];
+/** Of an operation that the gateway answers with a constant. */
+const ofConstants: readonly RefusalCode[] = ['invalid_parameter'];
 /** The code of a read where a request with a side effect has an unknown outcome. */
 const ofReads: readonly RefusalCode[] = [
   'upstream_error',
@@ -32,8 +34,9 @@ const statuses: Partial<Record<RefusalCode, readonly number[]>> = {
 
 const statusesOf = (code: RefusalCode) => statuses[code] ?? [refusalKinds[code].status];
 
-function canAnswer({ body, sideEffect, freshness }: Operation, code: RefusalCode): boolean {
+function canAnswer({ body, sideEffect, freshness, gatewayAnswer }: Operation, code: RefusalCode): boolean {
   if (notOfAnOperation.includes(code)) return false;
+  if (gatewayAnswer) return ofConstants.includes(code);
   if (ofBodies.includes(code)) return body !== undefined;
   if (ofShared.includes(code)) return freshness !== undefined;
   if (ofReads.includes(code)) return sideEffect === undefined;
@@ -55,7 +58,8 @@ export function createRefusals(schemas: Schemas): Refusals {
       return Object.fromEntries(
         byStatus.map((status) => {
           const here = possible.filter((code) => statusesOf(code).includes(status));
-          const name = nameOf(status, here);
+          // A constant has fewer refusals of a status than what is sent on.
+          const name = `${nameOf(status, here)}${operation.gatewayAnswer ? 'OfConstant' : ''}`;
           if (!components.has(name)) components.set(name, response(status, here, operation, schemas));
           return [String(status), { $ref: `#/components/responses/${name}` }];
         }),

@@ -1,5 +1,6 @@
 /** The way of a request through the simulated upstream, from the path to the answer. */
 
+import { takesToken } from '../../lib/catalogue/groups.ts';
 import { findRoute, type LimitName, type Route } from '../../lib/catalogue/index.ts';
 import { behaviourOf } from './behaviours/index.ts';
 import { checkBodyRules } from './body-rules.ts';
@@ -68,8 +69,8 @@ function admit(
   if (!upstream.nonces.admit(appKey, nonce, until, request.now)) {
     return refuse(401, 'DUPPLICATED_REQUEST', 'The nonce was used before');
   }
-  // A token cannot be asked of those who come to get one.
-  if (upstream.accessToken !== undefined && operation.group !== 'auth') {
+  // A token cannot be asked of those who come to get one, or to learn whether they need one.
+  if (upstream.accessToken !== undefined && takesToken(operation.group)) {
     const at = request.rawHeaders.findIndex(
       (text, i) => i % 2 === 0 && text.toLowerCase() === 'x-access-token',
     );

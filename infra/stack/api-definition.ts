@@ -13,12 +13,12 @@ import { parametersOf } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
 import { createSchemas, type Schemas } from '../open-api/schemas.ts';
 import { gatewayResponses } from './gateway-responses.ts';
-import { health, preflight } from './mock-responses.ts';
+import { constantAnswer, health, preflight } from './mock-responses.ts';
 import { integrationTimeoutSeconds } from './resolve-functions.ts';
 
 export interface ApiDefinitionOptions {
   readonly title: string;
-  /** The operations of open groups. */
+  /** The operations of open groups, and those that every gateway answers by itself. */
   readonly operations: readonly Operation[];
   readonly access: Readonly<Partial<Record<Group, AccessMode>>>;
   /** Where API Gateway finds the function of an open group; may hold tokens. */
@@ -79,36 +79,39 @@ const server = ({ name, disableStageUrl }: NonNullable<ApiDefinitionOptions['dom
  */
 const presence = 'presence-of-parameters';
 
-function operationPaths(
-  { operations, access, integrationUris, origins }: ApiDefinitionOptions,
-  models: Schemas,
-): JsonObject {
+function operationPaths(options: ApiDefinitionOptions, models: Schemas): JsonObject {
+  const { operations, origins } = options;
   const paths: Record<string, JsonObject> = {};
   for (const { path, method, operation } of routesOf(operations)) {
     // One entry would silently take the other's place.
     if (paths[path]) throw new Error(`The path ${path} belongs to two operations.`);
-    const mode = access[operation.group];
-    const uri = integrationUris[operation.group];
-    if (!mode || !uri) throw new Error(`${operation.id} belongs to ${operation.group}, which is not open.`);
     paths[path] = {
-      [method.toLowerCase()]: proxied(operation, path, mode, uri, models),
+      [method.toLowerCase()]: answered(operation, path, options, models),
       ...(origins.length > 0 && { options: preflight(origins, operation) }),
     };
   }
   return paths;
 }
 
-function proxied(
+function answered(
   operation: Operation,
   path: string,
-  mode: AccessMode,
-  uri: string,
+  { access, integrationUris, origins }: ApiDefinitionOptions,
   models: Schemas,
 ): JsonObject {
+  const { id, aliases, group, gatewayAnswer } = operation;
+  const alias = aliases.indexOf(path) + 1;
+  const operationId = alias === 0 ? id : `${id}Alias${alias}`;
+  if (gatewayAnswer) return constantAnswer(operationId, gatewayAnswer.body, origins);
+  const mode = access[group];
+  const uri = integrationUris[group];
+  if (!mode || !uri) throw new Error(`${id} belongs to ${group}, which is not open.`);
+  return { operationId, ...proxied(operation, mode, uri, models) };
+}
+
+function proxied(operation: Operation, mode: AccessMode, uri: string, models: Schemas): JsonObject {
   const required = parametersOf(operation).filter((parameter) => parameter.required);
-  const alias = operation.aliases.indexOf(path) + 1;
   return {
-    operationId: alias === 0 ? operation.id : `${operation.id}Alias${alias}`,
     security: securityOf(mode),
     ...(required.length > 0 && {
       // Of a parameter API Gateway reads no more than this.

@@ -3,7 +3,7 @@
 import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import { exposedOperations, type Group, type Operation } from '../../lib/catalogue/index.ts';
+import type { Group, Operation } from '../../lib/catalogue/index.ts';
 import type { ResolvedConfig } from './config.ts';
 
 export interface Cache {
@@ -39,7 +39,7 @@ export function sharedCache(
   return {
     table,
     accessOf(group) {
-      const shared = exposedOperations(operations, [group]).filter(isShared);
+      const shared = operations.filter((operation) => operation.group === group && isShared(operation));
       if (shared.length === 0) return undefined;
       const hasSnapshots = shared.some(isSharedBySymbol);
       const hasResponses = !shared.every(isSharedBySymbol);

@@ -92,7 +92,7 @@ export class Countersign extends Construct {
   readonly lookups?: Lookups;
 
   readonly #config: ResolvedConfig;
-  /** Those of open groups. */
+  /** Those of open groups, and those that API Gateway answers by itself. */
   readonly #operations: readonly Operation[];
   /** Open groups that have operations. */
   readonly #groups: readonly Group[];
@@ -169,8 +169,8 @@ export class Countersign extends Construct {
     return Grant.addToPrincipal({
       grantee,
       actions: ['execute-api:Invoke'],
-      resourceArns: routesOf(exposedOperations(this.#operations, granted)).map(({ method, path }) =>
-        this.api.arnForExecuteApi(method, path, this.#config.stageName),
+      resourceArns: routesOf(this.#operations.filter(({ group }) => granted.includes(group))).map(
+        ({ method, path }) => this.api.arnForExecuteApi(method, path, this.#config.stageName),
       ),
     });
   }
@@ -197,7 +197,7 @@ export class Countersign extends Construct {
 
   #groupFunction(group: Group, entryOf: (group: Group) => string): LambdaFunction {
     const { functions, origins, logs } = this.#config;
-    const operations = exposedOperations(this.#operations, [group]);
+    const operations = this.#operations.filter((operation) => operation.group === group);
     return new GroupFunction(this, group, {
       title: groups[group].title,
       entry: entryOf(group),
@@ -321,7 +321,7 @@ function openOperations(
   for (const group of Object.keys(chosen) as Group[])
     if (open.includes(group) && !exposed.some((operation) => operation.group === group))
       throw new ConfigError(`groups.${group} cannot be opened: the catalogue has no operations of it yet.`);
-  if (exposed.length === 0)
+  if (!exposed.some(({ group }) => open.includes(group)))
     throw new ConfigError('groups leaves nothing open, so there is nothing to deploy.');
   return exposed;
 }

@@ -1,4 +1,7 @@
-/** What API Gateway serves by itself, without a function and without a key: health, and browsers' preflights. */
+/**
+ * What API Gateway serves by itself, without a function and without a key: health, operations that a gateway answers
+ * with a constant, and browsers' preflights.
+ */
 
 import { corsMaxAgeSeconds, corsMethods, corsRequestHeaders } from '../../functions/aws/cors.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
@@ -8,16 +11,27 @@ import { constant } from './constant.ts';
 
 /** Shows that the API is deployed and nothing else: it knows nothing of the secret or the upstream. */
 export const health = (origins: readonly string[]): JsonObject => ({
-  get: mock({
-    operationId: 'health',
-    status: 200,
-    headers: { 'Cache-Control': 'no-store' },
-    body: healthBody,
-    origins,
-  }),
+  get: constantAnswer('health', healthBody, origins),
   // For clients that send their key with everything.
   ...(origins.length > 0 && { options: preflight(origins) }),
 });
+
+/** A GET that is always answered with the same JSON. */
+export const constantAnswer = (operationId: string, body: string, origins: readonly string[]): JsonObject =>
+  mock({
+    operationId,
+    status: 200,
+    headers: { 'Cache-Control': 'no-store' },
+    body,
+    origins,
+    contentTypes: anyContentType,
+  });
+
+/**
+ * API Gateway refuses a type that has no template with 415, also of a GET. No template takes all types, so these are
+ * the ones that HTTP clients send by default; parameters such as `charset` do not count.
+ */
+const anyContentType = ['application/json', 'application/x-www-form-urlencoded', 'text/plain'] as const;
 
 /** @param operation the one that is asked for */
 export const preflight = (origins: readonly string[], operation?: Operation): JsonObject =>
@@ -38,12 +52,15 @@ function mock({
   headers,
   body,
   origins,
+  contentTypes = ['application/json'],
 }: {
   readonly operationId?: string;
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly origins: readonly string[];
+  /** Of a request; without one it counts as JSON. */
+  readonly contentTypes?: readonly string[];
 }): JsonObject {
   const all: Readonly<Record<string, string>> = {
     ...headers,
@@ -62,7 +79,7 @@ function mock({
     'x-amazon-apigateway-integration': {
       type: 'mock',
       passthroughBehavior: 'never',
-      requestTemplates: { 'application/json': `{"statusCode":${status}}` },
+      requestTemplates: Object.fromEntries(contentTypes.map((type) => [type, `{"statusCode":${status}}`])),
       responses: {
         default: {
           statusCode: String(status),

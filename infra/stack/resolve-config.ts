@@ -6,7 +6,6 @@ import { originFault } from '../../functions/aws/cors.ts';
 import { readsOf } from '../../functions/aws/lookup-environment.ts';
 import {
   operations as catalogue,
-  exposedOperations,
   type Group,
   groups,
   type Operation,
@@ -192,7 +191,7 @@ export function resolveConfig(
   const limiter = resolveLimiter(givenLimiter, operations);
   const draws = (list: readonly Operation[]) => list.some((one) => limitsOf(one, limiter.operationLimits));
   const drawing = openGroups
-    .filter((group) => draws(exposedOperations(operations, [group])))
+    .filter((group) => draws(operations.filter((operation) => operation.group === group)))
     .map((group) => ({
       property: `functions.reservedConcurrency.${group}`,
       reserved: functions.reservedConcurrency[group],

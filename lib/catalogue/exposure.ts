@@ -1,16 +1,20 @@
 /** Which operations a gateway offers. */
 
-import { type Group, groups } from './groups.ts';
+import { type Exposure, type Group, groups } from './groups.ts';
 import type { Operation } from './operation.ts';
 
 /** The groups that are open by default. */
-export const openByDefault: readonly Group[] = groupsThat((exposure) => exposure === 'open');
+export const openByDefault: readonly Group[] = groupsThat('open');
 
-/** The groups that a deployer can open at all. */
-export const openable: readonly Group[] = groupsThat((exposure) => exposure !== 'never');
+/** The groups that a deployer can open at all; public ones are there in any case. */
+export const openable: readonly Group[] = groupsThat('open', 'closed');
+
+/** The groups that every gateway answers, without a key. */
+export const publicGroups: readonly Group[] = groupsThat('public');
 
 /**
- * The operations of the opened groups, without the groups that no deployer can open.
+ * The operations of the opened groups, without the groups that no deployer can open, and those that every gateway
+ * answers.
  *
  * @example
  * const offered = exposedOperations(operations, [...openByDefault, 'accounts']);
@@ -19,9 +23,11 @@ export function exposedOperations(
   operations: readonly Operation[],
   open: readonly Group[],
 ): readonly Operation[] {
-  return operations.filter(({ group }) => openable.includes(group) && open.includes(group));
+  return operations.filter(
+    ({ group }) => publicGroups.includes(group) || (openable.includes(group) && open.includes(group)),
+  );
 }
 
-function groupsThat(matches: (exposure: (typeof groups)[Group]['exposure']) => boolean): readonly Group[] {
-  return (Object.keys(groups) as Group[]).filter((group) => matches(groups[group].exposure));
+function groupsThat(...exposures: readonly Exposure[]): readonly Group[] {
+  return (Object.keys(groups) as Group[]).filter((group) => exposures.includes(groups[group].exposure));
 }

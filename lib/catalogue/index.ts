@@ -2,8 +2,10 @@
 
 import * as accounts from './accounts.ts';
 import * as auth from './auth.ts';
+import * as config from './config.ts';
 import { fundamentals } from './fundamentals/index.ts';
 import * as instruments from './instruments.ts';
+import { legacy } from './legacy/index.ts';
 import { marketData } from './market-data/index.ts';
 import type { Operation } from './operation.ts';
 import * as orders from './orders.ts';
@@ -19,6 +21,7 @@ export {
   checkToken,
   createToken,
 } from './auth.ts';
+export { getConfig } from './config.ts';
 export { exposedOperations, openable, openByDefault } from './exposure.ts';
 export {
   getFinancialAlert,
@@ -102,8 +105,9 @@ export {
   updateWatchlistInstruments,
 } from './watchlists.ts';
 
-/** By group; what a file exports are the operations of its group. */
+/** By group; what a file exports are the operations of its group. Older forms stand after all current ones. */
 const groupsOfEntries = [
+  config,
   accounts,
   orders,
   auth,
@@ -112,6 +116,7 @@ const groupsOfEntries = [
   screeners,
   watchlists,
   fundamentals,
+  legacy,
 ] as const;
 
 const byId = (a: Operation, b: Operation) => (a.id < b.id ? -1 : 1);

@@ -8,7 +8,7 @@ import type { Note, Source } from './notes.ts';
 import type { Parameter } from './parameters.ts';
 
 export interface Operation {
-  /** Stable name; also the client's method name and the OpenAPI operation id. */
+  /** Stable name; also the OpenAPI operation id, and the client's method name unless it is an older form. */
   readonly id: string;
   readonly group: Group;
   readonly title: string;
@@ -43,6 +43,12 @@ export interface Operation {
    * caller finds out the outcome when the answer is lost.
    */
   readonly sideEffect?: { readonly findOut: string };
+  /**
+   * Present when a gateway answers by itself: then it reads no secret, takes no permit and sends nothing. `body` is
+   * the JSON that it answers with, in ASCII without `$` and `#`, which API Gateway would read as a template;
+   * `reason` is why nothing is sent.
+   */
+  readonly gatewayAnswer?: { readonly body: string; readonly reason: string };
   /** Present when the answer is one page of several. */
   readonly paging?: Paging;
   /**
@@ -64,6 +70,8 @@ export interface Operation {
   readonly decisions?: readonly string[];
   /** Present when a source calls the operation retired or superseded: what to use instead. */
   readonly deprecated?: string;
+  /** Present when this is the older form of an operation, which clients in the field still call: the current one's id. */
+  readonly legacyOf?: string;
 }
 
 /** How to request the next page: by sending `parameter` with the value from the page before. */

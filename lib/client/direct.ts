@@ -3,6 +3,7 @@
  * needs WebCrypto: use a gateway in runtimes without it (React Native among them).
  */
 
+import { takesToken } from '../catalogue/groups.ts';
 import type { Signer } from '../signer/signer.ts';
 import { type Connection, checkBaseUrl, type TextSource, textOf } from './connection.ts';
 
@@ -10,7 +11,7 @@ export interface DirectConnectionOptions {
   readonly baseUrl: string;
   /** Of `createSigner`. A parameter, not an import, so that a client behind a gateway bundles no signer. */
   readonly signer: Signer;
-  /** Sent as `x-access-token` where two-factor checking is on; token operations go without. */
+  /** Sent as `x-access-token` where two-factor checking is on; token operations and `getConfig` go without. */
   readonly accessToken?: TextSource;
   /** Default: the runtime's own. */
   readonly fetch?: typeof globalThis.fetch;
@@ -30,8 +31,8 @@ export function direct({ signer, accessToken, fetch, ...options }: DirectConnect
   return {
     ...(fetch && { fetch }),
     async prepare({ operation, path, query, body, headers }) {
-      // The token operations issue the token: they are called without one.
-      const token = operation.group === 'auth' ? undefined : accessToken;
+      // What issues the token, and what says whether one is needed, is called without one.
+      const token = takesToken(operation.group) ? accessToken : undefined;
       const sent = token === undefined ? undefined : await textOf(token, 'accessToken');
       // Last, because a signature is valid for some minutes only.
       const signed = await signer.sign({

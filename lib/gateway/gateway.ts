@@ -4,6 +4,7 @@
  *
  *     route        which operation has this method and path                 catalogue/routes.ts
  *     validate     parameters, headers and body as the catalogue allows     validate.ts
+ *     constant?    what the gateway answers by itself                        catalogue, `gatewayAnswer`
  *     credential   app key and signer out of the secret                     credentials.ts
  *     cached?      a read whose answer all callers share                    cache.ts
  *     permit       the limiter's, for each attempt                          permits.ts   ┐
@@ -141,11 +142,14 @@ class Core implements Gateway {
     return result;
   }
 
-  /** validate → credential → cached? → upstream. */
+  /** validate → constant? → credential → cached? → upstream. */
   async #serve(route: Route, request: GatewayRequest, context: RequestContext): Promise<Outcome> {
     const { credentials, cache } = this.#parts;
     const valid = validate(route.operation, request);
     if (isRefusal(valid)) return refused(valid);
+
+    const { gatewayAnswer } = route.operation;
+    if (gatewayAnswer) return { kind: 'uncached', body: new TextEncoder().encode(gatewayAnswer.body) };
 
     // A side effect is signed with the current secret only.
     const { sideEffect } = route.operation;

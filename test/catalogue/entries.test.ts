@@ -20,7 +20,7 @@ const requestOf = (query: Readonly<Record<string, string>>, body?: string) => ({
   ...(body !== undefined && { body: new TextEncoder().encode(body) }),
 });
 
-test('the operations in eight groups; no id and no path is that of two', () => {
+test('the operations in nine groups; no id and no path is that of two', () => {
   assert.equal(operations.length, catalogueSize.operations);
   assert.equal(new Set(operations.map(({ id }) => id)).size, catalogueSize.operations);
   assert.deepEqual(new Set(operations.map(({ group }) => group)), new Set(Object.keys(groups)));
@@ -92,6 +92,17 @@ for (const operation of operations)
       for (const { source } of notes) assert.ok(sources.includes(source), source);
       if (!operation.sources.path.includes('interface'))
         assert.ok(operation.decisions?.length, 'says that the path is not the interface text’s');
+    });
+
+    test('it is answered without a key exactly when the gateway answers it by itself, with what fits', () => {
+      const { gatewayAnswer, group, response, limit, freshness, sideEffect } = operation;
+      assert.equal(gatewayAnswer !== undefined, groups[group].exposure === 'public');
+      if (!gatewayAnswer) return;
+      assert.ok(v.is(response, JSON.parse(gatewayAnswer.body)));
+      assert.equal(operation.method, 'GET');
+      assert.match(gatewayAnswer.body, /^[ -"%-~]+$/, 'API Gateway would read $ and # as a template');
+      assert.match(gatewayAnswer.reason, /^[a-z].*[^.]$/);
+      assert.deepEqual([limit, freshness, sideEffect], [undefined, undefined, undefined]);
     });
 
     test('its paging, if it has any, goes by a parameter and members that it has', () => {

@@ -14,7 +14,7 @@ import { operations } from '../../lib/catalogue/index.ts';
 import { bundle, root } from '../support/bundle.ts';
 
 /** Bytes, minified and zipped. */
-const limits = { one: 8_400, whole: 28_500 };
+const limits = { one: 8_400, whole: 30_500 };
 
 // Below the root, whose package.json declares that no module has side effects.
 mkdirSync(join(import.meta.dirname, '.build'), { recursive: true });
@@ -64,7 +64,7 @@ describe('the client as an app has it', () => {
   });
 
   test('no operation brings another', async () => {
-    for (const { id } of operations) {
+    for (const { id } of operations.filter(({ legacyOf }) => !legacyOf)) {
       const { text } = await bundled(`export { ${id} } from 'countersign/catalogue/index.js'`);
       assert.deepEqual(
         pathsIn(text).map((operation) => operation.id),

@@ -23,9 +23,10 @@ async function diagnose(
   health: Respond,
   snapshot: Respond = says('[]'),
   timeoutMs = 5000,
+  config: Respond = says('{"token_check_enabled":false}'),
 ): Promise<Diagnosis> {
   const listener: RequestListener = ({ url }, response) =>
-    void (url?.endsWith('/health') ? health : snapshot)(response);
+    void (url?.endsWith('/health') ? health : url?.endsWith('/openapi/config') ? config : snapshot)(response);
   const server = createServer(listener).listen(0, '127.0.0.1');
   t.onTestFinished(() => {
     server.closeAllConnections();
@@ -60,6 +61,17 @@ for (const [what, health] of [
     const { healthy, words } = await diagnose(t, health);
     assert.equal(healthy, false);
     assert.match(words, notAStage);
+  });
+
+for (const [what, config] of [
+  ['an empty object', says('{}')],
+  ['that a token is needed', says('{"token_check_enabled":true}')],
+  ['an error', says('{"message":"Missing Authentication Token"}', 403)],
+] as const)
+  test(`existing clients cannot begin: the configuration is ${what}`, async (t) => {
+    const { healthy, words } = await diagnose(t, ok, says('[]'), 5000, config);
+    assert.equal(healthy, false);
+    assert.match(words, /\/openapi\/config answers (200, but not \{.*\}|403): existing clients/);
   });
 
 for (const [what, body] of [

@@ -35,6 +35,7 @@ describe('a deployment that opens every group', needsEmulator(), () => {
       ...(body && { body }),
     };
     const { group } = routes.find((route) => route.path === path.split('?')[0])?.operation ?? {};
+    if (group && groups[group].exposure === 'public') return fetch(`${stage.url}${path}`, init);
     if (group && groups[group].exposure === 'open') return stage.call(path, init);
     return fetch(`${stage.url}${path}`, { ...init, headers: await signedByAws(stage, path, init) });
   }
@@ -48,10 +49,16 @@ describe('a deployment that opens every group', needsEmulator(), () => {
   for (const { method, path, operation } of routes)
     test(`${method} ${path}`, async () => {
       const { search, body } = await callOf(operation.id, prepare);
+      const before = stage.simulator.received.length;
       const response = await call(path + search, body);
       const text = await response.text();
       assert.equal(response.status, 200, text);
       assert.ok(v.is(operation.response, JSON.parse(text)), 'the answer fits its schema');
+      if (operation.gatewayAnswer) {
+        assert.equal(text, operation.gatewayAnswer.body);
+        assert.equal(stage.simulator.received.length, before);
+        return;
+      }
       const received = stage.simulator.received.at(-1);
       assert.equal(received?.target, path + search);
       assert.equal(received?.outcome, 'ok');

@@ -149,6 +149,19 @@ describe('a running deployment', needsEmulator(), () => {
     assert.deepEqual(await response.json(), { status: 'ok' });
   });
 
+  test('an existing client begins: the configuration needs no key, and no upstream', async () => {
+    const before = stage.simulator.received.length;
+    for (const headers of [
+      { 'x-api-key': '' },
+      { 'x-app-key': 'of-the-client', 'x-signature': 'of-the-client', 'x-version': 'v2' },
+    ]) {
+      const response = await stage.call('/openapi/config', { headers });
+      assert.equal(response.status, 200);
+      assert.deepEqual(await response.json(), { token_check_enabled: false });
+    }
+    assert.equal(stage.simulator.received.length, before);
+  });
+
   test('a rotated secret is picked up without a failed call', async () => {
     const statuses: (number | string)[] = [];
     const calling = new AbortController();

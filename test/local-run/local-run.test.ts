@@ -10,7 +10,7 @@ import type { AccessLogEntry } from '../../infra/local/api-gateway.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import type { LocalSettings } from '../../infra/local/settings.ts';
 import { type Fault, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
-import { exposedOperations, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { exposedOperations, getConfig, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
 import type { RequestReport } from '../../lib/gateway/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
 import { closedPort } from '../support/closed-port.ts';
@@ -196,21 +196,23 @@ describe('what is open', () => {
       const text = await response.text();
       assert.equal(response.status, 200, `${path}: ${text}`);
       assert.ok(v.is(operation.response, JSON.parse(text)), `${path}: the answer fits its schema`);
+      assert.equal(access.at(-1)?.path, path);
+      if (operation.gatewayAnswer) continue;
       assert.equal(simulator!.received.at(-1)?.target, path + search);
       assert.equal(reports.at(-1)?.operation, operation.id);
       assert.equal(reports.at(-1)?.requestId, response.headers.get('x-amzn-requestid'));
-      assert.equal(access.at(-1)?.path, path);
     }
     const count = simulator!.received.length;
-    assert.ok(count >= 120, 'paths of 62 operations');
-    assert.deepEqual([reports.length, access.length], [count, count]);
+    assert.ok(count >= 131, 'paths of 73 operations');
+    // API Gateway itself answers the configuration.
+    assert.deepEqual([reports.length, access.length], [count, count + 1]);
   });
 
   test('is no more than was opened', async (t) => {
     const { ask, simulator, reports } = await runFor(t, { openGroups: ['market-data'] });
     assert.equal((await ask(snapshotTarget)).status, 200);
     for (const { method, path, operation } of routesOf(operations)) {
-      if (operation.group === 'market-data') continue;
+      if (operation.group === 'market-data' || operation.gatewayAnswer) continue;
       const body = method === 'POST' ? { body: orderBody() } : {};
       const problem = await problemOf(await ask(path, { method, headers: withBody, ...body }));
       assert.equal(problem.status, 404);
@@ -228,6 +230,18 @@ describe('what is open', () => {
 });
 
 describe('in front of the handlers', () => {
+  test('the configuration needs no key, whatever is open, and is asked of nobody', async (t) => {
+    const { url, simulator, reports } = await runFor(t, { openGroups: [] });
+    for (const headers of [{}, { 'x-api-key': 'another' }, { 'x-version': 'v2', 'x-signature': 'old' }]) {
+      const response = await fetch(`${url}${getConfig.path}`, { headers });
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('content-type'), 'application/json');
+      assert.equal(response.headers.get('cache-control'), 'no-store');
+      assert.deepEqual(await response.json(), { token_check_enabled: false });
+    }
+    assert.deepEqual([simulator!.received.length, reports.length], [0, 0]);
+  });
+
   test('health needs no key, and neither do 404 and 405', async (t) => {
     const { url, simulator, reports } = await runFor(t);
     const health = await fetch(`${url}/health`);

@@ -275,6 +275,7 @@ test('what may be read are the reads of the open groups, and tokens never', () =
   assert.ok(ids('market-data').includes('getStockSnapshots'));
   assert.ok(!ids('market-data').includes('listAccounts'));
   assert.ok(ids('orders').includes('getOrder') && !ids('orders').includes('placeOrder'));
+  for (const never of ['getConfig', 'legacyListOpenOrders']) assert.ok(!ids('orders').includes(never), never);
   assert.ok(ids(openByDefault.join(',')).length > 30);
   const never = readLookupSettings({ ...environment, LOOKUP_GROUPS: 'auth' }, operations);
   for (const LOOKUP_INSTANCES of ['0', 'many', '1.5']) {

@@ -4,7 +4,13 @@ import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { test } from 'vitest';
 import { problem, refusal } from '../../infra/open-api/problem-schema.ts';
-import { getStockSnapshots, listAccounts, openByDefault, placeOrder } from '../../lib/catalogue/index.ts';
+import {
+  getConfig,
+  getStockSnapshots,
+  listAccounts,
+  openByDefault,
+  placeOrder,
+} from '../../lib/catalogue/index.ts';
 import { type RefusalCode, refusalKinds } from '../../lib/gateway/index.ts';
 import { catalogueSize } from '../support/catalogue-size.ts';
 import { documentOf, exposed } from './support.ts';
@@ -88,6 +94,23 @@ test('a key is required where a group is open, and an AWS signature where it bel
   const local = documentOf({ access: () => 'api-key' });
   assert.deepEqual(Object.keys(local.components.securitySchemes), ['api_key']);
   assert.deepEqual(local.paths[placeOrder.path]?.post?.security, [{ api_key: [] }]);
+});
+
+test('what the gateway answers by itself takes no key, and says what it always answers', () => {
+  const { security, responses } = objectOf(getConfig);
+  assert.deepEqual(security, []);
+  assert.deepEqual(Object.keys(responses), ['200', '400']);
+  assert.deepEqual(responses[200]?.content?.['application/json']?.example, { token_check_enabled: false });
+  const { securitySchemes } = documentOf({ operations: [getConfig] }).components;
+  assert.deepEqual(securitySchemes, {});
+});
+
+test('older forms are deprecated, and say what to use', () => {
+  for (const operation of exposed.filter(({ legacyOf }) => legacyOf)) {
+    const { deprecated, description } = objectOf(operation);
+    assert.equal(deprecated, true, operation.id);
+    assert.match(description, new RegExp(`^\\*\\*Deprecated\\.\\*\\* .* use ${operation.legacyOf}\\.`));
+  }
 });
 
 test('only what is exposed is there, and what that refers to', () => {

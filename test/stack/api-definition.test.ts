@@ -4,6 +4,7 @@ import { corsExposedHeaders, corsRequestHeaders } from '../../functions/aws/cors
 import { type ApiDefinitionOptions, apiDefinition } from '../../infra/stack/api-definition.ts';
 import {
   exposedOperations,
+  getConfig,
   getStockSnapshots,
   listAccounts,
   type Operation,
@@ -143,12 +144,31 @@ test('health is answered without a key and without a function', () => {
   const health = define().paths['/health']?.get;
   const integration = health?.['x-amazon-apigateway-integration'];
   assert.equal(integration?.type, 'mock');
-  assert.deepEqual(integration.requestTemplates, { 'application/json': '{"statusCode":200}' });
+  assert.equal(integration.requestTemplates?.['application/json'], '{"statusCode":200}');
   assert.equal(answerOf(health)?.statusCode, '200');
   assert.deepEqual(answerOf(health)?.responseTemplates, { 'application/json': '{"status":"ok"}' });
   assert.deepEqual(answerOf(health)?.responseParameters, {
     'method.response.header.Cache-Control': "'no-store'",
   });
+});
+
+test('the configuration is answered without a key and without a function, whatever a client calls its GET', () => {
+  const operations = [getConfig, getStockSnapshots];
+  const { get, options } = define({ operations, access: { 'market-data': 'iam' } }).paths[getConfig.path]!;
+  assert.deepEqual([get?.operationId, get?.security, options], ['getConfig', undefined, undefined]);
+  const integration = get?.['x-amazon-apigateway-integration'];
+  assert.deepEqual([integration?.type, integration?.uri], ['mock', undefined]);
+  // Of another content type than these API Gateway makes a 415.
+  assert.deepEqual(integration?.requestTemplates, {
+    'application/json': '{"statusCode":200}',
+    'application/x-www-form-urlencoded': '{"statusCode":200}',
+    'text/plain': '{"statusCode":200}',
+  });
+  assert.equal(answerOf(get)?.statusCode, '200');
+  assert.deepEqual(answerOf(get)?.responseTemplates, {
+    'application/json': '{"token_check_enabled":false}',
+  });
+  assert.equal(answerOf(get)?.responseParameters['method.response.header.Cache-Control'], "'no-store'");
 });
 
 test('without origins there is no trace of CORS', () => {
@@ -158,7 +178,7 @@ test('without origins there is no trace of CORS', () => {
 const other = { ...listAccounts, id: 'other', path: '/other', aliases: [], headers: ['category'] };
 
 test('each path answers its preflight without a key', () => {
-  const operations: readonly Operation[] = [getStockSnapshots, other, placeOrder];
+  const operations: readonly Operation[] = [getConfig, getStockSnapshots, other, placeOrder];
   const { paths } = define({ operations, origins: ['https://a.example'] });
   for (const [path, methods] of Object.entries(paths)) {
     const { options } = methods;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { test } from 'vitest';
 import type { CountersignStackProps } from '../../infra/stack/stack.ts';
-import { getStockSnapshots, limits, placeOrder } from '../../lib/catalogue/index.ts';
+import { getConfig, getStockSnapshots, limits, placeOrder } from '../../lib/catalogue/index.ts';
 import { synthesise } from './synthesise.ts';
 
 const operations = [getStockSnapshots, placeOrder];
@@ -20,6 +20,20 @@ test('one regional API, whose body replaces what was there', () => {
     assert.deepEqual(all(`AWS::ApiGateway::${type}`), [], 'all of that stands in the body');
   // Elsewhere on its way through CloudFormation other characters become question marks.
   assert.match(JSON.stringify(template), /^[ -~]*$/);
+});
+
+test('every deployment answers what clients read first, without a function or a key for it', () => {
+  const { one, all } = synthesise({
+    groups: { instruments: 'closed', screeners: 'closed', fundamentals: 'closed', 'market-data': 'iam' },
+  });
+  const [, { Properties }] = one('AWS::ApiGateway::RestApi');
+  const { paths } = Properties.Body as {
+    readonly paths: Readonly<Record<string, { readonly get?: Readonly<Record<string, unknown>> }>>;
+  };
+  const { security, 'x-amazon-apigateway-integration': integration } = paths[getConfig.path]?.get ?? {};
+  assert.equal(security, undefined);
+  assert.equal((integration as { readonly type?: string }).type, 'mock');
+  assert.equal(all('AWS::Lambda::Function').length, 1, 'that of market data');
 });
 
 test('nothing of the account is touched unless it is asked for', () => {

@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { openable, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { exposedOperations, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { synthesise } from './synthesise.ts';
 
-const routed = operations.filter(({ group }) => openable.includes(group));
-const routes = routesOf(routed);
+const routes = routesOf(exposedOperations(operations, openable));
 
 const { template, one, all } = synthesise({
   groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },

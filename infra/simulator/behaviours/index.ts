@@ -7,9 +7,11 @@ import { bars } from './bars.ts';
 import type { Behaviour, Behaviours } from './behaviour.ts';
 import { calendars } from './calendars.ts';
 import { company } from './company.ts';
+import { config } from './config.ts';
 import { fromSchema } from './from-schema.ts';
 import { funds } from './funds.ts';
 import { instruments } from './instruments.ts';
+import { legacy } from './legacy.ts';
 import { market } from './market.ts';
 import { optionContracts } from './option-contracts.ts';
 import { options } from './options.ts';
@@ -29,8 +31,10 @@ const behaviours: Behaviours = {
   ...bars,
   ...calendars,
   ...company,
+  ...config,
   ...funds,
   ...instruments,
+  ...legacy,
   ...market,
   ...optionContracts,
   ...options,

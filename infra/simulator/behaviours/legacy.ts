@@ -1,0 +1,182 @@
+/**
+ * Older forms of operations: the records are the current operation's, from its own behaviour; only the pages and the
+ * shape of the answer are others.
+ */
+
+import { writeCursor } from '../paging.ts';
+import { parameterError, type Refusal } from '../refusal.ts';
+import type { World } from '../world.ts';
+import { answer, type Behaviour, type Behaviours, type Call } from './behaviour.ts';
+import { isRefusal } from './find.ts';
+import { funds } from './funds.ts';
+import { optionContracts } from './option-contracts.ts';
+import { options } from './options.ts';
+import { orderViews } from './order-views.ts';
+import { screeners } from './screeners.ts';
+import { sectors } from './sectors.ts';
+
+type Query = Call['query'];
+
+/** No source says how long a page is when page_size is absent. */
+const usualPageSize = 20;
+/** The shortest page that the live upstream gives of open orders. */
+const usualOrders = 10;
+
+/** Contracts that are looked through for the last one seen: more than any filtered list has. */
+const maxContracts = 20_000;
+
+export const legacy: Behaviours = {
+  legacyListOpenOrders: orders(orderViews.listOpenOrders!),
+
+  legacyListOrderHistory: orders(orderViews.listOrderHistory!, inPeriod),
+
+  legacyListOptionContracts: (call, world) => {
+    const { option_symbol: symbols, last_instrument_id: last, page_size: size, ...query } = call.query;
+    const asked = { ...query, ...(symbols !== undefined && { option_symbols: symbols }) };
+    const records: object[] = [];
+    let passed = last === undefined;
+    let count = 0;
+    for (const page of pagesOf(optionContracts.listOptionContracts!, { ...call, query: asked }, world)) {
+      if (isRefusal(page)) return page;
+      for (const record of page.data) {
+        if (passed) records.push(record);
+        if (records.length === Number(size ?? usualPageSize)) return answer(records);
+        passed ||= (record as { instrument_id?: unknown }).instrument_id === last;
+        if (++count > maxContracts && !passed) return parameterError('last_instrument_id');
+      }
+    }
+    return passed ? answer(records) : parameterError('last_instrument_id');
+  },
+
+  legacyListOptionBars: (call, world) => {
+    const reply = options.listOptionBars!(call, world);
+    if (!reply.ok) return reply;
+    const payload = reply.payload as readonly object[] | { readonly result: readonly object[] };
+    return answer('result' in payload ? payload.result : payload);
+  },
+
+  legacyGetFundDividends: byIndex(funds.getFundDividends!, ({ records }) => records),
+  legacyListMarketSectors: byIndex(sectors.listMarketSectors!, ({ records }) => records),
+  legacyGetMarketSectorDetail: byIndex(sectors.getMarketSectorDetail!, ({ records, rest }) => ({
+    ...rest,
+    data: records,
+  })),
+  legacyListGainersLosers: byIndex(screeners.listGainersLosers!, rankPage),
+  legacyListTopActive: byIndex(screeners.listTopActive!, rankPage),
+  legacyListHighDividendRank: byIndex(screeners.listHighDividendRank!, rankPage),
+  legacyListWeek52HighLow: byIndex(screeners.listWeek52HighLow!, rankPage),
+};
+
+interface IndexedPage {
+  readonly records: readonly object[];
+  readonly hasMore: boolean;
+  /** What the current answer has beside its records. */
+  readonly rest: object;
+}
+
+function rankPage({ records, hasMore }: IndexedPage) {
+  return { has_more: hasMore, data: records };
+}
+
+/** The page that page_index names, from 1, of all records that the current operation has now. */
+function byIndex(current: Behaviour, shown: (page: IndexedPage) => unknown): Behaviour {
+  return (call, world) => {
+    const { page_index: index = '1', page_size: size = usualPageSize, ...query } = call.query;
+    const all: object[] = [];
+    let rest: object = {};
+    for (const page of pagesOf(current, { ...call, query }, world)) {
+      if (isRefusal(page)) return page;
+      all.push(...page.data);
+      rest = page.rest;
+    }
+    const end = Number(index) * Number(size);
+    const records = all.slice(end - Number(size), end);
+    return answer(shown({ records, hasMore: end < all.length, rest }));
+  };
+}
+
+/** The groups after the last order seen, which may have left the list meanwhile: then its place still counts. */
+function orders(current: Behaviour, translated = (query: Query): Query | Refusal => query): Behaviour {
+  return (call, world) => {
+    const { page_size: size = usualOrders, last_client_order_id, last_order_id, ...query } = call.query;
+    const after = placeOf(query.account_id!, { last_client_order_id, last_order_id }, world);
+    if (typeof after === 'object') return after;
+    const cursor = after !== undefined && {
+      pagination_key: writeCursor({ now: call.now, after: String(after) }),
+    };
+    const asked = translated(query);
+    if (isRefusal(asked)) return asked;
+    const groups: object[] = [];
+    for (const page of pagesOf(current, { ...call, query: { ...asked, ...cursor } }, world)) {
+      if (isRefusal(page)) return page;
+      groups.push(...page.data);
+      if (groups.length >= Number(size)) break;
+    }
+    return answer(groups.slice(0, Number(size)));
+  };
+}
+
+/** Where an order's group stands in the account's list; undefined when none is named. */
+function placeOf(
+  accountId: string,
+  named: { readonly last_client_order_id?: string | undefined; readonly last_order_id?: string | undefined },
+  { orders: book }: World,
+): number | undefined | Refusal {
+  const { last_client_order_id: clientOrderId, last_order_id: orderId } = named;
+  if (clientOrderId !== undefined)
+    return book.find(accountId, clientOrderId)?.group.sequence ?? parameterError('last_client_order_id');
+  if (orderId === undefined) return undefined;
+  const group = book
+    .groupsOf(accountId)
+    .find((one) => one.orders.some(({ stored }) => stored.orderId === orderId));
+  return group?.sequence ?? parameterError('last_order_id');
+}
+
+/** The period in the current operation's form. A day that ends a period is part of it. */
+function inPeriod({ start_date, end_date, ...query }: Query): Query | Refusal {
+  const period: Record<string, string> = {};
+  for (const [name, text, dayIs] of [
+    ['start_time', query.start_time ?? start_date, 0],
+    ['end_time', query.end_time ?? end_date, 86_400_000 - 1],
+  ] as const) {
+    if (text === undefined) continue;
+    const time = new Date(timeOf(text) + (isDay(text) ? dayIs : 0));
+    if (Number.isNaN(time.getTime())) return parameterError(name);
+    period[name] = time.toISOString();
+  }
+  return { ...query, ...period };
+}
+
+const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
+
+/** Milliseconds of a day, a moment or milliseconds; without a zone it is UTC. */
+function timeOf(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  const [day = '', clock = '00:00'] = text.split(/[T ]/);
+  return Date.parse(`${day}T${clock}${/(Z|[+-]\d\d:?\d\d)$/.test(clock) ? '' : 'Z'}`);
+}
+
+interface CurrentPage {
+  readonly data: readonly object[];
+  readonly rest: object;
+}
+
+/** The current operation's pages, each made when it is asked for; a refusal is the last. */
+function* pagesOf(current: Behaviour, call: Call, world: World): Generator<CurrentPage | Refusal> {
+  let query = call.query;
+  for (;;) {
+    const reply = current({ ...call, query }, world);
+    if (!reply.ok) return yield reply;
+    const { payload } = reply as { readonly payload: readonly object[] | Envelope };
+    const envelope: Envelope = 'data' in payload ? payload : { data: payload };
+    const { data, pagination_key: cursor, ...rest } = envelope;
+    yield { data, rest };
+    if (cursor === undefined) return;
+    query = { ...query, pagination_key: cursor };
+  }
+}
+
+interface Envelope {
+  readonly data: readonly object[];
+  readonly pagination_key?: string;
+}

@@ -1,0 +1,152 @@
+/**
+ * How an older form is described: by what differs from the current operation. What is not said of it, its limit, its
+ * freshness and its records among it, is the current operation's, and changes with it.
+ */
+
+import * as v from 'valibot';
+import type { Note } from '../notes.ts';
+import type { Operation, Paging } from '../operation.ts';
+import { optional, type Parameter, text, whole } from '../parameters.ts';
+
+type Query = Operation['query'];
+
+export interface OlderForm {
+  readonly id: string;
+  readonly path: string;
+  /** The current operation's parameters that it takes, by whether they must be there; in this order. */
+  readonly required: readonly string[];
+  readonly optional?: readonly string[];
+  /** Parameters that it has alone, or in another form. */
+  readonly own: Query;
+  readonly response: v.GenericSchema;
+  readonly paging?: Paging;
+  /** Besides the current operation's, as far as it takes them. */
+  readonly example?: Readonly<Record<string, string>>;
+  readonly notes?: readonly Note[];
+}
+
+/** The older form of an operation: a GET at one path. */
+/* @__NO_SIDE_EFFECTS__ */
+export function older(current: Operation, form: OlderForm): Operation {
+  const { group, title, limit, freshness } = current;
+  const { id, path, response, paging, notes } = form;
+  const query = {
+    ...pick(current, form.required, true),
+    ...pick(current, form.optional ?? [], false),
+    ...form.own,
+  };
+  const example = Object.entries(current.example.query ?? {}).filter(([name]) => Object.hasOwn(query, name));
+  return {
+    id,
+    group,
+    title: `${title} (older form)`,
+    method: 'GET',
+    path,
+    aliases: [],
+    query,
+    response,
+    ...(limit && { limit }),
+    ...(freshness && { freshness }),
+    ...(paging && { paging }),
+    example: { query: { ...Object.fromEntries(example), ...form.example } },
+    sources: {
+      path: ['observed', 'vendor-sdk'],
+      request: ['observed', 'vendor-sdk'],
+      response: ['observed', 'vendor-sdk'],
+    },
+    ...(notes && { notes }),
+    decisions: [likeCurrent, ourVersion],
+    deprecated: `Kept for clients in the field: use ${current.id}.`,
+    legacyOf: current.id,
+  };
+}
+
+const likeCurrent =
+  'Of an older form only its parameters’ names and the shape of its answer are known: all else, such as the values that a parameter takes, is taken to be as in the current operation.';
+
+const ourVersion =
+  'The vendor’s SDK sends x-version v2 with its older calls; the interface text accepts v3 alone, so that v3 is sent here too.';
+
+function pick({ id, query }: Operation, names: readonly string[], required: boolean): Query {
+  const picked = names.map((name): [string, Parameter] => {
+    const parameter = query[name];
+    if (!parameter) throw new TypeError(`${id} has no parameter ${name}`);
+    return [name, { ...parameter, required }];
+  });
+  return Object.fromEntries(picked);
+}
+
+/** As far as the library shows what a schema is made of. */
+interface Shape extends v.GenericSchema {
+  readonly entries?: Readonly<Record<string, Shape>>;
+  readonly wrapped?: Shape;
+  readonly options?: readonly Shape[];
+}
+
+/** The list that the current operation answers, bare or in a member of its answer: an older form has it bare. */
+/* @__NO_SIDE_EFFECTS__ */
+export function listOf({ id, response }: Operation, member: string): v.GenericSchema {
+  const list = findList(response, member);
+  if (!list) throw new TypeError(`${id} answers no list, nor one in ${member}`);
+  return list;
+}
+
+function findList(schema: Shape | undefined, member: string): v.GenericSchema | undefined {
+  if (!schema || schema.type === 'array') return schema;
+  if (schema.wrapped) return findList(schema.wrapped, member);
+  if (schema.options) return schema.options.map((one) => findList(one, member)).find(Boolean);
+  return findList(schema.entries?.[member], member);
+}
+
+/** A page of a ranking: whether there is another one, beside the records. */
+/* @__NO_SIDE_EFFECTS__ */
+export function rankPage(current: Operation): v.GenericSchema {
+  return v.looseObject({ has_more: v.boolean(), data: listOf(current, 'data') });
+}
+
+/** No source names the bounds of most page sizes: this is the widest that any operation has. */
+const maxPageSize = 1000;
+
+/* @__NO_SIDE_EFFECTS__ */
+export const pageSize = (minimum = 1, maximum = maxPageSize) =>
+  optional(whole({ description: 'Records per page.', minimum, maximum }));
+
+/* @__NO_SIDE_EFFECTS__ */
+export const pagesByIndex = () => ({
+  page_index: optional(
+    whole({ description: 'Which page, from 1; the first when absent.', minimum: 1, maximum: 1_000_000 }),
+  ),
+  page_size: pageSize(),
+});
+
+/* @__NO_SIDE_EFFECTS__ */
+export const lastSeen = (description: string) => optional(text({ description, maxLength: 64 }));
+
+/** `true` or `false` in any case, which clients write as their language does; sent in lower case. */
+/* @__NO_SIDE_EFFECTS__ */
+export function flagInAnyCase({ description }: { readonly description: string }) {
+  return optional({
+    schema: v.pipe(
+      v.union([v.boolean(), v.pipe(v.string(), v.regex(/^(true|false)$/i))]),
+      v.transform((value) => String(value).toLowerCase()),
+    ),
+    required: true,
+    description,
+    allowed: 'true or false',
+    json: { type: 'boolean' },
+  } as const satisfies Parameter);
+}
+
+const timePattern = /^(\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?|\d{1,15})$/;
+
+/** A day, a moment or milliseconds: clients send what their version does, and it is sent as it came. */
+/* @__NO_SIDE_EFFECTS__ */
+export function timeInAnyForm({ description }: { readonly description: string }) {
+  return optional({
+    schema: v.pipe(v.string(), v.regex(timePattern)),
+    required: true,
+    description,
+    allowed: 'a day like 2026-10-21, a moment like 2026-10-21T13:30:00.000Z, or Unix time in milliseconds',
+    json: { type: 'string', pattern: timePattern.source },
+  } as const satisfies Parameter);
+}

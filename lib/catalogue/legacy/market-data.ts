@@ -1,0 +1,17 @@
+/** The older form of option bars: a bare array. */
+
+import { listOptionBars } from '../market-data/options.ts';
+import { inSdk } from '../notes.ts';
+import { flagInAnyCase, listOf, older } from './form.ts';
+
+export const legacyListOptionBars = older(listOptionBars, {
+  id: 'legacyListOptionBars',
+  path: '/openapi/market-data/option/bars',
+  required: ['symbols', 'category', 'timespan'],
+  optional: ['count', 'start_time', 'end_time'],
+  own: {
+    real_time_required: flagInAnyCase({ description: 'Include the newest data; off when absent.' }),
+  },
+  response: listOf(listOptionBars, 'result'),
+  notes: [inSdk('Note the two one-letter traps in timespan: M is one month, M1 is one minute.')],
+});
