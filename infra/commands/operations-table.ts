@@ -1,5 +1,6 @@
 /** The table of all operations in docs/operations.md: what each is, and where every fact about it comes from. */
 
+import { maxFreeParameters } from '../../lib/catalogue/free-parameters.ts';
 import { type Group, groups, limits, type Operation, type Source } from '../../lib/catalogue/index.ts';
 
 /** @returns Markdown, the same for the same operations */
@@ -24,8 +25,9 @@ export function operationsTable(operations: readonly Operation[]): string {
 
 const rules = [
   `**Unknown parameters.** The gateway refuses a query parameter that an operation does not name: a misspelt one would
-otherwise change an answer silently. The exception is an operation marked _any_ below. Members of a body that its schema
-does not name pass: bodies grow, and no source lists some of their members.`,
+otherwise change an answer silently. The exception is an operation marked _any_ below: it takes up to
+${maxFreeParameters} of them, of any name but a signing header’s and \`account_id\`. Members of a body that its schema does not
+name pass: bodies grow, and no source lists some of their members.`,
   `**Authentication.** _key_: an API key, which counts requests and says which app calls, not who. _closed_: belongs to one
 account at the upstream; the deployer opens the group, with AWS signatures (\`groups.NAME: 'iam'\`). _never_: for the
 operator’s own client; no gateway serves it.`,
