@@ -42,9 +42,9 @@ export interface Operation {
   readonly hasAccountPartition?: true;
   /**
    * Present when a request changes state at the upstream, so that it is sent at most once. `findOut` is how a
-   * caller finds out the outcome when the answer is lost.
+   * caller finds out the outcome when the answer is lost, or when `saysOutcome` is false of an answer of status 200.
    */
-  readonly sideEffect?: { readonly findOut: string };
+  readonly sideEffect?: { readonly findOut: string; readonly saysOutcome: (answer: unknown) => boolean };
   /** Present when the answer is one page of several. */
   readonly paging?: Paging;
   /** A valid request: for the documentation, and for tests of every operation. */

@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { bothCategories, fromVendor, momentsAreIntegers, noSourceInText, ordinals } from './decided.ts';
 import { describe } from './operation.ts';
+import { saysWhetherDone } from './outcomes.ts';
 import * as parameters from './parameters.ts';
 import { integer, moment, ordinal, text } from './schemas.ts';
 
@@ -62,7 +63,10 @@ export const createWatchlist = describe({
   body: v.looseObject({ name: text, sort: v.optional(integer) }),
   response: v.looseObject({ watchlist_id: v.string() }),
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlists and look for the name before sending anything again.' },
+  sideEffect: {
+    findOut: 'Read listWatchlists and look for the name before sending anything again.',
+    saysOutcome: saysWhetherDone,
+  },
   example: { body: { name: 'Dividend ideas', sort: 1 } },
   sources: fromVendor,
   notes: ['At most 20 lists per user, shared with the retail app.'],
@@ -80,7 +84,10 @@ export const updateWatchlist = describe({
   body: v.looseObject({ watchlist_id: text, name: v.optional(v.string()), sort: v.optional(integer) }),
   response: done,
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlists and compare before sending anything again.' },
+  sideEffect: {
+    findOut: 'Read listWatchlists and compare before sending anything again.',
+    saysOutcome: saysWhetherDone,
+  },
   example: { body: { watchlist_id: '40218991', name: 'Dividend picks' } },
   sources: {
     path: ['vendor-sdk', 'vendor-docs'],
@@ -102,7 +109,10 @@ export const deleteWatchlist = describe({
   body: v.looseObject({ watchlist_id: text }),
   response: done,
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlists: a list that is gone was deleted.' },
+  sideEffect: {
+    findOut: 'Read listWatchlists: a list that is gone was deleted.',
+    saysOutcome: saysWhetherDone,
+  },
   example: { body: { watchlist_id: '40218991' } },
   sources: {
     path: ['vendor-sdk', 'vendor-docs'],
@@ -158,7 +168,10 @@ export const addWatchlistInstruments = describe({
   body: changedInstruments,
   response: done,
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlistInstruments before sending anything again.' },
+  sideEffect: {
+    findOut: 'Read listWatchlistInstruments before sending anything again.',
+    saysOutcome: saysWhetherDone,
+  },
   example: {
     body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK', sort: 3 }] },
   },
@@ -186,7 +199,10 @@ export const removeWatchlistInstruments = describe({
   body: changedInstruments,
   response: done,
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlistInstruments before sending anything again.' },
+  sideEffect: {
+    findOut: 'Read listWatchlistInstruments before sending anything again.',
+    saysOutcome: saysWhetherDone,
+  },
   example: { body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK' }] } },
   sources: {
     path: ['vendor-sdk', 'vendor-docs'],
@@ -207,7 +223,10 @@ export const updateWatchlistInstruments = describe({
   body: changedInstruments,
   response: done,
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlistInstruments and compare before sending anything again.' },
+  sideEffect: {
+    findOut: 'Read listWatchlistInstruments and compare before sending anything again.',
+    saysOutcome: saysWhetherDone,
+  },
   example: {
     body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK', sort: 3 }] },
   },

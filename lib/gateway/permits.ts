@@ -1,7 +1,7 @@
 /** Between an attempt and the limiter: a request leaves only with a permit that is valid at that moment. */
 
 import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
-import { isRefusal, type Refusal } from '../problem.ts';
+import { isRefusal, notSent, type Refusal } from '../problem.ts';
 import type { RequestContext, UpstreamUsage } from './context.ts';
 import type { LetGo } from './send.ts';
 
@@ -10,7 +10,7 @@ export const minAttemptMs = 1000;
 
 export const outOfTime: Refusal = {
   code: 'gateway_timeout',
-  detail: 'The gateway ran out of time before the request could be sent; it was not sent.',
+  detail: `The gateway ran out of time before the request could be sent. ${notSent}`,
 };
 
 export interface AttemptCall {
@@ -126,10 +126,10 @@ export function limiterRefusal(
   { reason, retryAfterMs }: { readonly reason: keyof typeof details; readonly retryAfterMs: number },
 ): Refusal {
   // This is not true of a second attempt, which only a read has.
-  const notSent = attempts === 0 ? ' The request was not sent.' : '';
+  const hadNoEffect = attempts === 0 ? ` ${notSent}` : '';
   return {
     code: 'budget_used_up',
-    detail: `${details[reason]}; nothing is wrong with this key.${notSent}`,
+    detail: `${details[reason]}; nothing is wrong with this key.${hadNoEffect}`,
     retryAfterSeconds: retryAfterMs / 1000,
   };
 }

@@ -27,7 +27,7 @@ const madeUp = describe({
   body: v.looseObject({ unit: v.picklist(['KG']), rounds: v.pipe(v.array(decimal), v.minLength(1)) }),
   response: v.array(v.looseObject({ name: v.string(), weight: decimal })),
   limit: 'market-data',
-  sideEffect: { findOut: 'Look at the scales.' },
+  sideEffect: { findOut: 'Look at the scales.', saysOutcome: Array.isArray },
   example: { query: { planet: 'SATURN', names: 'TITAN' }, body: { unit: 'KG', rounds: ['1.5'] } },
   sources: { path: ['inferred'], request: ['interface', 'vendor-sdk'], response: ['vendor-docs'] },
   decisions: ['Moons have no weight, but a mass.'],

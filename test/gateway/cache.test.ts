@@ -311,7 +311,10 @@ describe('when the limit is used up', { concurrent: true }, () => {
     for (const target of [snapshots('MSFT'), profile]) {
       const problem = problemOf(await ask(gateway, target));
       assert.deepEqual([problem.status, problem.code], [429, 'budget_used_up']);
-      assert.match(problem.detail, /nothing is wrong with this key\. The request was not sent\./);
+      assert.match(
+        problem.detail,
+        /nothing is wrong with this key\. The request was not sent; it had no effect\./,
+      );
     }
     assert.equal(market().length, calls);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
-import { getOrder, operations } from '../../lib/catalogue/index.ts';
+import { deleteWatchlist, getOrder, operations } from '../../lib/catalogue/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountId, ask, coreFor, orderBody, orderPath, problemOf, secretText } from '../support/core.ts';
@@ -26,6 +26,12 @@ const open: readonly (readonly [fault: Fault, executed: boolean])[] = [
   [{ kind: 'not-json' }, false],
   [{ kind: 'oversized', bytes: 5001 }, false],
   [status(200), false],
+  // A 200 that names no order, or carries an error code, says nothing about the order.
+  ...['null', 'true', '7', '""', '[]', '{}', '{"order_id":""}', '{"success":true}', '[{"order_id":"1"}]'].map(
+    (body) => [status(200, body), false] as const,
+  ),
+  [status(200, { error_code: 'SYSTEM_ERROR', message: 'no' }), false],
+  [status(200, { error_code: 'OPENAPI_ORDER_NOT_FOUND', order_id: '1' }), false],
   [status(201, '{}'), false],
   [status(204), false],
   [status(302), false],
@@ -50,6 +56,7 @@ const definitive: readonly (readonly [fault: Fault, code: string, status: number
   [status(401, { error_code: 'INCORRECT_SIGN', message: 'no' }), 'upstream_auth_failed', 502],
   [status(403), 'upstream_auth_failed', 502],
   [status(403, { error_code: 'UNAUTHORIZED_CATEGORY', message: 'no' }), 'data_not_subscribed', 403],
+  [status(403, { error_code: 'ACCOUNT_ACCESS_DENIED', message: 'no' }), 'upstream_rejected', 403],
 ];
 
 const nameOf = (fault: Fault) =>
@@ -128,6 +135,30 @@ for (const [sender, createSend] of senders) {
     });
   });
 }
+
+test('what the upstream said with a 200 that leaves an order open is told beside it', async (t) => {
+  const body = { error_code: 'SYSTEM_ERROR', message: 'busy' };
+  const { gateway } = await coreFor(t, { fault: () => status(200, body) });
+  const { upstream, detail, message } = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
+  assert.deepEqual(
+    [upstream?.status, upstream?.error_code, upstream?.message],
+    [200, 'SYSTEM_ERROR', 'busy'],
+  );
+  assert.match(detail, /does not say what became of it/);
+  assert.equal(message, detail);
+});
+
+test('a watchlist that the upstream says was not changed is answered as it said it', async (t) => {
+  const { path, example } = deleteWatchlist;
+  for (const said of ['true', 'false', '{"success":false}']) {
+    const { gateway } = await coreFor(t, { fault: () => status(200, said) });
+    const reply = await ask(gateway, path, { body: JSON.stringify(example.body) });
+    assert.deepEqual([reply.status, reply.text], [200, said]);
+  }
+  const { gateway } = await coreFor(t, { fault: () => status(200, '{}') });
+  const reply = await ask(gateway, path, { body: JSON.stringify(example.body) });
+  assert.equal(problemOf(reply).code, 'outcome_unknown');
+});
 
 describe('a defect of ours', () => {
   const defect = new Error('a defect');
