@@ -20,6 +20,8 @@ export interface AttemptCall {
   readonly timeLeft: () => number;
   readonly clock: () => number;
   readonly context: Pick<RequestContext, 'usage' | 'priority'>;
+  /** How long it waits for a permit at most. Default 2 s. */
+  readonly waitMs?: number;
 }
 
 /** The permit of one attempt, replaced when it expires before the request leaves. */
@@ -98,10 +100,10 @@ export function blockAfter(
 }
 
 async function acquire(limiter: Limiter, call: AttemptCall): Promise<Permit | Refusal> {
-  const { appKey, limits, timeLeft, clock, context } = call;
+  const { appKey, limits, timeLeft, clock, context, waitMs: longest = maxWaitMs } = call;
   const { usage } = context;
   const started = clock();
-  const waitMs = Math.max(0, Math.min(maxWaitMs, timeLeft() - minAttemptMs - signingMs));
+  const waitMs = Math.max(0, Math.min(longest, timeLeft() - minAttemptMs - signingMs));
   const priority = context.priority && { priority: context.priority };
   const answer = await limiter.acquire({ appKey, limits, waitMs, ...priority });
   usage.waitedMs = (usage.waitedMs ?? 0) + clock() - started;

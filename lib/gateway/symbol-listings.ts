@@ -4,6 +4,10 @@ import type { Listings } from '../cache/snapshots/index.ts';
 import type { SymbolListing } from '../catalogue/symbol-listing.ts';
 import type { CacheParts } from './cache-options.ts';
 import { createContext } from './context.ts';
+import { wasNotSent } from './upstream.ts';
+
+/** A client waits for the page, too, and can do without it. */
+const permitWaitMs = 250;
 
 export function createListings(
   { operation, queries, categoryOf }: SymbolListing,
@@ -24,13 +28,15 @@ export function createListings(
             body: '',
             headers: {},
           },
-          // Requests that a client waits for come first.
-          context: createContext(clock() + timeoutMs, 'background'),
+          // Callers come first, but not those that are over their share.
+          context: createContext(clock() + timeoutMs, 'events'),
           timeoutMs,
+          own: { waitMs: permitWaitMs },
         },
         current.credential,
       );
-      return outcome.kind === 'answer' ? readPage(outcome.body, categoryOf) : undefined;
+      if (outcome.kind === 'answer') return readPage(outcome.body, categoryOf);
+      return wasNotSent(outcome) ? 'not_sent' : undefined;
     },
   };
 }
