@@ -6,7 +6,7 @@
 import type { Operation } from '../catalogue/operation.ts';
 import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
 import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
-import { isJson } from './is-json.ts';
+import { isJson } from './json-scan.ts';
 import { readRefusalBody } from './refusal-body.ts';
 import type { SendResult } from './send.ts';
 

@@ -240,8 +240,12 @@ describe('when the upstream fails', { concurrent: true }, () => {
     ['UNAUTHORIZED_CATEGORY', 403, 'data_not_subscribed', 403],
     ['INCORRECT_SIGN', 401, 'upstream_auth_failed', 502],
     ['REQUEST_TOTAL_COUNT_EXCEEDED', 429, 'upstream_quota_used_up', 503],
+    ['MARKET_DATA_NOT_SUBSCRIBED', 403, 'data_not_subscribed', 403],
+    // No symbol is the cause: none may count as unknown because of it.
+    ['ACCOUNT_ACCESS_DENIED', 403, 'upstream_rejected', 403],
+    ['UNSUPPORTED_CATEGORY', 417, 'upstream_rejected', 422],
   ] as const)
-    test(`what is refused to everybody is refused as itself: ${code}`, async (t) => {
+    test(`what is refused to everybody is refused as itself: ${error_code} as ${code}`, async (t) => {
       const { gateway, market } = await sharedFor(t, {
         fault: () => ({ kind: 'status', status, body: { error_code, message: 'no' } }),
       });

@@ -2,9 +2,25 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
 import { deleteWatchlist, getOrder, operations } from '../../lib/catalogue/index.ts';
-import { createGateway } from '../../lib/gateway/index.ts';
+import {
+  createGateway,
+  createLimiter,
+  createMemoryLimiterStore,
+  type GatewayOptions,
+  limiterLimits,
+  refusalResponse,
+} from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { accountId, ask, coreFor, orderBody, orderPath, problemOf, secretText } from '../support/core.ts';
+import {
+  accountId,
+  ask,
+  coreFor,
+  orderBody,
+  orderPath,
+  problemOf,
+  requestOf,
+  secretText,
+} from '../support/core.ts';
 import { senders } from '../support/senders.ts';
 
 const status = (code: number, body?: unknown): Fault => ({
@@ -237,6 +253,50 @@ describe('a defect of ours', () => {
     const { gateway, simulator } = await coreFor(t, {}, { report });
     assert.equal((await ask(gateway, orderPath, { body: orderBody() })).status, 200);
     assert.equal(simulator.orders.length, 1);
+  });
+});
+
+describe('an order that never left says so, and that it had no effect', () => {
+  const words = /The request was not sent; it had no effect\./;
+  const order = { body: orderBody() };
+  const now = Date.UTC(2026, 10, 17, 9, 30);
+  const used = createLimiter({
+    store: createMemoryLimiterStore(),
+    limits: limiterLimits({ trading: { requests: 1, perSeconds: 60, for: ['orders'] } }),
+    bucket: 'test',
+  });
+
+  for (const [code, options] of [
+    ['secret_not_set', { secrets: { read: async () => '' } }],
+    ['secret_invalid', { secrets: { read: async () => '{}x' } }],
+    ['secret_unavailable', { secrets: { read: () => Promise.reject(new Error('away')) } }],
+    ['upstream_unreachable', { send: async () => ({ kind: 'unreachable' }) }],
+    ['gateway_error', { nonce: () => '' }],
+    [
+      'budget_used_up',
+      { limiter: used, operationLimits: { trading: { requests: 1, perSeconds: 60, for: ['orders'] } } },
+    ],
+  ] as const satisfies readonly (readonly [string, Partial<GatewayOptions>])[])
+    test(code, async (t) => {
+      const { gateway, simulator } = await coreFor(t, {}, options);
+      // The first one takes the only permit, where there is one.
+      if (code === 'budget_used_up') assert.equal((await ask(gateway, orderPath, order)).status, 200);
+      const problem = problemOf(await ask(gateway, orderPath, order));
+      assert.equal(problem.code, code);
+      assert.match(problem.detail, words);
+      assert.equal(problem.find_out, undefined);
+      assert.equal(simulator.received.length, code === 'budget_used_up' ? 1 : 0);
+    });
+
+  test('gateway_timeout', async (t) => {
+    const { gateway } = await coreFor(t, {}, { clock: () => now });
+    const { body } = await gateway.handle({ ...requestOf(orderPath, order), deadline: now + 999 });
+    assert.match(JSON.parse(new TextDecoder().decode(body)).detail, words);
+  });
+
+  test('what API Gateway refuses itself, in the words of the gateway', () => {
+    for (const code of ['throttled', 'quota_exceeded'] as const)
+      assert.match(new TextDecoder().decode(refusalResponse({ code }, 'r').body), words);
   });
 });
 

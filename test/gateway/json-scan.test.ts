@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { isJson } from '../../lib/gateway/is-json.ts';
+import { elementsOf, isJson, membersOf } from '../../lib/gateway/json-scan.ts';
 
 function isParsed(bytes: Uint8Array): boolean {
   try {
@@ -122,6 +122,31 @@ describe('the same verdict', () => {
         closing[at] = closing[at] === 0x7d ? 0x5d : 0x7d;
         assert.equal(isJson(closing), false);
       }),
+    );
+  });
+});
+
+describe('the parts', () => {
+  const value = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes)) as unknown;
+
+  test('of an object are its members, of a list its elements, whatever they are', () => {
+    fc.assert(
+      fc.property(spacedJson, fc.string({ unit: 'binary' }), (text, name) => {
+        const parsed = JSON.parse(text) as unknown;
+        const list = Array.from(elementsOf(utf8(`${text} `)), value);
+        assert.deepEqual(list, Array.isArray(parsed) ? parsed : []);
+        assert.deepEqual(Array.from(elementsOf(utf8(`[ ${text},${text} , 1]`)), value), [parsed, parsed, 1]);
+        const quoted = JSON.stringify(name);
+        const members = membersOf(utf8(`\n{"" :0, ${quoted}: ${text} ,"z":[]}`));
+        assert.deepEqual(value(members!.get(JSON.parse(quoted) as string)!), name === 'z' ? [] : parsed);
+        const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+        const own = membersOf(utf8(text));
+        assert.deepEqual(
+          own && Array.from(own, ([key, bytes]) => [key, value(bytes)]).sort(),
+          isObject ? Object.entries(parsed).sort() : undefined,
+        );
+      }),
+      { numRuns: 1000 },
     );
   });
 });

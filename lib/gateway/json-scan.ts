@@ -1,6 +1,6 @@
 /**
- * Whether bytes are JSON text in UTF-8, by looking at them: nothing is made of them. Parsing would make an object of
- * every pair of brackets, and of a nested answer of four megabytes more than a hundred megabytes of objects.
+ * JSON text in UTF-8 without making anything of it: whether bytes are such a text, and the parts of one. Parsing would
+ * make an object of every pair of brackets, and of a nested answer of four megabytes more than a hundred megabytes.
  */
 
 const quote = 0x22;
@@ -21,10 +21,49 @@ const wrong = -1;
  * @example
  * isJson(new TextEncoder().encode('[1.10]')); // true
  */
-export function isJson(bytes: Uint8Array): boolean {
+export const isJson = (bytes: Uint8Array): boolean => afterValue(bytes, startOf(bytes)) === bytes.length;
+
+const startOf = (bytes: Uint8Array): number =>
+  skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
+
+/**
+ * The members of an object, as parts of its bytes; of a name that comes twice the last.
+ *
+ * @param bytes JSON; undefined for one that is no object
+ */
+export function membersOf(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
+  const start = startOf(bytes);
+  if (bytes[start] !== openBrace) return undefined;
+  const members = new Map<string, Uint8Array>();
+  for (let at = skipSpace(bytes, start + 1); bytes[at] === quote; at = skipSpace(bytes, at + 1)) {
+    const name = JSON.parse(decoder.decode(bytes.subarray(at, afterText(bytes, at)))) as string;
+    const value = afterName(bytes, at);
+    // With the space behind it.
+    at = afterValue(bytes, value);
+    members.set(name, bytes.subarray(value, at));
+    if (bytes[at] !== comma) break;
+  }
+  return members;
+}
+
+/** The elements of an array, as parts of its bytes; none when the JSON is no array. */
+export function* elementsOf(bytes: Uint8Array): Generator<Uint8Array> {
+  const start = startOf(bytes);
+  if (bytes[start] !== openBracket) return;
+  let at = skipSpace(bytes, start + 1);
+  while (bytes[at] !== closeBracket) {
+    const end = afterValue(bytes, at);
+    yield bytes.subarray(at, end);
+    at = bytes[end] === comma ? skipSpace(bytes, end + 1) : end;
+  }
+}
+
+const decoder = new TextDecoder();
+
+/** The index after the value that begins at `start`, and after the space behind it. */
+function afterValue(bytes: Uint8Array, start: number): number {
   const open = new OpenContainers();
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  let at = skipSpace(bytes, hasMark ? 3 : 0);
+  let at = start;
   for (;;) {
     const first = bytes[at];
     const isObject = first === openBrace;
@@ -34,14 +73,13 @@ export function isJson(bytes: Uint8Array): boolean {
       else {
         open.push(isObject);
         if (isObject) at = afterName(bytes, at);
-        if (at === wrong) return false;
+        if (at === wrong) return wrong;
         continue;
       }
     } else at = afterScalar(bytes, at);
-    if (at === wrong) return false;
+    if (at === wrong) return wrong;
     at = afterContainers(bytes, at, open);
-    if (at === wrong) return false;
-    if (open.depth === 0) return at === bytes.length;
+    if (at === wrong || open.depth === 0) return at;
   }
 }
 
