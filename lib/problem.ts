@@ -13,6 +13,9 @@ interface Kind {
   readonly retryAfter?: number;
 }
 
+/** For a refusal before anything left the gateway: a caller need not look for an effect. */
+export const notSent = 'The request was not sent; it had no effect.';
+
 /** Stable: a code is never given another meaning. `detail` is the default text for people. */
 export const refusalKinds = {
   invalid_parameter: {
@@ -40,7 +43,8 @@ export const refusalKinds = {
   upstream_path_unknown: {
     status: 404,
     errorCode: 'NOT_FOUND',
-    detail: 'The upstream does not serve this path; the operation may answer at another of its paths.',
+    detail:
+      'The upstream does not serve this path. The operation may answer at another of its paths; if none of them answers, the gateway’s app key belongs to another environment of the upstream.',
   },
   method_not_allowed: {
     status: 405,
@@ -59,11 +63,15 @@ export const refusalKinds = {
     errorCode: 'UPSTREAM_REJECTED',
     detail: 'The upstream refused the request.',
   },
-  throttled: { status: 429, errorCode: 'TOO_MANY_REQUESTS', detail: 'Too many requests for this key.' },
+  throttled: {
+    status: 429,
+    errorCode: 'TOO_MANY_REQUESTS',
+    detail: `Too many requests for this key. ${notSent}`,
+  },
   quota_exceeded: {
     status: 429,
     errorCode: 'TOO_MANY_REQUESTS',
-    detail: 'The quota of this key is used up.',
+    detail: `The quota of this key is used up. ${notSent}`,
     retryAfter: 3600,
   },
   /** The limiter grants no permit in time. The client did nothing wrong, but it is the client that has to wait. */
@@ -102,7 +110,7 @@ export const refusalKinds = {
   upstream_unreachable: {
     status: 502,
     errorCode: 'UPSTREAM_UNREACHABLE',
-    detail: 'The upstream cannot be reached; the request was not sent.',
+    detail: `The upstream cannot be reached. ${notSent}`,
   },
   /** 502 on purpose: of all statuses it invites clients least to send the request again. */
   outcome_unknown: {
@@ -133,19 +141,19 @@ export const refusalKinds = {
   secret_not_set: {
     status: 503,
     errorCode: 'SECRET_NOT_SET',
-    detail: 'The gateway has no app secret yet; its operator sets it.',
+    detail: `The gateway has no app secret yet; its operator sets it. ${notSent}`,
     retryAfter: 60,
   },
   secret_invalid: {
     status: 503,
     errorCode: 'SECRET_INVALID',
-    detail: 'The gateway’s app secret is not of the right form; its operator sets it.',
+    detail: `The gateway’s app secret is not of the right form; its operator sets it. ${notSent}`,
     retryAfter: 60,
   },
   secret_unavailable: {
     status: 503,
     errorCode: 'SECRET_UNAVAILABLE',
-    detail: 'The gateway cannot read its app secret now.',
+    detail: `The gateway cannot read its app secret now. ${notSent}`,
     retryAfter: 5,
   },
   gateway_timeout: {

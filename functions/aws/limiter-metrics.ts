@@ -33,7 +33,8 @@ export function createLimiterMetrics(
   let given = 0;
   let refused = 0;
   let expired = 0;
-  let left: number | undefined;
+  /** By limit. */
+  let left = new Map<string, number>();
   let waited: number[] = [];
   let notBefore = Number.NEGATIVE_INFINITY;
 
@@ -42,13 +43,13 @@ export function createLimiterMetrics(
       switch (report.kind) {
         case 'granted':
           given++;
-          left = report.remaining;
+          left.set(report.limit, report.remaining);
           waited.push(report.waitedMs);
           break;
         case 'refused':
           refused++;
           // A wait that ends without a permit counts too; an exhausted window has nothing left.
-          if (report.reason === 'exhausted') left = 0;
+          if (report.reason === 'exhausted') left.set(report.limit, 0);
           waited.push(report.waitedMs);
           break;
         case 'expired':
@@ -78,12 +79,16 @@ export function createLimiterMetrics(
         ...embeddedMetrics(units, {
           functionName,
           at: clock(),
-          values: { BudgetLeft: left, BudgetWaited: waited, BudgetRefused: refused },
+          values: { BudgetLeft: leftOf(left), BudgetWaited: waited, BudgetRefused: refused },
         }),
         given,
         expired,
       });
-      [given, refused, expired, left, waited] = [0, 0, 0, undefined, []];
+      [given, refused, expired, left, waited] = [0, 0, 0, new Map(), []];
     },
   };
 }
+
+/** Of the limit of market data, in a function that counts against it; the pages of the list of symbols count elsewhere. */
+const leftOf = (left: ReadonlyMap<string, number>): number | undefined =>
+  left.get('market-data') ?? left.values().next().value;

@@ -1,5 +1,6 @@
 /** The table of all operations in docs/operations.md: what each is, and where every fact about it comes from. */
 
+import { maxFreeParameters } from '../../lib/catalogue/free-parameters.ts';
 import {
   type Group,
   type GroupFacts,
@@ -34,9 +35,10 @@ export function operationsTable(operations: readonly Operation[]): string {
 
 const rules = [
   `**Unknown parameters.** The gateway refuses a query parameter that an operation does not name: a misspelt one would
-otherwise change an answer silently. The exception is an operation marked _any_ below. Members of a body that its schema
-does not name pass: bodies grow, and no source lists some of their members. \`null\` passes for every optional member of
-a body, as left out: clients send it so, and the upstream accepts it (seen live).`,
+otherwise change an answer silently. The exception is an operation marked _any_ below: it takes up to
+${maxFreeParameters} of them, of any name but a signing header’s and \`account_id\`. Members of a body that its schema does
+not name pass: bodies grow, and no source lists some of their members. \`null\` passes for every optional member of a
+body, as left out: clients send it so, and the upstream accepts it (seen live).`,
   `**Answers** pass byte for byte. A number that the upstream does not report is \`""\` or \`null\` or left out; a time is an
 integer of milliseconds, the same in digits, ISO 8601 text with \`+0000\` or \`yyyyMMdd\` (seen live). The types take all of
 them, and the [client’s helpers](library.md#what-answers-leave-open) read them. An answer may have further members.

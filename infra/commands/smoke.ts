@@ -3,7 +3,7 @@
  * key comes from API_KEY, because arguments are visible to every process of the machine.
  */
 
-import { getConfig, getStockSnapshots } from '../../lib/catalogue/index.ts';
+import { getConfig, getStockQuotes, getStockSnapshots } from '../../lib/catalogue/index.ts';
 import type { RefusalCode } from '../../lib/gateway/index.ts';
 import { StartError } from '../environment.ts';
 
@@ -30,7 +30,7 @@ const remedies: Partial<Record<RefusalCode, string>> = {
   upstream_error: 'The upstream fails: it is down or the base URL is wrong.',
   upstream_broken_answer: 'The upstream answers something that is not its interface: check the base URL.',
   upstream_path_unknown:
-    'The upstream does not know the path: check the base URL, or use another of the paths.',
+    'The upstream serves other paths, but not this one: set upstream.paths to another of the operation’s paths.',
   upstream_rate_limited: 'The upstream’s request limit is used up for now; everything up to there works.',
   no_fresh_answer:
     'The upstream gives no answer in time: it is down, overloaded, or its request limit is used up. The functions’ log says more, as turn_failed.',
@@ -46,7 +46,7 @@ const pauseMs = 1100;
 
 /**
  * @param url that of the domain or of the stage, with or without a slash at the end
- * @param timeoutMs for each of the three calls; API Gateway itself gives up after 29 s
+ * @param timeoutMs for each call; API Gateway itself gives up after 29 s
  */
 export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Promise<Diagnosis> {
   const base = url.replace(/\/+$/, '');
@@ -74,6 +74,11 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
   const response = await askForFresh(target, apiKey, timeoutMs);
   if (response === 'timeout') return late;
   if (response === 'closed') return sick(`${base} closed the connection in the middle of a call.`);
+  if (isPathUnknown(response)) {
+    const quotes = `${base}${getStockQuotes.path}?symbol=AAPL&category=US_STOCK`;
+    const other = await ask(quotes, { 'x-api-key': apiKey }, timeoutMs);
+    if (typeof other !== 'string' && isPathUnknown(other)) return sick(withReference(noPathWords, other));
+  }
   if (response.status !== 200) return sick(refusalWords(response));
   if (!Array.isArray(response.body))
     return sick(
@@ -86,11 +91,20 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
   return { healthy: true, words: `All is well: ${getStockSnapshots.id} is signed, accepted and answered.` };
 }
 
-function refusalWords({ status, body }: SmokeResponse): string {
-  const { code, detail, request_id: requestId } = membersOf(body);
+const isPathUnknown = ({ body }: SmokeResponse) => membersOf(body).code === 'upstream_path_unknown';
+
+const noPathWords = `The upstream knows no path, neither that of ${getStockSnapshots.id} nor that of ${getStockQuotes.id}: the secret holds the key of another environment, such as a sandbox’s in production, to which the upstream answers 404 everywhere; or the base URL is wrong.`;
+
+function refusalWords(response: SmokeResponse): string {
+  const { code, detail } = membersOf(response.body);
   const remedy =
     code !== undefined && Object.hasOwn(remedies, code) ? remedies[code as RefusalCode] : undefined;
-  return `${remedy ?? detail ?? 'The gateway failed; its log says more.'} (${status} ${code ?? 'without code'}, request ${requestId ?? 'unknown'})`;
+  return withReference(remedy ?? detail ?? 'The gateway failed; its log says more.', response);
+}
+
+function withReference(words: string, { status, body }: SmokeResponse): string {
+  const { code, request_id: requestId } = membersOf(body);
+  return `${words} (${status} ${code ?? 'without code'}, request ${requestId ?? 'unknown'})`;
 }
 
 interface SmokeResponse {

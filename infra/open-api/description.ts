@@ -1,5 +1,6 @@
 /** An operation in prose: what types cannot say, in Markdown. */
 
+import { maxFreeParameters } from '../../lib/catalogue/free-parameters.ts';
 import { limits, type Note, type Operation } from '../../lib/catalogue/index.ts';
 
 export function descriptionOf(operation: Operation): string {
@@ -10,7 +11,8 @@ export function descriptionOf(operation: Operation): string {
     paging && pages(paging),
     sideEffect &&
       `Changes state at the upstream: sent once. When the answer is lost, the code is \`outcome_unknown\`. ${sideEffect.findOut}`,
-    anyQuery && 'Takes query parameters of any name, and passes them on.',
+    anyQuery &&
+      `Takes up to ${maxFreeParameters} query parameters of any name but a signing header’s and \`account_id\`, and passes them on.`,
     limit && `Counts against the upstream’s limit of ${limitInWords(limit)}.`,
     aliases.length > 0 && `Also at ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`,
     decisions.length > 0 && `Decided where sources conflict or are silent:\n\n${bullets(decisions)}`,

@@ -26,7 +26,7 @@ const ofSideEffects: readonly RefusalCode[] = ['outcome_unknown'];
 
 /** Codes that come with more statuses than their own. */
 const statuses: Partial<Record<RefusalCode, readonly number[]>> = {
-  upstream_rejected: [400, 404, 422],
+  upstream_rejected: [400, 403, 404, 422],
   gateway_error: [500, 502],
   // 504 where the client takes only what is cached.
   no_fresh_answer: [503, 504],

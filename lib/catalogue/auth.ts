@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { notInText } from './decided.ts';
 import { onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
+import { hasToken } from './outcomes.ts';
 import { epochMilliseconds, omittable, text } from './schemas.ts';
 
 const status = v.picklist(['PENDING', 'NORMAL', 'INVALID', 'EXPIRED']);
@@ -32,7 +33,10 @@ export const createToken = describe({
     ),
   }),
   response: token,
-  sideEffect: { findOut: 'A token that its owner does not approve has no effect: create another one.' },
+  sideEffect: {
+    findOut: 'A token that its owner does not approve has no effect: create another one.',
+    saysOutcome: hasToken,
+  },
   example: { body: {} },
   sources: {
     path: ['vendor-sdk', 'vendor-docs'],

@@ -75,6 +75,7 @@ export const listStockInstruments = describe({
   },
   response: v.looseObject({ data: v.optional(v.array(stockInstrument)), pagination_key: nextPage }),
   paging: cursorPaging,
+  limit: 'instruments',
   freshness: hourly,
   example: { query: { category: 'US_STOCK', symbols: 'AAPL,MSFT' } },
   sources: {
@@ -119,6 +120,7 @@ export const getStockInstrument = describe({
   },
   response: v.array(stockInstrument),
   paging: { parameter: 'last_instrument_id', next: { ofLastItem: 'instrument_id' } },
+  limit: 'instruments',
   freshness: hourly,
   example: { query: { symbols: 'AAPL', category: 'US_STOCK' } },
   sources: {
@@ -215,6 +217,7 @@ export const listOptionContracts = describe({
     pagination_key: nextPage,
   }),
   paging: cursorPaging,
+  limit: 'instruments',
   freshness: hourly,
   example: {
     query: {

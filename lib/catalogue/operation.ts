@@ -40,9 +40,9 @@ export interface Operation {
   readonly hasAccountPartition?: true;
   /**
    * Present when a request changes state at the upstream, so that it is sent at most once. `findOut` is how a
-   * caller finds out the outcome when the answer is lost.
+   * caller finds out the outcome when the answer is lost, or when `saysOutcome` is false of an answer of status 200.
    */
-  readonly sideEffect?: { readonly findOut: string };
+  readonly sideEffect?: { readonly findOut: string; readonly saysOutcome: (answer: unknown) => boolean };
   /**
    * Present when a gateway answers by itself: then it reads no secret, takes no permit and sends nothing. `body` is
    * the JSON that it answers with, in ASCII without `$` and `#`, which API Gateway would read as a template;

@@ -13,6 +13,7 @@ import {
 } from './decided.ts';
 import { onPage, seen } from './notes.ts';
 import { cursorPaging, describe } from './operation.ts';
+import { namesOrder, namesOrders } from './outcomes.ts';
 import * as parameters from './parameters.ts';
 import {
   day,
@@ -207,7 +208,7 @@ export const placeOrder = describe({
     new_orders: v.pipe(v.array(withSession(v.looseObject(newOrderMembers))), v.minLength(1)),
   }),
   response: placed,
-  sideEffect: { findOut: readTheOrder },
+  sideEffect: { findOut: readTheOrder, saysOutcome: namesOrder },
   example: {
     body: {
       account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
@@ -387,7 +388,7 @@ export const replaceOrder = describe({
     ),
   }),
   response: placed,
-  sideEffect: { findOut: compareTheOrder },
+  sideEffect: { findOut: compareTheOrder, saysOutcome: namesOrder },
   example: {
     body: {
       account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
@@ -426,7 +427,7 @@ export const cancelOrder = describe({
     client_combo_order_id: omittable(v.string()),
   }),
   response: placed,
-  sideEffect: { findOut: compareTheOrder },
+  sideEffect: { findOut: compareTheOrder, saysOutcome: namesOrder },
   example: {
     body: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S', client_order_id: 'gw-20261020-000002' },
   },
@@ -492,6 +493,7 @@ export const batchPlaceOrders = describe({
   sideEffect: {
     findOut:
       'Read getOrder by each client_order_id. Send those that are missing again under the same ids only: the upstream takes an id once.',
+    saysOutcome: namesOrders,
   },
   example: {
     body: {

@@ -2,6 +2,7 @@
 
 import { type GenericSchema, safeParse } from 'valibot';
 import { type FaultWords, faultOf, type PlaceFault, shorten, unsignable } from './faults.ts';
+import { freeParameterFault, maxFreeName, maxFreeParameters, maxFreeValue } from './free-parameters.ts';
 import type { Operation } from './operation.ts';
 
 export interface RequestFault extends PlaceFault {
@@ -18,6 +19,7 @@ export function checkQuery(
   const errors: RequestFault[] = [];
   const pairs: [string, string][] = [];
   const seen = new Set<string>();
+  let free = 0;
   for (const [name, value] of received) {
     const parameter = Object.hasOwn(operation.query, name) ? operation.query[name] : undefined;
     const fault = (detail: string, allowed?: string) =>
@@ -26,8 +28,12 @@ export function checkQuery(
     if (reason) {
       fault(unsignableWords[reason]);
     } else if (!parameter) {
-      if (operation.anyQuery) pairs.push([name, value]);
-      else fault('unknown parameter', Object.keys(operation.query).join(', ') || 'no parameters');
+      const unwanted = operation.anyQuery && freeParameterFault(name, value);
+      if (!operation.anyQuery)
+        fault('unknown parameter', Object.keys(operation.query).join(', ') || 'no parameters');
+      else if (unwanted) fault(unwantedWords[unwanted]);
+      else if (++free <= maxFreeParameters) pairs.push([name, value]);
+      else if (free === maxFreeParameters + 1) fault('too many parameters', `at most ${maxFreeParameters}`);
     } else if (seen.has(name)) {
       fault('given more than once', parameter.allowed);
     } else {
@@ -47,6 +53,11 @@ const words: FaultWords = { missing: 'required', notAllowed: 'not an allowed val
 const unsignableWords = {
   separator: 'the signature cannot carry & here, nor = in a name',
   'lone-surrogate': 'half of a surrogate pair, which has no UTF-8 form',
+} as const;
+
+const unwantedWords = {
+  reserved: 'reserved: a signing header or the body has this name',
+  'too-long': `too long: at most ${maxFreeName} characters in a name and ${maxFreeValue} in a value`,
 } as const;
 
 /** Far above the body of any operation, and small enough to be checked. */

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { bothCategories, fromVendor, momentsAreIntegers, noSourceInText, ordinals } from './decided.ts';
 import { inferred, inText, onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
+import { saysWhetherDone } from './outcomes.ts';
 import * as parameters from './parameters.ts';
 import { integer, momentOrNone, omittable, ordinal, text } from './schemas.ts';
 
@@ -81,7 +82,10 @@ export const createWatchlist = describe({
   body: v.looseObject({ name: text, sort: omittable(integer) }),
   response: v.looseObject({ watchlist_id: v.string() }),
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlists and look for the name before sending anything again.' },
+  sideEffect: {
+    findOut: 'Read listWatchlists and look for the name before sending anything again.',
+    saysOutcome: saysWhetherDone,
+  },
   example: { body: { name: 'Dividend ideas', sort: 1 } },
   sources: fromVendor,
   notes: [onPage('At most 20 lists per user, shared with the retail app.')],
@@ -100,7 +104,10 @@ export const updateWatchlist = describe({
   response: done,
   verdict: 'success',
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlists and compare before sending anything again.' },
+  sideEffect: {
+    findOut: 'Read listWatchlists and compare before sending anything again.',
+    saysOutcome: saysWhetherDone,
+  },
   example: { body: { watchlist_id: '40218991', name: 'Dividend picks' } },
   sources: changeSources,
   notes: [onPage('Only the fields sent are changed.'), bareBoolean],
@@ -119,7 +126,10 @@ export const deleteWatchlist = describe({
   response: done,
   verdict: 'success',
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlists: a list that is gone was deleted.' },
+  sideEffect: {
+    findOut: 'Read listWatchlists: a list that is gone was deleted.',
+    saysOutcome: saysWhetherDone,
+  },
   example: { body: { watchlist_id: '40218991' } },
   sources: changeSources,
   notes: [
@@ -173,7 +183,10 @@ export const addWatchlistInstruments = describe({
   response: done,
   verdict: 'success',
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlistInstruments before sending anything again.' },
+  sideEffect: {
+    findOut: 'Read listWatchlistInstruments before sending anything again.',
+    saysOutcome: saysWhetherDone,
+  },
   example: {
     body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK', sort: 3 }] },
   },
@@ -199,7 +212,10 @@ export const removeWatchlistInstruments = describe({
   response: done,
   verdict: 'success',
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlistInstruments before sending anything again.' },
+  sideEffect: {
+    findOut: 'Read listWatchlistInstruments before sending anything again.',
+    saysOutcome: saysWhetherDone,
+  },
   example: { body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK' }] } },
   sources: changeSources,
   notes: [bareBoolean],
@@ -218,7 +234,10 @@ export const updateWatchlistInstruments = describe({
   response: done,
   verdict: 'success',
   limit: 'market-data',
-  sideEffect: { findOut: 'Read listWatchlistInstruments and compare before sending anything again.' },
+  sideEffect: {
+    findOut: 'Read listWatchlistInstruments and compare before sending anything again.',
+    saysOutcome: saysWhetherDone,
+  },
   example: {
     body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK', sort: 3 }] },
   },

@@ -5,6 +5,7 @@
 
 import { type GenericSchema, safeParse } from 'valibot';
 import { faultOf, shorten, unsignable } from '../catalogue/faults.ts';
+import { freeParameterFault, maxFreeParameters } from '../catalogue/free-parameters.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { Parameter } from '../catalogue/parameters.ts';
 import { type Fault, InvalidRequestError } from './errors.ts';
@@ -46,6 +47,7 @@ export function toRequest(
 function queryPairs(operation: Operation, given: unknown, faults: Fault[]) {
   const pairs: [string, string][] = [];
   const names = new Set<string>();
+  let free = 0;
   for (const [name, value] of membersOf(given, 'query', faults)) {
     if (value == null) continue;
     names.add(name);
@@ -61,8 +63,9 @@ function queryPairs(operation: Operation, given: unknown, faults: Fault[]) {
       fault(words.notAllowed, parameter?.allowed ?? 'text, a number, a boolean or a list');
       continue;
     }
-    const reason = unsignable(name, text);
-    if (reason) fault(unsignableWords[reason]);
+    const isUnwanted = !parameter && (++free > maxFreeParameters || freeParameterFault(name, text));
+    const reason = unsignable(name, text) ?? (isUnwanted ? 'unwanted' : undefined);
+    if (reason) fault(reasonWords[reason]);
     else pairs.push([name, text]);
   }
   for (const [name, { required, allowed }] of Object.entries(operation.query))
@@ -77,9 +80,10 @@ const words = {
   outOfBounds: 'is not an allowed value',
 } as const;
 
-const unsignableWords = {
+const reasonWords = {
   separator: 'has an & or =, which the signature cannot carry',
   'lone-surrogate': 'has half of a surrogate pair, which has no UTF-8 form',
+  unwanted: 'is reserved, too long, or one of too many',
 } as const;
 
 function parsedBy(schema: Parameter['schema'], value: unknown): string | undefined {

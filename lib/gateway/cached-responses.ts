@@ -6,10 +6,13 @@ import {
   type FetchedResponse,
   freshnessFor,
   type ResponseCache,
+  type ResponseCall,
   type ResponseOutcome,
   responseKey,
 } from '../cache/responses/index.ts';
 import type { Freshness } from '../catalogue/freshness.ts';
+import { limits } from '../catalogue/limits.ts';
+import type { Operation } from '../catalogue/operation.ts';
 import { isRefusal, type Refusal, withoutRequestId } from '../problem.ts';
 import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
 import { accountOf } from './credential.ts';
@@ -45,6 +48,7 @@ export function createCachedResponses(
         key: `${await accountOf(credential)}#${await responseKey(route.operation.id, valid.query, valid.body)}`,
         freshness,
         caller,
+        ...limitOf(route.operation),
         ...directives,
         ...(deadline !== undefined && { deadline }),
         fetchMs: timeoutMs,
@@ -67,6 +71,12 @@ export function createCachedResponses(
       });
     },
   };
+}
+
+/** Quotas of misses are parts of the limit of market data: a smaller limit has smaller ones. */
+function limitOf({ limit }: Operation): Pick<ResponseCall, 'limit'> {
+  if (!limit || limit === 'market-data') return {};
+  return { limit: { name: limit, size: limits[limit].requests / limits['market-data'].requests } };
 }
 
 const cacheResults: Readonly<Record<'memory' | 'store' | 'own' | 'other', CacheResult>> = {

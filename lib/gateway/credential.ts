@@ -3,6 +3,7 @@
 import { limiterKey } from '../limiter/store.ts';
 import type { RefusalCode } from '../problem.ts';
 import { createSigner, SignError, type Signer } from '../signer/index.ts';
+import { createRedactor } from './redact.ts';
 
 /** Holds the signing key, which cannot be read back. */
 export interface Credential {
@@ -11,7 +12,7 @@ export interface Credential {
   readonly signer: Signer;
   /** Sent as x-access-token, unsigned, when the upstream asks for two-factor tokens. */
   readonly accessToken?: string;
-  /** Replaces what is secret in a text of the upstream. */
+  /** Replaces what is secret in a text of the upstream, in whatever form it stands there. */
   redact(text: string): string;
 }
 
@@ -61,11 +62,7 @@ export function toCredential(text: string | undefined, { clock, nonce }: Signing
       appKey,
       signer,
       ...(token !== undefined && { accessToken: token }),
-      redact: (text) =>
-        [appSecret, token, appKey].reduce<string>(
-          (left, hidden) => (hidden ? left.replaceAll(hidden, '[redacted]') : left),
-          text,
-        ),
+      redact: createRedactor([appSecret, appKey, ...(token === undefined ? [] : [token])]),
     },
   };
 }

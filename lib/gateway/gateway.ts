@@ -15,7 +15,7 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
-import { isRefusal, problemOf, type Refusal } from '../problem.ts';
+import { isRefusal, notSent, problemOf, type Refusal, refusalKinds } from '../problem.ts';
 import { normalBaseUrl } from './base-url.ts';
 import { type Cache, createCache } from './cache.ts';
 import { createContext, type RequestContext } from './context.ts';
@@ -210,10 +210,11 @@ function reportOf(
 }
 
 /** A defect after sending leaves the outcome of an order just as unknown as a lost answer of the upstream. */
-const refusalOfDefect = (operation: Operation | undefined, { usage }: RequestContext): Refusal =>
-  operation?.sideEffect && usage.attempts > 0
-    ? { code: 'outcome_unknown', findOut: operation.sideEffect.findOut }
-    : { code: 'gateway_error' };
+function refusalOfDefect(operation: Operation | undefined, { usage }: RequestContext): Refusal {
+  if (!operation?.sideEffect) return { code: 'gateway_error' };
+  if (usage.attempts > 0) return { code: 'outcome_unknown', findOut: operation.sideEffect.findOut };
+  return { code: 'gateway_error', detail: `${refusalKinds.gateway_error.detail} ${notSent}` };
+}
 
 const statusOf = (outcome: Outcome): number =>
   outcome.kind === 'refused' ? problemOf(outcome.refusal).status : 200;

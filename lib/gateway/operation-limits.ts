@@ -12,17 +12,25 @@ export interface OperationLimit extends Pick<Limit, 'requests' | 'perSeconds'> {
   readonly within?: LimitName;
 }
 
+/**
+ * What callers may have of a limit that the gateway itself reads from: the rest is for the directory of symbols, thirteen
+ * pages a day, which would otherwise never be read while callers ask for more than the limit.
+ */
+const callerLimits = {
+  'instruments-callers': { requests: 45, perSeconds: 60, within: 'instruments' },
+} as const satisfies Readonly<Record<string, Limit & { readonly within: LimitName }>>;
+
 /** By name. */
 export type OperationLimits = Readonly<Record<string, OperationLimit>>;
 
 /**
- * The limits of a limiter: the catalogue's and these, of each the same share.
+ * The limits of a limiter: the catalogue's, what callers may have of them, and these; of each the same share.
  *
  * @example
  * const limiter = createLimiter({ store, limits: limiterLimits({}, 0.5), bucket: 'production' });
  */
 export function limiterLimits(own: OperationLimits = {}, share = 1): Readonly<Record<string, Limit>> {
-  const all: Readonly<Record<string, Limit>> = { ...limits, ...own };
+  const all: Readonly<Record<string, Limit>> = { ...limits, ...callerLimits, ...own };
   return Object.fromEntries(
     Object.entries(all).map(([name, { requests, perSeconds, within }]) => [
       name,
@@ -43,12 +51,21 @@ export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve =
   });
 }
 
-/** The widest first; undefined when the operation counts against none. */
+/**
+ * The widest first; undefined when the operation counts against none.
+ *
+ * @param isCallers false for a request of the gateway's own
+ */
 export function limitsOf(
   { id, group, limit }: Operation,
   own: OperationLimits,
+  isCallers = true,
 ): readonly [string, ...string[]] | undefined {
-  const narrower = Object.keys(own).filter((name) => isFor(own[name]!, { id, group }));
+  const configured = Object.keys(own).filter((name) => isFor(own[name]!, { id, group }));
+  const ofCallers = Object.entries(callerLimits).flatMap(([name, { within }]) =>
+    isCallers && within === limit ? [name] : [],
+  );
+  const narrower = [...ofCallers, ...configured];
   const [outer, ...inner] = limit ? [limit, ...narrower] : narrower;
   return outer === undefined ? undefined : [outer, ...inner];
 }
@@ -76,6 +93,7 @@ export function operationLimitsFault(given: unknown, operations: readonly Operat
     if (!/^[a-z][a-z0-9-]{0,31}$/.test(name))
       return 'a limit’s name has 1 to 32 lower-case letters, digits and -, beginning with a letter';
     if (Object.hasOwn(limits, name)) return `${name} is the upstream’s own limit`;
+    if (Object.hasOwn(callerLimits, name)) return `${name} is the callers’ part of a limit of the upstream`;
     if (!isWhole(limit?.requests, 1_000_000) || !isWhole(limit?.perSeconds, 3600))
       return `${name} needs requests, from 1 to 1,000,000, and perSeconds, from 1 to 3600, as whole numbers`;
     const { for: named, within } = limit as Partial<OperationLimit>;

@@ -1,7 +1,7 @@
 /** Between an attempt and the limiter: a request leaves only with a permit that is valid at that moment. */
 
 import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
-import { isRefusal, type Refusal } from '../problem.ts';
+import { isRefusal, notSent, type Refusal } from '../problem.ts';
 import type { RequestContext, UpstreamUsage } from './context.ts';
 import type { LetGo } from './send.ts';
 
@@ -10,7 +10,7 @@ export const minAttemptMs = 1000;
 
 export const outOfTime: Refusal = {
   code: 'gateway_timeout',
-  detail: 'The gateway ran out of time before the request could be sent; it was not sent.',
+  detail: `The gateway ran out of time before the request could be sent. ${notSent}`,
 };
 
 export interface AttemptCall {
@@ -20,6 +20,8 @@ export interface AttemptCall {
   readonly timeLeft: () => number;
   readonly clock: () => number;
   readonly context: Pick<RequestContext, 'usage' | 'priority'>;
+  /** How long it waits for a permit at most. Default 2 s. */
+  readonly waitMs?: number;
 }
 
 /** The permit of one attempt, replaced when it expires before the request leaves. */
@@ -98,10 +100,10 @@ export function blockAfter(
 }
 
 async function acquire(limiter: Limiter, call: AttemptCall): Promise<Permit | Refusal> {
-  const { appKey, limits, timeLeft, clock, context } = call;
+  const { appKey, limits, timeLeft, clock, context, waitMs: longest = maxWaitMs } = call;
   const { usage } = context;
   const started = clock();
-  const waitMs = Math.max(0, Math.min(maxWaitMs, timeLeft() - minAttemptMs - signingMs));
+  const waitMs = Math.max(0, Math.min(longest, timeLeft() - minAttemptMs - signingMs));
   const priority = context.priority && { priority: context.priority };
   const answer = await limiter.acquire({ appKey, limits, waitMs, ...priority });
   usage.waitedMs = (usage.waitedMs ?? 0) + clock() - started;
@@ -126,10 +128,10 @@ export function limiterRefusal(
   { reason, retryAfterMs }: { readonly reason: keyof typeof details; readonly retryAfterMs: number },
 ): Refusal {
   // This is not true of a second attempt, which only a read has.
-  const notSent = attempts === 0 ? ' The request was not sent.' : '';
+  const hadNoEffect = attempts === 0 ? ` ${notSent}` : '';
   return {
     code: 'budget_used_up',
-    detail: `${details[reason]}; nothing is wrong with this key.${notSent}`,
+    detail: `${details[reason]}; nothing is wrong with this key.${hadNoEffect}`,
     retryAfterSeconds: retryAfterMs / 1000,
   };
 }

@@ -16,7 +16,7 @@ import type { Credential } from './credentials.ts';
 import { limitsOf } from './operation-limits.ts';
 import { limiterRefusal, minAttemptMs } from './permits.ts';
 import { wasNotSent } from './upstream.ts';
-import type { UpstreamOutcome } from './upstream-answer.ts';
+import { rejectedBy, stemOf, type UpstreamOutcome } from './upstream-answer.ts';
 
 /** What a permit was acquired with. */
 interface Holder extends Pick<RequestContext, 'priority'> {
@@ -161,11 +161,17 @@ const forbidsAll: Partial<Record<RefusalCode, { readonly forMs?: number }>> = {
   upstream_auth_failed: { forMs: authForbiddenMs },
 };
 
+/** A refusal that no symbol is the cause of: other symbols of the same view would be refused as well. */
+const isAboutTheView = ({ code, upstream }: Refusal): boolean =>
+  code === 'upstream_rejected' &&
+  (upstream?.status === 403 || stemOf(upstream?.errorCode) === 'UNSUPPORTED_CATEGORY');
+
 function upstreamAnswer(outcome: Extract<UpstreamOutcome, { kind: 'refused' }>): UpstreamAnswer {
   const { refusal } = outcome;
   const { code, retryAfterSeconds } = refusal;
-  if (code === 'upstream_rejected') return { kind: 'rejected', error: toUpstreamError(refusal) };
-  const forbidden = forbidsAll[code];
+  const forbidden = forbidsAll[code] ?? (isAboutTheView(refusal) ? {} : undefined);
+  if (code === 'upstream_rejected' && !forbidden)
+    return { kind: 'rejected', error: toUpstreamError(refusal) };
   if (forbidden) return { kind: 'forbidden', error: toUpstreamError(refusal), ...forbidden };
   return {
     kind: 'failed',
@@ -187,12 +193,6 @@ function toUpstreamError({ code, status, upstream }: Refusal): UpstreamError {
 /** And back. */
 export function fromUpstreamError({ code, ...upstream }: UpstreamError): Refusal {
   const refusal = { code: code as RefusalCode, upstream };
-  if (!isRefusal(refusal) || code === 'upstream_rejected')
-    return {
-      code: 'upstream_rejected',
-      upstream,
-      status: upstream.status === 400 || upstream.status === 404 ? upstream.status : 422,
-      ...(upstream.message && { detail: `The upstream refused the request: ${upstream.message}` }),
-    };
+  if (!isRefusal(refusal) || code === 'upstream_rejected') return rejectedBy(upstream);
   return refusal;
 }

@@ -4,6 +4,11 @@ import type { Listings } from '../cache/snapshots/index.ts';
 import type { SymbolListing } from '../catalogue/symbol-listing.ts';
 import type { CacheParts } from './cache-options.ts';
 import { createContext } from './context.ts';
+import { elementsOf, membersOf } from './json-scan.ts';
+import { wasNotSent } from './upstream.ts';
+
+/** A client waits for the page, too, and can do without it. */
+const permitWaitMs = 250;
 
 export function createListings(
   { operation, queries, categoryOf }: SymbolListing,
@@ -24,35 +29,47 @@ export function createListings(
             body: '',
             headers: {},
           },
-          // Requests that a client waits for come first.
-          context: createContext(clock() + timeoutMs, 'background'),
+          // Callers come first, but not those that are over their share.
+          context: createContext(clock() + timeoutMs, 'events'),
           timeoutMs,
+          own: { waitMs: permitWaitMs },
         },
         current.credential,
       );
-      return outcome.kind === 'answer' ? readPage(outcome.body, categoryOf) : undefined;
+      if (outcome.kind === 'answer') return readPage(outcome.body, categoryOf);
+      return wasNotSent(outcome) ? 'not_sent' : undefined;
     },
   };
 }
 
-/** Undefined when the body is no page of a list. */
+/** Ten times as many as the pages have that were seen. */
+const maxRecords = 10_000;
+/** A record is some hundred bytes; a longer one is not parsed. */
+const maxRecordBytes = 16_384;
+
+/** Undefined when the body is no page of a list. Record by record: a whole page would be many times its size. */
 function readPage(body: Uint8Array, categoryOf: SymbolListing['categoryOf']) {
-  let page: { readonly data?: unknown; readonly pagination_key?: unknown };
-  try {
-    page = JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return undefined;
-  }
-  if (!Array.isArray(page?.data)) return undefined;
+  const members = membersOf(body);
+  const data = members?.get('data');
+  if (!data || data[0] !== openBracket) return undefined;
   const symbols = new Map<string, string[]>();
-  for (const record of page.data as readonly Readonly<Record<string, unknown>>[]) {
+  let records = 0;
+  for (const bytes of elementsOf(data)) {
+    if (++records > maxRecords) return undefined;
+    if (bytes.length > maxRecordBytes) continue;
+    const record = parsed(bytes) as Readonly<Record<string, unknown>> | null;
     if (typeof record?.symbol !== 'string') continue;
     const category = categoryOf(record);
     const listed = symbols.get(category);
     if (listed) listed.push(record.symbol);
     else symbols.set(category, [record.symbol]);
   }
-  const next = page.pagination_key ?? '';
+  const key = members?.get('pagination_key');
+  const next = (key && key.length <= maxRecordBytes ? parsed(key) : undefined) ?? '';
   if (typeof next !== 'string') return undefined;
   return { symbols, ...(next !== '' && { next }) };
 }
+
+const openBracket = 0x5b;
+
+const parsed = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));

@@ -1,7 +1,13 @@
-/** Reads the upstream's answer: a 200 passes unchanged, everything else becomes a refusal of the gateway. */
+/**
+ * Reads the upstream's answer: a 200 passes unchanged unless it leaves open what became of an order, everything else
+ * becomes a refusal of the gateway.
+ */
 
 import type { Operation } from '../catalogue/operation.ts';
+import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
 import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
+import { isJson } from './json-scan.ts';
+import { readRefusalBody } from './refusal-body.ts';
 import type { SendResult } from './send.ts';
 
 /** The result for a request that may have left. */
@@ -13,11 +19,15 @@ export type UpstreamOutcome =
 
 /**
  * What an upstream code means to the gateway, whatever its status. Codes are compared without their prefix;
- * some are misspelt at the source. (vendor docs and SDK; the interface text names none)
+ * some are misspelt at the source: ILLEAGAL_PARAMETER is about a header, ILLEGAL_PARAMETER about a parameter.
+ * (vendor docs and SDK, and what was seen live; the interface text names none)
  */
 const meaningOf: Readonly<Record<string, RefusalCode>> = {
   UNAUTHORIZED_CATEGORY: 'data_not_subscribed',
   UNAUTHORIZED_SUB_TYPE: 'data_not_subscribed',
+  MARKET_DATA_NOT_SUBSCRIBED: 'data_not_subscribed',
+  // The caller named an account that is not this app key's: its fault, although the status is 403.
+  ACCOUNT_ACCESS_DENIED: 'upstream_rejected',
   TOO_MANY_REQUESTS: 'upstream_rate_limited',
   REQUEST_TOTAL_COUNT_EXCEEDED: 'upstream_quota_used_up',
   SERVICE_NOT_AVAILABLE: 'upstream_error',
@@ -60,25 +70,42 @@ export function readUpstreamAnswer(
   sent: Sent,
   redact: (text: string) => string,
 ): UpstreamOutcome {
+  const { sideEffect } = operation;
   if (sent.kind === 'answer' && sent.status === 200 && isJson(sent.body)) {
+    if (sideEffect && !saysOutcome(operation, sent.body))
+      return unknownOutcome(sideEffect, refusedBy(sent, redact).upstream, unclear);
     const requestId = requestIdOf(sent, redact);
     return { kind: 'answer', body: sent.body, ...(requestId && { requestId }) };
   }
   const refusal = toRefusal(sent, redact);
-  if (operation.sideEffect && (leavesOutcomeOpen(refusal.code) || isReplay(refusal.upstream)))
-    return {
-      kind: 'refused',
-      refusal: {
-        code: 'outcome_unknown',
-        findOut: operation.sideEffect.findOut,
-        ...(refusal.upstream && { upstream: refusal.upstream }),
-      },
-    };
+  if (sideEffect && (mayHaveTakenEffect(refusal.code) || isReplay(refusal.upstream)))
+    return unknownOutcome(sideEffect, refusal.upstream);
   return { kind: 'refused', refusal };
 }
 
+const unclear =
+  'The request was sent, but its answer does not say what became of it: it may or may not have taken effect.';
+
+function unknownOutcome(
+  { findOut }: NonNullable<Operation['sideEffect']>,
+  upstream: UpstreamRefusal | undefined,
+  detail?: string,
+): UpstreamOutcome {
+  return {
+    kind: 'refused',
+    refusal: { code: 'outcome_unknown', findOut, ...(detail && { detail }), ...(upstream && { upstream }) },
+  };
+}
+
+/** The answer to a batch of fifty orders is some ten kilobytes; of a longer one too little is known to parse it. */
+const maxStatementBytes = 262_144;
+
+const saysOutcome = (operation: Operation, body: Uint8Array): boolean =>
+  body.length <= maxStatementBytes &&
+  !leavesOutcomeOpen(operation, JSON.parse(new TextDecoder().decode(body)));
+
 /** After these a request with a side effect may have taken effect. */
-const leavesOutcomeOpen = (code: RefusalCode) =>
+const mayHaveTakenEffect = (code: RefusalCode) =>
   code === 'upstream_error' ||
   code === 'upstream_broken_answer' ||
   code === 'upstream_answer_too_large' ||
@@ -87,7 +114,8 @@ const leavesOutcomeOpen = (code: RefusalCode) =>
 /** Every nonce is used once: when the upstream has seen it before, something in between sent the request twice. */
 const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) === 'DUPPLICATED_REQUEST';
 
-const stemOf = (errorCode = '') => errorCode.replace(/^(OAUTH_)?OPENAPI_/, '');
+/** The code without its prefix. */
+export const stemOf = (errorCode = '') => errorCode.replace(/^(OAUTH_)?OPENAPI_/, '');
 
 function toRefusal(sent: Sent, redact: (text: string) => string): Refusal {
   switch (sent.kind) {
@@ -109,14 +137,13 @@ function toRefusal(sent: Sent, redact: (text: string) => string): Refusal {
 type Answer = Extract<SendResult, { kind: 'answer' }>;
 
 function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
-  const stated = parseRefusal(answer.body, redact);
   const requestId = requestIdOf(answer, redact);
   const upstream: UpstreamRefusal = {
     status: answer.status,
-    ...stated,
+    ...readRefusalBody(answer.body, redact),
     ...(requestId && { requestId }),
   };
-  const stem = stemOf(stated.errorCode);
+  const stem = stemOf(upstream.errorCode);
   const code =
     (Object.hasOwn(meaningOf, stem) ? meaningOf[stem] : undefined) ??
     statusMeaning[answer.status] ??
@@ -124,13 +151,8 @@ function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
   switch (code) {
     case 'upstream_rejected':
       // The upstream's router sends no codes: a 404 without one means that it does not know the path.
-      if (answer.status === 404 && !stated.errorCode) return { code: 'upstream_path_unknown', upstream };
-      return {
-        code,
-        upstream,
-        status: answer.status === 417 ? 422 : answer.status,
-        ...(upstream.message && { detail: `The upstream refused the request: ${upstream.message}` }),
-      };
+      if (answer.status === 404 && !upstream.errorCode) return { code: 'upstream_path_unknown', upstream };
+      return rejectedBy(upstream);
     case 'upstream_rate_limited': {
       const retryAfter = answer.header('retry-after') ?? '';
       const seconds = /^\d{1,9}(\.\d+)?$/.test(retryAfter) ? Number(retryAfter) : 0;
@@ -146,38 +168,18 @@ function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
 
 const withoutMessage = ({ message: _, ...rest }: UpstreamRefusal): UpstreamRefusal => rest;
 
-/**
- * The interface's failure body, as far as the answer has it: it need not be JSON. Redacted before it is
- * shortened: a cut through a secret would leave a part that `redact` does not recognise.
- */
-function parseRefusal(
-  body: Uint8Array,
-  redact: (text: string) => string,
-): Pick<UpstreamRefusal, 'errorCode' | 'message'> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    return {};
-  }
-  if (typeof parsed !== 'object' || parsed === null) return {};
-  const { error_code: errorCode, message } = parsed as Record<string, unknown>;
-  return {
-    ...(typeof errorCode === 'string' && errorCode && { errorCode: redact(errorCode).slice(0, 100) }),
-    ...(typeof message === 'string' && message && { message: redact(message).slice(0, 500) }),
-  };
-}
+/** The upstream's 400, 403 and 404 keep their meaning; its 417, and whatever else it may use, have none of their own. */
+const keptStatuses = [400, 403, 404];
+
+/** The refusal of a request that the upstream calls wrong. */
+export const rejectedBy = (upstream: UpstreamRefusal): Refusal => ({
+  code: 'upstream_rejected',
+  upstream,
+  status: keptStatuses.includes(upstream.status) ? upstream.status : 422,
+  ...(upstream.message && { detail: `The upstream refused the request: ${upstream.message}` }),
+});
 
 function requestIdOf(answer: Answer, redact: (text: string) => string): string | undefined {
   const id = answer.header('x-request-id');
   return id && /^[!-~]{1,128}$/.test(id) ? redact(id) : undefined;
-}
-
-function isJson(body: Uint8Array): boolean {
-  try {
-    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -36,6 +36,8 @@ export interface UpstreamCall {
   readonly permit?: Permit;
   /** For one attempt, when that is less than `UpstreamOptions.timeoutMs`. */
   readonly timeoutMs?: number;
+  /** Present for a request of the gateway's own: how long it waits for a permit at most. */
+  readonly own?: { readonly waitMs: number };
 }
 
 export interface Upstream {
@@ -105,11 +107,11 @@ class SignedUpstream implements Upstream {
   /** Undefined when nothing limits the operation. */
   async #acquire(call: UpstreamCall, appKey: string): Promise<AttemptPermit | Refusal | undefined> {
     const { limiter, operationLimits, clock } = this.#options;
-    const limits = limitsOf(call.operation, operationLimits);
+    const limits = limitsOf(call.operation, operationLimits, !call.own);
     if (!limiter || !limits) return undefined;
-    const { context, permit } = call;
+    const { context, permit, own } = call;
     const timeLeft = () => this.#timeLeft(call);
-    return acquireForAttempt(limiter, { appKey, limits, timeLeft, context, clock }, permit);
+    return acquireForAttempt(limiter, { appKey, limits, timeLeft, context, clock, ...own }, permit);
   }
 
   async #send(

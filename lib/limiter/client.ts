@@ -51,6 +51,7 @@ export class LimiterClient {
   acquire(request: PermitRequest): Promise<PermitAnswer> {
     const { clock, report } = this.#options;
     const { limits, priority, waitMs } = request;
+    const [limit] = limits;
     const askedAt = this.#ownTime();
     return new Promise((resolve) => {
       const isQueued = this.#queueOf(request).add({
@@ -60,12 +61,19 @@ export class LimiterClient {
         },
         refuse: (reason, notBefore) => {
           const retryAfterMs = Math.max(1, notBefore - clock.now());
-          report({ kind: 'refused', priority, reason, waitedMs: this.#ownTime() - askedAt, retryAfterMs });
+          report({
+            kind: 'refused',
+            priority,
+            limit,
+            reason,
+            waitedMs: this.#ownTime() - askedAt,
+            retryAfterMs,
+          });
           resolve({ ok: false, reason, retryAfterMs });
         },
         grant: (validity, remaining) =>
           this.#atTime(validity.validFrom, () => {
-            report({ kind: 'granted', priority, waitedMs: this.#ownTime() - askedAt, remaining });
+            report({ kind: 'granted', priority, limit, waitedMs: this.#ownTime() - askedAt, remaining });
             const permit = createPermit(validity, () => clock.now(), {
               isBlocked: () => this.#isBlocked(limits),
               onExpired: () => report({ kind: 'expired', priority }),

@@ -51,13 +51,16 @@ export type LimiterReport =
   | {
       readonly kind: 'granted';
       readonly priority: Priority;
+      /** The widest of the limits that it counts against. */
+      readonly limit: string;
       readonly waitedMs: number;
-      /** How many permits the window of the widest limit still holds; 0 when the store is unavailable. */
+      /** How many permits the window of that limit still holds; 0 when the store is unavailable. */
       readonly remaining: number;
     }
   | {
       readonly kind: 'refused';
       readonly priority: Priority;
+      readonly limit: string;
       readonly reason: RefusalReason;
       readonly waitedMs: number;
       readonly retryAfterMs: number;

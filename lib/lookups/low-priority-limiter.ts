@@ -7,7 +7,7 @@
 import type { Limiter, LimiterReport } from '../limiter/index.ts';
 
 export interface LowPriorityOptions {
-  /** So many permits of the widest limit are left to others, as far as this instance knows. */
+  /** So many permits of a wide limit are left to others, as far as this instance knows. */
   readonly reserve: number;
   /** The pause after a permit below the reserve; 30 seconds at most. */
   readonly pauseMs: number;
@@ -36,16 +36,17 @@ export function createLowPriorityLimiter({
   pauseMs,
   clock = Date.now,
 }: LowPriorityOptions): LowPriorityLimiter {
-  let notBefore = Number.NEGATIVE_INFINITY;
+  /** By limit. */
+  const notBefore = new Map<string, number>();
   return {
     observe(report) {
-      if (report.kind === 'granted')
-        notBefore =
-          report.remaining < reserve ? clock() + Math.min(pauseMs, maxPauseMs) : Number.NEGATIVE_INFINITY;
+      if (report.kind !== 'granted') return;
+      if (report.remaining < reserve) notBefore.set(report.limit, clock() + Math.min(pauseMs, maxPauseMs));
+      else notBefore.delete(report.limit);
     },
     wrap: (limiter) => ({
       async acquire(call) {
-        const retryAfterMs = notBefore - clock();
+        const retryAfterMs = (notBefore.get(call.limits[0]) ?? 0) - clock();
         if (call.priority !== 'events' || retryAfterMs <= 0) return limiter.acquire(call);
         return { ok: false, reason: 'exhausted', retryAfterMs };
       },

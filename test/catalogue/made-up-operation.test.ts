@@ -28,7 +28,7 @@ const madeUp = describe({
   body: v.looseObject({ unit: v.picklist(['KG']), rounds: v.pipe(v.array(decimalText), v.minLength(1)) }),
   response: v.array(v.looseObject({ name: v.string(), weight: decimal })),
   limit: 'market-data',
-  sideEffect: { findOut: 'Look at the scales.' },
+  sideEffect: { findOut: 'Look at the scales.', saysOutcome: Array.isArray },
   example: { query: { planet: 'SATURN', names: 'TITAN' }, body: { unit: 'KG', rounds: ['1.5'] } },
   sources: { path: ['inferred'], request: ['interface', 'vendor-sdk'], response: ['vendor-docs'] },
   notes: [inferred('All moons at once take a while.')],

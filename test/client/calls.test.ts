@@ -70,12 +70,12 @@ describe('a method for each operation', () => {
     const order = orderOf();
     const placed = await client.placeOrder(order, {
       headers: { category: 'US_STOCK' },
-      query: { account_id: accountId },
+      query: { note: 'x1' },
     });
     assert.ok(placed.order_id);
     const sent = simulator.received.at(-1);
     assert.equal(sent?.headers.category, 'US_STOCK');
-    assert.match(sent?.target ?? '', /\?account_id=\w+$/);
+    assert.match(sent?.target ?? '', /\?note=x1$/);
     assert.equal(sent?.body, JSON.stringify(order));
     const client_order_id = order.new_orders[0]?.client_order_id ?? '';
     const shown = await client.getOrder({ account_id: accountId, client_order_id });

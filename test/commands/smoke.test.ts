@@ -98,6 +98,21 @@ test('an error with a code has its remedy', async (t) => {
   assert.match(words, /^The secret is empty.*\(503 secret_not_set, request r-1\)$/);
 });
 
+test('a key of another environment, which the upstream answers 404 everywhere, is told apart from one unknown path', async (t) => {
+  const unknown = says('{"code":"upstream_path_unknown","request_id":"r-1"}', 404);
+  const everywhere = await diagnose(t, ok, unknown);
+  assert.equal(everywhere.healthy, false);
+  assert.match(
+    everywhere.words,
+    /^The upstream knows no path.*key of another environment.*\(404 upstream_path_unknown/,
+  );
+  let asked = 0;
+  const once: Respond = (response) => (asked++ === 0 ? unknown : says('{}'))(response);
+  const { healthy, words } = await diagnose(t, ok, once);
+  assert.equal(healthy, false);
+  assert.match(words, /^The upstream serves other paths, but not this one: set upstream\.paths/);
+});
+
 test('no answer in time is told apart from a closed connection', async (t) => {
   const late = /gives no answer within 0\.2 s/;
   assert.match((await diagnose(t, never, never, 200)).words, late);

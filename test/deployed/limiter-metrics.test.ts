@@ -17,12 +17,13 @@ test('left, waited and refused are one line in the embedded metric format', () =
   const { logged, time, record, write } = listening();
   write();
   assert.deepEqual(logged, []);
-  record({ kind: 'granted', priority: 'interactive', waitedMs: 0, remaining: 200 });
-  record({ kind: 'granted', priority: 'interactive', waitedMs: 150, remaining: 199 });
+  record({ kind: 'granted', priority: 'interactive', limit: 'market-data', waitedMs: 0, remaining: 200 });
+  record({ kind: 'granted', priority: 'interactive', limit: 'market-data', waitedMs: 150, remaining: 199 });
   record({ kind: 'expired', priority: 'interactive' });
   record({
     kind: 'refused',
     priority: 'interactive',
+    limit: 'market-data',
     reason: 'store_unavailable',
     waitedMs: 5,
     retryAfterMs: 9,
@@ -58,7 +59,13 @@ test('left, waited and refused are one line in the embedded metric format', () =
 test('at most one line in five seconds; what comes meanwhile is in the next', () => {
   const { logged, time, record, write } = listening();
   for (let second = 0; second < 12; second++) {
-    record({ kind: 'granted', priority: 'interactive', waitedMs: second, remaining: 1 });
+    record({
+      kind: 'granted',
+      priority: 'interactive',
+      limit: 'market-data',
+      waitedMs: second,
+      remaining: 1,
+    });
     write();
     time.now += 1000;
   }
@@ -70,7 +77,13 @@ test('at most one line in five seconds; what comes meanwhile is in the next', ()
 
 test('a window that is used up has nothing left; one that nobody can see has no figure', () => {
   const { logged, time, record, write } = listening();
-  const refused = { kind: 'refused', priority: 'interactive', waitedMs: 0, retryAfterMs: 1 } as const;
+  const refused = {
+    kind: 'refused',
+    priority: 'interactive',
+    limit: 'market-data',
+    waitedMs: 0,
+    retryAfterMs: 1,
+  } as const;
   record({ ...refused, reason: 'exhausted' });
   write();
   time.now += 5000;

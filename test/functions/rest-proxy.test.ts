@@ -216,7 +216,11 @@ describe('an event', () => {
   });
 
   test('has all values of a query parameter, decoded', async (t) => {
-    const { handle, arrived } = await handlerFor(t, { kind: 'status', status: 200, body: '{}' });
+    const { handle, arrived } = await handlerFor(t, {
+      kind: 'status',
+      status: 200,
+      body: '{"order_id":"1"}',
+    });
     const values = { a: ['2', '1', '2'], 'b c': ['ü+%'], empty: [''], none: undefined };
     const { statusCode } = await handle(
       order({ queryStringParameters: { a: '2', 'b c': 'ü+%' }, multiValueQueryStringParameters: values }),

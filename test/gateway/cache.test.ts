@@ -240,8 +240,12 @@ describe('when the upstream fails', { concurrent: true }, () => {
     ['UNAUTHORIZED_CATEGORY', 403, 'data_not_subscribed', 403],
     ['INCORRECT_SIGN', 401, 'upstream_auth_failed', 502],
     ['REQUEST_TOTAL_COUNT_EXCEEDED', 429, 'upstream_quota_used_up', 503],
+    ['MARKET_DATA_NOT_SUBSCRIBED', 403, 'data_not_subscribed', 403],
+    // No symbol is the cause: none may count as unknown because of it.
+    ['ACCOUNT_ACCESS_DENIED', 403, 'upstream_rejected', 403],
+    ['UNSUPPORTED_CATEGORY', 417, 'upstream_rejected', 422],
   ] as const)
-    test(`what is refused to everybody is refused as itself: ${code}`, async (t) => {
+    test(`what is refused to everybody is refused as itself: ${error_code} as ${code}`, async (t) => {
       const { gateway, market } = await sharedFor(t, {
         fault: () => ({ kind: 'status', status, body: { error_code, message: 'no' } }),
       });
@@ -311,7 +315,10 @@ describe('when the limit is used up', { concurrent: true }, () => {
     for (const target of [snapshots('MSFT'), profile]) {
       const problem = problemOf(await ask(gateway, target));
       assert.deepEqual([problem.status, problem.code], [429, 'budget_used_up']);
-      assert.match(problem.detail, /nothing is wrong with this key\. The request was not sent\./);
+      assert.match(
+        problem.detail,
+        /nothing is wrong with this key\. The request was not sent; it had no effect\./,
+      );
     }
     assert.equal(market().length, calls);
   });

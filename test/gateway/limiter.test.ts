@@ -173,7 +173,7 @@ describe('without the store of the limiter', () => {
       for (const reply of replies) {
         const refusal = refusedBy(reply);
         assert.match(refusal.detail, detail);
-        assert.match(refusal.detail, /The request was not sent\.$/);
+        assert.match(refusal.detail, /The request was not sent; it had no effect\.$/);
       }
       assert.deepEqual(simulator.counts, {});
     });
@@ -192,7 +192,7 @@ describe('without a permit in time', () => {
     assert.equal((await ask(gateway, snapshotTarget)).status, 200);
     const { retryAfter, detail } = refusedBy(await ask(gateway, snapshotTarget));
     assert.ok(retryAfter >= 57 && retryAfter <= 62, `${retryAfter}`);
-    assert.match(detail, /The request was not sent\.$/);
+    assert.match(detail, /The request was not sent; it had no effect\.$/);
     assert.equal(simulator.received.length, 1);
     assert.deepEqual([reports[1]?.attempts, reports[1]?.code], [0, 'budget_used_up']);
     now += (retryAfter - 5) * 1000;
@@ -269,7 +269,7 @@ describe('without a permit in time', () => {
     const { gateway, simulator } = await limitedFor(t, { operationLimits });
     assert.equal((await ask(gateway, orderPath, { body: orderBody() })).status, 200);
     const refused = refusedBy(await ask(gateway, orderPath, { body: orderBody() }));
-    assert.match(refused.detail, /The request was not sent\.$/);
+    assert.match(refused.detail, /The request was not sent; it had no effect\.$/);
     assert.equal(refused.find_out, undefined);
     assert.equal(simulator.orders.length, 1);
     assert.equal((await ask(gateway, accountsPath)).status, 200);

@@ -174,7 +174,7 @@ describe('a gateway', () => {
 
 test('queries reach the upstream percent-encoded, never with a plus, and verify there', async (t) => {
   const { gateway, simulator } = await coreFor(t, {
-    fault: () => ({ kind: 'status', status: 200, body: '{}' }),
+    fault: () => ({ kind: 'status', status: 200, body: '{"order_id":"1"}' }),
   });
   const text = "A B+C%20,!'()*~,é,😀,=?#/";
   const reply = await ask(gateway, orderPath, { query: [['note', text]], body: orderBody() });

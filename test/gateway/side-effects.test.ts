@@ -1,10 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
-import { getOrder, operations } from '../../lib/catalogue/index.ts';
-import { createGateway } from '../../lib/gateway/index.ts';
+import { deleteWatchlist, getOrder, operations } from '../../lib/catalogue/index.ts';
+import {
+  createGateway,
+  createLimiter,
+  createMemoryLimiterStore,
+  type GatewayOptions,
+  limiterLimits,
+  refusalResponse,
+} from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { accountId, ask, coreFor, orderBody, orderPath, problemOf, secretText } from '../support/core.ts';
+import {
+  accountId,
+  ask,
+  coreFor,
+  orderBody,
+  orderPath,
+  problemOf,
+  requestOf,
+  secretText,
+} from '../support/core.ts';
 import { senders } from '../support/senders.ts';
 
 const status = (code: number, body?: unknown): Fault => ({
@@ -26,6 +42,12 @@ const open: readonly (readonly [fault: Fault, executed: boolean])[] = [
   [{ kind: 'not-json' }, false],
   [{ kind: 'oversized', bytes: 5001 }, false],
   [status(200), false],
+  // A 200 that names no order, or carries an error code, says nothing about the order.
+  ...['null', 'true', '7', '""', '[]', '{}', '{"order_id":""}', '{"success":true}', '[{"order_id":"1"}]'].map(
+    (body) => [status(200, body), false] as const,
+  ),
+  [status(200, { error_code: 'SYSTEM_ERROR', message: 'no' }), false],
+  [status(200, { error_code: 'OPENAPI_ORDER_NOT_FOUND', order_id: '1' }), false],
   [status(201, '{}'), false],
   [status(204), false],
   [status(302), false],
@@ -50,6 +72,7 @@ const definitive: readonly (readonly [fault: Fault, code: string, status: number
   [status(401, { error_code: 'INCORRECT_SIGN', message: 'no' }), 'upstream_auth_failed', 502],
   [status(403), 'upstream_auth_failed', 502],
   [status(403, { error_code: 'UNAUTHORIZED_CATEGORY', message: 'no' }), 'data_not_subscribed', 403],
+  [status(403, { error_code: 'ACCOUNT_ACCESS_DENIED', message: 'no' }), 'upstream_rejected', 403],
 ];
 
 const nameOf = (fault: Fault) =>
@@ -129,6 +152,28 @@ for (const [sender, createSend] of senders) {
   });
 }
 
+test('what the upstream said with a 200 that leaves an order open is told beside it', async (t) => {
+  const body = { error_code: 'SYSTEM_ERROR', message: 'busy' };
+  const { gateway } = await coreFor(t, { fault: () => status(200, body) });
+  const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
+  const { detail, message, upstream_status, upstream_error_code, upstream_message } = problem;
+  assert.deepEqual([upstream_status, upstream_error_code, upstream_message], [200, 'SYSTEM_ERROR', 'busy']);
+  assert.match(detail, /does not say what became of it/);
+  assert.equal(message, detail);
+});
+
+test('a watchlist that the upstream says was not changed is answered as it said it', async (t) => {
+  const { path, example } = deleteWatchlist;
+  for (const said of ['true', 'false', '{"success":false}']) {
+    const { gateway } = await coreFor(t, { fault: () => status(200, said) });
+    const reply = await ask(gateway, path, { body: JSON.stringify(example.body) });
+    assert.deepEqual([reply.status, reply.text], [200, said]);
+  }
+  const { gateway } = await coreFor(t, { fault: () => status(200, '{}') });
+  const reply = await ask(gateway, path, { body: JSON.stringify(example.body) });
+  assert.equal(problemOf(reply).code, 'outcome_unknown');
+});
+
 describe('a defect of ours', () => {
   const defect = new Error('a defect');
   const failing = async (): Promise<never> => {
@@ -206,6 +251,50 @@ describe('a defect of ours', () => {
     const { gateway, simulator } = await coreFor(t, {}, { report });
     assert.equal((await ask(gateway, orderPath, { body: orderBody() })).status, 200);
     assert.equal(simulator.orders.length, 1);
+  });
+});
+
+describe('an order that never left says so, and that it had no effect', () => {
+  const words = /The request was not sent; it had no effect\./;
+  const order = { body: orderBody() };
+  const now = Date.UTC(2026, 10, 17, 9, 30);
+  const used = createLimiter({
+    store: createMemoryLimiterStore(),
+    limits: limiterLimits({ trading: { requests: 1, perSeconds: 60, for: ['orders'] } }),
+    bucket: 'test',
+  });
+
+  for (const [code, options] of [
+    ['secret_not_set', { secrets: { read: async () => '' } }],
+    ['secret_invalid', { secrets: { read: async () => '{}x' } }],
+    ['secret_unavailable', { secrets: { read: () => Promise.reject(new Error('away')) } }],
+    ['upstream_unreachable', { send: async () => ({ kind: 'unreachable' }) }],
+    ['gateway_error', { nonce: () => '' }],
+    [
+      'budget_used_up',
+      { limiter: used, operationLimits: { trading: { requests: 1, perSeconds: 60, for: ['orders'] } } },
+    ],
+  ] as const satisfies readonly (readonly [string, Partial<GatewayOptions>])[])
+    test(code, async (t) => {
+      const { gateway, simulator } = await coreFor(t, {}, options);
+      // The first one takes the only permit, where there is one.
+      if (code === 'budget_used_up') assert.equal((await ask(gateway, orderPath, order)).status, 200);
+      const problem = problemOf(await ask(gateway, orderPath, order));
+      assert.equal(problem.code, code);
+      assert.match(problem.detail, words);
+      assert.equal(problem.find_out, undefined);
+      assert.equal(simulator.received.length, code === 'budget_used_up' ? 1 : 0);
+    });
+
+  test('gateway_timeout', async (t) => {
+    const { gateway } = await coreFor(t, {}, { clock: () => now });
+    const { body } = await gateway.handle({ ...requestOf(orderPath, order), deadline: now + 999 });
+    assert.match(JSON.parse(new TextDecoder().decode(body)).detail, words);
+  });
+
+  test('what API Gateway refuses itself, in the words of the gateway', () => {
+    for (const code of ['throttled', 'quota_exceeded'] as const)
+      assert.match(new TextDecoder().decode(refusalResponse({ code }, 'r').body), words);
   });
 });
 

@@ -62,6 +62,13 @@ const rejected: readonly Case[] = (
     [417, 'DAY_BUYING_POWER_INSUFFICIENT', 422],
     [417, 'CAN_SELL_QTY_NOT_ENOUGH', 422],
     [417, 'ORDER_PRICE_ILLEGAL', 422],
+    // Seen live.
+    [417, 'OPENAPI_PARAM_ERR', 422],
+    [417, 'UNSUPPORTED_PERIOD', 422],
+    [417, 'OPENAPI_ILLEGAL_PARAMETER', 422],
+    [417, 'OPENAPI_TRADE_PLACE_ORDER_REPEAT', 422],
+    [403, 'ACCOUNT_ACCESS_DENIED', 403],
+    [403, 'OPENAPI_ACCOUNT_ACCESS_DENIED', 403],
     [417, 'AN_UNKNOWN_CODE', 422],
     [417, 'constructor', 422],
     [417, undefined, 422],
@@ -78,7 +85,11 @@ const rejected: readonly Case[] = (
 ]);
 
 const unsubscribed: readonly Case[] = ['', 'OPENAPI_', 'OAUTH_OPENAPI_']
-  .flatMap((prefix) => ['UNAUTHORIZED_CATEGORY', 'UNAUTHORIZED_SUB_TYPE'].map((stem) => prefix + stem))
+  .flatMap((prefix) =>
+    ['UNAUTHORIZED_CATEGORY', 'UNAUTHORIZED_SUB_TYPE', 'MARKET_DATA_NOT_SUBSCRIBED'].map(
+      (stem) => prefix + stem,
+    ),
+  )
   .flatMap((error_code) =>
     [401, 403, 417].map((status) => [
       `${status} ${error_code}`,
@@ -229,12 +240,46 @@ const oddBodies: readonly Case[] = [
   },
 ]);
 
+/** The shapes of refusals that were seen live, beside the one that all cases above have. */
+const shapes: readonly Case[] = (
+  [
+    ['with its status', 417, { error_code: 'ILLEGAL_PARAMETER', message, status: 417 }, 'ILLEGAL_PARAMETER'],
+    ['of the server in front', 400, { error_msg: message }, undefined],
+    [
+      'of the server behind it',
+      400,
+      { timestamp: 1, status: 400, error: 'Bad Request', message, path: '/x' },
+      undefined,
+    ],
+    [
+      'of the server behind it without a message',
+      400,
+      { timestamp: '2026-11-22T11:00:00.000+0000', status: 400, error: message, message: '', path: '/x' },
+      undefined,
+    ],
+  ] as const
+).map(([name, status, body, error_code]) => [
+  `a refusal in the shape ${name}`,
+  { kind: 'status', status, body },
+  {
+    status: status === 417 ? 422 : status,
+    code: 'upstream_rejected',
+    error_code: error_code ?? 'UPSTREAM_REJECTED',
+    upstream: { status, ...(error_code && { error_code }), message },
+  },
+]);
+
 const broken = { status: 502, code: 'upstream_broken_answer', error_code: 'UPSTREAM_ERROR' };
 const others: readonly Case[] = [
   [
     '404 of the upstream’s router, which knows no codes',
     { kind: 'status', status: 404, body: { error_msg: 'no route and no API found' } },
-    { status: 404, code: 'upstream_path_unknown', error_code: 'NOT_FOUND', upstream: { status: 404 } },
+    {
+      status: 404,
+      code: 'upstream_path_unknown',
+      error_code: 'NOT_FOUND',
+      upstream: { status: 404, message: 'no route and no API found' },
+    },
   ],
   ['a page of HTML with status 200', { kind: 'not-json' }, broken],
   ['a 200 without a body', { kind: 'status', status: 200 }, broken],
@@ -283,6 +328,7 @@ for (const [sender, createSend] of senders) {
       ...limited,
       ...failed,
       ...oddBodies,
+      ...shapes,
       ...others,
     ]) {
       test(name, async (t) => {

@@ -25,9 +25,12 @@ test('however many instances share a short limit, no pause is longer than a look
   });
   const limiter = lowPriority.wrap(memory);
   const call = { appKey: 'k', limits: ['market-data'], waitMs: 1000, priority: 'events' } as const;
-  lowPriority.observe({ kind: 'granted', remaining: 49 } as LimiterReport);
+  lowPriority.observe({ kind: 'granted', limit: 'market-data', remaining: 49 } as LimiterReport);
   const refused = await limiter.acquire(call);
   assert.deepEqual([refused.ok, 'retryAfterMs' in refused && refused.retryAfterMs], [false, 30_000]);
+  // A permit of another limit says nothing about this one.
+  lowPriority.observe({ kind: 'granted', limit: 'instruments', remaining: 50 } as LimiterReport);
+  assert.equal((await limiter.acquire(call)).ok, false);
   now += 30_000;
   assert.equal((await limiter.acquire(call)).ok, true);
 });

@@ -66,7 +66,7 @@ function originsOfLength(length: number): readonly string[] {
 
 const narrow = { requests: 10, perSeconds: 1, for: ['orders'] };
 /** Of the groups whose operations count against the limit. */
-const bounded = { 'market-data': 10, screeners: 5, fundamentals: 5 };
+const bounded = { instruments: 5, 'market-data': 10, screeners: 5, fundamentals: 5 };
 
 test('a narrower limit is put within the wide one that its operations count against', () => {
   const { limiter } = resolveConfig({
@@ -282,7 +282,7 @@ const refused: Refusals = [
   [
     'a reserve for an unbounded number of functions',
     { upstream, limiter: { reserve: 0.1 } },
-    /^functions\.reservedConcurrency\.market-data must be a number while limiter\.reserve is above 0: /,
+    /^functions\.reservedConcurrency\.instruments must be a number while limiter\.reserve is above 0: /,
   ],
   [
     'the same, of one function',
@@ -306,7 +306,7 @@ const refused: Refusals = [
   [
     'a reserve of less than one request for each function',
     { upstream, limiter: { reserve: 0.05 }, functions: { reservedConcurrency: bounded } },
-    /^limiter\.reserve 0\.05 is 15 of the 300 requests of market-data, less than one for each of 20 functions: set at least 0\.067, or reserve fewer\.$/,
+    /^limiter\.reserve 0\.05 is 15 of the 300 requests of market-data, less than one for each of 25 functions: set at least 0\.084, or reserve fewer\.$/,
   ],
   [
     'more functions than requests',
@@ -315,7 +315,7 @@ const refused: Refusals = [
       limiter: { reserve: 0.5 },
       functions: { reservedConcurrency: { ...bounded, 'market-data': 500 } },
     },
-    /^limiter\.reserve 0\.5 is 150 of .* each of 510 functions: reserve fewer, or set limiter\.reserve to 0\.$/,
+    /^limiter\.reserve 0\.5 is 150 of .* each of 515 functions: reserve fewer, or set limiter\.reserve to 0\.$/,
   ],
   [
     'a reserve in a shared table, for an unknown number of functions',
@@ -324,16 +324,16 @@ const refused: Refusals = [
       limiter: { reserve: 0.1, table: 'shared' },
       functions: { reservedConcurrency: bounded },
     },
-    /^limiter\.instances is required beside limiter\.reserve and limiter\.table: .* this one’s 20 included\.$/,
+    /^limiter\.instances is required beside limiter\.reserve and limiter\.table: .* this one’s 25 included\.$/,
   ],
   [
     'fewer instances than are reserved',
     {
       upstream,
-      limiter: { reserve: 0.1, table: 'shared', instances: 19 },
+      limiter: { reserve: 0.1, table: 'shared', instances: 24 },
       functions: { reservedConcurrency: bounded },
     },
-    /^limiter\.instances 19 is less than the 20 that this stack alone reserves\.$/,
+    /^limiter\.instances 24 is less than the 25 that this stack alone reserves\.$/,
   ],
   [
     'fewer functions for lookups than their queue takes',

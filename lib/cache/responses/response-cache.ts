@@ -41,6 +41,8 @@ export interface ResponseCall {
   readonly freshness: FreshnessMs;
   /** Refreshes count against the unit, misses against the member first. */
   readonly caller: Caller;
+  /** Of misses that count against another limit than most: its name, and its size as a part of that one. */
+  readonly limit?: { readonly name: string; readonly size: number };
   /**
    * Asks the upstream: permit, signature, request, answer. Never rejects.
    *
@@ -262,10 +264,13 @@ class SharedResponses implements ResponseCache {
    * Whether other callers come first. A member with too many misses is over its quota alone, and takes nothing more
    * of the quota that it shares with the other members of its unit.
    */
-  async #isOverQuota({ caller: { unit, member } }: ResponseCall): Promise<boolean> {
+  async #isOverQuota({ caller: { unit, member }, limit }: ResponseCall): Promise<boolean> {
     const { store, clock, missesPerMember, missesPerCaller } = this.#settings;
-    const isUsedUp = async (account: string, max: number) =>
-      (await this.#tryStore(() => store.countUse(`misses/${account}`, clock(), max))) === false;
+    const kind = limit ? `misses-${limit.name}` : 'misses';
+    const isUsedUp = async (account: string, quota: number) => {
+      const max = Math.max(1, Math.floor(quota * (limit?.size ?? 1)));
+      return (await this.#tryStore(() => store.countUse(`${kind}/${account}`, clock(), max))) === false;
+    };
     if (member !== undefined && (await isUsedUp(`${unit}/${member}`, missesPerMember))) return true;
     return isUsedUp(unit, missesPerCaller);
   }

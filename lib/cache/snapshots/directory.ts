@@ -9,13 +9,17 @@ import { isPlausible, type ListingPage, mergedSymbols, withPage } from './direct
 import { type Directory, type DirectoryDraft, type DirectoryStore, emptyDraft } from './directory-store.ts';
 
 /**
- * Port: one request for a page of one of the upstream's lists.
- * Resolves with undefined when there is none or it cannot be read; never rejects.
+ * Port: one request for a page of one of the upstream's lists. Resolves with undefined when there is none or it cannot
+ * be read, and with `not_sent` when there is no permit for it now; never rejects.
  */
 export interface Listings {
   /** How many lists there are. */
   readonly count: number;
-  ask(list: number, cursor: string | undefined, timeoutMs: number): Promise<ListingPage | undefined>;
+  ask(
+    list: number,
+    cursor: string | undefined,
+    timeoutMs: number,
+  ): Promise<ListingPage | 'not_sent' | undefined>;
 }
 
 export interface DirectoryPorts {
@@ -34,6 +38,8 @@ const reloadMs = 300_000;
 /** The same of an instance that has none. */
 const loadMs = 2000;
 const pageTimeoutMs = 3000;
+/** Half of the limit that the pages count against: a new list takes half a minute, and callers find room meanwhile. */
+const pageEveryMs = 2000;
 /** The failures in a row count until a list is complete. */
 const pagePause: BackOff = { firstMs: 2000, maxMs: 3_600_000 };
 /** With so many valid symbols that it lacks, a list does not say what exists. */
@@ -129,10 +135,16 @@ export class SymbolDirectory {
     if (!draft || (await this.#isDone(draft))) return;
     const timeoutMs = Math.max(1, Math.min(pageTimeoutMs, deadline - clock()));
     const page = await listings.ask(draft.list, draft.cursor, timeoutMs).catch(() => undefined);
+    if (page === 'not_sent') {
+      // Nothing is wrong with the list. The lease runs out by itself: writing the draft costs more than waiting.
+      this.#advanceNotBefore = draft.notBefore;
+      return;
+    }
     const after = page ? withPage(draft, page, listings.count) : undefined;
     if (!page || !after) return this.#failed(draft);
     if (after === 'complete') return this.#complete(draft, page);
-    await store.writeDraft(after);
+    this.#advanceNotBefore = clock() + pageEveryMs;
+    await store.writeDraft({ ...after, notBefore: this.#advanceNotBefore });
   }
 
   /** Of concurrent attempts exactly one gets the draft, for a while. */

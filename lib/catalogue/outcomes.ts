@@ -1,0 +1,39 @@
+/** What an answer of status 200 has to be to say what became of a request with a side effect. */
+
+import type { Operation } from './operation.ts';
+
+/** Whether an answer of status 200 leaves open what became of the request: then a caller has to find out. */
+export function leavesOutcomeOpen({ sideEffect }: Pick<Operation, 'sideEffect'>, answer: unknown): boolean {
+  if (!sideEffect) return false;
+  const errorCode = memberOf(answer, 'error_code') ?? '';
+  return errorCode !== '' || !sideEffect.saysOutcome(answer);
+}
+
+const orderIds = ['order_id', 'client_order_id', 'combo_order_id', 'client_combo_order_id'] as const;
+
+/** Names one order, or one combination of orders, by one of its ids at least. */
+export const namesOrder = (answer: unknown): boolean => orderIds.some((name) => isId(memberOf(answer, name)));
+
+/** Names each order of a batch, one that failed too: the counts beside the list do not say which those are. */
+export function namesOrders(answer: unknown): boolean {
+  const orders = memberOf(answer, 'batch_orders');
+  return Array.isArray(orders) && orders.length > 0 && orders.every(namesOrder);
+}
+
+/**
+ * Says whether a watchlist was changed. The live upstream answers a bare boolean, its pages show an object; `false`
+ * is a statement, too.
+ */
+export const saysWhetherDone = (answer: unknown): boolean =>
+  typeof answer === 'boolean' || typeof memberOf(answer, 'success') === 'boolean' || namesWatchlist(answer);
+
+const namesWatchlist = (answer: unknown): boolean => isId(memberOf(answer, 'watchlist_id'));
+
+/** Has the token that was made. */
+export const hasToken = (answer: unknown): boolean => isId(memberOf(answer, 'token'));
+
+const isId = (value: unknown): boolean =>
+  (typeof value === 'string' && value !== '') || Number.isFinite(value);
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;

@@ -1,0 +1,217 @@
+/**
+ * JSON text in UTF-8 without making anything of it: whether bytes are such a text, and the parts of one. Parsing would
+ * make an object of every pair of brackets, and of a nested answer of four megabytes more than a hundred megabytes.
+ */
+
+const quote = 0x22;
+const comma = 0x2c;
+const colon = 0x3a;
+const backslash = 0x5c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** In place of an index: what stands there is no JSON. */
+const wrong = -1;
+
+/**
+ * The verdict of `JSON.parse` over a strict UTF-8 decoder, which also skips one byte order mark.
+ *
+ * @example
+ * isJson(new TextEncoder().encode('[1.10]')); // true
+ */
+export const isJson = (bytes: Uint8Array): boolean => afterValue(bytes, startOf(bytes)) === bytes.length;
+
+const startOf = (bytes: Uint8Array): number =>
+  skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
+
+/**
+ * The members of an object, as parts of its bytes; of a name that comes twice the last.
+ *
+ * @param bytes JSON; undefined for one that is no object
+ */
+export function membersOf(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
+  const start = startOf(bytes);
+  if (bytes[start] !== openBrace) return undefined;
+  const members = new Map<string, Uint8Array>();
+  for (let at = skipSpace(bytes, start + 1); bytes[at] === quote; at = skipSpace(bytes, at + 1)) {
+    const name = JSON.parse(decoder.decode(bytes.subarray(at, afterText(bytes, at)))) as string;
+    const value = afterName(bytes, at);
+    // With the space behind it.
+    at = afterValue(bytes, value);
+    members.set(name, bytes.subarray(value, at));
+    if (bytes[at] !== comma) break;
+  }
+  return members;
+}
+
+/** The elements of an array, as parts of its bytes; none when the JSON is no array. */
+export function* elementsOf(bytes: Uint8Array): Generator<Uint8Array> {
+  const start = startOf(bytes);
+  if (bytes[start] !== openBracket) return;
+  let at = skipSpace(bytes, start + 1);
+  while (bytes[at] !== closeBracket) {
+    const end = afterValue(bytes, at);
+    yield bytes.subarray(at, end);
+    at = bytes[end] === comma ? skipSpace(bytes, end + 1) : end;
+  }
+}
+
+const decoder = new TextDecoder();
+
+/** The index after the value that begins at `start`, and after the space behind it. */
+function afterValue(bytes: Uint8Array, start: number): number {
+  const open = new OpenContainers();
+  let at = start;
+  for (;;) {
+    const first = bytes[at];
+    const isObject = first === openBrace;
+    if (isObject || first === openBracket) {
+      at = skipSpace(bytes, at + 1);
+      if (bytes[at] === (isObject ? closeBrace : closeBracket)) at++;
+      else {
+        open.push(isObject);
+        if (isObject) at = afterName(bytes, at);
+        if (at === wrong) return wrong;
+        continue;
+      }
+    } else at = afterScalar(bytes, at);
+    if (at === wrong) return wrong;
+    at = afterContainers(bytes, at, open);
+    if (at === wrong || open.depth === 0) return at;
+  }
+}
+
+/** From the end of a value to the next one, or to the end of the outermost. */
+function afterContainers(bytes: Uint8Array, start: number, open: OpenContainers): number {
+  for (let at = skipSpace(bytes, start); ; at = skipSpace(bytes, at + 1)) {
+    if (open.depth === 0) return at;
+    if (bytes[at] === comma) {
+      const next = skipSpace(bytes, at + 1);
+      return open.isObject ? afterName(bytes, next) : next;
+    }
+    if (bytes[at] !== (open.isObject ? closeBrace : closeBracket)) return wrong;
+    open.pop();
+  }
+}
+
+/** One bit for each open object or array. */
+class OpenContainers {
+  depth = 0;
+  isObject = false;
+  #bits = new Uint8Array(16);
+
+  push(isObject: boolean): void {
+    const byte = this.depth >> 3;
+    if (byte === this.#bits.length) {
+      const more = new Uint8Array(byte * 2);
+      more.set(this.#bits);
+      this.#bits = more;
+    }
+    const bit = 1 << (this.depth & 7);
+    this.#bits[byte] = isObject ? this.#bits[byte]! | bit : this.#bits[byte]! & ~bit;
+    this.depth++;
+    this.isObject = isObject;
+  }
+
+  pop(): void {
+    this.depth--;
+    const last = this.depth - 1;
+    this.isObject = last >= 0 && (this.#bits[last >> 3]! & (1 << (last & 7))) !== 0;
+  }
+}
+
+/** A member's name and the colon: the index of its value. */
+function afterName(bytes: Uint8Array, start: number): number {
+  const end = afterText(bytes, start);
+  if (end === wrong) return wrong;
+  const at = skipSpace(bytes, end);
+  return bytes[at] === colon ? skipSpace(bytes, at + 1) : wrong;
+}
+
+function afterScalar(bytes: Uint8Array, start: number): number {
+  switch (bytes[start]) {
+    case quote:
+      return afterText(bytes, start);
+    case 0x74:
+      return afterWord(bytes, start, 'true');
+    case 0x66:
+      return afterWord(bytes, start, 'false');
+    case 0x6e:
+      return afterWord(bytes, start, 'null');
+    default:
+      return afterNumber(bytes, start);
+  }
+}
+
+function afterWord(bytes: Uint8Array, start: number, word: string): number {
+  for (let index = 1; index < word.length; index++)
+    if (bytes[start + index] !== word.charCodeAt(index)) return wrong;
+  return start + word.length;
+}
+
+function afterNumber(bytes: Uint8Array, start: number): number {
+  let at = bytes[start] === 0x2d ? start + 1 : start;
+  at = bytes[at] === 0x30 ? at + 1 : afterDigits(bytes, at);
+  if (at !== wrong && bytes[at] === 0x2e) at = afterDigits(bytes, at + 1);
+  if (at === wrong || (bytes[at] !== 0x65 && bytes[at] !== 0x45)) return at;
+  const isSigned = bytes[at + 1] === 0x2b || bytes[at + 1] === 0x2d;
+  return afterDigits(bytes, at + (isSigned ? 2 : 1));
+}
+
+/** At least one. */
+function afterDigits(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (bytes[at]! >= 0x30 && bytes[at]! <= 0x39) at++;
+  return at === start ? wrong : at;
+}
+
+/** The index after the closing quote. */
+function afterText(bytes: Uint8Array, start: number): number {
+  if (bytes[start] !== quote) return wrong;
+  let at = start + 1;
+  while (at < bytes.length) {
+    const byte = bytes[at]!;
+    if (byte === quote) return at + 1;
+    if (byte >= 0x20 && byte < 0x80 && byte !== backslash) at++;
+    else {
+      at = byte === backslash ? afterEscape(bytes, at) : afterMultibyte(bytes, at);
+      if (at === wrong) return wrong;
+    }
+  }
+  return wrong;
+}
+
+const escapes = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)));
+
+function afterEscape(bytes: Uint8Array, start: number): number {
+  const kind = bytes[start + 1]!;
+  if (escapes.has(kind)) return start + 2;
+  if (kind !== 0x75) return wrong;
+  for (let at = start + 2; at < start + 6; at++) {
+    const byte = bytes[at]!;
+    const isHex = (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
+    if (!isHex) return wrong;
+  }
+  return start + 6;
+}
+
+/** One character beyond ASCII, in the shortest form and no half of a surrogate pair (RFC 3629). */
+function afterMultibyte(bytes: Uint8Array, start: number): number {
+  const first = bytes[start]!;
+  const length = first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
+  if (length === 0) return wrong;
+  const min = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const max = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  const second = bytes[start + 1]!;
+  if (!(second >= min && second <= max)) return wrong;
+  for (let at = start + 2; at < start + length; at++) if ((bytes[at]! & 0xc0) !== 0x80) return wrong;
+  return start + length;
+}
+
+function skipSpace(bytes: Uint8Array, start: number): number {
+  let at = start;
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
+  return at;
+}

@@ -1,0 +1,166 @@
+/**
+ * Finds what is secret in the upstream's texts, in every form in which a server may quote what it was sent: as it
+ * is or in another case, percent-encoded, as an escape of JSON, HTML or a programming language, in hexadecimal, and
+ * in base64, also in the middle of a longer base64 text.
+ */
+
+/**
+ * A shorter text occurs by chance in ordinary words and in their base64: then every message would be full of gaps. It
+ * is replaced only where it stands as it is, as a word of its own. No app secret is as short.
+ */
+const minLength = 8;
+
+/**
+ * Replaces each of the texts, in each form. What it needs for that is made when it is first called.
+ *
+ * @example
+ * createRedactor(['my secret'])('wrong: bXkgc2VjcmV0'); // 'wrong: [redacted]'
+ */
+export function createRedactor(hidden: readonly string[]): (text: string) => string {
+  let patterns: readonly Pattern[] | undefined;
+  return (text) => {
+    patterns ??= hidden.filter((one) => one !== '').flatMap(patternsOf);
+    // ASCII alone: other letters may become two, and what is found would stand elsewhere in the text.
+    const lower = text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+    return withoutSpans(
+      text,
+      patterns.flatMap((pattern) => spansOf(pattern, text, lower)),
+    );
+  };
+}
+
+/** What is looked for, piece by piece. */
+interface Pattern {
+  /** The forms of each piece, in lower case. */
+  readonly pieces: readonly (readonly string[])[];
+  /** What may begin it: a search that compares every form at every place would be slow. */
+  readonly firsts: ReadonlySet<string>;
+  /** Whether a digit of base64 before it, or behind it, has some of its bits. */
+  readonly sharesBefore?: boolean;
+  readonly sharesAfter?: boolean;
+  readonly isWord?: boolean;
+}
+
+type Span = readonly [start: number, end: number];
+
+/** All occurrences, overlapping ones too: a gap between two of them would show a part of the secret. */
+function spansOf(pattern: Pattern, text: string, lower: string): readonly Span[] {
+  const { pieces, firsts, sharesBefore, sharesAfter, isWord } = pattern;
+  const searched = isWord ? text : lower;
+  const spans: Span[] = [];
+  for (let start = 0; start < searched.length; start++) {
+    if (!firsts.has(searched[start]!)) continue;
+    const end = endOfMatch(pieces, searched, start);
+    if (end === undefined) continue;
+    if (isWord && (isLetter(text[start - 1]) || isLetter(text[end]))) continue;
+    const before = sharesBefore && isDigit(text[start - 1]) ? 1 : 0;
+    const after = sharesAfter && isDigit(text[end]) ? 1 : 0;
+    spans.push([start - before, end + after]);
+  }
+  return spans;
+}
+
+/** The furthest end: one form of a piece may be the beginning of another, so all ways are followed together. */
+function endOfMatch(pieces: Pattern['pieces'], text: string, start: number): number | undefined {
+  let ends: readonly number[] = [start];
+  for (const forms of pieces) {
+    const next = new Set<number>();
+    for (const end of ends)
+      for (const form of forms) if (text.startsWith(form, end)) next.add(end + form.length);
+    if (next.size === 0) return undefined;
+    ends = [...next];
+  }
+  return Math.max(...ends);
+}
+
+function withoutSpans(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
+  let left = '';
+  let hiddenUpTo = 0;
+  let isFirst = true;
+  for (const [start, end] of [...spans].sort(([a], [b]) => a - b)) {
+    if (isFirst || start > hiddenUpTo) left += `${text.slice(hiddenUpTo, start)}[redacted]`;
+    hiddenUpTo = Math.max(hiddenUpTo, end);
+    isFirst = false;
+  }
+  return left + text.slice(hiddenUpTo);
+}
+
+const isLetter = (char = '') => /[\p{L}\p{N}]/u.test(char);
+const isDigit = (char = '') => /^[\w+/-]$/.test(char);
+
+function patternsOf(hidden: string): readonly Pattern[] {
+  if (hidden.length < minLength) return [patternOf([[hidden]], { isWord: true })];
+  const bytes = new TextEncoder().encode(hidden);
+  const inHex = Array.from(bytes, (byte, index) =>
+    ['', ...(index > 0 ? [' ', ':', '-'] : [])].map((separator) => separator + hexOf(byte)),
+  );
+  return [
+    patternOf([...hidden].map(formsOf)),
+    patternOf(inHex),
+    ...[0, 1, 2].map((before) => base64Pattern(bytes, before)),
+  ];
+}
+
+const patternOf = (pieces: Pattern['pieces'], more: Omit<Pattern, 'pieces' | 'firsts'> = {}): Pattern => ({
+  pieces,
+  firsts: new Set((pieces[0] ?? []).map((form) => form[0]!)),
+  ...more,
+});
+
+const hexOf = (value: number, digits = 2) => value.toString(16).padStart(digits, '0');
+
+const named: Readonly<Record<string, string>> = {
+  '"': '&quot;',
+  '&': '&amp;',
+  "'": '&apos;',
+  '<': '&lt;',
+  '>': '&gt;',
+};
+
+/** One character in any form, so that forms may alternate within one text. */
+function formsOf(char: string): readonly string[] {
+  const codePoint = char.codePointAt(0)!;
+  const units = Array.from({ length: char.length }, (_, index) => hexOf(char.charCodeAt(index), 4));
+  const bytes = Array.from(new TextEncoder().encode(char), (byte) => hexOf(byte));
+  const upTo4 = [0, 1, 2, 3];
+  return [
+    ...new Set([char, char.toLowerCase(), char.toUpperCase()].map((one) => one.replace(/[A-Z]/, lowerOf))),
+    ...('"/\\'.includes(char) ? [`\\${char}`] : []),
+    ...(char === ' ' ? ['+'] : []),
+    ...(named[char] ? [named[char]] : []),
+    // Encoded or escaped up to four times.
+    ...upTo4.map((times) => bytes.map((byte) => `%${'25'.repeat(times)}${byte}`).join('')),
+    ...upTo4.map((times) => units.map((unit) => `\\${'\\'.repeat(times)}u${unit}`).join('')),
+    ...upTo4.map((times) => bytes.map((byte) => `\\${'\\'.repeat(times)}x${byte}`).join('')),
+    ...upTo4.flatMap((zeros) => [
+      `&#x${'0'.repeat(zeros)}${codePoint.toString(16)};`,
+      `&#${'0'.repeat(zeros)}${codePoint};`,
+    ]),
+  ];
+}
+
+const lowerOf = (letter: string) => letter.toLowerCase();
+
+/**
+ * Three bytes are four digits of base64, so that a text looks different by how many bytes stand before it. The digits
+ * that it shares with its neighbours are not known; they are replaced with it, because some of their bits are its own.
+ *
+ * @param before how many bytes stand before it since the last whole group of three
+ */
+function base64Pattern(bytes: Uint8Array, before: number): Pattern {
+  const digits = btoa(String.fromCharCode(...new Uint8Array(before), ...bytes));
+  const from = (before * 8) / 6;
+  const to = ((before + bytes.length) * 8) / 6;
+  return patternOf(Array.from(digits.slice(Math.ceil(from), Math.floor(to)), formsOfDigit), {
+    sharesBefore: !Number.isInteger(from),
+    sharesAfter: !Number.isInteger(to),
+  });
+}
+
+/** In either alphabet. */
+function formsOfDigit(digit: string): readonly string[] {
+  if (digit === '+') return ['-', ...formsOf(digit)];
+  if (digit === '/') return ['_', ...formsOf(digit)];
+  return [digit.toLowerCase()];
+}

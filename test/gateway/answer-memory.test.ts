@@ -1,0 +1,85 @@
+/**
+ * What an answer of four megabytes costs in memory, however deeply it is nested: at most three times its size, the
+ * answer included. The runtime's own profiler counts what is allocated, also what was collected meanwhile.
+ */
+
+import assert from 'node:assert/strict';
+import { Session } from 'node:inspector/promises';
+import { describe, test } from 'vitest';
+import { operations } from '../../lib/catalogue/index.ts';
+import { createGateway, createMemoryCacheStores } from '../../lib/gateway/index.ts';
+import { orderBody, orderPath, requestOf, secretText, snapshotTarget } from '../support/core.ts';
+
+const size = 4 * 1024 * 1024;
+
+const repeated = (open: string, middle: string, close = '') => {
+  const times = Math.floor((size - middle.length) / (open.length + close.length));
+  return new TextEncoder().encode(open.repeat(times) + middle + close.repeat(times));
+};
+
+const answers: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {
+  'lists in a list': new TextEncoder().encode(`[${'[],'.repeat(Math.floor(size / 3) - 2)}[]]`),
+  'a list in a list in a list': repeated('[', '', ']'),
+  'an object in an object in an object': repeated('{"a":', '1', '}'),
+  'objects in a list': new TextEncoder().encode(`[${'{},'.repeat(Math.floor(size / 3) - 2)}{}]`),
+  'numbers, each of another size': new TextEncoder().encode(`[${'1.5,'.repeat(size / 4 - 1)}1]`),
+};
+
+interface ProfileNode {
+  readonly selfSize: number;
+  readonly children: readonly ProfileNode[];
+}
+const sizeOf = ({ selfSize, children }: ProfileNode): number =>
+  children.reduce((sum, child) => sum + sizeOf(child), selfSize);
+
+/** Bytes on the heap and in buffers. */
+async function allocatedBy(work: () => Promise<unknown>): Promise<number> {
+  const session = new Session();
+  session.connect();
+  const buffers = () => process.memoryUsage().arrayBuffers;
+  const before = buffers();
+  await session.post('HeapProfiler.startSampling', {
+    samplingInterval: 4096,
+    includeObjectsCollectedByMajorGC: true,
+    includeObjectsCollectedByMinorGC: true,
+  });
+  await work();
+  const { profile } = await session.post('HeapProfiler.stopSampling');
+  session.disconnect();
+  return sizeOf(profile.head) + Math.max(0, buffers() - before);
+}
+
+/** The gateway before an upstream that answers each request so. */
+function gatewayFor(status: number, body: Uint8Array<ArrayBuffer>) {
+  return createGateway({
+    operations,
+    upstreamBaseUrl: 'https://api.example.com',
+    secrets: { read: async () => secretText() },
+    cache: createMemoryCacheStores(),
+    send: async () => ({ kind: 'answer', status, header: () => undefined, body }),
+  });
+}
+
+const listTarget = '/trading/instruments/stocks/profiles/list?category=US_STOCK';
+
+test('the profiler sees what parsing such an answer would cost', async () => {
+  const body = answers['lists in a list']!;
+  const cost = await allocatedBy(async () => JSON.parse(new TextDecoder().decode(body)) as unknown);
+  assert.ok(cost > 4 * size, `${cost}`);
+});
+
+describe('an answer of four megabytes', () => {
+  for (const [name, body] of Object.entries(answers))
+    for (const [what, status, target, order] of [
+      ['to a read', 200, '/trading/accounts/list', undefined],
+      ['to a read whose answers are shared', 200, listTarget, undefined],
+      ['to a read of snapshots', 200, snapshotTarget, undefined],
+      ['to an order', 200, orderPath, orderBody()],
+      ['that is a refusal', 417, '/trading/accounts/list', undefined],
+    ] as const)
+      test(`${what}: ${name}`, async () => {
+        const gateway = gatewayFor(status, body);
+        const cost = await allocatedBy(() => gateway.handle(requestOf(target, order ? { body: order } : {})));
+        assert.ok(body.length + cost <= 3 * size, `${((body.length + cost) / size).toFixed(1)} times`);
+      });
+});
