@@ -55,14 +55,21 @@ export interface World {
   readonly portfolios: ReadonlyMap<string, Portfolio>;
   readonly watchlists: WatchlistBook;
   readonly tokens: Tokens;
+  /** Price levels on each side of the book that the user may ask for. */
+  readonly depthLevels: number;
 }
 
 export interface WorldOptions {
   /** How long a new token waits for its owner's approval; 3000 when absent. */
-  readonly tokenApprovalMs?: number | undefined;
+  readonly tokenApprovalMs?: number;
+  /** 50, level 2, when absent. */
+  readonly depthLevels?: number;
 }
 
-export function createWorld(seed: number, { tokenApprovalMs = 3000 }: WorldOptions = {}): World {
+export function createWorld(
+  seed: number,
+  { tokenApprovalMs = 3000, depthLevels = 50 }: WorldOptions = {},
+): World {
   const universe = new Listings(seed);
   const prices = new Prices();
   const portfolios = new Map(
@@ -85,5 +92,6 @@ export function createWorld(seed: number, { tokenApprovalMs = 3000 }: WorldOptio
     portfolios,
     watchlists: new WatchlistBook(initialWatchlists((symbol) => universe.get(symbol))),
     tokens: new Tokens(seed, tokenApprovalMs),
+    depthLevels,
   };
 }

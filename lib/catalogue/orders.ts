@@ -32,7 +32,7 @@ const leg = v.pipe(
   v.title('OrderLeg'),
 );
 
-const clientOrderIdLength = 32;
+const clientOrderIdLength = 40;
 
 /**
  * Chosen by the caller, unique per account: the guard against placing an order twice. Only ids that getOrder
@@ -40,6 +40,7 @@ const clientOrderIdLength = 32;
  */
 const newClientOrderId = v.pipe(
   v.string(),
+  v.minLength(10),
   v.maxLength(clientOrderIdLength),
   v.regex(parameters.plain, 'printable ASCII, no & and no space at an end'),
 );
@@ -187,7 +188,7 @@ export const placeOrder = describe({
           limit_price: '228.50',
           quantity: '10',
           entrust_type: 'QTY',
-          time_in_force: 'DAY',
+          time_in_force: 'GTC',
           support_trading_session: 'CORE',
         },
       ],
@@ -204,7 +205,7 @@ export const placeOrder = describe({
     'The vendor SDK sends one unsigned header, category, which is forwarded when a client sends it.',
   ],
   notes: [
-    'client_order_id is the guard against a double order: unique per account, at most 32 printable ASCII characters.',
+    'client_order_id is the guard against a double order: unique per account, 10 to 40 printable ASCII characters.',
     'Combinations: a MASTER with at most one STOP_PROFIT and one STOP_LOSS; OTO and OTOCO are a MASTER with one to six more; OCO are two to six.',
     'OTO, OCO and OTOCO are for EQUITY only; option strategies of several legs take NORMAL only.',
     'Stock and option orders take DAY and GTC; algorithmic ones take DAY in regular hours only.',

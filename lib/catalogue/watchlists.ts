@@ -6,7 +6,10 @@ import { describe } from './operation.ts';
 import * as parameters from './parameters.ts';
 import { integer, moment, ordinal, text } from './schemas.ts';
 
-const done = v.pipe(v.looseObject({ success: v.optional(v.boolean()) }), v.title('WatchlistChange'));
+const done = v.pipe(
+  v.union([v.boolean(), v.looseObject({ success: v.optional(v.boolean()) })]),
+  v.title('WatchlistChange'),
+);
 
 const category = v.picklist(['US_STOCK', 'US_ETF']);
 

@@ -41,7 +41,7 @@ test('a body: the same places, and the same that would be right', async () => {
       account_id: 'a',
       new_orders: [newOrder({ side: 'HOLD', limit_price: '1,1', expire_date: '2026-02-31' })],
     },
-    { account_id: 'a', new_orders: [newOrder({ client_order_id: 'x'.repeat(33), quantity: undefined })] },
+    { account_id: 'a', new_orders: [newOrder({ client_order_id: 'x'.repeat(41), quantity: undefined })] },
     { account_id: 'a', new_orders: [newOrder({ client_order_id: 'a&b' }), 1] },
   ]) {
     const faults = await byClient(client.placeOrder(body as Parameters<typeof client.placeOrder>[0]));
@@ -64,12 +64,12 @@ test('a read by event: as the gateway words it', () => {
 });
 
 test('the words of each: a missing member, a value of another form, a bound', async () => {
-  const body = { account_id: 'a', new_orders: [newOrder({ client_order_id: 'x'.repeat(33), side: 'HOLD' })] };
+  const body = { account_id: 'a', new_orders: [newOrder({ client_order_id: 'x'.repeat(41), side: 'HOLD' })] };
   const { account_id: _, ...missing } = body;
   const words = (faults: Named) => faults.map(({ name, detail }) => `${name}: ${detail}`).sort();
   assert.deepEqual(words(byGateway(placeOrder, missing)), [
     '/account_id: required',
-    '/new_orders/0/client_order_id: Invalid length: Expected <=32 but received 33',
+    '/new_orders/0/client_order_id: Invalid length: Expected <=40 but received 41',
     '/new_orders/0/side: not an allowed value',
   ]);
   assert.deepEqual(

@@ -23,6 +23,7 @@ describe('a method for each operation', () => {
   test('whose request is the entry’s, and signed as the upstream wants it', async (t) => {
     const { simulator, client } = await directly(t, {
       limits: { 'market-data': { requests: 500, perSeconds: 60 } },
+      unrouted: [],
     });
     const methods = client as unknown as Readonly<Record<string, AnyMethod>>;
     assert.deepEqual(Object.keys(client).sort(), catalogue.operations.map(({ id }) => id).sort());

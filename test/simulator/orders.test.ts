@@ -6,7 +6,7 @@ import { getOrder, listAccounts, placeOrder } from '../../lib/catalogue/index.ts
 import { codeOf, send, testTime, withSimulator } from './support.ts';
 
 const limitOrder = {
-  client_order_id: 'order-1',
+  client_order_id: 'test-order-1',
   combo_type: 'NORMAL',
   symbol: 'AAPL',
   instrument_type: 'EQUITY',
@@ -17,6 +17,7 @@ const limitOrder = {
   quantity: '3',
   entrust_type: 'QTY',
   time_in_force: 'DAY',
+  support_trading_session: 'CORE',
 };
 
 function place(simulator: Simulator, orders: readonly object[], more: object = {}) {
@@ -45,12 +46,12 @@ test('an order is stored and answered with its two ids, which repeat with the se
       const reply = await place(simulator, [limitOrder]);
       assert.equal(reply.status, 200);
       const { client_order_id, order_id } = v.parse(placeOrder.response, reply.json);
-      assert.equal(client_order_id, 'order-1');
+      assert.equal(client_order_id, 'test-order-1');
       ids.push(order_id);
       assert.deepEqual(simulator.orders, [
         {
           accountId: simulator.accounts[0]?.account_id,
-          clientOrderId: 'order-1',
+          clientOrderId: 'test-order-1',
           orderId: order_id,
           placedAt: testTime,
           order: limitOrder,
@@ -77,7 +78,13 @@ test('a client order id is taken once per account', async () => {
     const again = await place(simulator, [limitOrder]);
     assert.deepEqual(
       [again.status, again.json],
-      [417, { error_code: 'INVALID_PARAMETER', message: 'Parameter error, client_order_id was used before' }],
+      [
+        417,
+        {
+          error_code: 'OPENAPI_TRADE_PLACE_ORDER_REPEAT',
+          message: 'client_order_id was used before, test-order-1',
+        },
+      ],
     );
     const elsewhere = { account_id: simulator.accounts[1]?.account_id };
     assert.equal((await place(simulator, [limitOrder], elsewhere)).status, 200);
@@ -88,7 +95,7 @@ test('a client order id is taken once per account', async () => {
 test('a combination is stored as a whole or not at all', async () => {
   await withSimulator({}, async (simulator) => {
     const master = { ...limitOrder, combo_type: 'MASTER' };
-    const stop = { ...limitOrder, combo_type: 'STOP_PROFIT', side: 'SELL', client_order_id: 'order-2' };
+    const stop = { ...limitOrder, combo_type: 'STOP_PROFIT', side: 'SELL', client_order_id: 'test-order-2' };
     const more = { client_combo_order_id: 'combo-1' };
     assert.equal((await place(simulator, [master, { ...stop, symbol: 'NOPE9' }], more)).status, 417);
     assert.equal((await place(simulator, [master, master], more)).status, 417);
@@ -106,17 +113,16 @@ test('a combination is stored as a whole or not at all', async () => {
 
 test('orders that cannot be are refused and not stored', async () => {
   const cases: readonly (readonly [order: object, code: string, named: string, more?: object])[] = [
-    [{}, 'INVALID_PARAMETER', 'account_id', { account_id: 'nobody' }],
     [{ symbol: 'NOPE9' }, 'INVALID_SYMBOL', 'NOPE9'],
     [{ limit_price: '0' }, 'ORDER_PRICE_ILLEGAL', 'limit_price'],
     [{ limit_price: '-1.00' }, 'ORDER_PRICE_ILLEGAL', 'limit_price'],
     [{ limit_price: undefined }, 'ORDER_PRICE_ILLEGAL', 'limit_price'],
     [{ order_type: 'STOP_LOSS', limit_price: undefined }, 'ORDER_PRICE_ILLEGAL', 'stop_price'],
-    [{ quantity: '0' }, 'INVALID_PARAMETER', 'quantity'],
-    [{ entrust_type: 'AMOUNT' }, 'INVALID_PARAMETER', 'total_cash_amount'],
-    [{ side: 'HOLD' }, 'INVALID_PARAMETER', 'new_orders.0.side'],
-    [{ client_order_id: 'x'.repeat(33) }, 'INVALID_PARAMETER', 'new_orders.0.client_order_id'],
-    [{ limit_price: 200 }, 'INVALID_PARAMETER', 'new_orders.0.limit_price'],
+    [{ quantity: '0' }, 'OPENAPI_PARAM_ERR', 'quantity'],
+    [{ entrust_type: 'AMOUNT' }, 'OPENAPI_PARAM_ERR', 'total_cash_amount'],
+    [{ side: 'HOLD' }, 'OPENAPI_PARAM_ERR', 'new_orders.0.side'],
+    [{ client_order_id: 'x'.repeat(41) }, 'OPENAPI_PARAM_ERR', 'new_orders.0.client_order_id'],
+    [{ limit_price: 200 }, 'OPENAPI_PARAM_ERR', 'new_orders.0.limit_price'],
   ];
   await withSimulator({}, async (simulator) => {
     for (const [change, code, named, more] of cases) {
@@ -126,7 +132,7 @@ test('orders that cannot be are refused and not stored', async () => {
     }
     assert.equal((await place(simulator, [])).status, 417);
     const bodyless = await send(simulator, { method: 'POST', target: '/trade/place_order' });
-    assert.equal(codeOf(bodyless), 'INVALID_PARAMETER');
+    assert.equal(codeOf(bodyless), 'OPENAPI_PARAM_ERR');
     assert.equal(simulator.orders.length, 0);
     const market = { ...limitOrder, order_type: 'MARKET', limit_price: undefined };
     assert.equal((await place(simulator, [market])).status, 200);
@@ -144,7 +150,7 @@ test('an order is shown by its client’s id, each part of a combination with th
       return v.parse(getOrder.response, reply.json);
     };
     await place(simulator, [limitOrder]);
-    const single = await show('order-1');
+    const single = await show('test-order-1');
     assert.equal(single.combo_type, 'NORMAL');
     assert.equal(single.combo_order_id, undefined);
     assert.deepEqual(
@@ -155,21 +161,21 @@ test('an order is shown by its client’s id, each part of a combination with th
         status,
         filled_quantity,
       ]),
-      [['order-1', '200.00', '3', 'SUBMITTED', '0']],
+      [['test-order-1', '200.00', '3', 'SUBMITTED', '0']],
     );
     assert.equal(single.orders[0]?.place_time_at, new Date(testTime).toISOString());
 
     const parts = ['OCO', 'OCO'].map((combo_type, index) => ({
       ...limitOrder,
       combo_type,
-      client_order_id: `part-${index}`,
+      client_order_id: `test-part-${index}`,
     }));
     await place(simulator, parts, { client_combo_order_id: 'pair' });
-    const pair = await show('part-1');
+    const pair = await show('test-part-1');
     assert.ok(pair.combo_order_id);
     assert.deepEqual(
       pair.orders.map((order) => order.client_order_id),
-      ['part-0', 'part-1'],
+      ['test-part-0', 'test-part-1'],
     );
   });
 });
@@ -179,14 +185,14 @@ test('an order that is not there, and one of another account, is not found', asy
     const [own, other] = simulator.accounts;
     await place(simulator, [limitOrder]);
     for (const [account, id] of [
-      [own?.account_id, 'order-2'],
-      [other?.account_id, 'order-1'],
+      [own?.account_id, 'test-order-2'],
+      [other?.account_id, 'test-order-1'],
     ]) {
       const reply = await send(simulator, {
         target: `/trading/orders/get?account_id=${account}&client_order_id=${id}`,
       });
       assert.equal(reply.status, 417);
-      assert.equal(codeOf(reply), 'ORDER_NOT_FOUND');
+      assert.equal(codeOf(reply), 'OPENAPI_ORDER_NOT_FOUND');
     }
   });
 });

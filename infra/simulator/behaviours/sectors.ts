@@ -13,7 +13,7 @@ import {
 } from '../market/ranks.ts';
 import { sectors as allSectors, findSector, type Sector } from '../market/sectors.ts';
 import { pageByCount, readCursor } from '../paging.ts';
-import { parameterError } from '../refusal.ts';
+import { illegalParameter, wrongValue } from '../refusal.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 import { listed } from './screeners.ts';
@@ -21,22 +21,22 @@ import { listed } from './screeners.ts';
 const sectorsOnPage = 20;
 const membersOnPage = 50;
 
-/** Both spellings of the months. */
+/** Months have the letter O: the vendor SDK's M01 and M03, with a zero, are refused. */
 const windows: Readonly<Record<string, Window>> = {
   D1: 'DAY_1',
   D5: 'DAY_5',
-  M01: 'MONTH_1',
   MO1: 'MONTH_1',
-  M03: 'MONTH_3',
   MO3: 'MONTH_3',
 };
 
 export const sectors: Behaviours = {
-  listMarketSectors: ({ query, now }, { ranks }) => {
-    const cursor = readCursor(query, now);
+  listMarketSectors: ({ operation, query, now }, { ranks }) => {
+    const cursor = readCursor(operation, query, now);
     if (cursor && isRefusal(cursor)) return cursor;
+    const window = windowOf(query);
+    if (window === undefined) return wrongValue(operation, 'period');
     const moment = cursor?.now ?? now;
-    const all = summaries(ranks, query, moment);
+    const all = summaries(ranks, query, moment, window);
     const measure = query.agg_type === 'VOLUME' ? 'volume' : 'marketValue';
     const sorted = sortBy(all, (one) => one[measure], (query.direction ?? 'ASC') as Direction);
     const page = pageByCount(sorted, sectorsOnPage, moment, cursor);
@@ -59,13 +59,15 @@ export const sectors: Behaviours = {
     });
   },
 
-  getMarketSectorDetail: ({ query, now }, { ranks }) => {
+  getMarketSectorDetail: ({ operation, query, now }, { ranks }) => {
     const sector = findSector(query.sector_id!);
-    if (!sector) return parameterError('sector_id');
-    const cursor = readCursor(query, now);
+    if (!sector) return illegalParameter('sector_id');
+    const cursor = readCursor(operation, query, now);
     if (cursor && isRefusal(cursor)) return cursor;
+    const window = windowOf(query);
+    if (window === undefined) return wrongValue(operation, 'period');
     const moment = cursor?.now ?? now;
-    const rows = ranks.rows(query.category as Category, moment, windowOf(query), sector.id);
+    const rows = ranks.rows(query.category as Category, moment, window, sector.id);
     const sorted = sortRows(rows, query.sort_by, (query.direction ?? 'ASC') as Direction);
     const page = pageByCount(sorted, membersOnPage, moment, cursor);
     if (isRefusal(page)) return page;
@@ -83,11 +85,16 @@ interface Summary {
   readonly volume: number;
 }
 
-const windowOf = ({ period }: Readonly<Record<string, string>>) => windows[period ?? 'D1']!;
+const windowOf = ({ period }: Readonly<Record<string, string>>) => windows[period ?? 'D1'];
 
-function summaries(ranks: Ranks, query: Readonly<Record<string, string>>, now: number): readonly Summary[] {
+function summaries(
+  ranks: Ranks,
+  query: Readonly<Record<string, string>>,
+  now: number,
+  window: Window,
+): readonly Summary[] {
   const bySector = new Map<string, Row[]>(allSectors.map(({ id }) => [id, []]));
-  for (const row of ranks.rows(query.category as Category, now, windowOf(query)))
+  for (const row of ranks.rows(query.category as Category, now, window))
     bySector.get(row.instrument.sectorId)!.push(row);
   return allSectors.map((sector) => summaryOf(sector, bySector.get(sector.id)!));
 }

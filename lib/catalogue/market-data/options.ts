@@ -8,6 +8,26 @@ import { describe } from '../operation.ts';
 import { choice, epoch, flag, optional, whole } from '../parameters.ts';
 import { decimal, moment } from '../schemas.ts';
 
+const optionBars = v.array(
+  v.looseObject({
+    symbol: v.string(),
+    instrument_id: v.string(),
+    result: v.array(
+      v.looseObject({
+        time: moment,
+        open: decimal,
+        close: decimal,
+        high: decimal,
+        low: decimal,
+        volume: decimal,
+      }),
+    ),
+  }),
+);
+
+/** The upstream writes `""` or `null` for a number that it does not report. */
+const reported = v.nullish(v.union([decimal, v.literal('')]));
+
 export const listOptionBars = describe({
   id: 'listOptionBars',
   group: 'market-data',
@@ -26,24 +46,7 @@ export const listOptionBars = describe({
     start_time: optional(epoch({ description: 'Start of the range, epoch milliseconds.' })),
     end_time: optional(epoch({ description: 'End of the range, epoch milliseconds.' })),
   },
-  response: v.looseObject({
-    result: v.array(
-      v.looseObject({
-        symbol: v.string(),
-        instrument_id: v.string(),
-        result: v.array(
-          v.looseObject({
-            time: moment,
-            open: decimal,
-            close: decimal,
-            high: decimal,
-            low: decimal,
-            volume: decimal,
-          }),
-        ),
-      }),
-    ),
-  }),
+  response: v.union([optionBars, v.looseObject({ result: optionBars })]),
   limit: 'market-data',
   freshness: bars,
   example: {
@@ -102,13 +105,13 @@ export const getOptionSnapshots = describe({
       ask_size: v.optional(decimal),
       deal_amount: v.optional(decimal),
       strike_price: v.optional(decimal),
-      imp_vol: v.optional(decimal),
+      imp_vol: reported,
       open_interest: v.optional(decimal),
-      gamma: v.optional(decimal),
-      delta: v.optional(decimal),
-      theta: v.optional(decimal),
-      vega: v.optional(decimal),
-      rho: v.optional(decimal),
+      gamma: reported,
+      delta: reported,
+      theta: reported,
+      vega: reported,
+      rho: reported,
     }),
   ),
   limit: 'market-data',
@@ -133,7 +136,8 @@ export const listOptionTicks = describe({
   },
   response: v.looseObject({
     symbol: v.string(),
-    instrument_id: v.string(),
+    instrument_id: v.optional(v.string()),
+    instrumentId: v.optional(v.string()),
     result: v.array(
       v.looseObject({
         time: moment,
