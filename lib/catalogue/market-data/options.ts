@@ -26,7 +26,13 @@ const optionBars = v.array(
 );
 
 /** The upstream writes `""` or `null` for a number that it does not report. */
-const reported = v.nullish(v.union([decimal, v.literal('')]));
+const reported = v.nullish(
+  v.pipe(
+    v.string(),
+    v.regex(/^([+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)?$/, 'a decimal number in a string, or none'),
+    v.metadata({ format: 'decimal' }),
+  ),
+);
 
 export const listOptionBars = describe({
   id: 'listOptionBars',
