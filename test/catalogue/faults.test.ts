@@ -42,7 +42,7 @@ test('a body: the same places, and the same that would be right', async () => {
       new_orders: [newOrder({ side: 'HOLD', limit_price: '1,1', expire_date: '2026-02-31' })],
     },
     { account_id: 'a', new_orders: [newOrder({ client_order_id: 'x'.repeat(41), quantity: undefined })] },
-    { account_id: 'a', new_orders: [newOrder({ client_order_id: 'a&b' }), 1] },
+    { account_id: 'a', new_orders: [newOrder({ client_order_id: 'order-a&b' }), 1] },
   ]) {
     const faults = await byClient(client.placeOrder(body as Parameters<typeof client.placeOrder>[0]));
     assert.ok(faults.length > 0);

@@ -172,9 +172,9 @@ describe('a defect of ours', () => {
       const { gateway, simulator } = await coreFor(t, {
         fault: ({ method }) => (method === 'POST' ? { kind } : undefined),
       });
-      const lost = await ask(gateway, orderPath, { body: orderBody({ client_order_id: 'lost-order' }) });
+      const lost = await ask(gateway, orderPath, { body: orderBody({ client_order_id: 'order-lost' }) });
       assert.equal(problemOf(lost).code, 'outcome_unknown');
-      const reply = await ask(gateway, `${getOrder.path}?account_id=${accountId}&client_order_id=lost-order`);
+      const reply = await ask(gateway, `${getOrder.path}?account_id=${accountId}&client_order_id=order-lost`);
       if (kind === 'drop-after') assert.equal(reply.status, 200, reply.text);
       else assert.equal(problemOf(reply).error_code, 'OPENAPI_ORDER_NOT_FOUND');
       assert.equal(simulator.orders.length, kind === 'drop-after' ? 1 : 0);

@@ -241,6 +241,16 @@ describe('a DAY order after the regular session: 417 OPENAPI_DAY_ORDER_NOT_ALLOW
         assert.deepEqual(await outcome(live, option({ time_in_force: 'DAY' })), expected);
       }));
 
+  test('in a batch too, each order for itself', () =>
+    withLive(async (live) => {
+      live.now = Date.UTC(2026, 10, 17, 21);
+      const batch_orders = [newOrder({ time_in_force: 'DAY' }), newOrder({ time_in_force: 'DAY' })];
+      const answer = await live.ask('batchPlaceOrders', { account_id, batch_orders });
+      assert.equal(answer.failed, 2);
+      for (const { error_code } of answer.batch_orders) assert.equal(error_code, tooLate[1]);
+      assert.deepEqual(live.simulator.orders, []);
+    }));
+
   test('GTC and previews work around the clock', () => {
     const player = play();
     fc.assert(

@@ -91,11 +91,11 @@ test('a batch: each order for itself, and the failed ones say why', () => {
   const [good] = (batchPlaceOrders.example.body as Json).batch_orders;
   const batch_orders = [
     good,
-    { ...good, client_order_id: 'test-batch-2', symbol: 'NOPE9' },
+    { ...good, client_order_id: 'batched-002', symbol: 'NOPE9' },
     good,
-    { ...good, client_order_id: 'test-batch-4', order_type: 'LIMIT', limit_price: '0' },
-    { ...good, client_order_id: 'test-batch-5', side: 'SELL', symbol: 'KO' },
-    { ...good, client_order_id: 'test-batch-6' },
+    { ...good, client_order_id: 'batched-004', order_type: 'LIMIT', limit_price: '0' },
+    { ...good, client_order_id: 'batched-005', side: 'SELL', symbol: 'KO' },
+    { ...good, client_order_id: 'batched-006' },
   ];
   const answer = player.ask('batchPlaceOrders', {}, { account_id, batch_orders });
   assert.deepEqual([answer.total, answer.success, answer.failed], [6, 2, 4]);
@@ -113,7 +113,7 @@ test('a batch: each order for itself, and the failed ones say why', () => {
   for (const one of answer.batch_orders) assert.equal('order_id' in one, !('error_code' in one));
   assert.deepEqual(
     player.world.orders.all.map(({ clientOrderId }) => clientOrderId),
-    [good.client_order_id, 'test-batch-6'],
+    [good.client_order_id, 'batched-006'],
   );
   assert.equal(
     player.refused('batchPlaceOrders', {}, { account_id: 'nobody', batch_orders }),

@@ -6,7 +6,7 @@ import { getOrder, listAccounts, placeOrder } from '../../lib/catalogue/index.ts
 import { codeOf, send, testTime, withSimulator } from './support.ts';
 
 const limitOrder = {
-  client_order_id: 'test-order-1',
+  client_order_id: 'order-0001',
   combo_type: 'NORMAL',
   symbol: 'AAPL',
   instrument_type: 'EQUITY',
@@ -46,12 +46,12 @@ test('an order is stored and answered with its two ids, which repeat with the se
       const reply = await place(simulator, [limitOrder]);
       assert.equal(reply.status, 200);
       const { client_order_id, order_id } = v.parse(placeOrder.response, reply.json);
-      assert.equal(client_order_id, 'test-order-1');
+      assert.equal(client_order_id, 'order-0001');
       ids.push(order_id);
       assert.deepEqual(simulator.orders, [
         {
           accountId: simulator.accounts[0]?.account_id,
-          clientOrderId: 'test-order-1',
+          clientOrderId: 'order-0001',
           orderId: order_id,
           placedAt: testTime,
           order: limitOrder,
@@ -82,7 +82,7 @@ test('a client order id is taken once per account', async () => {
         417,
         {
           error_code: 'OPENAPI_TRADE_PLACE_ORDER_REPEAT',
-          message: 'client_order_id was used before, test-order-1',
+          message: 'client_order_id was used before, order-0001',
         },
       ],
     );
@@ -95,7 +95,7 @@ test('a client order id is taken once per account', async () => {
 test('a combination is stored as a whole or not at all', async () => {
   await withSimulator({}, async (simulator) => {
     const master = { ...limitOrder, combo_type: 'MASTER' };
-    const stop = { ...limitOrder, combo_type: 'STOP_PROFIT', side: 'SELL', client_order_id: 'test-order-2' };
+    const stop = { ...limitOrder, combo_type: 'STOP_PROFIT', side: 'SELL', client_order_id: 'order-0002' };
     const more = { client_combo_order_id: 'combo-1' };
     assert.equal((await place(simulator, [master, { ...stop, symbol: 'NOPE9' }], more)).status, 417);
     assert.equal((await place(simulator, [master, master], more)).status, 417);
@@ -150,7 +150,7 @@ test('an order is shown by its client’s id, each part of a combination with th
       return v.parse(getOrder.response, reply.json);
     };
     await place(simulator, [limitOrder]);
-    const single = await show('test-order-1');
+    const single = await show('order-0001');
     assert.equal(single.combo_type, 'NORMAL');
     assert.equal(single.combo_order_id, undefined);
     assert.deepEqual(
@@ -161,21 +161,21 @@ test('an order is shown by its client’s id, each part of a combination with th
         status,
         filled_quantity,
       ]),
-      [['test-order-1', '200.00', '3', 'SUBMITTED', '0']],
+      [['order-0001', '200.00', '3', 'SUBMITTED', '0']],
     );
     assert.equal(single.orders[0]?.place_time_at, new Date(testTime).toISOString());
 
     const parts = ['OCO', 'OCO'].map((combo_type, index) => ({
       ...limitOrder,
       combo_type,
-      client_order_id: `test-part-${index}`,
+      client_order_id: `order-part-${index}`,
     }));
     await place(simulator, parts, { client_combo_order_id: 'pair' });
-    const pair = await show('test-part-1');
+    const pair = await show('order-part-1');
     assert.ok(pair.combo_order_id);
     assert.deepEqual(
       pair.orders.map((order) => order.client_order_id),
-      ['test-part-0', 'test-part-1'],
+      ['order-part-0', 'order-part-1'],
     );
   });
 });
@@ -185,8 +185,8 @@ test('an order that is not there, and one of another account, is not found', asy
     const [own, other] = simulator.accounts;
     await place(simulator, [limitOrder]);
     for (const [account, id] of [
-      [own?.account_id, 'test-order-2'],
-      [other?.account_id, 'test-order-1'],
+      [own?.account_id, 'order-0002'],
+      [other?.account_id, 'order-0001'],
     ]) {
       const reply = await send(simulator, {
         target: `/trading/orders/get?account_id=${account}&client_order_id=${id}`,

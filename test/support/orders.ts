@@ -2,7 +2,7 @@ let orders = 0;
 
 /** An order that the simulated upstream accepts at any hour, under an id of its own. */
 export const newOrder = (change: Readonly<Record<string, unknown>> = {}) => ({
-  client_order_id: `test-order-${++orders}`,
+  client_order_id: `order-${String(++orders).padStart(6, '0')}`,
   combo_type: 'NORMAL',
   symbol: 'AAPL',
   instrument_type: 'EQUITY',
