@@ -56,7 +56,7 @@ const ranked = v.pipe(
   v.title('RankedStock'),
 );
 
-const periods = ['D1', 'D5', 'M01', 'M03', 'MO1', 'MO3'] as const;
+const periods = ['D1', 'D5', 'MO1', 'MO3'] as const;
 
 const sortFieldsWithDividends = [
   'CHANGE_RATIO',

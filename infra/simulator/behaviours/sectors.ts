@@ -13,7 +13,7 @@ import {
 } from '../market/ranks.ts';
 import { sectors as allSectors, findSector, type Sector } from '../market/sectors.ts';
 import { pageByCount, readCursor } from '../paging.ts';
-import { illegalParameter, wrongValue } from '../refusal.ts';
+import { illegalParameter } from '../refusal.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 import { listed } from './screeners.ts';
@@ -21,7 +21,6 @@ import { listed } from './screeners.ts';
 const sectorsOnPage = 20;
 const membersOnPage = 50;
 
-/** Months have the letter O: the vendor SDK's M01 and M03, with a zero, are refused. */
 const windows: Readonly<Record<string, Window>> = {
   D1: 'DAY_1',
   D5: 'DAY_5',
@@ -33,10 +32,8 @@ export const sectors: Behaviours = {
   listMarketSectors: ({ operation, query, now }, { ranks }) => {
     const cursor = readCursor(operation, query, now);
     if (cursor && isRefusal(cursor)) return cursor;
-    const window = windowOf(query);
-    if (window === undefined) return wrongValue(operation, 'period');
     const moment = cursor?.now ?? now;
-    const all = summaries(ranks, query, moment, window);
+    const all = summaries(ranks, query, moment);
     const measure = query.agg_type === 'VOLUME' ? 'volume' : 'marketValue';
     const sorted = sortBy(all, (one) => one[measure], (query.direction ?? 'ASC') as Direction);
     const page = pageByCount(sorted, sectorsOnPage, moment, cursor);
@@ -64,10 +61,8 @@ export const sectors: Behaviours = {
     if (!sector) return illegalParameter('sector_id');
     const cursor = readCursor(operation, query, now);
     if (cursor && isRefusal(cursor)) return cursor;
-    const window = windowOf(query);
-    if (window === undefined) return wrongValue(operation, 'period');
     const moment = cursor?.now ?? now;
-    const rows = ranks.rows(query.category as Category, moment, window, sector.id);
+    const rows = ranks.rows(query.category as Category, moment, windowOf(query), sector.id);
     const sorted = sortRows(rows, query.sort_by, (query.direction ?? 'ASC') as Direction);
     const page = pageByCount(sorted, membersOnPage, moment, cursor);
     if (isRefusal(page)) return page;
@@ -85,16 +80,11 @@ interface Summary {
   readonly volume: number;
 }
 
-const windowOf = ({ period }: Readonly<Record<string, string>>) => windows[period ?? 'D1'];
+const windowOf = ({ period }: Readonly<Record<string, string>>) => windows[period ?? 'D1']!;
 
-function summaries(
-  ranks: Ranks,
-  query: Readonly<Record<string, string>>,
-  now: number,
-  window: Window,
-): readonly Summary[] {
+function summaries(ranks: Ranks, query: Readonly<Record<string, string>>, now: number): readonly Summary[] {
   const bySector = new Map<string, Row[]>(allSectors.map(({ id }) => [id, []]));
-  for (const row of ranks.rows(query.category as Category, now, window))
+  for (const row of ranks.rows(query.category as Category, now, windowOf(query)))
     bySector.get(row.instrument.sectorId)!.push(row);
   return allSectors.map((sector) => summaryOf(sector, bySector.get(sector.id)!));
 }
