@@ -1,14 +1,16 @@
 /** The way of a request through the simulated upstream, from the path to the answer. */
 
 import { takesToken } from '../../lib/catalogue/groups.ts';
-import { findRoute, type LimitName, type Route } from '../../lib/catalogue/index.ts';
+import { findRoute, type LimitName, type Operation, type Route } from '../../lib/catalogue/index.ts';
+import type { Reply } from './behaviours/behaviour.ts';
 import { behaviourOf } from './behaviours/index.ts';
 import { checkBodyRules } from './body-rules.ts';
 import type { Answer } from './faults.ts';
 import type { NonceMemory } from './nonces.ts';
 import { checkParameters } from './parameters.ts';
 import type { SlidingLog } from './rate-limit.ts';
-import { type Refusal, refuse } from './refusal.ts';
+import { codedBody, isMarketData, type Refusal, refuse, serverBody } from './refusal.ts';
+import { checkSubscription, type Product } from './subscription.ts';
 import { type Verified, verifyRequest, type WireRequest } from './verify.ts';
 import type { World } from './world.ts';
 
@@ -16,7 +18,13 @@ export interface Upstream {
   readonly routes: readonly Route[];
   /** App secrets by app key. */
   readonly credentials: ReadonlyMap<string, string>;
-  /** When set, x-access-token must be this. */
+  /** App keys of the other environment. */
+  readonly foreignKeys: ReadonlySet<string>;
+  /** Ids of operations whose paths are not there. */
+  readonly unrouted: ReadonlySet<string>;
+  /** Market data that the user has not subscribed to. */
+  readonly unsubscribed: readonly Product[];
+  /** When set, x-access-token must be this, or a token that was issued and approved. */
   readonly accessToken: string | undefined;
   readonly toleranceSeconds: number;
   readonly nonces: NonceMemory;
@@ -25,17 +33,23 @@ export interface Upstream {
    * and this is the strictest reading.
    */
   readonly logs: ReadonlyMap<LimitName, SlidingLog>;
+  /** The accounts list's own limit, when there is one. */
+  readonly accountsListLog: SlidingLog | undefined;
   readonly world: World;
 }
 
 /** `standIn` takes the operation's place: everything is checked up to the limit, then it is the answer. */
 export function handle(request: WireRequest, upstream: Upstream, standIn?: Answer): Answer {
   const path = request.rawTarget.split('?', 1)[0]!;
+  // Seen live: a key of the other environment finds no path at all, and is not told that it is the key.
+  if (upstream.foreignKeys.has(headerOf(request, 'x-app-key') ?? ''))
+    return unrouted('foreign-key', 'Route Not Found');
   const match = findRoute(upstream.routes, request.method, path);
-  // Both come from the server in front of the upstream, which knows no error codes.
-  if (match.kind === 'unknown') return unrouted(404, 'unknown-path', 'no route and no API found');
+  if (match.kind === 'unknown' || (match.kind === 'route' && upstream.unrouted.has(match.route.operation.id)))
+    return unrouted('unknown-path', 'no route and no API found');
   if (match.kind === 'other-method') {
-    return unrouted(405, 'other-method', 'method not allowed', { allow: match.allowed.join(', ') });
+    const headers = { allow: match.allowed.join(', ') };
+    return { ...serverRefusal(405, 'other-method', 'method not allowed', path, request.now), headers };
   }
 
   const { operation } = match.route;
@@ -48,14 +62,25 @@ export function handle(request: WireRequest, upstream: Upstream, standIn?: Answe
   if (refusal) return refused(refusal);
   if (standIn) return standIn;
 
-  const broken = checkBodyRules(request.body);
-  if (broken) return refused(broken);
-  const checked = checkParameters(operation, verified.query, request.body);
-  if (!checked.ok) return refused(checked);
-  const call = { operation, query: checked.query, body: checked.body, now: request.now };
-  const reply = behaviourOf(operation.id)(call, upstream.world);
-  if (!reply.ok) return refused(reply);
+  const reply = execute(operation, request, verified, upstream);
+  // What comes before is the same for both families; only market data's own refusals name the status.
+  if (!reply.ok) return refused(reply, isMarketData(operation));
   return { status: 200, headers: {}, body: JSON.stringify(reply.payload), outcome: 'ok' };
+}
+
+function execute(
+  operation: Operation,
+  { body, now }: WireRequest,
+  { query }: Verified,
+  { unsubscribed, world }: Upstream,
+): Reply {
+  const broken = checkBodyRules(body);
+  if (broken) return broken;
+  const checked = checkParameters(operation, query, body);
+  if (!checked.ok) return checked;
+  const forbidden = checkSubscription(operation, checked, unsubscribed);
+  if (forbidden) return forbidden;
+  return behaviourOf(operation.id)({ operation, query: checked.query, body: checked.body, now }, world);
 }
 
 /** What needs a memory or a token, for a request whose signature is right. */
@@ -71,28 +96,40 @@ function admit(
   }
   // A token cannot be asked of those who come to get one, or to learn whether they need one.
   if (upstream.accessToken !== undefined && takesToken(operation.group)) {
-    const at = request.rawHeaders.findIndex(
-      (text, i) => i % 2 === 0 && text.toLowerCase() === 'x-access-token',
-    );
-    if (at < 0 || request.rawHeaders[at + 1] !== upstream.accessToken) {
+    const token = headerOf(request, 'x-access-token');
+    if (token !== upstream.accessToken && !upstream.world.tokens.use(token, request.now))
       return refuse(401, 'INVALID_TOKEN', 'x-access-token is missing or not valid');
-    }
   }
-  if (operation.limit && !upstream.logs.get(operation.limit)?.admit(request.now)) {
+  const ofAccounts = operation.id === 'listAccounts' ? upstream.accountsListLog : undefined;
+  const log = operation.limit ? upstream.logs.get(operation.limit) : ofAccounts;
+  if (log && !log.admit(request.now)) {
     return refuse(429, 'TOO_MANY_REQUESTS', 'Too many requests, try again later');
   }
   return undefined;
 }
 
-export function refused({ status, error_code, message }: Refusal): Answer {
-  return { status, headers: {}, body: JSON.stringify({ error_code, message }), outcome: error_code };
+function headerOf({ rawHeaders }: WireRequest, name: string): string | undefined {
+  const at = rawHeaders.findIndex((text, i) => i % 2 === 0 && text.toLowerCase() === name);
+  return at < 0 ? undefined : rawHeaders[at + 1];
 }
 
-function unrouted(
+function refused(refusal: Refusal, ofMarketData = false): Answer {
+  const { status, error_code: outcome } = refusal;
+  return { status, headers: {}, body: JSON.stringify(codedBody(refusal, ofMarketData)), outcome };
+}
+
+/** From the server in front of the upstream, which knows no error codes. */
+function unrouted(outcome: string, error_msg: string): Answer {
+  return { status: 404, headers: {}, body: JSON.stringify({ error_msg }), outcome };
+}
+
+/** From the web server around the operations; see `serverBody`. */
+export function serverRefusal(
   status: number,
   outcome: string,
-  error_msg: string,
-  headers: Readonly<Record<string, string>> = {},
+  message: string,
+  path: string,
+  now: number,
 ): Answer {
-  return { status, headers, body: JSON.stringify({ error_msg }), outcome };
+  return { status, headers: {}, body: JSON.stringify(serverBody(status, message, path, now)), outcome };
 }

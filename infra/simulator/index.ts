@@ -12,6 +12,7 @@ import { NonceMemory } from './nonces.ts';
 import { SlidingLog, type Window } from './rate-limit.ts';
 import { type Received, ReceivedLog } from './received.ts';
 import { serve } from './server.ts';
+import type { Product } from './subscription.ts';
 import type { StoredOrder } from './trading/stored-order.ts';
 import { type Account, createWorld } from './world.ts';
 
@@ -21,6 +22,7 @@ export type { Fault, FaultRequest } from './faults.ts';
 export type { Category } from './market/instrument.ts';
 export type { Received } from './received.ts';
 export type { Refusal } from './refusal.ts';
+export type { Product } from './subscription.ts';
 export type { StoredOrder } from './trading/stored-order.ts';
 export { type Verified, type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
 export type { Account } from './world.ts';
@@ -33,10 +35,29 @@ export interface Credentials {
 export interface SimulatorOptions extends Credentials {
   /** 0, the default, takes any free port. */
   readonly port?: number;
-  /** When set, x-access-token must be this. */
+  /** App keys of the other environment: to a request with one of them no path is known. */
+  readonly foreignKeys?: readonly string[];
+  /**
+   * Ids of operations whose paths the upstream does not route. Absent: those that were seen to answer 404 live,
+   * which is the query form of stock bars, `getStockBars`.
+   */
+  readonly unrouted?: readonly string[];
+  /** When set, x-access-token must be this, or a token that was issued and approved. */
   readonly accessToken?: string;
-  /** How long a new token waits for its owner's approval; 3000 when absent. */
+  /**
+   * How long a new token waits for its owner's approval; 3000 when absent. One that waits for more than five
+   * minutes is never approved.
+   */
   readonly tokenApprovalMs?: number;
+  /** Market data that the user has not subscribed to; none when absent. */
+  readonly unsubscribed?: readonly Product[];
+  /** Price levels of the book that the user may ask for; 50, level 2, when absent. */
+  readonly depthLevels?: number;
+  /**
+   * A limit of the accounts list alone. Absent, there is none: live, about eight calls in quick succession were
+   * seen to be refused, but not how long a succession is.
+   */
+  readonly accountsListLimit?: Window;
   /** Another seed is another market; 1 when absent. */
   readonly seed?: number;
   /** Unix time in milliseconds; the machine's clock when absent. */
@@ -74,11 +95,14 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
+/** Known to the catalogue, and answered with 404 by the live upstream. */
+const unroutedLive = ['getStockBars'];
+
 /** Listens on 127.0.0.1 only; a taken port rejects with the original `EADDRINUSE` error. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock = Date.now } = options;
   const world = createWorld(options.seed ?? 1, {
-    tokenApprovalMs: options.tokenApprovalMs,
+    ...options,
     hasTokenCheck: options.accessToken !== undefined,
   });
   const credentials = new Map<string, string>();
@@ -93,10 +117,14 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const upstream: Upstream = {
     routes: routesOf(options.operations ?? operations),
     credentials,
+    foreignKeys: new Set(options.foreignKeys),
+    unrouted: new Set(options.unrouted ?? unroutedLive),
+    unsubscribed: options.unsubscribed ?? [],
     accessToken: options.accessToken,
     toleranceSeconds: options.toleranceSeconds ?? 300,
     nonces: new NonceMemory(),
     logs: new Map(logs),
+    accountsListLog: options.accountsListLimit && new SlidingLog(options.accountsListLimit),
     world,
   };
   const received = new ReceivedLog();

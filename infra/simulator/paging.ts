@@ -3,7 +3,8 @@
  * who goes through the pages meets each record of that moment once, however much changes meanwhile.
  */
 
-import { parameterError, type Refusal } from './refusal.ts';
+import type { Operation } from '../../lib/catalogue/index.ts';
+import { illegalParameter, parameterError, type Refusal, wrongParameter } from './refusal.ts';
 
 export interface Cursor {
   /** The moment of the first page, Unix time in milliseconds. */
@@ -14,6 +15,7 @@ export interface Cursor {
 
 /** Undefined for the first page. */
 export function readCursor(
+  operation: Operation,
   query: Readonly<Record<string, string>>,
   now: number,
 ): Cursor | undefined | Refusal {
@@ -24,7 +26,7 @@ export function readCursor(
   // Only what an answer held is a cursor, and no answer was given in the future.
   return after !== undefined && cursor.now <= now && writeCursor(cursor) === text
     ? cursor
-    : parameterError('pagination_key');
+    : wrongParameter(operation, 'pagination_key');
 }
 
 export function writeCursor({ now, after }: Cursor): string {
@@ -37,7 +39,7 @@ export interface Page<T> {
   readonly pagination_key?: string;
 }
 
-/** The page at a cursor that counts; `all` is what there was at `now`, the first page's moment. */
+/** The page of market data at a cursor that counts; `all` is what there was at the first page's moment, `now`. */
 export function pageByCount<T>(
   all: readonly T[],
   size: number,
@@ -45,7 +47,7 @@ export function pageByCount<T>(
   cursor: Cursor | undefined,
 ): Page<T> | Refusal {
   const after = cursor?.after ?? '0';
-  if (!/^\d{1,9}$/.test(after)) return parameterError('pagination_key');
+  if (!/^\d{1,9}$/.test(after)) return illegalParameter('pagination_key');
   const start = Number(after);
   const end = start + size;
   return {
@@ -55,8 +57,8 @@ export function pageByCount<T>(
 }
 
 /**
- * The page at a cursor that names the last record given, of records whose keys rise. It holds where records
- * go within the very millisecond of the first page, in which a count would leave one out.
+ * The page of instruments at a cursor that names the last record given; their keys rise. It holds where
+ * records go within the very millisecond of the first page, in which a count would leave one out.
  */
 export function pageAfter<T>(
   all: readonly T[],

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import type { Pair } from './canonical.ts';
-import { parameterError, type Refusal } from './refusal.ts';
+import { type Refusal, wrongParameter, wrongValue } from './refusal.ts';
 
 export interface Arguments {
   readonly ok: true;
@@ -12,6 +12,17 @@ export interface Arguments {
   /** The parsed body; undefined for an operation that takes none. */
   readonly body: unknown;
 }
+
+/** The body of an operation as its behaviour gets it. */
+export type BodyOf<O extends { readonly body: v.GenericSchema }> = WithoutNulls<v.InferOutput<O['body']>>;
+
+type WithoutNulls<T> = T extends null
+  ? never
+  : T extends readonly (infer E)[]
+    ? readonly WithoutNulls<E>[]
+    : T extends object
+      ? { [K in keyof T]: WithoutNulls<T[K]> }
+      : T;
 
 /** `body` has passed the body rules, so it is empty or JSON. */
 export function checkParameters(
@@ -27,12 +38,19 @@ export function checkParameters(
     // Existing clients send {} with a POST that has no fields.
     return text === '' || text === '{}'
       ? { ok: true, query: values, body: undefined }
-      : parameterError('body');
+      : wrongParameter(operation, 'body');
   }
-  if (text === '') return parameterError('body');
-  const checked = v.safeParse(operation.body, JSON.parse(text));
-  if (!checked.success) return parameterError(v.getDotPath(checked.issues[0]) ?? 'body');
-  return { ok: true, query: values, body: checked.output };
+  if (text === '') return wrongParameter(operation, 'body');
+  const checked = v.safeParse(operation.body, JSON.parse(text, withoutNulls));
+  if (checked.success) return { ok: true, query: values, body: checked.output };
+  const [issue] = checked.issues;
+  const name = v.getDotPath(issue) ?? 'body';
+  return issue.input === undefined ? wrongParameter(operation, name) : wrongValue(operation, name);
+}
+
+/** A member that is `null` is as good as none, as clients were seen to rely on. Elements of lists stay. */
+function withoutNulls(this: unknown, _name: string, value: unknown): unknown {
+  return value === null && !Array.isArray(this) ? undefined : value;
 }
 
 function checkQuery(operation: Operation, pairs: readonly Pair[]): Map<string, string> | Refusal {
@@ -40,17 +58,17 @@ function checkQuery(operation: Operation, pairs: readonly Pair[]): Map<string, s
   for (const [name, value] of pairs) {
     const parameter = Object.hasOwn(operation.query, name) ? operation.query[name] : undefined;
     if (!parameter) {
-      if (!operation.anyQuery) return parameterError(name);
+      if (!operation.anyQuery) return wrongParameter(operation, name);
       values.set(name, value);
       continue;
     }
-    if (values.has(name)) return parameterError(name);
+    if (values.has(name)) return wrongParameter(operation, name);
     const checked = v.safeParse(parameter.schema, value);
-    if (!checked.success) return parameterError(name);
+    if (!checked.success) return wrongValue(operation, name);
     values.set(name, checked.output);
   }
   for (const [name, parameter] of Object.entries(operation.query)) {
-    if (parameter.required && !values.has(name)) return parameterError(name);
+    if (parameter.required && !values.has(name)) return wrongParameter(operation, name);
   }
   return values;
 }

@@ -1,4 +1,7 @@
-/** How the simulated upstream says no. */
+/** How the simulated upstream says no: in which of the four shapes seen live, and with which code. */
+
+import { STATUS_CODES } from 'node:http';
+import type { Operation } from '../../lib/catalogue/index.ts';
 
 export interface Refusal {
   readonly ok: false;
@@ -14,7 +17,52 @@ export function refuse(status: number, error_code: string, message: string): Ref
   return { ok: false, status, error_code, message };
 }
 
-/** A parameter that is missing, unknown or not accepted; `name` says which. */
+/** Market data has codes and a shape of its own; everything else, instruments among it, is trading. */
+export const isMarketData = ({ group }: Pick<Operation, 'group'>): boolean =>
+  ['market-data', 'screeners', 'watchlists', 'fundamentals'].includes(group);
+
+/** Of trading: a parameter that is missing, unknown or not accepted; `name` says which. */
 export function parameterError(name: string): Refusal {
-  return refuse(417, 'INVALID_PARAMETER', `Parameter error, ${name}`);
+  return refuse(417, 'OPENAPI_PARAM_ERR', `Parameter error, ${name}`);
 }
+
+/** The same of market data. */
+export function illegalParameter(name: string): Refusal {
+  return refuse(417, 'ILLEGAL_PARAMETER', `Parameter error, ${name}`);
+}
+
+/** A parameter that is missing, or must not be there. */
+export function wrongParameter(operation: Operation, name: string): Refusal {
+  return isMarketData(operation) ? illegalParameter(name) : parameterError(name);
+}
+
+/** A parameter whose value is not accepted: of two of them market data has codes of their own. */
+export function wrongValue(operation: Operation, name: string): Refusal {
+  const code = isMarketData(operation) && Object.hasOwn(valueCodes, name) ? valueCodes[name] : undefined;
+  return code ? refuse(417, code, `Parameter error, ${name}`) : wrongParameter(operation, name);
+}
+
+const valueCodes: Readonly<Record<string, string>> = {
+  category: 'UNSUPPORTED_CATEGORY',
+  period: 'UNSUPPORTED_PERIOD',
+};
+
+/** The body of a refusal that has a code: the first shape, or market data's with the status. */
+export const codedBody = ({ status, error_code, message }: Refusal, ofMarketData: boolean): object => ({
+  error_code,
+  message,
+  ...(ofMarketData && { status }),
+});
+
+/**
+ * The body of what no operation was asked for: a method that the path does not have, a body that is too large,
+ * a failure. Which refusals have this shape live was not seen; these come from the web server around the
+ * operations, whose habit it is.
+ */
+export const serverBody = (status: number, message: string, path: string, now: number): object => ({
+  timestamp: new Date(now).toISOString(),
+  status,
+  error: STATUS_CODES[status],
+  message,
+  path,
+});

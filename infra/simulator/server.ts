@@ -3,9 +3,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { deliver, type Fault, type FaultRequest, standInFor } from './faults.ts';
-import { handle, refused, type Upstream } from './handle.ts';
+import { handle, serverRefusal, type Upstream } from './handle.ts';
 import { headersOf, type ReceivedLog } from './received.ts';
-import { refuse } from './refusal.ts';
 import type { WireRequest } from './verify.ts';
 
 const maxBodyBytes = 1_048_576;
@@ -42,8 +41,10 @@ export async function serve(options: ServeOptions): Promise<Server> {
     if (body === 'aborted') return;
     if (body === 'too-large') {
       // What is left of the body is not worth reading, so the connection cannot be used again.
-      response.writeHead(413, { 'content-type': 'application/json', connection: 'close' });
-      response.end(JSON.stringify({ error_msg: 'request entity too large' }));
+      response.setHeader('connection', 'close');
+      const message = 'request entity too large';
+      const answer = serverRefusal(413, 'too-large', message, pathOf(request), options.clock());
+      deliver(response, answer, undefined, later);
       return;
     }
     const wire: WireRequest = {
@@ -77,7 +78,8 @@ export async function serve(options: ServeOptions): Promise<Server> {
     onRequest(request, response).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       if (!response.headersSent) {
-        deliver(response, refused(refuse(500, 'SYSTEM_ERROR', message)), undefined, later);
+        const answer = serverRefusal(500, 'failure', message, pathOf(request), options.clock());
+        deliver(response, answer, undefined, later);
       }
     });
   });
@@ -102,6 +104,8 @@ export async function serve(options: ServeOptions): Promise<Server> {
     },
   };
 }
+
+const pathOf = ({ url = '' }: IncomingMessage) => url.split('?', 1)[0]!;
 
 async function readBody(request: IncomingMessage): Promise<Buffer | 'aborted' | 'too-large'> {
   const chunks: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** Access tokens: made on request, approved by an owner who always does so after a few seconds. */
+/** Access tokens: made on request, approved by an owner who does so after a few seconds unless told otherwise. */
 
 import { hashOf, mix } from './random.ts';
 
@@ -13,6 +13,8 @@ export interface ShownToken {
 
 const dayMilliseconds = 86_400_000;
 const life = 15 * dayMilliseconds;
+/** How long the owner has for the approval. */
+const approvalWithin = 5 * 60_000;
 
 /** A token that was approved long ago and is renewed each day, so that it can be written into a note. */
 const standingToken = '5d0c9be27af14836b1d2e07745c6a98f';
@@ -50,6 +52,14 @@ export class Tokens {
     return this.check(token, now);
   }
 
+  /** True for a token that opens the operations; using it prolongs its life. */
+  use(token: string | undefined, now: number): boolean {
+    if (token === undefined || this.check(token, now).status !== 'NORMAL') return false;
+    const known = this.#tokens.get(token);
+    if (known) this.#tokens.set(token, { ...known, expiresAt: now + life });
+    return true;
+  }
+
   check(token: string, now: number): ShownToken {
     if (token === standingToken) {
       const today = Math.floor(now / dayMilliseconds) * dayMilliseconds;
@@ -59,6 +69,11 @@ export class Tokens {
     if (!known) return { token, status: 'INVALID' };
     const { createdAt, expiresAt } = known;
     if (now >= expiresAt) return { token, status: 'EXPIRED', expiresAt };
-    return { token, status: now - createdAt < this.#approvalMs ? 'PENDING' : 'NORMAL', expiresAt };
+    if (now - createdAt < Math.min(this.#approvalMs, approvalWithin))
+      return { token, status: 'PENDING', expiresAt };
+    // What becomes of a token that nobody approved was not seen; it is not one that ran out.
+    return this.#approvalMs <= approvalWithin
+      ? { token, status: 'NORMAL', expiresAt }
+      : { token, status: 'INVALID' };
   }
 }

@@ -57,18 +57,22 @@ export interface World {
   readonly tokens: Tokens;
   /** Requests need an access token. */
   readonly hasTokenCheck: boolean;
+  /** Price levels on each side of the book that the user may ask for. */
+  readonly depthLevels: number;
 }
 
 export interface WorldOptions {
   /** How long a new token waits for its owner's approval; 3000 when absent. */
-  readonly tokenApprovalMs?: number | undefined;
+  readonly tokenApprovalMs?: number;
   /** Requests need an access token; false when absent. */
   readonly hasTokenCheck?: boolean;
+  /** 50, level 2, when absent. */
+  readonly depthLevels?: number;
 }
 
 export function createWorld(
   seed: number,
-  { tokenApprovalMs = 3000, hasTokenCheck = false }: WorldOptions = {},
+  { tokenApprovalMs = 3000, hasTokenCheck = false, depthLevels = 50 }: WorldOptions = {},
 ): World {
   const universe = new Listings(seed);
   const prices = new Prices();
@@ -93,5 +97,6 @@ export function createWorld(
     watchlists: new WatchlistBook(initialWatchlists((symbol) => universe.get(symbol))),
     tokens: new Tokens(seed, tokenApprovalMs),
     hasTokenCheck,
+    depthLevels,
   };
 }

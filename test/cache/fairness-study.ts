@@ -73,13 +73,13 @@ async function run({ name, address, headStart, least }: Case): Promise<boolean> 
   }
 }
 
-/** Each is of bars that no one before it asked for. */
+/** Each is of footprints, a kind of bars, that no one before it asked for. */
 function* newReads(): Generator<string, never> {
   const symbols = [...createUniverse(1).values()].filter(({ category }) => category === 'US_STOCK');
   for (let index = 0; ; index++) {
     const symbol = symbols[index % symbols.length]?.symbol;
     const count = 1 + Math.floor(index / symbols.length);
-    yield `/market-data/stocks/bars/get?symbol=${symbol}&category=US_STOCK&timespan=D&count=${count}`;
+    yield `/market-data/stocks/footprints/list?symbols=${symbol}&category=US_STOCK&timespan=M5&count=${count}`;
   }
 }
 

@@ -134,10 +134,10 @@ describe('a refusing answer', () => {
 
     const call = client.getOrder({ account_id: accountId, client_order_id: 'none' });
     const { status, code, errorCode, detail, upstream, message } = await failure('refused', call);
-    assert.deepEqual([status, code, errorCode], [422, 'upstream_rejected', 'ORDER_NOT_FOUND']);
+    assert.deepEqual([status, code, errorCode], [422, 'upstream_rejected', 'OPENAPI_ORDER_NOT_FOUND']);
     assert.ok(detail);
-    assert.deepEqual([upstream?.status, upstream?.errorCode], [417, 'ORDER_NOT_FOUND']);
-    assert.equal(message, `getOrder: 422 upstream_rejected ORDER_NOT_FOUND: ${detail}`);
+    assert.deepEqual([upstream?.status, upstream?.errorCode], [417, 'OPENAPI_ORDER_NOT_FOUND']);
+    assert.equal(message, `getOrder: 422 upstream_rejected OPENAPI_ORDER_NOT_FOUND: ${detail}`);
   });
 
   test('of the gateway about parameters: the same faults as before sending', async (t) => {
@@ -255,7 +255,7 @@ describe('a refusing answer', () => {
     const { client } = await directly(t);
     const call = client.getOrder({ account_id: accountId, client_order_id: 'none' });
     const { status, code, errorCode, detail, requestId, text } = await failure('refused', call);
-    assert.deepEqual([status, code, errorCode], [417, 'refused', 'ORDER_NOT_FOUND']);
+    assert.deepEqual([status, code, errorCode], [417, 'refused', 'OPENAPI_ORDER_NOT_FOUND']);
     assert.deepEqual(JSON.parse(text), { error_code: errorCode, message: detail });
     assert.match(requestId ?? '', /^sim-/);
   });

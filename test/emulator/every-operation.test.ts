@@ -23,6 +23,7 @@ describe('a deployment that opens every group', needsEmulator(), () => {
         cache: 'off',
       },
       upstreamLimit: 100_000,
+      unrouted: [],
     });
     await putSecret(stage);
   });

@@ -30,7 +30,8 @@ const order = JSON.stringify({
       limit_price: '1.10',
       quantity: '10',
       entrust_type: 'QTY',
-      time_in_force: 'DAY',
+      time_in_force: 'GTC',
+      support_trading_session: 'CORE',
     },
   ],
 });

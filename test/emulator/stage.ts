@@ -45,20 +45,23 @@ export interface StageOptions extends MinistackOptions {
   readonly props?: Props;
   /** Requests that the simulator admits in a minute. */
   readonly upstreamLimit?: number;
-  /** What goes wrong at the upstream. */
+  /** What goes wrong at the upstream, and which operations it does not know. */
   readonly fault?: SimulatorOptions['fault'];
+  readonly unrouted?: SimulatorOptions['unrouted'];
 }
 
 export async function startStage({
   props = {},
   upstreamLimit = 300,
   fault,
+  unrouted,
   ...options
 }: StageOptions = {}): Promise<Stage> {
   const simulator = await startSimulator({
     ...canary,
     limits: { 'market-data': { requests: upstreamLimit, perSeconds: 60 } },
     ...(fault && { fault }),
+    ...(unrouted && { unrouted }),
   });
   const directories: string[] = [];
   let emulator: Ministack | undefined;

@@ -339,7 +339,9 @@ describe('other market data', { concurrent: true }, () => {
     const { gateway } = await sharedFor(t, { clock: () => now }, { limiter, clock: () => now });
     const read = (member: string, count: number) =>
       gateway.handle({
-        ...requestOf(`/market-data/stocks/bars/get?symbol=AAPL&category=US_STOCK&timespan=D&count=${count}`),
+        ...requestOf(
+          `/market-data/stocks/footprints/list?symbols=AAPL&category=US_STOCK&timespan=M5&count=${count}`,
+        ),
         caller: { unit: 'network', member },
       });
     for (let count = 1; count <= 62; count++) assert.equal((await read('greedy', count)).status, 200);

@@ -299,8 +299,8 @@ describe('narrower limits', () => {
     const statuses = [];
     for (let round = 0; round < 3; round++) statuses.push((await ask(gateway, snapshotTarget)).status);
     assert.deepEqual(statuses, [200, 200, 429]);
-    const bars = '/openapi/market-data/stock/bars?symbol=AAPL&category=US_STOCK&timespan=D';
-    assert.equal((await ask(gateway, bars)).status, 200, 'others go on');
+    const footprint = '/openapi/market-data/stock/footprint?symbols=AAPL&category=US_STOCK&timespan=M5';
+    assert.equal((await ask(gateway, footprint)).status, 200, 'others go on');
   });
 
   test('a gateway refuses limits that do not fit its operations', async (t) => {

@@ -221,7 +221,7 @@ describe('a defect of ours', () => {
       assert.equal(problemOf(lost).code, 'outcome_unknown');
       const reply = await ask(gateway, `${getOrder.path}?account_id=${accountId}&client_order_id=order-lost`);
       if (kind === 'drop-after') assert.equal(reply.status, 200, reply.text);
-      else assert.equal(problemOf(reply).error_code, 'ORDER_NOT_FOUND');
+      else assert.equal(problemOf(reply).error_code, 'OPENAPI_ORDER_NOT_FOUND');
       assert.equal(simulator.orders.length, kind === 'drop-after' ? 1 : 0);
     });
 

@@ -184,10 +184,12 @@ describe('an existing client of the interface', () => {
 describe('what is open', () => {
   test('answers, with every path of every operation', async (t) => {
     // More than the plan lets through at once.
-    const { ask, simulator, reports, access } = await runFor(t, {
-      marketDataLimit: { requests: 100_000, perSeconds: 60 },
-      cache: 'off',
-    });
+    const marketDataLimit = { requests: 100_000, perSeconds: 60 };
+    const { ask, simulator, reports, access } = await runBefore(
+      t,
+      { limits: { 'market-data': marketDataLimit }, unrouted: [] },
+      { marketDataLimit, cache: 'off' },
+    );
     const post = (path: string, body: string) => ask(path, { method: 'POST', headers: withBody, body });
     const prepare: Prepare = async (path, body) => (await post(path, JSON.stringify(body))).json();
     for (const { method, path, operation } of routesOf(exposedOperations(operations, openable))) {
@@ -198,11 +200,11 @@ describe('what is open', () => {
       assert.ok(v.is(operation.response, JSON.parse(text)), `${path}: the answer fits its schema`);
       assert.equal(access.at(-1)?.path, path);
       if (operation.gatewayAnswer) continue;
-      assert.equal(simulator!.received.at(-1)?.target, path + search);
+      assert.equal(simulator.received.at(-1)?.target, path + search);
       assert.equal(reports.at(-1)?.operation, operation.id);
       assert.equal(reports.at(-1)?.requestId, response.headers.get('x-amzn-requestid'));
     }
-    const count = simulator!.received.length;
+    const count = simulator.received.length;
     assert.ok(count >= 131, 'paths of 73 operations');
     // API Gateway itself answers the configuration.
     assert.deepEqual([reports.length, access.length], [count, count + 1]);

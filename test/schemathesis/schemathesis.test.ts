@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
+import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import { openable } from '../../lib/catalogue/index.ts';
 import { catalogueSize } from '../support/catalogue-size.ts';
 import { orSkip } from '../support/missing.ts';
@@ -31,19 +32,29 @@ describe('schemathesis', orSkip(missing), () => {
   const work = mkdtempSync(join(tmpdir(), 'countersign-schemathesis-'));
   const apiKey = 'key-of-this-test';
   const tally: Tally = new Map();
+  let simulator: Simulator | undefined;
   let run: Awaited<ReturnType<typeof startLocalRun>>;
   beforeAll(async () => {
+    const credentials = { appKey: 'app-key', appSecret: 'app-secret' };
+    const marketDataLimit = { requests: 100_000_000, perSeconds: 60 };
+    // Every operation of the document is to answer 200, also one that the live upstream does not route.
+    simulator = await startSimulator({
+      ...credentials,
+      limits: { 'market-data': marketDataLimit },
+      unrouted: [],
+    });
     run = await startLocalRun({
       port: 0,
       apiKey,
       openGroups: openable,
-      credentials: { appKey: 'app-key', appSecret: 'app-secret' },
-      upstream: { simulatorPort: 0 },
-      marketDataLimit: { requests: 100_000_000, perSeconds: 60 },
+      credentials,
+      upstream: { baseUrl: simulator.url },
+      marketDataLimit,
     });
   });
   afterAll(async () => {
     await run?.close();
+    await simulator?.close();
     rmSync(work, { recursive: true, force: true });
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { createWorld } from '../../infra/simulator/world.ts';
-import { cents, type Json, play } from './player.ts';
+import { barTime, cents, type Json, play } from './player.ts';
 import { testTime } from './support.ts';
 
 const world = createWorld(1);
@@ -50,7 +50,7 @@ test('with the forming bar, bars of every length end at the price of the snapsho
       const all = bars(symbol, now, { timespan, count: '5', real_time_required: 'true' });
       const { price, last_trade_time: trade } = snapshot(symbol, now);
       assert.equal(all.at(-1).close, price);
-      assert.ok(all.at(-1).time <= trade);
+      assert.ok(barTime(all.at(-1)) <= trade);
       for (const [at, bar] of all.entries()) {
         const [open, close, high, low] = [bar.open, bar.close, bar.high, bar.low].map(cents) as [
           number,
@@ -60,8 +60,8 @@ test('with the forming bar, bars of every length end at the price of the snapsho
         ];
         assert.ok(low <= Math.min(open, close) && Math.max(open, close) <= high);
         assert.match(bar.volume, /^\d+$/);
-        assert.ok(Number.isInteger(bar.time) && (at === 0 || bar.time > all[at - 1].time));
-        if (lengths[timespan]) assert.equal(bar.time % lengths[timespan], 0);
+        assert.ok(at === 0 || barTime(bar) > barTime(all[at - 1]));
+        if (lengths[timespan]) assert.equal(barTime(bar) % lengths[timespan], 0);
       }
     }),
     { numRuns: 150 },
@@ -107,10 +107,10 @@ test('longer bars are made of the shorter ones', () => {
       fc.constantFrom(['M60', 'M1', 60], ['D', 'M60', 24], ['W', 'D', 7]),
       (symbol, now, [long, short, count]) => {
         const [whole] = bars(symbol, now, { timespan: String(long), count: '1' });
-        const end = whole.time + (long === 'W' ? 7 * lengths.D! : lengths[long]!);
+        const end = barTime(whole) + (long === 'W' ? 7 * lengths.D! : lengths[long]!);
         const parts = bars(symbol, now, {
           timespan: String(short),
-          start_time: String(whole.time),
+          start_time: String(barTime(whole)),
           end_time: String(end - 1),
         });
         assert.equal(parts.length, count);
@@ -130,30 +130,27 @@ test('longer bars are made of the shorter ones', () => {
 
 test('the forming bar is left out where it is not wanted', () => {
   const [last] = bars('AAPL', testTime + 1, { timespan: 'M60', count: '1' });
-  assert.equal(last.time, Date.UTC(2026, 10, 17, 8));
+  assert.equal(barTime(last), Date.UTC(2026, 10, 17, 8));
   const [forming] = bars('AAPL', testTime + 1, { timespan: 'M60', count: '1', real_time_required: 'true' });
-  assert.equal(forming.time, Date.UTC(2026, 10, 17, 9));
+  assert.equal(barTime(forming), Date.UTC(2026, 10, 17, 9));
 });
 
 test('count and range choose: the newest of what begins in the range, oldest first', () => {
   const start = Date.UTC(2026, 10, 10, 0, 7);
   const range = { timespan: 'M5', start_time: String(start), end_time: String(Date.UTC(2026, 10, 10, 1)) };
-  const all = bars('AAPL', testTime, range).map(({ time }) => time);
+  const all = bars('AAPL', testTime, range).map(barTime);
   assert.equal(all.length, 11);
   assert.deepEqual([all[0], all.at(-1)], [Date.UTC(2026, 10, 10, 0, 10), Date.UTC(2026, 10, 10, 1)]);
-  assert.deepEqual(
-    bars('AAPL', testTime, { ...range, count: '3' }).map(({ time }) => time),
-    all.slice(-3),
-  );
+  assert.deepEqual(bars('AAPL', testTime, { ...range, count: '3' }).map(barTime), all.slice(-3));
   assert.equal(bars('AAPL', testTime).length, 200);
   assert.deepEqual(bars('AAPL', testTime, { start_time: String(testTime + 1) }), []);
   const years = bars('AAPL', testTime, { timespan: 'Y', count: '1200' });
   assert.deepEqual(
-    years.map(({ time }) => new Date(time).getUTCFullYear()),
+    years.map((bar) => new Date(barTime(bar)).getUTCFullYear()),
     [2017, 2018, 2019, 2020, 2021, 2022, 2023, 2024, 2025],
   );
   assert.deepEqual(
-    bars('AAPL', testTime, { timespan: 'W', count: '9' }).map(({ time }) => new Date(time).getUTCDay()),
+    bars('AAPL', testTime, { timespan: 'W', count: '9' }).map((bar) => new Date(barTime(bar)).getUTCDay()),
     Array(9).fill(1),
   );
 });
@@ -170,7 +167,7 @@ test('sessions: regular alone, the others at the prices of their own', () => {
   assert.deepEqual([latest('OVN').close, latest('OVN').trading_session], [extras.ovn_price, 'OVN']);
   assert.equal(latest('PRE,RTH').trading_session, 'RTH');
   // After noon the extended session has the other name: in the morning, the last bar of it is yesterday's.
-  assert.equal(latest('ATH').time, Date.UTC(2026, 10, 16, 23, 59));
+  assert.equal(barTime(latest('ATH')), Date.UTC(2026, 10, 16, 23, 59));
   const both = bars('AAPL', Date.UTC(2026, 10, 17, 12, 5), {
     timespan: 'M5',
     count: '2',
@@ -202,8 +199,8 @@ test('the form for several symbols has the same bars, each under its symbol', ()
   for (const [change, code] of [
     [{ symbols: ['AAPL', 'NOPE9'] }, 'INVALID_SYMBOL'],
     [{ symbols: ['SPY'] }, 'INVALID_SYMBOL'],
-    [{ count: '0' }, 'INVALID_PARAMETER'],
-    [{ count: '1651' }, 'INVALID_PARAMETER'],
+    [{ count: '0' }, 'ILLEGAL_PARAMETER'],
+    [{ count: '1651' }, 'ILLEGAL_PARAMETER'],
   ] as const)
     assert.equal(player.refused('listStockBars', {}, { ...body, ...change }), code);
   assert.equal(

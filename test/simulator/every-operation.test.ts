@@ -19,7 +19,7 @@ describe('the example of', { concurrent: true }, () => {
         target: `${operation.path}${search}`,
         ...(body !== undefined && { body: JSON.stringify(body) }),
       };
-      await withSimulator({}, async (simulator) => {
+      await withSimulator({ unrouted: [] }, async (simulator) => {
         const reply = await send(simulator, draft);
         assert.equal(reply.status, 200, `${codeOf(reply)} ${reply.text}`);
         const fit = v.safeParse(operation.response, reply.json);

@@ -36,7 +36,7 @@ test('filters by status, sub-category and symbol', () => {
   );
   assert.equal(
     player.refused('listStockInstruments', { category: 'US_STOCK', pagination_key: 'bm90LW9uZQ' }),
-    'INVALID_PARAMETER',
+    'OPENAPI_PARAM_ERR',
   );
 });
 

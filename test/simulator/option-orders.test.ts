@@ -62,10 +62,10 @@ test('options: bought at the snapshot’s price, a hundred shares each, fees by 
   assertConsistent(player);
 
   for (const [wrong, code] of [
-    [{ legs: undefined }, 'INVALID_PARAMETER'],
-    [{ legs: [leg('SELL', '250')] }, 'INVALID_PARAMETER'],
-    [{ legs: [leg('BUY', '250', '2')] }, 'INVALID_PARAMETER'],
-    [{ quantity: '0.5', legs: [leg('BUY', '250', '0.5')] }, 'INVALID_PARAMETER'],
+    [{ legs: undefined }, 'OPENAPI_PARAM_ERR'],
+    [{ legs: [leg('SELL', '250')] }, 'OPENAPI_PARAM_ERR'],
+    [{ legs: [leg('BUY', '250', '2')] }, 'OPENAPI_PARAM_ERR'],
+    [{ quantity: '0.5', legs: [leg('BUY', '250', '0.5')] }, 'OPENAPI_PARAM_ERR'],
     [{ legs: [{ ...leg('BUY', '250'), option_expire_date: '2026-10-16' }] }, 'INVALID_SYMBOL'],
     [{ legs: [{ ...leg('BUY', '250'), symbol: 'NOPE9' }] }, 'INVALID_SYMBOL'],
     [{ side: 'SELL', quantity: '4', legs: [leg('SELL', '250', '4')] }, 'CAN_SELL_QTY_NOT_ENOUGH'],

@@ -60,7 +60,7 @@ test('cancelled: what is filled stays, and a second time is refused', () => {
   );
   assert.equal(
     player.refused('cancelOrder', {}, { account_id, client_order_id: 'nobody' }),
-    'ORDER_NOT_FOUND',
+    'OPENAPI_ORDER_NOT_FOUND',
   );
 });
 
@@ -73,7 +73,7 @@ test('replaced: new terms for what is not filled', () => {
   const changed = show(player, id);
   assert.deepEqual([changed.limit_price, changed.total_quantity, changed.status], ['1.10', '8', 'SUBMITTED']);
   for (const [change, code] of [
-    [{ quantity: '0' }, 'INVALID_PARAMETER'],
+    [{ quantity: '0' }, 'OPENAPI_PARAM_ERR'],
     [{ limit_price: '0' }, 'ORDER_PRICE_ILLEGAL'],
     [{ order_type: 'STOP_LOSS' }, 'ORDER_PRICE_ILLEGAL'],
   ] as const)
@@ -85,7 +85,7 @@ test('replaced: new terms for what is not filled', () => {
   player.ask(...replace({ limit_price: dollars(price + 100) }));
   player.now += 2000;
   assert.deepEqual([show(player, id).status, show(player, id).filled_quantity], ['PARTIAL_FILLED', '4']);
-  assert.equal(player.refused(...replace({ quantity: '4' })), 'INVALID_PARAMETER');
+  assert.equal(player.refused(...replace({ quantity: '4' })), 'OPENAPI_PARAM_ERR');
   player.ask(...replace({ limit_price: '1.00', quantity: '9' }));
   player.now += 60_000;
   const rest = show(player, id);
@@ -124,5 +124,5 @@ test('a combination: the exits wait for the master, and the first that is struck
   ];
   player.ask('placeOrder', {}, { account_id, client_combo_order_id: 'second', new_orders: again });
   player.ask('cancelOrder', {}, { account_id, client_order_id: again[0]!.client_order_id });
-  assert.equal(show(player, again[1]!.client_order_id).status, 'CANCELLED');
+  assert.equal(show(player, again[0]!.client_order_id).status, 'CANCELLED');
 });

@@ -26,7 +26,7 @@ test('open orders: newest first, each once over the pages while orders are place
   assert.equal(count, 3);
   assert.equal(standing.length, 3);
   for (const pagination_key of ['eHh4', 'cDF8MHxhYmM'])
-    assert.equal(player.refused('listOpenOrders', { account_id, pagination_key }), 'INVALID_PARAMETER');
+    assert.equal(player.refused('listOpenOrders', { account_id, pagination_key }), 'OPENAPI_PARAM_ERR');
 });
 
 test('an order that is filled or cancelled is open no more, and in the history still', () => {
@@ -38,6 +38,7 @@ test('an order that is filled or cancelled is open no more, and in the history s
   assert.ok(!open().includes(market) && open().includes(limited));
   player.ask('cancelOrder', {}, { account_id, client_order_id: limited });
   assert.ok(!open().includes(limited));
+  player.now += 2000;
   const history = player.ask('listOrderHistory', { account_id }).data;
   assert.deepEqual(ids(history), [limited, market]);
   assert.deepEqual(
@@ -75,7 +76,7 @@ test('a combination is one entry, on one page', () => {
   const cancel = { account_id, client_order_id: first, client_combo_order_id: 'pair' };
   assert.equal(
     player.refused('cancelOrder', {}, { ...cancel, client_combo_order_id: 'other' }),
-    'INVALID_PARAMETER',
+    'OPENAPI_PARAM_ERR',
   );
   player.ask('cancelOrder', {}, cancel);
   const { orders } = player.ask('getOrder', { account_id, client_order_id: second! });
@@ -103,7 +104,7 @@ test('a batch: each order for itself, and the failed ones say why', () => {
     [
       undefined,
       'INVALID_SYMBOL',
-      'INVALID_PARAMETER',
+      'OPENAPI_TRADE_PLACE_ORDER_REPEAT',
       'ORDER_PRICE_ILLEGAL',
       'CAN_SELL_QTY_NOT_ENOUGH',
       undefined,
@@ -116,7 +117,7 @@ test('a batch: each order for itself, and the failed ones say why', () => {
   );
   assert.equal(
     player.refused('batchPlaceOrders', {}, { account_id: 'nobody', batch_orders }),
-    'INVALID_PARAMETER',
+    'ACCOUNT_ACCESS_DENIED',
   );
 });
 

@@ -66,8 +66,8 @@ test('an account that is not there is refused everywhere', () => {
   const player = play();
   const query = { account_id: 'nobody' };
   for (const id of ['getAccountBalance', 'listAccountPositions', 'listOpenOrders', 'listOrderHistory'])
-    assert.equal(player.refused(id, query), 'INVALID_PARAMETER', id);
-  assert.equal(player.refused('getOrder', { ...query, client_order_id: 'x' }), 'ORDER_NOT_FOUND');
+    assert.equal(player.refused(id, query), 'ACCOUNT_ACCESS_DENIED', id);
+  assert.equal(player.refused('getOrder', { ...query, client_order_id: 'x' }), 'ACCOUNT_ACCESS_DENIED');
   const cancel = { ...query, client_order_id: 'gw-20261020-000002' };
-  assert.equal(player.refused('cancelOrder', {}, cancel), 'INVALID_PARAMETER');
+  assert.equal(player.refused('cancelOrder', {}, cancel), 'ACCOUNT_ACCESS_DENIED');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { cents, type Json, play } from './player.ts';
+import { barTime, cents, type Json, play } from './player.ts';
 import { dollars, place, priceOf, show } from './trader.ts';
 
 test('a limit that is met at once fills at the better price of the market', () => {
@@ -56,7 +56,10 @@ test('a limit waits until the price comes, and bars show that it came then and n
         assert.equal(order.status, 'FILLED');
         const struck = order.filled_time - 4000;
         // The bar's prices are those up to its last trade, a few seconds before its end.
-        assert.ok(struck <= first.time + 60_000 && struck >= first.time - 3000, `${struck - first.time}`);
+        assert.ok(
+          struck <= barTime(first) + 60_000 && struck >= barTime(first) - 3000,
+          `${struck - barTime(first)}`,
+        );
         const filled = cents(order.filled_price);
         assert.ok(
           side === 'BUY' ? filled <= limit && filled >= limit - 5 : filled >= limit && filled <= limit + 5,
@@ -153,7 +156,7 @@ test('a stop waits for its price, then takes the market’s or its own limit', (
 test('time in force: the day’s order runs out with the day, others at once or never', () => {
   const player = play();
   const far = { order_type: 'LIMIT', limit_price: '1.00' };
-  const day = place(player, far);
+  const day = place(player, { ...far, time_in_force: 'DAY' });
   const standing = place(player, { ...far, time_in_force: 'GTC' });
   const until = place(player, { ...far, time_in_force: 'GTD', expire_date: '2026-11-20' });
   const now = place(player, { ...far, time_in_force: 'IOC' });

@@ -17,6 +17,7 @@ const limitOrder = {
   quantity: '3',
   entrust_type: 'QTY',
   time_in_force: 'DAY',
+  support_trading_session: 'CORE',
 };
 
 function place(simulator: Simulator, orders: readonly object[], more: object = {}) {
@@ -77,7 +78,13 @@ test('a client order id is taken once per account', async () => {
     const again = await place(simulator, [limitOrder]);
     assert.deepEqual(
       [again.status, again.json],
-      [417, { error_code: 'INVALID_PARAMETER', message: 'Parameter error, client_order_id was used before' }],
+      [
+        417,
+        {
+          error_code: 'OPENAPI_TRADE_PLACE_ORDER_REPEAT',
+          message: 'client_order_id was used before, order-0001',
+        },
+      ],
     );
     const elsewhere = { account_id: simulator.accounts[1]?.account_id };
     assert.equal((await place(simulator, [limitOrder], elsewhere)).status, 200);
@@ -106,17 +113,16 @@ test('a combination is stored as a whole or not at all', async () => {
 
 test('orders that cannot be are refused and not stored', async () => {
   const cases: readonly (readonly [order: object, code: string, named: string, more?: object])[] = [
-    [{}, 'INVALID_PARAMETER', 'account_id', { account_id: 'nobody' }],
     [{ symbol: 'NOPE9' }, 'INVALID_SYMBOL', 'NOPE9'],
     [{ limit_price: '0' }, 'ORDER_PRICE_ILLEGAL', 'limit_price'],
     [{ limit_price: '-1.00' }, 'ORDER_PRICE_ILLEGAL', 'limit_price'],
     [{ limit_price: undefined }, 'ORDER_PRICE_ILLEGAL', 'limit_price'],
     [{ order_type: 'STOP_LOSS', limit_price: undefined }, 'ORDER_PRICE_ILLEGAL', 'stop_price'],
-    [{ quantity: '0' }, 'INVALID_PARAMETER', 'quantity'],
-    [{ entrust_type: 'AMOUNT' }, 'INVALID_PARAMETER', 'total_cash_amount'],
-    [{ side: 'HOLD' }, 'INVALID_PARAMETER', 'new_orders.0.side'],
-    [{ client_order_id: 'x'.repeat(41) }, 'INVALID_PARAMETER', 'new_orders.0.client_order_id'],
-    [{ limit_price: 200 }, 'INVALID_PARAMETER', 'new_orders.0.limit_price'],
+    [{ quantity: '0' }, 'OPENAPI_PARAM_ERR', 'quantity'],
+    [{ entrust_type: 'AMOUNT' }, 'OPENAPI_PARAM_ERR', 'total_cash_amount'],
+    [{ side: 'HOLD' }, 'OPENAPI_PARAM_ERR', 'new_orders.0.side'],
+    [{ client_order_id: 'x'.repeat(41) }, 'OPENAPI_PARAM_ERR', 'new_orders.0.client_order_id'],
+    [{ limit_price: 200 }, 'OPENAPI_PARAM_ERR', 'new_orders.0.limit_price'],
   ];
   await withSimulator({}, async (simulator) => {
     for (const [change, code, named, more] of cases) {
@@ -126,7 +132,7 @@ test('orders that cannot be are refused and not stored', async () => {
     }
     assert.equal((await place(simulator, [])).status, 417);
     const bodyless = await send(simulator, { method: 'POST', target: '/trade/place_order' });
-    assert.equal(codeOf(bodyless), 'INVALID_PARAMETER');
+    assert.equal(codeOf(bodyless), 'OPENAPI_PARAM_ERR');
     assert.equal(simulator.orders.length, 0);
     const market = { ...limitOrder, order_type: 'MARKET', limit_price: undefined };
     assert.equal((await place(simulator, [market])).status, 200);
@@ -186,7 +192,7 @@ test('an order that is not there, and one of another account, is not found', asy
         target: `/trading/orders/get?account_id=${account}&client_order_id=${id}`,
       });
       assert.equal(reply.status, 417);
-      assert.equal(codeOf(reply), 'ORDER_NOT_FOUND');
+      assert.equal(codeOf(reply), 'OPENAPI_ORDER_NOT_FOUND');
     }
   });
 });

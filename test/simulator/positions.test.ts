@@ -140,7 +140,7 @@ test('fractions, and amounts of money', () => {
   assert.ok(Math.abs(spent - 50_000) < 1, `${spent}`);
   assertConsistent(player);
   for (const quantity of ['0.000001', '1e3', '0', '-1'])
-    assert.equal(refused(player, { symbol: 'KO', quantity }), 'INVALID_PARAMETER', quantity);
+    assert.equal(refused(player, { symbol: 'KO', quantity }), 'OPENAPI_PARAM_ERR', quantity);
 });
 
 test('after any trades cash and positions agree', () => {

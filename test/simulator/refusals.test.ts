@@ -65,8 +65,8 @@ const refusals: readonly (readonly [what: string, draft: Draft, status: number, 
     400,
     'ILLEAGAL_PARAMETER',
   ],
-  ['a body that is not compact', { ...post, body: '{"account_id": "x"}' }, 417, 'INVALID_PARAMETER'],
-  ['a body with escapes left', { ...post, body: '{"account_id":"\\u003c"}' }, 417, 'INVALID_PARAMETER'],
+  ['a body that is not compact', { ...post, body: '{"account_id": "x"}' }, 417, 'OPENAPI_PARAM_ERR'],
+  ['a body with escapes left', { ...post, body: '{"account_id":"\\u003c"}' }, 417, 'OPENAPI_PARAM_ERR'],
 ];
 
 describe('refusals over HTTP', () => {
@@ -103,14 +103,15 @@ describe('refusals over HTTP', () => {
   for (const [query, message] of wrongQueries) {
     test(`parameters: ${message} for ${query.slice(0, 60)}`, async () => {
       const reply = await send(simulator, { target: `${snapshotPath}?${query}` });
-      assert.deepEqual([reply.status, reply.json], [417, { error_code: 'INVALID_PARAMETER', message }]);
+      const error_code = query.endsWith('CRYPTO') ? 'UNSUPPORTED_CATEGORY' : 'ILLEGAL_PARAMETER';
+      assert.deepEqual([reply.status, reply.json], [417, { error_code, message, status: 417 }]);
     });
   }
 
   test('a body on an operation that takes none is refused, except {}', async () => {
     const target = '/trading/accounts/list';
     const refused = await send(simulator, { target, body: '{"a":1}' });
-    assert.deepEqual(refused.json, { error_code: 'INVALID_PARAMETER', message: 'Parameter error, body' });
+    assert.deepEqual(refused.json, { error_code: 'OPENAPI_PARAM_ERR', message: 'Parameter error, body' });
     assert.equal((await send(simulator, { target, body: '{}' })).status, 200);
   });
 

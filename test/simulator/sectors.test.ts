@@ -60,7 +60,7 @@ test('sectors: all once over the pages though prices move, and each agrees with 
     for (const one of members) assert.equal(one.change_ratio, snapshots.get(one.symbol).change_ratio);
   }
   assert.equal(records.find(({ id }) => id === '6412').name, 'Semiconductors');
-  assert.equal(player.refused('getMarketSectorDetail', { ...stocks, sector_id: '1' }), 'INVALID_PARAMETER');
+  assert.equal(player.refused('getMarketSectorDetail', { ...stocks, sector_id: '1' }), 'ILLEGAL_PARAMETER');
 });
 
 test('sectors by another measure and another window', () => {

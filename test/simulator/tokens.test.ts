@@ -23,7 +23,7 @@ test('a token’s life: pending, approved after a few seconds, expired after 15 
   assert.equal(status(), 'NORMAL');
   player.now = testTime + days(15);
   assert.equal(status(), 'EXPIRED');
-  assert.equal(player.refused('createToken', {}, { token: made.token }), 'INVALID_PARAMETER');
+  assert.equal(player.refused('createToken', {}, { token: made.token }), 'OPENAPI_PARAM_ERR');
 });
 
 test('a token that is still good is renewed; any other is not', () => {
@@ -38,14 +38,14 @@ test('a token that is still good is renewed; any other is not', () => {
   player.now += days(14);
   assert.equal(player.ask('checkToken', {}, { token }).status, 'NORMAL');
   assert.notEqual(player.ask('createToken', {}, {}).token, token);
-  assert.equal(player.refused('createToken', {}, { token: 'f'.repeat(32) }), 'INVALID_PARAMETER');
+  assert.equal(player.refused('createToken', {}, { token: 'f'.repeat(32) }), 'OPENAPI_PARAM_ERR');
 });
 
 test('a token that was never issued is invalid; what cannot be a token is a wrong parameter', () => {
   const player = play();
   const { expires_at, ...unknown }: Json = player.ask('checkToken', {}, { token: 'f'.repeat(32) });
   assert.deepEqual([unknown.status, expires_at], ['INVALID', undefined]);
-  assert.equal(player.refused('checkToken', {}, { token: 'F'.repeat(32) }), 'INVALID_PARAMETER');
+  assert.equal(player.refused('checkToken', {}, { token: 'F'.repeat(32) }), 'OPENAPI_PARAM_ERR');
   player.now = Date.UTC(2031, 0);
   assert.equal(player.ask('checkToken', {}, { token: '5d0c9be27af14836b1d2e07745c6a98f' }).status, 'NORMAL');
 });

@@ -75,7 +75,11 @@ describe('bytes on the wire', () => {
       ['category', 'US_STOCK'],
     ] as const;
     const reply = await sendRaw(simulator, [get(target), ...linesFor({ target, pairs })]);
-    assert.deepEqual(reply.json, { error_code: 'INVALID_SYMBOL', message: 'Symbol not known, A B' });
+    assert.deepEqual(reply.json, {
+      error_code: 'INVALID_SYMBOL',
+      message: 'Symbol not known, A B',
+      status: 417,
+    });
   });
 
   test('the Host header is signed as it was sent', async () => {
@@ -91,7 +95,7 @@ describe('bytes on the wire', () => {
     const lines = linesFor({ method: 'POST', target, body: '{"a":1}' });
     const head = [`POST ${target} HTTP/1.1`, ...lines, 'transfer-encoding: chunked'];
     const reply = await sendRaw(simulator, head, '3\r\n{"a\r\n4\r\n":1}\r\n0\r\n\r\n');
-    assert.deepEqual(reply.json, { error_code: 'INVALID_PARAMETER', message: 'Parameter error, account_id' });
+    assert.deepEqual(reply.json, { error_code: 'OPENAPI_PARAM_ERR', message: 'Parameter error, account_id' });
   });
 
   test('a body over the server’s limit is refused unread', async () => {

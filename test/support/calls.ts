@@ -43,7 +43,8 @@ const variants: Readonly<Record<string, (prepare: Prepare) => unknown>> = {
   placeOrder: () => ({ account_id: accountId, new_orders: [newOrder()] }),
   batchPlaceOrders: () => ({
     account_id: accountId,
-    batch_orders: [newOrder({ support_trading_session: 'CORE' })],
+    // Batches take nothing but DAY; after hours the order is refused, in an answer of 200.
+    batch_orders: [newOrder({ time_in_force: 'DAY' })],
   }),
   replaceOrder: async (prepare) => ({
     account_id: accountId,

@@ -1,18 +1,19 @@
 /** Historical bars of stocks, in both forms. */
 
-import type * as v from 'valibot';
 import type { listStockBars } from '../../../lib/catalogue/index.ts';
 import { money } from '../decimals.ts';
 import { type Bar, type BarsAsked, barsOf, stockAsTraded } from '../market/bars.ts';
 import type { Timespan } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { sessionFor } from '../market/sessions.ts';
-import { parameterError } from '../refusal.ts';
+import type { BodyOf } from '../parameters.ts';
+import { illegalParameter } from '../refusal.ts';
+import { offsetText } from '../time-forms.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findInstrument, isRefusal } from './find.ts';
 
-type Body = v.InferOutput<typeof listStockBars.body>;
+type Body = BodyOf<typeof listStockBars>;
 
 const usualCount = 200;
 const maxBars = 1650;
@@ -22,7 +23,7 @@ export const bars: Behaviours = {
     const asked = body as Body;
     const count = Number(asked.count ?? usualCount);
     // The schema lets through what only looks like a count.
-    if (count < 1 || count > maxBars) return parameterError('count');
+    if (count < 1 || count > maxBars) return illegalParameter('count');
     const found = findAll(asked.symbols, (symbol) => findInstrument(world, symbol, asked.category));
     if (isRefusal(found)) return found;
     const which: Asked = {
@@ -86,7 +87,7 @@ function stockBars(instrument: Instrument, asked: Asked, world: World): readonly
 
 export function shownBar({ time, open, close, high, low, volume }: Bar) {
   return {
-    time,
+    time: offsetText(time),
     open: money(open),
     close: money(close),
     high: money(high),

@@ -71,8 +71,8 @@ export const funds: Behaviours = {
     });
   }),
 
-  getFundDividends: ofFund((fund, { query, now }) => {
-    const cursor = readCursor(query, now);
+  getFundDividends: ofFund((fund, { operation, query, now }) => {
+    const cursor = readCursor(operation, query, now);
     if (cursor && isRefusal(cursor)) return cursor;
     const moment = cursor?.now ?? now;
     const page = pageByCount(dividendsOf(fund, moment, 24), 10, moment, cursor);

@@ -10,8 +10,8 @@ import { isRefusal } from './find.ts';
 const pageSize = 1000;
 
 export const instruments: Behaviours = {
-  listStockInstruments: ({ query, now }, world) => {
-    const cursor = readCursor(query, now);
+  listStockInstruments: ({ operation, query, now }, world) => {
+    const cursor = readCursor(operation, query, now);
     if (cursor && isRefusal(cursor)) return cursor;
     const moment = cursor?.now ?? now;
     // Funds are reached by their sub-category or by name; the category is that of all.

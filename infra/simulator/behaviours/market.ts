@@ -6,6 +6,7 @@ import type { Prices } from '../market/prices.ts';
 import { lastTradeTime, sidesAt, volumeUpTo } from '../market/tape.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findInstrument, isRefusal } from './find.ts';
+import { snapshotFacts } from './snapshot-facts.ts';
 
 export const market: Behaviours = {
   getStockSnapshots: ({ query, now }, world) => {
@@ -44,6 +45,7 @@ function snapshot(instrument: Instrument, prices: Prices, time: number) {
     close: money(price),
     ...sides('', instrument, price, time),
     turnover: ratio(volume, instrument.sharesOutstanding),
+    ...snapshotFacts(instrument, price, time),
   };
 }
 

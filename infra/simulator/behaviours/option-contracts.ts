@@ -24,8 +24,8 @@ type Query = Readonly<Record<string, string>>;
 const pageSize = 100;
 
 export const optionContracts: Behaviours = {
-  listOptionContracts: ({ query, now }, world) => {
-    const cursor = readCursor(query, now);
+  listOptionContracts: ({ operation, query, now }, world) => {
+    const cursor = readCursor(operation, query, now);
     if (cursor && isRefusal(cursor)) return cursor;
     const moment = cursor?.now ?? now;
     const universe = world.universe.at(moment);

@@ -11,8 +11,10 @@ import {
   optionPriceOf,
   volatilityOf,
 } from '../market/option-model.ts';
-import { momentAt, priceOf } from '../market/prices.ts';
+import { type Moment, momentAt, priceOf } from '../market/prices.ts';
+import { partOfDay } from '../market/regular-session.ts';
 import { mix } from '../random.ts';
+import { millisecondsText } from '../time-forms.ts';
 import type { World } from '../world.ts';
 import { queryAsked, shownBar } from './bars.ts';
 import { answer, type Behaviours } from './behaviour.ts';
@@ -27,13 +29,14 @@ export const options: Behaviours = {
   listOptionBars: ({ query, now }, world) => {
     const found = findAll(query.symbols!.split(','), (symbol) => findOption(world, symbol));
     if (isRefusal(found)) return found;
-    return answer({
-      result: found.map((contract) => ({
+    // The pages show an object around this list; live, the bare list was seen.
+    return answer(
+      found.map((contract) => ({
         symbol: contract.symbol,
         instrument_id: contract.instrumentId,
         result: barsOf(optionAsTraded(contract, world.prices), queryAsked(query, now, false)).map(shownBar),
       })),
-    });
+    );
   },
 
   listOptionTicks: ({ query, now }, world) => {
@@ -50,13 +53,14 @@ export const options: Behaviours = {
       const price = traded.price(momentAt(time));
       const move = price - traded.price(momentAt(traded.lastTrade(time - 1)));
       result.push({
-        time,
+        time: millisecondsText(time),
         price: money(price),
         volume: String(1 + (mix(found.noise, Math.floor(time / 1000)) % 9)),
         side: move > 0 ? 'S' : move < 0 ? 'B' : 'N',
       });
     }
-    return answer({ symbol, instrument_id: instrumentId, result });
+    // Alone among all answers, this one was seen with the name in two cases.
+    return answer({ symbol, instrumentId, result });
   },
 };
 
@@ -70,11 +74,6 @@ function snapshot(contract: Contract, now: number, { prices }: World) {
   const previousClose = optionPriceOf(contract, { day: moment.day - 1, minute: 1440 });
   const volume = traded.volume(dayStart, moment);
   const { bid, ask } = optionSides(price);
-  const { delta, gamma, theta, vega, rho } = greeksOf(
-    contract,
-    priceOf(contract.underlying, moment),
-    moment.day,
-  );
   const lots = (side: number) => String(1 + (mix(mix(contract.noise, side), Math.floor(time / 1000)) % 50));
   return {
     symbol: contract.symbol,
@@ -96,8 +95,16 @@ function snapshot(contract: Contract, now: number, { prices }: World) {
     ask_size: lots(5),
     deal_amount: money(volume * multiplier * Math.round((high + low) / 2)),
     strike_price: (contract.strike / 1000).toFixed(2),
-    imp_vol: volatilityOf(contract).toFixed(4),
     open_interest: String(10 + (mix(contract.noise, 8) % 20_000)),
+    ...(partOfDay(now) === 'during' ? sensitivities(contract, moment) : unreported),
+  };
+}
+
+function sensitivities(contract: Contract, moment: Moment) {
+  const greeks = greeksOf(contract, priceOf(contract.underlying, moment), moment.day);
+  const { delta, gamma, theta, vega, rho } = greeks;
+  return {
+    imp_vol: volatilityOf(contract).toFixed(4),
     gamma: fixed(gamma, 4),
     delta: fixed(delta, 4),
     theta: fixed(theta, 4),
@@ -105,6 +112,9 @@ function snapshot(contract: Contract, now: number, { prices }: World) {
     rho: fixed(rho, 4),
   };
 }
+
+/** Outside market hours; live, both forms of an absent number were seen. */
+const unreported = { imp_vol: null, gamma: '', delta: '', theta: '', vega: '', rho: null };
 
 /** One percent, at least a cent, away from the price; a bid is never below nothing. */
 function optionSides(price: number): { readonly bid: number; readonly ask: number } {

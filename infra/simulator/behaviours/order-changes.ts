@@ -1,7 +1,7 @@
 /** Orders: replacing what is not filled, and cancelling it. */
 
-import type * as v from 'valibot';
 import type { cancelOrder, replaceOrder } from '../../../lib/catalogue/index.ts';
+import type { BodyOf } from '../parameters.ts';
 import { parameterError, type Refusal, refuse } from '../refusal.ts';
 import type { Quantity } from '../trading/amounts.ts';
 import type { Found } from '../trading/order-book.ts';
@@ -13,7 +13,7 @@ import { isRefusal } from './find.ts';
 import { checkFigures, findAccount } from './order-checks.ts';
 import { orderNotFound } from './order-views.ts';
 
-type Modified = v.InferOutput<typeof replaceOrder.body>['modify_orders'][number];
+type Modified = BodyOf<typeof replaceOrder>['modify_orders'][number];
 
 interface Replacement {
   readonly found: Found;
@@ -24,7 +24,7 @@ interface Replacement {
 export const orderChanges: Behaviours = {
   /** All changes are checked before the first is made. */
   replaceOrder: ({ body, now }, world) => {
-    const { account_id: id, modify_orders: changes } = body as v.InferOutput<typeof replaceOrder.body>;
+    const { account_id: id, modify_orders: changes } = body as BodyOf<typeof replaceOrder>;
     world.orders.settle(now);
     const account = findAccount(world, id);
     if (isRefusal(account)) return account;
@@ -44,7 +44,7 @@ export const orderChanges: Behaviours = {
   },
 
   cancelOrder: ({ body, now }, world) => {
-    const asked = body as v.InferOutput<typeof cancelOrder.body>;
+    const asked = body as BodyOf<typeof cancelOrder>;
     const { account_id: id, client_order_id: clientOrderId, client_combo_order_id: comboId } = asked;
     world.orders.settle(now);
     const account = findAccount(world, id);
@@ -54,8 +54,9 @@ export const orderChanges: Behaviours = {
     if (comboId !== undefined && comboId !== found.group.clientComboOrderId)
       return parameterError('client_combo_order_id');
     if (!found.order.isOpen) return ended(found.order);
-    // With the combination's id all of its parts are meant.
-    found.group.cancel(comboId === undefined ? [found.order] : found.group.orders, now);
+    // With the combination's id all of its parts are meant, until its master is filled.
+    const one = comboId === undefined || found.group.isPastMaster;
+    found.group.cancel(one ? [found.order] : found.group.orders, now);
     world.orders.wake(found.group);
     return answer(named(found.order));
   },

@@ -1,5 +1,6 @@
 /** Whether an order can be taken; nothing is changed here. */
 
+import { partOfDay } from '../market/regular-session.ts';
 import { parameterError, type Refusal, refuse } from '../refusal.ts';
 import { divide, oneShare, parseQuantity, type Quantity } from '../trading/amounts.ts';
 import { type FundsAtHand, fundsAtHand } from '../trading/funds-at-hand.ts';
@@ -17,11 +18,17 @@ export interface Checked {
 }
 
 export function findAccount({ accounts }: World, id: string | undefined): Account | Refusal {
-  return accounts.find((account) => account.account_id === id) ?? parameterError('account_id');
+  return (
+    accounts.find((account) => account.account_id === id) ??
+    refuse(403, 'ACCOUNT_ACCESS_DENIED', 'The account is not one of the user’s')
+  );
 }
 
 /** What any order must be, whether it is placed or only previewed. */
 export function checkTerms(order: NewOrder, world: World, now: number): Checked | Refusal {
+  // Seen live of stocks; for options the session is optional.
+  if (order.instrument_type === 'EQUITY' && order.support_trading_session === undefined)
+    return parameterError('support_trading_session');
   const asset = assetOf(order, world.universe, now);
   if (isRefusal(asset)) return asset;
   const total = checkFigures(order, asset, now);
@@ -30,7 +37,32 @@ export function checkTerms(order: NewOrder, world: World, now: number): Checked 
 
 /** Prices, and how much is asked for. */
 export function checkFigures(order: NewOrder, asset: Asset, now: number): Quantity | Refusal {
-  return checkPrices(order) ?? totalOf(order, asset, now);
+  return checkPrices(order) ?? checkOfOptions(order, asset) ?? totalOf(order, asset, now);
+}
+
+/** What options do not take. */
+function checkOfOptions(
+  { time_in_force: inForce, order_type: type }: NewOrder,
+  asset: Asset,
+): Refusal | undefined {
+  if (asset.kind !== 'OPTION') return undefined;
+  if (inForce === 'IOC' || inForce === 'FOK') return parameterError('time_in_force');
+  return type === 'TRAILING_STOP_LOSS' ? parameterError('order_type') : undefined;
+}
+
+/**
+ * An order for the day is refused once the day's regular session is over, until the day ends in New York. What
+ * happens before the session and on days without one was not seen: the order is taken, for the session to come.
+ * Orders that outlive the day, previews and changes are taken around the clock.
+ */
+export function checkDay({ time_in_force: inForce }: NewOrder, now: number): Refusal | undefined {
+  return inForce === 'DAY' && partOfDay(now) === 'after'
+    ? refuse(
+        417,
+        'OPENAPI_DAY_ORDER_NOT_ALLOWED_AFT_CORE_TIME_LIMIT',
+        'DAY orders are not taken after the regular session',
+      )
+    : undefined;
 }
 
 function checkPrices(order: NewOrder): Refusal | undefined {

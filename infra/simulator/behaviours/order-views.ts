@@ -7,7 +7,7 @@ import { parameterError, refuse } from '../refusal.ts';
 import { decimalText, divide, dollarText, quantityText } from '../trading/amounts.ts';
 import type { AssetLeg } from '../trading/order-asset.ts';
 import type { OrderGroup } from '../trading/order-group.ts';
-import type { LiveOrder } from '../trading/order-life.ts';
+import type { LiveOrder, Status } from '../trading/order-life.ts';
 import { feeOf } from '../trading/portfolio.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours, type Call, type Reply } from './behaviour.ts';
@@ -16,12 +16,16 @@ import { findAccount } from './order-checks.ts';
 
 const pageSize = 20;
 const usualPeriod = 7 * 86_400_000;
+/** For so long the history shows an order that has just ended as it was before: it lags behind `getOrder`. */
+const historyLagMs = 2000;
 
 export const orderViews: Behaviours = {
   getOrder: ({ query, now }, world) => {
+    const account = findAccount(world, query.account_id);
+    if (isRefusal(account)) return account;
     world.orders.settle(now);
-    const { account_id: accountId = '', client_order_id: clientOrderId = '' } = query;
-    const found = world.orders.find(accountId, clientOrderId);
+    const clientOrderId = query.client_order_id!;
+    const found = world.orders.find(account.account_id, clientOrderId);
     return found ? answer(shownGroup(found.group, clientOrderId)) : orderNotFound(clientOrderId);
   },
 
@@ -33,20 +37,30 @@ export const orderViews: Behaviours = {
     const bare = start === undefined && end === undefined;
     const from = start === undefined ? (bare ? call.now - usualPeriod : 0) : Date.parse(start);
     const to = end === undefined ? Infinity : Date.parse(end);
-    return page(call, world, ({ orders }) => {
+    const wanted = ({ orders }: OrderGroup) => {
       const { placedAt } = orders[0]!.stored;
       return placedAt >= from && placedAt <= to;
-    });
+    };
+    return page(call, world, wanted, ({ endedAt = -Infinity, status }) =>
+      call.now < endedAt + historyLagMs ? 'PENDING' : status,
+    );
   },
 };
 
-export const orderNotFound = (id: string) => refuse(417, 'ORDER_NOT_FOUND', `No such order, ${id}`);
+const latestStatus = ({ status }: LiveOrder): Status => status;
+
+export const orderNotFound = (id: string) => refuse(417, 'OPENAPI_ORDER_NOT_FOUND', `No such order, ${id}`);
 
 /** Newest first. A cursor names the last group given, so that what is placed meanwhile moves nothing. */
-function page({ query, now }: Call, world: World, wanted: (group: OrderGroup) => boolean): Reply {
+function page(
+  { operation, query, now }: Call,
+  world: World,
+  wanted: (group: OrderGroup) => boolean,
+  statusOf = latestStatus,
+): Reply {
   const account = findAccount(world, query.account_id);
   if (isRefusal(account)) return account;
-  const cursor = readCursor(query, now);
+  const cursor = readCursor(operation, query, now);
   if (cursor && isRefusal(cursor)) return cursor;
   const after = cursor === undefined ? Infinity : Number(cursor.after);
   if (Number.isNaN(after)) return parameterError('pagination_key');
@@ -56,25 +70,29 @@ function page({ query, now }: Call, world: World, wanted: (group: OrderGroup) =>
     .filter((group) => group.sequence < after && wanted(group));
   const shown = rest.slice(0, pageSize);
   return answer({
-    data: shown.map((group) => shownGroup(group, group.orders[0]!.stored.clientOrderId)),
+    data: shown.map((group) => shownGroup(group, group.orders[0]!.stored.clientOrderId, statusOf)),
     ...(rest.length > shown.length && {
       pagination_key: writeCursor({ now, after: String(shown.at(-1)!.sequence) }),
     }),
   });
 }
 
-function shownGroup({ orders, comboOrderId, clientComboOrderId }: OrderGroup, clientOrderId: string) {
+function shownGroup(
+  { orders, comboOrderId, clientComboOrderId }: OrderGroup,
+  clientOrderId: string,
+  statusOf = latestStatus,
+) {
   const named = orders.find(({ stored }) => stored.clientOrderId === clientOrderId)!;
   return {
     client_order_id: clientOrderId,
     ...(comboOrderId !== undefined && { combo_order_id: comboOrderId }),
     ...(clientComboOrderId !== undefined && { client_combo_order_id: clientComboOrderId }),
     combo_type: named.stored.order.combo_type,
-    orders: orders.map(shownOrder),
+    orders: orders.map((order) => shownOrder(order, statusOf(order))),
   };
 }
 
-function shownOrder(order: LiveOrder): object {
+function shownOrder(order: LiveOrder, status: Status): object {
   const { quantity: _quantity, legs: _legs, ...asked } = order.terms;
   const { placedAt, orderId } = order.stored;
   const filled = order.filled;
@@ -86,7 +104,7 @@ function shownOrder(order: LiveOrder): object {
   return {
     ...asked,
     order_id: orderId,
-    status: order.status,
+    status,
     total_quantity: quantityText(order.total),
     filled_quantity: quantityText(filled),
     filled_price: filled > 0n ? averagePrice(order) : null,

@@ -1,8 +1,8 @@
 /** Orders: placing and previewing. */
 
-import type * as v from 'valibot';
 import type { batchPlaceOrders, placeOrder, previewOrder } from '../../../lib/catalogue/index.ts';
-import { parameterError, type Refusal } from '../refusal.ts';
+import type { BodyOf } from '../parameters.ts';
+import { parameterError, type Refusal, refuse } from '../refusal.ts';
 import { dollarText } from '../trading/amounts.ts';
 import { costOf } from '../trading/order-cost.ts';
 import { follows } from '../trading/order-group.ts';
@@ -12,9 +12,9 @@ import type { NewOrder } from '../trading/stored-order.ts';
 import type { Account, World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
-import { type Checked, checkMeans, checkTerms, findAccount, previewPrice } from './order-checks.ts';
+import { type Checked, checkDay, checkMeans, checkTerms, findAccount, previewPrice } from './order-checks.ts';
 
-type Body = v.InferOutput<typeof placeOrder.body>;
+type Body = BodyOf<typeof placeOrder>;
 
 export const orders: Behaviours = {
   placeOrder: ({ body, now }, world) => {
@@ -34,7 +34,7 @@ export const orders: Behaviours = {
 
   /** Each order for itself: one that is refused keeps none of the others back. */
   batchPlaceOrders: ({ body, now }, world) => {
-    const { account_id: id, batch_orders: asked } = body as v.InferOutput<typeof batchPlaceOrders.body>;
+    const { account_id: id, batch_orders: asked } = body as BodyOf<typeof batchPlaceOrders>;
     world.orders.settle(now);
     const account = findAccount(world, id);
     if (isRefusal(account)) return account;
@@ -50,7 +50,7 @@ export const orders: Behaviours = {
 
   /** Nothing is placed, so that neither the client's id nor the account's means are looked at. */
   previewOrder: ({ body, now }, world) => {
-    const { account_id: id, new_orders: asked } = body as v.InferOutput<typeof previewOrder.body>;
+    const { account_id: id, new_orders: asked } = body as BodyOf<typeof previewOrder>;
     const account = findAccount(world, id);
     if (isRefusal(account)) return account;
     let [cost, fee] = [0n, 0n];
@@ -85,9 +85,12 @@ function checkAll(
   for (const order of asked) {
     if (isCombination(asked) && order.combo_type === 'NORMAL') return parameterError('combo_type');
     const id = order.client_order_id;
-    if (seen.has(id) || world.orders.find(account.account_id, id))
-      return parameterError('client_order_id was used before');
+    // An id is used up by an order that was taken, not by one that was refused.
+    if (seen.has(id) || world.orders.knows(account.account_id, id))
+      return refuse(417, 'OPENAPI_TRADE_PLACE_ORDER_REPEAT', `client_order_id was used before, ${id}`);
     seen.add(id);
+    const late = checkDay(order, now);
+    if (late) return late;
     const checked = checkTerms(order, world, now);
     if (isRefusal(checked)) return checked;
     // The parts of a combination pay for each other, or never come to it.

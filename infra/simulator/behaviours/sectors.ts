@@ -13,7 +13,7 @@ import {
 } from '../market/ranks.ts';
 import { sectors as allSectors, findSector, type Sector } from '../market/sectors.ts';
 import { pageByCount, readCursor } from '../paging.ts';
-import { parameterError } from '../refusal.ts';
+import { illegalParameter } from '../refusal.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 import { listed } from './screeners.ts';
@@ -21,19 +21,16 @@ import { listed } from './screeners.ts';
 const sectorsOnPage = 20;
 const membersOnPage = 50;
 
-/** Both spellings of the months. */
 const windows: Readonly<Record<string, Window>> = {
   D1: 'DAY_1',
   D5: 'DAY_5',
-  M01: 'MONTH_1',
   MO1: 'MONTH_1',
-  M03: 'MONTH_3',
   MO3: 'MONTH_3',
 };
 
 export const sectors: Behaviours = {
-  listMarketSectors: ({ query, now }, { ranks }) => {
-    const cursor = readCursor(query, now);
+  listMarketSectors: ({ operation, query, now }, { ranks }) => {
+    const cursor = readCursor(operation, query, now);
     if (cursor && isRefusal(cursor)) return cursor;
     const moment = cursor?.now ?? now;
     const all = summaries(ranks, query, moment);
@@ -59,10 +56,10 @@ export const sectors: Behaviours = {
     });
   },
 
-  getMarketSectorDetail: ({ query, now }, { ranks }) => {
+  getMarketSectorDetail: ({ operation, query, now }, { ranks }) => {
     const sector = findSector(query.sector_id!);
-    if (!sector) return parameterError('sector_id');
-    const cursor = readCursor(query, now);
+    if (!sector) return illegalParameter('sector_id');
+    const cursor = readCursor(operation, query, now);
     if (cursor && isRefusal(cursor)) return cursor;
     const moment = cursor?.now ?? now;
     const rows = ranks.rows(query.category as Category, moment, windowOf(query), sector.id);

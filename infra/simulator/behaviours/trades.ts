@@ -8,6 +8,8 @@ import { priceAt, type Session } from '../market/prices.ts';
 import { sessionFor } from '../market/sessions.ts';
 import { lastTradeTime, marketStart, sidesAt, tradeBefore, volumeUpTo } from '../market/tape.ts';
 import { mix } from '../random.ts';
+import { illegalParameter } from '../refusal.ts';
+import { millisecondsText } from '../time-forms.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findInstrument, isRefusal } from './find.ts';
@@ -18,6 +20,8 @@ export const trades: Behaviours = {
   getStockQuotes: ({ query, now }, world) => {
     const found = findInstrument(world, query.symbol!, query.category);
     if (isRefusal(found)) return found;
+    const depth = Number(query.depth ?? Math.min(10, world.depthLevels));
+    if (depth > world.depthLevels) return illegalParameter('depth');
     const overnight = query.overnight_required === 'true';
     const time = lastTradeTime(found, now);
     const { ask, askSize, bid, bidSize } = sidesAt(
@@ -25,7 +29,6 @@ export const trades: Behaviours = {
       priceAt(found, time, overnight ? 'overnight' : 'regular'),
       time,
     );
-    const depth = Number(query.depth ?? 10);
     return answer({
       symbol: found.symbol,
       instrument_id: found.instrumentId,
@@ -99,7 +102,7 @@ function tick(instrument: Instrument, time: number, session: Session) {
   const move = price - priceAt(instrument, before, session);
   const volume = volumeUpTo(instrument, time, session) - volumeUpTo(instrument, before, session);
   return {
-    time,
+    time: millisecondsText(time),
     price: money(price),
     volume: String(Math.max(1, volume)),
     // Who buys at the ask drives the price up.

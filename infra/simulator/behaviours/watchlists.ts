@@ -1,21 +1,24 @@
 /** Watchlists. */
 
-import type * as v from 'valibot';
 import type {
   addWatchlistInstruments,
   createWatchlist,
   deleteWatchlist,
   updateWatchlist,
 } from '../../../lib/catalogue/index.ts';
-import { parameterError, type Refusal, refuse } from '../refusal.ts';
+import type { BodyOf } from '../parameters.ts';
+import { illegalParameter, type Refusal, refuse } from '../refusal.ts';
 import { type Entry, maxInstruments, maxLists, type Watchlist } from '../watchlist-book.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findInstrument, isRefusal } from './find.ts';
 
-type Changed = v.InferOutput<typeof addWatchlistInstruments.body>;
+type Changed = BodyOf<typeof addWatchlistInstruments>;
 
-const done = answer({ success: true });
+/** Changes answer with a bare boolean, as seen live; the pages show an object. `false` is a failure in spite of its 200. */
+const done = answer(true);
+/** Which failures are a `false` was not seen: here, a list that is not there. */
+const failed = answer(false);
 
 export const watchlists: Behaviours = {
   listWatchlists: (_call, { watchlists: book }) =>
@@ -30,31 +33,31 @@ export const watchlists: Behaviours = {
     ),
 
   createWatchlist: ({ body, now }, { watchlists: book }) => {
-    const { name, sort } = body as v.InferOutput<typeof createWatchlist.body>;
+    const { name, sort } = body as BodyOf<typeof createWatchlist>;
     if (book.all.length >= maxLists)
       return refuse(417, 'TOO_MANY_WATCHLISTS', `At most ${maxLists} watchlists`);
     return answer({ watchlist_id: book.create(name, sort, now).id });
   },
 
   updateWatchlist: ({ body, now }, { watchlists: book }) => {
-    const { watchlist_id: id, name, sort } = body as v.InferOutput<typeof updateWatchlist.body>;
+    const { watchlist_id: id, name, sort } = body as BodyOf<typeof updateWatchlist>;
     const list = book.find(id);
-    if (!list) return unknownList;
-    if (name === '') return parameterError('name');
+    if (!list) return failed;
+    if (name === '') return illegalParameter('name');
     book.change(list, { ...(name !== undefined && { name }), ...(sort !== undefined && { sort }) }, now);
     return done;
   },
 
   deleteWatchlist: ({ body }, { watchlists: book }) => {
-    const { watchlist_id: id } = body as v.InferOutput<typeof deleteWatchlist.body>;
-    if (!book.find(id)) return unknownList;
+    const { watchlist_id: id } = body as BodyOf<typeof deleteWatchlist>;
+    if (!book.find(id)) return failed;
     book.delete(id);
     return done;
   },
 
   listWatchlistInstruments: ({ query }, { watchlists: book }) => {
     const list = book.find(query.watchlist_id!);
-    if (!list) return unknownList;
+    if (!list) return illegalParameter('watchlist_id');
     const entries = [...list.entries.values()].sort((a, b) => b.sort - a.sort || a.addedAt - b.addedAt);
     return answer({
       watchlist_id: list.id,
@@ -95,8 +98,6 @@ export const watchlists: Behaviours = {
     }),
 };
 
-const unknownList = parameterError('watchlist_id');
-
 interface Change {
   readonly symbol: string;
   readonly instrument: Entry['instrument'];
@@ -111,7 +112,7 @@ function changeEntries(
   change: (entries: Map<string, Entry>, asked: Change) => void,
 ) {
   const list = world.watchlists.find(id);
-  if (!list) return unknownList;
+  if (!list) return failed;
   const entries = new Map(list.entries);
   for (const { symbol, category, sort } of instruments) {
     const instrument = findInstrument(world, symbol, category);

@@ -32,8 +32,15 @@ export class OrderBook {
     return [...this.#byClientId.values()].slice(this.#past).map(({ order }) => order.stored);
   }
 
+  /** Undefined also for the parts of a combination that went away with its master. */
   find(accountId: string, clientOrderId: string): Found | undefined {
-    return this.#byClientId.get(keyOf(accountId, clientOrderId));
+    const found = this.#byClientId.get(keyOf(accountId, clientOrderId));
+    return found?.group.hasDropped(found.order) ? undefined : found;
+  }
+
+  /** Whether an order was ever placed under this id. */
+  knows(accountId: string, clientOrderId: string): boolean {
+    return this.#byClientId.has(keyOf(accountId, clientOrderId));
   }
 
   /** Of one account, newest first. */

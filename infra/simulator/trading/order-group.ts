@@ -74,7 +74,7 @@ export class OrderGroup {
 
   /** True when an order began to look that did not before. */
   #wakeFollowers(now: number): boolean {
-    const master = this.orders.find(({ stored }) => stored.order.combo_type === 'MASTER');
+    const master = this.#master;
     if (!master || master.isOpen) return false;
     let woke = false;
     for (const order of this.orders) {
@@ -87,6 +87,21 @@ export class OrderGroup {
       }
     }
     return woke;
+  }
+
+  /** Whether an order can no longer be found: its master ended before anything of it was filled. */
+  hasDropped(order: LiveOrder): boolean {
+    const master = this.#master;
+    return master !== undefined && order !== master && master.endedAt !== undefined && master.filled === 0n;
+  }
+
+  get #master(): LiveOrder | undefined {
+    return this.orders.find(({ stored }) => stored.order.combo_type === 'MASTER');
+  }
+
+  /** The master is done: what is left of the combination is changed part by part. */
+  get isPastMaster(): boolean {
+    return this.#master !== undefined && !this.#master.isOpen;
   }
 
   /** What is filled stays; the parts that wait for a cancelled master end with it. */

@@ -1,9 +1,9 @@
 /** An order as it was asked for, and what the upstream noted of it when it was placed. */
 
-import type * as v from 'valibot';
 import type { placeOrder } from '../../../lib/catalogue/index.ts';
+import type { BodyOf } from '../parameters.ts';
 
-export type NewOrder = v.InferOutput<typeof placeOrder.body>['new_orders'][number];
+export type NewOrder = BodyOf<typeof placeOrder>['new_orders'][number];
 
 export interface StoredOrder {
   readonly accountId: string;

@@ -44,15 +44,15 @@ export function phones(random: () => number, options: PhonesOptions): readonly A
   });
 }
 
-/** Reads of bars, each of which no other is equal to. */
+/** Reads of footprints, a kind of bars, each of which no other is equal to. */
 export function uniqueReads(count: number): readonly string[] {
-  const timespans = ['D', 'W', 'M5', 'M15', 'M30', 'M60'];
+  const timespans = ['S5', 'S15', 'M1', 'M5', 'M30'];
   return Array.from({ length: count }, (_, index) => {
     const symbol = existingStocks[index % existingStocks.length]!;
     const round = Math.floor(index / existingStocks.length);
     const timespan = timespans[round % timespans.length]!;
     const bars = 1 + Math.floor(round / timespans.length);
-    return `/openapi/market-data/stock/bars?category=US_STOCK&symbol=${symbol}&timespan=${timespan}&count=${bars}`;
+    return `/openapi/market-data/stock/footprint?category=US_STOCK&symbols=${symbol}&timespan=${timespan}&count=${bars}`;
   });
 }
 
