@@ -31,7 +31,7 @@ account at the upstream; the deployer opens the group, with AWS signatures (\`gr
 operator’s own client; no gateway serves it. _none_: every gateway answers it by itself, to everybody.`,
   `**Older forms** are kept for clients in the field: their paths, parameters and shapes of answers are of an earlier
 version. They need what their group needs. The typed client has no methods for them.`,
-  `**Sources**, for path · request · answer: **I** the interface text, which wins every conflict, **O** seen live, **S** the
+  `**Sources**, for path · request · answer: **I** the interface text, which wins every conflict, **L** seen live, **S** the
 vendor’s SDK, **D** the vendor’s documents, **?** inferred.`,
 ];
 
@@ -87,7 +87,7 @@ function limitInBrief(name: NonNullable<Operation['limit']>): string {
 
 const letterOf: Readonly<Record<Source, string>> = {
   interface: 'I',
-  observed: 'O',
+  observed: 'L',
   'vendor-sdk': 'S',
   'vendor-docs': 'D',
   inferred: '?',

@@ -62,14 +62,11 @@ export interface World {
 export interface WorldOptions {
   /** How long a new token waits for its owner's approval; 3000 when absent. */
   readonly tokenApprovalMs?: number | undefined;
-  /** Requests need an access token; false when absent. */
-  readonly hasTokenCheck?: boolean;
+  /** When set, requests need an access token. */
+  readonly accessToken?: string;
 }
 
-export function createWorld(
-  seed: number,
-  { tokenApprovalMs = 3000, hasTokenCheck = false }: WorldOptions = {},
-): World {
+export function createWorld(seed: number, { tokenApprovalMs = 3000, accessToken }: WorldOptions = {}): World {
   const universe = new Listings(seed);
   const prices = new Prices();
   const portfolios = new Map(
@@ -92,6 +89,6 @@ export function createWorld(
     portfolios,
     watchlists: new WatchlistBook(initialWatchlists((symbol) => universe.get(symbol))),
     tokens: new Tokens(seed, tokenApprovalMs),
-    hasTokenCheck,
+    hasTokenCheck: accessToken !== undefined,
   };
 }

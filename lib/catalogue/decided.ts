@@ -25,7 +25,7 @@ export const oneLimit =
   'The interface text’s limit counts; the vendor’s documents name another one for this operation, which a deployer can add.';
 
 export const olderPath =
-  'An older path with other parameters or another answer exists: it is no alias, but an operation of its own, kept for clients in the field.';
+  'An older path with other parameters or another answer is no alias, but an operation of its own, kept for old clients.';
 
 export const noSourceInText =
   'The interface text names this operation without its path and fields: they are the vendor’s.';

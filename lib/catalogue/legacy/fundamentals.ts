@@ -10,5 +10,4 @@ export const legacyGetFundDividends = older(getFundDividends, {
   own: pagesByIndex(),
   response: listOf(getFundDividends, 'data'),
   example: { page_index: '1', page_size: '20' },
-  notes: ['The page after the last is an empty list.'],
 });

@@ -12,5 +12,4 @@ export const legacyListOptionBars = older(listOptionBars, {
     real_time_required: flagInAnyCase({ description: 'Include the newest data; off when absent.' }),
   },
   response: listOf(listOptionBars, 'result'),
-  notes: ['Note the two one-letter traps in timespan: M is one month, M1 is one minute.'],
 });

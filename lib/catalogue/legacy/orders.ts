@@ -13,14 +13,13 @@ export const legacyListOpenOrders = older(listOpenOrders, {
   path: '/openapi/trade/order/open',
   required: ['account_id'],
   own: {
-    page_size: pageSize(10, 100),
+    page_size: pageSize(10, 100, 'Records per page; other sizes were seen refused live.'),
     last_client_order_id: lastSeen('client_order_id of the last group of the page before.'),
     last_order_id: lastSeen('order_id of the last order of the page before.'),
   },
   response: listOf(listOpenOrders, 'data'),
   paging: byLastOrder,
   example: { page_size: '10' },
-  notes: ['A page has 10 to 100 groups; another page_size was seen refused.'],
 });
 
 export const legacyListOrderHistory = older(listOrderHistory, {
@@ -29,8 +28,8 @@ export const legacyListOrderHistory = older(listOrderHistory, {
   required: ['account_id'],
   own: {
     page_size: pageSize(),
-    start_date: timeInAnyForm({ description: 'Start of the period.' }),
-    end_date: timeInAnyForm({ description: 'End of the period.' }),
+    start_date: timeInAnyForm({ description: 'Start of the period, as some clients call it.' }),
+    end_date: timeInAnyForm({ description: 'End of the period, as some clients call it.' }),
     start_time: timeInAnyForm({ description: 'Start of the period.' }),
     end_time: timeInAnyForm({ description: 'End of the period.' }),
     last_client_order_id: lastSeen('client_order_id of the last group of the page before.'),
@@ -39,5 +38,4 @@ export const legacyListOrderHistory = older(listOrderHistory, {
   response: listOf(listOrderHistory, 'data'),
   paging: byLastOrder,
   example: { page_size: '10' },
-  notes: ['Some clients send start_date and end_date, others start_time and end_time.'],
 });

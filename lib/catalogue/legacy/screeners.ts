@@ -13,7 +13,6 @@ import {
 import { listOf, older, pagesByIndex, rankPage } from './form.ts';
 
 const firstPage = { page_index: '1', page_size: '20' } as const;
-const moreToCome = ['has_more says whether there is another page.'] as const;
 
 export const legacyListGainersLosers = older(listGainersLosers, {
   id: 'legacyListGainersLosers',
@@ -23,7 +22,6 @@ export const legacyListGainersLosers = older(listGainersLosers, {
   own: pagesByIndex(),
   response: rankPage(listGainersLosers),
   example: firstPage,
-  notes: moreToCome,
 });
 
 export const legacyListTopActive = older(listTopActive, {
@@ -34,7 +32,6 @@ export const legacyListTopActive = older(listTopActive, {
   own: pagesByIndex(),
   response: rankPage(listTopActive),
   example: firstPage,
-  notes: moreToCome,
 });
 
 export const legacyListMarketSectors = older(listMarketSectors, {
@@ -45,7 +42,6 @@ export const legacyListMarketSectors = older(listMarketSectors, {
   own: pagesByIndex(),
   response: listOf(listMarketSectors, 'data'),
   example: firstPage,
-  notes: ['The page after the last is an empty list.'],
 });
 
 export const legacyGetMarketSectorDetail = older(getMarketSectorDetail, {
@@ -56,7 +52,6 @@ export const legacyGetMarketSectorDetail = older(getMarketSectorDetail, {
   own: pagesByIndex(),
   response: sectorWithStocks(getMarketSectorDetail),
   example: firstPage,
-  notes: ['data has one page of the sector’s stocks; after the last page it is empty.'],
 });
 
 export const legacyListHighDividendRank = older(listHighDividendRank, {
@@ -67,7 +62,6 @@ export const legacyListHighDividendRank = older(listHighDividendRank, {
   own: pagesByIndex(),
   response: rankPage(listHighDividendRank),
   example: firstPage,
-  notes: moreToCome,
 });
 
 export const legacyListWeek52HighLow = older(listWeek52HighLow, {
@@ -78,7 +72,6 @@ export const legacyListWeek52HighLow = older(listWeek52HighLow, {
   own: pagesByIndex(),
   response: rankPage(listWeek52HighLow),
   example: firstPage,
-  notes: moreToCome,
 });
 
 /** The current answer without a cursor; what makes it a sector must be there. */
