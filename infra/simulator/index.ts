@@ -101,10 +101,7 @@ const unroutedLive = ['getStockBars'];
 /** Listens on 127.0.0.1 only; a taken port rejects with the original `EADDRINUSE` error. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { clock = Date.now } = options;
-  const world = createWorld(options.seed ?? 1, {
-    ...options,
-    hasTokenCheck: options.accessToken !== undefined,
-  });
+  const world = createWorld(options.seed ?? 1, options);
   const credentials = new Map<string, string>();
   const setCredentials = (list: readonly Credentials[]) => {
     credentials.clear();

@@ -64,15 +64,15 @@ export interface World {
 export interface WorldOptions {
   /** How long a new token waits for its owner's approval; 3000 when absent. */
   readonly tokenApprovalMs?: number;
-  /** Requests need an access token; false when absent. */
-  readonly hasTokenCheck?: boolean;
+  /** When set, requests need an access token. */
+  readonly accessToken?: string;
   /** 50, level 2, when absent. */
   readonly depthLevels?: number;
 }
 
 export function createWorld(
   seed: number,
-  { tokenApprovalMs = 3000, hasTokenCheck = false, depthLevels = 50 }: WorldOptions = {},
+  { tokenApprovalMs = 3000, accessToken, depthLevels = 50 }: WorldOptions = {},
 ): World {
   const universe = new Listings(seed);
   const prices = new Prices();
@@ -96,7 +96,7 @@ export function createWorld(
     portfolios,
     watchlists: new WatchlistBook(initialWatchlists((symbol) => universe.get(symbol))),
     tokens: new Tokens(seed, tokenApprovalMs),
-    hasTokenCheck,
+    hasTokenCheck: accessToken !== undefined,
     depthLevels,
   };
 }

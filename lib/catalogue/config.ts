@@ -1,8 +1,6 @@
 /** Configuration: what clients of the interface read before anything else. */
 
 import * as v from 'valibot';
-import { notInText } from './decided.ts';
-import { seen } from './notes.ts';
 import { describe } from './operation.ts';
 
 export const getConfig = describe({
@@ -29,10 +27,7 @@ export const getConfig = describe({
     request: ['observed', 'vendor-sdk'],
     response: ['observed', 'vendor-sdk'],
   },
-  notes: [
-    seen(
-      'Existing clients read this before their first call: they fail unless it is 200 with an object that is not empty, and where token_check_enabled is true they create a token.',
-    ),
+  decisions: [
+    'The interface text does not name this operation; it is here because existing clients read it before their first call. They fail unless it is 200 with an object that is not empty, and where token_check_enabled is true they create a token.',
   ],
-  decisions: [notInText],
 });

@@ -48,13 +48,13 @@ export function older(current: Operation, form: OlderForm): Operation {
     ...(limit && { limit }),
     ...(freshness && { freshness }),
     ...(paging && { paging }),
+    ...(notes && { notes }),
     example: { query: { ...Object.fromEntries(example), ...form.example } },
     sources: {
       path: ['observed', 'vendor-sdk'],
       request: ['observed', 'vendor-sdk'],
       response: ['observed', 'vendor-sdk'],
     },
-    ...(notes && { notes }),
     decisions: [likeCurrent, ourVersion],
     deprecated: `Kept for clients in the field: use ${current.id}.`,
     legacyOf: current.id,
@@ -101,20 +101,27 @@ function findList(schema: Shape | undefined, member: string): v.GenericSchema | 
 /** A page of a ranking: whether there is another one, beside the records. */
 /* @__NO_SIDE_EFFECTS__ */
 export function rankPage(current: Operation): v.GenericSchema {
-  return v.looseObject({ has_more: v.boolean(), data: listOf(current, 'data') });
+  return v.looseObject({
+    has_more: v.pipe(v.boolean(), v.description('Whether there is another page.')),
+    data: listOf(current, 'data'),
+  });
 }
 
 /** No source names the bounds of most page sizes: this is the widest that any operation has. */
 const maxPageSize = 1000;
 
 /* @__NO_SIDE_EFFECTS__ */
-export const pageSize = (minimum = 1, maximum = maxPageSize) =>
-  optional(whole({ description: 'Records per page.', minimum, maximum }));
+export const pageSize = (minimum = 1, maximum = maxPageSize, description = 'Records per page.') =>
+  optional(whole({ description, minimum, maximum }));
 
 /* @__NO_SIDE_EFFECTS__ */
 export const pagesByIndex = () => ({
   page_index: optional(
-    whole({ description: 'Which page, from 1; the first when absent.', minimum: 1, maximum: 1_000_000 }),
+    whole({
+      description: 'Which page, from 1; the first when absent. After the last one there are no records.',
+      minimum: 1,
+      maximum: 1_000_000,
+    }),
   ),
   page_size: pageSize(),
 });

@@ -1,7 +1,6 @@
 /** The older form of fund dividends: a bare array, paged by page_index, from 1. */
 
 import { getFundDividends } from '../fundamentals/funds.ts';
-import { inferred } from '../notes.ts';
 import { listOf, older, pagesByIndex } from './form.ts';
 
 export const legacyGetFundDividends = older(getFundDividends, {
@@ -11,5 +10,4 @@ export const legacyGetFundDividends = older(getFundDividends, {
   own: pagesByIndex(),
   response: listOf(getFundDividends, 'data'),
   example: { page_index: '1', page_size: '20' },
-  notes: [inferred('The page after the last is an empty list.')],
 });

@@ -1,7 +1,6 @@
 /** The older form of option bars: a bare array. */
 
 import { listOptionBars } from '../market-data/options.ts';
-import { inSdk } from '../notes.ts';
 import { flagInAnyCase, listOf, older } from './form.ts';
 
 export const legacyListOptionBars = older(listOptionBars, {
@@ -13,5 +12,4 @@ export const legacyListOptionBars = older(listOptionBars, {
     real_time_required: flagInAnyCase({ description: 'Include the newest data; off when absent.' }),
   },
   response: listOf(listOptionBars, 'result'),
-  notes: [inSdk('Note the two one-letter traps in timespan: M is one month, M1 is one minute.')],
 });

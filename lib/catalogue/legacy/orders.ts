@@ -14,7 +14,7 @@ export const legacyListOpenOrders = older(listOpenOrders, {
   path: '/openapi/trade/order/open',
   required: ['account_id'],
   own: {
-    page_size: pageSize(10, 100),
+    page_size: pageSize(10, 100, 'Records per page; other sizes were seen refused live.'),
     last_client_order_id: lastSeen('client_order_id of the last group of the page before.'),
     last_order_id: lastSeen('order_id of the last order of the page before.'),
   },
@@ -30,8 +30,8 @@ export const legacyListOrderHistory = older(listOrderHistory, {
   required: ['account_id'],
   own: {
     page_size: pageSize(),
-    start_date: timeInAnyForm({ description: 'Start of the period.' }),
-    end_date: timeInAnyForm({ description: 'End of the period.' }),
+    start_date: timeInAnyForm({ description: 'Start of the period, as some clients call it.' }),
+    end_date: timeInAnyForm({ description: 'End of the period, as some clients call it.' }),
     start_time: timeInAnyForm({ description: 'Start of the period.' }),
     end_time: timeInAnyForm({ description: 'End of the period.' }),
     last_client_order_id: lastSeen('client_order_id of the last group of the page before.'),

@@ -1,7 +1,6 @@
 /** Older forms of the screeners: paged by page_index, from 1. */
 
 import * as v from 'valibot';
-import { inferred, seen } from '../notes.ts';
 import { joined } from '../schemas.ts';
 import {
   getMarketSectorDetail,
@@ -14,7 +13,6 @@ import {
 import { listOf, older, pagesByIndex, rankPage } from './form.ts';
 
 const firstPage = { page_index: '1', page_size: '20' } as const;
-const moreToCome = [seen('has_more says whether there is another page.')] as const;
 
 export const legacyListGainersLosers = older(listGainersLosers, {
   id: 'legacyListGainersLosers',
@@ -24,7 +22,6 @@ export const legacyListGainersLosers = older(listGainersLosers, {
   own: pagesByIndex(),
   response: rankPage(listGainersLosers),
   example: firstPage,
-  notes: moreToCome,
 });
 
 export const legacyListTopActive = older(listTopActive, {
@@ -35,7 +32,6 @@ export const legacyListTopActive = older(listTopActive, {
   own: pagesByIndex(),
   response: rankPage(listTopActive),
   example: firstPage,
-  notes: moreToCome,
 });
 
 export const legacyListMarketSectors = older(listMarketSectors, {
@@ -46,7 +42,6 @@ export const legacyListMarketSectors = older(listMarketSectors, {
   own: pagesByIndex(),
   response: listOf(listMarketSectors, 'data'),
   example: firstPage,
-  notes: [inferred('The page after the last is an empty list.')],
 });
 
 export const legacyGetMarketSectorDetail = older(getMarketSectorDetail, {
@@ -57,7 +52,6 @@ export const legacyGetMarketSectorDetail = older(getMarketSectorDetail, {
   own: pagesByIndex(),
   response: sectorWithStocks(getMarketSectorDetail),
   example: firstPage,
-  notes: [inferred('data has one page of the sector’s stocks; after the last page it is empty.')],
 });
 
 export const legacyListHighDividendRank = older(listHighDividendRank, {
@@ -68,7 +62,6 @@ export const legacyListHighDividendRank = older(listHighDividendRank, {
   own: pagesByIndex(),
   response: rankPage(listHighDividendRank),
   example: firstPage,
-  notes: moreToCome,
 });
 
 export const legacyListWeek52HighLow = older(listWeek52HighLow, {
@@ -79,7 +72,6 @@ export const legacyListWeek52HighLow = older(listWeek52HighLow, {
   own: pagesByIndex(),
   response: rankPage(listWeek52HighLow),
   example: firstPage,
-  notes: moreToCome,
 });
 
 /** The current answer without a cursor; what makes it a sector must be there. */
