@@ -20,8 +20,6 @@ export interface Upstream {
   readonly credentials: ReadonlyMap<string, string>;
   /** App keys of the other environment. */
   readonly foreignKeys: ReadonlySet<string>;
-  /** Ids of operations whose paths are not there. */
-  readonly unrouted: ReadonlySet<string>;
   /** Market data that the user has not subscribed to. */
   readonly unsubscribed: readonly Product[];
   /** When set, x-access-token must be this, or a token that was issued and approved. */
@@ -45,8 +43,7 @@ export function handle(request: WireRequest, upstream: Upstream, standIn?: Answe
   if (upstream.foreignKeys.has(headerOf(request, 'x-app-key') ?? ''))
     return unrouted('foreign-key', 'Route Not Found');
   const match = findRoute(upstream.routes, request.method, path);
-  if (match.kind === 'unknown' || (match.kind === 'route' && upstream.unrouted.has(match.route.operation.id)))
-    return unrouted('unknown-path', 'no route and no API found');
+  if (match.kind === 'unknown') return unrouted('unknown-path', 'no route and no API found');
   if (match.kind === 'other-method') {
     const headers = { allow: match.allowed.join(', ') };
     return { ...serverRefusal(405, 'other-method', 'method not allowed', path, request.now), headers };

@@ -100,7 +100,7 @@ const unroutedLive = ['getStockBars'];
 
 /** Listens on 127.0.0.1 only; a taken port rejects with the original `EADDRINUSE` error. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const { clock = Date.now } = options;
+  const { clock = Date.now, unrouted = unroutedLive } = options;
   const world = createWorld(options.seed ?? 1, options);
   const credentials = new Map<string, string>();
   const setCredentials = (list: readonly Credentials[]) => {
@@ -112,10 +112,9 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     (name) => [name, new SlidingLog(options.limits?.[name] ?? limits[name])] as const,
   );
   const upstream: Upstream = {
-    routes: routesOf(options.operations ?? operations),
+    routes: routesOf((options.operations ?? operations).filter(({ id }) => !unrouted.includes(id))),
     credentials,
     foreignKeys: new Set(options.foreignKeys),
-    unrouted: new Set(options.unrouted ?? unroutedLive),
     unsubscribed: options.unsubscribed ?? [],
     accessToken: options.accessToken,
     toleranceSeconds: options.toleranceSeconds ?? 300,
