@@ -80,7 +80,6 @@ function createFleet(size: number) {
     accessToken: undefined,
     accountsListLog: undefined,
     foreignKeys: new Set(),
-    unrouted: new Set(),
     unsubscribed: [],
     toleranceSeconds: 300,
     nonces: new NonceMemory(),

@@ -14,7 +14,7 @@ export const getStockSnapshots = describe({
   title: 'Stock snapshot',
   method: 'GET',
   path: '/openapi/market-data/stock/snapshot',
-  aliases: ['/market-data/stocks/snapshots/list'],
+  aliases: ['/market-data/stocks/snapshots/list', '/market-data/snapshot'],
   query: {
     symbols: symbols(100),
     category,
@@ -98,6 +98,7 @@ export const getStockSnapshots = describe({
     response: ['interface', 'observed', 'vendor-docs', 'vendor-sdk'],
   },
   notes: [
+    seen('Existing clients also ask /market-data/snapshot: that it takes and answers the same is inferred.'),
     onPage('open, high, low, volume and change are missing when the symbol did not trade that day.'),
     onPage('One category per call: stocks and ETFs cannot be mixed in one request.'),
     onPage('extend_hour_* and ovn_* fields appear only when asked for.'),
