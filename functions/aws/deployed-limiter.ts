@@ -9,8 +9,8 @@ import { createLimiterMetrics, type LimiterMetrics } from './limiter-metrics.ts'
 import type { Log } from './log.ts';
 
 /**
- * Counted in an item of its own: with it, the item of market data would be larger than a kilobyte, and each write to it
- * would cost two units.
+ * Counted in an item of its own: with it, the item of market data would be more than twice as large, and each write to
+ * it would cost twice as many units.
  */
 const apart: LimitName = 'instruments';
 

@@ -21,26 +21,32 @@ const wrong = -1;
  * @example
  * isJson(new TextEncoder().encode('[1.10]')); // true
  */
-export const isJson = (bytes: Uint8Array): boolean => afterValue(bytes, startOf(bytes)) === bytes.length;
+export const isJson = (bytes: Uint8Array): boolean =>
+  afterValue(bytes, startOf(bytes), new OpenContainers()) === bytes.length;
 
 const startOf = (bytes: Uint8Array): number =>
   skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
 
 /**
- * The members of an object, as parts of its bytes; of a name that comes twice the last.
+ * The named members of an object, as parts of its bytes; of a name that comes twice the last.
  *
  * @param bytes JSON; undefined for one that is no object
+ * @param names of ASCII characters
  */
-export function membersOf(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
+export function membersOf(
+  bytes: Uint8Array,
+  names: readonly string[],
+): ReadonlyMap<string, Uint8Array> | undefined {
   const start = startOf(bytes);
   if (bytes[start] !== openBrace) return undefined;
   const members = new Map<string, Uint8Array>();
+  const open = new OpenContainers();
   for (let at = skipSpace(bytes, start + 1); bytes[at] === quote; at = skipSpace(bytes, at + 1)) {
-    const name = JSON.parse(decoder.decode(bytes.subarray(at, afterText(bytes, at)))) as string;
+    const name = nameAt(bytes, at, names);
     const value = afterName(bytes, at);
     // With the space behind it.
-    at = afterValue(bytes, value);
-    members.set(name, bytes.subarray(value, at));
+    at = afterValue(bytes, value, open);
+    if (name !== undefined) members.set(name, bytes.subarray(value, at));
     if (bytes[at] !== comma) break;
   }
   return members;
@@ -50,19 +56,38 @@ export function membersOf(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> | 
 export function* elementsOf(bytes: Uint8Array): Generator<Uint8Array> {
   const start = startOf(bytes);
   if (bytes[start] !== openBracket) return;
+  const open = new OpenContainers();
   let at = skipSpace(bytes, start + 1);
   while (bytes[at] !== closeBracket) {
-    const end = afterValue(bytes, at);
+    const end = afterValue(bytes, at, open);
     yield bytes.subarray(at, end);
     at = bytes[end] === comma ? skipSpace(bytes, end + 1) : end;
   }
 }
 
+/** Which of the names stands there. Only what may be one is made a text: an object may have a million members. */
+function nameAt(bytes: Uint8Array, start: number, names: readonly string[]): string | undefined {
+  const end = afterText(bytes, start);
+  let mayBe = hasEscape(bytes, start, end);
+  for (const name of names) mayBe ||= name.length + 2 === end - start;
+  if (!mayBe) return undefined;
+  const name = JSON.parse(decoder.decode(bytes.subarray(start, end))) as string;
+  return names.includes(name) ? name : undefined;
+}
+
+function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (bytes[at] === backslash) return true;
+  return false;
+}
+
 const decoder = new TextDecoder();
 
-/** The index after the value that begins at `start`, and after the space behind it. */
-function afterValue(bytes: Uint8Array, start: number): number {
-  const open = new OpenContainers();
+/**
+ * The index after the value that begins at `start`, and after the space behind it.
+ *
+ * @param open with none in it, before and after
+ */
+function afterValue(bytes: Uint8Array, start: number, open: OpenContainers): number {
   let at = start;
   for (;;) {
     const first = bytes[at];

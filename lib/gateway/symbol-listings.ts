@@ -49,7 +49,7 @@ const maxRecordBytes = 16_384;
 
 /** Undefined when the body is no page of a list. Record by record: a whole page would be many times its size. */
 function readPage(body: Uint8Array, categoryOf: SymbolListing['categoryOf']) {
-  const members = membersOf(body);
+  const members = membersOf(body, ['data', 'pagination_key']);
   const data = members?.get('data');
   if (!data || data[0] !== openBracket) return undefined;
   const symbols = new Map<string, string[]>();

@@ -7,7 +7,10 @@ import assert from 'node:assert/strict';
 import { Session } from 'node:inspector/promises';
 import { describe, test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
+import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
+import { createCredentials } from '../../lib/gateway/credentials.ts';
 import { createGateway, createMemoryCacheStores } from '../../lib/gateway/index.ts';
+import { createListings } from '../../lib/gateway/symbol-listings.ts';
 import { orderBody, orderPath, requestOf, secretText, snapshotTarget } from '../support/core.ts';
 
 const size = 4 * 1024 * 1024;
@@ -66,6 +69,25 @@ test('the profiler sees what parsing such an answer would cost', async () => {
   const body = answers['lists in a list']!;
   const cost = await allocatedBy(async () => JSON.parse(new TextDecoder().decode(body)) as unknown);
   assert.ok(cost > 4 * size, `${cost}`);
+});
+
+describe('a page of the list of symbols of four megabytes', () => {
+  const wrapped = (bytes: Uint8Array) =>
+    new Uint8Array(Buffer.concat([Buffer.from('{"data":'), bytes, Buffer.from('}')]));
+  const members = `{${Array.from({ length: size / 16 }, (_, index) => `"${1e9 + index}":1`).join()},"data":[]}`;
+  for (const [name, body] of [
+    ...Object.entries(answers).map(([name, bytes]) => [name, wrapped(bytes)] as const),
+    ['members of an object', new TextEncoder().encode(members)] as const,
+  ])
+    test(name, async () => {
+      const { ask } = createListings(symbolListing, {
+        upstream: { fetch: async () => ({ kind: 'answer', body }) },
+        credentials: createCredentials({ source: { read: async () => secretText() }, clock: Date.now }),
+        clock: Date.now,
+      });
+      const cost = await allocatedBy(() => ask(0, undefined, 3000));
+      assert.ok(body.length + cost <= 3 * size, `${((body.length + cost) / size).toFixed(1)} times`);
+    });
 });
 
 describe('an answer of four megabytes', () => {

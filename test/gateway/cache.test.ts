@@ -256,6 +256,19 @@ describe('when the upstream fails', { concurrent: true }, () => {
       assert.ok(market().length <= 4, `${market().length} calls`);
     });
 
+  for (const body of [{ error_code: 'ACCOUNT_ACCESS_DENIED' }, { error_code: 'UNSUPPORTED_CATEGORY' }])
+    test(`${body.error_code} says nothing about a symbol: it is asked for again when the refusal is over`, async (t) => {
+      let isRefused = true;
+      const status = body.error_code === 'UNSUPPORTED_CATEGORY' ? 417 : 403;
+      const { gateway, skip } = await sharedFor(t, {
+        fault: () => (isRefused ? { kind: 'status', status, body } : undefined),
+      });
+      assert.equal(problemOf(await ask(gateway, snapshots('AAPL'))).error_code, body.error_code);
+      isRefused = false;
+      skip(31_000);
+      assert.deepEqual(symbolsOf((await ask(gateway, snapshots('AAPL'))).text), ['AAPL']);
+    });
+
   test('a path that is retired is left for the other one', async (t) => {
     const { gateway, market } = await sharedFor(t, {
       fault: ({ path }) => (path === snapshotPath ? { kind: 'status', status: 404 } : undefined),

@@ -17,7 +17,7 @@ const stocks = (...symbols: string[]) => new Map([['US_STOCK', symbols]]);
 
 interface WorldOptions {
   readonly store?: DirectoryStore;
-  readonly page?: (cursor: string | undefined, count: number) => ListingPage | undefined;
+  readonly page?: (cursor: string | undefined, count: number) => ListingPage | 'not_sent' | undefined;
 }
 
 /** Three pages, unless a test says otherwise. */
@@ -96,6 +96,26 @@ for (const [name, page] of Object.entries({
     assert.ok(world.pagesIn(900_000) <= 4, `${world.pagesIn(900_000)} pages in the second quarter`);
     assert.equal(instances[0]?.lists('A', 'US_STOCK'), undefined);
   });
+
+test('a page without a permit is no failure: it is asked for every five seconds, and the list is soon there', async () => {
+  // For ten minutes, after the first page.
+  const page = (cursor: string | undefined, count: number) =>
+    count > 1 && count <= 120 ? ('not_sent' as const) : threePages(cursor);
+  const world = createWorld({ page });
+  const instances = [world.instance(), world.instance()];
+  await world.run(instances, 590_000);
+  assert.ok(world.asked.length > 100 && world.asked.length <= 120, `${world.asked.length} pages`);
+  await world.run(instances, 30_000);
+  assert.equal((await world.store.readDirectory())?.symbols.get('US_STOCK')?.length, 6);
+});
+
+test('pages come at most every two seconds, so that callers find room beside them', async () => {
+  const world = createWorld();
+  await world.run([world.instance(), world.instance()], 20_000);
+  const gaps = world.asked.slice(1).map((at, index) => at - world.asked[index]!);
+  assert.equal(gaps.length, 2);
+  for (const gap of gaps) assert.ok(gap >= 2000 && gap <= 3000, `${gap}`);
+});
 
 test('a store that does not take the list costs ever fewer pages', async () => {
   const store: DirectoryStore = {

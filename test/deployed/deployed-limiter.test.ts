@@ -1,0 +1,87 @@
+/** The limiter of a deployed function: each of the upstream's limits is counted in an item of its own. */
+
+import assert from 'node:assert/strict';
+import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { test } from 'vitest';
+import { createDeployedLimiter } from '../../functions/aws/deployed-limiter.ts';
+import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import type { LimiterReport } from '../../lib/gateway/index.ts';
+
+type Item = NonNullable<PutItemCommand['input']['Item']>;
+
+/** A table that takes every write. */
+function createTable() {
+  const items = new Map<string, Item>();
+  const send = async (command: unknown): Promise<unknown> => {
+    if (command instanceof GetItemCommand) return { Item: items.get(command.input.Key?.pk?.S ?? '') };
+    if (command instanceof PutItemCommand) {
+      const { Item = {} } = command.input;
+      items.set(Item.pk?.S ?? '', Item);
+      return {};
+    }
+    assert.ok(command instanceof UpdateItemCommand);
+    const {
+      Key,
+      ExpressionAttributeNames: names = {},
+      ExpressionAttributeValues: values = {},
+    } = command.input;
+    const item = items.get(Key?.pk?.S ?? '')!;
+    const counters = { ...item.counters?.M };
+    for (let index = 0; names[`#c${index}`]; index++) {
+      const name = names[`#c${index}`]!;
+      counters[name] = { N: String(Number(counters[name]?.N) + Number(values[`:by${index}`]?.N)) };
+    }
+    const Attributes = { ...item, counters: { M: counters } };
+    items.set(Key?.pk?.S ?? '', Attributes);
+    return { Attributes };
+  };
+  return { items, client: { send } as unknown as DynamoSender };
+}
+
+test('instruments are counted apart from all other limits, and each report says which it is about', async () => {
+  const { items, client } = createTable();
+  const reports: LimiterReport[] = [];
+  const { limiter } = createDeployedLimiter(
+    {
+      tableName: 't',
+      bucket: 'main',
+      share: 1,
+      operationLimits: {
+        trading: { requests: 10, perSeconds: 1, for: ['orders'] },
+        bars: { requests: 10, perSeconds: 60, for: ['getStockBars'], within: 'market-data' },
+        sandbox: { requests: 30, perSeconds: 60, for: ['instruments'], within: 'instruments' },
+      },
+    },
+    client,
+    'f',
+    () => {},
+    (report) => reports.push(report),
+  );
+  for (const limits of [
+    ['market-data', 'bars'],
+    ['instruments', 'instruments-callers', 'sandbox'],
+    ['instruments'],
+    ['trading'],
+  ] as const)
+    assert.ok((await limiter.acquire({ appKey: 'k', limits })).ok, limits.join());
+  await limiter.block('k', 'instruments', 1000);
+  const countersOf = (prefix: string) =>
+    [...items]
+      .filter(([key]) => key.startsWith(prefix))
+      .map(([, { counters }]) => Object.keys(counters?.M ?? {}).filter((name) => !name.includes('/')));
+  assert.equal(items.size, 2);
+  assert.deepEqual(countersOf('main#'), [['market-data', 'trading', 'bars']]);
+  assert.deepEqual(countersOf('main.instruments#'), [['instruments', 'instruments-callers', 'sandbox']]);
+  assert.deepEqual(
+    reports.map((report) => 'limit' in report && `${report.kind} ${report.limit}`),
+    [
+      'granted market-data',
+      'granted instruments',
+      'granted instruments',
+      'granted trading',
+      'blocked instruments',
+    ],
+  );
+  assert.equal((await limiter.acquire({ appKey: 'k', limits: ['instruments'], waitMs: 0 })).ok, false);
+  assert.ok((await limiter.acquire({ appKey: 'k', limits: ['market-data'] })).ok);
+});
