@@ -50,13 +50,20 @@ const calls = {
 /** Calls whose answers are in no cache yet. */
 const unknown = {
   ...calls,
+  instruments: { path: '/trading/instruments/stocks/profiles/list?category=US_STOCK&symbols=MSFT' },
   marketdata: { path: '/openapi/market-data/stock/quotes?symbol=MSFT&category=US_STOCK' },
   screeners: { path: '/market-data/screeners/week52-high-low/list?category=US_STOCK' },
   fundamentals: { path: '/market-data/fundamentals/company-profiles/get?symbol=MSFT&category=US_STOCK' },
 } as const;
 
 /** What counts against the upstream's limit. */
-const counted: readonly (keyof typeof calls)[] = ['marketdata', 'screeners', 'fundamentals', 'watchlists'];
+const counted: readonly (keyof typeof calls)[] = [
+  'instruments',
+  'marketdata',
+  'screeners',
+  'fundamentals',
+  'watchlists',
+];
 
 /** What has answers that all clients share. */
 const cached: readonly (keyof typeof calls)[] = ['marketdata', 'instruments', 'screeners', 'fundamentals'];

@@ -30,7 +30,7 @@ describe('every path of every operation', () => {
   // One for all of them: each looks only at what it sent itself.
   let core: Awaited<ReturnType<typeof startCore>>;
   beforeAll(async () => {
-    core = await startCore();
+    core = await startCore({ unrouted: [] });
   });
   afterAll(() => core.simulator.close());
 
@@ -62,7 +62,7 @@ describe('a base URL with a path', () => {
         path: prefix + operation.path,
         aliases: operation.aliases.map((alias) => prefix + alias),
       }));
-      const { simulator } = await coreFor(t, { operations: prefixed });
+      const { simulator } = await coreFor(t, { operations: prefixed, unrouted: [] });
       const { gateway } = await coreFor(t, {}, { upstreamBaseUrl: `${simulator.url}${prefix}${end}` });
       for (const { path, operation } of routesOf(sent)) {
         const { search, ...draft } = await callOf(operation.id, preparing(gateway));
