@@ -67,18 +67,25 @@ function toQuery(event: ProxyEvent): readonly (readonly [string, string])[] {
   );
 }
 
-/** Names arrive in the case in which the client wrote them; of a repeated header the last counts. */
+/**
+ * Names arrive in the case in which the client wrote them. Of a repeated header the last counts, except for Accept: its
+ * lines are one list (RFC 9110, 5.3), and any of them may name the form of refusals that the client reads.
+ */
 function toHeaders({ headers, multiValueHeaders }: ProxyEvent): Readonly<Record<string, string>> {
   const single =
     headers ??
     Object.fromEntries(
       Object.entries(multiValueHeaders ?? {}).map(([name, values]) => [name, values?.at(-1)]),
     );
-  return Object.fromEntries(
-    Object.entries(single).flatMap(([name, value]) =>
+  const lines = Object.entries(multiValueHeaders ?? {}).flatMap(([name, values]) =>
+    name.toLowerCase() === 'accept' ? (values ?? []) : [],
+  );
+  return Object.fromEntries([
+    ...Object.entries(single).flatMap(([name, value]) =>
       value === undefined ? [] : [[name.toLowerCase(), value]],
     ),
-  );
+    ...(lines.length > 1 ? [['accept', lines.join(', ')]] : []),
+  ]);
 }
 
 /** Text when the bytes are valid UTF-8, else base64: no byte may change on the way. */

@@ -1,6 +1,6 @@
 /** Query parameters that no source names: which of them an operation with `anyQuery` takes. */
 
-/** All of them together stay below 8 kB, the longest request line that common servers take. */
+/** As they are sent, all of them together stay below 8 kB: the longest request line that common servers take. */
 export const maxFreeParameters = 20;
 export const maxFreeName = 64;
 export const maxFreeValue = 256;
@@ -12,8 +12,22 @@ export const maxFreeValue = 256;
  */
 const reserved = /^(account_id|host|x-(app-key|timestamp|version|access-token|signature(-.*)?))$/is;
 
-/** Why the parameter is not taken. */
-export function freeParameterFault(name: string, value: string): 'reserved' | 'too-long' | undefined {
+const sentLength = (text: string) => encodeURIComponent(text).length;
+
+/**
+ * Why the parameter is not taken.
+ *
+ * @param isRepeated whether the name comes more than once: the signature joins its values with `&`, so that one with
+ * a `=` in it would sign like a parameter of another name, a reserved one among them
+ */
+export function freeParameterFault(
+  name: string,
+  value: string,
+  isRepeated = false,
+): 'nameless' | 'reserved' | 'too-long' | 'ambiguous' | undefined {
+  // Servers leave such a parameter out: what they verify is not what was signed.
+  if (name === '') return 'nameless';
   if (reserved.test(name)) return 'reserved';
-  return name.length > maxFreeName || value.length > maxFreeValue ? 'too-long' : undefined;
+  if (sentLength(name) > maxFreeName || sentLength(value) > maxFreeValue) return 'too-long';
+  return isRepeated && value.includes('=') ? 'ambiguous' : undefined;
 }

@@ -19,6 +19,7 @@ export function checkQuery(
   const errors: RequestFault[] = [];
   const pairs: [string, string][] = [];
   const seen = new Set<string>();
+  const repeated = repeatedNames(received);
   let free = 0;
   for (const [name, value] of received) {
     const parameter = Object.hasOwn(operation.query, name) ? operation.query[name] : undefined;
@@ -28,7 +29,7 @@ export function checkQuery(
     if (reason) {
       fault(unsignableWords[reason]);
     } else if (!parameter) {
-      const unwanted = operation.anyQuery && freeParameterFault(name, value);
+      const unwanted = operation.anyQuery && freeParameterFault(name, value, repeated.has(name));
       if (!operation.anyQuery)
         fault('unknown parameter', Object.keys(operation.query).join(', ') || 'no parameters');
       else if (unwanted) fault(unwantedWords[unwanted]);
@@ -48,6 +49,13 @@ export function checkQuery(
   return { pairs, errors };
 }
 
+function repeatedNames(pairs: Pairs): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const [name] of pairs) (seen.has(name) ? repeated : seen).add(name);
+  return repeated;
+}
+
 const words: FaultWords = { missing: 'required', notAllowed: 'not an allowed value' };
 
 const unsignableWords = {
@@ -56,8 +64,10 @@ const unsignableWords = {
 } as const;
 
 const unwantedWords = {
+  nameless: 'has no name',
   reserved: 'reserved: a signing header or the body has this name',
-  'too-long': `too long: at most ${maxFreeName} characters in a name and ${maxFreeValue} in a value`,
+  'too-long': `too long: at most ${maxFreeName} characters in a name and ${maxFreeValue} in a value, percent-encoded`,
+  ambiguous: 'the signature cannot carry = in a value of a name that comes more than once',
 } as const;
 
 /** Far above the body of any operation, and small enough to be checked. */

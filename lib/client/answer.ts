@@ -21,19 +21,21 @@ export interface Received {
 
 /**
  * @throws RefusedError, BrokenAnswerError or OutcomeUnknownError for anything but JSON with status 200, and
- * OutcomeUnknownError for a 200 that says that the request failed
+ * OutcomeUnknownError for a 200 that says that the request failed, or not what became of it
  */
 export function readAnswer(operation: Operation, received: Received): Answer<unknown> {
   const { status, headers, text } = received;
   const json = parse(text);
-  if (status === 200 && json && !saysFailed(operation, json.value)) {
+  const isFailed = json !== undefined && saysFailed(operation, json.value);
+  if (status === 200 && json && !isFailed && saysOutcome(operation, json.value)) {
     const requestId = requestIdOf(headers);
     return { data: json.value, text, status, headers, ...(requestId && { requestId }) };
   }
   const { id, sideEffect } = operation;
   const facts = factsOf(received, json?.value);
   if (status === 200) {
-    const detail = json ? 'the answer says that it failed' : 'the answer is not JSON';
+    const unclear = isFailed ? 'says that it failed' : 'does not say what became of it';
+    const detail = `the answer ${json ? unclear : 'is not JSON'}`;
     if (!sideEffect) throw new BrokenAnswerError(id, detail, text);
     throw new OutcomeUnknownError(id, detail, sideEffect.findOut, { answer: facts });
   }
@@ -51,6 +53,10 @@ export function readAnswer(operation: Operation, received: Received): Answer<unk
 
 const saysFailed = ({ verdict }: Operation, answer: unknown) =>
   verdict !== undefined && (answer === false || memberOf(answer, verdict) === false);
+
+/** An answer with an error code says none, whatever else it says: as a gateway reads it. */
+const saysOutcome = ({ sideEffect }: Operation, answer: unknown) =>
+  !sideEffect || ((memberOf(answer, 'error_code') ?? '') === '' && sideEffect.saysOutcome(answer));
 
 /** Codes of a gateway after which nothing was executed, although the status is a server's error. */
 const notExecuted =

@@ -63,8 +63,8 @@ function queryPairs(operation: Operation, given: unknown, faults: Fault[]) {
       fault(words.notAllowed, parameter?.allowed ?? 'text, a number, a boolean or a list');
       continue;
     }
-    const isUnwanted = !parameter && (++free > maxFreeParameters || freeParameterFault(name, text));
-    const reason = unsignable(name, text) ?? (isUnwanted ? 'unwanted' : undefined);
+    const isUnwanted = () => !parameter && (++free > maxFreeParameters || freeParameterFault(name, text));
+    const reason = unsignable(name, text) ?? (isUnwanted() ? 'unwanted' : undefined);
     if (reason) fault(reasonWords[reason]);
     else pairs.push([name, text]);
   }
@@ -83,7 +83,7 @@ const words = {
 const reasonWords = {
   separator: 'has an & or =, which the signature cannot carry',
   'lone-surrogate': 'has half of a surrogate pair, which has no UTF-8 form',
-  unwanted: 'is reserved, too long, or one of too many',
+  unwanted: 'is reserved, too long, without a name, or one of too many',
 } as const;
 
 function parsedBy(schema: Parameter['schema'], value: unknown): string | undefined {

@@ -1,7 +1,7 @@
 /**
  * Finds what is secret in the upstream's texts, in every form in which a server may quote what it was sent: as it
  * is or in another case, percent-encoded, as an escape of JSON, HTML or a programming language, in hexadecimal, and
- * in base64, also in the middle of a longer base64 text.
+ * in base64, also in the middle of a longer base64 text of several lines.
  */
 
 /**
@@ -93,7 +93,7 @@ function patternsOf(hidden: string): readonly Pattern[] {
   if (hidden.length < minLength) return [patternOf([[hidden]], { isWord: true })];
   const bytes = new TextEncoder().encode(hidden);
   const inHex = Array.from(bytes, (byte, index) =>
-    ['', ...(index > 0 ? [' ', ':', '-'] : [])].map((separator) => separator + hexOf(byte)),
+    (index > 0 ? ['', ' ', ':', '-', ...lineBreaks] : ['']).map((separator) => separator + hexOf(byte)),
   );
   return [
     patternOf([...hidden].map(formsOf)),
@@ -107,6 +107,9 @@ const patternOf = (pieces: Pattern['pieces'], more: Omit<Pattern, 'pieces' | 'fi
   firsts: new Set((pieces[0] ?? []).map((form) => form[0]!)),
   ...more,
 });
+
+/** Encoders break long lines of base64 and hexadecimal; an escape of JSON or of a URL may stand for the break. */
+const lineBreaks: readonly string[] = ['\n', '\r\n', '\\n', '\\r\\n', '%0a', '%0d%0a'];
 
 const hexOf = (value: number, digits = 2) => value.toString(16).padStart(digits, '0');
 
@@ -152,7 +155,12 @@ function base64Pattern(bytes: Uint8Array, before: number): Pattern {
   const digits = btoa(String.fromCharCode(...new Uint8Array(before), ...bytes));
   const from = (before * 8) / 6;
   const to = ((before + bytes.length) * 8) / 6;
-  return patternOf(Array.from(digits.slice(Math.ceil(from), Math.floor(to)), formsOfDigit), {
+  const pieces = Array.from(digits.slice(Math.ceil(from), Math.floor(to)), (digit, index) => {
+    const forms = formsOfDigit(digit);
+    if (index === 0) return forms;
+    return [...forms, ...lineBreaks.flatMap((lineBreak) => forms.map((form) => lineBreak + form))];
+  });
+  return patternOf(pieces, {
     sharesBefore: !Number.isInteger(from),
     sharesAfter: !Number.isInteger(to),
   });

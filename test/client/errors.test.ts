@@ -26,7 +26,7 @@ describe('a wrong call is not sent, and all that is wrong is named', () => {
       baseUrl: 'https://example.com',
       fetch: async (url) => {
         requests.push(`${url}`);
-        return new Response('{}');
+        return new Response('{"order_id":"1"}');
       },
     }),
   );

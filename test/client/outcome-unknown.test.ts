@@ -18,6 +18,10 @@ describe('an order whose answer is lost', { concurrent: true }, () => {
     { kind: 'not-json' },
     { kind: 'status', status: 500 },
     { kind: 'status', status: 200, body: '' },
+    // It names no order, or has an error code beside one.
+    { kind: 'status', status: 200, body: '{}' },
+    { kind: 'status', status: 200, body: [] },
+    { kind: 'status', status: 200, body: { order_id: '1', error_code: 'OPENAPI_PARAM_ERR' } },
     { kind: 'status', status: 417, body: { error_code: 'OPENAPI_SYSTEM_ERROR', message: 'later' } },
     { kind: 'status', status: 401, body: { error_code: 'DUPPLICATED_REQUEST', message: 'seen' } },
     // Only these refuse: 400, 401, 403, 404, 417, 429. With another status, an intermediary may have answered: the outcome is unknown.

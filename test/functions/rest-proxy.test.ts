@@ -215,6 +215,22 @@ describe('an event', () => {
     assert.equal(JSON.parse(body).request_id, 'of-api-gateway');
   });
 
+  test('with several lines of Accept is refused in the form that one of them names', async (t) => {
+    const { handle } = await handlerFor(t);
+    const typeFor = async (accept: string[]) =>
+      (
+        await handle(
+          event({
+            resource: '/unknown',
+            headers: { Accept: accept.at(-1)! },
+            multiValueHeaders: { Accept: accept },
+          }),
+        )
+      ).headers?.['content-type'];
+    assert.equal(await typeFor(['application/problem+json', 'application/json']), 'application/problem+json');
+    assert.equal(await typeFor(['*/*', 'application/json']), 'application/json');
+  });
+
   test('has all values of a query parameter, decoded', async (t) => {
     const { handle, arrived } = await handlerFor(t, {
       kind: 'status',

@@ -210,13 +210,20 @@ describe('an operation that takes any query', () => {
     const { gateway, simulator } = await coreFor(t, {
       fault: () => ({ kind: 'status', status: 200, body: '{"order_id":"1"}' }),
     });
-    const text = fc.string({ unit: 'binary', maxLength: 6 }).map((written) => written.replaceAll('&', ''));
+    const text = fc.string({ unit: 'binary', maxLength: 5 }).map((written) => written.replaceAll('&', ''));
     const name = fc.oneof(
-      text.map((written) => written.replaceAll('=', '')),
+      text.map((written) => written.replaceAll('=', '') || '-'),
       fc.constantFrom('a', 'b', 'x-app-keys', 'hosts', 'x-zzz', '__proto__'),
     );
+    const isOnce = (of: string, all: readonly (readonly [string, string])[]) =>
+      all.filter(([one]) => one === of).length === 1;
+    const queries = fc
+      .array(fc.tuple(name, text), { maxLength: 6 })
+      .map((all) =>
+        all.map(([one, value]) => [one, isOnce(one, all) ? value : value.replaceAll('=', '')] as const),
+      );
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.tuple(name, text), { maxLength: 6 }), async (query) => {
+      fc.asyncProperty(queries, async (query) => {
         const reply = await ask(gateway, orderPath, { body: orderBody(), query });
         assert.equal(reply.status, 200, reply.text);
         const received = simulator.received.at(-1);

@@ -79,6 +79,10 @@ describe('an order through the gateway', () => {
       [pairs(500), /^n20: too many parameters \(at most 20\)$/],
       [[['n'.repeat(65), 'v']], /too long/],
       [[['n', 'v'.repeat(257)]], /too long/],
+      // Percent-encoded, these have 66 and 261 characters.
+      [[['é'.repeat(11), 'v']], /too long/],
+      [[['n', '中'.repeat(29)]], /too long/],
+      [[['', 'v']], /has no name/],
     ] as const) {
       const problem = problemOf(await send(query));
       assert.equal(problem.code, 'invalid_parameter');
@@ -86,6 +90,41 @@ describe('an order through the gateway', () => {
     }
     assert.equal(simulator.received.length, 2);
   });
+});
+
+describe('a name that comes more than once', () => {
+  const signer = createSigner({
+    ...credentials,
+    clock: () => 0,
+    nonce: () => '6a1f8b3c4d5e47f8a9b0c1d2e3f4a5b6',
+  });
+  const signatureOf = async (host: string, query: readonly (readonly [string, string])[]) =>
+    (await signer.sign({ url: `https://${host}${orderPath}`, query, body: '{}' })).headers['x-signature'];
+
+  for (const [value, host, other] of [
+    ['account_id=Z', 'good.example', ['account_id', 'Z']],
+    ['host=evil.example', 'evil.example', ['host', 'host=good.example']],
+  ] as const)
+    test(`takes no value like ${value}: it would sign like a parameter or header of that name`, async (t) => {
+      const query = [['a', '1'] as const, ['a', value] as const];
+      assert.equal(
+        await signatureOf('good.example', query),
+        await signatureOf(host, [['a', '1'], other]),
+        'the reason: two requests have one signature',
+      );
+      const { gateway, simulator } = await coreFor(t);
+      for (const sent of [query, query.toReversed()]) {
+        const problem = problemOf(await ask(gateway, orderPath, { body: orderBody(), query: sent }));
+        assert.deepEqual(
+          problem.errors?.map(({ name, received }) => [name, received]),
+          [['a', value]],
+        );
+      }
+      assert.equal(simulator.received.length, 0);
+      // Alone it is a value like any other.
+      const reply = await ask(gateway, orderPath, { body: orderBody(), query: [['a', value]] });
+      assert.equal(reply.status, 200, reply.text);
+    });
 });
 
 test('why: two requests to different hosts have one signature when a parameter has the name of a header', async () => {
@@ -110,6 +149,8 @@ test('the typed client refuses the same before anything is signed', async (t) =>
     Object.fromEntries(pairs(21)),
     { ['n'.repeat(65)]: 'v' },
     { n: 'v'.repeat(257) },
+    { n: '中'.repeat(29) },
+    { '': 'v' },
   ])
     await assert.rejects(place(query), { kind: 'invalid_request' });
   assert.equal(simulator.received.length, 0);

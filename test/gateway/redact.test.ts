@@ -67,6 +67,26 @@ describe('the secret', () => {
     assert.equal(redact('<abcabcabcabcxyz0>'), `<${gap}>`);
   });
 
+  for (const lineBreak of ['\n', '\r\n', '\\n', '\\r\\n', '%0A', '%0D%0A'])
+    test(`in base64 and hexadecimal of several lines, broken by ${JSON.stringify(lineBreak)}`, () => {
+      fc.assert(
+        fc.property(
+          anySecret,
+          fc.constantFrom('base64', 'base64url', 'hex'),
+          fc.constantFrom(4, 10, 60, 64, 76),
+          fc.nat(75),
+          (secret, encoding, width, before) => {
+            const whole = Buffer.from(`${'.'.repeat(before)}${secret}...`).toString(encoding as 'hex');
+            const lines = whole.match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
+            const left = createRedactor([secret])(lines.join(lineBreak));
+            const decoded = Buffer.from(left.replaceAll(lineBreak, ''), encoding as 'hex').toString('latin1');
+            assert.ok(left.includes(gap), left);
+            assert.ok(!decoded.includes(secret.slice(0, 4)), left);
+          },
+        ),
+      );
+    });
+
   test('in the middle of a longer base64 text, at any place in it, in either alphabet', () => {
     fc.assert(
       fc.property(
