@@ -18,6 +18,16 @@ export const notImitated: readonly NotImitated[] = [
     reason: 'Neither how often nor how long is known; the limiter is there so that it does not happen.',
   },
   {
+    fact: 'The accounts list has a limit of its own: about eight calls in quick succession.',
+    reason:
+      'How long a succession is was not seen. The gateway keeps no answer that belongs to an account: clients keep it. The simulator has the limit on request; `limiter.operationLimits` takes one for `listAccounts`.',
+  },
+  {
+    fact: 'A leg of an index option is named by its OCC root (`SPXW`), and its underlying (`SPX`) is refused.',
+    reason:
+      'The simulator’s market has no options whose root is not their underlying; a symbol that it does not know is refused.',
+  },
+  {
     fact: 'Cash activities take 1 to 200 records a page.',
     reason: 'The operation is not in the catalogue: no source shows its parameters and its answer.',
   },

@@ -57,11 +57,12 @@ export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve =
  * @param isCallers false for a request of the gateway's own
  */
 export function limitsOf(
-  { id, group, limit }: Operation,
+  operation: Operation,
   own: OperationLimits,
   isCallers = true,
 ): readonly [string, ...string[]] | undefined {
-  const configured = Object.keys(own).filter((name) => isFor(own[name]!, { id, group }));
+  const { limit } = operation;
+  const configured = Object.keys(own).filter((name) => isFor(own[name]!, operation));
   const ofCallers = Object.entries(callerLimits).flatMap(([name, { within }]) =>
     isCallers && within === limit ? [name] : [],
   );
@@ -70,10 +71,11 @@ export function limitsOf(
   return outer === undefined ? undefined : [outer, ...inner];
 }
 
+/** A limit of an operation is that of its older form, too: else a client of the older path would not count. */
 export const isFor = (
-  { for: named }: OperationLimit,
-  { id, group }: Pick<Operation, 'id' | 'group'>,
-): boolean => named.includes(id) || named.includes(group);
+  { for: named }: Pick<OperationLimit, 'for'>,
+  { id, group, legacyOf }: Pick<Operation, 'id' | 'group' | 'legacyOf'>,
+): boolean => [id, group, legacyOf].some((one) => one !== undefined && named.includes(one));
 
 const isWhole = (value: unknown, max: number) =>
   Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max;

@@ -303,6 +303,21 @@ describe('narrower limits', () => {
     assert.equal((await ask(gateway, footprint)).status, 200, 'others go on');
   });
 
+  test('an older form draws from its current operation’s own limit', async (t) => {
+    const operationLimits = {
+      sectors: { requests: 2, perSeconds: 60, for: ['listMarketSectors'], within: 'market-data' },
+    } as const;
+    const { gateway } = await limitedFor(t, { operationLimits });
+    const statuses = [];
+    for (const path of [
+      '/market-data/screeners/market-sectors/list',
+      '/openapi/market-data/screener/market-sectors',
+      '/openapi/market-data/screener/market-sectors',
+    ])
+      statuses.push((await ask(gateway, `${path}?category=US_STOCK`)).status);
+    assert.deepEqual(statuses, [200, 200, 429]);
+  });
+
   test('a gateway refuses limits that do not fit its operations', async (t) => {
     const { simulator } = await coreFor(t);
     for (const [operationLimits, words] of [
