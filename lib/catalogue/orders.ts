@@ -331,7 +331,7 @@ export const previewOrder = describe({
               instrument_type: 'OPTION',
               symbol: 'AAPL',
               strike_price: '240',
-              option_expire_date: '2027-01-15',
+              option_expire_date: '2029-01-19',
               option_type: 'CALL',
             },
           ],

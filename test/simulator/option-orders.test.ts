@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { previewOrder } from '../../lib/catalogue/index.ts';
 import { cents, type Json, play } from './player.ts';
 import { testTime } from './support.ts';
 import { assertConsistent, balance, positions, refused, trade } from './trader.ts';
@@ -71,4 +72,10 @@ test('options: bought at the snapshot’s price, a hundred shares each, fees by 
     [{ side: 'SELL', quantity: '4', legs: [leg('SELL', '250', '4')] }, 'CAN_SELL_QTY_NOT_ENOUGH'],
   ] as const)
     assert.equal(refused(player, order(wrong)), code, JSON.stringify(wrong));
+});
+
+test('the example of a preview names an option that has years to go: whoever tries it tries it later', () => {
+  const player = play();
+  player.now = Date.UTC(2028, 10, 22, 15);
+  player.ask('previewOrder', {}, previewOrder.example.body);
 });
