@@ -23,7 +23,7 @@ const remedies: Partial<Record<RefusalCode, string>> = {
   secret_unavailable:
     'The function cannot read the secret: look at its role and at Secrets Manager in this Region.',
   upstream_auth_failed:
-    'The upstream refuses the credentials: the secret holds a wrong key or secret, or those of another environment.',
+    'The upstream refuses the credentials: the secret holds a wrong key or secret, or lacks a valid access_token that the upstream wants.',
   upstream_unreachable: 'The upstream cannot be reached: check the base URL and whether it is up.',
   upstream_timeout:
     'The upstream gives no answer in time: it is down or overloaded, or the base URL is wrong.',

@@ -98,6 +98,12 @@ test('an error with a code has its remedy', async (t) => {
   assert.match(words, /^The secret is empty.*\(503 secret_not_set, request r-1\)$/);
 });
 
+test('a 401 is not blamed on another environment, whose key gets 404, but on key, secret or token', async (t) => {
+  const { words } = await diagnose(t, ok, says('{"code":"upstream_auth_failed"}', 502));
+  assert.match(words, /^The upstream refuses the credentials: .* wrong key or secret, .* access_token /);
+  assert.doesNotMatch(words, /environment/);
+});
+
 test('a key of another environment, which the upstream answers 404 everywhere, is told apart from one unknown path', async (t) => {
   const unknown = says('{"code":"upstream_path_unknown","request_id":"r-1"}', 404);
   const everywhere = await diagnose(t, ok, unknown);

@@ -222,6 +222,7 @@ describe('orders', () => {
     assert.deepEqual(history(), [recent]);
     for (const [start, end] of [
       ['2026-11-09', '2026-11-09'],
+      ['20261109', '20261109'],
       ['2026-11-09T00:00:00.000Z', '2026-11-10T00:00:00.000Z'],
       ['2026-11-09 00:00:00', '2026-11-10T00:00'],
       ['2026-11-09T00:00:00.000+0000', '2026-11-09T19:00:00-05:00'],
@@ -231,7 +232,7 @@ describe('orders', () => {
       assert.deepEqual(history({ start_time: start, end_time: end }), [before], start);
       assert.deepEqual(history({ start_time: start }), [recent, before], start);
     }
-    for (const start_time of ['2026-13-45', '2026-11-09T99:00:00Z'])
+    for (const start_time of ['2026-13-45', '2026-02-30', '20260230', '2026-11-09T99:00:00Z'])
       assert.equal(typeof player.refused('legacyListOrderHistory', { account_id, start_time }), 'string');
     const query = { account_id, start_date: '2018-05-21', page_size: '2' };
     const all = current(player, 'listOrderHistory', { account_id, start_time: '2018-05-21T00:00:00Z' });

@@ -3,6 +3,7 @@
  * shape of the answer are others.
  */
 
+import { isDay } from '../../../lib/catalogue/schemas.ts';
 import { writeCursor } from '../paging.ts';
 import { parameterError, type Refusal } from '../refusal.ts';
 import type { World } from '../world.ts';
@@ -140,19 +141,22 @@ function inPeriod({ start_date, end_date, ...query }: Query): Query | Refusal {
     ['end_time', query.end_time ?? end_date, 86_400_000 - 1],
   ] as const) {
     if (text === undefined) continue;
-    const time = new Date(timeOf(text) + (isDay(text) ? dayIs : 0));
+    const written = text.replace(compactDay, '$1-$2-$3');
+    const time = new Date(timeOf(written) + (isDay(written) ? dayIs : 0));
     if (Number.isNaN(time.getTime())) return parameterError(name);
     period[name] = time.toISOString();
   }
   return { ...query, ...period };
 }
 
-const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text);
+/** As in answers: as milliseconds, eight digits would lie in 1970. */
+const compactDay = /^(\d{4})(\d\d)(\d\d)$/;
 
-/** Milliseconds of a day, a moment or milliseconds; without a zone it is UTC. */
+/** Milliseconds of a day, a moment or milliseconds; without a zone it is UTC. NaN of a day that does not exist. */
 function timeOf(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
   const [day = '', clock = '00:00'] = text.split(/[T ]/);
+  if (!isDay(day)) return NaN;
   return Date.parse(`${day}T${clock}${/(Z|[+-]\d\d:?\d\d)$/.test(clock) ? '' : 'Z'}`);
 }
 
