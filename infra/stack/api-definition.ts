@@ -12,6 +12,7 @@ import type { JsonObject } from '../json.ts';
 import { parametersOf } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
 import { createSchemas, type Schemas } from '../open-api/schemas.ts';
+import { hasAccessMode, type ResolvedConfig } from './config.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import { constantAnswer, health, preflight } from './mock-responses.ts';
 import { integrationTimeoutSeconds } from './resolve-functions.ts';
@@ -28,7 +29,7 @@ export interface ApiDefinitionOptions {
   /** The `retry-after` of a throttled client. */
   readonly throttleRetryAfterSeconds: number;
   /** The API's own domain, where it has one. */
-  readonly domain?: { readonly name: string; readonly disableStageUrl: boolean } | undefined;
+  readonly domain?: NonNullable<ResolvedConfig['domain']> | undefined;
 }
 
 export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
@@ -40,7 +41,7 @@ export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
   return {
     openapi: '3.0.1',
     info: { title, version: '1' },
-    ...(domain && { servers: [server(domain)] }),
+    ...(domain && { servers: [server(domain)], ...handshake(domain) }),
     'x-amazon-apigateway-api-key-source': 'HEADER',
     // In the body, as everything else: what stands beside an imported body CloudFormation forgets.
     'x-amazon-apigateway-minimum-compression-size': minimumCompressionBytes,
@@ -71,6 +72,18 @@ const server = ({ name, disableStageUrl }: NonNullable<ApiDefinitionOptions['dom
   url: `https://${name}`,
   'x-amazon-apigateway-endpoint-configuration': { disableExecuteApiEndpoint: disableStageUrl },
 });
+
+/**
+ * Behind a domain API Gateway negotiates TLS by the policy of the API (AWS's guide, "How to change a security policy"),
+ * so the API has the domain's. The older policy stays the domain's alone: AWS documents it for APIs nowhere.
+ */
+const handshake = ({ securityPolicy }: NonNullable<ApiDefinitionOptions['domain']>): JsonObject =>
+  hasAccessMode(securityPolicy)
+    ? {
+        'x-amazon-apigateway-security-policy': securityPolicy,
+        'x-amazon-apigateway-endpoint-access-mode': 'STRICT',
+      }
+    : {};
 
 /**
  * The validator's name. It sees presence only: the handler checks the values in any case. Bodies have

@@ -170,6 +170,10 @@ export const securityPolicies = [
   'SecurityPolicy_TLS13_1_3_FIPS_2025_09',
 ] as const;
 
+/** The newer policies come with an access mode: the name in the TLS handshake must be that of the Host header. */
+export const hasAccessMode = (policy: (typeof securityPolicies)[number]): boolean =>
+  policy.startsWith('SecurityPolicy_');
+
 export interface DomainConfig {
   /** A host name in lower case, without scheme, port, path or wildcard. */
   readonly name: string;
@@ -188,7 +192,7 @@ export interface DomainConfig {
   readonly securityPolicy?: (typeof securityPolicies)[number];
   /**
    * Whether the URL with the stage is refused. Default false: it asks for the same keys and signatures, clients that
-   * have it go on, and it can be called before DNS knows the name. But it takes any TLS version from 1.0 on.
+   * have it go on, and it can be called before DNS knows the name.
    */
   readonly disableStageUrl?: boolean;
 }

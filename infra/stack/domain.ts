@@ -12,7 +12,7 @@ import { Certificate, CertificateValidation, type ICertificate } from 'aws-cdk-l
 import { AaaaRecord, ARecord, HostedZone, type IHostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
-import type { ResolvedConfig } from './config.ts';
+import { hasAccessMode, type ResolvedConfig } from './config.ts';
 
 type DomainOptions = NonNullable<ResolvedConfig['domain']>;
 
@@ -31,7 +31,7 @@ export function createDomain(scope: Construct, options: DomainOptions, api: Spec
     endpointType: EndpointType.REGIONAL,
     securityPolicy: securityPolicy as SecurityPolicy,
     // The name in the TLS handshake must be that of the Host header. The older policy knows no such mode.
-    ...(securityPolicy.startsWith('SecurityPolicy_') && { endpointAccessMode: EndpointAccessMode.STRICT }),
+    ...(hasAccessMode(securityPolicy) && { endpointAccessMode: EndpointAccessMode.STRICT }),
   });
   domain.addBasePathMapping(api, { stage: api.deploymentStage });
   // The library's construct has no property for it. By default the name has IPv4 addresses only, and the AAAA record

@@ -28,7 +28,15 @@ const domainOf = (stack: Synthesised) => propertiesOf(stack, 'AWS::ApiGateway::D
 const bodyOf = (stack: Synthesised) =>
   propertiesOf(stack, 'AWS::ApiGateway::RestApi').Body as {
     readonly servers?: readonly Record<string, unknown>[];
+    readonly 'x-amazon-apigateway-security-policy'?: string;
+    readonly 'x-amazon-apigateway-endpoint-access-mode'?: string;
   };
+/** The members of the body that a domain brings. */
+const ofDomain = [
+  'servers',
+  'x-amazon-apigateway-security-policy',
+  'x-amazon-apigateway-endpoint-access-mode',
+];
 const outputOf = ({ template }: Synthesised, output: string) => template.Outputs[output]?.Value;
 
 describe('without a domain', () => {
@@ -136,6 +144,16 @@ describe('TLS', () => {
       assert.equal(EndpointAccessMode, securityPolicy === 'TLS_1_2' ? undefined : 'STRICT');
     }
   });
+
+  test('the API has the newer policy of its domain, because AWS negotiates by the API’s', () => {
+    for (const securityPolicy of securityPolicies) {
+      const body = bodyOf(withDomain({ name, certificateArn, securityPolicy }));
+      const isOlder = securityPolicy === 'TLS_1_2';
+      assert.equal(body['x-amazon-apigateway-security-policy'], isOlder ? undefined : securityPolicy);
+      assert.equal(body['x-amazon-apigateway-endpoint-access-mode'], isOlder ? undefined : 'STRICT');
+    }
+    assert.ok(!('x-amazon-apigateway-security-policy' in bodyOf(plain)));
+  });
 });
 
 describe('the URL of the stage', () => {
@@ -172,7 +190,8 @@ test('a domain comes to a stack that runs: every other resource keeps its id and
       readonly DeploymentId?: unknown;
     };
     const { DeploymentId: __, ...expected } = Properties;
-    const body = Body && Object.fromEntries(Object.entries(Body).filter(([member]) => member !== 'servers'));
+    const body =
+      Body && Object.fromEntries(Object.entries(Body).filter(([member]) => !ofDomain.includes(member)));
     assert.deepEqual(
       { ...after, Properties: { ...properties, ...(body && { Body: body }) } },
       {
