@@ -17,7 +17,8 @@ export const namesOrder = (answer: unknown): boolean => orderIds.some((name) => 
 /** Names each order of a batch, one that failed too: the counts beside the list do not say which those are. */
 export function namesOrders(answer: unknown): boolean {
   const orders = memberOf(answer, 'batch_orders');
-  return Array.isArray(orders) && orders.length > 0 && orders.every(namesOrder);
+  const total = Number(memberOf(answer, 'total') ?? 0);
+  return Array.isArray(orders) && orders.length > 0 && !(orders.length < total) && orders.every(namesOrder);
 }
 
 /**

@@ -21,7 +21,10 @@ export interface GatewayOptions {
   readonly secrets: SecretSource;
   /** Default: over the runtime's fetch. */
   readonly send?: Send;
-  /** Grants a permit for every attempt that counts against a limit. Default: none, and everything is sent. */
+  /**
+   * Grants a permit for every attempt that counts against a limit: it has to know all that `limiterLimits` returns, or
+   * what counts against another one is answered with `gateway_error`. Default: none, and everything is sent.
+   */
   readonly limiter?: Limiter;
   /** Stores of the cache that all instances share. Default: none, and every read goes to the upstream. */
   readonly cache?: CacheOptions;

@@ -1,6 +1,6 @@
 /** What the gateway found for a request, before anything makes HTTP of it. */
 
-import { cutRecords, joinRecords } from '../cache/snapshots/records.ts';
+import { cutRecords, joinRecords, maxAnsweredRecords } from '../cache/snapshots/records.ts';
 import type { Refusal, SnapshotRecord } from '../problem.ts';
 
 export type Outcome = UncachedAnswer | CachedResponse | SnapshotsFound | Refused;
@@ -71,7 +71,7 @@ export function recordsOf(
   outcome: Exclude<Outcome, Refused>,
 ): ReadonlyMap<string, RecordInOutcome> | undefined {
   if (outcome.kind === 'snapshots') return new Map(outcome.records.map((record) => [record.symbol, record]));
-  const records = cutRecords(outcome.body);
+  const records = cutRecords(outcome.body, maxAnsweredRecords);
   const age = outcome.kind === 'cached' && { ageMs: outcome.ageMs };
   return records && new Map(Array.from(records, ([symbol, bytes]) => [symbol, { bytes, ...age }]));
 }

@@ -155,16 +155,18 @@ function base64Pattern(bytes: Uint8Array, before: number): Pattern {
   const digits = btoa(String.fromCharCode(...new Uint8Array(before), ...bytes));
   const from = (before * 8) / 6;
   const to = ((before + bytes.length) * 8) / 6;
-  const pieces = Array.from(digits.slice(Math.ceil(from), Math.floor(to)), (digit, index) => {
-    const forms = formsOfDigit(digit);
-    if (index === 0) return forms;
-    return [...forms, ...lineBreaks.flatMap((lineBreak) => forms.map((form) => lineBreak + form))];
-  });
-  return patternOf(pieces, {
+  const [first = '', ...others] = digits.slice(Math.ceil(from), Math.floor(to));
+  // Made once for each digit: a token may have thousands.
+  const inLines = new Map([...new Set(others)].map((digit) => [digit, formsInLines(digit)]));
+  return patternOf([formsOfDigit(first), ...others.map((digit) => inLines.get(digit)!)], {
     sharesBefore: !Number.isInteger(from),
     sharesAfter: !Number.isInteger(to),
   });
 }
+
+/** With a line break before it, or without. */
+const formsInLines = (digit: string): readonly string[] =>
+  ['', ...lineBreaks].flatMap((lineBreak) => formsOfDigit(digit).map((form) => lineBreak + form));
 
 /** In either alphabet. */
 function formsOfDigit(digit: string): readonly string[] {

@@ -35,6 +35,9 @@ describe('of a batch', () => {
     assert.equal(leavesOutcomeOpen(batch, { total: 2, batch_orders: orders }), false);
     for (const batch_orders of [undefined, null, [], {}, [...orders, {}], [null]])
       assert.equal(leavesOutcomeOpen(batch, { total: 2, success: 2, batch_orders }), true);
+    // What became of the third is not said.
+    assert.equal(leavesOutcomeOpen(batch, { total: 3, batch_orders: orders }), true);
+    assert.equal(leavesOutcomeOpen(batch, { batch_orders: orders }), false);
   });
 });
 

@@ -10,6 +10,7 @@ import { operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { createCredentials } from '../../lib/gateway/credentials.ts';
 import { createGateway, createMemoryCacheStores } from '../../lib/gateway/index.ts';
+import { recordsOf } from '../../lib/gateway/outcome.ts';
 import { createListings } from '../../lib/gateway/symbol-listings.ts';
 import { orderBody, orderPath, requestOf, secretText, snapshotTarget } from '../support/core.ts';
 
@@ -87,6 +88,25 @@ describe('a page of the list of symbols of four megabytes', () => {
       });
       const cost = await allocatedBy(() => ask(0, undefined, 3000));
       assert.ok(body.length + cost <= 3 * size, `${((body.length + cost) / size).toFixed(1)} times`);
+    });
+});
+
+describe('snapshots of four megabytes', () => {
+  const numbered = Array.from({ length: size / 20 }, (_, index) => `{"symbol":"${1e7 + index}"}`);
+  const bodies = {
+    'very many records': `[${numbered.join()}]`,
+    'one record very many times': `[${numbered.map(() => '{"symbol":"AAPL"}').join()}]`,
+    'a very long symbol': `[{"symbol":"${'A'.repeat(size)}"}]`,
+  };
+  for (const [name, text] of Object.entries(bodies))
+    test(name, async () => {
+      const body = new TextEncoder().encode(text);
+      const gateway = gatewayFor(200, body);
+      const cost = await allocatedBy(() => gateway.handle(requestOf(snapshotTarget)));
+      assert.ok(body.length + cost <= 3 * size, `${((body.length + cost) / size).toFixed(1)} times`);
+      const outcome = { kind: 'uncached', body } as const;
+      const ofLookup = await allocatedBy(async () => recordsOf(outcome));
+      assert.ok(body.length + ofLookup <= 3 * size, `${((body.length + ofLookup) / size).toFixed(1)} times`);
     });
 });
 

@@ -95,9 +95,17 @@ test('what is no array of records is not cut', () => {
     '[{"symbol":"A"}] x',
     '[{"symbol":"A',
     '[{"symbol":"A"}]]',
+    `[{"symbol":"${'A'.repeat(2000)}"}]`,
   ])
     assert.equal(cutRecords(bytes(body)), undefined, body);
   assert.equal(cutRecords(bytes(' [ ] '))?.size, 0);
+});
+
+test('what has more records than anybody asks for is not cut either', () => {
+  const body = (count: number) => bytes(`[${Array.from({ length: count }, () => '{"symbol":"A"}')}]`);
+  assert.equal(cutRecords(body(3), 3)?.size, 1);
+  assert.equal(cutRecords(body(4), 3), undefined);
+  assert.equal(cutRecords(body(4))?.size, 1);
 });
 
 test('a record keeps nothing of the body that it was cut from, be it a Buffer', () => {

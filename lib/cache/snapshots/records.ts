@@ -13,19 +13,30 @@ const comma = 0x2c;
 const colon = 0x3a;
 
 /**
+ * For an answer of the upstream, which is asked for a hundred symbols at most. Each record costs some hundred bytes
+ * besides its own: of four megabytes of tiny ones it would be more than a hundred megabytes.
+ */
+export const maxAnsweredRecords = 1000;
+/** Far above any symbol's length. */
+const maxSymbolBytes = 1024;
+
+/**
  * The records by symbol, each a copy of exactly its bytes; of a symbol that comes twice the last. Undefined
- * when the body is not an array of objects that each have a `symbol`.
+ * when the body is not an array of objects that each have a `symbol`, or has more of them than `maxRecords`.
  *
  * @param body JSON; the inside of a record is not validated
  */
-export function cutRecords(body: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
+export function cutRecords(
+  body: Uint8Array,
+  maxRecords = Number.POSITIVE_INFINITY,
+): ReadonlyMap<string, Uint8Array> | undefined {
   const records = new Map<string, Uint8Array>();
   let at = skipSpace(body, 0);
   if (body[at] !== openBracket) return undefined;
   at = skipSpace(body, at + 1);
   if (body[at] === closeBracket) return isEnd(body, at + 1) ? records : undefined;
-  for (;;) {
-    const cut = cutRecord(body, at);
+  for (let count = 1; ; count++) {
+    const cut = count > maxRecords ? undefined : cutRecord(body, at);
     if (!cut) return undefined;
     // Of a Buffer, its own `slice` would be a view, and every record would keep the whole body.
     records.set(cut.symbol, new Uint8Array(body.subarray(at, cut.end)));
@@ -113,6 +124,7 @@ function isSymbolName(body: Uint8Array, start: number, end: number): boolean {
 }
 
 function textOf(body: Uint8Array, start: number, end: number): string | undefined {
+  if (end - start > maxSymbolBytes) return undefined;
   let text = '';
   for (let at = start + 1; at < end - 1; at++) {
     const code = body[at]!;

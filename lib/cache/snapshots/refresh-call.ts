@@ -6,7 +6,7 @@ import type { SnapshotMemory } from './memory.ts';
 import { minuteMs, type SnapshotOptions } from './options.ts';
 import type { RefreshPlan } from './plan-refresh.ts';
 import type { AskUpstream, RefreshPermits, UpstreamAnswer } from './ports.ts';
-import { cutRecords } from './records.ts';
+import { cutRecords, maxAnsweredRecords } from './records.ts';
 import type { RefreshKind, RefreshOutcome } from './store.ts';
 
 /** After a failure of the upstream; the failures in a row count. */
@@ -74,7 +74,7 @@ export class RefreshCalls {
   #outcomeOf(answer: UpstreamAnswer, symbols: readonly string[]): RefreshOutcome {
     switch (answer.kind) {
       case 'answer': {
-        const records = cutRecords(answer.body);
+        const records = cutRecords(answer.body, maxAnsweredRecords);
         if (!records) return this.#failed(undefined, true);
         const asked = new Set(symbols);
         return {
