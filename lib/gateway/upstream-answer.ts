@@ -78,7 +78,10 @@ export function readUpstreamAnswer(
     return { kind: 'answer', body: sent.body, ...(requestId && { requestId }) };
   }
   const refusal = toRefusal(sent, redact);
-  if (sideEffect && (mayHaveTakenEffect(refusal.code) || isReplay(refusal.upstream)))
+  if (
+    sideEffect &&
+    (mayHaveTakenEffect(refusal.code) || contradictsItself(refusal) || isReplay(refusal.upstream))
+  )
     return unknownOutcome(sideEffect, refusal.upstream);
   return { kind: 'refused', refusal };
 }
@@ -110,6 +113,10 @@ const mayHaveTakenEffect = (code: RefusalCode) =>
   code === 'upstream_broken_answer' ||
   code === 'upstream_answer_too_large' ||
   code === 'upstream_timeout';
+
+/** A failure of a server with the code of a refusal: which of the two is true is not known. */
+const contradictsItself = ({ code, upstream }: Refusal) =>
+  code === 'upstream_rejected' && upstream !== undefined && upstream.status >= 500;
 
 /** Every nonce is used once: when the upstream has seen it before, something in between sent the request twice. */
 const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) === 'DUPPLICATED_REQUEST';

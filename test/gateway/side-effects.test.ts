@@ -162,6 +162,18 @@ test('what the upstream said with a 200 that leaves an order open is told beside
   assert.equal(message, detail);
 });
 
+test('a failure of the upstream with the code of a refusal leaves an order open', async (t) => {
+  const body = { error_code: 'ACCOUNT_ACCESS_DENIED', message: 'not yours' };
+  for (const [code, expected] of [
+    [502, 'outcome_unknown'],
+    [403, 'upstream_rejected'],
+  ] as const) {
+    const { gateway } = await coreFor(t, { fault: () => status(code, body) });
+    const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
+    assert.equal(problem.code, expected);
+  }
+});
+
 test('a watchlist that the upstream says was not changed is answered as it said it', async (t) => {
   const { path, example } = deleteWatchlist;
   for (const said of ['true', 'false', '{"success":false}']) {
