@@ -140,13 +140,9 @@ async function safely<T>(
   } catch (error) {
     if (!isClientError(error)) throw error;
     if (error.kind !== 'refused') throw new TokenCallError(`${operation} failed: ${error.kind}`, false);
-    const hide = createRedactor(tokens);
-    const { errorCode } = error;
-    throw new RefusedCall(
-      operation,
-      error.status,
-      errorCode === undefined ? undefined : hide(credential.redact(errorCode)).slice(0, 64),
-    );
+    const { status, errorCode } = error;
+    const said = errorCode && createRedactor(tokens)(credential.redact(errorCode));
+    throw new RefusedCall(operation, status, said?.replace(/[^\w.-]/g, '?').slice(0, 64));
   }
 }
 
