@@ -70,6 +70,7 @@ describe('with a certificate that exists', () => {
       'DomainTargetZone',
       'BudgetTable',
       'SecretArn',
+      'UpstreamUrl',
       'ApiKeyId',
     ]);
     assert.equal(outputOf(existing, 'ApiUrl'), 'https://api.example.com');
