@@ -19,7 +19,7 @@ const integration = [
   'test/**/main.test.ts',
   'test/bench/bench.test.ts',
   'test/client/types.test.ts',
-  'test/commands/{preflight,secret-set,stage}.test.ts',
+  'test/commands/{preflight,secret-set,stage,token}.test.ts',
   'test/deployed/deployed.test.ts',
   'test/docs/cost.test.ts',
   'test/local-run/**/*.test.ts',

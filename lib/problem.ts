@@ -138,6 +138,15 @@ export const refusalKinds = {
     detail: 'The upstream’s request quota is used up.',
     retryAfter: 3600,
   },
+  /** Token and not signature: the operator does something else about it. */
+  upstream_token_expired: {
+    status: 503,
+    errorCode: 'UPSTREAM_TOKEN_EXPIRED',
+    detail:
+      'The upstream did not accept the gateway’s access token: it has expired, is not confirmed, or is missing; nothing is wrong with the request, and it had no effect. The gateway’s operator runs npm run token.',
+    ownWords: true,
+    retryAfter: 60,
+  },
   secret_not_set: {
     status: 503,
     errorCode: 'SECRET_NOT_SET',

@@ -10,8 +10,10 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 try {
   const stackName = stackNameFrom(process.argv.slice(2));
   if (process.stdin.isTTY) throw new StartError(usage);
-  await setSecret(stackName, await usableSecret(await text(process.stdin)));
-  console.log(`The secret of ${stackName} is set; functions use it within five minutes.`);
+  const ofToken = await setSecret(stackName, await usableSecret(await text(process.stdin)));
+  console.log(
+    `The secret of ${stackName} is set; functions use it within five minutes. ${ofToken}`.trimEnd(),
+  );
 } catch (error) {
   if (!(error instanceof StartError)) throw error;
   console.error(error.message);

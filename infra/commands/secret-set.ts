@@ -3,14 +3,17 @@
  * Never an argument and never a variable: both can be read by other processes, and shells keep them.
  */
 
-import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
-import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { createCredentials } from '../../lib/gateway/credentials.ts';
 import { StartError } from '../environment.ts';
 import { stackNameOf } from '../stack/stages.ts';
-
-/** The stack's output that names its secret. */
-export const secretOutput = 'SecretArn';
+import {
+  outputOf,
+  outputsOf,
+  type SecretVersion,
+  type StackSecret,
+  secretOutput,
+  stackSecret,
+} from './stack-secret.ts';
 
 export const usage =
   'Usage: npm run secret:set -- [stage] < secret.json (a stage has 1 to 32 lower-case letters, digits and -, a letter first)';
@@ -20,8 +23,8 @@ export const usage =
  *
  * @throws StartError that does not repeat the arguments: one may be the secret, given here by mistake
  */
-export function stackNameFrom([stage = 'dev', ...rest]: readonly string[]): string {
-  if (rest.length > 0 || !/^[a-z][a-z0-9-]{0,31}$/.test(stage)) throw new StartError(usage);
+export function stackNameFrom([stage = 'dev', ...rest]: readonly string[], otherwise = usage): string {
+  if (rest.length > 0 || !/^[a-z][a-z0-9-]{0,31}$/.test(stage)) throw new StartError(otherwise);
   return stackNameOf(stage);
 }
 
@@ -36,27 +39,64 @@ export async function usableSecret(text: string): Promise<string> {
 }
 
 /**
- * Endpoint, Region and credentials come from the environment, as for every AWS command.
+ * An access token that the secret has stays, unless the new text has the member `access_token`, whose empty value takes
+ * it away, or is for another app key, for which the token is no good.
  *
+ * @returns what became of the token, in words; empty when there was none
  * @throws StartError when the stack cannot be read or its secret not be written
  */
-export async function setSecret(stackName: string, secret: string): Promise<void> {
-  const SecretId = await secretOf(stackName);
-  await new SecretsManagerClient()
-    .send(new PutSecretValueCommand({ SecretId, SecretString: secret }))
-    .catch((error: Error) => {
-      // Its message is left out: a service may repeat in it what it was sent.
-      throw new StartError(`The secret of ${stackName} cannot be written: ${error.name}.`);
-    });
+export async function setSecret(stackName: string, text: string): Promise<string> {
+  const secret = stackSecret(stackName, outputOf(stackName, await outputsOf(stackName), secretOutput));
+  const given = membersOf(text);
+  if (Object.hasOwn(given, 'access_token')) {
+    await secret.put(text);
+    return '';
+  }
+  for (let left = maxTries; left > 0; left--) {
+    const current = await readToKeep(secret);
+    const { app_key, access_token } = membersOf(current?.text);
+    const token = isText(access_token) ? access_token : undefined;
+    const keeps = token !== undefined && app_key === given.app_key;
+    if (!current) {
+      await secret.put(text);
+      return '';
+    }
+    if (await secret.replace(current, keeps ? JSON.stringify({ ...given, access_token: token }) : text)) {
+      if (keeps) return 'Its access token stays; "access_token": "" in the JSON takes it away.';
+      return token === undefined
+        ? ''
+        : 'Its access token was of another app key and is gone; npm run token makes one where the upstream wants one.';
+    }
+  }
+  throw new StartError(changesTooOften(stackName));
 }
 
-async function secretOf(stackName: string): Promise<string> {
-  const { Stacks: [stack] = [] } = await new CloudFormationClient()
-    .send(new DescribeStacksCommand({ StackName: stackName }))
-    .catch((error: Error) => {
-      throw new StartError(`The stack ${stackName} cannot be read: ${error.message}`);
-    });
-  const arn = stack?.Outputs?.find(({ OutputKey }) => OutputKey === secretOutput)?.OutputValue;
-  if (!arn) throw new StartError(`The stack ${stackName} has no output ${secretOutput}.`);
-  return arn;
+/** How often a write begins anew because another operator's came between. */
+export const maxTries = 5;
+
+export const changesTooOften = (stackName: string) =>
+  `The secret of ${stackName} was changed by others ${maxTries} times meanwhile; nothing was written. Run the command again.`;
+
+/** Without the right to read, a token would be lost without a word. */
+async function readToKeep(secret: StackSecret): Promise<SecretVersion | undefined> {
+  try {
+    return await secret.read();
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    throw new StartError(
+      `${error.message} It is read to keep its access token; with the member "access_token" in the JSON, "" for none, it is not.`,
+    );
+  }
+}
+
+export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+/** Of a text that is no object: none. */
+export function membersOf(text = ''): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
 }

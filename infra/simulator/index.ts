@@ -49,6 +49,8 @@ export interface SimulatorOptions extends Credentials {
    * minutes is never approved.
    */
   readonly tokenApprovalMs?: number;
+  /** Whether a token lives longer for being used; true when absent, as was seen. */
+  readonly tokenUseProlongs?: boolean;
   /** Market data that the user has not subscribed to; none when absent. */
   readonly unsubscribed?: readonly Product[];
   /** Price levels of the book that the user may ask for; 50, level 2, when absent. */

@@ -27,11 +27,13 @@ interface Token {
 export class Tokens {
   readonly #noise: number;
   readonly #approvalMs: number;
+  readonly #useProlongs: boolean;
   readonly #tokens = new Map<string, Token>();
 
-  constructor(seed: number, approvalMs: number) {
+  constructor(seed: number, approvalMs: number, useProlongs: boolean) {
     this.#noise = hashOf(seed, 'tokens');
     this.#approvalMs = approvalMs;
+    this.#useProlongs = useProlongs;
   }
 
   create(now: number): ShownToken {
@@ -52,11 +54,11 @@ export class Tokens {
     return this.check(token, now);
   }
 
-  /** True for a token that opens the operations; using it prolongs its life. */
+  /** True for a token that opens the operations; using it prolongs its life, unless told otherwise. */
   use(token: string | undefined, now: number): boolean {
     if (token === undefined || this.check(token, now).status !== 'NORMAL') return false;
     const known = this.#tokens.get(token);
-    if (known) this.#tokens.set(token, { ...known, expiresAt: now + life });
+    if (known && this.#useProlongs) this.#tokens.set(token, { ...known, expiresAt: now + life });
     return true;
   }
 

@@ -64,6 +64,8 @@ export interface World {
 export interface WorldOptions {
   /** How long a new token waits for its owner's approval; 3000 when absent. */
   readonly tokenApprovalMs?: number;
+  /** Whether a token lives longer for being used; true when absent. */
+  readonly tokenUseProlongs?: boolean;
   /** When set, requests need an access token. */
   readonly accessToken?: string;
   /** 50, level 2, when absent. */
@@ -72,7 +74,7 @@ export interface WorldOptions {
 
 export function createWorld(
   seed: number,
-  { tokenApprovalMs = 3000, accessToken, depthLevels = 50 }: WorldOptions = {},
+  { tokenApprovalMs = 3000, tokenUseProlongs = true, accessToken, depthLevels = 50 }: WorldOptions = {},
 ): World {
   const universe = new Listings(seed);
   const prices = new Prices();
@@ -95,7 +97,7 @@ export function createWorld(
     orders,
     portfolios,
     watchlists: new WatchlistBook(initialWatchlists((symbol) => universe.get(symbol))),
-    tokens: new Tokens(seed, tokenApprovalMs),
+    tokens: new Tokens(seed, tokenApprovalMs, tokenUseProlongs),
     hasTokenCheck: accessToken !== undefined,
     depthLevels,
   };

@@ -4,6 +4,7 @@ import type { Group, PlanTier, RequestLimit, UsagePlan } from '../../lib/catalog
 import type { OperationLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
 import type { AccessMode } from '../access-modes.ts';
 import type { EventsConfig } from './lookups-config.ts';
+import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
 
 /** How a group's operations are reached: in one of the modes of `infra/access-modes.ts`, or not at all. */
 export type Access = AccessMode | 'closed';
@@ -79,6 +80,11 @@ export interface CountersignConfig {
     /** The ARN of the SNS topic that dead letters are reported to. Default none: the alarm exists all the same. */
     readonly alarmTopic?: string;
   };
+  /**
+   * A scheduled check of the access token, for an app key whose upstream wants one; `{}` opens. Default none: the
+   * secret may hold a token all the same.
+   */
+  readonly accessToken?: AccessTokenConfig;
   /**
    * Responses that all clients share: one fetch from the upstream serves many. `off` leaves the table out, and
    * every request goes to the upstream.
@@ -233,6 +239,7 @@ export interface ResolvedConfig {
     readonly operationLimits: OperationLimits;
   };
   readonly events?: EventsConfig;
+  readonly accessToken?: ResolvedAccessToken | undefined;
   readonly cache: 'off' | (Required<Pick<CacheConfig, 'snapshots' | 'clients'>> & CacheConfig);
   readonly origins: readonly string[];
   readonly functions: {

@@ -16,9 +16,12 @@ import { Construct } from 'constructs';
 import { readsOf } from '../../functions/aws/lookup-environment.ts';
 import {
   operations as catalogue,
+  checkToken,
   exposedOperations,
   type Group,
+  getConfig,
   groups,
+  listAccounts,
   type Operation,
   routesOf,
 } from '../../lib/catalogue/index.ts';
@@ -34,6 +37,7 @@ import { Lookups } from './lookups.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { certificateRegionFault } from './resolve-domain.ts';
 import { createRestApi } from './rest-api.ts';
+import { TokenCheck } from './token-check.ts';
 import { Plan } from './usage-plans.ts';
 
 export interface CountersignProps extends CountersignConfig {
@@ -45,6 +49,8 @@ export interface CountersignProps extends CountersignConfig {
   readonly entryOf?: (group: Group) => string;
   /** The same of the function of lookups. Default `functions/quote-lookup/handler.ts`. */
   readonly lookupEntry?: string;
+  /** The same of the function that checks the access token. Default `functions/access-token/handler.ts`. */
+  readonly tokenCheckEntry?: string;
 }
 
 /**
@@ -90,6 +96,8 @@ export class Countersign extends Construct {
   readonly plans: ReadonlyMap<string, Plan>;
   /** Lookups by event; none without `events`. */
   readonly lookups?: Lookups;
+  /** The scheduled check of the access token; none without `accessToken`. */
+  readonly tokenCheck?: TokenCheck;
 
   readonly #config: ResolvedConfig;
   /** Those of open groups, and those that API Gateway answers by itself. */
@@ -104,7 +112,14 @@ export class Countersign extends Construct {
   constructor(scope: Construct, id: string, props: CountersignProps) {
     // Callers without a type checker may leave the properties out; resolveConfig then names what is missing.
     const given = props ?? ({} as CountersignProps);
-    const { title, operations = catalogue, entryOf = handlerOf, lookupEntry, ...config } = given;
+    const {
+      title,
+      operations = catalogue,
+      entryOf = handlerOf,
+      lookupEntry,
+      tokenCheckEntry,
+      ...config
+    } = given;
     const resolved = resolveConfig(config, operations);
     const exposed = openOperations(config, resolved, operations);
     const { region, urlSuffix } = Stack.of(scope);
@@ -126,6 +141,7 @@ export class Countersign extends Construct {
     this.functions = Object.fromEntries(functions);
     const lookups = resolved.events && this.#lookups(resolved.events, name, lookupEntry);
     if (lookups) this.lookups = lookups;
+    if (resolved.accessToken) this.tokenCheck = this.#tokenCheck(resolved.accessToken, tokenCheckEntry);
     this.tables = {
       ...(this.#limiter && { limiter: this.#limiter.table }),
       ...(this.#cache.table && { cache: this.#cache.table }),
@@ -234,6 +250,20 @@ export class Countersign extends Construct {
     });
   }
 
+  #tokenCheck(config: NonNullable<ResolvedConfig['accessToken']>, entry: string | undefined): TokenCheck {
+    const { upstream, logs } = this.#config;
+    return new TokenCheck(this, 'AccessToken', {
+      config,
+      upstreamTimeoutSeconds: upstream.timeoutSeconds,
+      secretArn: this.secret.secretArn,
+      // Without the limiter: see the calls themselves.
+      environment: this.#upstreamVariables([checkToken, getConfig, listAccounts], 'uncounted'),
+      logRetentionDays: logs.retentionDays,
+      removalPolicy: this.#removalPolicy,
+      ...(entry && { entry }),
+    });
+  }
+
   #restApi(title: string): SpecRestApi {
     const { access, origins, plans, stageName, domain, logs } = this.#config;
     const { partition, region } = Stack.of(this);
@@ -282,7 +312,7 @@ export class Countersign extends Construct {
   }
 
   /** A function's variables for the upstream and its limits: its own paths only, as an environment holds 4 kB. */
-  #upstreamVariables(operations: readonly Operation[]): Record<string, string> {
+  #upstreamVariables(operations: readonly Operation[], counted?: 'uncounted'): Record<string, string> {
     const { upstream, limiter } = this.#config;
     const paths = upstreamPathsOf(upstream.paths, operations);
     return {
@@ -290,7 +320,7 @@ export class Countersign extends Construct {
       UPSTREAM_TIMEOUT_MS: String(upstream.timeoutSeconds * 1000),
       SECRET_ID: this.secret.secretArn,
       ...(Object.keys(paths).length > 0 && { UPSTREAM_PATHS: JSON.stringify(paths) }),
-      ...(this.#limiter && this.#counts(operations) && limiterVariables(this.#limiter, limiter)),
+      ...(this.#limiter && !counted && this.#counts(operations) && limiterVariables(this.#limiter, limiter)),
     };
   }
 

@@ -1,7 +1,7 @@
 /** What a deployer may configure of lookups by event. */
 
 import * as v from 'valibot';
-import { whole } from './schema-parts.ts';
+import { topicArn, whole } from './schema-parts.ts';
 
 /** With nothing left open. */
 export interface EventsConfig {
@@ -14,8 +14,6 @@ export interface EventsConfig {
 /** What a batch needs besides two attempts at the upstream: to be taken, kept, published and handed back. */
 export const batchSeconds = 4;
 
-const topicFault = 'takes the ARN of an SNS topic';
-
 export const eventsSchema = v.pipe(
   v.strictObject({
     // Lambda takes no less than 2 for a queue.
@@ -23,12 +21,7 @@ export const eventsSchema = v.pipe(
     reservedConcurrency: v.optional(whole(2, 1000)),
     // A day less than requests are remembered: what is replayed later would be answered a second time.
     archiveDays: v.optional(whole(1, 14)),
-    alarmTopic: v.optional(
-      v.pipe(
-        v.string(topicFault),
-        v.regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, topicFault),
-      ),
-    ),
+    alarmTopic: v.optional(topicArn),
   }),
   // The queue would hand out messages that no function takes, and a message that comes six times is a dead letter.
   v.check(

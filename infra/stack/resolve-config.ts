@@ -24,6 +24,7 @@ import { resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
 import { resolveReserve } from './resolve-reserve.ts';
 import { oneOf, whole } from './schema-parts.ts';
+import { accessTokenSchema } from './token-config.ts';
 
 function accessOf(group: Group) {
   const modes = [...modesFor(group), 'closed'] as const;
@@ -104,6 +105,7 @@ export const config = v.strictObject({
   plans: v.optional(plansSchema, {}),
   limiter: v.optional(limiterSchema, {}),
   events: v.optional(eventsSchema),
+  accessToken: v.optional(accessTokenSchema),
   cors: v.optional(
     v.strictObject({
       origins: v.pipe(

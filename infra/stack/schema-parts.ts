@@ -14,3 +14,9 @@ export const whole = (min: number, max: number) => {
 /** Only lower-case letters and digits, because names become parts of CloudFormation's ids. */
 const nameFault = 'takes a name of 1 to 32 lower-case letters and digits, beginning with a letter';
 export const name = v.pipe(v.string(nameFault), v.regex(/^[a-z][a-z0-9]{0,31}$/, nameFault));
+
+const topicFault = 'takes the ARN of an SNS topic';
+export const topicArn = v.pipe(
+  v.string(topicFault),
+  v.regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w-]{1,256}$/, topicFault),
+);

@@ -33,6 +33,7 @@ export class CountersignStack extends Stack {
         config.limiter?.table ?? tables.limiter.tableName,
       );
     this.#output('SecretArn', 'Where the app secret belongs', secret.secretArn);
+    this.#output('UpstreamUrl', 'Where requests are sent to', config.upstream.baseUrl);
     for (const [planName, { keys }] of plans)
       for (const [keyName, key] of keys)
         this.#output(

@@ -60,7 +60,7 @@ const saysOutcome = ({ sideEffect }: Operation, answer: unknown) =>
 
 /** Codes of a gateway after which nothing was executed, although the status is a server's error. */
 const notExecuted =
-  /^(upstream_(auth_failed|unreachable|rate_limited|quota_used_up)|secret_\w+|gateway_(error|timeout))$/;
+  /^(upstream_(auth_failed|token_expired|unreachable|rate_limited|quota_used_up)|secret_\w+|gateway_(error|timeout))$/;
 
 /** The upstream's own failures, with any status, and a request that arrived twice. */
 const upstreamFailed =

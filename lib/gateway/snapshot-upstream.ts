@@ -159,6 +159,7 @@ const forbidsAll: Partial<Record<RefusalCode, { readonly forMs?: number }>> = {
   upstream_path_unknown: {},
   upstream_quota_used_up: {},
   upstream_auth_failed: { forMs: authForbiddenMs },
+  upstream_token_expired: { forMs: authForbiddenMs },
 };
 
 /** A refusal that no symbol is the cause of: other symbols of the same view would be refused as well. */

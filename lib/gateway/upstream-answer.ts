@@ -9,6 +9,7 @@ import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
 import { isJson } from './json-scan.ts';
 import { readRefusalBody } from './refusal-body.ts';
 import type { SendResult } from './send.ts';
+import { isTokenRefusal } from './token-refusal.ts';
 
 /** The result for a request that may have left. */
 export type Sent = Exclude<SendResult, { readonly kind: 'not_sent' }>;
@@ -34,14 +35,13 @@ const meaningOf: Readonly<Record<string, RefusalCode>> = {
   GATEWAY_TIMEOUT: 'upstream_error',
   INTERNAL_ERROR: 'upstream_error',
   SYSTEM_ERROR: 'upstream_error',
-  // Signature, key, token and header are the gateway's work: none of these is the client's fault.
+  // Signature, key and header are the gateway's work: none of these is the client's fault.
   MISSING_APP_KEY: 'upstream_auth_failed',
   MISSING_SIGNATURE: 'upstream_auth_failed',
   MISSING_ALGORITHM: 'upstream_auth_failed',
   MISSING_NONCE: 'upstream_auth_failed',
   MISSING_TIMESTAMP: 'upstream_auth_failed',
   MISSING_VERSION: 'upstream_auth_failed',
-  INVALID_TOKEN: 'upstream_auth_failed',
   UNAUTHORIZED: 'upstream_auth_failed',
   INCORRECT_SIGN: 'upstream_auth_failed',
   SIGNATURE_ALGORITHM_NOT_SUPPORTED: 'upstream_auth_failed',
@@ -152,6 +152,7 @@ function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
   };
   const stem = stemOf(upstream.errorCode);
   const code =
+    (isTokenRefusal(answer.status, stem) ? 'upstream_token_expired' : undefined) ??
     (Object.hasOwn(meaningOf, stem) ? meaningOf[stem] : undefined) ??
     statusMeaning[answer.status] ??
     'upstream_error';
@@ -166,6 +167,7 @@ function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
       return { code, upstream, ...(seconds > 0 && { retryAfterSeconds: Math.min(seconds, 3600) }) };
     }
     case 'upstream_auth_failed':
+    case 'upstream_token_expired':
       // Code and status help the operator; the message may quote what was signed.
       return { code, upstream: withoutMessage(upstream) };
     default:

@@ -154,4 +154,5 @@ export const wasNotSent = (outcome: UpstreamOutcome): boolean =>
   (outcome.refusal.code === 'budget_used_up' || outcome.refusal.code === 'gateway_timeout');
 
 const isAuthRefusal = (outcome: UpstreamOutcome) =>
-  outcome.kind === 'refused' && outcome.refusal.code === 'upstream_auth_failed';
+  outcome.kind === 'refused' &&
+  (outcome.refusal.code === 'upstream_auth_failed' || outcome.refusal.code === 'upstream_token_expired');

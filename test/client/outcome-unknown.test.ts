@@ -125,6 +125,7 @@ describe('an order that certainly had no effect is refused', () => {
 
   for (const [status, code] of [
     [502, 'upstream_auth_failed'],
+    [503, 'upstream_token_expired'],
     [502, 'upstream_unreachable'],
     [503, 'upstream_rate_limited'],
     [503, 'secret_not_set'],

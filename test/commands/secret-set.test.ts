@@ -2,28 +2,32 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { test } from 'vitest';
+import { startStackStub } from './stack-stub.ts';
 
 const main = fileURLToPath(new URL('../../infra/commands/secret-set-main.ts', import.meta.url));
 const secret = { app_key: 'canary-key', app_secret: 'canary-secret' };
 
-async function secretSet(args: readonly string[], endpoint: string) {
+const nowhere = {
+  AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+};
+
+async function secretSet(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  given: object = secret,
+) {
   const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
-    env: {
-      PATH: process.env.PATH,
-      AWS_ENDPOINT_URL: endpoint,
-      AWS_REGION: 'eu-central-1',
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-    },
+    env: { PATH: process.env.PATH, ...env },
   });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
   // It may end before it reads.
-  child.stdin.on('error', () => {}).end(JSON.stringify(secret));
+  child.stdin.on('error', () => {}).end(JSON.stringify(given));
   const code = await new Promise((resolve) => child.once('close', resolve));
   return { code, output };
 }
@@ -35,31 +39,70 @@ test('arguments that are no stage are one usage line, which does not repeat them
     [`a${'b'.repeat(32)}`],
     ['dev', 'canary'],
   ]) {
-    const { code, output } = await secretSet(args, 'http://127.0.0.1:9');
+    const { code, output } = await secretSet(args, nowhere);
     assert.equal(code, 1);
     assert.match(output, /^Usage: npm run secret:set [^\n]*\n$/);
     assert.ok(!/canary|bbb/i.test(output), output);
   }
 });
 
-test('a secret that may not be written is one line with the error’s name', async (t) => {
-  const arn = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:s';
-  const stack = `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>Countersign-test</StackName>
-    <Outputs><member><OutputKey>SecretArn</OutputKey><OutputValue>${arn}</OutputValue></member></Outputs>
-    </member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
-  const server = createServer((request, response) => {
-    if (!request.headers['x-amz-target'])
-      return void response.writeHead(200, { 'content-type': 'text/xml' }).end(stack);
-    response
-      .writeHead(400, { 'content-type': 'application/x-amz-json-1.1' })
-      .end(JSON.stringify({ __type: 'AccessDeniedException', message: `no to ${secret.app_secret}` }));
-  }).listen(0, '127.0.0.1');
-  t.onTestFinished(() => void server.close());
-  await new Promise((resolve) => server.once('listening', resolve));
+test('a secret that may not be written or read is one line with the error’s name', async (t) => {
+  const written = await startStackStub(t, { denied: ['PutSecretValue'] });
+  for (const given of [secret, { ...secret, access_token: '' }])
+    assert.deepEqual(await secretSet(['test'], written.env, given), {
+      code: 1,
+      output: 'The secret of Countersign-test cannot be written: AccessDeniedException.\n',
+    });
+  const read = await startStackStub(t, { denied: ['GetSecretValue'] });
+  const { code, output } = await secretSet(['test'], read.env);
+  assert.equal(code, 1);
+  assert.match(
+    output,
+    /^The secret of Countersign-test cannot be read: AccessDenied.* "" for none, it is not\.\n$/,
+  );
+  assert.equal(read.current, undefined);
+  // Without a right that the command did not need before.
+  assert.equal((await secretSet(['test'], read.env, { ...secret, access_token: '' })).code, 0);
+  assert.deepEqual(JSON.parse(read.current ?? ''), { ...secret, access_token: '' });
+});
 
-  const { port } = server.address() as AddressInfo;
-  assert.deepEqual(await secretSet(['test'], `http://127.0.0.1:${port}`), {
-    code: 1,
-    output: 'The secret of Countersign-test cannot be written: AccessDeniedException.\n',
-  });
+test('an access token stays while the JSON has none; given, emptied or of another app key it does not', async (t) => {
+  const before = { app_key: secret.app_key, app_secret: 'older', access_token: 'canary-token' };
+  const set = 'The secret of Countersign-test is set; functions use it within five minutes.';
+  for (const [given, stored, words] of [
+    [secret, { ...secret, access_token: 'canary-token' }, ' Its access token stays;'],
+    [{ ...secret, access_token: 'another' }, { ...secret, access_token: 'another' }, '\n'],
+    [{ ...secret, access_token: '' }, { ...secret, access_token: '' }, '\n'],
+    [
+      { ...secret, app_key: 'other-key' },
+      { ...secret, app_key: 'other-key' },
+      ' Its access token was of another',
+    ],
+  ] as const) {
+    const stub = await startStackStub(t, { secret: JSON.stringify(before) });
+    const { code, output } = await secretSet(['test'], stub.env, given);
+    assert.equal(code, 0, output);
+    assert.ok(output.startsWith(set + words), output);
+    assert.ok(!output.includes('canary'), output);
+    assert.deepEqual(JSON.parse(stub.current ?? ''), stored);
+    assert.equal(stub.previous, JSON.stringify(before));
+  }
+});
+
+test('a token that is stored meanwhile stays, too', async (t) => {
+  const stub = await startStackStub(t, { secret: JSON.stringify(secret) });
+  let times = 0;
+  stub.beforeMove = () => {
+    if (times++ === 0) stub.set(JSON.stringify({ ...secret, access_token: 'canary-token' }));
+  };
+  const next = { ...secret, app_secret: 'next' };
+  const { code, output } = await secretSet(['test'], stub.env, next);
+  assert.equal(code, 0, output);
+  assert.deepEqual(JSON.parse(stub.current ?? ''), { ...next, access_token: 'canary-token' });
+});
+
+test('into a secret that was never set', async (t) => {
+  const stub = await startStackStub(t);
+  assert.equal((await secretSet(['test'], stub.env)).code, 0);
+  assert.equal(stub.current, JSON.stringify(secret));
 });

@@ -6,15 +6,16 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
-import { openable, operations } from '../../lib/catalogue/index.ts';
+import { type Group, openable, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { type Bundle, bundleFunctions } from './bundles.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
 
 const routable = new Set(operations.map(({ group }) => group).filter((group) => openable.includes(group)));
 
-/** The one that is no group's: it reads by event what any open group offers. */
+/** Two are no group's: one reads by event what any open group offers, one looks after the access token. */
 const lookups = 'quote-lookup';
+const tokenCheck = 'access-token';
 
 let directory: string;
 let bundles: readonly Bundle[];
@@ -29,12 +30,12 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test('every group that can be opened has a function, and no other has', () => {
-  assert.deepEqual(bundles.map(({ group }) => group).sort(), [...routable, lookups].sort());
+  assert.deepEqual(bundles.map(({ group }) => group).sort(), [...routable, lookups, tokenCheck].sort());
 });
 
 test('a bundle knows the operations of its group, and with snapshots those of the group that lists their symbols', async () => {
   const { operation: listing } = symbolListing;
-  for (const { group, file } of bundles.filter((bundle) => bundle.group !== lookups)) {
+  for (const { group, file } of bundles.filter(({ group }) => routable.has(group as Group))) {
     const text = await readFile(file, 'utf8');
     for (const operation of operations)
       for (const word of [operation.id, operation.path, ...operation.aliases])
@@ -45,6 +46,14 @@ test('a bundle knows the operations of its group, and with snapshots those of th
           `${group}: ${word}`,
         );
   }
+});
+
+test('the function for the access token knows the three groups that it calls, and no other', () => {
+  const { inputs = [] } = bundles.find(({ group }) => group === tokenCheck) ?? {};
+  for (const group of ['accounts', 'auth', 'config'])
+    assert.ok(inputs.includes(`lib/catalogue/${group}.ts`), group);
+  for (const group of ['orders', 'market-data/index', 'instruments', 'index'])
+    assert.ok(!inputs.includes(`lib/catalogue/${group}.ts`), group);
 });
 
 test('a bundle is made of the gateway and the AWS client, and says nothing of this machine', async () => {

@@ -29,6 +29,7 @@ const argumentsOf: Readonly<Record<string, (args: readonly string[]) => unknown>
   deploy: stageIn,
   destroy: stageIn,
   'secret:set': stackNameFrom,
+  token: stackNameFrom,
   study: ([name]) => assert.ok(name === undefined || studies.includes(name), `no study ${name}`),
   bench: (parts) => {
     for (const part of parts)

@@ -48,6 +48,8 @@ export interface StageOptions extends MinistackOptions {
   /** What goes wrong at the upstream, and which operations it does not know. */
   readonly fault?: SimulatorOptions['fault'];
   readonly unrouted?: SimulatorOptions['unrouted'];
+  /** What else is told to the simulator. */
+  readonly simulated?: Partial<SimulatorOptions>;
 }
 
 export async function startStage({
@@ -55,6 +57,7 @@ export async function startStage({
   upstreamLimit = 300,
   fault,
   unrouted,
+  simulated = {},
   ...options
 }: StageOptions = {}): Promise<Stage> {
   const simulator = await startSimulator({
@@ -62,6 +65,7 @@ export async function startStage({
     limits: { 'market-data': { requests: upstreamLimit, perSeconds: 60 } },
     ...(fault && { fault }),
     ...(unrouted && { unrouted }),
+    ...simulated,
   });
   const directories: string[] = [];
   let emulator: Ministack | undefined;

@@ -239,6 +239,7 @@ describe('when the upstream fails', { concurrent: true }, () => {
   for (const [error_code, status, code, ours] of [
     ['UNAUTHORIZED_CATEGORY', 403, 'data_not_subscribed', 403],
     ['INCORRECT_SIGN', 401, 'upstream_auth_failed', 502],
+    ['INVALID_TOKEN', 401, 'upstream_token_expired', 503],
     ['REQUEST_TOTAL_COUNT_EXCEEDED', 429, 'upstream_quota_used_up', 503],
     ['MARKET_DATA_NOT_SUBSCRIBED', 403, 'data_not_subscribed', 403],
     // No symbol is the cause: none may count as unknown because of it.

@@ -148,13 +148,54 @@ describe('the secret', () => {
   });
 
   for (const text of [secretText(), secretText(credentials, ''), secretText(credentials, 'another')]) {
-    test(`without the right token is our fault: ${text}`, async (t) => {
-      const { gateway } = await vaultFor(t, text, {}, token);
-      const problem = problemOf(await ask(gateway, accountsPath));
-      assert.equal(problem.code, 'upstream_auth_failed');
-      assert.equal(problem.error_code, 'UPSTREAM_AUTH_FAILED');
+    test(`without the right token is our fault, and an order has no effect: ${text}`, async (t) => {
+      const { gateway, simulator, order } = await vaultFor(t, text, {}, token);
+      for (const reply of [await ask(gateway, accountsPath), await order()]) {
+        const { status, code, error_code, detail } = problemOf(reply);
+        assert.deepEqual(
+          [status, code, error_code],
+          [503, 'upstream_token_expired', 'UPSTREAM_TOKEN_EXPIRED'],
+        );
+        assert.match(String(detail), /had no effect.* npm run token/);
+        assert.ok(!reply.text.includes('find_out'));
+      }
+      assert.equal(simulator.orders.length, 0);
     });
   }
+});
+
+describe('when the upstream refuses the token', () => {
+  const token = { accessToken: 'the-access-token' };
+
+  test('a read goes out again with the new one, at once', async (t) => {
+    const { simulator, status, vault, reads } = await vaultFor(
+      t,
+      secretText(credentials, 'older'),
+      {},
+      token,
+    );
+    vault.current = secretText(credentials, 'older');
+    assert.equal(await status(), 503);
+    vault.now += 10_000;
+    vault.current = secretText(credentials, token.accessToken);
+    assert.equal(await status(), 200);
+    assert.deepEqual(
+      simulator.received.slice(-2).map(({ outcome }) => outcome),
+      ['INVALID_TOKEN', 'ok'],
+    );
+    assert.equal(reads.current, 3);
+  });
+
+  test('an order is sent once, and the next one has the new token', async (t) => {
+    const { simulator, order, vault } = await vaultFor(t, secretText(credentials, 'older'), {}, token);
+    await order();
+    vault.now += 10_000;
+    vault.current = secretText(credentials, token.accessToken);
+    assert.equal((await order()).status, 503);
+    assert.equal(simulator.received.length, 2);
+    assert.equal((await order()).status, 200);
+    assert.equal(simulator.orders.length, 1);
+  });
 });
 
 test('that there is no usable secret is remembered for a second', async (t) => {

@@ -283,6 +283,10 @@ const sources: Readonly<Record<RefusalCode, Readonly<Record<string, Source>>>> =
     'no instance': apiGateway('INTEGRATION_FAILURE'),
   },
   upstream_auth_failed: { 'the upstream': refusedWith(says(401, 'INCORRECT_SIGN')) },
+  upstream_token_expired: {
+    'a read': refusedWith(says(401, 'INVALID_TOKEN')),
+    'an order': order({ fault: says(401, 'INVALID_TOKEN') }),
+  },
   upstream_error: { 'the upstream': refusedWith(says(500)) },
   upstream_broken_answer: { 'a page': refusedWith({ kind: 'not-json' }) },
   upstream_answer_too_large: {

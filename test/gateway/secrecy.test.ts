@@ -109,9 +109,13 @@ describe('neither secret nor token is said when the upstream', () => {
   });
 
   test('refuses the secret, the key or the token', async (t) => {
-    for (const other of [{ appSecret: 'another' }, { appKey: 'another' }, { accessToken: 'another' }]) {
+    for (const [other, code] of [
+      [{ appSecret: 'another' }, 'upstream_auth_failed'],
+      [{ appKey: 'another' }, 'upstream_auth_failed'],
+      [{ accessToken: 'another' }, 'upstream_token_expired'],
+    ] as const) {
       const [reply] = await searched(t, other);
-      assert.equal(JSON.parse(reply?.text ?? '').code, 'upstream_auth_failed');
+      assert.equal(JSON.parse(reply?.text ?? '').code, code);
     }
   });
 

@@ -58,6 +58,8 @@ const open: readonly (readonly [fault: Fault, executed: boolean])[] = [
   [status(503, { error_code: 'SERVICE_NOT_AVAILABLE', message: 'no' }), false],
   [status(504), false],
   [status(417, { error_code: 'INTERNAL_ERROR', message: 'no' }), false],
+  // The code of a refusal, with the status of a failure.
+  [status(500, { error_code: 'INVALID_TOKEN', message: 'no' }), false],
 ];
 
 /** After each of these there certainly is none. */
@@ -70,6 +72,7 @@ const definitive: readonly (readonly [fault: Fault, code: string, status: number
   [status(417, { error_code: 'REQUEST_TOTAL_COUNT_EXCEEDED', message: 'no' }), 'upstream_quota_used_up', 503],
   [status(401, { error_code: 'UNAUTHORIZED', message: 'no' }), 'upstream_auth_failed', 502],
   [status(401, { error_code: 'INCORRECT_SIGN', message: 'no' }), 'upstream_auth_failed', 502],
+  [status(401, { error_code: 'INVALID_TOKEN', message: 'no' }), 'upstream_token_expired', 503],
   [status(403), 'upstream_auth_failed', 502],
   [status(403, { error_code: 'UNAUTHORIZED_CATEGORY', message: 'no' }), 'data_not_subscribed', 403],
   [status(403, { error_code: 'ACCOUNT_ACCESS_DENIED', message: 'no' }), 'upstream_rejected', 403],

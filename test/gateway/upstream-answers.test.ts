@@ -70,6 +70,8 @@ const rejected: readonly Case[] = (
     [403, 'ACCOUNT_ACCESS_DENIED', 403],
     [403, 'OPENAPI_ACCOUNT_ACCESS_DENIED', 403],
     [417, 'AN_UNKNOWN_CODE', 422],
+    // Not the gateway's token.
+    [417, 'INVALID_PAGE_TOKEN', 422],
     [417, 'constructor', 422],
     [417, undefined, 422],
   ] as const
@@ -106,7 +108,6 @@ const authCodes = [
   'MISSING_NONCE',
   'MISSING_TIMESTAMP',
   'MISSING_VERSION',
-  'INVALID_TOKEN',
   'UNAUTHORIZED',
   'INCORRECT_SIGN',
   'SIGNATURE_ALGORITHM_NOT_SUPPORTED',
@@ -132,6 +133,25 @@ const unauthorised: readonly Case[] = [
     code: 'upstream_auth_failed',
     error_code: 'UPSTREAM_AUTH_FAILED',
     upstream: { status, ...(error_code && { error_code }) },
+  },
+]);
+
+/** The same of the access token, for which the operator does something else. */
+const withoutToken: readonly Case[] = [
+  [400, 'INVALID_TOKEN'] as const,
+  [401, 'INVALID_TOKEN'] as const,
+  [403, 'OPENAPI_INVALID_TOKEN'] as const,
+  [417, 'OAUTH_OPENAPI_INVALID_TOKEN'] as const,
+  [401, 'ACCESS_TOKEN_EXPIRED'] as const,
+].map(([status, error_code]) => [
+  `${status} ${error_code}`,
+  says(status, error_code),
+  {
+    status: 503,
+    code: 'upstream_token_expired',
+    error_code: 'UPSTREAM_TOKEN_EXPIRED',
+    retryAfter: '60',
+    upstream: { status, error_code },
   },
 ]);
 
@@ -325,6 +345,7 @@ for (const [sender, createSend] of senders) {
       ...rejected,
       ...unsubscribed,
       ...unauthorised,
+      ...withoutToken,
       ...limited,
       ...failed,
       ...oddBodies,

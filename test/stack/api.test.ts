@@ -99,6 +99,7 @@ test('further plans, keys and quotas are configuration', () => {
     'ApiUrl',
     'BudgetTable',
     'SecretArn',
+    'UpstreamUrl',
   ]);
   assert.match(
     JSON.stringify(template),
@@ -128,7 +129,14 @@ test('a plan for an app beside the one that mirrors the upstream’s limit', () 
 
 test('outputs: where to call, which key, which secret', () => {
   const { template, one } = synthesise({ operations, stageName: 'beta' });
-  assert.deepEqual(Object.keys(template.Outputs), ['ApiUrl', 'BudgetTable', 'SecretArn', 'ApiKeyId']);
+  assert.deepEqual(Object.keys(template.Outputs), [
+    'ApiUrl',
+    'BudgetTable',
+    'SecretArn',
+    'UpstreamUrl',
+    'ApiKeyId',
+  ]);
+  assert.equal(template.Outputs.UpstreamUrl?.Value, 'https://upstream.example');
   assert.deepEqual(template.Outputs.SecretArn?.Value, { Ref: one('AWS::SecretsManager::Secret')[0] });
   assert.deepEqual(template.Outputs.ApiKeyId?.Value, { Ref: one('AWS::ApiGateway::ApiKey')[0] });
   assert.match(JSON.stringify(template.Outputs.ApiUrl?.Value), /https:\/\/.*execute-api.*\/beta"/);
@@ -151,6 +159,7 @@ const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
     plans: { app: { tier: 'app' } },
     functions: { reservedConcurrency: { 'market-data': 500 } },
   },
+  'a check of the access token': { accessToken: {} },
   'no cache': { cache: 'off' },
   'a shared limiter': { limiter: { table: 'another-table', share: 0.5 } },
 };

@@ -78,6 +78,7 @@ describe('with a certificate that exists', () => {
       'DomainTargetZone',
       'BudgetTable',
       'SecretArn',
+      'UpstreamUrl',
       'ApiKeyId',
     ]);
     assert.equal(outputOf(existing, 'ApiUrl'), 'https://api.example.com');

@@ -1,0 +1,174 @@
+/**
+ * `npm run token`: sees to the access token that the upstream wants where two-factor checking is on. It checks the one
+ * in the stack's secret, makes another where that is needed, waits until its owner has confirmed it, and stores it. The
+ * token is in no argument, no output and no error.
+ */
+
+import {
+  createTokenCalls,
+  TokenCallError,
+  type TokenCalls,
+  type TokenState,
+} from '../../lib/access-token/calls.ts';
+import { type Credential, toCredential } from '../../lib/gateway/credential.ts';
+import { StartError } from '../environment.ts';
+import { changesTooOften, maxTries, membersOf } from './secret-set.ts';
+import { outputOf, outputsOf, type StackSecret, secretOutput, stackSecret } from './stack-secret.ts';
+
+export const usage =
+  'Usage: npm run token -- [stage] (a stage has 1 to 32 lower-case letters, digits and -, a letter first)';
+
+/** The stack's output that says where it sends its requests to. */
+export const upstreamOutput = 'UpstreamUrl';
+
+export interface TokenPorts {
+  readonly stackName: string;
+  readonly secret: StackSecret;
+  callsFor(credential: Credential): TokenCalls;
+  /** Now, in milliseconds since the epoch. */
+  clock(): number;
+  pause(milliseconds: number): Promise<void>;
+  /** One line for the operator. */
+  say(line: string): void;
+}
+
+/** @throws StartError when the stack cannot be read */
+export async function deployedPorts(stackName: string): Promise<TokenPorts> {
+  const outputs = await outputsOf(stackName);
+  const secret = stackSecret(stackName, outputOf(stackName, outputs, secretOutput));
+  const baseUrl = outputs.get(upstreamOutput);
+  if (!baseUrl)
+    throw new StartError(
+      `The stack ${stackName} has no output ${upstreamOutput}: deploy the stage once more, and run the command again.`,
+    );
+  return {
+    stackName,
+    secret,
+    callsFor: (credential) => createTokenCalls({ baseUrl, credential }),
+    clock: Date.now,
+    pause: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+    say: (line) => console.log(line),
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** A token with less life is prolonged, or replaced: the scheduled check gives the alarm 7 days before the end at most. */
+const soonMs = 7.5 * dayMs;
+
+/** How existing clients of the interface ask, whose owners have 5 minutes to confirm. */
+const pollMs = 5000;
+const confirmWithinMs = 300_000;
+
+/** @throws StartError in one line when there is no token in the end; the secret is then as it was */
+export async function renewToken(ports: TokenPorts): Promise<void> {
+  const { stackName, secret, say, clock } = ports;
+  const before = await secret.read();
+  const result = toCredential(before?.text, { clock });
+  if (!before || !result.ok)
+    throw new StartError(
+      `The secret of ${stackName} holds no app key and app secret: run npm run secret:set first.`,
+    );
+  const { credential } = result;
+  const calls = ports.callsFor(credential);
+  await inOneLine(async () => {
+    if (!(await calls.isNeeded())) {
+      say(
+        `The upstream wants no access token with this app key; nothing was changed.${credential.accessToken === undefined ? '' : ' The one in the secret is sent all the same.'}`,
+      );
+      return;
+    }
+    const earlier = await stateOf(calls, credential.accessToken);
+    say(
+      earlier
+        ? `The access token in the secret is ${inWords(earlier)}.`
+        : 'The secret holds no access token.',
+    );
+    if (earlier?.status === 'NORMAL' && (earlier.expiresAt ?? Number.POSITIVE_INFINITY) - clock() > soonMs) {
+      say('It can be used; nothing was changed.');
+      return;
+    }
+    const state = await confirmed(ports, calls, await nextOf(calls, earlier));
+    if (state.token !== credential.accessToken) await store(ports, credential.appKey, state.token);
+    say(
+      `The access token is ${inWords(state)}, and stands in the secret of ${stackName}; functions use it within five minutes, or at once when the upstream refuses the one before.`,
+    );
+  });
+}
+
+const stateOf = async (calls: TokenCalls, token: string | undefined): Promise<TokenState | undefined> =>
+  token === undefined ? undefined : calls.check(token);
+
+/** The earlier token if its owner can still confirm it, or with a new life; else another one. */
+async function nextOf(calls: TokenCalls, earlier: TokenState | undefined): Promise<TokenState> {
+  if (earlier?.status === 'PENDING') return earlier;
+  if (earlier?.status === 'NORMAL')
+    try {
+      return await calls.create(earlier.token);
+    } catch (error) {
+      // What was refused was not done; the upstream may not renew tokens.
+      if (!(error instanceof TokenCallError && error.isRefusal)) throw error;
+    }
+  return calls.create();
+}
+
+/** Waits for the owner. A check that fails is no reason to give up: the next one may not. */
+async function confirmed(
+  { say, pause, clock }: TokenPorts,
+  calls: TokenCalls,
+  made: TokenState,
+): Promise<TokenState> {
+  let state = made;
+  let failure = '';
+  if (state.status === 'PENDING')
+    say(
+      `The access token waits for its owner, who gets a text message: open the broker’s app and confirm there within ${confirmWithinMs / 60_000} minutes. Waiting …`,
+    );
+  const until = clock() + confirmWithinMs;
+  while (state.status === 'PENDING' && clock() < until) {
+    await pause(pollMs);
+    try {
+      state = await calls.check(state.token);
+      failure = '';
+    } catch (error) {
+      if (!(error instanceof TokenCallError)) throw error;
+      failure = ` The last check failed: ${error.message}.`;
+    }
+  }
+  if (state.status === 'NORMAL') return state;
+  throw new StartError(
+    state.status === 'PENDING'
+      ? `The access token was not confirmed within ${confirmWithinMs / 60_000} minutes; nothing was changed.${failure} Run the command again, and confirm in the broker’s app.`
+      : `The access token became ${state.status}; nothing was changed. Run the command again.`,
+  );
+}
+
+/** Into whatever the secret holds by now: the other members are those of another operator, perhaps. */
+async function store({ stackName, secret }: TokenPorts, appKey: string, token: string): Promise<void> {
+  for (let left = maxTries; left > 0; left--) {
+    const current = await secret.read();
+    const members = membersOf(current?.text);
+    if (!current || members.app_key !== appKey)
+      throw new StartError(
+        `The secret of ${stackName} got another app key meanwhile, which the new access token is not for; it was not stored. Run the command again.`,
+      );
+    if (await secret.replace(current, JSON.stringify({ ...members, access_token: token }))) return;
+  }
+  throw new StartError(changesTooOften(stackName));
+}
+
+const inWords = ({ status, expiresAt }: TokenState): string =>
+  status === 'NORMAL' && expiresAt !== undefined
+    ? `NORMAL until ${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    : status;
+
+async function inOneLine(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof TokenCallError)) throw error;
+    throw new StartError(
+      `The upstream gave no token: ${error.message}. Nothing was changed. npm run smoke says what is wrong with key, secret or base URL.`,
+    );
+  }
+}
