@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { marketDataUsePage } from '../../infra/stack/market-data-use.ts';
+import { causes } from '../../lib/cause.ts';
 import { root } from '../support/bundle.ts';
 import { anchorsOf, firstColumn } from './pages.ts';
 
@@ -34,6 +35,10 @@ test('its outputs are those of the stack', () => {
   const stack = sourceOf('infra/stack');
   for (const name of firstColumn(page, 'Deploy').filter((one) => one !== '…'))
     assert.match(stack, new RegExp(`['\`]${name}\\b`), name);
+});
+
+test('it has every cause, and no other', () => {
+  assert.deepEqual([...firstColumn(page, 'Smoke')].sort(), [...causes].sort());
 });
 
 test('the refusal of a stage that names no basis links to its chapter', () => {
