@@ -1,6 +1,7 @@
 /** Every way in which the gateway refuses a request, as data: code, status and text. */
 
 import { shorten } from './catalogue/faults.ts';
+import { type Caused, causedBy, productIn } from './cause.ts';
 
 interface Kind {
   readonly status: number;
@@ -217,7 +218,7 @@ export interface UpstreamRefusal {
 }
 
 /** A refused request: a value, not an exception. */
-export interface Refusal {
+export interface Refusal extends Caused {
   readonly code: RefusalCode;
   /** Replaces the kind's status. */
   readonly status?: number;
@@ -245,6 +246,24 @@ export interface SnapshotRecord {
   readonly ageMs: number;
 }
 
+/** What a report says of the upstream: codes and causes, never its words. */
+export interface ReportedUpstream extends Caused {
+  readonly upstreamStatus?: number;
+  readonly upstreamCode?: string;
+  /** Of market data that is not subscribed to, as the upstream names it: `US_STOCK`. */
+  readonly product?: string;
+}
+
+export function reportedUpstream({ code, upstream, ...own }: Refusal): ReportedUpstream {
+  const product = code === 'data_not_subscribed' ? productIn(upstream?.message) : undefined;
+  return {
+    ...(upstream && { upstreamStatus: upstream.status }),
+    ...(upstream?.errorCode && { upstreamCode: upstream.errorCode }),
+    ...causedBy(own),
+    ...(product && { product }),
+  };
+}
+
 /** The refusal as other requests may see it, too: the request id belongs to one of them only. */
 export const withoutRequestId = ({ requestId: _, ...upstream }: UpstreamRefusal): UpstreamRefusal => upstream;
 
@@ -252,7 +271,7 @@ export const isRefusal = <T extends object>(value: T | Refusal): value is Refusa
   'code' in value && Object.hasOwn(refusalKinds, value.code);
 
 /** A refusal with all defaults of its kind: the same for an HTTP answer and for an event. */
-export interface Problem {
+export interface Problem extends Caused {
   readonly status: number;
   readonly code: RefusalCode;
   readonly detail: string;
@@ -279,6 +298,7 @@ export function problemOf({ code, errors, upstream, findOut, ...own }: Refusal):
     detail,
     errorCode: quoted?.errorCode ?? kind.errorCode,
     message: quoted?.message ?? detail,
+    ...causedBy(own),
     ...(errors && { errors }),
     ...(findOut !== undefined && { findOut }),
     ...(upstream && { upstream }),

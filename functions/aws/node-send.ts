@@ -5,6 +5,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { OutgoingRequest, Send, SendLimits, SendResult } from '../../lib/gateway/index.ts';
+import { unreachable } from '../../lib/gateway/send.ts';
 import { readAtMost } from './read-at-most.ts';
 import { openSockets, type Sockets } from './sockets.ts';
 
@@ -56,7 +57,7 @@ function sendOnce(
     };
     const fail = (error?: unknown) => {
       // The head leaves only over a finished connection, so that before it certainly nothing was sent.
-      if (!written) finish({ kind: 'unreachable' });
+      if (!written) finish(unreachable(error));
       else if (timedOut) finish({ kind: 'timeout' });
       else
         finish(outgoing.reusedSocket && !answered && isReset(error) ? { kind: 'dropped' } : { kind: 'lost' });

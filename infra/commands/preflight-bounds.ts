@@ -3,6 +3,7 @@
 import { appPlan, limits, type UsagePlan } from '../../lib/catalogue/index.ts';
 import { accessModes } from '../access-modes.ts';
 import type { ResolvedConfig, ResolvedPlan } from '../stack/config.ts';
+import { marketDataUsePage } from '../stack/market-data-use.ts';
 import type { Account, Concurrency } from './account.ts';
 import {
   bucketFor,
@@ -173,6 +174,8 @@ function upstreamBound({ limiter }: ResolvedConfig, times: Times): Bound {
     name: `the upstream’s limit of ${number(burst)} requests in ${perSeconds} s, because the cache is off`,
     facts: `Each read is a request to the upstream, because the cache is off: ${number(burst)} in ${perSeconds} s.`,
     ...carriedByBucket({ ratePerSecond: burst / perSeconds, burst: 0 }, times),
-    raise: () => ["Share answers: leave cache: 'off' out of the stage."],
+    raise: () => [
+      `Share answers: put marketDataUse into the stage in place of cache: 'off' (${marketDataUsePage}).`,
+    ],
   };
 }

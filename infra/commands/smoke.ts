@@ -4,41 +4,15 @@
  */
 
 import { getConfig, getStockQuotes, getStockSnapshots } from '../../lib/catalogue/index.ts';
-import type { RefusalCode } from '../../lib/gateway/index.ts';
+import { type Cause, productIn } from '../../lib/cause.ts';
+import { diagnose } from '../diagnose.ts';
 import { StartError } from '../environment.ts';
 
-export interface Diagnosis {
+export interface SmokeResult {
   readonly healthy: boolean;
-  /** One or two sentences for the operator. */
+  /** What is wrong and what to do, for the operator. */
   readonly words: string;
 }
-
-/** What an operator does about each refusal; a code that is not here is shown as it came. */
-const remedies: Partial<Record<RefusalCode, string>> = {
-  missing_api_key:
-    'The API key is wrong or belongs to no usage plan of this stage: set API_KEY to the value of the key in the stack’s output.',
-  secret_not_set: 'The secret is empty: pipe {"app_key": "…", "app_secret": "…"} into npm run secret:set.',
-  secret_invalid:
-    'The secret is not of the form {"app_key": "…", "app_secret": "…"}: set it again with npm run secret:set.',
-  secret_unavailable:
-    'The function cannot read the secret: look at its role and at Secrets Manager in this Region.',
-  upstream_auth_failed:
-    'The upstream refuses the credentials: the secret holds a wrong key or secret, or lacks a valid access_token that the upstream wants.',
-  upstream_unreachable: 'The upstream cannot be reached: check the base URL and whether it is up.',
-  upstream_timeout:
-    'The upstream gives no answer in time: it is down or overloaded, or the base URL is wrong.',
-  upstream_error: 'The upstream fails: it is down or the base URL is wrong.',
-  upstream_broken_answer: 'The upstream answers something that is not its interface: check the base URL.',
-  upstream_path_unknown:
-    'The upstream serves other paths, but not this one: set upstream.paths to another of the operation’s paths.',
-  upstream_rate_limited: 'The upstream’s request limit is used up for now; everything up to there works.',
-  no_fresh_answer:
-    'The upstream gives no answer in time: it is down, overloaded, or its request limit is used up. The functions’ log says more, as turn_failed.',
-  data_not_subscribed: 'The upstream account has no market data subscription; everything up to there works.',
-  throttled: 'The usage plan of this key is used up for now; everything up to there works.',
-  unknown_operation:
-    'Market data is not open in this deployment, or the URL lacks its stage (only a domain has none).',
-};
 
 const tries = 4;
 /** How old a response to `no-cache` may be, and a little more. */
@@ -48,9 +22,9 @@ const pauseMs = 1100;
  * @param url that of the domain or of the stage, with or without a slash at the end
  * @param timeoutMs for each call; API Gateway itself gives up after 29 s
  */
-export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Promise<Diagnosis> {
+export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Promise<SmokeResult> {
   const base = url.replace(/\/+$/, '');
-  const sick = (words: string): Diagnosis => ({ healthy: false, words });
+  const sick = (words: string): SmokeResult => ({ healthy: false, words });
   const late = sick(`${base} gives no answer within ${timeoutMs / 1000} s: check the URL and the network.`);
 
   const health = await ask(`${base}/health`, {}, timeoutMs);
@@ -72,34 +46,53 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
 
   const target = `${base}${getStockSnapshots.path}?symbols=AAPL&category=US_STOCK`;
   const response = await askForFresh(target, apiKey, timeoutMs);
+  const quotes = `${base}${getStockQuotes.path}?symbol=AAPL&category=US_STOCK`;
+  const askQuotes = () => ask(quotes, { 'x-api-key': apiKey, 'cache-control': 'no-cache' }, timeoutMs);
   if (response === 'timeout') return late;
   if (response === 'closed') return sick(`${base} closed the connection in the middle of a call.`);
-  if (isPathUnknown(response)) {
-    const quotes = `${base}${getStockQuotes.path}?symbol=AAPL&category=US_STOCK`;
-    const other = await ask(quotes, { 'x-api-key': apiKey }, timeoutMs);
-    if (typeof other !== 'string' && isPathUnknown(other)) return sick(withReference(noPathWords, other));
-  }
-  if (response.status !== 200) return sick(refusalWords(response));
+  if (response.status !== 200) return sick(await refusalWords(response, askQuotes));
   if (!Array.isArray(response.body))
     return sick(
       `${getStockSnapshots.id} answers 200, but no JSON array: the URL is not that of a Countersign stage.`,
     );
   if (!response.isFresh)
     return sick(
-      `${getStockSnapshots.id} is answered with what was known ${response.age} s ago: the upstream gives nothing newer now. The functions’ log says why, as turn_failed.`,
+      `${getStockSnapshots.id} is answered with what was known ${response.age} s ago: the upstream gives nothing newer now. ${await causeWords(askQuotes)}`,
     );
   return { healthy: true, words: `All is well: ${getStockSnapshots.id} is signed, accepted and answered.` };
 }
 
-const isPathUnknown = ({ body }: SmokeResponse) => membersOf(body).code === 'upstream_path_unknown';
+const isPathUnknown = (response: Asked) =>
+  typeof response !== 'string' && membersOf(response.body).code === 'upstream_path_unknown';
 
-const noPathWords = `The upstream knows no path, neither that of ${getStockSnapshots.id} nor that of ${getStockQuotes.id}: the secret holds the key of another environment, such as a sandbox’s in production, to which the upstream answers 404 everywhere; or the base URL is wrong.`;
+/** @param askAnother another operation, which tells one path that is unknown from all of them */
+async function refusalWords(response: SmokeResponse, askAnother: () => Promise<Asked>): Promise<string> {
+  const { code, cause, detail } = membersOf(response.body);
+  if (code === 'no_fresh_answer' && cause === undefined)
+    return withReference(`${detail ?? 'No fresh answer.'} ${await causeWords(askAnother)}`, response);
+  const everywhere = isPathUnknown(response) && isPathUnknown(await askAnother());
+  const diagnosis = diagnosisOf(response, everywhere);
+  return withReference(diagnosis ?? detail ?? 'The gateway failed; its log says more.', response);
+}
 
-function refusalWords(response: SmokeResponse): string {
-  const { code, detail } = membersOf(response.body);
-  const remedy =
-    code !== undefined && Object.hasOwn(remedies, code) ? remedies[code as RefusalCode] : undefined;
-  return withReference(remedy ?? detail ?? 'The gateway failed; its log says more.', response);
+/** Snapshots that nothing refreshes hide why: another operation is refused for the same cause. */
+async function causeWords(askAnother: () => Promise<Asked>): Promise<string> {
+  const response = await askAnother();
+  const words = typeof response === 'string' || response.status === 200 ? undefined : diagnosisOf(response);
+  return words ?? 'The functions’ log says why, as turn_failed.';
+}
+
+function diagnosisOf({ body }: SmokeResponse, everywhere = false): string | undefined {
+  const { code, cause, upstream_message: message } = membersOf(body);
+  const { clock_offset_seconds: offset } = { ...(body as object) } as Record<string, unknown>;
+  const diagnosis = diagnose({
+    code,
+    everywhere,
+    product: productIn(message),
+    ...(cause !== undefined && { cause: cause as Cause }),
+    ...(typeof offset === 'number' && { clockOffsetSeconds: offset }),
+  });
+  return diagnosis && `${diagnosis.sentence} ${diagnosis.remedy}`;
 }
 
 function withReference(words: string, { status, body }: SmokeResponse): string {
@@ -115,11 +108,13 @@ interface SmokeResponse {
   readonly age: number;
 }
 
+type Asked = SmokeResponse | 'timeout' | 'closed';
+
 async function ask(
   url: string,
   headers: Readonly<Record<string, string>>,
   timeoutMs: number,
-): Promise<SmokeResponse | 'timeout' | 'closed'> {
+): Promise<Asked> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, { headers, redirect: 'manual', signal });

@@ -122,11 +122,15 @@ const documentOf = (open: readonly Group[], url: string) =>
 
 /** One handler for each group, as deployed; only opened groups are routed. */
 function localRoutes(
-  { openGroups, credentials, upstreamPaths = {}, marketDataLimit, cache }: LocalSettings,
+  { openGroups, credentials, accessToken, upstreamPaths = {}, marketDataLimit, cache }: LocalSettings,
   upstreamBaseUrl: string,
   report: LocalRunHooks['report'],
 ) {
-  const secret = JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret });
+  const secret = JSON.stringify({
+    app_key: credentials.appKey,
+    app_secret: credentials.appSecret,
+    access_token: accessToken,
+  });
   // One for all groups, as they share the upstream's limit.
   const limiter = createLimiter({
     store: createMemoryLimiterStore(),

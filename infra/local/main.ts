@@ -2,21 +2,27 @@
 
 import { connect } from 'node:net';
 import { runUntilInterrupted } from '../environment.ts';
+import { createDoctor } from './doctor.ts';
 import { startLocalRun } from './local-run.ts';
 import { readSettings } from './settings.ts';
 import { welcome } from './welcome.ts';
 
 await runUntilInterrupted(async () => {
   const settings = readSettings(process.env);
+  const { upstream } = settings;
+  const doctor =
+    'baseUrl' in upstream ? createDoctor({ ...settings, ...upstream }, console.error) : undefined;
   const run = await startLocalRun(settings, {
     access: ({ method, path, status, milliseconds }) =>
       console.log(`${method} ${path} ${status} ${milliseconds} ms`),
-    report: ({ status, code, upstreamStatus, upstreamCode, defect }) => {
+    report: (report) => {
+      const { status, code, upstreamStatus, upstreamCode, defect } = report;
       if (upstreamStatus !== undefined || (code && status >= 500))
         console.log(
           `  ${code}: upstream answered ${upstreamStatus ?? 'nothing'} ${upstreamCode ?? ''}`.trimEnd(),
         );
       if (defect !== undefined) console.error(defect);
+      void doctor?.observe(report);
     },
     defect: (error) => console.error(error),
   });

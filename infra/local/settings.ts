@@ -27,6 +27,8 @@ export interface LocalSettings {
   readonly otherApiKeys?: readonly string[];
   readonly openGroups: readonly Group[];
   readonly credentials: AppCredentials;
+  /** What the upstream asks for where two-factor checking is on. */
+  readonly accessToken?: string;
   /** The simulator's port, or the base URL of another upstream. */
   readonly upstream: { readonly simulatorPort: number } | { readonly baseUrl: string };
   /** The usage plan of the key; by default the one that keeps within the upstream's limit. */
@@ -60,12 +62,25 @@ export function readSettings(env: Environment): LocalSettings {
     // The simulator's accounts are invented: in front of it everything may be open.
     openGroups: readOpenGroups(env.OPEN_GROUPS, baseUrl ? openByDefault : openable),
     credentials: credentials ?? inventAppCredentials(),
+    ...readAccessToken(env.ACCESS_TOKEN, credentials !== undefined),
     upstream: baseUrl ? { baseUrl } : { simulatorPort: readPort(env, 'UPSTREAM_PORT', 8788) },
     ...(upstreamPaths && { upstreamPaths }),
     ...(plan && { plan }),
     ...(marketDataLimit && { marketDataLimit }),
     ...(isCacheOff(env.CACHE) && { cache: 'off' }),
   };
+}
+
+/** A token belongs to an app key. */
+function readAccessToken(
+  accessToken: string | undefined,
+  hasKey: boolean,
+): Pick<LocalSettings, 'accessToken'> {
+  if (!accessToken) return {};
+  if (!hasKey) throw new StartError('ACCESS_TOKEN is set: it needs APP_KEY and APP_SECRET too.');
+  if (!/^[!-~]+$/.test(accessToken))
+    throw new StartError('ACCESS_TOKEN must be visible ASCII characters without spaces.');
+  return { accessToken };
 }
 
 function isCacheOff(text: string | undefined): boolean {

@@ -1,6 +1,7 @@
 /** The shapes of a refusal, as schemas. */
 
 import * as v from 'valibot';
+import { causes } from '../../lib/cause.ts';
 import { type RefusalCode, refusalKinds } from '../../lib/gateway/index.ts';
 
 export const codes = Object.keys(refusalKinds) as RefusalCode[];
@@ -18,6 +19,19 @@ const flatMembers = {
   message: v.pipe(v.string(), v.description('As clients of the interface know it.')),
   find_out: v.optional(
     v.pipe(v.string(), v.description('How to learn what became of a request whose outcome is unknown.')),
+  ),
+  cause: v.optional(
+    v.pipe(
+      v.picklist(causes),
+      v.description('For the operator: why the upstream refused, or was not reached.'),
+    ),
+  ),
+  clock_offset_seconds: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('With the cause wrong_clock: by how much the gateway’s clock is ahead.'),
+    ),
   ),
   upstream_status: v.optional(
     v.pipe(v.number(), v.integer(), v.description('The upstream’s status when it refused.')),

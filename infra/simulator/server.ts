@@ -55,6 +55,8 @@ export async function serve(options: ServeOptions): Promise<Server> {
       body,
       now: options.clock(),
     };
+    // Of its own clock, as any server's: a client can tell how far its own is off.
+    response.setHeader('date', new Date(wire.now).toUTCString());
     const fault = options.fault(describe(wire, attempts));
     const answer =
       fault?.kind === 'drop' || fault?.kind === 'hang'

@@ -86,6 +86,12 @@ export interface CountersignConfig {
    */
   readonly accessToken?: AccessTokenConfig;
   /**
+   * On what basis one fetch of market data serves several callers: `own-use`, where all of them are the person or firm
+   * that the broker's data is for; `licensed`, where others are among them and a licence allows it. Required unless
+   * nothing is shared (`cache: 'off'`, no `events`), refused at synth otherwise. It changes nothing in the template.
+   */
+  readonly marketDataUse?: MarketDataUse;
+  /**
    * Responses that all clients share: one fetch from the upstream serves many. `off` leaves the table out, and
    * every request goes to the upstream.
    */
@@ -133,6 +139,8 @@ export interface CountersignConfig {
   /** What becomes of the secret and the logs when the stack is deleted. Default `destroy`. */
   readonly onRemoval?: 'destroy' | 'retain';
 }
+
+export type MarketDataUse = 'own-use' | 'licensed';
 
 export interface NarrowLimit extends Pick<RequestLimit, 'requests' | 'perSeconds'> {
   readonly for: readonly (Group | string)[];

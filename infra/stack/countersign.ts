@@ -34,6 +34,7 @@ import { createDomain } from './domain.ts';
 import { GroupFunction } from './group-function.ts';
 import { type LimiterTable, limiterTable, limiterVariables } from './limiter.ts';
 import { Lookups } from './lookups.ts';
+import { marketDataUseFault } from './market-data-use.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { certificateRegionFault } from './resolve-domain.ts';
 import { createRestApi } from './rest-api.ts';
@@ -63,6 +64,7 @@ export interface CountersignProps extends CountersignConfig {
  *     super(scope, id);
  *     const countersign = new Countersign(this, 'Countersign', {
  *       upstream: { baseUrl: 'https://broker.example' },
+ *       marketDataUse: 'own-use',
  *       groups: { accounts: 'iam' },
  *       events: {},
  *     });
@@ -123,7 +125,9 @@ export class Countersign extends Construct {
     const resolved = resolveConfig(config, operations);
     const exposed = openOperations(config, resolved, operations);
     const { region, urlSuffix } = Stack.of(scope);
-    const fault = certificateRegionFault(resolved.domain, Token.isUnresolved(region) ? undefined : region);
+    const fault =
+      marketDataUseFault(config, exposed) ??
+      certificateRegionFault(resolved.domain, Token.isUnresolved(region) ? undefined : region);
     if (fault) throw new ConfigError(fault);
     super(scope, id);
     this.#config = resolved;

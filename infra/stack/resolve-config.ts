@@ -17,6 +17,7 @@ import { limitsOf } from '../../lib/gateway/operation-limits.ts';
 import { modesFor, usualMode } from '../access-modes.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { batchSeconds, eventsSchema } from './lookups-config.ts';
+import { marketDataUseSchema } from './market-data-use.ts';
 import { cacheSchema, resolveCache } from './resolve-cache.ts';
 import { domainSchema, resolveDomain } from './resolve-domain.ts';
 import { functionsSchema, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
@@ -123,6 +124,7 @@ export const config = v.strictObject({
     }),
     { origins: [] },
   ),
+  marketDataUse: v.optional(marketDataUseSchema),
   cache: v.optional(cacheSchema, {}),
   functions: v.optional(functionsSchema, {}),
   logs: v.optional(
@@ -160,6 +162,8 @@ export function resolveConfig(
     groups: givenGroups,
     events,
     domain,
+    // It is a statement of the deployer's, and configures nothing.
+    marketDataUse: _,
     ...rest
   } = parsed.output;
 

@@ -5,10 +5,17 @@ import { ConfigError, type CountersignConfig } from './config.ts';
 /** Synthesises, but is no upstream: replace it before the first deployment. */
 export const exampleBaseUrl = 'https://api.example.com';
 
+/**
+ * Shares nothing between callers. On what basis quotes may be shared is not for an example to say: put `marketDataUse`
+ * in its place once you know (docs/operation.md, "Before you serve quotes to others").
+ */
+const unshared = { cache: 'off' } as const;
+
 const stages = {
-  dev: { upstream: { baseUrl: exampleBaseUrl } },
+  dev: { upstream: { baseUrl: exampleBaseUrl }, ...unshared },
   prod: {
     upstream: { baseUrl: exampleBaseUrl },
+    ...unshared,
     logs: { retentionDays: 90 },
     onRemoval: 'retain',
   },

@@ -6,7 +6,7 @@ import type { Route } from '../catalogue/routes.ts';
 import type { SymbolListing } from '../catalogue/symbol-listing.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Limiter } from '../limiter/index.ts';
-import type { RefusalCode } from '../problem.ts';
+import type { RefusalCode, ReportedUpstream } from '../problem.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';
@@ -53,11 +53,9 @@ export interface CachedRead {
 }
 
 /** A refresh of the snapshot cache that brought nothing; no single request of a client is its cause. */
-export interface RefreshReport {
+export interface RefreshReport extends ReportedUpstream {
   readonly operation: string;
   readonly code: RefusalCode;
-  readonly upstreamStatus?: number;
-  readonly upstreamCode?: string;
   /** How many symbols it requested. */
   readonly symbols: number;
 }

@@ -12,6 +12,7 @@ import {
   viewOf,
 } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
+import { causedBy } from '../cause.ts';
 import type { Refusal, SnapshotRecord } from '../problem.ts';
 import { anonymousCaller, type CacheOptions, type CacheParts } from './cache-options.ts';
 import type { Credential } from './credentials.ts';
@@ -136,5 +137,10 @@ export function partialRefusal(
       retryAfterSeconds: overQuotaSeconds,
     };
   if (failure && cached.length === 0) return { ...partial, ...failure };
-  return { code: 'no_fresh_answer', ...partial, ...(failure?.upstream && { upstream: failure.upstream }) };
+  return {
+    code: 'no_fresh_answer',
+    ...partial,
+    ...(failure && causedBy(failure)),
+    ...(failure?.upstream && { upstream: failure.upstream }),
+  };
 }

@@ -15,7 +15,7 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
-import { isRefusal, notSent, problemOf, type Refusal, refusalKinds } from '../problem.ts';
+import { isRefusal, notSent, problemOf, type Refusal, refusalKinds, reportedUpstream } from '../problem.ts';
 import { normalBaseUrl } from './base-url.ts';
 import { type Cache, createCache } from './cache.ts';
 import { createContext, type RequestContext } from './context.ts';
@@ -200,8 +200,7 @@ function reportOf(
     attempts: usage.attempts,
     status,
     ...(refusal && { code: refusal.code }),
-    ...(refusal?.upstream && { upstreamStatus: refusal.upstream.status }),
-    ...(refusal?.upstream?.errorCode && { upstreamCode: refusal.upstream.errorCode }),
+    ...(refusal && reportedUpstream(refusal)),
     ...(defect !== undefined && { defect }),
     ...('cacheResult' in outcome && { cache: outcome.cacheResult }),
     ...(usage.waitedMs !== undefined && { waitedMs: usage.waitedMs }),

@@ -33,6 +33,7 @@ export {
   type UpstreamError,
 } from '../cache/snapshots/index.ts';
 export { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
+export type { Cause, Caused } from '../cause.ts';
 export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from '../identity/caller.ts';
 export {
   type Addition,

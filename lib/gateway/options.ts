@@ -2,7 +2,7 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import type { Limiter } from '../limiter/index.ts';
-import type { RefusalCode } from '../problem.ts';
+import type { RefusalCode, ReportedUpstream } from '../problem.ts';
 import { baseUrlFault } from './base-url.ts';
 import type { CacheOptions, RefreshReport } from './cache-options.ts';
 import type { SecretSource } from './credentials.ts';
@@ -50,13 +50,11 @@ export interface GatewayOptions {
   readonly reportRefresh?: (report: RefreshReport) => void;
 }
 
-export interface RequestReport {
+export interface RequestReport extends ReportedUpstream {
   readonly requestId: string;
   readonly operation?: string;
   readonly status: number;
   readonly code?: RefusalCode;
-  readonly upstreamStatus?: number;
-  readonly upstreamCode?: string;
   /**
    * Requests sent to the upstream for this one: more than one only of a read, after a refused signature or a dead
    * connection.

@@ -133,5 +133,6 @@ export function limiterRefusal(
     code: 'budget_used_up',
     detail: `${details[reason]}; nothing is wrong with this key.${hadNoEffect}`,
     retryAfterSeconds: retryAfterMs / 1000,
+    ...(reason === 'blocked' && { cause: 'limit_tighter' as const }),
   };
 }

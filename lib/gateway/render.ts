@@ -138,6 +138,8 @@ export function refusalResponse(refusal: Refusal, requestId: string, accept?: st
     error_code: problem.errorCode,
     message: problem.message,
     find_out: problem.findOut,
+    cause: problem.cause,
+    clock_offset_seconds: problem.clockOffsetSeconds,
     ...upstreamMembers(problem.upstream),
     ...(nested && { errors: problem.errors }),
   });

@@ -1,5 +1,6 @@
 /** Sends a signed request, and reports as exactly as possible how far it came. */
 
+import { type Cause, causeOfConnection } from '../cause.ts';
 import { neverConnected } from '../certainty.ts';
 
 /** Signed bytes and unsigned headers. */
@@ -19,7 +20,7 @@ export type SendResult =
       readonly body: Uint8Array<ArrayBuffer>;
     }
   /** No connection was made: certainly nothing was sent. */
-  | { readonly kind: 'unreachable' }
+  | { readonly kind: 'unreachable'; readonly cause?: Cause }
   /** `letGo` refused: certainly nothing was sent. */
   | { readonly kind: 'not_sent' }
   /**
@@ -85,9 +86,17 @@ export function createFetchSend(send?: typeof globalThis.fetch): Send {
       };
     } catch (error) {
       if (signal.aborted) return { kind: 'timeout' };
-      return { kind: neverConnected(error) ? 'unreachable' : 'lost' };
+      if (!neverConnected(error)) return { kind: 'lost' };
+      return unreachable(error instanceof Error ? error.cause : undefined);
     }
   };
+}
+
+/** For a connection that was not made, with what is known of the cause. */
+export function unreachable(error: unknown): SendResult {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  const cause = causeOfConnection(code);
+  return { kind: 'unreachable', ...(cause && { cause }) };
 }
 
 /** In an object, because an async function would await the response itself. */

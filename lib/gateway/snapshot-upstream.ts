@@ -8,8 +8,9 @@ import type {
   UpstreamError,
 } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
+import { type Caused, causedBy } from '../cause.ts';
 import type { Permit } from '../limiter/index.ts';
-import { isRefusal, type Refusal, type RefusalCode, withoutRequestId } from '../problem.ts';
+import { isRefusal, type Refusal, type RefusalCode, reportedUpstream, withoutRequestId } from '../problem.ts';
 import type { CacheParts } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';
 import type { Credential } from './credentials.ts';
@@ -110,14 +111,13 @@ export class SnapshotUpstream implements RefreshPermits {
     return this.#paths.length > 0;
   }
 
-  #report({ code, upstream }: Refusal, symbols: number): void {
+  #report(refusal: Refusal, symbols: number): void {
     try {
       this.#parts.reportRefresh?.({
         operation: this.#operation.id,
-        code,
+        code: refusal.code,
         symbols,
-        ...(upstream && { upstreamStatus: upstream.status }),
-        ...(upstream?.errorCode && { upstreamCode: upstream.errorCode }),
+        ...reportedUpstream(refusal),
       });
     } catch {
       // A log that fails must not cost the waiting requests their answers.
@@ -182,9 +182,10 @@ function upstreamAnswer(outcome: Extract<UpstreamOutcome, { kind: 'refused' }>):
 }
 
 /** The form in which the store passes a refusal to all requests for the same symbols. */
-function toUpstreamError({ code, status, upstream }: Refusal): UpstreamError {
+function toUpstreamError({ code, status, upstream, ...own }: Refusal): UpstreamError {
   return {
     code,
+    ...causedBy(own),
     status: upstream?.status ?? status ?? 0,
     ...(upstream?.errorCode && { errorCode: upstream.errorCode }),
     ...(upstream?.message && { message: upstream.message }),
@@ -192,8 +193,10 @@ function toUpstreamError({ code, status, upstream }: Refusal): UpstreamError {
 }
 
 /** And back. */
-export function fromUpstreamError({ code, ...upstream }: UpstreamError): Refusal {
-  const refusal = { code: code as RefusalCode, upstream };
-  if (!isRefusal(refusal) || code === 'upstream_rejected') return rejectedBy(upstream);
+export function fromUpstreamError(error: UpstreamError): Refusal {
+  const { code, cause, clockOffsetSeconds, ...upstream } = error;
+  const caused = causedBy(error as Caused);
+  const refusal = { code: code as RefusalCode, ...caused, upstream };
+  if (!isRefusal(refusal) || code === 'upstream_rejected') return { ...rejectedBy(upstream), ...caused };
   return refusal;
 }

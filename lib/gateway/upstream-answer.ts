@@ -5,7 +5,9 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
+import { causeOf } from '../cause.ts';
 import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
+import type { Credential } from './credential.ts';
 import { isJson } from './json-scan.ts';
 import { readRefusalBody } from './refusal-body.ts';
 import type { SendResult } from './send.ts';
@@ -64,20 +66,23 @@ const statusMeaning: Readonly<Record<number, RefusalCode>> = {
   429: 'upstream_rate_limited',
 };
 
-/** @param redact removes the gateway's secrets from the upstream's texts */
-export function readUpstreamAnswer(
-  operation: Operation,
-  sent: Sent,
-  redact: (text: string) => string,
-): UpstreamOutcome {
+/** Of the gateway, for reading an answer. */
+export interface Reader extends Pick<Credential, 'redact'> {
+  /** When the answer arrived. */
+  readonly now: number;
+  readonly sentToken: boolean;
+}
+
+export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: Reader): UpstreamOutcome {
   const { sideEffect } = operation;
+  const { redact } = reader;
   if (sent.kind === 'answer' && sent.status === 200 && isJson(sent.body)) {
     if (sideEffect && !saysOutcome(operation, sent.body))
-      return unknownOutcome(sideEffect, refusedBy(sent, redact).upstream, unclear);
+      return unknownOutcome(sideEffect, refusedBy(sent, reader).upstream, unclear);
     const requestId = requestIdOf(sent, redact);
     return { kind: 'answer', body: sent.body, ...(requestId && { requestId }) };
   }
-  const refusal = toRefusal(sent, redact);
+  const refusal = toRefusal(sent, reader);
   if (
     sideEffect &&
     (mayHaveTakenEffect(refusal.code) || contradictsItself(refusal) || isReplay(refusal.upstream))
@@ -124,10 +129,10 @@ const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) ===
 /** The code without its prefix. */
 export const stemOf = (errorCode = '') => errorCode.replace(/^(OAUTH_)?OPENAPI_/, '');
 
-function toRefusal(sent: Sent, redact: (text: string) => string): Refusal {
+function toRefusal(sent: Sent, reader: Reader): Refusal {
   switch (sent.kind) {
     case 'unreachable':
-      return { code: 'upstream_unreachable' };
+      return { code: 'upstream_unreachable', ...(sent.cause && { cause: sent.cause }) };
     case 'timeout':
       return { code: 'upstream_timeout' };
     case 'dropped':
@@ -136,14 +141,15 @@ function toRefusal(sent: Sent, redact: (text: string) => string): Refusal {
     case 'too_large':
       return { code: 'upstream_answer_too_large' };
     case 'answer':
-      if (sent.status === 200) return { code: 'upstream_broken_answer' };
-      return refusedBy(sent, redact);
+      if (sent.status !== 200) return refusedBy(sent, reader);
+      return { code: 'upstream_broken_answer', ...causeOf({ ...sent, ...reader, stem: '' }) };
   }
 }
 
 type Answer = Extract<SendResult, { kind: 'answer' }>;
 
-function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
+function refusedBy(answer: Answer, reader: Reader): Refusal {
+  const { redact } = reader;
   const requestId = requestIdOf(answer, redact);
   const upstream: UpstreamRefusal = {
     status: answer.status,
@@ -156,22 +162,29 @@ function refusedBy(answer: Answer, redact: (text: string) => string): Refusal {
     (Object.hasOwn(meaningOf, stem) ? meaningOf[stem] : undefined) ??
     statusMeaning[answer.status] ??
     'upstream_error';
+  const caused = causeOf({ ...answer, ...reader, stem });
   switch (code) {
     case 'upstream_rejected':
       // The upstream's router sends no codes: a 404 without one means that it does not know the path.
-      if (answer.status === 404 && !upstream.errorCode) return { code: 'upstream_path_unknown', upstream };
-      return rejectedBy(upstream);
+      if (answer.status === 404 && !upstream.errorCode)
+        return { code: 'upstream_path_unknown', ...caused, upstream };
+      return { ...rejectedBy(upstream), ...caused };
     case 'upstream_rate_limited': {
       const retryAfter = answer.header('retry-after') ?? '';
       const seconds = /^\d{1,9}(\.\d+)?$/.test(retryAfter) ? Number(retryAfter) : 0;
-      return { code, upstream, ...(seconds > 0 && { retryAfterSeconds: Math.min(seconds, 3600) }) };
+      return {
+        code,
+        cause: 'limit_tighter',
+        upstream,
+        ...(seconds > 0 && { retryAfterSeconds: Math.min(seconds, 3600) }),
+      };
     }
     case 'upstream_auth_failed':
     case 'upstream_token_expired':
       // Code and status help the operator; the message may quote what was signed.
-      return { code, upstream: withoutMessage(upstream) };
+      return { code, ...caused, upstream: withoutMessage(upstream) };
     default:
-      return { code, upstream };
+      return { code, ...caused, upstream };
   }
 }
 

@@ -82,7 +82,11 @@ class SignedUpstream implements Upstream {
       sent = await this.#signAndSend(withoutPermit(call), credential, true);
     if (sent.kind === 'refused') return sent;
     const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
-    const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, credential.redact);
+    const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, {
+      redact: credential.redact,
+      now: clock(),
+      sentToken: credential.accessToken !== undefined,
+    });
     const limits = limitsOf(operation, operationLimits);
     if (limiter && limits && outcome.kind === 'refused' && outcome.refusal.code === 'upstream_rate_limited')
       await blockAfter(limiter, credential.appKey, limits[0], outcome.refusal, context.deadline - clock());

@@ -230,7 +230,10 @@ const cases: readonly Case[] = [
     config: { plans: app, cache: 'off' },
     of: ofUsual,
     carries: false,
-    says: [/carries about 25 phones .*bound by the upstream’s limit of 300/, /leave cache: 'off' out/],
+    says: [
+      /carries about 25 phones .*bound by the upstream’s limit of 300/,
+      /put marketDataUse into the stage in place of cache: 'off'/,
+    ],
   },
   {
     what: 'market data that is closed has no phones',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'vitest';
-import { type Diagnosis, smoke, smokeArguments } from '../../infra/commands/smoke.ts';
+import { type SmokeResult, smoke, smokeArguments } from '../../infra/commands/smoke.ts';
 import { StartError } from '../../infra/environment.ts';
 
 type Respond = (response: ServerResponse) => unknown;
@@ -24,7 +24,7 @@ async function diagnose(
   snapshot: Respond = says('[]'),
   timeoutMs = 5000,
   config: Respond = says('{"token_check_enabled":false}'),
-): Promise<Diagnosis> {
+): Promise<SmokeResult> {
   const listener: RequestListener = ({ url }, response) =>
     void (url?.endsWith('/health') ? health : url?.endsWith('/openapi/config') ? config : snapshot)(response);
   const server = createServer(listener).listen(0, '127.0.0.1');
@@ -116,7 +116,23 @@ test('a key of another environment, which the upstream answers 404 everywhere, i
   const once: Respond = (response) => (asked++ === 0 ? unknown : says('{}'))(response);
   const { healthy, words } = await diagnose(t, ok, once);
   assert.equal(healthy, false);
-  assert.match(words, /^The upstream serves other paths, but not this one: set upstream\.paths/);
+  assert.match(words, /^The upstream serves other paths, but not this one.*Set upstream\.paths/);
+});
+
+test('what snapshots leave open, another operation names', async (t) => {
+  const unreachable = says('{"code":"upstream_unreachable","cause":"host_closed"}', 502);
+  const late = says('{"code":"no_fresh_answer","detail":"None came in time.","request_id":"r-1"}', 503);
+  const old: Respond = (response) =>
+    response.writeHead(200, { 'content-type': 'application/json', age: '42' }).end('[]');
+  for (const [first, times, words] of [
+    [late, 1, /^None came in time\. Nothing listens at the upstream.*\(503 no_fresh_answer, request r-1\)$/],
+    [old, 4, /known 42 s ago: the upstream gives nothing newer now\. Nothing listens at the upstream/],
+  ] as const) {
+    let asked = 0;
+    const result = await diagnose(t, ok, (response) => (asked++ < times ? first : unreachable)(response));
+    assert.equal(result.healthy, false);
+    assert.match(result.words, words);
+  }
 });
 
 test('no answer in time is told apart from a closed connection', async (t) => {

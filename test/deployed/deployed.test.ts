@@ -71,6 +71,15 @@ test('a call goes through, and is one line in the log', async (t) => {
   });
 });
 
+test('a refused call has its cause in the log, and nothing of the secret', async (t) => {
+  const { handler, logged } = await deployed(t, {}, secret.replace('-secret"}', '-secret-of-another-key"}'));
+  const result = await handler(accounts, context);
+  assert.equal(result.statusCode, 502);
+  const entry = logged.find(({ event }) => event === 'request');
+  assert.deepEqual([entry?.code, entry?.cause], ['upstream_auth_failed', 'wrong_secret']);
+  assert.doesNotMatch(JSON.stringify(logged), /canary|another-key/);
+});
+
 test('refusals carry CORS headers too', async (t) => {
   const { handler } = await deployed(t, { CORS_ORIGINS: '*' }, secret);
   const result = await handler(event('/nowhere'), context);

@@ -4,8 +4,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
+import { marketDataUsePage } from '../../infra/stack/market-data-use.ts';
+import { causes } from '../../lib/cause.ts';
 import { root } from '../support/bundle.ts';
-import { firstColumn } from './pages.ts';
+import { anchorsOf, firstColumn } from './pages.ts';
 
 const page = 'docs/operation.md';
 
@@ -33,4 +35,14 @@ test('its outputs are those of the stack', () => {
   const stack = sourceOf('infra/stack');
   for (const name of firstColumn(page, 'Deploy').filter((one) => one !== '…'))
     assert.match(stack, new RegExp(`['\`]${name}\\b`), name);
+});
+
+test('it has every cause, and no other', () => {
+  assert.deepEqual([...firstColumn(page, 'Smoke')].sort(), [...causes].sort());
+});
+
+test('the refusal of a stage that names no basis links to its chapter', () => {
+  const [path = '', anchor = ''] = marketDataUsePage.split('#');
+  assert.equal(path, page);
+  assert.ok(anchorsOf(page).has(anchor), anchor);
 });

@@ -85,7 +85,7 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
     await stage.simulator.close();
     const { code, output } = await smoke(stage.apiKey);
     assert.equal(code, 1);
-    assert.match(output, /known \d+ s ago: the upstream gives nothing newer now/);
+    assert.match(output, /known \d+ s ago: the upstream gives nothing newer now\. Nothing listens at/);
   });
 
   test('nothing at the URL', async () => {
@@ -114,7 +114,7 @@ describe('a wrong secret on a deployment', needsEmulator(), () => {
   test('is told apart from a missing one', async () => {
     const { code, output } = await run('smoke-main.ts', [stage.url], { API_KEY: stage.apiKey });
     assert.equal(code, 1);
-    assert.match(output, /refuses the credentials.*upstream_auth_failed/s);
+    assert.match(output, /app secret is wrong.*upstream_auth_failed/s);
   });
 });
 

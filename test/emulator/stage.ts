@@ -8,6 +8,7 @@ import { App } from 'aws-cdk-lib';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
 import { stackNameOf } from '../../infra/stack/stages.ts';
+import { base } from '../stack/synthesise.ts';
 import { type Ministack, type MinistackOptions, startMinistack } from '../support/ministack.ts';
 import { completeImport } from './complete-import.ts';
 import { clientConfig, deploy, type Outputs } from './deployment.ts';
@@ -79,6 +80,7 @@ export async function startStage({
     directories.push(directory);
     const app = new App({ outdir: directory });
     new CountersignStack(app, stackName, {
+      ...base,
       ...more,
       upstream: { baseUrl: simulator.url, allowLoopback: true, ...more.upstream },
     });

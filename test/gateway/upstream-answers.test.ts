@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
-import { createGateway } from '../../lib/gateway/index.ts';
+import { type Cause, createGateway } from '../../lib/gateway/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import {
   accountsPath,
@@ -329,6 +329,35 @@ const others: readonly Case[] = [
   ],
 ];
 
+/** Why, as far as the answer tells: by the code of the upstream, whatever its prefix and status. */
+const causesByCode: Readonly<Record<string, Cause>> = {
+  MISSING_APP_KEY: 'header_lost',
+  MISSING_SIGNATURE: 'header_lost',
+  MISSING_ALGORITHM: 'header_lost',
+  MISSING_NONCE: 'header_lost',
+  MISSING_TIMESTAMP: 'header_lost',
+  MISSING_VERSION: 'header_lost',
+  ILLEAGAL_PARAMETER: 'header_lost',
+  // None was sent.
+  INVALID_TOKEN: 'token_missing',
+  UNAUTHORIZED: 'key_refused',
+  INCORRECT_SIGN: 'wrong_secret',
+  SIGNATURE_ALGORITHM_NOT_SUPPORTED: 'version_refused',
+  VERSION_NOT_SUPPORTED: 'version_refused',
+  UNSUPPORTED_API_VERSION: 'version_refused',
+  ILLEAGAL_TIMESTAMP: 'wrong_clock',
+  CLOCK_SKEW_EXCEEDED: 'wrong_clock',
+  IP_NOT_ALLOWED: 'address_refused',
+  ACCOUNT_ACCESS_DENIED: 'account_not_ours',
+};
+
+function causeExpected(fault: Fault, { code, upstream }: Expected): Cause | undefined {
+  if (code === 'upstream_rate_limited') return 'limit_tighter';
+  if (fault.kind === 'not-json' || upstream?.status === 302) return 'not_the_interface';
+  const stem = (upstream?.error_code ?? '').replace('OPENAPI_', '');
+  return Object.hasOwn(causesByCode, stem) ? causesByCode[stem] : undefined;
+}
+
 const titles: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   403: 'Forbidden',
@@ -379,6 +408,8 @@ for (const [sender, createSend] of senders) {
         const [{ milliseconds, ...report } = assert.fail('no report'), ...more] = reports;
         assert.equal(more.length, 0);
         assert.ok(Number.isFinite(milliseconds));
+        const cause = causeExpected(fault, expected);
+        assert.equal(problem.cause, cause);
         assert.deepEqual(report, {
           requestId: 'request-1',
           operation: 'listAccounts',
@@ -387,6 +418,7 @@ for (const [sender, createSend] of senders) {
           code: expected.code,
           ...(expected.upstream && { upstreamStatus: expected.upstream.status }),
           ...(expected.upstream?.error_code && { upstreamCode: expected.upstream.error_code }),
+          ...(cause && { cause }),
         });
       });
     }
@@ -404,6 +436,7 @@ for (const [sender, createSend] of senders) {
         const problem: Problem = problemOf(await ask(gateway, accountsPath));
         assert.equal(problem.status, 502);
         assert.equal(problem.code, 'upstream_unreachable');
+        assert.equal(problem.cause, 'host_closed');
         assert.equal(problem.error_code, 'UPSTREAM_UNREACHABLE');
       });
     }

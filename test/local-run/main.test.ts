@@ -144,6 +144,29 @@ describe('npm start', { concurrent: true }, () => {
     assert.equal(await ended, 0);
   });
 
+  test('names the cause when another upstream refuses, once, and what to do', async (t) => {
+    const simulator = await startSimulator({ appKey: 'k', appSecret: 's', accessToken: 'another' });
+    t.onTestFinished(() => simulator.close());
+    const { child, printed, ended, output } = runMain(t, {
+      UPSTREAM_BASE_URL: simulator.url,
+      APP_KEY: 'k',
+      APP_SECRET: 's',
+      ACCESS_TOKEN: 'feed'.repeat(8),
+      API_KEY: 'mine',
+    });
+    const [, url] = await printed(/^Countersign on (\S+)$/m);
+    for (const symbol of ['AAPL', 'MSFT']) {
+      const target = `/openapi/market-data/stock/quotes?symbol=${symbol}&category=US_STOCK`;
+      const response = await fetch(url + target, { headers: { 'x-api-key': 'mine' } });
+      assert.equal(((await response.json()) as { cause: string }).cause, 'token_refused');
+    }
+    await printed(/\n/, 'err');
+    child.kill('SIGINT');
+    assert.equal(await ended, 0);
+    assert.match(output.err, /^The access token is invalid: .* Create a token, .*ACCESS_TOKEN\)\.\n$/);
+    assert.ok(!(output.out + output.err).includes('feedfeed'));
+  });
+
   test('opens before a real upstream only what belongs to no account', async (t) => {
     const simulator = await startSimulator({ appKey: 'k', appSecret: 's' });
     t.onTestFinished(() => simulator.close());

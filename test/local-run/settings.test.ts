@@ -128,6 +128,11 @@ const wrong: readonly (readonly [env: Environment, line: RegExp])[] = [
   [{ ...upstream, APP_SECRET: '' }, /^APP_KEY is set but APP_SECRET is not/],
   [{ APP_KEY: 'a key', APP_SECRET: 'hush-hush' }, /^APP_KEY must be visible ASCII/],
   [{ APP_KEY: 'ключ', APP_SECRET: 'hush-hush' }, /^APP_KEY must be visible ASCII/],
+  [{ ACCESS_TOKEN: 'hush-hush' }, /^ACCESS_TOKEN is set: it needs APP_KEY and APP_SECRET/],
+  [
+    { APP_KEY: 'k', APP_SECRET: 's', ACCESS_TOKEN: 'hush hush' },
+    /^ACCESS_TOKEN must be visible ASCII characters without spaces\.$/,
+  ],
   [
     { UPSTREAM_BASE_URL: upstream.UPSTREAM_BASE_URL },
     /^UPSTREAM_BASE_URL is set: it needs APP_KEY and APP_SECRET/,

@@ -7,9 +7,8 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { expect, test } from 'vitest';
 import { Countersign, type CountersignProps } from '../../infra/stack/countersign.ts';
 import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
-import { baseUrl, type CfnTemplate, synthesise } from './synthesise.ts';
+import { base, type CfnTemplate, synthesise } from './synthesise.ts';
 
-const upstream = { baseUrl };
 const own = (id = 'Own') => new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), id);
 const templateOf = (stack: Stack) => Template.fromStack(stack).toJSON() as CfnTemplate;
 const named = (template: CfnTemplate, type: string, property: string) =>
@@ -26,8 +25,8 @@ const all: Omit<CountersignProps, 'upstream'> = {
 
 test('two stand side by side in one stack: each has all of its own, under its own name', () => {
   const stack = own();
-  new Countersign(stack, 'First', { upstream, ...all });
-  new Countersign(stack, 'Second', { upstream, ...all });
+  new Countersign(stack, 'First', { ...base, ...all });
+  new Countersign(stack, 'Second', { ...base, ...all });
   const two = templateOf(stack);
   const one = synthesise(all).template;
   assert.equal(Object.keys(two.Resources).length, 2 * Object.keys(one.Resources).length);
@@ -41,13 +40,13 @@ test('two stand side by side in one stack: each has all of its own, under its ow
 
 test('CountersignStack adds no resource to the construct', () => {
   const stack = own('Countersign-test');
-  new Countersign(stack, 'Default', { upstream, ...all });
+  new Countersign(stack, 'Default', { ...base, ...all });
   assert.deepEqual(templateOf(stack).Resources, synthesise(all).template.Resources);
 });
 
 test('a title names the API and its plans, but not the bus, which one account has once', () => {
   const stack = own();
-  new Countersign(stack, 'First', { upstream, title: 'Quotes', events: {} });
+  new Countersign(stack, 'First', { ...base, title: 'Quotes', events: {} });
   const template = templateOf(stack);
   assert.deepEqual(named(template, 'AWS::ApiGateway::RestApi', 'Name'), ['Quotes']);
   assert.deepEqual(named(template, 'AWS::ApiGateway::UsagePlan', 'UsagePlanName'), ['Quotes default']);
@@ -56,7 +55,7 @@ test('a title names the API and its plans, but not the bus, which one account ha
 
 test('its members are what it made', () => {
   const stack = own();
-  const made = new Countersign(stack, 'Own', { upstream, ...all });
+  const made = new Countersign(stack, 'Own', { ...base, ...all });
   assert.deepEqual(Object.keys(made.functions).sort(), [
     'accounts',
     'fundamentals',
@@ -73,6 +72,7 @@ test('its members are what it made', () => {
   const secret = stack.resolve(made.secret.secretArn) as { Ref: string };
   assert.equal(templateOf(stack).Resources[secret.Ref]?.Type, 'AWS::SecretsManager::Secret');
 
+  const { upstream } = base;
   const least = new Countersign(own(), 'Own', { upstream, cache: 'off' });
   assert.deepEqual(Object.keys(least.tables), ['limiter']);
   assert.deepEqual([least.lookups, least.bus, least.queue], [undefined, undefined, undefined]);
@@ -80,7 +80,7 @@ test('its members are what it made', () => {
 
 function granted(grant: (countersign: Countersign, role: Role) => void) {
   const stack = own();
-  const countersign = new Countersign(stack, 'C', { upstream, ...all });
+  const countersign = new Countersign(stack, 'C', { ...base, ...all });
   const role = new Role(stack, 'Grantee', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
   grant(countersign, role);
   const { Resources } = templateOf(stack);
@@ -130,7 +130,7 @@ test('a group that opens with IAM is granted path by path', () => {
 test('what cannot be granted is refused in one sentence', () => {
   const stack = own();
   const role = new Role(stack, 'Grantee', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-  const plain = new Countersign(stack, 'C', { upstream, operations: [getStockSnapshots] });
+  const plain = new Countersign(stack, 'C', { ...base, operations: [getStockSnapshots] });
   for (const grant of [plain.grantPutEvents, plain.grantSendMessages, plain.grantInvoke])
     assert.throws(() => grant.call(plain, role), {
       name: 'ConfigError',

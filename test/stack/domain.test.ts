@@ -9,7 +9,7 @@ import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { type Refusals, testRefusals } from './refusals.ts';
-import { baseUrl, type Synthesised, synthesise } from './synthesise.ts';
+import { base, baseUrl, type Synthesised, synthesise } from './synthesise.ts';
 
 const upstream = { baseUrl };
 const operations = [getStockSnapshots];
@@ -215,7 +215,7 @@ test('cdk-nag, AwsSolutions', () => {
 test('a certificate of another Region is refused as soon as the Region is known', () => {
   const deployTo = (region?: string) =>
     new CountersignStack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), 'Elsewhere', {
-      upstream,
+      ...base,
       operations,
       domain: { name, certificateArn },
       ...(region && { stack: { env: { region } } }),

@@ -2,10 +2,14 @@
 
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
+import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
 import type { Group } from '../../lib/catalogue/index.ts';
 
 export const baseUrl = 'https://upstream.example';
+
+/** The least that a stack with all its parts is configured with. */
+export const base = { upstream: { baseUrl }, marketDataUse: 'own-use' } as const satisfies CountersignConfig;
 
 export interface Resource {
   readonly Type: string;
@@ -34,7 +38,7 @@ export interface Synthesised {
 
 export function synthesise(props: Partial<CountersignStackProps> = {}): Synthesised {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
-  const stack = new CountersignStack(app, 'Countersign-test', { upstream: { baseUrl }, ...props });
+  const stack = new CountersignStack(app, 'Countersign-test', { ...base, ...props });
   const template = Template.fromStack(stack).toJSON() as CfnTemplate;
   const all = (type: string) => Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
   return {

@@ -91,6 +91,7 @@ export interface Problem {
   readonly upstream_error_code?: string;
   readonly upstream_message?: string;
   readonly upstream_request_id?: string;
+  readonly cause?: string;
 }
 
 /** What a refusal says of the upstream, if it says anything. */

@@ -5,8 +5,10 @@ export interface UpstreamError {
   readonly status: number;
   readonly errorCode?: string;
   readonly message?: string;
-  /** What the error means to the gateway that recorded it; opaque here. */
+  /** What the error means to the gateway that recorded it, and why it came; opaque here. */
   readonly code?: string;
+  readonly cause?: string;
+  readonly clockOffsetSeconds?: number;
 }
 
 export const noMessage: UpstreamError = { status: 417, errorCode: 'INVALID_SYMBOL' };
