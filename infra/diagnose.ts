@@ -38,7 +38,7 @@ export function diagnose(facts: RefusalFacts): Diagnosis | undefined {
 
 const setSecret = 'npm run secret:set; in a local run APP_KEY and APP_SECRET';
 const newToken =
-  'Create a token, confirm it in the broker’s app within five minutes, and put it into the secret as access_token (npm run secret:set; in a local run ACCESS_TOKEN).';
+  'npm run token makes one, waits while its owner confirms it in the broker’s app, and stores it in the secret; a local run takes it as ACCESS_TOKEN.';
 const checkHost =
   'Compare the base URL (upstream.baseUrl; in a local run UPSTREAM_BASE_URL) with the broker’s pages: each region and environment has a host of its own.';
 
@@ -171,8 +171,9 @@ const byCode: Partial<Record<RefusalCode, Diagnosis>> = {
   ),
   upstream_auth_failed: says(
     'The upstream refuses the credentials, and does not say why.',
-    `The secret holds a wrong key or secret, or those of another environment: set it again (${setSecret}).`,
+    `The secret holds a wrong key or secret, or no valid access_token where one is wanted: set it again (${setSecret}).`,
   ),
+  upstream_token_expired: says('The access token is missing, not confirmed, or has expired.', newToken),
   upstream_unreachable: says('The upstream cannot be reached.', checkUpstream),
   upstream_timeout: says('The upstream gives no answer in time: it is down or overloaded.', checkUpstream),
   upstream_error: says('The upstream fails.', checkUpstream),

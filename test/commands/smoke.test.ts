@@ -100,7 +100,7 @@ test('an error with a code has its remedy', async (t) => {
 
 test('a 401 is not blamed on another environment, whose key gets 404, but on key, secret or token', async (t) => {
   const { words } = await diagnose(t, ok, says('{"code":"upstream_auth_failed"}', 502));
-  assert.match(words, /^The upstream refuses the credentials: .* wrong key or secret, .* access_token /);
+  assert.match(words, /^The upstream refuses the credentials, .* wrong key or secret, .* access_token /);
   assert.doesNotMatch(words, /environment/);
 });
 

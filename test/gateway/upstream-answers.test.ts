@@ -354,7 +354,7 @@ const causesByCode: Readonly<Record<string, Cause>> = {
 function causeExpected(fault: Fault, { code, upstream }: Expected): Cause | undefined {
   if (code === 'upstream_rate_limited') return 'limit_tighter';
   if (fault.kind === 'not-json' || upstream?.status === 302) return 'not_the_interface';
-  const stem = (upstream?.error_code ?? '').replace('OPENAPI_', '');
+  const stem = (upstream?.error_code ?? '').replace(/^(OAUTH_)?OPENAPI_/, '');
   return Object.hasOwn(causesByCode, stem) ? causesByCode[stem] : undefined;
 }
 
