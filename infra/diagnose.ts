@@ -38,7 +38,7 @@ export function diagnose(facts: RefusalFacts): Diagnosis | undefined {
 
 const setSecret = 'npm run secret:set; in a local run APP_KEY and APP_SECRET';
 const newToken =
-  'npm run token makes one, waits while its owner confirms it in the broker’s app, and stores it in the secret; a local run takes it as ACCESS_TOKEN.';
+  'Run npm run token: it makes one, waits while its owner confirms it in the broker’s app, and stores it in the secret; a local run takes it as ACCESS_TOKEN.';
 const checkHost =
   'Compare the base URL (upstream.baseUrl; in a local run UPSTREAM_BASE_URL) with the broker’s pages: each region and environment has a host of its own.';
 

@@ -216,7 +216,7 @@ const faults: readonly Fault[] = [
     name: 'an expired token',
     seeded: withToken(16 * day, 0),
     smoke: /^The upstream does not accept the access token/,
-    line: /^The access token has expired\. Create a token/,
+    line: /^The access token has expired\. Run npm run token/,
   },
   {
     name: 'a token that nobody confirmed',
