@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { accountId } from './common.ts';
 import { answerSeen, fromVendor, notInText } from './decided.ts';
+import { accountList } from './freshness.ts';
 import { inferred, onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
 import { optional, text } from './parameters.ts';
@@ -54,6 +55,7 @@ export const listAccounts = describe({
       ),
     }),
   ),
+  freshness: accountList,
   example: {},
   sources: {
     path: ['interface'],

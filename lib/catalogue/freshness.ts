@@ -20,6 +20,12 @@ export const hourly: Freshness = { seconds: 3600, staleSeconds: 6 * 3600 };
 /** Changes with a filing, a rating, a fund's report. */
 export const daily: Freshness = { seconds: 86_400, staleSeconds: 2 * 86_400 };
 
+/**
+ * Which accounts an app key has, and of which kind: changes when its holder opens or closes one. About eight calls in
+ * quick succession were seen to be refused.
+ */
+export const accountList: Freshness = { seconds: 60, staleSeconds: 240 };
+
 /** An unfinished bar changes with every trade, but the longer its span the less. */
 export const bars: Freshness = {
   seconds: 5,

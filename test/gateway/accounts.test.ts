@@ -16,7 +16,8 @@ const oldKey = 'old-key-of-the-account';
 const newKey = 'new-key-of-the-account';
 const snapshot = (symbol: string) => `${snapshotPath}?symbols=${symbol}&category=US_STOCK`;
 const bars = (symbol: string) => `/market-data/stocks/bars/get?symbol=${symbol}&category=US_STOCK&timespan=D`;
-const reads = [snapshot('AAPL'), snapshot('MSFT'), bars('AAPL'), bars('MSFT')];
+const list = '/trading/accounts/list';
+const reads = [snapshot('AAPL'), snapshot('MSFT'), bars('AAPL'), bars('MSFT'), list];
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -41,8 +41,11 @@ export interface ResponseCall {
   readonly freshness: FreshnessMs;
   /** Refreshes count against the unit, misses against the member first. */
   readonly caller: Caller;
-  /** Of misses that count against another limit than most: its name, and its size as a part of that one. */
-  readonly limit?: { readonly name: string; readonly size: number };
+  /**
+   * Of misses that count against another limit than most: its name, and its size as a part of that one. `'none'`:
+   * they count against no limit, so that no caller comes before another.
+   */
+  readonly limit?: { readonly name: string; readonly size: number } | 'none';
   /**
    * Asks the upstream: permit, signature, request, answer. Never rejects.
    *
@@ -265,6 +268,7 @@ class SharedResponses implements ResponseCache {
    * of the quota that it shares with the other members of its unit.
    */
   async #isOverQuota({ caller: { unit, member }, limit }: ResponseCall): Promise<boolean> {
+    if (limit === 'none') return false;
     const { store, clock, missesPerMember, missesPerCaller } = this.#settings;
     const kind = limit ? `misses-${limit.name}` : 'misses';
     const isUsedUp = async (account: string, quota: number) => {
