@@ -11,6 +11,8 @@ import { createSnapshotsByAccount, type SnapshotsByAccount } from './snapshots-b
 export interface Cache {
   /** Undefined for an operation that is not cached. */
   ask(read: CachedRead): Promise<Outcome> | undefined;
+  /** After a request with a side effect that may have had it. Never rejects. */
+  changed(change: CachedRead): Promise<void>;
 }
 
 export function createCache(options: CacheOptions, parts: CacheParts): Cache {
@@ -25,6 +27,7 @@ export function createCache(options: CacheOptions, parts: CacheParts): Cache {
   }
 
   return {
+    changed: accounts.changed,
     ask(read) {
       const { operation } = read.route;
       const { freshness } = operation;

@@ -154,6 +154,6 @@ const copyOfPart = (body: Uint8Array): Uint8Array =>
 const isKnownRefusal = (refusal: unknown): boolean =>
   typeof refusal === 'object' && refusal !== null && isRefusal(refusal);
 
-function parametersOf({ query, body }: ValidRequest): Readonly<Record<string, unknown>> {
+export function parametersOf({ query, body }: ValidRequest): Readonly<Record<string, unknown>> {
   return { ...Object.fromEntries(query), ...(body && (JSON.parse(body) as Record<string, unknown>)) };
 }

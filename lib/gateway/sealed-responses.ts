@@ -80,8 +80,8 @@ export function sealedResponses(store: ResponseStore, sealer: Sealer): ResponseS
   const aboutOf = (key: string, askedAt: number) => JSON.stringify([key, askedAt]);
   return {
     ...store,
-    async read(key) {
-      const stored = await store.read(key);
+    async read(key, consistency) {
+      const stored = await store.read(key, consistency);
       if (stored?.kind !== 'answer') return undefined;
       const { askedAt } = stored;
       const opened = await sealer.open(stored.body, aboutOf(key, askedAt));

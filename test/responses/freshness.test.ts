@@ -9,7 +9,18 @@ import { operations } from '../../lib/catalogue/index.ts';
 const shared = ['market-data', 'screeners', 'instruments', 'fundamentals'];
 
 /** Reads of account data whose answers equal requests share. */
-const ofAccounts = ['listAccounts'];
+const ofAccounts = [
+  'listAccounts',
+  'getAccountBalance',
+  'listAccountPositions',
+  'getOrder',
+  'listOpenOrders',
+  'listOrderHistory',
+  'legacyListOpenOrders',
+  'legacyListOrderHistory',
+  'listWatchlists',
+  'listWatchlistInstruments',
+];
 
 test('what is the same for every caller has a freshness, and of accounts what is named here; what changes them, never', () => {
   for (const { id, group, sideEffect, freshness } of operations) {

@@ -35,8 +35,8 @@ test('each group may do what its operations need, and knows the table only then'
   const answers = of('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem');
   const expected = {
     accounts: answers,
-    orders: [],
-    watchlists: [],
+    orders: answers,
+    watchlists: answers,
     instruments: answers,
     screeners: answers,
     fundamentals: answers,

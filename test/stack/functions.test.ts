@@ -198,7 +198,7 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
         ...(id.startsWith('marketdata')
           ? [counting, caching('BatchGetItem', 'PutItem', 'Query', 'UpdateItem')]
           : []),
-        ...(id.startsWith('accounts') ? [caching('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem')] : []),
+        ...(!id.startsWith('marketdata') ? [caching('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem')] : []),
         {
           Effect: 'Allow',
           Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],

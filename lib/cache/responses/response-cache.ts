@@ -100,6 +100,9 @@ interface Fetched {
 
 type Settings = Required<Omit<ResponseCacheOptions, 'maxBytes'>>;
 
+/** What is never fresh serves those who ask while it is fetched, and nobody after. */
+const isKept = ({ freshness: { freshMs, staleMs } }: ResponseCall): boolean => freshMs + staleMs > 0;
+
 const withoutMaxAge = ({ maxAgeMs: _, ...call }: ResponseCall): ResponseCall => call;
 
 /**
@@ -179,7 +182,7 @@ class SharedResponses implements ResponseCache {
         if (fetched && !fetched.isPrivate) return this.#fetchedOutcome(call, fetched, best, 'other');
         continue;
       }
-      best = await this.#readNewer(key, best);
+      if (isKept(call)) best = await this.#readNewer(key, best);
       if (best && this.#isFresh(call, best, clock()))
         return this.#outcome(call, best, isFirst ? 'store' : 'other');
       if (call.onlyIfCached) break;
@@ -188,7 +191,10 @@ class SharedResponses implements ResponseCache {
       const now = clock();
       if (best && this.#isFresh(call, best, now)) return this.#outcome(call, best, 'store');
       const { store } = this.#settings;
-      const acquired = await this.#tryStore(() => store.lease(key, now, now + fetchMs));
+      // A fetch whose answer is not kept serves no other instance.
+      const acquired = isKept(call)
+        ? await this.#tryStore(() => store.lease(key, now, now + fetchMs))
+        : undefined;
       // Another request of this instance was faster; without a store the lease does not show it.
       if (this.#fetches.has(key)) continue;
       // Without a store there is no other instance to wait for.
@@ -249,6 +255,7 @@ class SharedResponses implements ResponseCache {
     const askedAt = clock();
     const { isPrivate = false, ...content } = await fetch(isOverQuota);
     const answer = { ...content, askedAt };
+    if (!isKept(call)) return { answer, isPrivate };
     if (isPrivate) await this.#tryStore(() => store.release(key, clock()));
     else if (answer.kind === 'answer') {
       this.#memory.put(key, answer);
