@@ -85,8 +85,9 @@ export async function askResponses(
         credential,
       );
       if (answer.kind === 'refused') ownRefusal = answer.refusal;
-      const { signedBy = credential.appKey } = context.usage;
-      return { ...fetchedResponse(answer), ...(signedBy !== credential.appKey && { isPrivate: true }) };
+      const { signedBy = credential.appKey, sentAt: askedAt } = context.usage;
+      const fetched = { ...fetchedResponse(answer), ...(askedAt !== undefined && { askedAt }) };
+      return { ...fetched, ...(signedBy !== credential.appKey && { isPrivate: true }) };
     },
   });
   return outcomeFor(outcome, {

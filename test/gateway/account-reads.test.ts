@@ -17,6 +17,8 @@ import {
   createGateway,
   createMemoryCacheStores,
   type Gateway,
+  type GatewayOptions,
+  type Limiter,
   type ResponseStore,
 } from '../../lib/gateway/index.ts';
 import {
@@ -54,13 +56,14 @@ async function fleetFor(t: TestContext, simulated: Partial<SimulatorOptions> = {
   };
   const cache = { ...memory, responses };
   const core = await coreFor(t, { clock, ...simulated }, { clock, cache });
-  const another = (secret = credentials) =>
+  const another = (secret = credentials, options: Partial<GatewayOptions> = {}) =>
     createGateway({
       operations,
       upstreamBaseUrl: core.simulator.url,
       secrets: { read: async () => secretText(secret) },
       clock,
       cache,
+      ...options,
     });
   const asked = (path: string) => core.simulator.received.filter(({ target }) => target.startsWith(path));
   const skip = (ms: number) => {
@@ -203,6 +206,24 @@ describe('what an account holds and has ordered', { concurrent: true }, () => {
       ['0', '0'],
     );
     assert.equal(asked(listAccountPositions.path).length, 3);
+  });
+
+  test('is as old as its request to the upstream, without the wait for a permit', async (t) => {
+    const limiter: Limiter = {
+      async acquire() {
+        skip(1900);
+        return { ok: true, permit: { expiresAt: Number.POSITIVE_INFINITY, consume: () => true } };
+      },
+      block: async () => {},
+    };
+    const operationLimits = { positions: { requests: 2, perSeconds: 2, for: ['listAccountPositions'] } };
+    const { another, skip, asked } = await fleetFor(t);
+    const gateway = another(credentials, { limiter, operationLimits });
+    const path = positionsOf(accountId);
+    assert.equal((await good(ask(gateway, path))).headers.age, '0');
+    skip(1500);
+    assert.equal((await good(ask(gateway, path))).headers.age, '2');
+    assert.equal(asked(listAccountPositions.path).length, 1);
   });
 
   test('is read anew after a placement and after a cancel, in every instance', async (t) => {

@@ -63,9 +63,10 @@ export interface ResponseCall {
 
 /**
  * `isPrivate`: only the request that fetched it may have it, because that request ran out of time, or because the
- * response belongs to another account.
+ * response belongs to another account. `askedAt`: when the request left, if it waited for that; default: when `fetch`
+ * was called.
  */
-export type FetchedResponse = ResponseContent & { readonly isPrivate?: true };
+export type FetchedResponse = ResponseContent & { readonly isPrivate?: true; readonly askedAt?: number };
 
 /** `own` and `other`: this request, or another one, fetched it meanwhile. */
 export type ResponseSource = 'memory' | 'store' | 'own' | 'other';
@@ -252,8 +253,8 @@ class SharedResponses implements ResponseCache {
     const { store, clock, refusalMs } = this.#settings;
     const { key, fetch, freshness } = call;
     const isOverQuota = await this.#isOverQuota(call);
-    const askedAt = clock();
-    const { isPrivate = false, ...content } = await fetch(isOverQuota);
+    const started = clock();
+    const { isPrivate = false, askedAt = started, ...content } = await fetch(isOverQuota);
     const answer = { ...content, askedAt };
     if (!isKept(call)) return { answer, isPrivate };
     if (isPrivate) await this.#tryStore(() => store.release(key, clock()));
