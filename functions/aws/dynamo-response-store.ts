@@ -43,8 +43,11 @@ export function createDynamoResponseStore(options: DynamoResponseStoreOptions): 
     sk: { S: item },
   });
   return {
-    async read(key) {
-      const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(key, 'answer') }));
+    async read(key, consistency) {
+      const Key = keyOf(key, 'answer');
+      const { Item } = await client.send(
+        new GetItemCommand({ TableName, Key, ...(consistency && { ConsistentRead: true }) }),
+      );
       return Item && toResponse(Item);
     },
     async lease(key, now, until) {

@@ -177,7 +177,8 @@ function readCache(
   if (staleAfterMs > expireAfterMs)
     faults.push('SNAPSHOTS_STALE_AFTER_SECONDS: more than SNAPSHOTS_EXPIRE_AFTER_SECONDS');
   const tableName = env.CACHE_TABLE;
-  if (!tableName || !operations.some(({ freshness }) => freshness)) return undefined;
+  if (!tableName || !operations.some(({ freshness, sideEffect }) => freshness || sideEffect))
+    return undefined;
   return { tableName, tuning, networkPrefix };
 }
 

@@ -26,6 +26,9 @@ export const snapshotActions = ['BatchGetItem', 'PutItem', 'Query', 'UpdateItem'
 export const responseActions = ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'];
 
 const isShared = ({ freshness }: Operation) => freshness !== undefined;
+/** A side effect ends shared answers. */
+const usesCache = ({ freshness, sideEffect }: Operation) =>
+  freshness !== undefined || sideEffect !== undefined;
 const isSharedBySymbol = ({ freshness }: Operation) => freshness === 'by-symbol';
 
 /** @param operations those that are routed; without one whose responses are shared there is no table */
@@ -39,7 +42,7 @@ export function sharedCache(
   return {
     table,
     accessOf(group) {
-      const shared = operations.filter((operation) => operation.group === group && isShared(operation));
+      const shared = operations.filter((operation) => operation.group === group && usesCache(operation));
       if (shared.length === 0) return undefined;
       const hasSnapshots = shared.some(isSharedBySymbol);
       const hasResponses = !shared.every(isSharedBySymbol);

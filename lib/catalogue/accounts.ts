@@ -3,6 +3,7 @@
 import * as v from 'valibot';
 import { accountId } from './common.ts';
 import { answerSeen, fromVendor, notInText } from './decided.ts';
+import { accountList, accountState } from './freshness.ts';
 import { inferred, onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
 import { optional, text } from './parameters.ts';
@@ -54,6 +55,7 @@ export const listAccounts = describe({
       ),
     }),
   ),
+  freshness: accountList,
   example: {},
   sources: {
     path: ['interface'],
@@ -128,6 +130,7 @@ export const getAccountBalance = describe({
       }),
     ),
   }),
+  freshness: accountState,
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
   sources: answerSeen,
   notes: [
@@ -215,6 +218,7 @@ export const listAccountPositions = describe({
       account_tax_type: v.optional(v.string()),
     }),
   ),
+  freshness: accountState,
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
   sources: fromVendor,
   notes: [inferred('No pagination parameter is known for this operation.')],

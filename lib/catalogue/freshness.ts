@@ -3,7 +3,7 @@
  */
 
 export interface Freshness {
-  /** For how many seconds an answer is served without a new request. */
+  /** For how many seconds an answer is served without a new request; 0 with no `staleSeconds`: it is not kept. */
   readonly seconds: number;
   /** For how many seconds after that it is served while one caller's request renews it; 0 when absent. */
   readonly staleSeconds?: number;
@@ -19,6 +19,22 @@ export const session: Freshness = { seconds: 10, staleSeconds: 50 };
 export const hourly: Freshness = { seconds: 3600, staleSeconds: 6 * 3600 };
 /** Changes with a filing, a rating, a fund's report. */
 export const daily: Freshness = { seconds: 86_400, staleSeconds: 2 * 86_400 };
+
+/**
+ * Which accounts an app key has, and of which kind: changes when its holder opens or closes one. About eight calls in
+ * quick succession were seen to be refused.
+ */
+export const accountList: Freshness = { seconds: 60, staleSeconds: 240 };
+
+/**
+ * What an account holds, or has ordered or listed. The gateway ends it with every change that passes through it. The
+ * vendor's table allows two order queries in two seconds for all accounts together: fifteen seconds bridge the turns of
+ * the other accounts, and the answer says its age.
+ */
+export const accountState: Freshness = { seconds: 2, staleSeconds: 13 };
+
+/** Nothing is kept: equal requests share the one that is under way in their instance. */
+export const onlyUnderWay: Freshness = { seconds: 0 };
 
 /** An unfinished bar changes with every trade, but the longer its span the less. */
 export const bars: Freshness = {

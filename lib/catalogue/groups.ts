@@ -48,5 +48,8 @@ export const groups = {
 
 export type Group = keyof typeof groups;
 
+/** Whether the answers of a group belong to an account at the upstream, and so to nobody who may not read that account. */
+export const isAccountData = (group: Group): boolean => groups[group].exposure === 'closed';
+
 /** Whether an access token, where the upstream wants one, belongs to the operations of a group. */
 export const takesToken = (group: Group): boolean => !('beforeToken' in groups[group]);

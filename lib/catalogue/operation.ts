@@ -29,8 +29,9 @@ export interface Operation {
   /** The upstream limit that a request counts against. */
   readonly limit?: LimitName;
   /**
-   * Present when the answer is the same for every caller, so that it can be cached: for how long, or
-   * `by-symbol` when it is a list of one record for each requested symbol: these are cached one by one.
+   * Present when an answer may serve equal requests, so that it can be cached: for how long, or `by-symbol` when it
+   * is a list of one record for each requested symbol: these are cached one by one. Answers of closed groups are
+   * cached apart, see `isAccountData`.
    */
   readonly freshness?: Freshness | 'by-symbol';
   /**

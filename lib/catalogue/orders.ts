@@ -11,6 +11,7 @@ import {
   orderStatuses,
   orderTimes,
 } from './decided.ts';
+import { accountState, onlyUnderWay } from './freshness.ts';
 import { onPage, seen } from './notes.ts';
 import { cursorPaging, describe } from './operation.ts';
 import { namesOrder, namesOrders } from './outcomes.ts';
@@ -633,6 +634,7 @@ export const getOrder = describe({
   response: v.looseObject(
     joined(groupMembers, { orders: v.array(v.looseObject(joined(shownOrderMembers, charges))) }),
   ),
+  freshness: onlyUnderWay,
   example: {
     query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S', client_order_id: 'gw-20261020-000003' },
   },
@@ -666,6 +668,7 @@ export const listOpenOrders = describe({
   query: { account_id: accountId, pagination_key: pageKey },
   response: orderPage,
   paging: cursorPaging,
+  freshness: accountState,
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
   sources: fromVendor,
   notes: [onPage('May lag behind: the latest state of one order is that of getOrder.')],
@@ -691,6 +694,7 @@ export const listOrderHistory = describe({
   },
   response: orderPage,
   paging: cursorPaging,
+  freshness: accountState,
   example: {
     query: {
       account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',

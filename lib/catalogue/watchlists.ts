@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { bothCategories, fromVendor, momentsAreIntegers, noSourceInText, ordinals } from './decided.ts';
+import { accountState } from './freshness.ts';
 import { inferred, inText, onPage, seen } from './notes.ts';
 import { describe } from './operation.ts';
 import { saysWhetherDone } from './outcomes.ts';
@@ -65,6 +66,7 @@ export const listWatchlists = describe({
     }),
   ),
   limit: 'market-data',
+  freshness: accountState,
   example: {},
   sources: fromVendor,
   notes: [onPage('Sorted by sort, highest first.'), onPage('Shared with the user’s retail app lists.')],
@@ -165,6 +167,7 @@ export const listWatchlistInstruments = describe({
     ),
   }),
   limit: 'market-data',
+  freshness: accountState,
   example: { query: { watchlist_id: '40218837' } },
   sources: fromVendor,
   notes: [onPage('Sorted by sort, highest first.'), onPage('No paging.')],

@@ -6,6 +6,7 @@ import {
   type FetchedResponse,
   freshnessFor,
   type ResponseCache,
+  type ResponseCacheOptions,
   type ResponseCall,
   type ResponseOutcome,
   responseKey,
@@ -26,51 +27,75 @@ export interface CachedResponses {
 }
 
 export function createCachedResponses(
-  { responses: store, tuning = {} }: Pick<CacheOptions, 'responses' | 'tuning'>,
-  { upstream, clock, timeoutMs }: CacheParts,
+  options: Pick<CacheOptions, 'responses' | 'tuning'>,
+  parts: CacheParts,
 ): CachedResponses {
+  const cache = openResponseCache(options, parts);
+  return {
+    async ask(read, rule) {
+      const { route, valid, credential } = read;
+      const key = `${await accountOf(credential)}#${await responseKey(route.operation.id, valid.query, valid.body)}`;
+      return askResponses(cache, read, { key, rule, ...limitOf(route.operation) }, parts);
+    },
+  };
+}
+
+/** A response cache with the deployer's settings. */
+export function openResponseCache(
+  { responses: store, tuning = {} }: Pick<CacheOptions, 'responses' | 'tuning'>,
+  { clock }: Pick<CacheParts, 'clock'>,
+  more: Pick<ResponseCacheOptions, 'maxBytes'> = {},
+): ResponseCache {
   const { minMaxAgeMs, refreshesPerMinute } = tuning;
-  const cache: ResponseCache = createResponseCache({
+  return createResponseCache({
     store,
     clock,
     isRefusal: isKnownRefusal,
     ...(minMaxAgeMs !== undefined && { minMaxAgeMs }),
     ...(refreshesPerMinute !== undefined && { refreshesPerMinute }),
+    ...more,
   });
-  return {
-    async ask({ route, request, valid, credential, context }, rule) {
-      const { headers, deadline, caller = anonymousCaller } = request;
-      const directives = readCacheDirectives(headers['cache-control']);
-      const freshness = freshnessFor(rule, parametersOf(valid));
-      /** Of this request, with the upstream's request id. */
-      let ownRefusal: Refusal | undefined;
-      const outcome = await cache.ask({
-        key: `${await accountOf(credential)}#${await responseKey(route.operation.id, valid.query, valid.body)}`,
-        freshness,
-        caller,
-        ...limitOf(route.operation),
-        ...directives,
-        ...(deadline !== undefined && { deadline }),
-        fetchMs: timeoutMs,
-        async fetch(isOverQuota) {
-          const isLast = isOverQuota && !context.priority;
-          const priority = isLast ? { priority: 'background' as const } : {};
-          const answer = await upstream.fetch(
-            { ...route, request: valid, context: { ...context, ...priority } },
-            credential,
-          );
-          if (answer.kind === 'refused') ownRefusal = answer.refusal;
-          const { signedBy = credential.appKey } = context.usage;
-          return { ...fetchedResponse(answer), ...(signedBy !== credential.appKey && { isPrivate: true }) };
-        },
-      });
-      return outcomeFor(outcome, {
-        ownRefusal,
-        onlyIfCached: directives.onlyIfCached ?? false,
-        freshMs: freshness.freshMs,
-      });
+}
+
+/** One read through a response cache, which asks the upstream where it has to. */
+export async function askResponses(
+  cache: ResponseCache,
+  { route, request, valid, credential, context }: CachedRead,
+  { key, rule, limit }: { readonly key: string; readonly rule: Freshness } & Pick<ResponseCall, 'limit'>,
+  { upstream, timeoutMs }: Pick<CacheParts, 'upstream' | 'timeoutMs'>,
+): Promise<Outcome> {
+  const { headers, deadline, caller = anonymousCaller } = request;
+  const directives = readCacheDirectives(headers['cache-control']);
+  const freshness = freshnessFor(rule, parametersOf(valid));
+  /** Of this request, with the upstream's request id. */
+  let ownRefusal: Refusal | undefined;
+  const outcome = await cache.ask({
+    key,
+    freshness,
+    // What a caller causes with one app key is no burden to another's limits.
+    caller: { ...caller, unit: `${await accountOf(credential)}/${caller.unit}` },
+    ...(limit !== undefined && { limit }),
+    ...directives,
+    ...(deadline !== undefined && { deadline }),
+    fetchMs: timeoutMs,
+    async fetch(isOverQuota) {
+      const isLast = isOverQuota && !context.priority;
+      const priority = isLast ? { priority: 'background' as const } : {};
+      const answer = await upstream.fetch(
+        { ...route, request: valid, context: { ...context, ...priority } },
+        credential,
+      );
+      if (answer.kind === 'refused') ownRefusal = answer.refusal;
+      const { signedBy = credential.appKey, sentAt: askedAt } = context.usage;
+      const fetched = { ...fetchedResponse(answer), ...(askedAt !== undefined && { askedAt }) };
+      return { ...fetched, ...(signedBy !== credential.appKey && { isPrivate: true }) };
     },
-  };
+  });
+  return outcomeFor(outcome, {
+    ownRefusal,
+    onlyIfCached: directives.onlyIfCached ?? false,
+    freshMs: freshness.freshMs,
+  });
 }
 
 /** Quotas of misses are parts of the limit of market data: a smaller limit has smaller ones. */
@@ -131,6 +156,6 @@ const copyOfPart = (body: Uint8Array): Uint8Array =>
 const isKnownRefusal = (refusal: unknown): boolean =>
   typeof refusal === 'object' && refusal !== null && isRefusal(refusal);
 
-function parametersOf({ query, body }: ValidRequest): Readonly<Record<string, unknown>> {
+export function parametersOf({ query, body }: ValidRequest): Readonly<Record<string, unknown>> {
   return { ...Object.fromEntries(query), ...(body && (JSON.parse(body) as Record<string, unknown>)) };
 }

@@ -4,6 +4,7 @@ import { limiterKey } from '../limiter/store.ts';
 import type { RefusalCode } from '../problem.ts';
 import { createSigner, SignError, type Signer } from '../signer/index.ts';
 import { createRedactor } from './redact.ts';
+import { createSealer, type Sealer } from './sealed-responses.ts';
 
 /** Holds the signing key, which cannot be read back. */
 export interface Credential {
@@ -12,6 +13,8 @@ export interface Credential {
   readonly signer: Signer;
   /** Sent as x-access-token, unsigned, when the upstream asks for two-factor tokens. */
   readonly accessToken?: string;
+  /** For account data that other instances may have. */
+  readonly sealer: Sealer;
   /** Replaces what is secret in a text of the upstream, in whatever form it stands there. */
   redact(text: string): string;
 }
@@ -62,6 +65,7 @@ export function toCredential(text: string | undefined, { clock, nonce }: Signing
       appKey,
       signer,
       ...(token !== undefined && { accessToken: token }),
+      sealer: createSealer({ appKey, appSecret }),
       redact: createRedactor([appSecret, appKey, ...(token === undefined ? [] : [token])]),
     },
   };

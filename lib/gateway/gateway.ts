@@ -6,7 +6,7 @@
  *     validate     parameters, headers and body as the catalogue allows     validate.ts
  *     constant?    what the gateway answers by itself                        catalogue, `gatewayAnswer`
  *     credential   app key and signer out of the secret                     credentials.ts
- *     cached?      a read whose answer all callers share                    cache.ts
+ *     cached?      a read whose answer equal requests share                 cache.ts
  *     permit       the limiter's, for each attempt                          permits.ts   ┐
  *     sign, send   one attempt, with a signature of its own                 send.ts      ├ upstream.ts
  *     read         what the upstream's answer means, a 429 for example      upstream-answer.ts ┘
@@ -18,15 +18,16 @@ import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
 import { isRefusal, notSent, problemOf, type Refusal, refusalKinds, reportedUpstream } from '../problem.ts';
 import { normalBaseUrl } from './base-url.ts';
 import { type Cache, createCache } from './cache.ts';
+import type { CachedRead } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';
-import { type Credential, type Credentials, createCredentials } from './credentials.ts';
+import { type Credentials, createCredentials } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
 import { checkOptions, type GatewayOptions, type RequestReport } from './options.ts';
 import { type Outcome, refused } from './outcome.ts';
 import { render } from './render.ts';
 import { createFetchSend } from './send.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
-import { type ValidRequest, validate } from './validate.ts';
+import { validate } from './validate.ts';
 
 export interface Gateway {
   /** Always resolves: whatever goes wrong is an HTTP answer. */
@@ -156,17 +157,25 @@ class Core implements Gateway {
     const current = await (sideEffect ? credentials.current() : credentials.forRead());
     if (!current.ok) return refused({ code: current.code });
 
-    const cached = cache?.ask({ route, request, valid, credential: current.credential, context });
-    return cached ?? this.#fetch(route, valid, current.credential, context);
+    const read = { route, request, valid, credential: current.credential, context };
+    return cache?.ask(read) ?? (sideEffect && cache ? this.#change(read, cache) : this.#fetch(read));
+  }
+
+  /** A request with a side effect: whatever the cache has from before it is about another state of the account. */
+  async #change(change: CachedRead, cache: Cache): Promise<Outcome> {
+    let hadNoEffect = false;
+    try {
+      const outcome = await this.#fetch(change);
+      hadNoEffect = outcome.kind === 'refused' && outcome.refusal.code !== 'outcome_unknown';
+      return outcome;
+    } finally {
+      if (!hadNoEffect) await cache.changed(change);
+    }
   }
 
   /** permit → sign → send → read; `upstream.ts` says when an attempt is repeated. */
-  async #fetch(
-    { operation, path }: Route,
-    valid: ValidRequest,
-    credential: Credential,
-    context: RequestContext,
-  ): Promise<Outcome> {
+  async #fetch({ route, valid, credential, context }: CachedRead): Promise<Outcome> {
+    const { operation, path } = route;
     const answer = await this.#parts.upstream.fetch({ operation, path, request: valid, context }, credential);
     if (answer.kind === 'refused') return answer;
     return {

@@ -25,6 +25,8 @@ export interface CachedResponse {
   readonly ttlMs: number;
   /** How long such a response is fresh from the moment it was fetched. */
   readonly freshMs: number;
+  /** It belongs to an account, so that a client asks each time whether it has changed. */
+  readonly isAccountData?: true;
 }
 
 /** Records of single symbols, each of its own age. */

@@ -52,7 +52,7 @@ const renderUncached = ({ body, upstreamRequestId }: UncachedAnswer, requestId: 
 const cachedByClientsMs = 60_000;
 
 async function renderCached(
-  { body, cacheResult, ageMs, ttlMs, freshMs }: CachedResponse,
+  { body, cacheResult, ageMs, ttlMs, freshMs, isAccountData }: CachedResponse,
   request: RenderedRequest,
 ): Promise<GatewayResponse> {
   const digest = await crypto.subtle.digest('SHA-256', body as Uint8Array<ArrayBuffer>);
@@ -61,7 +61,9 @@ async function renderCached(
     etag: weakTag(btoa(String.fromCharCode(...new Uint8Array(digest, 0, 12)))),
     age: ageHeader(ageMs),
     'cache-control':
-      freshMs >= cachedByClientsMs ? `private, max-age=${Math.floor(freshMs / 1000)}` : 'private, no-cache',
+      freshMs >= cachedByClientsMs && !isAccountData
+        ? `private, max-age=${Math.floor(freshMs / 1000)}`
+        : 'private, no-cache',
     'cache-status': cacheStatus({
       ...(cacheResult !== 'hit' && { fwd: 'miss' as const }),
       collapsed: cacheResult === 'collapsed',

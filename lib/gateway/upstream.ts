@@ -133,6 +133,7 @@ class SignedUpstream implements Upstream {
     // A permit counts the attempt itself, at the moment when the request leaves.
     if (!permit) context.usage.attempts++;
     context.usage.signedBy = appKey;
+    context.usage.sentAt = this.#options.clock();
     const token = accessToken !== undefined && { 'x-access-token': accessToken };
     return send(
       { ...signed, headers: { ...headers, ...token, ...signed.headers } },

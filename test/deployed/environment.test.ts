@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { type Environment, readFunctionSettings } from '../../functions/aws/environment.ts';
 import { formerNames } from '../../functions/aws/former-names.ts';
-import { getStockSnapshots, operations, placeOrder } from '../../lib/catalogue/index.ts';
+import { getStockSnapshots, operations, placeOrder, previewOrder } from '../../lib/catalogue/index.ts';
 
 const minimal = { UPSTREAM_BASE_URL: 'https://api.example.com', SECRET_ID: 'arn:aws:secretsmanager:x' };
 
@@ -191,11 +191,14 @@ test('what all callers share has a table where answers are shared, and the value
   assert.deepEqual(read.settings.cache?.networkPrefix, { ipv4: 0, ipv6: 128 });
   for (const [env, one] of [
     [limited, getStockSnapshots],
-    [cached, placeOrder],
+    [cached, previewOrder],
   ] as const) {
     const without = readFunctionSettings(env, [one]);
     assert(without.ok && without.settings.cache === undefined);
   }
+  // An order ends what other functions share.
+  const ending = readFunctionSettings(cached, [placeOrder]);
+  assert(ending.ok && ending.settings.cache?.tableName === 'cache');
 });
 
 test('variables are read under their former names, and today’s names come first', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
-import { operations } from '../../lib/catalogue/index.ts';
+import { operations, previewOrder } from '../../lib/catalogue/index.ts';
 import {
   type CacheTuning,
   createGateway,
@@ -18,10 +18,11 @@ import {
 } from '../../lib/gateway/index.ts';
 import { callOf } from '../support/calls.ts';
 import {
-  accountsPath,
   ask,
   coreFor,
   credentials,
+  orderBody,
+  orderPath,
   problemOf,
   requestOf,
   secretText,
@@ -438,13 +439,14 @@ describe('other market data', { concurrent: true }, () => {
     assert.ok(keys.includes('first-account') && keys.includes('second-account'), keys.join());
   });
 
-  test('what belongs to an account, or changes it, is never shared', async (t) => {
+  test('what changes an account, or is a preview of that, is never shared', async (t) => {
     const { gateway, simulator } = await sharedFor(t);
-    for (let round = 0; round < 3; round++) {
-      const reply = await ask(gateway, accountsPath);
-      assert.deepEqual([reply.status, reply.headers['cache-control']], [200, 'no-store']);
-    }
-    assert.equal(simulator.received.length, 3);
+    for (let round = 0; round < 3; round++)
+      for (const path of [orderPath, previewOrder.path]) {
+        const reply = await ask(gateway, path, { body: orderBody() });
+        assert.deepEqual([reply.status, reply.headers['cache-control']], [200, 'no-store'], reply.text);
+      }
+    assert.equal(simulator.received.length, 6);
   });
 
   test('bad parameters are refused before anything is looked up', async (t) => {

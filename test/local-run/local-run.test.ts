@@ -100,7 +100,7 @@ describe('a 200 of the upstream, through everything', () => {
 
   test('arrives decompressed when the upstream compresses', async (t) => {
     let fault: Fault | undefined;
-    const { ask, simulator } = await runBefore(t, { fault: () => fault });
+    const { ask, simulator } = await runBefore(t, { fault: () => fault }, { cache: 'off' });
     const plain = await (await ask(accountsPath)).text();
     fault = { kind: 'gzip' };
     const zipped = await ask(accountsPath);

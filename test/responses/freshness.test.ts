@@ -3,13 +3,31 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { freshnessFor, responseKey } from '../../lib/cache/responses/index.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 
 const shared = ['market-data', 'screeners', 'instruments', 'fundamentals'];
 
-test('what is the same for every caller has a freshness; what belongs to an account, or changes it, never', () => {
-  for (const { id, group, sideEffect, freshness } of operations)
-    assert.equal(freshness !== undefined, shared.includes(group) && !sideEffect, id);
+/** Reads of account data whose answers equal requests share. */
+const ofAccounts = [
+  'listAccounts',
+  'getAccountBalance',
+  'listAccountPositions',
+  'getOrder',
+  'listOpenOrders',
+  'listOrderHistory',
+  'legacyListOpenOrders',
+  'legacyListOrderHistory',
+  'listWatchlists',
+  'listWatchlistInstruments',
+];
+
+test('what is the same for every caller has a freshness, and of accounts what is named here; what changes them, never', () => {
+  for (const { id, group, sideEffect, freshness } of operations) {
+    const has = shared.includes(group) || ofAccounts.includes(id);
+    assert.equal(freshness !== undefined, has && !sideEffect, id);
+    assert.equal(isAccountData(group), ['accounts', 'orders', 'watchlists'].includes(group), id);
+  }
 });
 
 test('a parameter that decides names values that the operation knows', () => {

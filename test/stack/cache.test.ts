@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { responseActions, snapshotActions } from '../../infra/stack/cache.ts';
-import { getStockSnapshots, listAccounts, openable } from '../../lib/catalogue/index.ts';
+import { getStockSnapshots, openable, placeOrder } from '../../lib/catalogue/index.ts';
 import { idOf, policiesOf, statementsOf, synthesise, variablesOf } from './synthesise.ts';
 
 const accounts = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
@@ -34,9 +34,9 @@ test('each group may do what its operations need, and knows the table only then'
   const of = (...actions: readonly string[]) => actions.map((action) => `dynamodb:${action}`);
   const answers = of('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem');
   const expected = {
-    accounts: [],
-    orders: [],
-    watchlists: [],
+    accounts: answers,
+    orders: answers,
+    watchlists: answers,
     instruments: answers,
     screeners: answers,
     fundamentals: answers,
@@ -76,7 +76,7 @@ test('what is granted is what the stores call', () => {
 
 test('without anything to share, and with the cache off, there is no table', () => {
   for (const { table, template } of [
-    synthesise({ operations: [listAccounts], groups: { accounts: 'iam' } }),
+    synthesise({ operations: [placeOrder], groups: { orders: 'iam' } }),
     synthesise({ cache: 'off' }),
   ]) {
     assert.equal(table('Cache'), undefined);

@@ -60,7 +60,7 @@ test('the limiter’s table: on demand, expiring, and gone with the stack', () =
 });
 
 test('without a function that counts requests there is no table', () => {
-  const { all, template } = synthesise({ groups: { ...closed, accounts: 'iam' }, operations });
+  const { all, template } = synthesise({ groups: { ...closed, accounts: 'iam' }, operations, cache: 'off' });
   assert.equal(all('AWS::Lambda::Function').length, 1);
   assert.deepEqual(all('AWS::DynamoDB::Table'), []);
   assert.ok(!('BudgetTable' in template.Outputs));
@@ -184,18 +184,21 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
         Action: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
         Resource: tableArn('Budget'),
       };
-      const caching = {
+      const caching = (...actions: readonly string[]) => ({
         Effect: 'Allow',
-        Action: ['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:UpdateItem'],
+        Action: actions.map((action) => `dynamodb:${action}`),
         Resource: tableArn('Cache'),
-      };
+      });
       const logGroup = (Properties.LoggingConfig as { LogGroup: { Ref: string } }).LogGroup.Ref;
       const role = template.Resources[idOf(Properties.Role)];
       assert.equal(role?.Properties.ManagedPolicyArns, undefined);
       assert.deepEqual(statementsOf(role), [
         { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: { Ref: secretId } },
-        // Accounts and orders count against no limit of the upstream, and share nothing.
-        ...(id.startsWith('marketdata') ? [counting, caching] : []),
+        // Accounts and orders count against no limit of the upstream.
+        ...(id.startsWith('marketdata')
+          ? [counting, caching('BatchGetItem', 'PutItem', 'Query', 'UpdateItem')]
+          : []),
+        ...(!id.startsWith('marketdata') ? [caching('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem')] : []),
         {
           Effect: 'Allow',
           Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],

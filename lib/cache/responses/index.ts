@@ -17,3 +17,4 @@ export {
   type ResponseStore,
   type StoredResponse,
 } from './store.ts';
+export { createVersions, type Versions, type VersionsOptions } from './versions.ts';

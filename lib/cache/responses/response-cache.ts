@@ -41,8 +41,11 @@ export interface ResponseCall {
   readonly freshness: FreshnessMs;
   /** Refreshes count against the unit, misses against the member first. */
   readonly caller: Caller;
-  /** Of misses that count against another limit than most: its name, and its size as a part of that one. */
-  readonly limit?: { readonly name: string; readonly size: number };
+  /**
+   * Of misses that count against another limit than most: its name, and its size as a part of that one. `'none'`:
+   * they count against no limit, so that no caller comes before another.
+   */
+  readonly limit?: { readonly name: string; readonly size: number } | 'none';
   /**
    * Asks the upstream: permit, signature, request, answer. Never rejects.
    *
@@ -60,9 +63,10 @@ export interface ResponseCall {
 
 /**
  * `isPrivate`: only the request that fetched it may have it, because that request ran out of time, or because the
- * response belongs to another account.
+ * response belongs to another account. `askedAt`: when the request left, if it waited for that; default: when `fetch`
+ * was called.
  */
-export type FetchedResponse = ResponseContent & { readonly isPrivate?: true };
+export type FetchedResponse = ResponseContent & { readonly isPrivate?: true; readonly askedAt?: number };
 
 /** `own` and `other`: this request, or another one, fetched it meanwhile. */
 export type ResponseSource = 'memory' | 'store' | 'own' | 'other';
@@ -96,6 +100,9 @@ interface Fetched {
 }
 
 type Settings = Required<Omit<ResponseCacheOptions, 'maxBytes'>>;
+
+/** What is never fresh serves those who ask while it is fetched, and nobody after. */
+const isKept = ({ freshness: { freshMs, staleMs } }: ResponseCall): boolean => freshMs + staleMs > 0;
 
 const withoutMaxAge = ({ maxAgeMs: _, ...call }: ResponseCall): ResponseCall => call;
 
@@ -176,7 +183,7 @@ class SharedResponses implements ResponseCache {
         if (fetched && !fetched.isPrivate) return this.#fetchedOutcome(call, fetched, best, 'other');
         continue;
       }
-      best = await this.#readNewer(key, best);
+      if (isKept(call)) best = await this.#readNewer(key, best);
       if (best && this.#isFresh(call, best, clock()))
         return this.#outcome(call, best, isFirst ? 'store' : 'other');
       if (call.onlyIfCached) break;
@@ -185,7 +192,10 @@ class SharedResponses implements ResponseCache {
       const now = clock();
       if (best && this.#isFresh(call, best, now)) return this.#outcome(call, best, 'store');
       const { store } = this.#settings;
-      const acquired = await this.#tryStore(() => store.lease(key, now, now + fetchMs));
+      // A fetch whose answer is not kept serves no other instance.
+      const acquired = isKept(call)
+        ? await this.#tryStore(() => store.lease(key, now, now + fetchMs))
+        : undefined;
       // Another request of this instance was faster; without a store the lease does not show it.
       if (this.#fetches.has(key)) continue;
       // Without a store there is no other instance to wait for.
@@ -243,9 +253,10 @@ class SharedResponses implements ResponseCache {
     const { store, clock, refusalMs } = this.#settings;
     const { key, fetch, freshness } = call;
     const isOverQuota = await this.#isOverQuota(call);
-    const askedAt = clock();
-    const { isPrivate = false, ...content } = await fetch(isOverQuota);
+    const started = clock();
+    const { isPrivate = false, askedAt = started, ...content } = await fetch(isOverQuota);
     const answer = { ...content, askedAt };
+    if (!isKept(call)) return { answer, isPrivate };
     if (isPrivate) await this.#tryStore(() => store.release(key, clock()));
     else if (answer.kind === 'answer') {
       this.#memory.put(key, answer);
@@ -265,6 +276,7 @@ class SharedResponses implements ResponseCache {
    * of the quota that it shares with the other members of its unit.
    */
   async #isOverQuota({ caller: { unit, member }, limit }: ResponseCall): Promise<boolean> {
+    if (limit === 'none') return false;
     const { store, clock, missesPerMember, missesPerCaller } = this.#settings;
     const kind = limit ? `misses-${limit.name}` : 'misses';
     const isUsedUp = async (account: string, quota: number) => {

@@ -11,11 +11,11 @@ export type StoredResponse = ResponseContent & {
 };
 
 /**
- * Rejects when the store cannot be asked or takes too long; it never hangs. `read` may be some milliseconds behind,
- * `lease` must not be.
+ * Rejects when the store cannot be asked or takes too long; it never hangs. `read` may be some milliseconds behind;
+ * `lease`, and a consistent `read`, must not be.
  */
 export interface ResponseStore {
-  read(key: string): Promise<StoredResponse | undefined>;
+  read(key: string, consistency?: 'consistent'): Promise<StoredResponse | undefined>;
   /** Acquires the right to fetch, until that time. True for one of concurrent callers. */
   lease(key: string, now: number, until: number): Promise<boolean>;
   /** Ends the lease at that time, so that a waiting instance can acquire it. */

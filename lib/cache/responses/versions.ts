@@ -1,0 +1,105 @@
+/**
+ * Versions of what answers are about. A version is a part of the answers' keys, so a new one ends all answers from before
+ * it, of all instances: an answer under the new version was asked for after the change. No clocks are compared.
+ */
+
+import type { ResponseStore } from './store.ts';
+
+export interface VersionsOptions {
+  readonly store: ResponseStore;
+  readonly clock: () => number;
+  /** A text that no earlier call returned. Default: 128 random bits. */
+  readonly nonce?: () => string;
+}
+
+export interface Versions {
+  /**
+   * Of what is about the subject now. While the store cannot be asked it is what this instance knows, and so it is
+   * where `isLocal`.
+   */
+  current(subject: string, isLocal?: boolean): Promise<string>;
+  /**
+   * Something about the subject has changed. Never rejects.
+   *
+   * @param isLocal there is no time to tell other instances
+   */
+  change(subject: string, isLocal?: boolean): Promise<void>;
+}
+
+/** Longer than any answer that a change can end is served, the time of its fetch included. */
+const lifeMs = 600_000;
+/** The pause after a failure of the store: each request would wait for its time-out. */
+const storePauseMs = 1000;
+
+const first = 'first';
+
+interface OwnVersion {
+  readonly version: string;
+  readonly until: number;
+  /** Whether the store has it, so that what the store says is at least as new. */
+  isStored: boolean;
+}
+
+/**
+ * @example
+ * const versions = createVersions({ store, clock: Date.now });
+ * const before = await versions.current('account-1');
+ * await versions.change('account-1');
+ * (await versions.current('account-1')) === before; // false, in every instance on the store
+ */
+export function createVersions({ store, clock, nonce = randomText }: VersionsOptions): Versions {
+  const own = new Map<string, OwnVersion>();
+  let storeAwayUntil = Number.NEGATIVE_INFINITY;
+
+  async function tryStore<T>(work: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
+    if (clock() < storeAwayUntil) return undefined;
+    try {
+      return { value: await work() };
+    } catch {
+      storeAwayUntil = clock() + storePauseMs;
+      return undefined;
+    }
+  }
+
+  function forget(now: number): void {
+    for (const [subject, { until }] of own) {
+      if (until > now) break;
+      own.delete(subject);
+    }
+  }
+
+  return {
+    async current(subject, isLocal = false) {
+      forget(clock());
+      const known = own.get(subject);
+      if (isLocal || (known && !known.isStored)) return known?.version ?? first;
+      const read = await tryStore(() => store.read(keyOf(subject), 'consistent'));
+      // What this instance changed meanwhile is newer.
+      const latest = own.get(subject);
+      if (!read || (latest && !latest.isStored)) return latest?.version ?? first;
+      return versionIn(read.value) ?? latest?.version ?? first;
+    },
+    async change(subject, isLocal = false) {
+      const now = clock();
+      const changed: OwnVersion = { version: nonce(), until: now + lifeMs, isStored: false };
+      own.delete(subject);
+      own.set(subject, changed);
+      if (isLocal) return;
+      const body = new TextEncoder().encode(changed.version);
+      const key = keyOf(subject);
+      const written = await tryStore(() =>
+        store.write(key, { kind: 'answer', body, askedAt: now }, now + lifeMs),
+      );
+      changed.isStored = written !== undefined;
+    },
+  };
+}
+
+const keyOf = (subject: string) => `version#${subject}`;
+
+const randomText = () => crypto.randomUUID().replaceAll('-', '');
+
+type Stored = Awaited<ReturnType<ResponseStore['read']>>;
+
+const versionIn = (stored: Stored): string | undefined =>
+  stored?.kind === 'answer' ? new TextDecoder().decode(stored.body) : undefined;

@@ -1,0 +1,97 @@
+/**
+ * Reads of what belongs to an account at the upstream. Equal requests share one answer, as they do for market data,
+ * but never across credentials, never between callers of whom one may not have it, and never across a change of the
+ * account that passed through the gateway.
+ */
+
+import {
+  createVersions,
+  type ResponseCache,
+  type ResponseCall,
+  responseKey,
+} from '../cache/responses/index.ts';
+import type { Freshness } from '../catalogue/freshness.ts';
+import { type LimitName, limits } from '../catalogue/limits.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import { sha256Hex } from '../sha256.ts';
+import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
+import { askResponses, openResponseCache, parametersOf } from './cached-responses.ts';
+import { accountOf, type Credential } from './credential.ts';
+import type { GatewayRequest } from './http.ts';
+import { limitsOf, type OperationLimits } from './operation-limits.ts';
+import type { Outcome } from './outcome.ts';
+import { sealedResponses } from './sealed-responses.ts';
+
+export interface AccountReads {
+  ask(read: CachedRead, freshness: Freshness): Promise<Outcome>;
+  /**
+   * A request has changed something at the upstream, or may have: what was asked for before is served no more. Never
+   * rejects.
+   */
+  changed(change: CachedRead): Promise<void>;
+}
+
+/** An account's answers are some kilobytes; a history of orders is some hundred. */
+const maxBytes = 8 * 1024 * 1024;
+/** Other instances are told of a change only while so much time is left: the answer to an order comes first. */
+const minTellMs = 1000;
+
+export function createAccountReads(
+  options: Pick<CacheOptions, 'responses' | 'tuning'>,
+  parts: CacheParts,
+): AccountReads {
+  /** Each credential has memory and requests under way of its own, which end with it. */
+  const caches = new WeakMap<Credential, ResponseCache>();
+  const versions = createVersions({ store: options.responses, clock: parts.clock });
+
+  function cacheOf(credential: Credential): ResponseCache {
+    const store = sealedResponses(options.responses, credential.sealer);
+    const cache =
+      caches.get(credential) ?? openResponseCache({ ...options, responses: store }, parts, { maxBytes });
+    caches.set(credential, cache);
+    return cache;
+  }
+
+  return {
+    async ask(read, rule) {
+      const { route, request, valid, credential } = read;
+      const credentialName = await accountOf(credential);
+      // What is not kept is shared in this instance alone, which knows its own changes.
+      const version = await versions.current(await subjectOf(read), rule.seconds === 0);
+      const key = `${credentialName}#${readersOf(request)}#${version}#${await responseKey(route.operation.id, valid.query, valid.body)}`;
+      const limit = limitOf(route.operation, parts.operationLimits);
+      const outcome = await askResponses(cacheOf(credential), read, { key, rule, limit }, parts);
+      return outcome.kind === 'cached' ? { ...outcome, isAccountData: true } : outcome;
+    },
+    async changed(change) {
+      const timeLeft = change.context.deadline - parts.clock();
+      await versions.change(await subjectOf(change), timeLeft < minTellMs);
+    },
+  };
+}
+
+/**
+ * What a request is about: the account that it names, or else all that its group has of the credential, such as the
+ * watchlists.
+ */
+async function subjectOf({ route, valid, credential }: CachedRead): Promise<string> {
+  const { account_id: account } = parametersOf(valid);
+  const subject = typeof account === 'string' ? ['account', account] : ['group', route.operation.group];
+  return `${await accountOf(credential)}#${(await sha256Hex(JSON.stringify(subject))).slice(0, 32)}`;
+}
+
+/** Quotas of misses are parts of the limit of market data: the narrowest limit of an operation has smaller ones. */
+function limitOf(operation: Operation, own: OperationLimits): NonNullable<ResponseCall['limit']> {
+  const name = limitsOf(operation, own)?.at(-1);
+  const limit = name === undefined ? undefined : (own[name] ?? limits[name as LimitName]);
+  if (name === undefined || !limit) return 'none';
+  const { requests, perSeconds } = limits['market-data'];
+  return { name, size: (limit.requests * perSeconds) / (limit.perSeconds * requests) };
+}
+
+/**
+ * Who may have the answer to this request when another request has fetched it, as a part of the key. A deployer opens a
+ * group of account data to callers who may read every account of the app key, so they are one audience. Where a caller
+ * may read some accounts only, this names that caller.
+ */
+const readersOf = (_request: GatewayRequest): string => 'all';
