@@ -72,7 +72,8 @@ export async function askResponses(
   const outcome = await cache.ask({
     key,
     freshness,
-    caller,
+    // What a caller causes with one app key is no burden to another's limits.
+    caller: { ...caller, unit: `${await accountOf(credential)}/${caller.unit}` },
     ...(limit !== undefined && { limit }),
     ...directives,
     ...(deadline !== undefined && { deadline }),

@@ -166,3 +166,76 @@ describe('when the secret names another app key', { concurrent: true }, () => {
     assert.equal(written.size, 1);
   });
 });
+
+describe('two app keys on the same stores', { concurrent: true }, () => {
+  const account = 'account_id=one-account-of-both';
+  const all = [
+    ...reads,
+    `/trading/assets/positions/list?${account}`,
+    `/trading/orders/open-orders/list?${account}`,
+    `/trading/orders/get?${account}&client_order_id=order-of-both`,
+    '/market-data/watchlists/list',
+  ];
+
+  /** Instances of both, what each did with which key of the response store, and how often the upstream was asked. */
+  function setUpBoth() {
+    const memory = createMemoryCacheStores();
+    const used = { [oldKey]: new Set<string>(), [newKey]: new Set<string>() };
+    // From the beginning of a minute, because quotas are counted by the minute.
+    let ahead = -(Date.now() % 60_000);
+    const gatewayOf = (appKey: typeof oldKey | typeof newKey) => {
+      const { responses } = memory;
+      const noted =
+        <A extends readonly unknown[], T>(work: (key: string, ...rest: A) => T) =>
+        (key: string, ...rest: A): T => {
+          used[appKey].add(key);
+          return work(key, ...rest);
+        };
+      const { newGateway, state } = setUp({
+        clock: () => Date.now() + ahead,
+        secrets: { read: async () => secretText({ appKey, appSecret: `secret-of-${appKey}` }) },
+        cache: {
+          ...memory,
+          responses: {
+            read: noted(responses.read),
+            lease: noted(responses.lease),
+            release: noted(responses.release),
+            write: noted(responses.write),
+            countUse: noted(responses.countUse),
+          },
+        },
+      });
+      return { gateway: newGateway(), state };
+    };
+    const skip = (ms: number) => {
+      ahead += ms;
+    };
+    return { old: gatewayOf(oldKey), other: gatewayOf(newKey), used, skip };
+  }
+
+  test('never see each other’s answers, and name nothing in the store alike', async () => {
+    const { old, other, used } = setUpBoth();
+    for (let round = 0; round < 2; round++) {
+      const replies = all.flatMap((read) => [ask(old.gateway, read), ask(other.gateway, read)]);
+      assert.deepEqual(await keysOf(replies.filter((_, at) => at % 2 === 0)), [oldKey]);
+      assert.deepEqual(await keysOf(replies.filter((_, at) => at % 2 === 1)), [newKey]);
+    }
+    assert.ok(used[oldKey].size > 10 && used[newKey].size > 10);
+    for (const key of used[oldKey]) assert.ok(!used[newKey].has(key), key);
+  });
+
+  test('have quotas of their own for one caller', async () => {
+    const { old, other, skip } = setUpBoth();
+    const anew = async ({ gateway, state }: typeof old) => {
+      const before = state.sent.length;
+      for (let times = 0; times < 25; times++) {
+        await ask(gateway, bars('AAPL'), { headers: { 'cache-control': 'no-cache' } });
+        skip(1100);
+      }
+      return state.sent.length - before;
+    };
+    // One, and twenty anew within the minute.
+    assert.equal(await anew(old), 21);
+    assert.equal(await anew(other), 21);
+  });
+});
