@@ -75,6 +75,9 @@ async function makeKey(appKey: string, appSecret: string): Promise<CryptoKey> {
   ]);
 }
 
+/** A longer answer costs more to seal, in memory, than an instance has to spare, and no item of a table holds it. */
+const maxStoredBytes = 393_216;
+
 /** The store as before, but what it holds is sealed: answers, and refusals, which may name an account too. */
 export function sealedResponses(store: ResponseStore, sealer: Sealer): ResponseStore {
   const aboutOf = (key: string, askedAt: number) => JSON.stringify([key, askedAt]);
@@ -89,6 +92,7 @@ export function sealedResponses(store: ResponseStore, sealer: Sealer): ResponseS
     },
     async write(key, answer, expiresAt) {
       const { askedAt } = answer;
+      if (answer.kind === 'answer' && answer.body.byteLength > maxStoredBytes) return;
       const body = await sealer.seal(pack(answer), aboutOf(key, askedAt));
       await store.write(key, { kind: 'answer', body, askedAt }, expiresAt);
     },
