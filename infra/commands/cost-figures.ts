@@ -57,7 +57,7 @@ export const situations: readonly Situation[] = [
     readsPerSecond: 2000,
     upstreamPerSecond: 2870 / 600,
     snapshots: { readUnits: 0.162, writeUnits: 0.033 },
-    limiter: { readUnits: 0.59, writeUnits: 1.53 },
+    limiter: { readUnits: 0.57, writeUnits: 1.54 },
     billedMs: 10,
   },
   {
@@ -65,8 +65,8 @@ export const situations: readonly Situation[] = [
     clients: 10_000,
     readsPerSecond: 2000,
     upstreamPerSecond: 2871 / 600,
-    snapshots: { readUnits: 0.201, writeUnits: 0.056 },
-    limiter: { readUnits: 0.59, writeUnits: 1.48 },
+    snapshots: { readUnits: 0.2, writeUnits: 0.055 },
+    limiter: { readUnits: 0.58, writeUnits: 1.48 },
     billedMs: 10,
   },
   {
