@@ -46,18 +46,18 @@ export interface Units {
 }
 
 /**
- * All measured by `npm run study -- snapshots plain mixed clients-100`, from a cold start, within the platform's bounds. A write to the limiter is two
- * units, because its item is between one and two kilobytes. Lambda's time is assumed: it cannot be measured on
- * one machine.
+ * All measured by `npm run study -- snapshots plain mixed clients-100`, from a cold start, within the platform's bounds. A write
+ * to the limiter is one or two units, because its item is about a kilobyte. Lambda's time is assumed: it cannot be
+ * measured on one machine.
  */
 export const situations: readonly Situation[] = [
   {
     name: '10,000 clients',
     clients: 10_000,
     readsPerSecond: 2000,
-    upstreamPerSecond: 2876 / 600,
-    snapshots: { readUnits: 0.129, writeUnits: 0.028 },
-    limiter: { readUnits: 0.52, writeUnits: 2 * 1.42 },
+    upstreamPerSecond: 2870 / 600,
+    snapshots: { readUnits: 0.162, writeUnits: 0.033 },
+    limiter: { readUnits: 0.57, writeUnits: 1.54 },
     billedMs: 10,
   },
   {
@@ -65,17 +65,17 @@ export const situations: readonly Situation[] = [
     clients: 10_000,
     readsPerSecond: 2000,
     upstreamPerSecond: 2871 / 600,
-    snapshots: { readUnits: 0.179, writeUnits: 0.048 },
-    limiter: { readUnits: 0.53, writeUnits: 2 * 1.41 },
+    snapshots: { readUnits: 0.2, writeUnits: 0.055 },
+    limiter: { readUnits: 0.58, writeUnits: 1.48 },
     billedMs: 10,
   },
   {
     name: '100 clients',
     clients: 100,
     readsPerSecond: 20,
-    upstreamPerSecond: 853 / 180,
-    snapshots: { readUnits: 3.391, writeUnits: 2.045 },
-    limiter: { readUnits: 0.54, writeUnits: 2 * 1.35 },
+    upstreamPerSecond: 851 / 180,
+    snapshots: { readUnits: 4.197, writeUnits: 2.542 },
+    limiter: { readUnits: 0.63, writeUnits: 2.42 },
     billedMs: 50,
   },
 ];

@@ -45,7 +45,9 @@ const answer: RefreshRecord = {
     ['US_STOCK', 'B', 1],
   ],
 };
-const answerText = `{"v":1,"by":"i1","kind":"test","view":"US_STOCK+eo","sentAt":5.5,"sibling":["C"],"caller":"k1","priority":"events","isProbe":true,"namesUnknown":true,"failedTests":[["k1",2.5]],"unknown":[["US_STOCK","Z",12.5]],"symbols":[],"outcome":{"kind":"answer","unknown":["B"]},"asked":{"US_STOCK":["AAPL",3,"B",1]}}\n[${snapshot}]`;
+const answerHead = `{"v":2,"by":"i1","kind":"test","view":"US_STOCK+eo","sentAt":5.5,"sibling":["C"],"caller":"k1","priority":"events","isProbe":true,"namesUnknown":true,"failedTests":[["k1",2.5]],"unknown":[["US_STOCK","Z",12.5]],"symbols":[],"outcome":{"kind":"answer","unknown":["B"]},"asked":{"US_STOCK":["AAPL",3,"B",1]}}`;
+/** One record is the same as all others in every column. */
+const columns = `[[1,"1111111"]]\n${snapshot}`;
 
 const error = { status: 417, message: 'not known' };
 const forbidden: RefreshRecord = {
@@ -65,15 +67,19 @@ const rejectedText = forbiddenText
   .replace('denied', 'rejected')
   .replace(',"until":9', '');
 
+const ofFirstVersion = (text: string) => text.replace('{"v":2', '{"v":1');
+
 test('records of the log are written and read with the stored names', () => {
   for (const [record, text] of [
-    [answer, answerText],
+    [answer, `${answerHead}\n${columns}`],
     [forbidden, forbiddenText],
     [rejected, rejectedText],
   ] as const) {
     assert.equal(unpacked(packRecord(record)), text);
     assert.deepEqual(unpackRecord(record.sequence, packed(text)), record);
   }
+  const before = ofFirstVersion(`${answerHead}\n[${snapshot}]`);
+  assert.deepEqual(unpackRecord(answer.sequence, packed(before)), answer);
 });
 
 const checkpoint: Checkpoint = {
@@ -95,11 +101,13 @@ const checkpoint: Checkpoint = {
   forbidden: [['US_ETF', error, 77]],
   pause: { notBefore: 1, failures: 2, at: 3, downUntil: 4 },
 };
-const checkpointText = `{"v":1,"turn":9,"at":100000,"unknown":[["US_STOCK","Z",12.5]],"past":[[4,"wanted","k1"]],"failedTests":[["k1",1]],"denials":[["US_ETF",{"status":417,"message":"not known"},77]],"pause":{"notBefore":1,"failures":2,"at":3,"downUntil":4},"groups":[{"view":"US_STOCK","sentAt":5,"isDoubtful":true,"namesUnknown":true,"length":${snapshot.length + 2}}],"demand":{"US_STOCK":["AAPL",2.5,10]}}\n[${snapshot}]`;
+const checkpointTextOf = (body: string) =>
+  `{"v":2,"turn":9,"at":100000,"unknown":[["US_STOCK","Z",12.5]],"past":[[4,"wanted","k1"]],"failedTests":[["k1",1]],"denials":[["US_ETF",{"status":417,"message":"not known"},77]],"pause":{"notBefore":1,"failures":2,"at":3,"downUntil":4},"groups":[{"view":"US_STOCK","sentAt":5,"isDoubtful":true,"namesUnknown":true,"length":${body.length}}],"demand":{"US_STOCK":["AAPL",2.5,10]}}\n${body}`;
 
 test('checkpoints are', () => {
-  assert.deepEqual(packCheckpoint(checkpoint, 1e6).map(unpacked), [checkpointText]);
-  assert.deepEqual(unpackCheckpoint(packed(checkpointText)), checkpoint);
+  assert.deepEqual(packCheckpoint(checkpoint, 1e6).map(unpacked), [checkpointTextOf(columns)]);
+  for (const text of [checkpointTextOf(columns), ofFirstVersion(checkpointTextOf(`[${snapshot}]`))])
+    assert.deepEqual(unpackCheckpoint(packed(text)), checkpoint);
 });
 
 const flights: readonly Flight[] = [

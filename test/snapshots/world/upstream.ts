@@ -1,5 +1,5 @@
 /**
- * The upstream of the virtual clock: records of the size and shape of the simulator's, a latency of 80 ms at
+ * The upstream of the virtual clock: records of the members and the size of the simulator's, a latency of 80 ms at
  * the median and 400 ms at the 99th percentile, and the times when requests arrive.
  */
 
@@ -82,47 +82,72 @@ function recordOf(symbol: string, at: number, flags: readonly string[]): string 
   const base = 800 + (Math.abs(chance) % 40_000);
   const noise = Math.abs(Math.imul(chance ^ Math.floor(at / 1000), 0x9e3779b1));
   const price = base + (noise % 200);
-  const money = (cents: number) => (cents / 100).toFixed(2);
   const day = {
     symbol,
     instrument_id: String(930_000_017 + (Math.abs(chance) % 140_000)),
     price: money(price),
-    open: money(base + 40),
-    high: money(base + 210),
-    low: money(base - 30),
+    open: money(base + (chance & 127)),
+    high: money(base + 200 + ((chance >> 7) & 63)),
+    low: money(base - 1 - ((chance >> 13) & 63)),
     volume: String((noise % 9_000_000) + 100_000),
     change: money(price - base),
     change_ratio: ((price - base) / base).toFixed(4),
     pre_close: money(base),
     last_trade_time: at,
     close: money(price),
-    ask: money(price + 1),
-    ask_size: String(100 * (1 + (noise % 9))),
-    bid: money(price - 1),
-    bid_size: String(100 * (1 + ((noise >> 4) % 9))),
+    ...sidesOf('', price, noise),
     turnover: ((noise % 900) / 10_000).toFixed(4),
+    ...factsOf(chance, price, at - (noise % 2000)),
   };
-  const session = (prefix: string) => ({
-    [`${prefix}_high`]: money(base + 130),
-    [`${prefix}_low`]: money(base - 20),
-    [`${prefix}_change`]: money((noise >> 3) % 90),
-    [`${prefix}_change_ratio`]: (((noise >> 3) % 90) / base).toFixed(4),
-    [`${prefix}_volume`]: String(noise % 180_000),
+  const session = (prefix: string, own: number) => ({
+    [`${prefix}_high`]: money(base + 130 + (own % 50)),
+    [`${prefix}_low`]: money(base - 20 - (own % 70)),
+    [`${prefix}_change`]: money(own % 90),
+    [`${prefix}_change_ratio`]: ((own % 90) / base).toFixed(4),
+    [`${prefix}_volume`]: String(own % 180_000),
     [`${prefix}_last_trade_time`]: at,
   });
   return JSON.stringify({
     ...day,
     ...(flags.includes('extend_hour_required') && {
-      extend_hour_last_price: money(price + 2),
-      ...session('extend_hour'),
+      extend_hour_last_price: money(price + (noise % 40)),
+      ...session('extend_hour', noise >> 3),
     }),
     ...(flags.includes('overnight_required') && {
-      ovn_price: money(price - 3),
-      ...session('ovn'),
-      ovn_ask: money(price - 2),
-      ovn_ask_size: '300',
-      ovn_bid: money(price - 4),
-      ovn_bid_size: '100',
+      ovn_price: money(price - (noise % 70)),
+      ...session('ovn', noise >> 5),
+      ...sidesOf('ovn_', price - (noise % 70), noise >> 5),
     }),
   });
+}
+
+const money = (cents: number) => (cents / 100).toFixed(2);
+
+const sidesOf = (prefix: string, price: number, noise: number) => ({
+  [`${prefix}ask`]: money(price + 1 + ((noise >> 2) % 3)),
+  [`${prefix}ask_size`]: String(100 * (1 + (noise % 9))),
+  [`${prefix}bid`]: money(price - 1 - ((noise >> 6) % 3)),
+  [`${prefix}bid_size`]: String(100 * (1 + ((noise >> 4) % 9))),
+});
+
+/** What the price means for the company, whose shares and earnings are those of its symbol. */
+function factsOf(chance: number, price: number, time: number) {
+  const part = (factor: number, size: number) => Math.abs(Math.imul(chance, factor) >> 3) % size;
+  const shares = String(30_000_000 + part(0x85ebca6b, 900_000_000));
+  const worth = Math.round((Number(shares) * price) / 100);
+  const ratioTo = (hundredths: number) => ((price * hundredths) / 1_000_000).toFixed(2);
+  return {
+    quote_time: Math.floor(time),
+    pe_ratio: ratioTo(700 + part(0xc2b2ae35, 1500)),
+    pb_ratio: ratioTo(70 + part(0x27d4eb2f, 300)),
+    ps_ratio: ratioTo(90 + part(0x165667b1, 200)),
+    yield: (part(0x9e3779b1, 400) / price).toFixed(4),
+    market_value: String(worth),
+    neg_market_value: String(worth),
+    total_shares: shares,
+    out_standing_shares: shares,
+    fifty_two_wk_high: ((price * (1040 + part(0xd35a2d97, 400))) / 100_000).toFixed(2),
+    fifty_two_wk_low: ((price * (960 - part(0xfd7046c5, 400))) / 100_000).toFixed(2),
+    list_status: 'LISTED',
+  };
 }
