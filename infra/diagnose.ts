@@ -91,7 +91,7 @@ const byCause: Readonly<Record<Cause, (facts: RefusalFacts) => Diagnosis>> = {
     checkHost,
   ),
   untrusted_certificate: always(
-    'The upstream’s certificate is signed by nobody who is trusted here, or is out of date.',
+    'The upstream’s certificate is signed by no authority that is trusted here, or is out of date.',
     'Look for a proxy that reads along, and at the clock of the machine; never switch the check off.',
   ),
   not_the_interface: always(
@@ -117,7 +117,7 @@ const tokenStates: ReadonlyMap<string, Diagnosis> = new Map([
   [
     'INVALID',
     says(
-      'The access token is invalid: the upstream does not know it, or nobody confirmed it in time.',
+      'The access token is invalid: the upstream does not know it, or its owner did not confirm it in time.',
       newToken,
     ),
   ],

@@ -30,7 +30,7 @@ export const causes = [
   'host_closed',
   /** The certificate is for another name, such as another region's. */
   'wrong_certificate',
-  /** Nobody who is trusted has signed the certificate: something between reads along, or it is out of date. */
+  /** No trusted authority has signed the certificate: something between reads along, or it is out of date. */
   'untrusted_certificate',
   /** A web page or a redirect: another server than the interface's. */
   'not_the_interface',

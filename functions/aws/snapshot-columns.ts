@@ -2,7 +2,7 @@
  * Records of one answer as columns: the same member of all of them side by side, and what is the same in all of them
  * once. So they compress to three fifths of the bytes; each record comes back byte for byte.
  *
- * A record is cut at its quotation marks, whatever it is: what its parts mean does not matter here. Records with the
+ * A record is cut at its quotation marks: what its parts mean does not matter here. Records with the
  * same number of parts make a block.
  */
 

@@ -46,7 +46,7 @@ export function resolveDomain(given: v.InferOutput<typeof domainSchema>): Resolv
   const { name, certificateArn, hostedZone, securityPolicy, disableStageUrl } = given;
   if (!certificateArn && !hostedZone)
     throw new ConfigError(
-      `domain needs certificateArn, a certificate for ${name} in AWS Certificate Manager, or hostedZone, in which a new one is validated: without either the deployment would wait until somebody has written the validation record by hand.`,
+      `domain needs certificateArn, a certificate for ${name} in AWS Certificate Manager, or hostedZone, in which a new one is validated: without either the deployment would wait until the deployer has written the validation record by hand.`,
     );
   if (!certificateArn && name.length > maxMadeName)
     throw new ConfigError(

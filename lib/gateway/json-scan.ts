@@ -3,14 +3,17 @@
  * make an object of every pair of brackets, and of a nested answer of four megabytes more than a hundred megabytes.
  */
 
-const quote = 0x22;
-const comma = 0x2c;
-const colon = 0x3a;
-const backslash = 0x5c;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+  skipSpace,
+} from '../json-bytes.ts';
 
 /** In place of an index: what stands there is no JSON. */
 const wrong = -1;
@@ -233,10 +236,4 @@ function afterMultibyte(bytes: Uint8Array, start: number): number {
   if (!(second >= min && second <= max)) return wrong;
   for (let at = start + 2; at < start + length; at++) if ((bytes[at]! & 0xc0) !== 0x80) return wrong;
   return start + length;
-}
-
-function skipSpace(bytes: Uint8Array, start: number): number {
-  let at = start;
-  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
-  return at;
 }

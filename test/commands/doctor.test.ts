@@ -275,7 +275,7 @@ const faults: readonly Fault[] = [
   {
     name: 'a certificate that nobody signed',
     seeded: withCertificate(false),
-    smoke: /^The upstream’s certificate is signed by nobody/,
+    smoke: /^The upstream’s certificate is signed by no authority/,
   },
   {
     name: 'an upstream that is down',

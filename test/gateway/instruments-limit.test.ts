@@ -5,18 +5,10 @@
  */
 
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test, vi } from 'vitest';
-import { handle, type Upstream } from '../../infra/simulator/handle.ts';
-import { NonceMemory } from '../../infra/simulator/nonces.ts';
+import { test } from 'vitest';
+import { handle } from '../../infra/simulator/handle.ts';
 import { SlidingLog } from '../../infra/simulator/rate-limit.ts';
-import { createWorld } from '../../infra/simulator/world.ts';
-import {
-  getStockInstrument,
-  type LimitName,
-  limits,
-  operations,
-  routesOf,
-} from '../../lib/catalogue/index.ts';
+import { getStockInstrument, type LimitName, limits, operations } from '../../lib/catalogue/index.ts';
 import {
   createGateway,
   createLimiter,
@@ -26,66 +18,18 @@ import {
   limiterLimits,
   type Send,
 } from '../../lib/gateway/index.ts';
-import { credentials, requestOf, secretText, snapshotPath } from '../support/core.ts';
+import { requestOf, secretText, snapshotPath } from '../support/core.ts';
+import { useFakeTime } from '../support/fake-time.ts';
+import { upstreamOfTest } from '../support/upstream.ts';
 
-const immediate = globalThis.setImmediate;
-
-/** Lets everything go on that waits for no timer; work of the crypto library ends on other threads. */
-async function settle(): Promise<void> {
-  let quiet = 0;
-  while (quiet < 4) {
-    await new Promise((resolve) => immediate(resolve));
-    quiet = working === 0 ? quiet + 1 : 0;
-  }
-}
-
-let working = 0;
-
-beforeEach(() => {
-  vi.useFakeTimers({
-    now: Date.UTC(2026, 10, 20, 15),
-    toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'],
-  });
-  for (const name of ['digest', 'sign', 'importKey'] as const) {
-    const original = crypto.subtle[name].bind(crypto.subtle) as (...given: unknown[]) => Promise<unknown>;
-    vi.spyOn(crypto.subtle, name).mockImplementation(((...given: unknown[]) => {
-      working++;
-      return original(...given).finally(() => working--);
-    }) as never);
-  }
-});
-
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
-
-const stepMs = 50;
-
-async function pass(ms: number, each: (at: number) => void = () => {}): Promise<void> {
-  for (let at = 0; at < ms; at += stepMs) {
-    each(at);
-    await settle();
-    vi.advanceTimersByTime(stepMs);
-    await settle();
-  }
-}
+const { pass } = useFakeTime();
 
 /** Several instances on the same stores. */
 function createFleet(size: number) {
   const arrived: { readonly at: number; readonly isInstrument: boolean; readonly outcome: string }[] = [];
-  const upstream: Upstream = {
-    routes: routesOf(operations),
-    credentials: new Map([[credentials.appKey, credentials.appSecret]]),
-    accessToken: undefined,
-    accountsListLog: undefined,
-    foreignKeys: new Set(),
-    unsubscribed: [],
-    toleranceSeconds: 300,
-    nonces: new NonceMemory(),
+  const upstream = upstreamOfTest({
     logs: new Map((Object.keys(limits) as LimitName[]).map((name) => [name, new SlidingLog(limits[name])])),
-    world: createWorld(1),
-  };
+  });
   const send: Send = async ({ method, url, headers, body = '' }, { letGo }) => {
     const { pathname, search, host } = new URL(url);
     const leave = () => {

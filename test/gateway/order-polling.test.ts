@@ -6,11 +6,10 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { handle, type Upstream } from '../../infra/simulator/handle.ts';
-import { NonceMemory } from '../../infra/simulator/nonces.ts';
+import { handle } from '../../infra/simulator/handle.ts';
 import { SlidingLog } from '../../infra/simulator/rate-limit.ts';
 import { createWorld } from '../../infra/simulator/world.ts';
-import { cancelOrder, getOrder, listOpenOrders, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { cancelOrder, getOrder, listOpenOrders, operations } from '../../lib/catalogue/index.ts';
 import {
   createGateway,
   createLimiter,
@@ -20,8 +19,9 @@ import {
   type OperationLimits,
   type Send,
 } from '../../lib/gateway/index.ts';
-import { credentials, orderBody, orderPath, requestOf, secretText } from '../support/core.ts';
+import { orderBody, orderPath, requestOf, secretText } from '../support/core.ts';
 import { useFakeTime } from '../support/fake-time.ts';
+import { upstreamOfTest } from '../support/upstream.ts';
 
 const time = useFakeTime();
 
@@ -39,18 +39,7 @@ const ofQueries = ['getOrder', 'listOpenOrders', 'listOrderHistory'];
 function createFleet(size: number) {
   const operationLimits: OperationLimits = { 'order-queries': { ...queries, for: ofQueries } };
   const world = createWorld(1);
-  const upstream: Upstream = {
-    routes: routesOf(operations),
-    credentials: new Map([[credentials.appKey, credentials.appSecret]]),
-    accessToken: undefined,
-    accountsListLog: undefined,
-    foreignKeys: new Set(),
-    unsubscribed: [],
-    toleranceSeconds: 300,
-    nonces: new NonceMemory(),
-    logs: new Map(),
-    world,
-  };
+  const upstream = upstreamOfTest({ world });
   const log = new SlidingLog(queries);
   const counts = { queries: 0, over: 0 };
   const send: Send = async ({ method, url, headers, body = '' }, { letGo }) => {

@@ -3,14 +3,17 @@
  * record is ever written anew: what the upstream sent as `1.10` or in an odd order stays so.
  */
 
-const quote = 0x22;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const comma = 0x2c;
-const colon = 0x3a;
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  openBrace,
+  openBracket,
+  quote,
+  skipSpace,
+} from '../../json-bytes.ts';
 
 /**
  * For an answer of the upstream, which is asked for a hundred symbols at most. Each record costs some hundred bytes
@@ -141,11 +144,6 @@ function parsed(text: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function skipSpace(body: Uint8Array, at: number): number {
-  while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at++;
-  return at;
 }
 
 const isEnd = (body: Uint8Array, at: number) => skipSpace(body, at) === body.length;
