@@ -2,8 +2,12 @@
 
 export {
   appPlan,
+  type EndpointKind,
+  type EndpointLimits,
   type Example,
   type Exposure,
+  endpointKinds,
+  endpointLimitsOf,
   exposedOperations,
   findRoute,
   type Group,
@@ -11,6 +15,8 @@ export {
   groups,
   type JsonForm,
   type LimitName,
+  type LimitPreset,
+  limitPresets,
   limits,
   type Note,
   type Operation,
@@ -28,7 +34,9 @@ export {
   type RouteMatch,
   routesOf,
   type Source,
+  type UpstreamLimits,
   type UsagePlan,
+  upstreamLimitsFault,
 } from './catalogue/index.ts';
 export {
   type Answer,
@@ -136,6 +144,7 @@ export {
   type DirectoryDraft,
   type DirectoryStore,
   defaultNetworkPrefix,
+  type EndpointsOptions,
   type Fetched,
   type Flight,
   type Gateway,

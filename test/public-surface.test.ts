@@ -21,9 +21,12 @@ const entries = {
   './catalogue': [
     ...currentIds,
     'appPlan',
+    'endpointKinds',
+    'endpointLimitsOf',
     'exposedOperations',
     'findRoute',
     'groups',
+    'limitPresets',
     'limits',
     'openByDefault',
     'openable',
@@ -32,6 +35,7 @@ const entries = {
     'planTiers',
     'planWithin',
     'routesOf',
+    'upstreamLimitsFault',
   ],
   './client': [
     'BrokenAnswerError',

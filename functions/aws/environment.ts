@@ -139,7 +139,7 @@ function readLimiter(
     const narrow = nothingLeftOf(limiterLimits(operationLimits, share.value), reserve.value);
     if (narrow !== undefined) faults.push(`LIMITER_SHARE: leaves nothing of the limit ${narrow}`);
   }
-  if (!operations.some((operation) => limitsOf(operation, operationLimits))) return undefined;
+  if (!operations.some((operation) => limitsOf(operation, { operationLimits }))) return undefined;
   const tableName = env.LIMITER_TABLE ?? '';
   // Without one nothing would hold the limit, and no error would show it.
   if (!tableName) faults.push('LIMITER_TABLE: not set');

@@ -274,7 +274,7 @@ export class Countersign extends Construct {
   }
 
   #counts(operations: readonly Operation[]): boolean {
-    return operations.some((operation) => limitsOf(operation, this.#config.limiter.operationLimits));
+    return operations.some((operation) => limitsOf(operation, this.#config.limiter));
   }
 
   #limiterAccess(operations: readonly Operation[]): { readonly limiterTableArn?: string } {

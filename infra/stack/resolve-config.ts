@@ -189,7 +189,7 @@ export function resolveConfig(
   const openGroups = open.map(([group]) => group);
   const functions = resolveFunctions(givenFunctions, openGroups, operations);
   const limiter = resolveLimiter(givenLimiter, operations);
-  const draws = (list: readonly Operation[]) => list.some((one) => limitsOf(one, limiter.operationLimits));
+  const draws = (list: readonly Operation[]) => list.some((one) => limitsOf(one, limiter));
   const drawing = openGroups
     .filter((group) => draws(operations.filter((operation) => operation.group === group)))
     .map((group) => ({

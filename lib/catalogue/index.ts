@@ -60,7 +60,19 @@ export {
   listOptionContracts,
   listStockInstruments,
 } from './instruments.ts';
-export { type LimitName, limits, type RequestLimit } from './limits.ts';
+export {
+  type EndpointKind,
+  type EndpointLimits,
+  endpointKinds,
+  endpointLimitsOf,
+  type LimitName,
+  type LimitPreset,
+  limitPresets,
+  limits,
+  type RequestLimit,
+  type UpstreamLimits,
+  upstreamLimitsFault,
+} from './limits.ts';
 export { getStockBars, listStockBars } from './market-data/bars.ts';
 export { getOptionSnapshots, listOptionBars, listOptionTicks } from './market-data/options.ts';
 export { getStockSnapshots } from './market-data/snapshots.ts';

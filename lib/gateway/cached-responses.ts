@@ -6,16 +6,14 @@ import {
   type FetchedResponse,
   freshnessFor,
   type ResponseCache,
-  type ResponseCall,
   type ResponseOutcome,
   responseKey,
 } from '../cache/responses/index.ts';
 import type { Freshness } from '../catalogue/freshness.ts';
-import { limits } from '../catalogue/limits.ts';
-import type { Operation } from '../catalogue/operation.ts';
 import { isRefusal, type Refusal, withoutRequestId } from '../problem.ts';
 import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
 import { accountOf } from './credential.ts';
+import { quotaLimitsOf } from './limit-sizes.ts';
 import { type CacheResult, type Outcome, refused } from './outcome.ts';
 import { wasNotSent } from './upstream.ts';
 import type { UpstreamOutcome } from './upstream-answer.ts';
@@ -27,8 +25,9 @@ export interface CachedResponses {
 
 export function createCachedResponses(
   { responses: store, tuning = {} }: Pick<CacheOptions, 'responses' | 'tuning'>,
-  { upstream, clock, timeoutMs }: CacheParts,
+  parts: CacheParts,
 ): CachedResponses {
+  const { upstream, clock, timeoutMs } = parts;
   const { minMaxAgeMs, refreshesPerMinute } = tuning;
   const cache: ResponseCache = createResponseCache({
     store,
@@ -48,7 +47,7 @@ export function createCachedResponses(
         key: `${await accountOf(credential)}#${await responseKey(route.operation.id, valid.query, valid.body)}`,
         freshness,
         caller,
-        ...limitOf(route.operation),
+        limits: quotaLimitsOf(route.operation, parts),
         ...directives,
         ...(deadline !== undefined && { deadline }),
         fetchMs: timeoutMs,
@@ -71,12 +70,6 @@ export function createCachedResponses(
       });
     },
   };
-}
-
-/** Quotas of misses are parts of the limit of market data: a smaller limit has smaller ones. */
-function limitOf({ limit }: Operation): Pick<ResponseCall, 'limit'> {
-  if (!limit || limit === 'market-data') return {};
-  return { limit: { name: limit, size: limits[limit].requests / limits['market-data'].requests } };
 }
 
 const cacheResults: Readonly<Record<'memory' | 'store' | 'own' | 'other', CacheResult>> = {

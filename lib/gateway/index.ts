@@ -64,6 +64,7 @@ export { createGateway, type Gateway } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export { createMemoryCacheStores } from './memory-cache-stores.ts';
 export {
+  type EndpointsOptions,
   limiterLimits,
   type OperationLimit,
   type OperationLimits,

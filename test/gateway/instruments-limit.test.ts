@@ -8,15 +8,9 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test, vi } from 'vitest';
 import { handle, type Upstream } from '../../infra/simulator/handle.ts';
 import { NonceMemory } from '../../infra/simulator/nonces.ts';
-import { SlidingLog } from '../../infra/simulator/rate-limit.ts';
+import { RequestCounters } from '../../infra/simulator/request-counters.ts';
 import { createWorld } from '../../infra/simulator/world.ts';
-import {
-  getStockInstrument,
-  type LimitName,
-  limits,
-  operations,
-  routesOf,
-} from '../../lib/catalogue/index.ts';
+import { getStockInstrument, limits, operations, routesOf } from '../../lib/catalogue/index.ts';
 import {
   createGateway,
   createLimiter,
@@ -78,12 +72,11 @@ function createFleet(size: number) {
     routes: routesOf(operations),
     credentials: new Map([[credentials.appKey, credentials.appSecret]]),
     accessToken: undefined,
-    accountsListLog: undefined,
     foreignKeys: new Set(),
     unsubscribed: [],
     toleranceSeconds: 300,
     nonces: new NonceMemory(),
-    logs: new Map((Object.keys(limits) as LimitName[]).map((name) => [name, new SlidingLog(limits[name])])),
+    counters: new RequestCounters(),
     world: createWorld(1),
   };
   const send: Send = async ({ method, url, headers, body = '' }, { letGo }) => {
