@@ -1,4 +1,7 @@
-/** The stages that can be deployed, by name: `cdk synth -c stage=NAME`. Put yours here. */
+/**
+ * The stages that can be deployed, by name: `cdk synth -c stage=NAME`. Put yours here, with the limits that you choose:
+ * docs/limits.md, "What the upstream allows".
+ */
 
 import { ConfigError, type CountersignConfig } from './config.ts';
 
@@ -6,9 +9,9 @@ import { ConfigError, type CountersignConfig } from './config.ts';
 export const exampleBaseUrl = 'https://api.example.com';
 
 const stages = {
-  dev: { upstream: { baseUrl: exampleBaseUrl } },
+  dev: { upstream: { baseUrl: exampleBaseUrl, limits: 'published-sandbox' } },
   prod: {
-    upstream: { baseUrl: exampleBaseUrl },
+    upstream: { baseUrl: exampleBaseUrl, limits: 'published' },
     logs: { retentionDays: 90 },
     onRemoval: 'retain',
   },

@@ -63,15 +63,11 @@ export {
 export {
   type EndpointKind,
   type EndpointLimits,
-  endpointKinds,
-  endpointLimitsOf,
   type LimitName,
   type LimitPreset,
-  limitPresets,
   limits,
   type RequestLimit,
   type UpstreamLimits,
-  upstreamLimitsFault,
 } from './limits.ts';
 export { getStockBars, listStockBars } from './market-data/bars.ts';
 export { getOptionSnapshots, listOptionBars, listOptionTicks } from './market-data/options.ts';

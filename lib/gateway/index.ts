@@ -32,6 +32,7 @@ export {
   type SnapshotStore,
   type UpstreamError,
 } from '../cache/snapshots/index.ts';
+export { endpointKinds, endpointLimitsOf, limitPresets, upstreamLimitsFault } from '../catalogue/limits.ts';
 export { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
 export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from '../identity/caller.ts';
 export {

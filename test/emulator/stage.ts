@@ -76,7 +76,7 @@ export async function startStage({
     const app = new App({ outdir: directory });
     new CountersignStack(app, stackName, {
       ...more,
-      upstream: { baseUrl: simulator.url, allowLoopback: true, ...more.upstream },
+      upstream: { baseUrl: simulator.url, limits: 'interface', allowLoopback: true, ...more.upstream },
     });
     app.synth();
     return { directory, stackName };

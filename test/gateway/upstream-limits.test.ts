@@ -5,21 +5,21 @@ import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import {
   type EndpointLimits,
-  endpointKinds,
-  endpointLimitsOf,
-  limitPresets,
   limits,
   type Operation,
   operations,
   type UpstreamLimits,
-  upstreamLimitsFault,
 } from '../../lib/catalogue/index.ts';
 import {
   createLimiter,
   createMemoryLimiterStore,
+  endpointKinds,
+  endpointLimitsOf,
   limiterLimits,
+  limitPresets,
   type OperationLimits,
   operationLimitsFault,
+  upstreamLimitsFault,
 } from '../../lib/gateway/index.ts';
 import { limitsOf } from '../../lib/gateway/operation-limits.ts';
 

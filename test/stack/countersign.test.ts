@@ -9,7 +9,7 @@ import { Countersign, type CountersignProps } from '../../infra/stack/countersig
 import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
 import { baseUrl, type CfnTemplate, synthesise } from './synthesise.ts';
 
-const upstream = { baseUrl };
+const upstream = { baseUrl, limits: 'interface' } as const;
 const own = (id = 'Own') => new Stack(new App({ context: { 'aws:cdk:bundling-stacks': [] } }), id);
 const templateOf = (stack: Stack) => Template.fromStack(stack).toJSON() as CfnTemplate;
 const named = (template: CfnTemplate, type: string, property: string) =>

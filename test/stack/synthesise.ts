@@ -34,7 +34,10 @@ export interface Synthesised {
 
 export function synthesise(props: Partial<CountersignStackProps> = {}): Synthesised {
   const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
-  const stack = new CountersignStack(app, 'Countersign-test', { upstream: { baseUrl }, ...props });
+  const stack = new CountersignStack(app, 'Countersign-test', {
+    upstream: { baseUrl, limits: 'interface' },
+    ...props,
+  });
   const template = Template.fromStack(stack).toJSON() as CfnTemplate;
   const all = (type: string) => Object.entries(template.Resources).filter(([, { Type }]) => Type === type);
   return {
