@@ -1,7 +1,5 @@
 /** The upstream's request limits. Plans, limiter and simulator read them here. */
 
-import type { Operation } from './operation.ts';
-
 export interface RequestLimit {
   readonly title: string;
   /** How many requests may arrive in any window of `perSeconds`. */
@@ -79,6 +77,14 @@ export type UpstreamLimits = LimitPreset | EndpointLimits;
 export const endpointLimitsOf = (given: UpstreamLimits = 'interface'): EndpointLimits =>
   typeof given === 'string' ? limitPresets[given] : given;
 
+/** What decides by which counter an operation is counted. */
+interface Counted {
+  readonly id: string;
+  readonly legacyOf?: string;
+  readonly limit?: LimitName;
+  readonly endpointKind?: EndpointKind;
+}
+
 export interface EndpointCounter extends Pick<RequestLimit, 'requests' | 'perSeconds'> {
   readonly name: string;
 }
@@ -88,7 +94,7 @@ export interface EndpointCounter extends Pick<RequestLimit, 'requests' | 'perSec
  * upstream counts them apart is not known, and this holds either way. Instruments have theirs in `limits`.
  */
 export function endpointCounterOf(
-  { id, legacyOf, limit, endpointKind }: Pick<Operation, 'id' | 'legacyOf' | 'limit' | 'endpointKind'>,
+  { id, legacyOf, limit, endpointKind }: Counted,
   endpoints: EndpointLimits,
 ): EndpointCounter | undefined {
   const kind = limit ?? endpointKind;
