@@ -1,6 +1,7 @@
 /** What the programs that run on this machine read from the environment, and how they end. */
 
 import { randomBytes } from 'node:crypto';
+import { type UpstreamLimits, upstreamLimitsFault } from '../lib/catalogue/limits.ts';
 
 /** Wrong configuration, or a machine that cannot run this: one line for a person, no stack. */
 export class StartError extends Error {}
@@ -14,6 +15,22 @@ export function readPort(env: Environment, name: string, otherwise: number): num
   if (!/^\d{1,5}$/.test(text) || port > 65_535)
     throw new StartError(`${name} must be a port number from 0 to 65535, not ${JSON.stringify(text)}.`);
   return port;
+}
+
+/** What the upstream allows: a preset's name, or JSON with figures by kind of endpoint. */
+export function readUpstreamLimits(env: Environment): UpstreamLimits | undefined {
+  const text = env.UPSTREAM_LIMITS;
+  if (!text) return undefined;
+  let given: unknown = text;
+  if (text.startsWith('{'))
+    try {
+      given = JSON.parse(text);
+    } catch {
+      // The check below covers it: the text is no preset.
+    }
+  const fault = upstreamLimitsFault(given);
+  if (fault) throw new StartError(`UPSTREAM_LIMITS: ${fault}.`);
+  return given as UpstreamLimits;
 }
 
 export interface AppCredentials {

@@ -2,6 +2,8 @@
 
 export {
   appPlan,
+  type EndpointKind,
+  type EndpointLimits,
   type Example,
   type Exposure,
   exposedOperations,
@@ -11,6 +13,7 @@ export {
   groups,
   type JsonForm,
   type LimitName,
+  type LimitPreset,
   limits,
   type Note,
   type Operation,
@@ -28,6 +31,7 @@ export {
   type RouteMatch,
   routesOf,
   type Source,
+  type UpstreamLimits,
   type UsagePlan,
 } from './catalogue/index.ts';
 export {
@@ -136,6 +140,9 @@ export {
   type DirectoryDraft,
   type DirectoryStore,
   defaultNetworkPrefix,
+  type EndpointsOptions,
+  endpointKinds,
+  endpointLimitsOf,
   type Fetched,
   type Flight,
   type Gateway,
@@ -149,6 +156,7 @@ export {
   type LimiterReport,
   type LimiterStore,
   limiterLimits,
+  limitPresets,
   type NetworkPrefix,
   type OperationLimit,
   type OperationLimits,
@@ -178,6 +186,7 @@ export {
   symbolListing,
   type UpstreamError,
   type UpstreamPaths,
+  upstreamLimitsFault,
   upstreamPathsFault,
   upstreamPathsOf,
   type WriteAnswer,

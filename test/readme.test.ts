@@ -172,7 +172,7 @@ return { ${names.join(', ')} };
 test('the README shows a domain that can be deployed', () => {
   const [shown = ''] = blocksOf('README.md', 'js');
   const { domain } = runInNewContext(`({ ${shown} })`) as CountersignConfig;
-  const upstream = { baseUrl: 'https://a.example' };
+  const upstream = { baseUrl: 'https://a.example', limits: 'interface' } as const;
   assert.equal(resolveConfig(JSON.parse(JSON.stringify({ upstream, domain }))).domain?.name, domain?.name);
   assert.ok(domain?.hostedZone);
 });

@@ -1,6 +1,7 @@
 /** The limiter of a deployed function: what all functions on the same table send is counted in DynamoDB. */
 
 import type { LimitName } from '../../lib/catalogue/limits.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
 import { createLimiter, type Limiter, type LimiterReport, limiterLimits } from '../../lib/gateway/index.ts';
 import type { DynamoSender } from './dynamo-client.ts';
 import { createDynamoLimiterStore } from './dynamo-limiter-store.ts';
@@ -14,8 +15,14 @@ import type { Log } from './log.ts';
  */
 const apart: LimitName = 'instruments';
 
+/** Endpoints with a counter that is within no other have an item each: none of their requests needs another's. */
+const bucketOf = (wide: string, bucket: string) =>
+  wide === apart || wide.startsWith('endpoint.') ? `${bucket}.${wide}` : bucket;
+
+/** @param operations those of the function */
 export function createDeployedLimiter(
-  { tableName, bucket, share, reserve, operationLimits }: LimiterSettings,
+  { tableName, bucket, share, reserve, operationLimits, upstreamLimits }: LimiterSettings,
+  operations: readonly Operation[],
   client: DynamoSender,
   functionName: string,
   log: Log,
@@ -23,21 +30,28 @@ export function createDeployedLimiter(
 ): { readonly limiter: Limiter; readonly metrics: LimiterMetrics } {
   const metrics = createLimiterMetrics(log, { functionName });
   const store = createDynamoLimiterStore({ client, tableName });
-  const all = Object.entries(limiterLimits(operationLimits, share));
-  const limiterOf = (isCountedHere: (wide: string) => boolean, ownBucket: string) =>
-    createLimiter({
-      store,
-      limits: Object.fromEntries(all.filter(([name, { within = name }]) => isCountedHere(within))),
-      bucket: ownBucket,
-      reserve,
-      report: (report) => {
-        metrics.record(report);
-        onReport(report);
-      },
-    });
-  const others = limiterOf((wide) => wide !== apart, bucket);
-  const instruments = limiterOf((wide) => wide === apart, `${bucket}.${apart}`);
-  const limiterFor = (wide: string) => (wide === apart ? instruments : others);
+  const all = Object.entries(limiterLimits(operationLimits, share, { operations, upstreamLimits }));
+  const limiters = new Map<string, Limiter>();
+  const wideOf = new Map(all.map(([name, { within = name }]) => [name, within]));
+  function limiterFor(name: string): Limiter {
+    const own = bucketOf(wideOf.get(name) ?? name, bucket);
+    const limiter =
+      limiters.get(own) ??
+      createLimiter({
+        store,
+        limits: Object.fromEntries(all.filter(([one, { within = one }]) => bucketOf(within, bucket) === own)),
+        bucket: own,
+        reserve,
+        report: (report) => {
+          metrics.record(report);
+          onReport(report);
+        },
+      });
+    limiters.set(own, limiter);
+    return limiter;
+  }
+  // Made now, because what is reserved of a limit waits for an instance of some age.
+  for (const name of wideOf.keys()) limiterFor(name);
   const limiter: Limiter = {
     acquire: (call) => limiterFor(call.limits[0]).acquire(call),
     block: (appKey, limit, retryAfterMs) => limiterFor(limit).block(appKey, limit, retryAfterMs),

@@ -62,7 +62,8 @@ export function gatewayOptions(
 ): GatewayOptions {
   const name = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
   const deployed =
-    limiterSettings && createDeployedLimiter(limiterSettings, client(), name, log, lowPriority?.observe);
+    limiterSettings &&
+    createDeployedLimiter(limiterSettings, operations, client(), name, log, lowPriority?.observe);
   return {
     ...settings,
     operations,
@@ -76,6 +77,7 @@ export function gatewayOptions(
     ...(deployed && {
       limiter: lowPriority ? lowPriority.wrap(deployed.limiter) : deployed.limiter,
       operationLimits: limiterSettings.operationLimits,
+      upstreamLimits: limiterSettings.upstreamLimits,
     }),
     ...(cache && { cache: createDeployedCache(cache, client(), settings.upstreamBaseUrl, listing) }),
     reportRefresh: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),

@@ -1,6 +1,7 @@
 /** A function's settings, from its environment variables, read once. */
 
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
+import { type UpstreamLimits, upstreamLimitsFault } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { baseUrlFault } from '../../lib/gateway/base-url.ts';
 import type { CacheTuning } from '../../lib/gateway/cache-options.ts';
@@ -43,6 +44,7 @@ export interface LimiterSettings {
   /** What an instance may use while the table is unavailable; nothing when absent. */
   readonly reserve?: ReserveOptions;
   readonly operationLimits: OperationLimits;
+  readonly upstreamLimits: UpstreamLimits;
 }
 
 export interface CacheSettings {
@@ -131,15 +133,21 @@ function readLimiter(
   if (reserve.value && !env.LIMITER_INSTANCES)
     faults.push('LIMITER_INSTANCES: not set, but LIMITER_RESERVE is');
   const given = readJson(env.LIMITER_OPERATION_LIMITS);
-  const limitsFault = operationLimitsFault(given, operations);
+  const { upstreamLimits, fault: choiceFault } = readUpstreamLimits(env.UPSTREAM_LIMITS);
+  if (choiceFault) faults.push(`UPSTREAM_LIMITS: ${choiceFault}`);
+  const limitsFault = operationLimitsFault(given, operations, upstreamLimits);
   if (limitsFault) faults.push(`LIMITER_OPERATION_LIMITS: ${limitsFault}`);
 
   const operationLimits = limitsFault ? {} : (given as OperationLimits);
   if (!share.fault && !reserve.fault) {
-    const narrow = nothingLeftOf(limiterLimits(operationLimits, share.value), reserve.value);
+    const narrow = nothingLeftOf(
+      limiterLimits(operationLimits, share.value, { operations, upstreamLimits }),
+      reserve.value,
+    );
     if (narrow !== undefined) faults.push(`LIMITER_SHARE: leaves nothing of the limit ${narrow}`);
   }
-  if (!operations.some((operation) => limitsOf(operation, operationLimits))) return undefined;
+  if (!operations.some((operation) => limitsOf(operation, { operationLimits, upstreamLimits })))
+    return undefined;
   const tableName = env.LIMITER_TABLE ?? '';
   // Without one nothing would hold the limit, and no error would show it.
   if (!tableName) faults.push('LIMITER_TABLE: not set');
@@ -148,6 +156,7 @@ function readLimiter(
     bucket,
     share: share.value ?? 1,
     operationLimits,
+    upstreamLimits,
     ...(reserve.value && instances.value && { reserve: { part: reserve.value, instances: instances.value } }),
   };
 }
@@ -213,6 +222,16 @@ function readNumber(
   if (!text) return {};
   const value = Number(text);
   return /^\d{1,6}(\.\d{1,20})?$/.test(text) && isGood(value) ? { value } : { fault: `not ${what}` };
+}
+
+/** A preset's name, or figures as JSON. A function of an earlier deployment has neither. */
+function readUpstreamLimits(text = 'interface'): {
+  readonly upstreamLimits: UpstreamLimits;
+  readonly fault?: string;
+} {
+  const given = text.startsWith('{') ? readJson(text) : text;
+  const fault = upstreamLimitsFault(given);
+  return fault ? { upstreamLimits: 'interface', fault } : { upstreamLimits: given as UpstreamLimits };
 }
 
 function readJson(text: string | undefined): unknown {

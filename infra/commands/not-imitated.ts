@@ -9,11 +9,6 @@ const notBuiltYet = 'Not built yet: the event stream is no part of the gateway s
 
 export const notImitated: readonly NotImitated[] = [
   {
-    fact: 'Limits are counted for each app key and endpoint, by a table that contradicts the vendor’s own FAQ.',
-    reason:
-      'The interface text’s 300 a minute wins. A deployer sets the table’s figures with `limiter.operationLimits`.',
-  },
-  {
     fact: 'Repeated excess may block the IP address for a while.',
     reason: 'Neither how often nor how long is known; the limiter is there so that it does not happen.',
   },

@@ -45,7 +45,7 @@ const everyRoute = routesOf(operations);
 
 /** @throws StartError when a port is taken */
 export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHooks = {}): Promise<LocalRun> {
-  const { upstream, credentials, marketDataLimit = limits['market-data'] } = settings;
+  const { upstream, credentials, marketDataLimit = limits['market-data'], upstreamLimits } = settings;
   const simulator =
     'simulatorPort' in upstream
       ? await listening(
@@ -53,6 +53,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
             ...credentials,
             port: upstream.simulatorPort,
             limits: { 'market-data': marketDataLimit },
+            ...(upstreamLimits && { upstreamLimits }),
           }),
           upstream.simulatorPort,
           'UPSTREAM_PORT',
@@ -122,7 +123,15 @@ const documentOf = (open: readonly Group[], url: string) =>
 
 /** One handler for each group, as deployed; only opened groups are routed. */
 function localRoutes(
-  { openGroups, credentials, accessToken, upstreamPaths = {}, marketDataLimit, cache }: LocalSettings,
+  {
+    openGroups,
+    credentials,
+    accessToken,
+    upstreamPaths = {},
+    marketDataLimit,
+    upstreamLimits,
+    cache,
+  }: LocalSettings,
   upstreamBaseUrl: string,
   report: LocalRunHooks['report'],
 ) {
@@ -134,7 +143,10 @@ function localRoutes(
   // One for all groups, as they share the upstream's limit.
   const limiter = createLimiter({
     store: createMemoryLimiterStore(),
-    limits: { ...limiterLimits(), ...(marketDataLimit && { 'market-data': marketDataLimit }) },
+    limits: {
+      ...limiterLimits({}, 1, { upstreamLimits, operations }),
+      ...(marketDataLimit && { 'market-data': marketDataLimit }),
+    },
     bucket: 'local',
   });
   // One for all groups, as deployed.
@@ -148,6 +160,7 @@ function localRoutes(
       upstreamPaths: upstreamPathsOf(upstreamPaths, own),
       secrets: { read: async () => secret },
       limiter,
+      ...(upstreamLimits && { upstreamLimits }),
       ...(cache !== 'off' && { cache: cacheStores }),
       ...(report && { report }),
     });

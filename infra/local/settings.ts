@@ -9,6 +9,7 @@ import {
   type PlanTier,
   planTiers,
   type RequestLimit,
+  type UpstreamLimits,
 } from '../../lib/catalogue/index.ts';
 import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import {
@@ -17,6 +18,7 @@ import {
   inventAppCredentials,
   readAppCredentials,
   readPort,
+  readUpstreamLimits,
   StartError,
 } from '../environment.ts';
 
@@ -35,6 +37,8 @@ export interface LocalSettings {
   readonly plan?: PlanTier;
   /** In place of the interface's limit, at the plan, the limiter and the simulator alike; for load tests. */
   readonly marketDataLimit?: Pick<RequestLimit, 'requests' | 'perSeconds'>;
+  /** What the upstream allows, for the limiter and the simulator alike. Default `interface`. */
+  readonly upstreamLimits?: UpstreamLimits;
   /** `off`: every read goes to the upstream. */
   readonly cache?: 'off';
   /** Where operations are sent instead of the paths that they are called by. */
@@ -54,6 +58,7 @@ export function readSettings(env: Environment): LocalSettings {
   const apiKey = readApiKey(env.API_KEY);
   const otherApiKeys = readOtherApiKeys(env.OTHER_API_KEYS, apiKey);
   const plan = readPlan(env.PLAN);
+  const upstreamLimits = readUpstreamLimits(env);
   const marketDataLimit = readMarketDataLimit(env.MARKET_DATA_LIMIT, baseUrl !== undefined && baseUrl !== '');
   return {
     port: readPort(env, 'PORT', 8787),
@@ -67,6 +72,7 @@ export function readSettings(env: Environment): LocalSettings {
     ...(upstreamPaths && { upstreamPaths }),
     ...(plan && { plan }),
     ...(marketDataLimit && { marketDataLimit }),
+    ...(upstreamLimits && { upstreamLimits }),
     ...(isCacheOff(env.CACHE) && { cache: 'off' }),
   };
 }

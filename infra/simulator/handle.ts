@@ -1,15 +1,15 @@
 /** The way of a request through the simulated upstream, from the path to the answer. */
 
 import { takesToken } from '../../lib/catalogue/groups.ts';
-import { findRoute, type LimitName, type Operation, type Route } from '../../lib/catalogue/index.ts';
+import { findRoute, type Operation, type Route } from '../../lib/catalogue/index.ts';
 import type { Reply } from './behaviours/behaviour.ts';
 import { behaviourOf } from './behaviours/index.ts';
 import { checkBodyRules } from './body-rules.ts';
 import type { Answer } from './faults.ts';
 import type { NonceMemory } from './nonces.ts';
 import { checkParameters } from './parameters.ts';
-import type { SlidingLog } from './rate-limit.ts';
 import { codedBody, isMarketData, type Refusal, refuse, serverBody } from './refusal.ts';
+import type { RequestCounters } from './request-counters.ts';
 import { checkSubscription, type Product } from './subscription.ts';
 import { type Verified, verifyRequest, type WireRequest } from './verify.ts';
 import type { World } from './world.ts';
@@ -26,13 +26,7 @@ export interface Upstream {
   readonly accessToken: string | undefined;
   readonly toleranceSeconds: number;
   readonly nonces: NonceMemory;
-  /**
-   * One log per limit, over all app keys together: the interface does not show the scope of the counting,
-   * and this is the strictest reading.
-   */
-  readonly logs: ReadonlyMap<LimitName, SlidingLog>;
-  /** The accounts list's own limit, when there is one. */
-  readonly accountsListLog: SlidingLog | undefined;
+  readonly counters: RequestCounters;
   readonly world: World;
 }
 
@@ -97,11 +91,8 @@ function admit(
     if (token !== upstream.accessToken && !upstream.world.tokens.use(token, request.now))
       return refuse(401, 'INVALID_TOKEN', 'x-access-token is missing or not valid');
   }
-  const ofAccounts = operation.id === 'listAccounts' ? upstream.accountsListLog : undefined;
-  const log = operation.limit ? upstream.logs.get(operation.limit) : ofAccounts;
-  if (log && !log.admit(request.now)) {
+  if (!upstream.counters.admit(operation, request.now))
     return refuse(429, 'TOO_MANY_REQUESTS', 'Too many requests, try again later');
-  }
   return undefined;
 }
 

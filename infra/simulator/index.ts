@@ -3,14 +3,15 @@
  * with its own code, keeps the interface's rules and answers from an invented, repeatable market.
  */
 
-import type { LimitName, Operation } from '../../lib/catalogue/index.ts';
-import { limits, operations, routesOf } from '../../lib/catalogue/index.ts';
+import type { LimitName, Operation, UpstreamLimits } from '../../lib/catalogue/index.ts';
+import { operations, routesOf } from '../../lib/catalogue/index.ts';
 import type { Fault, FaultRequest } from './faults.ts';
 import type { Upstream } from './handle.ts';
 import type { Category } from './market/instrument.ts';
 import { NonceMemory } from './nonces.ts';
-import { SlidingLog, type Window } from './rate-limit.ts';
+import type { Window } from './rate-limit.ts';
 import { type Received, ReceivedLog } from './received.ts';
+import { RequestCounters } from './request-counters.ts';
 import { serve } from './server.ts';
 import type { Product } from './subscription.ts';
 import type { StoredOrder } from './trading/stored-order.ts';
@@ -55,11 +56,6 @@ export interface SimulatorOptions extends Credentials {
   readonly unsubscribed?: readonly Product[];
   /** Price levels of the book that the user may ask for; 50, level 2, when absent. */
   readonly depthLevels?: number;
-  /**
-   * A limit of the accounts list alone. Absent, there is none: live, about eight calls in quick succession were
-   * seen to be refused, but not how long a succession is.
-   */
-  readonly accountsListLimit?: Window;
   /** Another seed is another market; 1 when absent. */
   readonly seed?: number;
   /** Unix time in milliseconds; the machine's clock when absent. */
@@ -68,6 +64,8 @@ export interface SimulatorOptions extends Credentials {
   readonly toleranceSeconds?: number;
   /** Other figures for the catalogue's request limits. */
   readonly limits?: Partial<Record<LimitName, Window>>;
+  /** What each endpoint is allowed besides: a preset, or figures by kind. Default `interface`, which is nothing. */
+  readonly upstreamLimits?: UpstreamLimits;
   /** Asked for every request that arrives; what it returns goes wrong. */
   readonly fault?: (request: FaultRequest) => Fault | undefined;
   /** Other operations than the catalogue's. */
@@ -110,9 +108,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     for (const { appKey, appSecret } of list) credentials.set(appKey, appSecret);
   };
   setCredentials([options]);
-  const logs = (Object.keys(limits) as LimitName[]).map(
-    (name) => [name, new SlidingLog(options.limits?.[name] ?? limits[name])] as const,
-  );
   const upstream: Upstream = {
     routes: routesOf((options.operations ?? operations).filter(({ id }) => !unrouted.includes(id))),
     credentials,
@@ -121,8 +116,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     accessToken: options.accessToken,
     toleranceSeconds: options.toleranceSeconds ?? 300,
     nonces: new NonceMemory(),
-    logs: new Map(logs),
-    accountsListLog: options.accountsListLimit && new SlidingLog(options.accountsListLimit),
+    counters: new RequestCounters(options),
     world,
   };
   const received = new ReceivedLog();

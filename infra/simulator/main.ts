@@ -1,8 +1,8 @@
 /**
  * `npm run simulator`: the simulated upstream alone, until it is interrupted.
  *
- * UPSTREAM_PORT (8788), APP_KEY and APP_SECRET come from the environment. Without the last two, a pair is
- * invented for this run and printed, because the user of the simulator needs it to sign.
+ * UPSTREAM_PORT (8788), UPSTREAM_LIMITS (interface), APP_KEY and APP_SECRET come from the environment. Without the last
+ * two, a pair is invented for this run and printed, because the user of the simulator needs it to sign.
  */
 
 import {
@@ -10,6 +10,7 @@ import {
   listening,
   readAppCredentials,
   readPort,
+  readUpstreamLimits,
   runUntilInterrupted,
 } from '../environment.ts';
 import { startSimulator } from './index.ts';
@@ -18,7 +19,12 @@ await runUntilInterrupted(async () => {
   const port = readPort(process.env, 'UPSTREAM_PORT', 8788);
   const given = readAppCredentials(process.env);
   const credentials = given ?? inventAppCredentials();
-  const simulator = await listening(startSimulator({ ...credentials, port }), port, 'UPSTREAM_PORT');
+  const upstreamLimits = readUpstreamLimits(process.env) ?? 'interface';
+  const simulator = await listening(
+    startSimulator({ ...credentials, port, upstreamLimits }),
+    port,
+    'UPSTREAM_PORT',
+  );
   console.log(`Simulated upstream on ${simulator.url}`);
   console.log(`App key: ${credentials.appKey}`);
   if (!given) console.log(`App secret: ${credentials.appSecret} (invented for this run)`);

@@ -15,10 +15,18 @@ export class SlidingLog {
 
   /** Counts the request unless the window is full; a refused one leaves no trace. */
   admit(now: number): boolean {
+    const hasRoom = this.hasRoom(now);
+    if (hasRoom) this.count(now);
+    return hasRoom;
+  }
+
+  hasRoom(now: number): boolean {
     const start = now - this.#window.perSeconds * 1000;
     while (this.#admitted.length > 0 && this.#admitted[0]! <= start) this.#admitted.shift();
-    if (this.#admitted.length >= this.#window.requests) return false;
+    return this.#admitted.length < this.#window.requests;
+  }
+
+  count(now: number): void {
     this.#admitted.push(now);
-    return true;
   }
 }

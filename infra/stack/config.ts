@@ -1,6 +1,7 @@
 /** What a deployer may configure, and what each part is when it is left out. */
 
 import type { Group, PlanTier, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
+import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import type { OperationLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
 import type { AccessMode } from '../access-modes.ts';
 import type { EventsConfig } from './lookups-config.ts';
@@ -13,6 +14,12 @@ export interface CountersignConfig {
   readonly upstream: {
     /** The broker's interface: `https:`, with or without a path prefix. */
     readonly baseUrl: string;
+    /**
+     * What the upstream allows. Its sources disagree, so whoever deploys chooses: `interface` is the text of the
+     * interface, `published` the vendor's table besides, `published-sandbox` the table for the sandbox; or figures by
+     * kind of endpoint.
+     */
+    readonly limits: UpstreamLimits;
     /**
      * Paths by operation id, for the day on which the upstream retires one: clients' paths stay as they
      * are, the requests are sent there.
@@ -232,6 +239,7 @@ export interface PlanConfig {
 export interface ResolvedConfig {
   readonly upstream: {
     readonly baseUrl: string;
+    readonly limits: UpstreamLimits;
     readonly paths: UpstreamPaths;
     readonly timeoutSeconds: number;
   };

@@ -63,7 +63,7 @@ export interface CountersignProps extends CountersignConfig {
  *   constructor(scope: Construct, id: string) {
  *     super(scope, id);
  *     const countersign = new Countersign(this, 'Countersign', {
- *       upstream: { baseUrl: 'https://broker.example' },
+ *       upstream: { baseUrl: 'https://broker.example', limits: 'published' },
  *       marketDataUse: 'own-use',
  *       groups: { accounts: 'iam' },
  *       events: {},
@@ -308,7 +308,9 @@ export class Countersign extends Construct {
   }
 
   #counts(operations: readonly Operation[]): boolean {
-    return operations.some((operation) => limitsOf(operation, this.#config.limiter.operationLimits));
+    const { operationLimits } = this.#config.limiter;
+    const { limits: upstreamLimits } = this.#config.upstream;
+    return operations.some((operation) => limitsOf(operation, { operationLimits, upstreamLimits }));
   }
 
   #limiterAccess(operations: readonly Operation[]): { readonly limiterTableArn?: string } {
@@ -324,7 +326,10 @@ export class Countersign extends Construct {
       UPSTREAM_TIMEOUT_MS: String(upstream.timeoutSeconds * 1000),
       SECRET_ID: this.secret.secretArn,
       ...(Object.keys(paths).length > 0 && { UPSTREAM_PATHS: JSON.stringify(paths) }),
-      ...(this.#limiter && !counted && this.#counts(operations) && limiterVariables(this.#limiter, limiter)),
+      ...(this.#limiter &&
+        !counted &&
+        this.#counts(operations) &&
+        limiterVariables(this.#limiter, limiter, upstream.limits)),
     };
   }
 

@@ -3,6 +3,7 @@
 import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, type ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
+import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import type { ResolvedConfig } from './config.ts';
 
 export interface LimiterTable {
@@ -45,9 +46,11 @@ function sharedTable(scope: Construct, shared: string): LimiterTable {
 export function limiterVariables(
   { name }: LimiterTable,
   { share, instances, reserve, bucket, operationLimits }: ResolvedConfig['limiter'],
+  upstreamLimits: UpstreamLimits,
 ): Record<string, string> {
   return {
     LIMITER_TABLE: name,
+    UPSTREAM_LIMITS: typeof upstreamLimits === 'string' ? upstreamLimits : JSON.stringify(upstreamLimits),
     ...(share !== undefined && { LIMITER_SHARE: String(share) }),
     ...(instances !== undefined && { LIMITER_INSTANCES: String(instances) }),
     ...(reserve !== undefined && { LIMITER_RESERVE: String(reserve) }),

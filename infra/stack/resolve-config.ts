@@ -26,6 +26,7 @@ import { plansSchema, resolvePlan } from './resolve-plans.ts';
 import { resolveReserve } from './resolve-reserve.ts';
 import { oneOf, whole } from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
+import { chosenLimits, upstreamLimitsSchema } from './upstream-limits.ts';
 
 function accessOf(group: Group) {
   const modes = [...modesFor(group), 'closed'] as const;
@@ -95,6 +96,7 @@ const limiterSchema = v.strictObject({
 export const config = v.strictObject({
   upstream: v.strictObject({
     baseUrl: faultless(baseUrlFault, 'takes the absolute URL of the upstream'),
+    limits: upstreamLimitsSchema,
     paths: v.optional(v.record(v.string(), v.string('takes a path')), {}),
     timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 10),
     allowLoopback: v.optional(v.boolean('takes true or false'), false),
@@ -153,7 +155,7 @@ export function resolveConfig(
   const parsed = v.safeParse(config, given, { abortEarly: true });
   if (!parsed.success) throw new ConfigError(sentenceOf(parsed.issues[0]));
   const {
-    upstream: { allowLoopback, ...upstream },
+    upstream: { allowLoopback, limits: givenLimits, ...upstream },
     functions: givenFunctions,
     cache: givenCache,
     cors,
@@ -173,6 +175,7 @@ export function resolveConfig(
       `upstream.baseUrl ${JSON.stringify(upstream.baseUrl)} cannot be used: use https; http on loopback is for emulators, with upstream.allowLoopback.`,
     );
 
+  const upstreamLimits = chosenLimits(givenLimits);
   const pathsFault = upstreamPathsFault(upstream.paths, operations);
   if (pathsFault) throw new ConfigError(`upstream.paths cannot be used: ${pathsFault}.`);
 
@@ -194,8 +197,9 @@ export function resolveConfig(
   const open = accesses.filter(([, access]) => access !== 'closed');
   const openGroups = open.map(([group]) => group);
   const functions = resolveFunctions(givenFunctions, openGroups, operations);
-  const limiter = resolveLimiter(givenLimiter, operations);
-  const draws = (list: readonly Operation[]) => list.some((one) => limitsOf(one, limiter.operationLimits));
+  const limiter = resolveLimiter(givenLimiter, { operations, upstreamLimits });
+  const draws = (list: readonly Operation[]) =>
+    list.some((one) => limitsOf(one, { ...limiter, upstreamLimits }));
   const drawing = openGroups
     .filter((group) => draws(operations.filter((operation) => operation.group === group)))
     .map((group) => ({
@@ -206,12 +210,12 @@ export function resolveConfig(
     drawing.push({ property: 'events.reservedConcurrency', reserved: events.reservedConcurrency });
   return {
     ...rest,
-    upstream,
+    upstream: { ...upstream, limits: upstreamLimits },
     ...(events && { events }),
     ...(domain && { domain: resolveDomain(domain) }),
     functions,
     access: Object.fromEntries(open),
-    limiter: resolveReserve(limiter, drawing),
+    limiter: resolveReserve(limiter, drawing, { operations, upstreamLimits }),
     cache: resolveCache(givenCache),
     plans: Object.entries({ default: {}, ...givenPlans }).map(resolvePlan),
     origins: cors.origins,

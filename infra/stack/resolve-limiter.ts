@@ -2,6 +2,7 @@
 
 import type { Group, Operation } from '../../lib/catalogue/index.ts';
 import {
+  type EndpointsOptions,
   isFor,
   limiterLimits,
   nothingLeftOf,
@@ -25,18 +26,19 @@ const maxLimitsLength = 1000;
 /** @throws ConfigError in one sentence that names the property */
 export function resolveLimiter(
   { operationLimits: narrow, ...given }: GivenLimiter,
-  operations: readonly Operation[],
+  endpoints: EndpointsOptions,
 ): ResolvedConfig['limiter'] {
+  const { operations, upstreamLimits } = endpoints;
   const limits = Object.fromEntries(
     Object.entries(narrow).map(([name, limit]) => [name, nested(name, limit, operations)]),
   );
-  const fault = operationLimitsFault(limits, operations);
+  const fault = operationLimitsFault(limits, operations, upstreamLimits);
   if (fault) throw new ConfigError(`limiter.operationLimits cannot be used: ${fault}.`);
   if (JSON.stringify(limits).length > maxLimitsLength)
     throw new ConfigError(
       `limiter.operationLimits takes limits that, as JSON, fit 1,000 characters: a function’s environment holds 4 kB in all.`,
     );
-  const empty = nothingLeftOf(limiterLimits(limits, given.share), given.reserve);
+  const empty = nothingLeftOf(limiterLimits(limits, given.share, endpoints), given.reserve);
   if (empty !== undefined)
     throw new ConfigError(`limiter.share and limiter.reserve leave nothing of the limit ${empty} to give.`);
   const set = Object.entries(given).filter(([, value]) => value !== undefined);

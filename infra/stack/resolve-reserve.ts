@@ -4,7 +4,7 @@
  * what Lambda enforces: the sum of what is reserved for each function that draws on a limit.
  */
 
-import { limiterLimits } from '../../lib/gateway/operation-limits.ts';
+import { type EndpointsOptions, limiterLimits } from '../../lib/gateway/operation-limits.ts';
 import { ConfigError, type ResolvedConfig } from './config.ts';
 
 /** A function that draws on a limit. */
@@ -21,7 +21,11 @@ type Limiter = ResolvedConfig['limiter'];
  *
  * @throws ConfigError in one sentence that names the property
  */
-export function resolveReserve(limiter: Limiter, drawing: readonly Drawing[]): Limiter {
+export function resolveReserve(
+  limiter: Limiter,
+  drawing: readonly Drawing[],
+  endpoints: EndpointsOptions,
+): Limiter {
   const { reserve, instances: given, table } = limiter;
   if (!reserve) {
     if (given === undefined) return limiter;
@@ -42,12 +46,17 @@ export function resolveReserve(limiter: Limiter, drawing: readonly Drawing[]): L
       `limiter.instances ${given} is less than the ${own} that this stack alone reserves.`,
     );
   const instances = given ?? own;
-  if (drawing.length > 0) mustBeDivisible(limiter, reserve, instances);
+  if (drawing.length > 0) mustBeDivisible(limiter, reserve, instances, endpoints);
   return { ...limiter, instances };
 }
 
-function mustBeDivisible({ operationLimits, share }: Limiter, reserve: number, instances: number): void {
-  const limits = Object.entries(limiterLimits(operationLimits, share)).map(
+function mustBeDivisible(
+  { operationLimits, share }: Limiter,
+  reserve: number,
+  instances: number,
+  endpoints: EndpointsOptions,
+): void {
+  const limits = Object.entries(limiterLimits(operationLimits, share, endpoints)).map(
     ([name, one]) => [name, Math.floor(one.requests * (one.share ?? 1))] as const,
   );
   if (limits.some(([, requests]) => Math.floor(requests * reserve) >= instances)) return;

@@ -1,4 +1,7 @@
-/** The stages that can be deployed, by name: `cdk synth -c stage=NAME`. Put yours here. */
+/**
+ * The stages that can be deployed, by name: `cdk synth -c stage=NAME`. Put yours here, with the limits that you choose:
+ * docs/limits.md, "What the upstream allows".
+ */
 
 import { ConfigError, type CountersignConfig } from './config.ts';
 
@@ -12,9 +15,9 @@ export const exampleBaseUrl = 'https://api.example.com';
 const unshared = { cache: 'off' } as const;
 
 const stages = {
-  dev: { upstream: { baseUrl: exampleBaseUrl }, ...unshared },
+  dev: { upstream: { baseUrl: exampleBaseUrl, limits: 'published-sandbox' }, ...unshared },
   prod: {
-    upstream: { baseUrl: exampleBaseUrl },
+    upstream: { baseUrl: exampleBaseUrl, limits: 'published' },
     ...unshared,
     logs: { retentionDays: 90 },
     onRemoval: 'retain',

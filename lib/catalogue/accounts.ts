@@ -18,6 +18,7 @@ export const listAccounts = describe({
   method: 'GET',
   path: '/trading/accounts/list',
   aliases: ['/openapi/account/list'],
+  endpointKind: 'accounts-list',
   query: {},
   response: v.array(
     v.looseObject({

@@ -26,6 +26,7 @@ export const createToken = describe({
   method: 'POST',
   path: '/auth/tokens/create',
   aliases: ['/openapi/auth/token/create'],
+  endpointKind: 'token',
   query: {},
   body: v.looseObject({
     token: omittable(
@@ -68,6 +69,7 @@ export const checkToken = describe({
   method: 'POST',
   path: '/auth/tokens/check',
   aliases: ['/openapi/auth/token/check'],
+  endpointKind: 'token',
   query: {},
   body: v.looseObject({ token: text }),
   response: token,

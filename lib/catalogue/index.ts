@@ -60,7 +60,15 @@ export {
   listOptionContracts,
   listStockInstruments,
 } from './instruments.ts';
-export { type LimitName, limits, type RequestLimit } from './limits.ts';
+export {
+  type EndpointKind,
+  type EndpointLimits,
+  type LimitName,
+  type LimitPreset,
+  limits,
+  type RequestLimit,
+  type UpstreamLimits,
+} from './limits.ts';
 export { getStockBars, listStockBars } from './market-data/bars.ts';
 export { getOptionSnapshots, listOptionBars, listOptionTicks } from './market-data/options.ts';
 export { getStockSnapshots } from './market-data/snapshots.ts';

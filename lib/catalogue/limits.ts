@@ -8,7 +8,7 @@ export interface RequestLimit {
 }
 
 export const limits = {
-  /** Interface, section "Limits": 300 requests per minute for the Market Data API. */
+  /** Interface, section "Limits": 300 requests per minute for the Market Data API. They hold under every preset. */
   'market-data': { title: 'Market Data API', requests: 300, perSeconds: 60 },
   /**
    * The interface text names none for these. The vendor's table gives each of its market-data endpoints 60 in 60 s; the
@@ -18,3 +18,111 @@ export const limits = {
 } as const satisfies Record<string, RequestLimit>;
 
 export type LimitName = keyof typeof limits;
+
+/** The kinds of endpoints of which the vendor's table has figures. */
+export const endpointKinds = [
+  'market-data',
+  'instruments',
+  'order-change',
+  'order-query',
+  'accounts-list',
+  'token',
+] as const;
+
+export type EndpointKind = (typeof endpointKinds)[number];
+
+/**
+ * What the upstream allows each endpoint of a kind, by kind; of instruments, all endpoints together. A kind that is left
+ * out has no counter by endpoint.
+ */
+export type EndpointLimits = Readonly<
+  Partial<Record<EndpointKind, Pick<RequestLimit, 'requests' | 'perSeconds'>>>
+>;
+
+const published = {
+  'market-data': { requests: 60, perSeconds: 60 },
+  instruments: { requests: 60, perSeconds: 60 },
+  'order-change': { requests: 600, perSeconds: 60 },
+  'order-query': { requests: 2, perSeconds: 2 },
+  // Not in the table. About eight calls in quick succession were seen to be refused: fewer, in the table's longest window.
+  'accounts-list': { requests: 6, perSeconds: 60 },
+  token: { requests: 10, perSeconds: 10 },
+} as const satisfies EndpointLimits;
+
+/**
+ * Readings of what the upstream allows. `interface`: the interface text alone. `published`: the vendor's table besides,
+ * `published-sandbox` with its figures for the sandbox. Where two figures disagree, both are kept.
+ */
+export const limitPresets = {
+  interface: {},
+  published,
+  'published-sandbox': {
+    ...published,
+    'market-data': { requests: 30, perSeconds: 60 },
+    instruments: { requests: 30, perSeconds: 60 },
+  },
+} as const satisfies Record<string, EndpointLimits>;
+
+export type LimitPreset = keyof typeof limitPresets;
+
+/** What the upstream allows: one of the presets, or figures of one's own. */
+export type UpstreamLimits = LimitPreset | EndpointLimits;
+
+/**
+ * The figures by endpoint of a choice.
+ *
+ * @example
+ * endpointLimitsOf('published')['order-query']; // { requests: 2, perSeconds: 2 }
+ */
+export const endpointLimitsOf = (given: UpstreamLimits = 'interface'): EndpointLimits =>
+  typeof given === 'string' ? limitPresets[given] : given;
+
+/** What decides by which counter an operation is counted. */
+interface Counted {
+  readonly id: string;
+  readonly legacyOf?: string;
+  readonly limit?: LimitName;
+  readonly endpointKind?: EndpointKind;
+}
+
+export interface EndpointCounter extends Pick<RequestLimit, 'requests' | 'perSeconds'> {
+  readonly name: string;
+}
+
+/**
+ * An operation's own counter, if its kind has one. All its paths count together, and its older form with it: whether the
+ * upstream counts them apart is not known, and this holds either way. Instruments have theirs in `limits`.
+ */
+export function endpointCounterOf(
+  { id, legacyOf, limit, endpointKind }: Counted,
+  endpoints: EndpointLimits,
+): EndpointCounter | undefined {
+  const kind = limit ?? endpointKind;
+  const figures = kind && kind !== 'instruments' ? endpoints[kind] : undefined;
+  return figures && { name: `endpoint.${legacyOf ?? id}`, ...figures };
+}
+
+/**
+ * What is wrong with a choice.
+ *
+ * @param given from outside
+ * @returns the fault in words, or undefined
+ *
+ * @example
+ * upstreamLimitsFault({ 'order-query': { requests: 2, perSeconds: 2 } }); // undefined
+ */
+export function upstreamLimitsFault(given: unknown): string | undefined {
+  const choice = `not ${Object.keys(limitPresets).join(', ')} or an object of limits`;
+  if (typeof given === 'string') return Object.hasOwn(limitPresets, given) ? undefined : choice;
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return choice;
+  for (const [kind, figures] of Object.entries(given as Record<string, Partial<RequestLimit> | null>)) {
+    if (!(endpointKinds as readonly string[]).includes(kind))
+      return `${JSON.stringify(kind)} is none of ${endpointKinds.join(', ')}`;
+    if (!isWhole(figures?.requests, 1_000_000) || !isWhole(figures?.perSeconds, 3600))
+      return `${kind} needs requests, from 1 to 1,000,000, and perSeconds, from 1 to 3600, as whole numbers`;
+  }
+  return undefined;
+}
+
+const isWhole = (value: unknown, max: number) =>
+  Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= max;

@@ -3,7 +3,7 @@
 import type { GenericSchema } from 'valibot';
 import type { Freshness } from './freshness.ts';
 import type { Group } from './groups.ts';
-import type { LimitName } from './limits.ts';
+import type { EndpointKind, LimitName } from './limits.ts';
 import type { Note, Source } from './notes.ts';
 import type { Parameter } from './parameters.ts';
 
@@ -28,6 +28,8 @@ export interface Operation {
   readonly response: GenericSchema;
   /** The upstream limit that a request counts against. */
   readonly limit?: LimitName;
+  /** Which of the vendor's figures is its own, where `limit` does not say it. */
+  readonly endpointKind?: Exclude<EndpointKind, LimitName>;
   /**
    * Present when an answer may serve equal requests, so that it can be cached: for how long, or `by-symbol` when it
    * is a list of one record for each requested symbol: these are cached one by one. Answers of closed groups are

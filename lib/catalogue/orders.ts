@@ -200,6 +200,7 @@ export const placeOrder = describe({
     '/openapi/trade/stock/order/place',
     '/openapi/trade/option/order/place',
   ],
+  endpointKind: 'order-change',
   query: {},
   anyQuery: true,
   headers: ['category'],
@@ -363,6 +364,7 @@ export const replaceOrder = describe({
     '/openapi/trade/stock/order/replace',
     '/openapi/trade/option/order/replace',
   ],
+  endpointKind: 'order-change',
   query: {},
   body: v.looseObject({
     account_id: text,
@@ -421,6 +423,7 @@ export const cancelOrder = describe({
     '/openapi/trade/stock/order/cancel',
     '/openapi/trade/option/order/cancel',
   ],
+  endpointKind: 'order-change',
   query: {},
   body: v.looseObject({
     account_id: text,
@@ -453,6 +456,7 @@ export const batchPlaceOrders = describe({
   method: 'POST',
   path: '/trading/orders/batch-place',
   aliases: ['/openapi/trade/order/batch-place'],
+  endpointKind: 'order-change',
   query: {},
   headers: ['category'],
   body: v.looseObject({
@@ -623,6 +627,7 @@ export const getOrder = describe({
   method: 'GET',
   path: '/trading/orders/get',
   aliases: ['/openapi/trade/order/detail'],
+  endpointKind: 'order-query',
   query: {
     account_id: accountId,
     client_order_id: parameters.text({
@@ -665,6 +670,7 @@ export const listOpenOrders = describe({
   method: 'GET',
   path: '/trading/orders/open-orders/list',
   aliases: [],
+  endpointKind: 'order-query',
   query: { account_id: accountId, pagination_key: pageKey },
   response: orderPage,
   paging: cursorPaging,
@@ -682,6 +688,7 @@ export const listOrderHistory = describe({
   method: 'GET',
   path: '/trading/orders/historical-orders/list',
   aliases: [],
+  endpointKind: 'order-query',
   query: {
     account_id: accountId,
     start_time: parameters.optional(

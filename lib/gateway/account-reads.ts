@@ -4,21 +4,17 @@
  * account that passed through the gateway.
  */
 
-import {
-  createVersions,
-  type ResponseCache,
-  type ResponseCall,
-  responseKey,
-} from '../cache/responses/index.ts';
+import { createVersions, type MissLimit, type ResponseCache, responseKey } from '../cache/responses/index.ts';
 import type { Freshness } from '../catalogue/freshness.ts';
-import { type LimitName, limits } from '../catalogue/limits.ts';
+import { endpointCounterOf, endpointLimitsOf, type LimitName, limits } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { sha256Hex } from '../sha256.ts';
 import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
 import { askResponses, openResponseCache, parametersOf } from './cached-responses.ts';
 import { accountOf, type Credential } from './credential.ts';
 import type { GatewayRequest } from './http.ts';
-import { limitsOf, type OperationLimits } from './operation-limits.ts';
+import { sizeOf } from './limit-sizes.ts';
+import { type LimitRules, limitsOf } from './operation-limits.ts';
 import type { Outcome } from './outcome.ts';
 import { sealedResponses } from './sealed-responses.ts';
 
@@ -59,8 +55,8 @@ export function createAccountReads(
       // What is not kept is shared in this instance alone, which knows its own changes.
       const version = await versions.current(await subjectOf(read), rule.seconds === 0);
       const key = `${credentialName}#${readersOf(request)}#${version}#${await responseKey(route.operation.id, valid.query, valid.body)}`;
-      const limit = limitOf(route.operation, parts.operationLimits);
-      const outcome = await askResponses(cacheOf(credential), read, { key, rule, limit }, parts);
+      const missLimits = missLimitsOf(route.operation, parts);
+      const outcome = await askResponses(cacheOf(credential), read, { key, rule, limits: missLimits }, parts);
       return outcome.kind === 'cached' ? { ...outcome, isAccountData: true } : outcome;
     },
     async changed(change) {
@@ -80,13 +76,14 @@ async function subjectOf({ route, valid, credential }: CachedRead): Promise<stri
   return `${await accountOf(credential)}#${(await sha256Hex(JSON.stringify(subject))).slice(0, 32)}`;
 }
 
-/** Quotas of misses are parts of the limit of market data: the narrowest limit of an operation has smaller ones. */
-function limitOf(operation: Operation, own: OperationLimits): NonNullable<ResponseCall['limit']> {
-  const name = limitsOf(operation, own)?.at(-1);
-  const limit = name === undefined ? undefined : (own[name] ?? limits[name as LimitName]);
-  if (name === undefined || !limit) return 'none';
-  const { requests, perSeconds } = limits['market-data'];
-  return { name, size: (limit.requests * perSeconds) / (limit.perSeconds * requests) };
+/** The narrowest limit of an operation, of which a caller has a quota; none where nothing limits it. */
+function missLimitsOf(operation: Operation, rules: LimitRules): readonly MissLimit[] {
+  const name = limitsOf(operation, rules)?.at(-1);
+  if (name === undefined) return [];
+  const endpoint = endpointCounterOf(operation, endpointLimitsOf(rules.upstreamLimits));
+  const figures =
+    rules.operationLimits[name] ?? (endpoint?.name === name ? endpoint : limits[name as LimitName]);
+  return figures ? [{ name, size: sizeOf(figures) }] : [];
 }
 
 /**

@@ -10,7 +10,7 @@ import type { RefusalCode, ReportedUpstream } from '../problem.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';
-import type { OperationLimits } from './operation-limits.ts';
+import type { LimitRules } from './operation-limits.ts';
 import type { Upstream } from './upstream.ts';
 import type { ValidRequest } from './validate.ts';
 
@@ -32,11 +32,10 @@ export type CacheTuning = Partial<
 >;
 
 /** The gateway's parts that the cache works with. */
-export interface CacheParts {
+export interface CacheParts extends LimitRules {
   readonly upstream: Upstream;
   readonly credentials: Credentials;
   readonly limiter?: Limiter;
-  readonly operationLimits: OperationLimits;
   readonly clock: () => number;
   /** For one attempt at the upstream. */
   readonly timeoutMs: number;

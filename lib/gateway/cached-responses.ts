@@ -12,11 +12,10 @@ import {
   responseKey,
 } from '../cache/responses/index.ts';
 import type { Freshness } from '../catalogue/freshness.ts';
-import { limits } from '../catalogue/limits.ts';
-import type { Operation } from '../catalogue/operation.ts';
 import { isRefusal, type Refusal, withoutRequestId } from '../problem.ts';
 import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
 import { accountOf } from './credential.ts';
+import { quotaLimitsOf } from './limit-sizes.ts';
 import { type CacheResult, type Outcome, refused } from './outcome.ts';
 import { wasNotSent } from './upstream.ts';
 import type { UpstreamOutcome } from './upstream-answer.ts';
@@ -35,7 +34,7 @@ export function createCachedResponses(
     async ask(read, rule) {
       const { route, valid, credential } = read;
       const key = `${await accountOf(credential)}#${await responseKey(route.operation.id, valid.query, valid.body)}`;
-      return askResponses(cache, read, { key, rule, ...limitOf(route.operation) }, parts);
+      return askResponses(cache, read, { key, rule, limits: quotaLimitsOf(route.operation, parts) }, parts);
     },
   };
 }
@@ -61,7 +60,11 @@ export function openResponseCache(
 export async function askResponses(
   cache: ResponseCache,
   { route, request, valid, credential, context }: CachedRead,
-  { key, rule, limit }: { readonly key: string; readonly rule: Freshness } & Pick<ResponseCall, 'limit'>,
+  {
+    key,
+    rule,
+    limits,
+  }: { readonly key: string; readonly rule: Freshness } & Required<Pick<ResponseCall, 'limits'>>,
   { upstream, timeoutMs }: Pick<CacheParts, 'upstream' | 'timeoutMs'>,
 ): Promise<Outcome> {
   const { headers, deadline, caller = anonymousCaller } = request;
@@ -74,7 +77,7 @@ export async function askResponses(
     freshness,
     // What a caller causes with one app key is no burden to another's limits.
     caller: { ...caller, unit: `${await accountOf(credential)}/${caller.unit}` },
-    ...(limit !== undefined && { limit }),
+    limits,
     ...directives,
     ...(deadline !== undefined && { deadline }),
     fetchMs: timeoutMs,
@@ -96,12 +99,6 @@ export async function askResponses(
     onlyIfCached: directives.onlyIfCached ?? false,
     freshMs: freshness.freshMs,
   });
-}
-
-/** Quotas of misses are parts of the limit of market data: a smaller limit has smaller ones. */
-function limitOf({ limit }: Operation): Pick<ResponseCall, 'limit'> {
-  if (!limit || limit === 'market-data') return {};
-  return { limit: { name: limit, size: limits[limit].requests / limits['market-data'].requests } };
 }
 
 const cacheResults: Readonly<Record<'memory' | 'store' | 'own' | 'other', CacheResult>> = {

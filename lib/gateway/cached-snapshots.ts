@@ -17,6 +17,7 @@ import type { Refusal, SnapshotRecord } from '../problem.ts';
 import { anonymousCaller, type CacheOptions, type CacheParts } from './cache-options.ts';
 import type { Credential } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';
+import { snapshotPaceOf } from './limit-sizes.ts';
 import { type CacheResult, type Outcome, refused, type SnapshotsFound } from './outcome.ts';
 import { fromUpstreamError, SnapshotUpstream } from './snapshot-upstream.ts';
 import { createListings } from './symbol-listings.ts';
@@ -50,7 +51,7 @@ export class CachedSnapshots {
       ...(directory?.listing.snapshots.includes(operation.id) && {
         directory: { store: directory.store, listings: createListings(directory.listing, parts) },
       }),
-      ...(tuning && { options: tuning }),
+      options: { ...snapshotPaceOf(operation, parts), ...tuning },
     });
   }
 

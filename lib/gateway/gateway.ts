@@ -56,14 +56,22 @@ export interface Gateway {
  */
 export function createGateway(options: GatewayOptions): Gateway {
   checkOptions(options);
-  const { clock = Date.now, upstreamTimeoutMs: timeoutMs = 10_000, limiter, operationLimits = {} } = options;
+  const { clock = Date.now, upstreamTimeoutMs: timeoutMs = 10_000, limiter } = options;
+  const { operationLimits = {}, upstreamLimits = 'interface' } = options;
   const credentials = createCredentials({
     source: options.secrets,
     clock,
     ...(options.nonce && { nonce: options.nonce }),
     ...(options.secretTimeToLiveMs !== undefined && { timeToLiveMs: options.secretTimeToLiveMs }),
   });
-  const shared = { credentials, operationLimits, clock, timeoutMs, ...(limiter && { limiter }) };
+  const shared = {
+    credentials,
+    operationLimits,
+    upstreamLimits,
+    clock,
+    timeoutMs,
+    ...(limiter && { limiter }),
+  };
   const upstream = createUpstream({
     ...shared,
     baseUrl: normalBaseUrl(options.upstreamBaseUrl),

@@ -32,6 +32,7 @@ export {
   type SnapshotStore,
   type UpstreamError,
 } from '../cache/snapshots/index.ts';
+export { endpointKinds, endpointLimitsOf, limitPresets, upstreamLimitsFault } from '../catalogue/limits.ts';
 export { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
 export type { Cause, Caused } from '../cause.ts';
 export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from '../identity/caller.ts';
@@ -65,6 +66,7 @@ export { createGateway, type Gateway } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export { createMemoryCacheStores } from './memory-cache-stores.ts';
 export {
+  type EndpointsOptions,
   limiterLimits,
   type OperationLimit,
   type OperationLimits,

@@ -1,7 +1,16 @@
-/** The limits that a request counts against: the catalogue's, and narrower ones that a deployer configures. */
+/**
+ * The limits that a request counts against: the catalogue's, its endpoint's own, and narrower ones that a deployer
+ * configures.
+ */
 
 import type { Group } from '../catalogue/groups.ts';
-import { type LimitName, limits } from '../catalogue/limits.ts';
+import {
+  endpointCounterOf,
+  endpointLimitsOf,
+  type LimitName,
+  limits,
+  type UpstreamLimits,
+} from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { type Limit, windowOf } from '../limiter/index.ts';
 
@@ -13,31 +22,72 @@ export interface OperationLimit extends Pick<Limit, 'requests' | 'perSeconds'> {
 }
 
 /**
- * What callers may have of a limit that the gateway itself reads from: the rest is for the directory of symbols, thirteen
- * pages a day, which would otherwise never be read while callers ask for more than the limit.
+ * What callers may have of instruments: three quarters. The rest is for the directory of symbols, thirteen pages a day,
+ * which would otherwise never be read while callers ask for more than the limit.
  */
-const callerLimits = {
-  'instruments-callers': { requests: 45, perSeconds: 60, within: 'instruments' },
-} as const satisfies Readonly<Record<string, Limit & { readonly within: LimitName }>>;
+const callers = 'instruments-callers';
+const callersPart = 0.75;
 
 /** By name. */
 export type OperationLimits = Readonly<Record<string, OperationLimit>>;
 
+/** All that decides which limits an operation counts against. */
+export interface LimitRules {
+  readonly operationLimits: OperationLimits;
+  /** Default `interface`. */
+  readonly upstreamLimits?: UpstreamLimits;
+}
+
+export interface EndpointsOptions {
+  readonly upstreamLimits?: UpstreamLimits | undefined;
+  /** Those whose endpoints are counted; others must not be asked for. */
+  readonly operations: readonly Operation[];
+}
+
 /**
- * The limits of a limiter: the catalogue's, what callers may have of them, and these; of each the same share.
+ * The limits of a limiter: the catalogue's, what callers may have of them, these, and one for each endpoint; of each the
+ * same share.
  *
  * @example
- * const limiter = createLimiter({ store, limits: limiterLimits({}, 0.5), bucket: 'production' });
+ * const upstreamLimits = 'published';
+ * const limits = limiterLimits({}, 0.5, { upstreamLimits, operations });
+ * const limiter = createLimiter({ store, limits, bucket: 'production' });
  */
-export function limiterLimits(own: OperationLimits = {}, share = 1): Readonly<Record<string, Limit>> {
-  const all: Readonly<Record<string, Limit>> = { ...limits, ...callerLimits, ...own };
+export function limiterLimits(
+  own: OperationLimits = {},
+  share = 1,
+  { upstreamLimits = 'interface', operations }: EndpointsOptions = { operations: [] },
+): Readonly<Record<string, Limit>> {
+  const instruments = instrumentsOf(upstreamLimits);
+  const all: Record<string, Limit> = {
+    ...limits,
+    instruments,
+    [callers]: {
+      requests: Math.ceil(instruments.requests * callersPart),
+      perSeconds: instruments.perSeconds,
+      within: 'instruments',
+    },
+    ...own,
+  };
+  for (const operation of operations) {
+    const counter = endpointCounterOf(operation, endpointLimitsOf(upstreamLimits));
+    const within = operation.limit ?? configuredFor(operation, own)[0];
+    if (counter) all[counter.name] = { ...counter, ...(within !== undefined && { within }) };
+  }
   return Object.fromEntries(
     Object.entries(all).map(([name, { requests, perSeconds, within }]) => [
       name,
-      { requests, perSeconds, share, ...(within && { within }) },
+      { requests, perSeconds, share, ...(within !== undefined && { within }) },
     ]),
   );
 }
+
+/** Instruments have one counter for all endpoints together. */
+const instrumentsOf = (upstreamLimits: UpstreamLimits) =>
+  endpointLimitsOf(upstreamLimits).instruments ?? limits.instruments;
+
+const configuredFor = (operation: Operation, own: OperationLimits) =>
+  Object.keys(own).filter((name) => isFor(own[name]!, operation));
 
 /** The name of a limit that has no permit to grant, if there is one. */
 export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve = 0): string | undefined {
@@ -58,16 +108,17 @@ export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve =
  */
 export function limitsOf(
   operation: Operation,
-  own: OperationLimits,
+  { operationLimits, upstreamLimits }: LimitRules,
   isCallers = true,
 ): readonly [string, ...string[]] | undefined {
   const { limit } = operation;
-  const configured = Object.keys(own).filter((name) => isFor(own[name]!, operation));
-  const ofCallers = Object.entries(callerLimits).flatMap(([name, { within }]) =>
-    isCallers && within === limit ? [name] : [],
-  );
-  const narrower = [...ofCallers, ...configured];
-  const [outer, ...inner] = limit ? [limit, ...narrower] : narrower;
+  const endpoint = endpointCounterOf(operation, endpointLimitsOf(upstreamLimits));
+  const [outer, ...inner] = [
+    ...(limit ? [limit] : []),
+    ...(isCallers && limit === 'instruments' ? [callers] : []),
+    ...configuredFor(operation, operationLimits),
+    ...(endpoint ? [endpoint.name] : []),
+  ];
   return outer === undefined ? undefined : [outer, ...inner];
 }
 
@@ -83,19 +134,24 @@ const isWhole = (value: unknown, max: number) =>
 /**
  * @param given limits from outside
  * @param operations the operations that the limits may name, as far as they are known here
+ * @param upstreamLimits by which endpoints have limits, too
  * @returns the fault in words, or undefined
  *
  * @example
  * const bars = { for: ['listStockBars'], requests: 60, perSeconds: 60, within: 'market-data' };
  * operationLimitsFault({ bars }, operations); // undefined
  */
-export function operationLimitsFault(given: unknown, operations: readonly Operation[]): string | undefined {
+export function operationLimitsFault(
+  given: unknown,
+  operations: readonly Operation[],
+  upstreamLimits: UpstreamLimits = 'interface',
+): string | undefined {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return 'not an object of limits';
   for (const [name, limit] of Object.entries(given as Record<string, Partial<OperationLimit> | null>)) {
     if (!/^[a-z][a-z0-9-]{0,31}$/.test(name))
       return 'a limit’s name has 1 to 32 lower-case letters, digits and -, beginning with a letter';
     if (Object.hasOwn(limits, name)) return `${name} is the upstream’s own limit`;
-    if (Object.hasOwn(callerLimits, name)) return `${name} is the callers’ part of a limit of the upstream`;
+    if (name === callers) return `${name} is the callers’ part of a limit of the upstream`;
     if (!isWhole(limit?.requests, 1_000_000) || !isWhole(limit?.perSeconds, 3600))
       return `${name} needs requests, from 1 to 1,000,000, and perSeconds, from 1 to 3600, as whole numbers`;
     const { for: named, within } = limit as Partial<OperationLimit>;
@@ -103,9 +159,28 @@ export function operationLimitsFault(given: unknown, operations: readonly Operat
       return `${name} needs a list of operations and groups that it is for`;
     if (within !== undefined && !Object.hasOwn(limits, within)) return `${name} is within an unknown limit`;
   }
+  const own = given as OperationLimits;
   return operations
-    .map((operation) => nestingFault(given as OperationLimits, operation))
+    .map(
+      (operation) => nestingFault(own, operation) ?? apartFault(own, operation, operations, upstreamLimits),
+    )
     .find((fault) => fault);
+}
+
+/** An operation and its older form have one counter, which is within one limit at most. */
+function apartFault(
+  own: OperationLimits,
+  older: Operation,
+  operations: readonly Operation[],
+  upstreamLimits: UpstreamLimits,
+): string | undefined {
+  const current = operations.find(({ id }) => id === older.legacyOf);
+  if (!current || older.limit || !endpointCounterOf(older, endpointLimitsOf(upstreamLimits)))
+    return undefined;
+  const [one] = configuredFor(current, own);
+  const [other] = configuredFor(older, own);
+  if (one === other) return undefined;
+  return `${one ?? other} must be for ${current.id} and its older form ${older.id}, which have one counter at the upstream`;
 }
 
 /** A request counts against one wide limit, and against narrower ones within it. */

@@ -1,5 +1,6 @@
 /** What a gateway is made of, and what it reports. */
 
+import { type UpstreamLimits, upstreamLimitsFault } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
@@ -30,6 +31,8 @@ export interface GatewayOptions {
   readonly cache?: CacheOptions;
   /** Limits besides the catalogue's; the limiter has to know them, too. */
   readonly operationLimits?: OperationLimits;
+  /** What the upstream allows; the limiter has to know it, too. Default `interface`. */
+  readonly upstreamLimits?: UpstreamLimits;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   /** The signer's nonces; replace them in tests only. */
@@ -75,11 +78,13 @@ export function checkOptions({
   upstreamBaseUrl,
   upstreamPaths = {},
   operationLimits = {},
+  upstreamLimits = 'interface',
 }: GatewayOptions): void {
   const faults = {
     upstreamBaseUrl: baseUrlFault(upstreamBaseUrl),
     upstreamPaths: upstreamPathsFault(upstreamPaths, operations),
-    operationLimits: operationLimitsFault(operationLimits, operations),
+    upstreamLimits: upstreamLimitsFault(upstreamLimits),
+    operationLimits: operationLimitsFault(operationLimits, operations, upstreamLimits),
   };
   for (const [name, fault] of Object.entries(faults)) if (fault) throw new TypeError(`${name}: ${fault}`);
 }

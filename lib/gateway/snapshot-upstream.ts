@@ -57,12 +57,12 @@ export class SnapshotUpstream implements RefreshPermits {
   }
 
   readonly acquire: RefreshPermits['acquire'] = async ({ priority, waitMs }) => {
-    const { credentials, limiter, operationLimits, clock } = this.#parts;
+    const { credentials, limiter, clock } = this.#parts;
     const current = await credentials.forRead();
     if (!current.ok) return { ok: false, retryAfterMs: 1000 };
     if (current.credential.appKey === this.#credential.appKey) this.#credential = current.credential;
     const credential = this.#credential;
-    const limits = limitsOf(this.#operation, operationLimits);
+    const limits = limitsOf(this.#operation, this.#parts);
     if (!limiter || !limits) return this.#granted(unlimitedPermit(), { credential, priority });
     const answer = await limiter.acquire({ appKey: credential.appKey, limits, priority, waitMs });
     if (answer.ok) return this.#granted(answer.permit, { credential, priority });

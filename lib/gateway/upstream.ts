@@ -5,20 +5,19 @@ import type { Limiter, Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
-import { limitsOf, type OperationLimits } from './operation-limits.ts';
+import { type LimitRules, limitsOf } from './operation-limits.ts';
 import { type AttemptPermit, acquireForAttempt, blockAfter, minAttemptMs, outOfTime } from './permits.ts';
 import type { Send, SendResult } from './send.ts';
 import { readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { ValidRequest } from './validate.ts';
 
-export interface UpstreamOptions {
+export interface UpstreamOptions extends LimitRules {
   readonly baseUrl: string;
   readonly paths: UpstreamPaths;
   readonly credentials: Credentials;
   readonly send: Send;
   readonly limiter?: Limiter;
-  readonly operationLimits: OperationLimits;
   readonly clock: () => number;
   /** For one attempt. */
   readonly timeoutMs: number;
@@ -75,7 +74,7 @@ class SignedUpstream implements Upstream {
 
   /** A read that met a dead connection goes out once more, on a new one: most likely it never arrived. */
   async #attempt(call: UpstreamCall, credential: Credential): Promise<UpstreamOutcome> {
-    const { limiter, operationLimits, canCarry, clock } = this.#options;
+    const { limiter, canCarry, clock } = this.#options;
     const { operation, context } = call;
     let sent = await this.#signAndSend(call, credential, operation.sideEffect !== undefined);
     if (sent.kind === 'dropped' && !operation.sideEffect)
@@ -87,7 +86,7 @@ class SignedUpstream implements Upstream {
       now: clock(),
       sentToken: credential.accessToken !== undefined,
     });
-    const limits = limitsOf(operation, operationLimits);
+    const limits = limitsOf(operation, this.#options);
     if (limiter && limits && outcome.kind === 'refused' && outcome.refusal.code === 'upstream_rate_limited')
       await blockAfter(limiter, credential.appKey, limits[0], outcome.refusal, context.deadline - clock());
     return outcome;
@@ -110,8 +109,8 @@ class SignedUpstream implements Upstream {
 
   /** Undefined when nothing limits the operation. */
   async #acquire(call: UpstreamCall, appKey: string): Promise<AttemptPermit | Refusal | undefined> {
-    const { limiter, operationLimits, clock } = this.#options;
-    const limits = limitsOf(call.operation, operationLimits, !call.own);
+    const { limiter, clock } = this.#options;
+    const limits = limitsOf(call.operation, this.#options, !call.own);
     if (!limiter || !limits) return undefined;
     const { context, permit, own } = call;
     const timeLeft = () => this.#timeLeft(call);

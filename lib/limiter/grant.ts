@@ -67,17 +67,25 @@ export function grantOf(
   const limit = schedule.limits[outer];
   const window = windows.get(outer);
   if (!limit || !window || now >= schedule.renewAt) return undefined;
-  // A narrower limit has no queue: its permits are for now, however far ahead those of the wide one are.
-  const narrow = narrower.length > 0 ? narrowRooms(schedule, counters, narrower, now, windows) : [];
-  if (!narrow) return undefined;
   const yields = mustYield(limit, request, counters, now);
   const byFloor = yields ? floorLeft(limit, counters, request, now - schedule.startedAt) : 0;
   const hasFloor = byFloor >= 1;
-  const paced = hasFloor ? byFloor : withinPace(schedule, limit, counters, request, window, now);
-  const max = Math.min(request.count, paced, ...narrow.map(({ room }) => room));
+  const keptOf = ({ capacity }: LimitWindow) => (yields && !hasFloor ? keptFor(request, capacity) : 0);
+  const paceOf = (name: string, one: LimitSchedule, itsWindow: LimitWindow) =>
+    hasFloor ? byFloor : withinPace(schedule, one, counters, name, request, itsWindow, now);
+  // A narrower limit has no queue: its permits are for now, however far ahead those of the wide one are.
+  if (narrower.length > 0 && now > schedule.immediateUntil) return undefined;
+  const narrow = narrower.map((name): NarrowRoom => {
+    const [one, itsWindow] = [schedule.limits[name], windows.get(name)];
+    if (!one || !itsWindow) return { name, room: 0, open: 0 };
+    const open = openAt(one, itsWindow, now) - keptOf(itsWindow);
+    const room = open - (counters[takenCounter(name)] ?? 0);
+    return { name, room: Math.min(room, paceOf(name, one, itsWindow)), open };
+  });
+  const max = Math.min(request.count, paceOf(outer, limit, window), ...narrow.map(({ room }) => room));
   if (max < 1) return undefined;
-  const { aheadMs, headroom } = priorities[request.priority];
-  const kept = yields && !hasFloor ? Math.floor(window.capacity * headroom) : 0;
+  const { aheadMs } = priorities[request.priority];
+  const kept = keptOf(window);
   const taken = counters[takenCounter(outer)] ?? 0;
 
   const open = now <= schedule.immediateUntil ? openAt(limit, window, now) - kept : 0;
@@ -93,18 +101,23 @@ export function grantOf(
   return grantWith('reserved', count, request, { min: range.first, max: range.end - count }, narrow);
 }
 
+/** How many permits of a limit a request leaves to more urgent ones. */
+const keptFor = ({ priority }: GrantRequest, capacity: number): number =>
+  Math.floor(capacity * priorities[priority].headroom);
+
 /** How many more permits keep to the even pace of late, or to the part of the limit that may go faster. */
 function withinPace(
   { startedAt }: Schedule,
   { log, windowMs }: LimitSchedule,
   counters: Counters,
-  { limits: [outer], priority }: GrantRequest,
+  name: string,
+  { priority }: GrantRequest,
   { capacity, stepMs }: LimitWindow,
   now: number,
 ): number {
   const { burst } = priorities[priority];
   if (burst >= 1) return Number.POSITIVE_INFINITY;
-  const taken = counters[takenCounter(outer)] ?? 0;
+  const taken = counters[takenCounter(name)] ?? 0;
   // A burst is of one request at least, however small the limit is.
   const atOnce = Math.max(1, capacity * burst) - countAfter(log, now - windowMs) - taken;
   const since = startedAt - paceMs;
@@ -148,32 +161,11 @@ function floorLeft(
   return Math.floor(floorOf(limit, priority, sinceMs) - taken);
 }
 
-/** A narrower limit: how many permits it still has room for, and how many are open in all. */
+/** A narrower limit: how many permits it still has room for, and how many are open in all, less those kept for others. */
 interface NarrowRoom {
   readonly name: string;
   readonly room: number;
   readonly open: number;
-}
-
-function narrowRooms(
-  schedule: Schedule,
-  counters: Counters,
-  names: readonly string[],
-  now: number,
-  windows: ReadonlyMap<string, LimitWindow>,
-): readonly NarrowRoom[] | undefined {
-  if (now > schedule.immediateUntil) return undefined;
-  const rooms: NarrowRoom[] = [];
-  for (const name of names) {
-    const limit = schedule.limits[name];
-    const window = windows.get(name);
-    if (!limit || !window) return undefined;
-    const open = openAt(limit, window, now);
-    const room = open - (counters[takenCounter(name)] ?? 0);
-    if (room < 1) return undefined;
-    rooms.push({ name, room, open });
-  }
-  return rooms;
 }
 
 function grantWith(
@@ -208,19 +200,32 @@ export function whenToAsk(
   const limit = schedule.limits[outer];
   const window = windows.get(outer);
   if (!limit || !window) return { notBefore: now, earliest: now };
-  const { aheadMs, headroom, floor } = priorities[request.priority];
-  const lacking = Math.max(0, 1 - withinPace(schedule, limit, {}, request, window, now));
-  const pacedAt = now + (lacking * window.stepMs) / catchUpFactor;
+  const { aheadMs, floor } = priorities[request.priority];
+  const pacedAfter = (name: string, one: LimitSchedule, itsWindow: LimitWindow) => {
+    const lacking = Math.max(0, 1 - withinPace(schedule, one, {}, name, request, itsWindow, now));
+    return now + (lacking * itsWindow.stepMs) / catchUpFactor;
+  };
+  const pacedAt = pacedAfter(outer, limit, window);
+  const yields = mustYield(limit, request, {}, now);
+  const floorAt = Math.max(now, now + ((1 - limit.floors[request.priority]) * limit.step) / floor);
   let notBefore = Math.max(pacedAt, limit.due - aheadMs);
   let earliest = Math.max(pacedAt, limit.due);
-  if (mustYield(limit, request, {}, now)) {
+  if (yields) {
     // A permit that is already due counts towards the headroom.
-    const afterOthers = Math.max(pacedAt, limit.due + Math.floor(window.capacity * headroom) * limit.step);
-    const byFloor = now + ((1 - limit.floors[request.priority]) * limit.step) / floor;
-    notBefore = Math.max(limit.blockedUntil, Math.min(afterOthers, Math.max(now, byFloor)));
+    const afterOthers = Math.max(pacedAt, limit.due + keptFor(request, window.capacity) * limit.step);
+    notBefore = Math.max(limit.blockedUntil, Math.min(afterOthers, floorAt));
     earliest = notBefore;
   }
-  for (const name of narrower)
-    notBefore = Math.max(notBefore, windows.has(name) ? (schedule.limits[name]?.due ?? now) : now, now);
+  for (const name of narrower) {
+    const [one, itsWindow] = [schedule.limits[name], windows.get(name)];
+    if (!one || !itsWindow) continue;
+    const pacedFrom = Math.max(pacedAfter(name, one, itsWindow), one.due);
+    const afterOthers = Math.max(pacedFrom, one.due + keptFor(request, itsWindow.capacity) * one.step);
+    notBefore = Math.max(
+      notBefore,
+      now,
+      yields ? Math.max(one.due, Math.min(afterOthers, floorAt)) : pacedFrom,
+    );
+  }
   return { notBefore, earliest: Math.max(earliest, narrower.length > 0 ? notBefore : 0) };
 }

@@ -51,6 +51,8 @@ export interface LimitWindow {
   readonly burst: number;
   /** How many permits are reserved for instances that cannot reach the store; not part of N. */
   readonly reserve: number;
+  /** Present for a narrower limit: the wider one's name. */
+  readonly within?: string;
 }
 
 /** Two clocks that count in whole milliseconds are off by one each. */
@@ -86,6 +88,7 @@ export function windowOf(limit: Limit, margins: Margins = {}, reserve = 0): Limi
     stepMs: windowMs / capacity,
     burst: Math.max(1, Math.round(capacity / 10)),
     reserve: reserved,
+    ...(within !== undefined && { within }),
   };
 }
 

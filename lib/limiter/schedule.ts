@@ -9,7 +9,14 @@
  * very time. Under saturation all are reserved, and nothing is lost.
  */
 
-import { allPriorities, byPriority, type LimitWindow, type Priority, priorities } from './options.ts';
+import {
+  allPriorities,
+  byPriority,
+  floorAheadMs,
+  type LimitWindow,
+  type Priority,
+  priorities,
+} from './options.ts';
 
 /** `count` permits at `from`, `from + step`, …: milliseconds since the epoch, fractions included. */
 export interface Run {
@@ -62,6 +69,8 @@ const renewAfterMs = 10_000;
 const maxSavedFloor = 3;
 /** A priority that had more than its floor waits for its floor at most so many steps. */
 const maxFloorDelaySteps = 300;
+/** A narrower limit's log has at most so many runs: there may be dozens of narrower limits in one item. */
+const maxNarrowRuns = 16;
 /** Far below a millisecond, far above what a double loses at the size of a time. */
 const toleranceMs = 0.01;
 
@@ -110,6 +119,21 @@ export function withRun(log: GrantLog, run: Run): GrantLog {
     : [...log, run];
 }
 
+/**
+ * The same for a narrower limit, whose permits are all for now: those of the same part of the window count as one run at
+ * its last time. A permit that counts later than it was granted stays in the window for longer, never shorter.
+ */
+function withCoarseRun(log: GrantLog, run: Run, windowMs: number): GrantLog {
+  const last = log.at(-1);
+  const partOf = ({ from }: Run) => Math.floor((from * maxNarrowRuns) / windowMs);
+  const isJoined = last?.step === 0 && run.step === 0 && run.count > 0 && partOf(last) === partOf(run);
+  if (!isJoined) return withRun(log, run);
+  return [
+    ...log.slice(0, -1),
+    { from: Math.max(last.from, run.from), step: 0, count: last.count + run.count },
+  ];
+}
+
 /** A limit of which nothing is known: no permit of it was granted. */
 const unused = (now: number, { windowMs, stepMs }: LimitWindow): LimitSchedule => ({
   log: [],
@@ -121,29 +145,42 @@ const unused = (now: number, { windowMs, stepMs }: LimitWindow): LimitSchedule =
   floors: byPriority(() => 0),
 });
 
-/** For an item that cannot be read: everything counts as granted just now, so that one window later all is well. */
+/**
+ * For an item that cannot be read: everything counts as granted for the latest time that a permit can be for, so that one
+ * window later all is well. A narrower limit needs no entry, because none of its permits is granted without the wider.
+ */
 export function exhaustedSchedule(now: number, windows: ReadonlyMap<string, LimitWindow>): Schedule {
-  const limits = [...windows].map(([name, window]) => {
-    const run = { from: now, step: 0, count: window.capacity };
-    return [name, { ...unused(now, window), log: [run], due: now + window.windowMs }] as const;
+  const from = now + floorAheadMs;
+  const limits = [...windows].flatMap(([name, window]) => {
+    if (window.within !== undefined) return [];
+    const run = { from, step: 0, count: window.capacity };
+    return [[name, { ...unused(now, window), log: [run], due: from + window.windowMs }] as const];
   });
   return { startedAt: now, immediateUntil: now, renewAt: now, limits: Object.fromEntries(limits) };
 }
 
-/** The schedule that follows at `now`, with all counters at zero. */
+/**
+ * The schedule that follows at `now`, with all counters at zero. A limit that only other instances are configured with
+ * stays in it for them while it is in use, and so does a narrower one: there may be dozens, of which few are in use.
+ *
+ * @param wanted limits that a request is about to count against, which are in the schedule in any case
+ */
 export function renewedSchedule(
   schedule: Schedule | undefined,
   counters: Counters,
   now: number,
   windows: ReadonlyMap<string, LimitWindow>,
+  wanted: readonly string[] = [],
 ): Schedule {
   const limits: Record<string, LimitSchedule> = {};
-  // A limit that only other instances are configured with stays in the schedule for them.
-  if (schedule)
-    for (const [name, limit] of Object.entries(schedule.limits))
-      limits[name] = withTaken(name, limit, counters, now, schedule);
+  const isWide = (name: string) => windows.has(name) && windows.get(name)?.within === undefined;
+  for (const [name, old] of Object.entries(schedule?.limits ?? {})) {
+    const limit = withTaken(name, old, counters, now, schedule!, windows.get(name)?.within !== undefined);
+    if (isWide(name) || limit.log.length > 0 || limit.blockedUntil > now) limits[name] = limit;
+  }
   let renewAt = now + renewAfterMs;
   for (const [name, window] of windows) {
+    if (!isWide(name) && !limits[name] && !wanted.includes(name)) continue;
     const { limit, until } = paced(limits[name] ?? unused(now, window), now, window);
     limits[name] = limit;
     renewAt = Math.min(renewAt, until);
@@ -158,6 +195,7 @@ function withTaken(
   counters: Counters,
   now: number,
   { startedAt, immediateUntil }: Schedule,
+  isNarrow: boolean,
 ): LimitSchedule {
   const taken = counters[takenCounter(name)] ?? 0;
   // Each taker wrote before this instance read, so that this instance's clock may stand for the taker's.
@@ -166,7 +204,11 @@ function withTaken(
   const hasImmediate = (counters[immediateCounter(name)] ?? 0) > 0;
   const immediate = hasImmediate ? taken - countAfter([times], countedAt) : 0;
   const reserved = { from: timeOf(times, immediate), step: times.step, count: taken - immediate };
-  const log = withRun(withRun(limit.log, { from: countedAt, step: 0, count: immediate }), reserved);
+  const immediateRun = { from: countedAt, step: 0, count: immediate };
+  const withImmediate = isNarrow
+    ? withCoarseRun(limit.log, immediateRun, limit.windowMs)
+    : withRun(limit.log, immediateRun);
+  const log = withRun(withImmediate, reserved);
   const takenBy = (one: Priority) => counters[priorityCounter(name, one)] ?? 0;
   return {
     ...limit,
@@ -222,12 +264,15 @@ export function withBlocked(schedule: Schedule, name: string, until: number): Sc
   return { ...schedule, limits: { ...schedule.limits, [name]: blocked } };
 }
 
-/** All counters at zero, as a new schedule starts with them. */
-export const zeroCounters = ({ limits }: Schedule): Counters =>
+/** All counters at zero, as a new schedule starts with them; priorities are counted under the widest limit alone. */
+export const zeroCounters = ({ limits }: Schedule, windows: ReadonlyMap<string, LimitWindow>): Counters =>
   Object.fromEntries(
     Object.keys(limits).flatMap((name) => [
       [takenCounter(name), 0],
       [immediateCounter(name), 0],
-      ...allPriorities.map((one) => [priorityCounter(name, one), 0]),
+      ...(windows.get(name)?.within === undefined ? allPriorities : []).map((one) => [
+        priorityCounter(name, one),
+        0,
+      ]),
     ]),
   );

@@ -92,7 +92,7 @@ export class StoreClient {
       const now = clock.now();
       // Of many instances that were refused at once, one writes.
       if ((this.#schedule?.limits[limit]?.blockedUntil ?? 0) >= until - permitLifeMs) return;
-      const next = withBlocked(this.#renewed(now), limit, until);
+      const next = withBlocked(this.#renewed(now, [limit]), limit, until);
       if (await this.#replace(next, {}, now)) return;
     }
   }
@@ -103,7 +103,7 @@ export class StoreClient {
       let now = clock.now();
       let grant =
         this.#schedule && grantOf(this.#schedule, this.#counters, request, now, windows, permitLifeMs);
-      const next = grant ? undefined : this.#renewed(now);
+      const next = grant ? undefined : this.#renewed(now, request.limits);
       if (next) grant = grantOf(next, {}, request, now, windows, permitLifeMs);
       // An item that was read once only gets fuller: a refusal needs no second read, but a grant does.
       if (!grant && next && (this.#item || tries > 0)) return this.#exhausted(next, request, now);
@@ -127,8 +127,8 @@ export class StoreClient {
     return !this.#isAlone && now - this.#readAt > freshMs && !(this.#wasThrottled && this.#item);
   }
 
-  #renewed(now: number): Schedule {
-    return renewedSchedule(this.#schedule, this.#counters, now, this.#options.windows);
+  #renewed(now: number, wanted: readonly string[]): Schedule {
+    return renewedSchedule(this.#schedule, this.#counters, now, this.#options.windows, wanted);
   }
 
   async #read(): Promise<void> {
@@ -139,10 +139,10 @@ export class StoreClient {
   }
 
   async #replace(next: Schedule, counters: Counters, now: number): Promise<boolean> {
-    const { store, key, random } = this.#options;
+    const { store, key, random, windows } = this.#options;
     const item: LimiterItem = {
       revision: `${now.toString(36)}-${random().toString(36).slice(2, 12)}`,
-      counters: { ...zeroCounters(next), ...counters },
+      counters: { ...zeroCounters(next, windows), ...counters },
       text: scheduleText(next),
       writtenAt: now,
     };

@@ -6,7 +6,7 @@ import { deploymentFault } from '../../infra/commands/deploy-check.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { type AccountStub, startAccountStub } from './aws-account-stub.ts';
 
-const upstream = { baseUrl: 'https://upstream.example' };
+const upstream = { baseUrl: 'https://upstream.example', limits: 'interface' } as const;
 const orders = { upstream, groups: { orders: 'iam' } } as const;
 /** The stub's account is asked about in eu-central-1. */
 const withCertificateIn = (region: string) => {

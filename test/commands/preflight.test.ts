@@ -11,7 +11,7 @@ import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { type AccountStub, startAccountStub } from './aws-account-stub.ts';
 
-const upstream = { baseUrl: 'https://upstream.example' };
+const upstream = { baseUrl: 'https://upstream.example', limits: 'interface' } as const;
 const app = { app: { tier: 'app', keys: ['ios', 'android'] } } as const;
 const orders = { orders: 'iam' } as const;
 const times = { everySeconds: 5, withinSeconds: 5 };

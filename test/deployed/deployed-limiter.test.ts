@@ -5,6 +5,7 @@ import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/clie
 import { test } from 'vitest';
 import { createDeployedLimiter } from '../../functions/aws/deployed-limiter.ts';
 import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import { operations } from '../../lib/catalogue/index.ts';
 import type { LimiterReport } from '../../lib/gateway/index.ts';
 
 type Item = NonNullable<PutItemCommand['input']['Item']>;
@@ -51,7 +52,9 @@ test('instruments are counted apart from all other limits, and each report says 
         bars: { requests: 10, perSeconds: 60, for: ['getStockBars'], within: 'market-data' },
         sandbox: { requests: 30, perSeconds: 60, for: ['instruments'], within: 'instruments' },
       },
+      upstreamLimits: 'interface',
     },
+    operations,
     client,
     'f',
     () => {},
@@ -84,4 +87,35 @@ test('instruments are counted apart from all other limits, and each report says 
   );
   assert.equal((await limiter.acquire({ appKey: 'k', limits: ['instruments'], waitMs: 0 })).ok, false);
   assert.ok((await limiter.acquire({ appKey: 'k', limits: ['market-data'] })).ok);
+});
+
+test('an endpoint of market data is counted beside the common limit, any other in an item of its own', async () => {
+  const { items, client } = createTable();
+  const { limiter } = createDeployedLimiter(
+    { tableName: 't', bucket: 'main', share: 1, operationLimits: {}, upstreamLimits: 'published' },
+    operations,
+    client,
+    'f',
+    () => {},
+  );
+  for (const limits of [
+    ['market-data', 'endpoint.getStockSnapshots'],
+    ['instruments', 'instruments-callers'],
+    ['endpoint.placeOrder'],
+    ['endpoint.listOpenOrders'],
+  ] as const)
+    assert.ok((await limiter.acquire({ appKey: 'k', limits })).ok, limits.join());
+  const names = [...items].map(([key, { counters }]) => [
+    key.split('#')[0],
+    ...Object.keys(counters?.M ?? {}).filter((name) => !name.includes('/')),
+  ]);
+  assert.deepEqual(names, [
+    ['main', 'market-data', 'endpoint.getStockSnapshots'],
+    ['main.instruments', 'instruments', 'instruments-callers'],
+    ['main.endpoint.placeOrder', 'endpoint.placeOrder'],
+    ['main.endpoint.listOpenOrders', 'endpoint.listOpenOrders'],
+  ]);
+  // Two in two seconds, of which one is held back, before a window is over.
+  const again = await limiter.acquire({ appKey: 'k', limits: ['endpoint.listOpenOrders'], waitMs: 0 });
+  assert.equal(again.ok, false);
 });

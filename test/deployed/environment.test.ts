@@ -100,6 +100,7 @@ test('a function has a limiter when its operations count against a limit; then i
     bucket: 'countersign',
     share: 1,
     operationLimits: {},
+    upstreamLimits: 'interface',
   });
   const without = readFunctionSettings(limited, [placeOrder]);
   assert(without.ok && without.settings.limiter === undefined);
@@ -110,6 +111,20 @@ test('a function has a limiter when its operations count against a limit; then i
   ]);
   assert(named.ok);
   assert.deepEqual(named.settings.limiter?.operationLimits, limits);
+});
+
+test('what the upstream allows decides which functions count, and endpoints have limits of their own', () => {
+  const chosen = (choice: string) =>
+    readFunctionSettings({ ...limited, UPSTREAM_LIMITS: choice }, [placeOrder]);
+  const read = chosen('published');
+  assert(read.ok);
+  assert.equal(read.settings.limiter?.upstreamLimits, 'published');
+  const figures = { 'order-change': { requests: 5, perSeconds: 1 } };
+  const own = chosen(JSON.stringify(figures));
+  assert(own.ok);
+  assert.deepEqual(own.settings.limiter?.upstreamLimits, figures);
+  const without = chosen('interface');
+  assert(without.ok && without.settings.limiter === undefined);
 });
 
 test('the limiter’s variables are read as what they mean', () => {
@@ -130,6 +145,7 @@ test('the limiter’s variables are read as what they mean', () => {
 
 test('each wrong variable of the limiter is one fault', () => {
   for (const [name, values] of Object.entries({
+    UPSTREAM_LIMITS: ['all', '{', '{"orders":{}}'],
     LIMITER_BUCKET: ['a b', 'a#b', 'x'.repeat(65)],
     LIMITER_SHARE: ['0', '1.1', '-1', '1e0', 'half', '0.001'],
     LIMITER_RESERVE: ['1', '-0.1', 'some'],

@@ -104,7 +104,7 @@ test('repeated requests cost as reads do, but for DynamoDB’s units, which are 
 
 test('architecture and memory are those of the stack', () => {
   assert.equal(
-    resolveConfig({ upstream: { baseUrl: 'https://a.example' } }).functions.memoryMiB,
+    resolveConfig({ upstream: { baseUrl: 'https://a.example', limits: 'interface' } }).functions.memoryMiB,
     deployed.memoryMiB,
   );
   for (const [, { Properties }] of synthesise().all('AWS::Lambda::Function'))

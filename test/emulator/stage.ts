@@ -82,7 +82,7 @@ export async function startStage({
     new CountersignStack(app, stackName, {
       ...base,
       ...more,
-      upstream: { baseUrl: simulator.url, allowLoopback: true, ...more.upstream },
+      upstream: { baseUrl: simulator.url, limits: 'interface', allowLoopback: true, ...more.upstream },
     });
     app.synth();
     return { directory, stackName };

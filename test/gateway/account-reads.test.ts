@@ -72,7 +72,7 @@ async function fleetFor(t: TestContext, simulated: Partial<SimulatorOptions> = {
   return { ...core, another, asked, skip, written, state };
 }
 
-const limited = { accountsListLimit: { requests: 8, perSeconds: 10 } };
+const limited = { upstreamLimits: { 'accounts-list': { requests: 8, perSeconds: 10 } } };
 
 describe('the accounts list', { concurrent: true }, () => {
   test('of 100 callers at once over five instances is one upstream call', async (t) => {
@@ -121,7 +121,7 @@ describe('the accounts list', { concurrent: true }, () => {
   });
 
   test('that the upstream refuses for its limit is the one from before', async (t) => {
-    const limit = { accountsListLimit: { requests: 1, perSeconds: 600 } };
+    const limit = { upstreamLimits: { 'accounts-list': { requests: 1, perSeconds: 600 } } };
     const { gateway, asked, skip } = await fleetFor(t, limit);
     const first = await ask(gateway, accountsPath);
     skip(61_000);

@@ -7,8 +7,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { handle } from '../../infra/simulator/handle.ts';
-import { SlidingLog } from '../../infra/simulator/rate-limit.ts';
-import { getStockInstrument, type LimitName, limits, operations } from '../../lib/catalogue/index.ts';
+import { RequestCounters } from '../../infra/simulator/request-counters.ts';
+import { getStockInstrument, limits, operations } from '../../lib/catalogue/index.ts';
 import {
   createGateway,
   createLimiter,
@@ -27,9 +27,7 @@ const { pass } = useFakeTime();
 /** Several instances on the same stores. */
 function createFleet(size: number) {
   const arrived: { readonly at: number; readonly isInstrument: boolean; readonly outcome: string }[] = [];
-  const upstream = upstreamOfTest({
-    logs: new Map((Object.keys(limits) as LimitName[]).map((name) => [name, new SlidingLog(limits[name])])),
-  });
+  const upstream = upstreamOfTest({ counters: new RequestCounters() });
   const send: Send = async ({ method, url, headers, body = '' }, { letGo }) => {
     const { pathname, search, host } = new URL(url);
     const leave = () => {

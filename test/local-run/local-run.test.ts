@@ -413,3 +413,22 @@ describe('the local run', () => {
     });
   }
 });
+
+test('keeps the limits that it was given, and the simulator enforces them', async (t) => {
+  const upstreamLimits = {
+    'market-data': { requests: 3, perSeconds: 60 },
+    'accounts-list': { requests: 2, perSeconds: 60 },
+  };
+  const { ask, simulator } = await runFor(t, { openGroups: openable, upstreamLimits, cache: 'off' });
+  const statusesOf = async (targets: readonly string[]) =>
+    Promise.all(targets.map(async (target) => (await ask(target)).status));
+  const screener = '/market-data/screeners/market-sectors/list?category=US_STOCK';
+  const statuses = await statusesOf([
+    ...Array<string>(6).fill(snapshotTarget),
+    ...Array<string>(3).fill(accountsPath),
+  ]);
+  // One of each figure is held back.
+  assert.deepEqual(statuses.sort(), [200, 200, 200, 429, 429, 429, 429, 429, 429]);
+  assert.notEqual((await ask(screener)).status, 429, 'another endpoint has a counter of its own');
+  assert.equal(simulator!.counts.TOO_MANY_REQUESTS, undefined);
+});

@@ -61,6 +61,14 @@ describe('settings', () => {
     assert.deepEqual(upstreamPaths, { placeOrder: '/trading/orders/place' });
   });
 
+  test('are what the upstream allows, by name or by figures', () => {
+    assert.equal(readSettings({}).upstreamLimits, undefined);
+    assert.equal(readSettings({ UPSTREAM_LIMITS: 'published' }).upstreamLimits, 'published');
+    const figures = { 'order-query': { requests: 2, perSeconds: 2 } };
+    const given = readSettings({ ...upstream, UPSTREAM_LIMITS: JSON.stringify(figures) });
+    assert.deepEqual(given.upstreamLimits, figures);
+  });
+
   test('are further keys, each a caller of its own', () => {
     assert.equal(readSettings({}).otherApiKeys, undefined);
     assert.deepEqual(readSettings({ API_KEY: 'a', OTHER_API_KEYS: 'b,c' }).otherApiKeys, ['b', 'c']);
@@ -169,6 +177,10 @@ const wrong: readonly (readonly [env: Environment, line: RegExp])[] = [
     /^MARKET_DATA_LIMIT must be a number of requests a minute from 2 on, not ".*"\.$/,
   ]),
   [{ ...upstream, MARKET_DATA_LIMIT: '600' }, /^MARKET_DATA_LIMIT is for the simulator/],
+  ...['toString', '{', '{"orders":{}}', '[]'].map((choice): readonly [Environment, RegExp] => [
+    { UPSTREAM_LIMITS: choice },
+    /^UPSTREAM_LIMITS: (not interface, published, published-sandbox or an object of limits|"orders" is none of)/,
+  ]),
   ...['App', 'default', 'toString'].map((plan): readonly [Environment, RegExp] => [
     { PLAN: plan },
     /^PLAN must be one of upstream, app, not ".*"\.$/,

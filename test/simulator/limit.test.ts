@@ -66,3 +66,47 @@ test('nonces are held while their request would be in time, and then forgotten',
   for (let now = 1000; now < 11_000; now++) nonces.admit('k', `n${now}`, now + 300, now);
   assert.ok(nonces.size <= 301);
 });
+
+test('each endpoint has its own counter beside the common one, and a refused request counts against none', async () => {
+  let now = testTime;
+  const upstreamLimits = {
+    'market-data': { requests: 2, perSeconds: 10 },
+    'order-query': { requests: 1, perSeconds: 2 },
+  };
+  const limits = { 'market-data': { requests: 3, perSeconds: 10 } };
+  await withSimulator({ clock: () => now, limits, upstreamLimits }, async (simulator) => {
+    const statuses = async (...targets: readonly string[]) => {
+      const all: number[] = [];
+      for (const target of targets) all.push((await send(simulator, { target, now })).status);
+      return all;
+    };
+    const alias = snapshotTarget.replace(/^[^?]*/, '/market-data/snapshot');
+    const bars = '/market-data/screeners/market-sectors/list?';
+    // The alias is the same endpoint. The refused third one leaves room for one of another endpoint.
+    assert.deepEqual(await statuses(snapshotTarget, alias, snapshotTarget), [200, 200, 429]);
+    const [other] = await statuses(bars);
+    assert.notEqual(other, 429);
+    assert.deepEqual(await statuses(bars), [429]);
+    now += 10_000;
+    assert.deepEqual(await statuses(snapshotTarget), [200]);
+    const accountId = simulator.accounts[0]!.account_id;
+    const current = `/trading/orders/open-orders/list?account_id=${accountId}`;
+    const older = `/openapi/trade/order/open?account_id=${accountId}&page_size=10`;
+    assert.equal((await statuses(current))[0], 200);
+    assert.deepEqual(await statuses(older), [429]);
+    assert.notEqual(
+      (await statuses(`/trading/orders/get?account_id=${accountId}&client_order_id=x`))[0],
+      429,
+    );
+  });
+});
+
+test('without a choice no endpoint has a counter of its own', async () => {
+  await withSimulator({}, async (simulator) => {
+    const { account_id: id } = simulator.accounts[0]!;
+    for (let count = 0; count < 12; count++) {
+      const target = `/trading/orders/open-orders/list?account_id=${id}`;
+      assert.equal((await send(simulator, { target })).status, 200);
+    }
+  });
+});

@@ -227,7 +227,7 @@ test('GET /trading/accounts/list: 429 TOO_MANY_REQUESTS after about eight calls 
       live.now += 10_000;
       await live.ask('listAccounts');
     },
-    { accountsListLimit: { requests: 8, perSeconds: 10 } },
+    { upstreamLimits: { 'accounts-list': { requests: 8, perSeconds: 10 } } },
   ));
 
 test('without that limit, which is off by default, the accounts list is not limited', () =>

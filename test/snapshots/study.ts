@@ -43,6 +43,16 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
   },
   'symbols-200': async () => report('200 symbols', await plain(short, { symbols: 200 })),
   'symbols-5000': async () => report('5,000 symbols', await plain(short, { symbols: 5000 })),
+  presets: async () => {
+    const lines: string[] = [];
+    for (const upstreamLimits of ['interface', 'published', 'published-sandbox'] as const)
+      for (const symbols of [100, 1000]) {
+        const size = { clients: 1000, seconds: 180 };
+        const measured = await plain(size, { symbols }, { upstreamLimits, countFrom: from });
+        lines.push(report(`${upstreamLimits}, ${symbols} symbols`, measured));
+      }
+    return lines.join('\n');
+  },
   'clients-100': async () => report('100 clients', await plain({ ...short, clients: 100 })),
   cold: async () =>
     [

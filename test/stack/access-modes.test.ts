@@ -8,7 +8,7 @@ import { groups, openable } from '../../lib/catalogue/index.ts';
 import { baseUrl } from './synthesise.ts';
 
 const modes = Object.keys(accessModes) as (keyof typeof accessModes)[];
-const upstream = { baseUrl };
+const upstream = { baseUrl, limits: 'interface' } as const;
 
 test('every group takes exactly its modes: one that belongs to an account only those that authenticate', () => {
   for (const group of openable) {

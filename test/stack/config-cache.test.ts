@@ -7,7 +7,7 @@ import { appPlan, type Group } from '../../lib/catalogue/index.ts';
 import { testRefusals } from './refusals.ts';
 import { baseUrl } from './synthesise.ts';
 
-const upstream = { baseUrl };
+const upstream = { baseUrl, limits: 'interface' } as const;
 
 test('a plan of the tier app has room for ten thousand phones under one key', () => {
   const { plans } = resolveConfig({

@@ -9,11 +9,11 @@ import { limits, openByDefault } from '../../lib/catalogue/index.ts';
 import { type Refusals, testRefusals } from './refusals.ts';
 import { baseUrl, synthesise } from './synthesise.ts';
 
-const upstream = { baseUrl };
+const upstream = { baseUrl, limits: 'interface' } as const;
 
-test('an upstream is enough: the rest has defaults that are safe', () => {
+test('an upstream and what it allows are enough: the rest has defaults that are safe', () => {
   const resolved = resolveConfig({ upstream });
-  assert.deepEqual(resolved.upstream, { baseUrl, paths: {}, timeoutSeconds: 10 });
+  assert.deepEqual(resolved.upstream, { baseUrl, limits: 'interface', paths: {}, timeoutSeconds: 10 });
   assert.deepEqual(
     resolved.access,
     Object.fromEntries(openByDefault.map((group) => [group, 'api-key'])),
@@ -89,41 +89,64 @@ test('a narrower limit is put within the wide one that its operations count agai
 const refused: Refusals = [
   ['no upstream', {}, /^upstream is required\.$/],
   ['no base URL', { upstream: {} }, /^upstream\.baseUrl is required\.$/],
-  ['a relative base URL', { upstream: { baseUrl: 'api' } }, /^upstream\.baseUrl .*not an absolute URL\.$/],
+  [
+    'no choice of limits',
+    { upstream: { baseUrl } },
+    /^upstream\.limits must be chosen, .*: interface, published, published-sandbox, or an object of limits, see "What the upstream allows" in docs\/limits\.md\.$/,
+  ],
+  [
+    'an unknown choice of limits',
+    { upstream: { baseUrl, limits: 'all' } },
+    /^upstream\.limits cannot be used: not interface, published, published-sandbox or an object of limits\.$/,
+  ],
+  [
+    'limits that leave nothing of an endpoint to a share',
+    { upstream: { baseUrl, limits: 'published' }, limiter: { share: 0.1 } },
+    /leave nothing of the limit endpoint\.\w+ to give\.$/,
+  ],
+  [
+    'a relative base URL',
+    { upstream: { baseUrl: 'api', limits: 'interface' } },
+    /^upstream\.baseUrl .*not an absolute URL\.$/,
+  ],
   [
     'a path of an unknown operation',
-    { upstream: { baseUrl, paths: { placeOrders: '/trading/orders/place' } } },
+    { upstream: { baseUrl, limits: 'interface', paths: { placeOrders: '/trading/orders/place' } } },
     /^upstream\.paths cannot be used: no operation here is called placeOrders\.$/,
   ],
   [
     'a path that cannot be signed',
-    { upstream: { baseUrl, paths: { placeOrder: '/trading orders' } } },
+    { upstream: { baseUrl, limits: 'interface', paths: { placeOrder: '/trading orders' } } },
     /^upstream\.paths cannot be used: the path of placeOrder .*\.$/,
   ],
   [
     'a path that is no text',
-    { upstream: { baseUrl, paths: { placeOrder: 1 } } },
+    { upstream: { baseUrl, limits: 'interface', paths: { placeOrder: 1 } } },
     /^upstream\.paths\.placeOrder takes a path\.$/,
   ],
-  ['http to a host', { upstream: { baseUrl: 'http://up.example' } }, /^upstream\.baseUrl .*use https\.$/],
+  [
+    'http to a host',
+    { upstream: { baseUrl: 'http://up.example', limits: 'interface' } },
+    /^upstream\.baseUrl .*use https\.$/,
+  ],
   [
     'http on loopback',
-    { upstream: { baseUrl: 'http://127.0.0.1:8788' } },
+    { upstream: { baseUrl: 'http://127.0.0.1:8788', limits: 'interface' } },
     /^upstream\.baseUrl .*use https; .*upstream\.allowLoopback\.$/,
   ],
   [
     'http to a host beside allowLoopback',
-    { upstream: { baseUrl: 'http://up.example', allowLoopback: true } },
+    { upstream: { baseUrl: 'http://up.example', limits: 'interface', allowLoopback: true } },
     /^upstream\.baseUrl .*use https\.$/,
   ],
   [
     'allowLoopback as a text',
-    { upstream: { baseUrl, allowLoopback: 'true' } },
+    { upstream: { baseUrl, limits: 'interface', allowLoopback: 'true' } },
     /^upstream\.allowLoopback takes true or false\.$/,
   ],
   [
     'credentials',
-    { upstream: { baseUrl: 'https://a:b@up.example' } },
+    { upstream: { baseUrl: 'https://a:b@up.example', limits: 'interface' } },
     /^upstream\.baseUrl .*do not belong in it\.$/,
   ],
   ['an unknown property', { upstream, group: {} }, /^group is not a property/],
@@ -236,7 +259,7 @@ const refused: Refusals = [
   ],
   [
     'no room for two attempts',
-    { upstream: { baseUrl, timeoutSeconds: 13 } },
+    { upstream: { baseUrl, limits: 'interface', timeoutSeconds: 13 } },
     /^functions\.timeoutSeconds must be more than twice upstream\.timeoutSeconds \(13\)/,
   ],
   [
@@ -408,11 +431,10 @@ test('a stack without properties is refused in one sentence', () => {
 
 test('http on loopback is taken for emulators, where it is asked for', () => {
   const baseUrl = 'http://127.0.0.1:8788';
-  assert.deepEqual(resolveConfig({ upstream: { baseUrl, allowLoopback: true } }).upstream, {
-    baseUrl,
-    paths: {},
-    timeoutSeconds: 10,
-  });
+  assert.deepEqual(
+    resolveConfig({ upstream: { baseUrl, limits: 'interface', allowLoopback: true } }).upstream,
+    { baseUrl, limits: 'interface', paths: {}, timeoutSeconds: 10 },
+  );
 });
 
 test('2,000 characters of origins are taken', () => {

@@ -11,7 +11,7 @@ import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { type Refusals, testRefusals } from './refusals.ts';
 import { base, baseUrl, type Synthesised, synthesise } from './synthesise.ts';
 
-const upstream = { baseUrl };
+const upstream = { baseUrl, limits: 'interface' } as const;
 const operations = [getStockSnapshots];
 const name = 'api.example.com';
 const certificateArn =

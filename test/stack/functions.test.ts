@@ -39,6 +39,7 @@ test('the environment names the secret and does not hold it', () => {
   const [secretId] = plain.one('AWS::SecretsManager::Secret');
   assert.deepEqual(variablesOf(Properties), {
     UPSTREAM_BASE_URL: baseUrl,
+    UPSTREAM_LIMITS: 'interface',
     UPSTREAM_TIMEOUT_MS: '10000',
     SECRET_ID: { Ref: secretId },
     LIMITER_TABLE: { Ref: plain.table('Budget')?.[0] },
@@ -84,6 +85,21 @@ test('functions have variables for what differs from the limiter’s defaults', 
       LIMITER_OPERATION_LIMITS: JSON.stringify(limits),
     });
   }
+});
+
+test('under the vendor’s table orders and accounts are counted, too, and each function is told the choice', () => {
+  const groups = { ...closed, accounts: 'iam', orders: 'iam' } as const;
+  const upstream = { baseUrl, limits: 'published' } as const;
+  const { functionOf, table } = synthesise({ operations, groups, upstream });
+  const tableId = table('Budget')?.[0];
+  for (const group of ['accounts', 'orders'] as const) {
+    const { LIMITER_TABLE, UPSTREAM_LIMITS } = variablesOf(functionOf(group)[1].Properties);
+    assert.deepEqual([LIMITER_TABLE, UPSTREAM_LIMITS], [{ Ref: tableId }, 'published']);
+  }
+  const figures = { 'order-change': { requests: 2, perSeconds: 2 } };
+  const own = synthesise({ operations, groups, upstream: { baseUrl, limits: figures } });
+  assert.equal(variablesOf(own.functionOf('orders')[1].Properties).UPSTREAM_LIMITS, JSON.stringify(figures));
+  assert.equal(variablesOf(own.functionOf('accounts')[1].Properties).LIMITER_TABLE, undefined);
 });
 
 test('the reserve is divided by the functions that are reserved, those of lookups too', () => {
@@ -142,7 +158,10 @@ test('a function knows the other paths of its own operations', () => {
     placeOrder: '/trading/orders/place',
     getStockSnapshots: '/market-data/stocks/snapshots/list',
   };
-  const { all } = synthesise({ upstream: { baseUrl, paths }, groups: { orders: 'iam' } });
+  const { all } = synthesise({
+    upstream: { baseUrl, limits: 'interface', paths },
+    groups: { orders: 'iam' },
+  });
   const variables = all('AWS::Lambda::Function').map(
     ([, { Properties }]) => variablesOf(Properties).UPSTREAM_PATHS,
   );

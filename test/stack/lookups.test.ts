@@ -170,7 +170,7 @@ test('what may be read follows the groups that are open', () => {
   const some = synthesise({
     events: {},
     groups: { screeners: 'closed', orders: 'iam' },
-    upstream: { baseUrl: 'https://upstream.example', paths },
+    upstream: { baseUrl: 'https://upstream.example', limits: 'interface', paths },
   });
   assert.equal(variables(some).LOOKUP_GROUPS, 'orders,instruments,market-data,fundamentals');
   assert.equal(variables(some).UPSTREAM_PATHS, JSON.stringify({ getStockBars: '/elsewhere' }));

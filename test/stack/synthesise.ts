@@ -9,7 +9,10 @@ import type { Group } from '../../lib/catalogue/index.ts';
 export const baseUrl = 'https://upstream.example';
 
 /** The least that a stack with all its parts is configured with. */
-export const base = { upstream: { baseUrl }, marketDataUse: 'own-use' } as const satisfies CountersignConfig;
+export const base = {
+  upstream: { baseUrl, limits: 'interface' },
+  marketDataUse: 'own-use',
+} as const satisfies CountersignConfig;
 
 export interface Resource {
   readonly Type: string;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { testRefusals } from './refusals.ts';
-import { policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import { base, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
 
 const opened = synthesise({ accessToken: {} });
 
@@ -54,7 +54,7 @@ test('it is asked where the operations are, also under other paths', () => {
   const paths = { checkToken: '/openapi/auth/token/check', getStockBars: '/elsewhere' };
   const elsewhere = synthesise({
     accessToken: {},
-    upstream: { baseUrl: 'https://upstream.example', paths },
+    upstream: { ...base.upstream, paths },
     limiter: { operationLimits: { tokens: { requests: 5, perSeconds: 10, for: ['accounts'] } } },
   });
   const [, { Properties }] = only(elsewhere, 'AWS::Lambda::Function');

@@ -42,7 +42,10 @@ for (const [what, after] of Object.entries(changes))
 const elsewhere: Readonly<Record<string, Synthesised>> = {
   'a plan’s figures': synthesise({ operations, plans: { default: { ratePerSecond: 2, burst: 20 } } }),
   'more memory': synthesise({ operations, functions: { memoryMiB: 1024 } }),
-  'another upstream': synthesise({ operations, upstream: { baseUrl: 'https://other.example' } }),
+  'another upstream': synthesise({
+    operations,
+    upstream: { baseUrl: 'https://other.example', limits: 'interface' },
+  }),
 };
 
 for (const [what, after] of Object.entries(elsewhere))

@@ -5,6 +5,7 @@ export { responseKey } from './key.ts';
 export {
   createResponseCache,
   type FetchedResponse,
+  type MissLimit,
   type ResponseCache,
   type ResponseCacheOptions,
   type ResponseCall,

@@ -36,16 +36,22 @@ export interface ResponseCacheOptions {
   readonly missesPerMember?: number;
 }
 
+export interface MissLimit {
+  readonly name?: string;
+  readonly size: number;
+}
+
 export interface ResponseCall {
   readonly key: string;
   readonly freshness: FreshnessMs;
   /** Refreshes count against the unit, misses against the member first. */
   readonly caller: Caller;
   /**
-   * Of misses that count against another limit than most: its name, and its size as a part of that one. `'none'`:
-   * they count against no limit, so that no caller comes before another.
+   * The limits of which a miss takes a part of the caller's quota, the narrowest first: the name of another limit than
+   * most misses count against, and its size as a part of that one. Default that one alone. With none at all no caller
+   * comes before another.
    */
-  readonly limit?: { readonly name: string; readonly size: number } | 'none';
+  readonly limits?: readonly MissLimit[];
   /**
    * Asks the upstream: permit, signature, request, answer. Never rejects.
    *
@@ -275,12 +281,16 @@ class SharedResponses implements ResponseCache {
    * Whether other callers come first. A member with too many misses is over its quota alone, and takes nothing more
    * of the quota that it shares with the other members of its unit.
    */
-  async #isOverQuota({ caller: { unit, member }, limit }: ResponseCall): Promise<boolean> {
-    if (limit === 'none') return false;
+  async #isOverQuota({ caller, limits = [{ size: 1 }] }: ResponseCall): Promise<boolean> {
+    for (const limit of limits) if (await this.#isOverQuotaOf(limit, caller)) return true;
+    return false;
+  }
+
+  async #isOverQuotaOf({ name, size }: MissLimit, { unit, member }: Caller): Promise<boolean> {
     const { store, clock, missesPerMember, missesPerCaller } = this.#settings;
-    const kind = limit ? `misses-${limit.name}` : 'misses';
+    const kind = name === undefined ? 'misses' : `misses-${name}`;
     const isUsedUp = async (account: string, quota: number) => {
-      const max = Math.max(1, Math.floor(quota * (limit?.size ?? 1)));
+      const max = Math.max(1, Math.floor(quota * size));
       return (await this.#tryStore(() => store.countUse(`${kind}/${account}`, clock(), max))) === false;
     };
     if (member !== undefined && (await isUsedUp(`${unit}/${member}`, missesPerMember))) return true;

@@ -28,7 +28,7 @@ export interface OlderForm {
 /** The older form of an operation: a GET at one path. */
 /* @__NO_SIDE_EFFECTS__ */
 export function older(current: Operation, form: OlderForm): Operation {
-  const { group, title, limit, freshness } = current;
+  const { group, title, limit, endpointKind, freshness } = current;
   const { id, path, response, paging, notes } = form;
   const query = {
     ...pick(current, form.required, true),
@@ -46,6 +46,7 @@ export function older(current: Operation, form: OlderForm): Operation {
     query,
     response,
     ...(limit && { limit }),
+    ...(endpointKind && { endpointKind }),
     ...(freshness && { freshness }),
     ...(paging && { paging }),
     ...(notes && { notes }),

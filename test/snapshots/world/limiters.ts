@@ -1,7 +1,9 @@
 /** The production limiter on the virtual clock: one for each instance, on a store that all of them share. */
 
 import type { AskUpstream, RefreshPermits } from '../../../lib/cache/snapshots/ports.ts';
-import { limiterLimits } from '../../../lib/gateway/operation-limits.ts';
+import { getStockSnapshots } from '../../../lib/catalogue/index.ts';
+import type { UpstreamLimits } from '../../../lib/catalogue/limits.ts';
+import { limiterLimits, limitsOf } from '../../../lib/gateway/operation-limits.ts';
 import {
   createLimiter,
   createMemoryLimiterStore,
@@ -26,15 +28,23 @@ export interface LimiterMeter {
 export interface Limiters {
   /** Another instance's limiter. */
   connect(): Limiter;
+  /** What a request for snapshots counts against. */
+  readonly names: readonly [string, ...string[]];
   readonly meter: LimiterMeter;
   /** @param part of the instances that lose it; default all */
   setAway(away: boolean, part?: number): void;
 }
 
 const appKey = 'study';
-const limit = 'market-data';
-
-export function createLimiters(time: VirtualTime, random: () => number, units: UnitMeter): Limiters {
+export function createLimiters(
+  time: VirtualTime,
+  random: () => number,
+  units: UnitMeter,
+  upstreamLimits: UpstreamLimits = 'interface',
+): Limiters {
+  const operations = [getStockSnapshots];
+  const names = limitsOf(getStockSnapshots, { operationLimits: {}, upstreamLimits })!;
+  const all = limiterLimits({}, 1, { upstreamLimits, operations });
   const store = createMemoryLimiterStore();
   const meter: LimiterMeter = {
     reads: 0,
@@ -82,13 +92,14 @@ export function createLimiters(time: VirtualTime, random: () => number, units: U
 
   return {
     meter,
+    names,
     setAway(away, part = 1) {
       awayPart = away ? part : 0;
     },
     connect: () =>
       createLimiter({
         store: storeOf(),
-        limits: { [limit]: limiterLimits()[limit]! },
+        limits: Object.fromEntries(names.map((name) => [name, all[name]!])),
         bucket: 'study',
         keyOf: () => 'study',
         clock: () => Math.floor(time.now()),
@@ -103,9 +114,9 @@ export function createLimiters(time: VirtualTime, random: () => number, units: U
   };
 }
 
-export const permitsOf = (limiter: Limiter): RefreshPermits => ({
+export const permitsOf = (limiter: Limiter, limits: Limiters['names']): RefreshPermits => ({
   acquire: async ({ priority, waitMs }) => {
-    const answer = await limiter.acquire({ appKey, limits: [limit], priority, waitMs });
+    const answer = await limiter.acquire({ appKey, limits, priority, waitMs });
     return answer.ok ? { ok: true, permit: answer.permit } : answer;
   },
 });
@@ -116,14 +127,19 @@ const signingMs = 4;
 
 /** Signs, and sends with the permit at the moment when the request leaves, replaced when it has expired. */
 export const sendWithPermit =
-  (upstream: AskUpstream, limiter: Limiter, time: VirtualTime, random: () => number): AskUpstream =>
+  (
+    upstream: AskUpstream,
+    { limiter, limits }: { readonly limiter: Limiter; readonly limits: Limiters['names'] },
+    time: VirtualTime,
+    random: () => number,
+  ): AskUpstream =>
   async (view, symbols, permit, timeoutMs) => {
     const started = time.now();
     await time.sleep(random() * signingMs);
     let good = permit;
     for (let replaced = 0; !good.consume(); replaced++) {
       const waitMs = Math.max(0, timeoutMs - (time.now() - started));
-      const next = await limiter.acquire({ appKey, limits: [limit], waitMs });
+      const next = await limiter.acquire({ appKey, limits, waitMs });
       if (!next.ok || replaced === maxReplacements) return { kind: 'failed' };
       good = next.permit;
     }

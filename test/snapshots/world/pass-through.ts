@@ -17,7 +17,7 @@ export async function passThrough(
   const time = new VirtualTime();
   const end = time.now() + seconds * 1000;
   const limiters = createLimiters(time, random, createUnitMeter(time, random, unbounded));
-  const permits = Array.from({ length: instances }, () => permitsOf(limiters.connect()));
+  const permits = Array.from({ length: instances }, () => permitsOf(limiters.connect(), limiters.names));
   let requests = 0;
   let answered = 0;
   for (const _ of clients) {

@@ -4,6 +4,9 @@ import { createUsagePlan } from '../../../infra/local/usage-plan.ts';
 import type { SnapshotOptions } from '../../../lib/cache/snapshots/options.ts';
 import { createSnapshotCache, type SnapshotOutcome } from '../../../lib/cache/snapshots/snapshot-cache.ts';
 import type { RefreshRecord } from '../../../lib/cache/snapshots/store.ts';
+import { getStockSnapshots } from '../../../lib/catalogue/index.ts';
+import type { UpstreamLimits } from '../../../lib/catalogue/limits.ts';
+import { snapshotPaceOf } from '../../../lib/gateway/limit-sizes.ts';
 import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
 import { createVirtualDirectoryStore, createVirtualListings, market } from './directory.ts';
 import { Fleet } from './fleet.ts';
@@ -19,6 +22,8 @@ export interface StudyOptions {
   readonly everyMs?: number;
   readonly seed?: number;
   readonly figures?: Partial<SnapshotOptions>;
+  /** Default `interface`. */
+  readonly upstreamLimits?: UpstreamLimits;
   readonly unknown?: VirtualUpstreamOptions['unknown'];
   readonly downBy?: VirtualUpstreamOptions['downBy'];
   /** What the directory of symbols is at the beginning; `none`: there will be none. Default ready. */
@@ -130,7 +135,7 @@ async function createSystem(options: StudyOptions) {
   const store = new MeteredStore(time, random, units, (record) => options.onRecord?.(record, time.now()));
   const upstream = createVirtualUpstream(time, random, { exists, ...options });
   // The limiter has a table of its own.
-  const limiters = createLimiters(time, random, limiterUnits);
+  const limiters = createLimiters(time, random, limiterUnits, options.upstreamLimits);
   const plan = createUsagePlan({ ...appPlan, ...options.plan, clock: () => Math.floor(time.now()) });
   const directories = createVirtualDirectoryStore(time, random, units);
   const listed = market();
@@ -140,13 +145,17 @@ async function createSystem(options: StudyOptions) {
     const limiter = limiters.connect();
     return createSnapshotCache({
       store: store.connect(),
-      permits: permitsOf(limiter),
-      upstream: sendWithPermit(upstream.ask, limiter, time, random),
+      permits: permitsOf(limiter, limiters.names),
+      upstream: sendWithPermit(upstream.ask, { limiter, limits: limiters.names }, time, random),
       clock: time.now,
       sleep: time.sleep,
       random,
       ...(directory !== 'none' && { directory: { store: directories.connect(), listings } }),
-      options: { instances: bounds.maxInstances, ...options.figures },
+      options: {
+        instances: bounds.maxInstances,
+        ...snapshotPaceOf(getStockSnapshots, options),
+        ...options.figures,
+      },
     });
   });
   return { time, random, start, units, limiterUnits, store, upstream, limiters, plan, fleet };
