@@ -79,7 +79,7 @@ const byCause: Readonly<Record<Cause, (facts: RefusalFacts) => Diagnosis>> = {
   ),
   limit_tighter: always(
     'The upstream answers 429 although the gateway keeps within the limit that it knows: the upstream’s is tighter, or others use the same app key.',
-    'Name the tighter limit in limiter.operationLimits, or a part for the others in limiter.share; see docs/limits.md. Nothing is sent until the upstream’s pause is over.',
+    'Choose tighter figures in upstream.limits, name one more limit in limiter.operationLimits, or leave a part to the others with limiter.share; see docs/limits.md. Nothing is sent until the upstream’s pause is over.',
   ),
   host_unknown: always('The upstream’s host name does not exist.', checkHost),
   host_closed: always(

@@ -15,7 +15,7 @@ export const notImitated: readonly NotImitated[] = [
   {
     fact: 'The accounts list has a limit of its own: about eight calls in quick succession.',
     reason:
-      'How long a succession is was not seen. The gateway keeps no answer that belongs to an account: clients keep it. The simulator has the limit on request; `limiter.operationLimits` takes one for `listAccounts`.',
+      'How long a succession is was not seen: six calls a minute stand for it where `upstream.limits` is a published preset, in the gateway and in the simulator. By default the simulator has no such limit. The gateway keeps the list for a minute.',
   },
   {
     fact: 'A leg of an index option is named by its OCC root (`SPXW`), and its underlying (`SPX`) is refused.',

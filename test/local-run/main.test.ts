@@ -163,7 +163,7 @@ describe('npm start', { concurrent: true }, () => {
     await printed(/\n/, 'err');
     child.kill('SIGINT');
     assert.equal(await ended, 0);
-    assert.match(output.err, /^The access token is invalid: .* Create a token, .*ACCESS_TOKEN\)\.\n$/);
+    assert.match(output.err, /^The access token is invalid: .* Run npm run token: .*ACCESS_TOKEN\.\n$/);
     assert.ok(!(output.out + output.err).includes('feedfeed'));
   });
 
