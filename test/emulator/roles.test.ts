@@ -54,6 +54,7 @@ const unknown = {
   marketdata: { path: '/openapi/market-data/stock/quotes?symbol=MSFT&category=US_STOCK' },
   screeners: { path: '/market-data/screeners/week52-high-low/list?category=US_STOCK' },
   fundamentals: { path: '/market-data/fundamentals/company-profiles/get?symbol=MSFT&category=US_STOCK' },
+  watchlists: { path: '/market-data/watchlists/instruments/list?watchlist_id=40218837', iam: true },
 } as const;
 
 /** What counts against the upstream's limit. */
@@ -65,8 +66,15 @@ const counted: readonly (keyof typeof calls)[] = [
   'watchlists',
 ];
 
-/** What has answers that all clients share. */
-const cached: readonly (keyof typeof calls)[] = ['marketdata', 'instruments', 'screeners', 'fundamentals'];
+/** What has answers that several clients share, here of an operation that may be called again. */
+const cached: readonly (keyof typeof calls)[] = [
+  'marketdata',
+  'instruments',
+  'screeners',
+  'fundamentals',
+  'accounts',
+  'watchlists',
+];
 
 describe('with roles enforced', needsEmulator(), () => {
   let stage: Stage;
@@ -106,7 +114,7 @@ describe('with roles enforced', needsEmulator(), () => {
       assert.deepEqual(PolicyNames?.toSorted(), [
         ...(counted.includes(group) ? ['CountRequests'] : []),
         'ReadSecret',
-        ...(cached.includes(group) ? ['ShareAnswers'] : []),
+        'ShareAnswers',
         'WriteLog',
       ]);
       const policy = { RoleName, PolicyName: 'ReadSecret' };
