@@ -285,8 +285,9 @@ describe('in front of the handlers', () => {
 describe('in front of the handlers', () => {
   test('another key of this run has a bucket of its own', async (t) => {
     const { ask, access } = await runFor(t, { otherApiKeys: ['another'] });
-    await Promise.all(Array.from({ length: 100 }, () => ask(snapshotTarget)));
-    assert.equal((await ask(snapshotTarget)).status, 429);
+    // Until the key's own is empty: it refills while a busy machine is at work.
+    const burst = () => Promise.all(Array.from({ length: 100 }, () => ask(snapshotTarget)));
+    while (!(await burst()).some(({ status }) => status === 429));
     assert.equal((await ask(snapshotTarget, { headers: { 'x-api-key': 'another' } })).status, 200);
     assert.deepEqual(new Set(access.map(({ apiKeyId }) => apiKeyId)), new Set(['local', 'local-2']));
   });
