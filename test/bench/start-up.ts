@@ -7,6 +7,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -23,6 +25,7 @@ const runtimeClient = fromHere('../lambda/node_modules/aws-lambda-ric/index.mjs'
 const deployedNode = fromHere('../runtimes/node_modules/node24/bin/node');
 
 const lookups = 'quote-lookup';
+const tokenCheck = 'access-token';
 const emptyWithClient = 'empty with the AWS client';
 /** Its function sends to SQS and EventBridge, too. */
 const emptyWithLookupClients = 'empty with the clients of lookups';
@@ -58,6 +61,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
   const directory = await mkdtemp(join(parent, 'start-up-'));
   const secrets = await startSecretsManagerStub();
   secrets.set('{"app_key":"bench-key","app_secret":"bench-secret"}');
+  const upstream = await startUpstreamWithoutTokens();
   const env = {
     ...awsEnvironment,
     AWS_ENDPOINT_URL: secrets.url,
@@ -73,8 +77,8 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     LOOKUP_DEAD_LETTERS: `${secrets.url}/dead-letters`,
     LOOKUP_BUS: 'bench',
     LOOKUP_GROUPS: openable.join(','),
-    // Never called: what is measured ends before the first request.
-    UPSTREAM_BASE_URL: 'http://127.0.0.1:9',
+    // What is measured ends before the first request.
+    UPSTREAM_BASE_URL: upstream.url,
   };
   try {
     const candidates = await bundleAll(directory);
@@ -88,6 +92,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     return Object.fromEntries(candidates.map(({ name, times }) => [name, median(times)]));
   } finally {
     await secrets.close();
+    upstream.close();
     await rm(directory, { recursive: true, force: true });
   }
 }
@@ -103,7 +108,7 @@ async function bundleAll(directory: string): Promise<readonly Candidate[]> {
   const sorted = [...functions].sort((a, b) => a.group.localeCompare(b.group));
   return [empty, withClient, withClients, withoutOperations, ...sorted].map(({ group, file, bytes }) => ({
     name: group,
-    first: group === lookups ? emptyBatch : unknownRoute,
+    first: group === lookups ? emptyBatch : group === tokenCheck ? schedule : unknownRoute,
     variables: group === lookups || cached.has(group) ? { CACHE_TABLE: 'bench' } : {},
     file,
     bytes,
@@ -171,6 +176,23 @@ const emptyBatch: FirstEvent = {
     Array.isArray(answer.batchItemFailures) &&
     answer.batchItemFailures.length === 0,
 };
+
+/** Of a schedule: the check finds that no token is wanted. */
+const schedule: FirstEvent = {
+  event: {},
+  isAnswer: (answer) => 'result' in answer && answer.result === 'not_needed',
+};
+
+/** Asked by the check of the access token alone. */
+async function startUpstreamWithoutTokens() {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end('{"token_check_enabled":false}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
 
 async function print(candidates: readonly Candidate[], version: string, rounds: number): Promise<void> {
   const timeOf = (name: string) => median(candidates.find((other) => other.name === name)?.times ?? []);
