@@ -24,7 +24,7 @@ export interface SecretVersion {
 export interface StackSecret {
   /** The current version; undefined while the secret was never set. */
   read(): Promise<SecretVersion | undefined>;
-  /** Makes the text current, whatever is current now. */
+  /** Makes the text the current version, in place of any other. */
   put(text: string): Promise<void>;
   /**
    * Makes the text current if `expected` still is; false when another version became current meanwhile, which then

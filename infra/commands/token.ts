@@ -143,7 +143,7 @@ async function confirmed(
   );
 }
 
-/** Into whatever the secret holds by now: the other members are those of another operator, perhaps. */
+/** Into the secret as it is by now: another operator may have written its other members meanwhile. */
 async function store({ stackName, secret }: TokenPorts, appKey: string, token: string): Promise<void> {
   for (let left = maxTries; left > 0; left--) {
     const current = await secret.read();

@@ -51,7 +51,7 @@ export function createDoctor(patient: Patient, print: (line: string) => void): D
   };
 }
 
-/** Asks the upstream, which tells it to whoever signs with the app secret. */
+/** Asks the upstream, which tells it to every client that signs with the app secret. */
 async function tokenStatusOf({ baseUrl, credentials, accessToken }: Patient): Promise<string | undefined> {
   if (accessToken === undefined) return undefined;
   try {

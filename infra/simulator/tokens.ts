@@ -73,7 +73,7 @@ export class Tokens {
     if (now >= expiresAt) return { token, status: 'EXPIRED', expiresAt };
     if (now - createdAt < Math.min(this.#approvalMs, approvalWithin))
       return { token, status: 'PENDING', expiresAt };
-    // What becomes of a token that nobody approved was not seen; it is not one that ran out.
+    // What becomes of a token that its owner did not approve was not seen; it is not one that ran out.
     return this.#approvalMs <= approvalWithin
       ? { token, status: 'NORMAL', expiresAt }
       : { token, status: 'INVALID' };

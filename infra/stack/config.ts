@@ -15,7 +15,7 @@ export interface CountersignConfig {
     /** The broker's interface: `https:`, with or without a path prefix. */
     readonly baseUrl: string;
     /**
-     * What the upstream allows. Its sources disagree, so whoever deploys chooses: `interface` is the text of the
+     * What the upstream allows. Its sources disagree, so the deployer chooses: `interface` is the text of the
      * interface, `published` the vendor's table besides, `published-sandbox` the table for the sandbox; or figures by
      * kind of endpoint.
      */

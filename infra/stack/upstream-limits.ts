@@ -1,4 +1,4 @@
-/** What the upstream allows: a choice that whoever deploys makes, because its own sources disagree. */
+/** What the upstream allows: the deployer’s choice, because its own sources disagree. */
 
 import * as v from 'valibot';
 import { limitPresets, type UpstreamLimits, upstreamLimitsFault } from '../../lib/catalogue/limits.ts';

@@ -56,7 +56,7 @@ const called = { getConfig, checkToken, createToken, listAccounts };
 
 /**
  * Each method makes one request, outside the limiter. The token operations have a counter of their own, 10 in 10 s,
- * and are asked every 5 s at most; `use` is called once in hours, and only while nobody else uses the token.
+ * and are asked every 5 s at most; `use` is called once in hours, and only while no gateway uses the token.
  *
  * @throws TypeError for a base URL that is neither https nor loopback; methods reject with a TokenCallError
  */

@@ -1,7 +1,7 @@
 /** Accounts: what belongs to the holder of the app key. */
 
 import * as v from 'valibot';
-import { accountId } from './common.ts';
+import { accountId, optionStrategy } from './common.ts';
 import { answerSeen, fromVendor, notInText } from './decided.ts';
 import { accountList, accountState } from './freshness.ts';
 import { inferred, onPage, seen } from './notes.ts';
@@ -158,22 +158,7 @@ export const listAccountPositions = describe({
       currency,
       quantity: decimal,
       symbol: v.string(),
-      option_strategy: v.optional(
-        v.picklist([
-          'SINGLE',
-          'COVERED_STOCK',
-          'STRADDLE',
-          'STRANGLE',
-          'VERTICAL',
-          'CALENDAR',
-          'BUTTERFLY',
-          'CONDOR',
-          'COLLAR_WITH_STOCK',
-          'IRON_BUTTERFLY',
-          'IRON_CONDOR',
-          'DIAGONAL',
-        ]),
-      ),
+      option_strategy: v.optional(optionStrategy),
       instrument_type: v.picklist(['EQUITY', 'OPTION', 'FUTURES', 'CRYPTO', 'EVENT']),
       last_price: decimal,
       cost_price: decimal,

@@ -1,5 +1,6 @@
 /** Parameters that many operations share. */
 
+import * as v from 'valibot';
 import { choice, list, optional, text } from './parameters.ts';
 
 /** Asset categories of market data (interface, section "Asset category"). */
@@ -33,3 +34,19 @@ export const pageKey = optional(
 /* @__NO_SIDE_EFFECTS__ */
 export const direction = (byDefault: string) =>
   optional(choice(['ASC', 'DESC'], { description: `Order; ${byDefault} when absent.` }));
+
+/** How the legs of an option order, or of a position, belong together. */
+export const optionStrategy = v.picklist([
+  'SINGLE',
+  'COVERED_STOCK',
+  'STRADDLE',
+  'STRANGLE',
+  'VERTICAL',
+  'CALENDAR',
+  'BUTTERFLY',
+  'CONDOR',
+  'COLLAR_WITH_STOCK',
+  'IRON_BUTTERFLY',
+  'IRON_CONDOR',
+  'DIAGONAL',
+]);

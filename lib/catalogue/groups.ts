@@ -48,7 +48,7 @@ export const groups = {
 
 export type Group = keyof typeof groups;
 
-/** Whether the answers of a group belong to an account at the upstream, and so to nobody who may not read that account. */
+/** Whether the answers of a group belong to an account at the upstream: only callers who may read it get them. */
 export const isAccountData = (group: Group): boolean => groups[group].exposure === 'closed';
 
 /** Whether an access token, where the upstream wants one, belongs to the operations of a group. */

@@ -1,7 +1,7 @@
 /** Orders: the group whose requests move money. */
 
 import * as v from 'valibot';
-import { accountId, pageKey } from './common.ts';
+import { accountId, optionStrategy, pageKey } from './common.ts';
 import {
   answerSeen,
   fromVendor,
@@ -109,20 +109,7 @@ const terms = {
     'DIAGONAL',
     'CUSTOM',
   ]),
-  option_strategy: v.picklist([
-    'SINGLE',
-    'COVERED_STOCK',
-    'STRADDLE',
-    'STRANGLE',
-    'VERTICAL',
-    'CALENDAR',
-    'BUTTERFLY',
-    'CONDOR',
-    'COLLAR_WITH_STOCK',
-    'IRON_BUTTERFLY',
-    'IRON_CONDOR',
-    'DIAGONAL',
-  ]),
+  option_strategy: optionStrategy,
 };
 
 const newOrderMembers = joined(

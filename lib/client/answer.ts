@@ -1,6 +1,7 @@
 /** Reads an answer: the data of a 200; for any other, the refusal and whether the outcome stays unknown. */
 
 import type { Operation } from '../catalogue/operation.ts';
+import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
 import { refusingStatuses } from '../certainty.ts';
 import {
   BrokenAnswerError,
@@ -27,7 +28,7 @@ export function readAnswer(operation: Operation, received: Received): Answer<unk
   const { status, headers, text } = received;
   const json = parse(text);
   const isFailed = json !== undefined && saysFailed(operation, json.value);
-  if (status === 200 && json && !isFailed && saysOutcome(operation, json.value)) {
+  if (status === 200 && json && !isFailed && !leavesOutcomeOpen(operation, json.value)) {
     const requestId = requestIdOf(headers);
     return { data: json.value, text, status, headers, ...(requestId && { requestId }) };
   }
@@ -39,7 +40,7 @@ export function readAnswer(operation: Operation, received: Received): Answer<unk
     if (!sideEffect) throw new BrokenAnswerError(id, detail, text);
     throw new OutcomeUnknownError(id, detail, sideEffect.findOut, { answer: facts });
   }
-  if (sideEffect && leavesOutcomeOpen(facts, json?.value))
+  if (sideEffect && mayHaveTakenEffect(facts, json?.value))
     throw new OutcomeUnknownError(
       id,
       facts.code === 'outcome_unknown'
@@ -54,10 +55,6 @@ export function readAnswer(operation: Operation, received: Received): Answer<unk
 const saysFailed = ({ verdict }: Operation, answer: unknown) =>
   verdict !== undefined && (answer === false || memberOf(answer, verdict) === false);
 
-/** An answer with an error code says none, whatever else it says: as a gateway reads it. */
-const saysOutcome = ({ sideEffect }: Operation, answer: unknown) =>
-  !sideEffect || ((memberOf(answer, 'error_code') ?? '') === '' && sideEffect.saysOutcome(answer));
-
 /** Codes of a gateway after which nothing was executed, although the status is a server's error. */
 const notExecuted =
   /^(upstream_(auth_failed|token_expired|unreachable|rate_limited|quota_used_up)|secret_\w+|gateway_(error|timeout))$/;
@@ -67,7 +64,7 @@ const upstreamFailed =
   /^((OAUTH_)?OPENAPI_)?(SERVICE_NOT_AVAILABLE|GATEWAY_TIMEOUT|INTERNAL_ERROR|SYSTEM_ERROR|DUPPLICATED_REQUEST)$/;
 
 /** In doubt it does: an order placed twice is worse than an unnecessary look-up. */
-function leavesOutcomeOpen({ status, code, errorCode }: RefusalFacts, body: unknown): boolean {
+function mayHaveTakenEffect({ status, code, errorCode }: RefusalFacts, body: unknown): boolean {
   if (code === undefined && refusingStatuses.has(status)) return upstreamFailed.test(errorCode ?? '');
   // With a 4xx a gateway states that nothing was changed.
   if (code !== undefined && status >= 400 && status < 500) return false;

@@ -15,7 +15,7 @@ export interface Credential {
   readonly accessToken?: string;
   /** For account data that other instances may have. */
   readonly sealer: Sealer;
-  /** Replaces what is secret in a text of the upstream, in whatever form it stands there. */
+  /** Replaces what is secret in a text of the upstream, in every form that the redactor knows. */
   redact(text: string): string;
 }
 

@@ -107,7 +107,7 @@ interface Fetched {
 
 type Settings = Required<Omit<ResponseCacheOptions, 'maxBytes'>>;
 
-/** What is never fresh serves those who ask while it is fetched, and nobody after. */
+/** What is never fresh serves the requests that arrive while it is fetched, and none after. */
 const isKept = ({ freshness: { freshMs, staleMs } }: ResponseCall): boolean => freshMs + staleMs > 0;
 
 const withoutMaxAge = ({ maxAgeMs: _, ...call }: ResponseCall): ResponseCall => call;
