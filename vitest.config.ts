@@ -7,18 +7,20 @@ import { configDefaults, defineConfig } from 'vitest/config';
 const emulator = [
   'test/emulator/**/*.test.ts',
   'test/schemathesis/**/*.test.ts',
+  'test/trade-events/python-client.test.ts',
   'test/{limiter,cache}/processes.test.ts',
   'test/**/*-dynamo.test.ts',
 ];
 
-const runtimes = ['test/runtimes/**/*.test.ts'];
+/** Other runtimes, and other versions of the compiler: each in a folder of its own. */
+const runtimes = ['test/{runtimes,types}/**/*.test.ts'];
 
 /** A compiler, a bundler, the CDK or processes of its own; nothing that has to be installed besides. */
 const integration = [
   'test/**/{bundle,mutants}.test.ts',
   'test/**/main.test.ts',
   'test/bench/bench.test.ts',
-  'test/client/types.test.ts',
+  'test/client/{declared-types,types}.test.ts',
   'test/commands/{preflight,secret-set,stage,token}.test.ts',
   'test/deployed/deployed.test.ts',
   'test/docs/cost.test.ts',
@@ -31,13 +33,19 @@ const integration = [
 
 /** Thousands of random requests, or hours on a virtual clock: more than one waits for with every change. */
 const long = [
+  'test/access/model.test.ts',
+  'test/orders/{model,random-histories}.test.ts',
   'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
-  'test/gateway/{routes,secrecy}.test.ts',
+  'test/gateway/{routes,secrecy,wrong-preset}.test.ts',
   'test/lookups/{chaos,priority}.test.ts',
   'test/snapshots/{checkpoints,faults,fleet,interleavings,valid-symbols,storms}.test.ts',
   'test/signer/properties.test.ts',
+  'test/trade-events/chaos.test.ts',
   'test/simulator/{any-request,every-operation,order-prices,price-range,screeners}.test.ts',
 ];
+
+/** Generators of clients, compilers of other languages, and what they fetch from package registries. */
+const clients = ['test/clients/**/*.test.ts'];
 
 const exclude = [...configDefaults.exclude, '**/.venv/**', '**/.build/**'];
 
@@ -64,7 +72,7 @@ export default defineConfig({
           isolate: false,
           setupFiles: ['./test/support/inner-loop.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: [...exclude, ...integration, ...long, ...emulator, ...runtimes],
+          exclude: [...exclude, ...integration, ...long, ...emulator, ...runtimes, ...clients],
         },
       },
       { extends: true, test: { name: 'integration', include: [...integration, ...long], exclude } },
@@ -77,6 +85,8 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'runtimes', include: runtimes, exclude } },
+      // Compilers use several cores by themselves.
+      { extends: true, test: { name: 'clients', include: clients, exclude, maxConcurrency: 2 } },
     ],
   },
 });

@@ -13,7 +13,7 @@ try {
   new CountersignStack(app, stackNameOf(stage), configOf(stage));
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;
-  // A person configured this: one sentence, not a stack.
+  // A person configured this: sentences, not a stack.
   console.error(error.message);
   process.exitCode = 1;
 }

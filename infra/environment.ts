@@ -2,8 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { type UpstreamLimits, upstreamLimitsFault } from '../lib/catalogue/limits.ts';
+import { editsBetween, nearestName } from './nearest-name.ts';
 
-/** Wrong configuration, or a machine that cannot run this: one line for a person, no stack. */
+/** Wrong configuration, or a machine that cannot run this: a line for each mistake, for a person; no stack. */
 export class StartError extends Error {}
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -33,6 +34,67 @@ export function readUpstreamLimits(env: Environment): UpstreamLimits | undefined
   return given as UpstreamLimits;
 }
 
+/**
+ * One sentence, when two servers of this machine were given the same port; 0 stands for any that is free.
+ *
+ * @param ports by the variable that sets it
+ */
+export function samePortFault(ports: Readonly<Record<string, number>>): string | undefined {
+  for (const [name, port] of Object.entries(ports)) {
+    const names = Object.keys(ports).filter((one) => port !== 0 && ports[one] === port);
+    if (names.length > 1 && names[0] === name)
+      return `${names.join(', ').replace(/, (?=[^,]*$)/, ' and ')} are ${names.length > 2 ? 'all' : 'both'} ${port}: each server needs a port of its own.`;
+  }
+  return undefined;
+}
+
+/** With it begin only variables of this project, as far as is known. */
+const ownPrefix = 'UPSTREAM_';
+
+/** A longer name is less likely to be like another one by chance: of a short one only swapped letters count. */
+const misspeltTolerance = (letters: number) => (letters < 6 ? 0 : letters < 10 ? 1 : 2);
+
+const isSwapped = (one: string, other: string) =>
+  editsBetween(one, other) === 1 && [...one].sort().join() === [...other].sort().join();
+
+/** `UPSTREAM_URL` for `UPSTREAM_BASE_URL`. */
+const lacksWords = (one: string, other: string) =>
+  one.startsWith(ownPrefix) && one.split('_').every((word) => other.split('_').includes(word));
+
+/**
+ * A sentence for each variable whose name is nearly one that this program reads and that is not set, or that begins like
+ * those. Others are none of its business: an environment has dozens.
+ *
+ * @param read what the program reads of an environment
+ */
+export function misspeltNames(env: Environment, read: (env: Environment) => unknown): readonly string[] {
+  const known = namesRead(read);
+  const unset = known.filter((name) => !env[name]);
+  return Object.keys(env).flatMap((name) => {
+    if (!env[name] || known.includes(name)) return [];
+    const meant =
+      unset.find((one) => isSwapped(name, one)) ??
+      nearestName(name, unset, misspeltTolerance) ??
+      unset.find((one) => lacksWords(name, one));
+    const sentence = `${name} is set, and nothing here reads it.`;
+    if (meant !== undefined) return [`${sentence} Did you mean ${meant}?`];
+    return name.startsWith(ownPrefix) ? [sentence] : [];
+  });
+}
+
+/** All names that are read of an environment, which is empty. */
+function namesRead(read: (env: Environment) => unknown): readonly string[] {
+  const names = new Set<string>();
+  const recorder: ProxyHandler<Record<string, string | undefined>> = {
+    get(_, name) {
+      names.add(String(name));
+      return undefined;
+    },
+  };
+  read(new Proxy({}, recorder));
+  return [...names];
+}
+
 export interface AppCredentials {
   readonly appKey: string;
   readonly appSecret: string;
@@ -58,14 +120,17 @@ export const inventAppCredentials = (): AppCredentials => ({
   appSecret: randomBytes(16).toString('hex'),
 });
 
-/** Listens, or fails with one line that names the port which is taken. */
-export async function listening<T>(start: Promise<T>, port: number, variable: string): Promise<T> {
+/** Listens on these ports, or fails with one line that names the variable of the one that cannot be had. */
+export async function listening<T>(start: Promise<T>, ports: Readonly<Record<string, number>>): Promise<T> {
   try {
     return await start;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
+    if (!(error instanceof Error && 'code' in error && 'port' in error)) throw error;
+    const { code, port } = error;
+    const [variable] = Object.entries(ports).find(([, one]) => one === port) ?? [];
+    if (variable !== undefined && code === 'EADDRINUSE')
       throw new StartError(`Port ${port} is taken: set ${variable} to another.`);
-    if (error instanceof Error && 'code' in error && error.code === 'EACCES')
+    if (variable !== undefined && code === 'EACCES')
       throw new StartError(`Port ${port} may not be opened by this user: set ${variable} to another.`);
     throw error;
   }
@@ -75,7 +140,7 @@ interface Running {
   close(): Promise<void>;
 }
 
-/** Starts, and ends on Ctrl-C with exit code 0; a StartError is one line and exit code 1. */
+/** Starts, and ends on Ctrl-C with exit code 0; a StartError is its lines and exit code 1. */
 export async function runUntilInterrupted(start: () => Promise<readonly Running[]>): Promise<void> {
   const starting = start();
   let stopping = false;

@@ -8,3 +8,11 @@ export interface BackOff {
 /** @param failures how many there were in a row before this one; 0 for the first */
 export const backOffMs = ({ firstMs, maxMs }: BackOff, failures: number): number =>
   Math.min(maxMs, firstMs * 2 ** Math.min(30, failures));
+
+/**
+ * The same with full jitter: anything from 0 to the pause, so that clients that failed together do not come again together.
+ *
+ * @param random from 0 to below 1
+ */
+export const jitteredMs = (backOff: BackOff, failures: number, random: () => number): number =>
+  backOffMs(backOff, failures) * random();

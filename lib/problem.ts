@@ -31,6 +31,27 @@ export const refusalKinds = {
     detail: 'The header x-api-key is missing or its key is not known.',
   },
   forbidden: { status: 403, errorCode: 'FORBIDDEN', detail: 'The caller may not make this request.' },
+  missing_token: {
+    status: 401,
+    errorCode: 'UNAUTHORIZED',
+    detail: `The request needs a header Authorization: Bearer … with an access token. ${notSent}`,
+  },
+  /** The detail says what is wrong with the token. */
+  invalid_token: {
+    status: 401,
+    errorCode: 'UNAUTHORIZED',
+    detail: `The access token is not accepted. ${notSent}`,
+  },
+  insufficient_scope: {
+    status: 403,
+    errorCode: 'FORBIDDEN',
+    detail: `The caller has not been granted the scope of this operation. ${notSent}`,
+  },
+  account_not_granted: {
+    status: 403,
+    errorCode: 'ACCOUNT_ACCESS_DENIED',
+    detail: `The caller has not been granted this account; the gateway’s operator grants it. ${notSent}`,
+  },
   data_not_subscribed: {
     status: 403,
     errorCode: 'UNAUTHORIZED_CATEGORY',
@@ -51,6 +72,13 @@ export const refusalKinds = {
     status: 405,
     errorCode: 'METHOD_NOT_ALLOWED',
     detail: 'This path has another method.',
+  },
+  /** The id of an order, or the header Idempotency-Key, belongs to an earlier request with other contents. */
+  idempotency_conflict: {
+    status: 409,
+    errorCode: 'IDEMPOTENCY_CONFLICT',
+    detail: `An earlier request with other contents has the same id. ${notSent}`,
+    ownWords: true,
   },
   payload_too_large: { status: 413, errorCode: 'PAYLOAD_TOO_LARGE', detail: 'The request is too large.' },
   unsupported_media_type: {
@@ -160,6 +188,20 @@ export const refusalKinds = {
     detail: `The gateway’s app secret is not of the right form; its operator sets it. ${notSent}`,
     retryAfter: 60,
   },
+  /** Users and their rights, or the issuer's keys, cannot be read. */
+  access_unavailable: {
+    status: 503,
+    errorCode: 'SERVICE_NOT_AVAILABLE',
+    detail: `The gateway cannot find out now what the caller may do. ${notSent}`,
+    retryAfter: 5,
+  },
+  /** The journal of orders: without an entry no order is sent. */
+  journal_unavailable: {
+    status: 503,
+    errorCode: 'SERVICE_NOT_AVAILABLE',
+    detail: `The gateway cannot write its journal of orders now. ${notSent}`,
+    retryAfter: 2,
+  },
   secret_unavailable: {
     status: 503,
     errorCode: 'SECRET_UNAVAILABLE',
@@ -229,6 +271,8 @@ export interface Refusal extends Caused {
   readonly findOut?: string;
   readonly retryAfterSeconds?: number;
   readonly allow?: readonly string[];
+  /** Which of the upstream's limits has no permit, for the gateway itself. */
+  readonly usedUp?: string;
   /** The part of a request for snapshots that the cache can serve although the whole is refused. */
   readonly partial?: PartialResult;
 }

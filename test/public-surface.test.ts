@@ -15,7 +15,14 @@ import { root } from './support/bundle.ts';
 const currentIds = operations.filter(({ legacyOf }) => !legacyOf).map(({ id }) => id);
 
 const entries = {
-  './signer': ['CountersignError', 'SignError', 'createSignedFetch', 'createSigner', 'explain'],
+  './signer': [
+    'CountersignError',
+    'SignError',
+    'createSignedFetch',
+    'createSigner',
+    'createSubscriptionSigner',
+    'explain',
+  ],
   './verifier': ['createMemoryNonceStore', 'createVerifier'],
   // And every operation under its id, but for older forms: the typed client has no method for these.
   './catalogue': [
@@ -78,6 +85,7 @@ const entries = {
     'createFetchSend',
     'createGateway',
     'createLimiter',
+    'createLimitsInForce',
     'createMemoryCacheStores',
     'createMemoryLimiterStore',
     'createMemoryResponseStore',
@@ -87,13 +95,29 @@ const entries = {
     'endpointLimitsOf',
     'limitPresets',
     'limiterLimits',
+    'limitsInForceKey',
     'operationLimitsFault',
     'refusalKinds',
     'refusalResponse',
     'symbolListing',
+    'tighterLimiterLimits',
     'upstreamLimitsFault',
     'upstreamPathsFault',
     'upstreamPathsOf',
+  ],
+  './access': [
+    'AccessChangeError',
+    'authSettingsFaults',
+    'bearerToken',
+    'createAccessAdmin',
+    'createDirectory',
+    'createFetchText',
+    'createIdentity',
+    'createMemoryAccessStore',
+    'createTokenVerifier',
+    'principalArn',
+    'signatureAlgorithms',
+    'tokenFaults',
   ],
   './lookups': ['createLookups', 'createLowPriorityLimiter', 'createMemoryLookupStore', 'maxEventBytes'],
   './events': [
@@ -107,6 +131,27 @@ const entries = {
     'quoteLookupRequested',
     'readRequested',
     'replySource',
+    'requesters',
+  ],
+  './trade-events': [
+    'OrderReadError',
+    'StreamError',
+    'createGatewayOrderReads',
+    'createMemorySeenEvents',
+    'createMemoryTradeEventStore',
+    'createRepetitionFilter',
+    'createTradeEventListener',
+    'decodeSubscribeResponse',
+    'encodeSubscribeRequest',
+    'eventServicePath',
+    'nextStreamState',
+    'openStream',
+    'orderReadOperations',
+    'parseStreamMessage',
+    'parseTradeEvent',
+    'reconnectPause',
+    'subscribeTypes',
+    'tradeEventNames',
   ],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
@@ -187,7 +232,7 @@ test('every exported error has the one base, and so a code', () => {
     (value): value is typeof Error => typeof value === 'function' && value.prototype instanceof Error,
   );
   const base: unknown = library.CountersignError;
-  assert.equal(errors.length, 9);
+  assert.equal(errors.length, 12);
   for (const error of errors)
     assert.ok(error.prototype instanceof library.CountersignError || error === base);
   const cause = new Error('why');
@@ -227,7 +272,7 @@ test('countersign/events brings the catalogue and the client’s types, and noth
   for (const [path, file] of reached)
     assert.match(
       path,
-      /^(lib\/(events|catalogue)\/|lib\/client\/types\.ts$|valibot$)/,
+      /^(lib\/(events|catalogue)\/|lib\/client\/types\.ts$|lib\/json-fault\.ts$|valibot$)/,
       `${file} imports ${path}`,
     );
 });

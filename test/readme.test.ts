@@ -26,21 +26,33 @@ describe('in front of a local run', () => {
   afterAll(() => run.close());
 
   /** Of a shell's curl: its headers and its address. */
-  async function curl(command: string): Promise<Response> {
-    const words = [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+  async function curl(command: string, variables: Readonly<Record<string, string>> = {}): Promise<Response> {
+    const values: Readonly<Record<string, string>> = {
+      API_URL: run.url,
+      API_KEY: settings.apiKey,
+      ...variables,
+    };
+    const words = [
+      ...command.replace(`'$(date +%s)'`, '1795370000').matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g),
+    ].map(
       ([, single, double, bare]) =>
-        single ?? (double ?? bare ?? '').replace('$API_URL', run.url).replace('$API_KEY', settings.apiKey),
+        single ?? (double ?? bare ?? '').replace(/\$(\w+)/g, (_, variable: string) => values[variable] ?? ''),
     );
     const headers: [string, string][] = [];
     let url = '';
+    let body: string | undefined;
     for (let index = 1; index < words.length; index++) {
       const word = words[index] ?? '';
       if (word === '-H') {
         const [name = '', value = ''] = (words[++index] ?? '').split(': ');
         headers.push([name, value]);
-      } else if (!word.startsWith('-')) url = word;
+      } else if (word === '-d') body = words[++index];
+      else if (!word.startsWith('-')) url = word;
     }
-    return fetch(url, { headers });
+    if (body === undefined) return fetch(url, { headers });
+    if (!headers.some(([name]) => name === 'content-type'))
+      headers.push(['content-type', 'application/x-www-form-urlencoded']);
+    return fetch(url, { headers, method: 'POST', body });
   }
 
   const [shown = ''] = blocksOf('README.md', '').filter((block) => block.startsWith('Countersign on'));
@@ -63,22 +75,60 @@ describe('in front of a local run', () => {
           .replaceAll(/\b[0-9a-f]{8}…/g, settings.apiKey)
           .replace('http://127.0.0.1:8787', run.url),
       );
-    assert.equal(calls.length, 2);
-    const [first, second] = await Promise.all(calls.map(curl));
+    assert.equal(calls.length, 7);
+    const [first, second] = await Promise.all(calls.slice(0, 2).map((call) => curl(call)));
     assert.deepEqual([first?.status, second?.status], [200, 200]);
+    const [, asksForToken = ''] = /^TOKEN=\$\((.*)\)$/.exec(calls[2] ?? '') ?? [];
+    const asOther = await curl(calls[3] ?? '', { TOKEN: await (await curl(asksForToken)).text() });
+    const accounts = [(await second?.json()) ?? [], await asOther.json()] as { account_id: string }[][];
+    assert.deepEqual(
+      accounts.flat().map(({ account_id }) => account_id),
+      [...textOf('README.md').matchAll(/: account (\w{26})/g)].map(([, id]) => id),
+    );
     const [[record]] = blocksOf('README.md', 'json').map((text) => JSON.parse(text));
     const [answered] = (await (first as Response).json()) as object[];
     assert.deepEqual(Object.keys(answered ?? {}), Object.keys(record));
     for (const [name, value] of Object.entries(answered ?? {}))
       assert.equal(typeof value, typeof record[name]);
+    const { replies } = (await (await curl(calls[4] ?? '')).json()) as {
+      replies: { detail: { request_id: string; quotes: object[] } }[];
+    };
+    assert.deepEqual(
+      replies.map(({ detail }) => [detail.request_id, detail.quotes.map((quote) => Object.keys(quote))]),
+      [['try-1795370000', Array(2).fill(Object.keys(record))]],
+    );
+    const following = await curl(calls[5] ?? '');
+    assert.equal(following.headers.get('content-type'), 'text/event-stream');
+    await following.body?.cancel();
+    const placed = (await (await curl(calls[6] ?? '')).json()) as { client_order_id?: string };
+    assert.equal(placed.client_order_id, 'try-1795370000');
   });
 
   for (const page of pages)
     for (const command of commandsOf(page).filter((one) => one.startsWith('curl ')))
       test(`${page}: ${command}`, async () => {
         const response = await curl(command);
-        assert.equal(response.status, 200, await response.text());
+        if (response.status !== 200) assert.fail(await response.text());
+        // One of them never ends.
+        await response.body?.cancel();
       });
+
+  test('docs/orders.md: its first call sent again is replayed, with other contents a conflict', async () => {
+    const [place = '', outcome = ''] = commandsOf('docs/orders.md').filter((one) => one.startsWith('curl '));
+    const texts: string[] = [];
+    for (const isReplayed of [null, 'true']) {
+      const id = place.replace('order-to-send-twice', 'order-of-this-test');
+      const response = await curl(id);
+      assert.equal(response.headers.get('idempotent-replayed'), isReplayed);
+      texts.push(await response.text());
+      const other = await curl(id.replace('"quantity":"2"', '"quantity":"3"'));
+      assert.equal(other.status, 409);
+    }
+    assert.equal(texts[1], texts[0]);
+    const [shown = ''] = blocksOf('docs/orders.md', 'json');
+    const answered = await curl(outcome.replace('order-to-send-twice', 'order-of-this-test'));
+    assert.deepEqual(Object.keys((await answered.json()) as object), Object.keys(JSON.parse(shown)));
+  });
 
   test('docs/shared-answers.md has the headers of an answer', async () => {
     const [command = ''] = commandsOf('docs/shared-answers.md').filter((one) => one.startsWith('curl '));
@@ -101,7 +151,7 @@ describe('TypeScript of the pages runs against the simulator', () => {
       const body = blocksOf(page, 'ts')
         .join('\n')
         .replaceAll(/^import .*$/gm, (line) => {
-          imports.add(line.replace(/'countersign\/(\w+)'/, "'../../lib/$1/index.ts'"));
+          imports.add(line.replace(/'countersign\/([\w-]+)'/, "'../../lib/$1/index.ts'"));
           return '';
         });
       const file = join(folder, `${page.replaceAll(/\W/g, '-')}.ts`);

@@ -7,12 +7,20 @@
  *     npm run study -- http junk greedy
  *     npm run study -- store-loss
  *     npm run study -- fairness
+ *     npm run study -- wrong-preset
+ *     npm run study -- trade-events 500
+ *     npm run study -- orders-under-fire 500
+ *     npm run study -- orders 1000000 200000
  */
 
 import { studyFairness } from './cache/fairness-study.ts';
+import { studyOrdersUnderFire } from './emulator/orders-study.ts';
+import { studyTradeEvents } from './emulator/trade-events-study.ts';
+import { studyWrongPreset } from './gateway/wrong-preset.ts';
 import { studyStoreLoss } from './limiter/store-loss-study.ts';
 import { studyStorm } from './limiter/storm-study.ts';
 import { studyLimiter } from './limiter/study.ts';
+import { studyOrders } from './orders/model/study.ts';
 import { studyHttp } from './snapshots/http/study.ts';
 import { studyQuotes } from './snapshots/study.ts';
 
@@ -23,6 +31,10 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   'store-loss': studyStoreLoss,
   'limiter-storm': studyStorm,
   fairness: studyFairness,
+  'wrong-preset': studyWrongPreset,
+  'trade-events': studyTradeEvents,
+  'orders-under-fire': studyOrdersUnderFire,
+  orders: studyOrders,
 };
 
 const [name = 'limiter', ...args] = process.argv.slice(2);

@@ -18,12 +18,17 @@ export const corsExposedHeaders: readonly string[] = [
   'allow',
   'x-amzn-requestid',
   'x-amzn-errortype',
+  // Why a token is not accepted; API Gateway renames the header of a function's answer.
+  'www-authenticate',
+  'x-amzn-remapped-www-authenticate',
   // How old a response is, whether it was shared, when to ask again, and what is missing.
   'age',
   'cache-status',
   'etag',
   'x-poll-after',
   'x-unknown-symbols',
+  // An order that was sent before is answered with what became of it.
+  'idempotent-replayed',
 ];
 
 /** How long a browser keeps a preflight's response; two hours is as long as any of them does. */
@@ -35,7 +40,9 @@ const requestHeaders = [
   // How fresh a response has to be, and which one the client has already.
   'cache-control',
   'if-none-match',
-  // What SigV4 signs, for groups that are opened with IAM.
+  // By what a request that comes again is known.
+  'idempotency-key',
+  // A token, or what SigV4 signs, for groups that are opened with them.
   'authorization',
   'x-amz-date',
   'x-amz-security-token',
@@ -58,9 +65,25 @@ export function corsRequestHeaders(
   return [...new Set([...requestHeaders, ...operations.flatMap(({ headers }) => headers ?? [])])];
 }
 
+/** Origins as an environment holds them: `*`, or a list with commas; none where it is empty. */
+export function readOrigins(text: string | undefined): CorsOrigins {
+  if (!text?.trim()) return [];
+  if (text.trim() === '*') return '*';
+  return text.split(',').map((origin) => origin.trim());
+}
+
+/** In words what is wrong with each that is no origin. */
+export const originsFaults = (origins: CorsOrigins): readonly string[] =>
+  (origins === '*' ? [] : origins).flatMap((origin, index) => {
+    const fault = originFault(origin);
+    return fault ? [`entry ${index + 1} is no origin; ${fault}, or * stands alone`] : [];
+  });
+
 /** In words what is wrong with an origin, or undefined. */
 export function originFault(origin: string): string | undefined {
-  if (/^[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d{1,5})?$/.test(origin)) return undefined;
+  const form = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::(?<port>\d{1,5}))?$/.exec(origin);
+  if (form && Number(form.groups?.port ?? 1) > 65_535) return 'a port is at most 65535';
+  if (form) return undefined;
   return 'an origin is a scheme, "://", a host and perhaps a port, in lower case, without a path';
 }
 

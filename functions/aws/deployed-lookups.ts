@@ -6,10 +6,11 @@ import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { createLookups, createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { gatewayOptions } from './deployed.ts';
+import { createDeployedAccess } from './deployed-access.ts';
 import { createDynamoClient } from './dynamo-client.ts';
 import { createDynamoLookupStore } from './dynamo-lookup-store.ts';
 import type { Environment } from './environment.ts';
-import { createLookupBus } from './event-bridge.ts';
+import { createEventBus } from './event-bridge.ts';
 import { describe, type Log, writeLog } from './log.ts';
 import { readLookupSettings } from './lookup-environment.ts';
 import { createLookupHandler, type LookupHandler } from './lookup-handler.ts';
@@ -36,27 +37,35 @@ export function deployedLookups(
     };
   }
   const { function: settings, operations, instances, ...names } = read.settings;
-  const { tableName, queueUrl, deadLetterUrl, busName } = names;
+  const { tableName, queueUrl, busQueueUrl, deadLetterUrl, busName } = names;
   const onFailure = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });
   const lowPriority = createLowPriorityLimiter({
     reserve: Math.floor((limits['market-data'].requests * (settings.limiter?.share ?? 1)) / 2),
     pauseMs: pauseMs * instances,
   });
   const client = createDynamoClient();
+  const access = settings.access && createDeployedAccess(settings.access, client, log);
   const lookups = createLookups({
     gateway: createGateway(
       gatewayOptions(settings, operations, env, log, {
         client: () => client,
         lowPriority,
         listing: symbolListing,
+        access,
       }),
     ),
     operations,
     ages: settings.cache?.tuning,
-    store: createDynamoLookupStore({ client, tableName }),
-    queue: createLookupQueue({ queueUrl, deadLetterUrl, onFailure: onFailure('lookup_not_put_back') }),
-    bus: createLookupBus({ busName, onFailure: onFailure('lookup_not_published') }),
+    names: access?.names,
+    store: createDynamoLookupStore({ client, tableName, sealer: access?.sealer }),
+    queue: createLookupQueue({
+      queueUrl,
+      busQueueUrl,
+      deadLetterUrl,
+      onFailure: onFailure('lookup_not_put_back'),
+    }),
+    bus: createEventBus({ busName, onFailure: onFailure('lookup_not_published') }),
     report: createLookupMetrics(log, { functionName: env.AWS_LAMBDA_FUNCTION_NAME ?? '' }),
   });
-  return createLookupHandler(lookups);
+  return createLookupHandler(lookups, Date.now, busQueueUrl);
 }

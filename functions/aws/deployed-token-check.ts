@@ -69,7 +69,7 @@ export function deployedTokenCheck(
       ...report,
       ...(report.daysLeft !== undefined &&
         embeddedMetrics(units, {
-          functionName: env.AWS_LAMBDA_FUNCTION_NAME ?? '',
+          dimensions: { Function: env.AWS_LAMBDA_FUNCTION_NAME ?? '' },
           at: clock(),
           values: { TokenDaysLeft: report.daysLeft },
         })),

@@ -2,12 +2,21 @@
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import { type GatewayOptions, refusalResponse } from '../../lib/gateway/index.ts';
+import type { AccessOptions } from '../../lib/gateway/access-options.ts';
+import { type GatewayOptions, type Limiter, refusalResponse } from '../../lib/gateway/index.ts';
 import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
+import { createDeployedAccess, type DeployedAccess } from './deployed-access.ts';
 import { createDeployedCache } from './deployed-cache.ts';
+import { createDeployedJournal } from './deployed-journal.ts';
 import { createDeployedLimiter } from './deployed-limiter.ts';
+import { createDeployedVerifier } from './deployed-verifier.ts';
 import { createDynamoClient, type DynamoSender } from './dynamo-client.ts';
-import { type Environment, type FunctionSettings, readFunctionSettings } from './environment.ts';
+import {
+  type AccessSettings,
+  type Environment,
+  type FunctionSettings,
+  readGatewaySettings,
+} from './environment.ts';
 import { createGroupHandler, type GroupHandler } from './group-handler.ts';
 import { describe, type Log, requestEntry, writeLog } from './log.ts';
 import { createNodeSend } from './node-send.ts';
@@ -22,6 +31,10 @@ export interface DeployedParts {
   readonly listing?: SymbolListing;
   /** Present when the function's requests can wait for those of others. */
   readonly lowPriority?: LowPriorityLimiter;
+  /** What the journal looks orders up with, for a function that does not offer it. */
+  readonly lookUps?: readonly Operation[];
+  /** For a function that uses it elsewhere, too; in place of one that is made of the settings. */
+  readonly access?: AccessOptions | undefined;
 }
 
 /**
@@ -34,8 +47,9 @@ export function deployedHandler(
   env: Environment = process.env,
   log: Log = writeLog,
   listing?: SymbolListing,
+  lookUps: readonly Operation[] = [],
 ): GroupHandler {
-  const read = readFunctionSettings(env, operations);
+  const read = readGatewaySettings(env, [...operations, ...lookUps]);
   if (!read.ok) {
     log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
     return misconfigured(log);
@@ -43,6 +57,7 @@ export function deployedHandler(
   const { corsOrigins, cache } = read.settings;
   const options = gatewayOptions(read.settings, operations, env, log, {
     client: onDemand(createDynamoClient),
+    lookUps,
     ...(listing && { listing }),
   });
   return createGroupHandler({
@@ -54,16 +69,34 @@ export function deployedHandler(
 
 /** The gateway of every deployed function. */
 export function gatewayOptions(
-  { secretId, limiter: limiterSettings, cache, corsOrigins: _, ...settings }: FunctionSettings,
+  {
+    secretId,
+    limiter: limiterSettings,
+    cache,
+    access: accessSettings,
+    journalTable,
+    corsOrigins: _,
+    ...settings
+  }: FunctionSettings,
   operations: readonly Operation[],
   env: Environment,
   log: Log,
-  { client, listing, lowPriority }: DeployedParts,
+  { client, listing, lowPriority, lookUps = [], access: given }: DeployedParts,
 ): GatewayOptions {
+  const own = given ? undefined : accessSettings && accessOptions(accessSettings, client(), log);
+  const access = given ?? own;
   const name = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
   const deployed =
     limiterSettings &&
-    createDeployedLimiter(limiterSettings, operations, client(), name, log, lowPriority?.observe);
+    createDeployedLimiter(
+      limiterSettings,
+      [...operations, ...lookUps],
+      client(),
+      name,
+      log,
+      lowPriority?.observe,
+    );
+  const wrapped = (limiter: Limiter) => lowPriority?.wrap(limiter) ?? limiter;
   return {
     ...settings,
     operations,
@@ -74,8 +107,17 @@ export function gatewayOptions(
         log({ level: 'error', event: 'secret_not_read', version, ...describe(error) }),
     }),
     readSecretAhead: true,
+    ...(access && { access }),
+    ...(journalTable &&
+      own && {
+        orders: { ...createDeployedJournal(journalTable, { client: client(), log, ...own }), lookUps },
+      }),
     ...(deployed && {
-      limiter: lowPriority ? lowPriority.wrap(deployed.limiter) : deployed.limiter,
+      limiter: wrapped(deployed.limiter),
+      tightening: {
+        ...deployed.tightening,
+        limiterFor: (tighter) => wrapped(deployed.tightening.limiterFor(tighter)),
+      },
       operationLimits: limiterSettings.operationLimits,
       upstreamLimits: limiterSettings.upstreamLimits,
     }),
@@ -85,6 +127,22 @@ export function gatewayOptions(
       log(requestEntry(report));
       deployed?.metrics.write();
     },
+  };
+}
+
+/** An authorizer in front verifies the tokens of most groups; others come with their request, and are verified here. */
+function accessOptions(
+  { auth, userGroups, ...directory }: AccessSettings,
+  client: DynamoSender,
+  log: Log,
+): AccessOptions & DeployedAccess {
+  // Made for the first token that comes here: behind an authorizer none does, and its keys are not read.
+  const verifier = auth && onDemand(() => createDeployedVerifier(auth, log));
+  return {
+    ...createDeployedAccess(directory, client, log),
+    ...(verifier && { verifier: { verify: (token) => verifier().verify(token) } }),
+    ...(auth?.scopes && { tokenScopes: auth.scopes }),
+    ...(userGroups.length > 0 && { userGroups }),
   };
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type BackOff, backOffMs } from '../../lib/back-off.ts';
+import { type BackOff, jitteredMs } from '../../lib/back-off.ts';
 import { isThrottling } from './throttling.ts';
 
 /** What a store needs of the client. */
@@ -22,21 +22,27 @@ export interface SendLimit {
   readonly timeoutMs: number;
   /** Default 1. Another is made when DynamoDB throttles, fails, or cannot be reached. */
   readonly attempts?: number;
+  /** Which other errors may pass. Default none. */
+  readonly alsoPasses?: (error: unknown) => boolean;
 }
 
 /** Before the second attempt up to 100 ms, chosen at random so that instances do not repeat together. */
 const pauses: BackOff = { firstMs: 100, maxMs: 2000 };
 
 /** The same client, whose operations end within a time: to the last byte, as the client's own limit does not. */
-export function withLimit(client: DynamoSender, { timeoutMs, attempts = 1 }: SendLimit): DynamoSender {
+export function withLimit(
+  client: DynamoSender,
+  { timeoutMs, attempts = 1, alsoPasses = () => false }: SendLimit,
+): DynamoSender {
   const send = client.send.bind(client) as (command: unknown, options: object) => Promise<unknown>;
   const repeated = async (command: unknown, abortSignal: AbortSignal) => {
     for (let attempt = 1; ; attempt++)
       try {
         return await send(command, { abortSignal });
       } catch (error) {
-        if (attempt >= attempts || abortSignal.aborted || !mayPass(error)) throw error;
-        await pause(backOffMs(pauses, attempt - 1) * Math.random());
+        const mayRepeat = mayPass(error) || alsoPasses(error);
+        if (attempt >= attempts || abortSignal.aborted || !mayRepeat) throw error;
+        await pause(jitteredMs(pauses, attempt - 1, Math.random));
       }
   };
   const limited = (command: unknown) => inTime(timeoutMs, (signal) => repeated(command, signal));

@@ -1,6 +1,7 @@
 /**
  * The store of lookups in DynamoDB: one item for each request, in a table whose key is a text named `pk`,
- * with `expires_at` as its time to live. A function needs PutItem and UpdateItem on it.
+ * with `expires_at` as its time to live. Replies with account data are sealed. A function needs PutItem and UpdateItem
+ * on it.
  */
 
 import {
@@ -10,6 +11,7 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/lookups/index.ts';
+import type { Sealer } from '../../lib/sealer.ts';
 import { compress, decompress } from './brotli.ts';
 import { number, seconds } from './dynamo-attributes.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
@@ -19,11 +21,13 @@ export interface DynamoLookupStoreOptions {
   readonly tableName: string;
   /** For one operation with all its attempts, in milliseconds. Default 2000: no client waits for a lookup. */
   readonly timeoutMs?: number;
+  /** Required for replies with account data: no such reply is stored in the clear. */
+  readonly sealer?: Sealer | undefined;
 }
 
 type Item = Record<string, AttributeValue>;
 
-/** DynamoDB's 400 kB, less keys and the other attributes. */
+/** DynamoDB's 400 kB, less keys, the other attributes and a seal. */
 const maxBytes = 390 * 1024;
 const maxUnpackedBytes = 64 * 1024 * 1024;
 
@@ -33,8 +37,10 @@ export const createDynamoLookupStore = (options: DynamoLookupStoreOptions): Look
 class DynamoLookupStore implements LookupStore {
   readonly #client: DynamoSender;
   readonly #tableName: string;
+  readonly #sealer: Sealer | undefined;
 
-  constructor({ client, tableName, timeoutMs = 2000 }: DynamoLookupStoreOptions) {
+  constructor({ client, tableName, timeoutMs = 2000, sealer }: DynamoLookupStoreOptions) {
+    this.#sealer = sealer;
     this.#client = withLimit(client, { timeoutMs, attempts: 3 });
     this.#tableName = tableName;
   }
@@ -44,7 +50,7 @@ class DynamoLookupStore implements LookupStore {
     if (!item) return { kind: 'acquired' };
     const { id, hash, owner, now, leaseUntil } = call;
     if (item.hash?.S !== hash) return { kind: 'conflict' };
-    const reply = item.reply?.B && unpack(item.reply.B);
+    const reply = await this.#replyOf(id, item);
     if (reply && item.published_at) return { kind: 'completed', reply };
     const acquired: Claim = { kind: 'acquired', ...(reply && { reply }) };
     // An earlier attempt of the client wrote it, and lost the answer.
@@ -69,9 +75,26 @@ class DynamoLookupStore implements LookupStore {
   async saveReply(id: string, owner: string, reply: StoredReply): Promise<'saved' | 'lost' | 'too_large'> {
     const packed = pack(reply);
     if (packed.length > maxBytes) return 'too_large';
-    const values = { ':reply': { B: packed }, ':owner': { S: owner } };
+    const isSealed = reply.isAccountData ?? false;
+    const stored = isSealed ? await this.#seals().seal(packed, aboutOf(id)) : packed;
+    const values = { ':reply': { B: stored }, ':sealed': { BOOL: isSealed }, ':owner': { S: owner } };
     const condition = '#owner = :owner AND attribute_not_exists(#reply)';
-    return (await this.#update(id, '#reply = :reply', condition, values)) ? 'saved' : 'lost';
+    const isMet = await this.#update(id, '#reply = :reply, #sealed = :sealed', condition, values);
+    return isMet ? 'saved' : 'lost';
+  }
+
+  /** @throws for a sealed reply that does not open: better than a second reply with another content */
+  async #replyOf(id: string, { reply, sealed }: Item): Promise<StoredReply | undefined> {
+    if (!reply?.B) return undefined;
+    if (!sealed?.BOOL) return unpack(reply.B);
+    const opened = await this.#seals().open(reply.B, aboutOf(id));
+    if (!opened) throw new Error('a stored reply does not open');
+    return { ...unpack(opened), isAccountData: true };
+  }
+
+  #seals(): Sealer {
+    if (!this.#sealer) throw new Error('a reply with account data, and no sealer');
+    return this.#sealer;
   }
 
   async complete(id: string, now: number): Promise<void> {
@@ -133,6 +156,9 @@ class DynamoLookupStore implements LookupStore {
     }
   }
 }
+
+/** A sealed reply opens in the place of its own request alone. */
+const aboutOf = (id: string) => `reply ${id}`;
 
 /** Some attribute names are reserved words of DynamoDB. */
 const named = (...expressions: readonly string[]) =>

@@ -3,10 +3,11 @@
 /** As many values as the format allows for one metric. */
 export const maxValues = 100;
 
-type Units = Readonly<Record<string, 'Count' | 'Milliseconds'>>;
+type Units = Readonly<Record<string, 'Count' | 'Milliseconds' | 'Seconds'>>;
 
 export interface MetricValues<U extends Units> {
-  readonly functionName: string;
+  /** Metrics with the same ones are one metric. */
+  readonly dimensions: Readonly<Record<string, string>>;
   /** When, in milliseconds since the epoch. */
   readonly at: number;
   /** A metric that is undefined is left out; of a list the last `maxValues` count. */
@@ -16,7 +17,7 @@ export interface MetricValues<U extends Units> {
 /** @returns the members of a log line, beside which others may stand */
 export function embeddedMetrics<const U extends Units>(
   units: U,
-  { functionName, at, values }: MetricValues<U>,
+  { dimensions, at, values }: MetricValues<U>,
 ): Readonly<Record<string, unknown>> {
   const present = Object.entries(units).filter(([name]) => values[name] !== undefined);
   return {
@@ -25,12 +26,12 @@ export function embeddedMetrics<const U extends Units>(
       CloudWatchMetrics: [
         {
           Namespace: 'Countersign',
-          Dimensions: [['Function']],
+          Dimensions: [Object.keys(dimensions)],
           Metrics: present.map(([Name, Unit]) => ({ Name, Unit })),
         },
       ],
     },
-    Function: functionName,
+    ...dimensions,
     ...Object.fromEntries(
       present.map(([name]) => {
         const value = values[name];

@@ -1,13 +1,18 @@
 /** A function's settings, from its environment variables, read once. */
 
+import type { AuthSettings } from '../../lib/access/auth-settings.ts';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
+import { openByDefault } from '../../lib/catalogue/exposure.ts';
+import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { type UpstreamLimits, upstreamLimitsFault } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { baseUrlFault } from '../../lib/gateway/base-url.ts';
 import type { CacheTuning } from '../../lib/gateway/cache-options.ts';
+import { areJournaled } from '../../lib/gateway/look-ups.ts';
 import {
   limiterLimits,
   limitsOf,
+  mayCount,
   nothingLeftOf,
   type OperationLimits,
   operationLimitsFault,
@@ -15,7 +20,9 @@ import {
 import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstream-paths.ts';
 import { defaultNetworkPrefix, type NetworkPrefix } from '../../lib/identity/caller.ts';
 import type { ReserveOptions } from '../../lib/limiter/index.ts';
-import { type CorsOrigins, originFault } from './cors.ts';
+import { readAuthSettings } from './auth-settings.ts';
+import { type CorsOrigins, originsFaults, readOrigins } from './cors.ts';
+import type { AccessSettings as DirectorySettings } from './deployed-access.ts';
 import { type Environment, withFormerNames } from './former-names.ts';
 
 export type { Environment } from './former-names.ts';
@@ -33,6 +40,17 @@ export interface FunctionSettings {
   readonly limiter?: LimiterSettings;
   /** Present when there is a table for what all callers share. */
   readonly cache?: CacheSettings;
+  /** Present when the function asks who calls. */
+  readonly access?: AccessSettings;
+  /** The table of the journal. Present when there is one, and the function's requests have entries there. */
+  readonly journalTable?: string;
+}
+
+export interface AccessSettings extends DirectorySettings {
+  /** From JSON: whose access tokens are accepted. Present when the function takes any. */
+  readonly auth?: AuthSettings;
+  /** Groups of market facts that need a user all the same. */
+  readonly userGroups: readonly Group[];
 }
 
 export interface LimiterSettings {
@@ -80,8 +98,7 @@ export function readFunctionSettings(
   const pathsFault = upstreamPathsFault(upstreamPaths, operations);
   if (pathsFault) faults.push(`UPSTREAM_PATHS: ${pathsFault}`);
 
-  const secretId = env.SECRET_ID ?? '';
-  if (!secretId) faults.push('SECRET_ID: not set');
+  const secretId = requiredOf(env, faults)('SECRET_ID');
 
   const timeout = env.UPSTREAM_TIMEOUT_MS;
   const upstreamTimeoutMs = timeout ? Number(timeout) : undefined;
@@ -89,14 +106,14 @@ export function readFunctionSettings(
     faults.push(`UPSTREAM_TIMEOUT_MS: not a whole number from 1 to ${maxUpstreamTimeoutMs}`);
 
   const corsOrigins = readOrigins(env.CORS_ORIGINS);
-  if (corsOrigins !== '*')
-    for (const [index, origin] of corsOrigins.entries()) {
-      const fault = originFault(origin);
-      if (fault) faults.push(`CORS_ORIGINS: entry ${index + 1} is no origin; ${fault}, or * stands alone`);
-    }
+  faults.push(...originsFaults(corsOrigins).map((fault) => `CORS_ORIGINS: ${fault}`));
 
   const limiter = readLimiter(env, operations, faults);
   const cache = readCache(env, operations, faults);
+  const access = readAccess(env, faults);
+  const journalTable = areJournaled(operations) ? env.ORDER_JOURNAL_TABLE : undefined;
+  // Its entries are named and sealed with the identity key.
+  if (journalTable && !access) faults.push('ACCESS_TABLE: not set, but ORDER_JOURNAL_TABLE is');
 
   if (faults.length > 0) return { ok: false, faults };
   return {
@@ -109,8 +126,41 @@ export function readFunctionSettings(
       ...(upstreamTimeoutMs !== undefined && { upstreamTimeoutMs }),
       ...(limiter && { limiter }),
       ...(cache && { cache }),
+      ...(access && { access }),
+      ...(journalTable && { journalTable }),
     },
   };
+}
+
+/** The settings of a function whose operations callers reach: account data is for callers who are known. */
+export function readGatewaySettings(env: Environment, operations: readonly Operation[]): ReadSettings {
+  const read = readFunctionSettings(env, operations);
+  if (!read.ok || read.settings.access || !operations.some(({ group }) => isAccountData(group))) return read;
+  return { ok: false, faults: ['ACCESS_TABLE: not set'] };
+}
+
+/** Reads a variable that must be set; what is missing is added to the faults. */
+export const requiredOf = (env: Environment, faults: string[]) => (name: string) => {
+  const value = env[name] ?? '';
+  if (!value) faults.push(`${name}: not set`);
+  return value;
+};
+
+/** Both or neither: a table without its key cannot be read, and a key alone names users that nothing grants. */
+function readAccess(env: Environment, faults: string[]): AccessSettings | undefined {
+  const { ACCESS_TABLE: tableName, IDENTITY_KEY_SECRET_ID: identityKeySecretId } = env;
+  const read = readAuthSettings(env);
+  if (!read.ok) faults.push(...read.faults);
+  const auth = read.ok ? read.auth : undefined;
+  const userGroups = (env.USER_GROUPS ?? '').split(',').filter(Boolean) as Group[];
+  if (userGroups.some((group) => !openByDefault.includes(group)))
+    faults.push(`USER_GROUPS: takes ${openByDefault.join(', ')}`);
+  if (tableName && identityKeySecretId)
+    return { tableName, identityKeySecretId, userGroups, ...(auth && { auth }) };
+  if (userGroups.length > 0 && !tableName) faults.push('ACCESS_TABLE: not set, but USER_GROUPS is');
+  if (tableName) faults.push('IDENTITY_KEY_SECRET_ID: not set, but ACCESS_TABLE is');
+  if (identityKeySecretId) faults.push('ACCESS_TABLE: not set, but IDENTITY_KEY_SECRET_ID is');
+  return undefined;
 }
 
 function readLimiter(
@@ -146,9 +196,11 @@ function readLimiter(
     );
     if (narrow !== undefined) faults.push(`LIMITER_SHARE: leaves nothing of the limit ${narrow}`);
   }
-  if (!operations.some((operation) => limitsOf(operation, { operationLimits, upstreamLimits })))
-    return undefined;
   const tableName = env.LIMITER_TABLE ?? '';
+  const rules = { operationLimits, upstreamLimits };
+  const counts = operations.some((operation) => limitsOf(operation, rules));
+  // What counts under tighter limits only does without a table in a function of an earlier deployment.
+  if (!counts && !(tableName && mayCount(operations, rules))) return undefined;
   // Without one nothing would hold the limit, and no error would show it.
   if (!tableName) faults.push('LIMITER_TABLE: not set');
   return {
@@ -240,10 +292,4 @@ function readJson(text: string | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-function readOrigins(text: string | undefined): CorsOrigins {
-  if (!text?.trim()) return [];
-  if (text.trim() === '*') return '*';
-  return text.split(',').map((origin) => origin.trim());
 }

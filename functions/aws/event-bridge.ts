@@ -1,4 +1,4 @@
-/** The rim: replies onto a bus of EventBridge. Entries that the bus did not take are put again. */
+/** The rim: our own events onto a bus of EventBridge. Entries that the bus did not take are put again. */
 
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { type BackOff, backOffMs } from '../../lib/back-off.ts';
@@ -24,7 +24,7 @@ const maxBytes = 250 * 1024;
 const rounds = 3;
 const pauses: BackOff = { firstMs: 400, maxMs: 2000 };
 
-export function createLookupBus(options: EventBridgeOptions): LookupBus {
+export function createEventBus(options: EventBridgeOptions): LookupBus {
   const { busName, endpoint, timeoutMs = 2000, onFailure } = options;
   const { sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms)) } = options;
   const client = new EventBridgeClient({

@@ -1,18 +1,21 @@
 /** The settings of the lookups' function, besides those of every function. */
 
 import { exposedOperations } from '../../lib/catalogue/exposure.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { type Group, openable } from '../../lib/catalogue/index.ts';
-import type { Operation } from '../../lib/catalogue/operation.ts';
-import { type Environment, type FunctionSettings, readFunctionSettings } from './environment.ts';
+import { isSentOn, type Operation } from '../../lib/catalogue/operation.ts';
+import { type Environment, type FunctionSettings, readGatewaySettings, requiredOf } from './environment.ts';
 
 export interface LookupSettings {
   readonly function: FunctionSettings;
-  /** The reads of the open groups. */
+  /** The reads of the groups that are readable by event. */
   readonly operations: readonly Operation[];
   /** How many functions work on the queue at once. */
   readonly instances: number;
   readonly tableName: string;
   readonly queueUrl: string;
+  /** The queue that the bus alone sends to; present where account data is readable. */
+  readonly busQueueUrl?: string;
   readonly deadLetterUrl: string;
   readonly busName: string;
 }
@@ -25,11 +28,7 @@ export type ReadLookupSettings =
 /** @param catalogue every operation that a deployer can open */
 export function readLookupSettings(env: Environment, catalogue: readonly Operation[]): ReadLookupSettings {
   const faults: string[] = [];
-  const required = (name: string) => {
-    const value = env[name] ?? '';
-    if (!value) faults.push(`${name}: not set`);
-    return value;
-  };
+  const required = requiredOf(env, faults);
   const tableName = required('LOOKUP_TABLE');
   const queueUrl = required('LOOKUP_QUEUE');
   const deadLetterUrl = required('LOOKUP_DEAD_LETTERS');
@@ -41,12 +40,26 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
   if (!(Number.isInteger(instances) && instances >= 1 && instances <= 1000))
     faults.push('LOOKUP_INSTANCES: not a whole number from 1 to 1000');
   const operations = readsOf(catalogue, groups as Group[]);
-  const read = readFunctionSettings(env, operations);
+  const busQueueUrl = env.LOOKUP_BUS_QUEUE || undefined;
+  // Every sender to the other queue could name a source that has been granted accounts.
+  if (!busQueueUrl && operations.some(({ group }) => isAccountData(group)))
+    faults.push('LOOKUP_BUS_QUEUE: not set, but LOOKUP_GROUPS has account data');
+  // No token comes with an event, and the bus knows who asks.
+  const read = readGatewaySettings({ ...env, AUTH: undefined, USER_GROUPS: undefined }, operations);
   if (!read.ok) return { ok: false, faults: [...read.faults, ...faults] };
   if (faults.length > 0) return { ok: false, faults };
   return {
     ok: true,
-    settings: { function: read.settings, operations, instances, tableName, queueUrl, deadLetterUrl, busName },
+    settings: {
+      function: read.settings,
+      operations,
+      instances,
+      tableName,
+      queueUrl,
+      ...(busQueueUrl && { busQueueUrl }),
+      deadLetterUrl,
+      busName,
+    },
   };
 }
 
@@ -56,5 +69,5 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
  */
 export const readsOf = (catalogue: readonly Operation[], groups: readonly Group[]): readonly Operation[] =>
   exposedOperations(catalogue, groups).filter(
-    ({ sideEffect, gatewayAnswer, legacyOf }) => !sideEffect && !gatewayAnswer && !legacyOf,
+    (operation) => !operation.sideEffect && isSentOn(operation) && !operation.legacyOf,
   );

@@ -20,12 +20,20 @@ export class LookupFailed extends Error {
   override readonly name = 'LookupFailed';
 }
 
-/** @param clock now, in milliseconds since the epoch */
-export function createLookupHandler(lookups: Lookups, clock: () => number = Date.now): LookupHandler {
+/**
+ * @param clock now, in milliseconds since the epoch
+ * @param busQueueUrl the queue that the bus alone sends to, where there is one
+ */
+export function createLookupHandler(
+  lookups: Lookups,
+  clock: () => number = Date.now,
+  busQueueUrl?: string,
+): LookupHandler {
   return async (event, context) => {
     const endAt = clock() + context.getRemainingTimeInMillis();
     if (isQueueEvent(event)) {
-      const comeAgain = await lookups.batch(event.Records.map(toMessage), endAt);
+      const messages = event.Records.map((record) => toMessage(record, busQueueUrl));
+      const comeAgain = await lookups.batch(messages, endAt);
       return { batchItemFailures: comeAgain.map((itemIdentifier) => ({ itemIdentifier })) };
     }
     const { detail, failure } = await lookups.direct(event, endAt);

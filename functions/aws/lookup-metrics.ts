@@ -37,7 +37,7 @@ export function createLookupMetrics(
     log({
       level: undone > 0 ? 'error' : 'info',
       event: 'lookups',
-      ...embeddedMetrics(units, { functionName, at: clock(), values }),
+      ...embeddedMetrics(units, { dimensions: { Function: functionName }, at: clock(), values }),
       duplicates,
       undone,
     });

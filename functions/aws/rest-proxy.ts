@@ -8,6 +8,7 @@ import {
   type GatewayResponse,
   type NetworkPrefix,
 } from '../../lib/gateway/index.ts';
+import { evidenceIn, type SenderContext } from './evidence.ts';
 
 /** The part of the event that is read. */
 export type ProxyEvent = Pick<
@@ -22,14 +23,11 @@ export type ProxyEvent = Pick<
   | 'isBase64Encoded'
 > & { readonly requestContext: RequestContext };
 
-type RequestContext = Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> & {
-  readonly identity?: Partial<
-    Pick<APIGatewayProxyEvent['requestContext']['identity'], 'apiKeyId' | 'userArn' | 'sourceIp'>
-  >;
-};
+type RequestContext = Pick<APIGatewayProxyEvent['requestContext'], 'requestId'> & SenderContext;
 
 /** @param prefix the part of an address that names the client's network */
 export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix): Promise<GatewayRequest> {
+  const evidence = evidenceIn(event.requestContext);
   return {
     method: event.httpMethod,
     // The route's path, not `path`, which contains the base-path mapping of a custom domain.
@@ -38,6 +36,7 @@ export async function toGatewayRequest(event: ProxyEvent, prefix?: NetworkPrefix
     headers: toHeaders(event),
     requestId: event.requestContext.requestId,
     ...(await callerIn(event.requestContext, prefix)),
+    ...(evidence && { evidence }),
     ...(event.body !== null && { body: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8') }),
   };
 }
@@ -68,8 +67,9 @@ function toQuery(event: ProxyEvent): readonly (readonly [string, string])[] {
 }
 
 /**
- * Names arrive in the case in which the client wrote them. Of a repeated header the last counts, except for Accept: its
- * lines are one list (RFC 9110, 5.3), and any of them may name the form of refusals that the client reads.
+ * Names arrive in the case in which the client wrote them. Of a repeated header the last counts, with two exceptions.
+ * The lines of Accept are one list (RFC 9110, 5.3), and any of them may name the form of refusals that the client reads.
+ * Two lines of Authorization are no valid one together: which of them was meant is not for the gateway to guess.
  */
 function toHeaders({ headers, multiValueHeaders }: ProxyEvent): Readonly<Record<string, string>> {
   const single =
@@ -77,14 +77,19 @@ function toHeaders({ headers, multiValueHeaders }: ProxyEvent): Readonly<Record<
     Object.fromEntries(
       Object.entries(multiValueHeaders ?? {}).map(([name, values]) => [name, values?.at(-1)]),
     );
-  const lines = Object.entries(multiValueHeaders ?? {}).flatMap(([name, values]) =>
-    name.toLowerCase() === 'accept' ? (values ?? []) : [],
-  );
+  const linesOf = (wanted: string) =>
+    Object.entries(multiValueHeaders ?? {}).flatMap(([name, values]) =>
+      name.toLowerCase() === wanted ? (values ?? []) : [],
+    );
+  const joined = ['accept', 'authorization'].flatMap((name) => {
+    const lines = linesOf(name);
+    return lines.length > 1 ? [[name, lines.join(', ')]] : [];
+  });
   return Object.fromEntries([
     ...Object.entries(single).flatMap(([name, value]) =>
       value === undefined ? [] : [[name.toLowerCase(), value]],
     ),
-    ...(lines.length > 1 ? [['accept', lines.join(', ')]] : []),
+    ...joined,
   ]);
 }
 

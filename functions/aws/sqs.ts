@@ -16,23 +16,45 @@ const puttingMs = 60_000;
 /**
  * A message that waited keeps its first time stamp. A message that an operator redrives from the dead letters has the
  * same attributes, but a time stamp long after it was put: it counts as new from then on.
+ *
+ * @param busQueueUrl the queue that the bus alone sends to, where there is one
  */
-export function toMessage({ messageId, body, attributes, messageAttributes }: SQSRecord): LookupMessage {
+export function toMessage(
+  { messageId, body, attributes, messageAttributes, eventSourceARN }: SQSRecord,
+  busQueueUrl?: string,
+): LookupMessage {
   const numberOf = (name: string) => {
     const value = messageAttributes[name]?.stringValue ?? '';
     return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
   };
+  const isDirect = busQueueUrl !== undefined && nameIn(eventSourceARN, ':') !== nameIn(busQueueUrl, '/');
+  const common = { id: messageId, body, ...(isDirect && { isDirect }) };
   const sentByQueueAt = Number(attributes.SentTimestamp);
   const putAt = numberOf(putAtName);
   if (putAt === undefined || sentByQueueAt - putAt > puttingMs)
-    return { id: messageId, body, sentAt: sentByQueueAt, waits: 0 };
+    return { ...common, sentAt: sentByQueueAt, waits: 0 };
   // The earlier one, so that a sender gains no time by sending such attributes.
   const sentAt = Math.min(sentByQueueAt, numberOf(sentAtName) ?? sentByQueueAt);
-  return { id: messageId, body, sentAt, waits: numberOf(waitsName) ?? 0 };
+  return { ...common, sentAt, waits: numberOf(waitsName) ?? 0 };
 }
+
+/** What `toMessage` reads of a message that is put back to wait. @param putAt in milliseconds since the epoch */
+export const waitAttributes = (
+  { sentAt, waits }: LookupMessage,
+  putAt: number,
+): Readonly<Record<string, number>> => ({
+  [sentAtName]: sentAt,
+  [putAtName]: putAt,
+  [waitsName]: waits + 1,
+});
+
+/** The last part of a queue's ARN, or of its URL. */
+const nameIn = (text: string, separator: string) => text.slice(text.lastIndexOf(separator) + 1);
 
 export interface SqsOptions {
   readonly queueUrl: string;
+  /** The queue that the bus alone sends to; its messages wait there. Default: there is one queue. */
+  readonly busQueueUrl?: string | undefined;
   readonly deadLetterUrl: string;
   /** In place of the Region's endpoint; otherwise the client looks into AWS_ENDPOINT_URL itself. */
   readonly endpoint?: string;
@@ -50,7 +72,8 @@ const maxBytes = 240 * 1024;
 const maxReasonLength = 500;
 
 export function createLookupQueue(options: SqsOptions): LookupQueue {
-  const { queueUrl, deadLetterUrl, endpoint, timeoutMs = 2000, clock = Date.now, onFailure } = options;
+  const { queueUrl, busQueueUrl = queueUrl, deadLetterUrl, endpoint, onFailure } = options;
+  const { timeoutMs = 2000, clock = Date.now } = options;
   // Created when a message first has to wait, which most never do.
   const client = onDemand(
     () =>
@@ -68,20 +91,18 @@ export function createLookupQueue(options: SqsOptions): LookupQueue {
       }),
   );
 
-  async function send(waits: readonly Wait[]): Promise<readonly LookupMessage[]> {
+  async function send(QueueUrl: string, waits: readonly Wait[]): Promise<readonly LookupMessage[]> {
     try {
       const { Failed = [] } = await client().send(
         new SendMessageBatchCommand({
-          QueueUrl: queueUrl,
+          QueueUrl,
           Entries: waits.map(({ message, seconds }, index) => ({
             Id: String(index),
             MessageBody: message.body,
             DelaySeconds: seconds,
-            MessageAttributes: {
-              [sentAtName]: numeric(message.sentAt),
-              [putAtName]: numeric(clock()),
-              [waitsName]: numeric(message.waits + 1),
-            },
+            MessageAttributes: Object.fromEntries(
+              Object.entries(waitAttributes(message, clock())).map(([name, value]) => [name, numeric(value)]),
+            ),
           })),
         }),
       );
@@ -96,7 +117,13 @@ export function createLookupQueue(options: SqsOptions): LookupQueue {
 
   return {
     async putAgain(waits) {
-      const failed = await Promise.all(batches(waits).map(send));
+      // Each into the queue that it came from, or its source would be another one.
+      const queueOf = ({ message }: Wait) => (message.isDirect ? queueUrl : busQueueUrl);
+      const failed = await Promise.all(
+        [...new Set(waits.map(queueOf))].flatMap((url) =>
+          batches(waits.filter((wait) => queueOf(wait) === url)).map((batch) => send(url, batch)),
+        ),
+      );
       return new Set(failed.flat());
     },
     async deadLetter({ body }, reason) {

@@ -16,6 +16,9 @@ export const prices = {
   metricPerMonth: 0.3,
   /** Events that an application puts, each of up to 64 kB. */
   eventsPerMillion: 1,
+  alarmPerMonth: 0.1,
+  storedPerGbMonth: 0.25,
+  restorablePerGbMonth: 0.2,
   /** Standard queues; a send, a receive or a delete of up to ten messages is one request. */
   queuePerMillion: 0.4,
 } as const;
@@ -94,6 +97,51 @@ export const lookupSituations: readonly LookupSituation[] = [
   { name: 'fifty at a time', lookupsPerBatch: 50, billedMs: 500 },
 ];
 
+/** How the requests of users about their accounts meet instances, each of which knows a user for a while. */
+export interface UserSituation {
+  readonly name: string;
+  /** Of the requests, those for which the instance reads the users' table. */
+  readonly directoryReads: number;
+}
+
+/** An instance reads a user's records again after so many seconds. */
+const recordSeconds = 30;
+
+export const userSituations: readonly UserSituation[] = [
+  { name: 'one instance answers', directoryReads: 5 / recordSeconds },
+  { name: 'each time another', directoryReads: 1 },
+];
+
+/**
+ * The records of the user, the token and the app, each a strongly consistent read of one unit. API Gateway keeps the
+ * authorizer's answer. Lambda's time is assumed, as everywhere.
+ */
+export const users = {
+  readUnits: 3,
+  authorizerKeptSeconds: 60,
+  authorizerMs: 10,
+  authorizerMiB: 256,
+} as const;
+
+/**
+ * For an order that is sent once: its item is written before and after, and in the index of what is unsettled put and
+ * removed. An entry takes less than a kilobyte of which DynamoDB charges whole ones; a test measures it.
+ */
+export const orderWrites = { begin: 1, finish: 1, index: 2 } as const;
+
+/**
+ * The audit of an order that is sent once: a line when it is begun and one when it is known, each of about a kilobyte, and
+ * at most one call of the function for each. Lambda's time is assumed; Lambda reads the stream without a charge.
+ */
+export const orderAudit = {
+  lines: 2,
+  writeUnits: 2,
+  calls: 2,
+  billedMs: 50,
+  memoryMiB: 256,
+  alarms: 3,
+} as const;
+
 /** Its item is written as a claim, with the reply, and as published; a test measures it. */
 export const lookupWrites = { claim: 1, reply: 3, published: 3 } as const;
 
@@ -111,3 +159,38 @@ export const user = { daysPerMonth: 21, everySeconds: 5 } as const;
 
 /** How long a user is active on each of them; the second is the exchange's whole session, from 9:30 to 16:00. */
 export const hoursPerDay = { usual: 1, tradingHours: 6.5 } as const;
+
+/** Events of orders a day, beside which nothing else happens. */
+export const tradeEventSituations = [
+  { name: 'at rest', eventsPerDay: 0 },
+  { name: '10,000 events a day', eventsPerDay: 10_000 },
+] as const;
+
+/**
+ * The listener of trade events, as the stack and the core set it; a test compares what can be compared. Lambda's times
+ * are assumed, as everywhere.
+ */
+export const tradeEvents = {
+  daysPerMonth: 30,
+  memoryMiB: 256,
+  /** Between two hand-overs; the successor waits for the last half a minute of it, on average. */
+  runMinutes: 14,
+  waitSeconds: 30,
+  /** A start that is not needed: it reads the secret, and looks at the lease each second until it was renewed. */
+  startMs: 2150,
+  /** Each look that finds the lease held costs a write unit; a waiting successor looks each second, in the end more often. */
+  looks: { perStart: 3, perHandOver: 60 },
+  /** The owner writes the lease, one unit each time. */
+  renewEverySeconds: 3,
+  readSecretEverySeconds: 60,
+  compareEveryMinutes: 5,
+  /** Open orders and history of one account, one page each; the limiter counts each in a unit of each kind, or two. */
+  readsPerComparison: 2,
+  /** Two items in one transaction, which counts twice, each with its place in the index; then the event is published. */
+  unitsPerEvent: { readUnits: 3, writeUnits: 10 },
+  /** Nine metrics, by the hour in which there are figures. */
+  metrics: 9,
+  alarms: 3,
+  /** One line each, with its metrics and the 26 bytes that CloudWatch adds. */
+  logBytes: { perEvent: 600, perMinute: 1100 },
+} as const;

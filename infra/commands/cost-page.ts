@@ -5,19 +5,30 @@ import {
   costOf,
   type LookupCost,
   lookupCostOf,
+  orderAuditCost,
   perUserMonth,
   readsPerUserMonth,
+  type TradeEventCost,
   totalOf,
+  tradeEventCostOf,
   transferCost,
+  type UserCost,
+  userCostOf,
 } from './cost.ts';
 import {
   answerBytes,
   hoursPerDay,
+  tradeEvents as listener,
   lookupSituations,
+  orderAudit,
+  orderWrites,
   prices,
   type Situation,
   situations,
+  tradeEventSituations,
   user,
+  users as userFigures,
+  userSituations,
 } from './cost-figures.ts';
 
 const rows: readonly (readonly [part: keyof Cost, label: string])[] = [
@@ -39,6 +50,26 @@ const lookupRows: readonly (readonly [part: keyof LookupCost, label: string])[] 
   ['logs', 'CloudWatch Logs'],
 ];
 
+const userRows: readonly (readonly [part: keyof UserCost, label: string])[] = [
+  ['authorizerRequests', 'Lambda, requests to the authorizer'],
+  ['authorizerTime', 'Lambda, its time'],
+  ['directory', 'DynamoDB, the users’ table'],
+  ['logs', 'CloudWatch Logs, its lines'],
+];
+
+const tradeEventRows: readonly (readonly [part: keyof TradeEventCost, label: string])[] = [
+  ['lambdaTime', 'Lambda, time'],
+  ['lambdaRequests', 'Lambda, requests'],
+  ['table', 'DynamoDB, the table of trade events'],
+  ['limiter', 'DynamoDB, the limiter'],
+  ['events', 'EventBridge'],
+  ['secrets', 'Secrets Manager'],
+  ['metrics', 'CloudWatch, metrics and alarms'],
+  ['logs', 'CloudWatch Logs'],
+];
+
+const orderUnits = orderWrites.begin + orderWrites.finish + orderWrites.index;
+
 const dollars = (amount: number) => `$${amount.toFixed(amount < 0.1 ? 3 : 2)}`;
 const number = (value: number) => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
 const line = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`;
@@ -48,7 +79,8 @@ export function costPage(): string {
   const [large, , small] = situations as readonly [Situation, Situation, Situation];
   return `# What it costs
 
-For those who pay for a deployment: what a million reads, an active user and a million lookups by event cost.
+For those who pay for a deployment: what a million reads, an active user, users with accounts, a million lookups by
+event and a month of trade events cost.
 
 Made from \`infra/commands/cost-figures.ts\` by \`npm run docs\`; a test keeps it current. Prices are those of
 us-east-1, on demand, without free tiers: compare them with AWS's own pages before you rely on them. Units of DynamoDB
@@ -82,6 +114,38 @@ ${users()}
 reads, one every five minutes and instance, at $${prices.secretReadsPer10000} for 10,000; and ${dollars(prices.metricPerMonth)} for each metric of the limiter, three for a
 function, by the hour in which there are figures. The two tables hold megabytes, for minutes.
 
+## What users add
+
+A stage that opens accounts, orders or watchlists has a second secret, ${dollars(prices.secretPerMonth)} a month, and a table of users, which
+costs by use. A function reads the identity key in that secret once in an instance's life. Groups that open with an API
+key alone ask none of it: a quote costs what it did.
+
+With \`jwt\`, a user who sends a request about accounts every ${user.everySeconds} seconds adds to the price of a read without the shared
+snapshots:
+
+${userTable()}
+
+- **API Gateway keeps the authorizer's answer** for ${userFigures.authorizerKeptSeconds} seconds under the token, so one request in ${userFigures.authorizerKeptSeconds / user.everySeconds} asks it. A user who
+  comes back less often than that asks it each time. It has ${userFigures.authorizerMiB} MiB; its time is assumed, ${userFigures.authorizerMs} ms.
+- **The table's reads** are at most ${userFigures.readUnits} units for a request: user, token and app. An instance knows them for 30 seconds.
+- **One user** adds ${dollars(perUserMonth(totalOf(userCostOf(userSituations[1]!))))} a month at most, an hour a day; 10,000 of them $${number(Math.round(10_000 * perUserMonth(totalOf(userCostOf(userSituations[1]!)))))}. Point-in-time recovery
+  of the table is paid by size, and a user takes less than a kilobyte.
+- \`bound-key\` and \`iam\` have no authorizer. What wrong tokens cost at the most has
+  [its own place](configuration.md#users).
+
+## What orders add
+
+A stage that opens orders or watchlists has a table for [the journal of orders](architecture.md). An order writes ${orderUnits} units: its
+entry before it is sent and after, and the index of what is unsettled twice. That is ${dollars(orderUnits * prices.writeUnitsPerMillion)} for a million orders, beside
+what their requests cost. Orders in one request are written in one transaction, whose first write costs twice as much. Entries of
+orders stay: a million of them is about a gigabyte, ${dollars(prices.storedPerGbMonth)} a month and ${dollars(prices.restorablePerGbMonth)} for point-in-time recovery. A request that
+comes again reads its entry and costs a write that is refused. The alarm and its metric cost ${dollars(prices.alarmPerMonth)}, and ${dollars(prices.metricPerMonth)} by the hour
+in which the journal fails.
+
+[The audit](order-audit.md) adds ${dollars(orderAuditCost())} for a million orders at most, when each is audited by itself: ${orderAudit.lines} lines of up to
+${orderAudit.writeUnits} units, and a call of its function for each. Orders that come together share calls. At rest it costs ${dollars(orderAudit.alarms * prices.alarmPerMonth)} a
+month for its ${orderAudit.alarms} alarms. Lines stay: a million orders are about two gigabytes of them.
+
 ## A million lookups by event
 
 A lookup asks for the snapshots of twenty symbols by an event on the bus; what it causes at the upstream and in the
@@ -93,6 +157,19 @@ ${lookupTable()}
   straight to the queue costs one event less, a direct call of the function nothing but Lambda.
 - **Waiting costs**: each time that the limiter has no permit, a send, a receive and a write.
 - **An idle queue** costs too: Lambda asks it some hundred thousand times a month, ${dollars(prices.queuePerMillion)} a million.
+
+## A month of trade events
+
+[Trade events](trade-events.md) have a listener that runs all day and every day, for one account that is compared every
+${listener.compareEveryMinutes} minutes:
+
+${tradeEventTable()}
+
+- **Lambda's time is most of it**, and hardly depends on how much happens: the listener waits, at ${listener.memoryMiB} MiB. A server
+  of its own that is never off costs as much or more, and has to be patched.
+- **Metrics are paid by name**: ${listener.metrics} of them, and ${listener.alarms} alarms.
+- **The identity key** is in it, which a stage that asks who calls has anyhow.
+- **Consumers** pay for what their rules deliver to: Lambda, queues, and what these do.
 
 ## What makes it less
 
@@ -151,7 +228,7 @@ function perHour(situation: Situation): number {
 const head = (title: string, columns: readonly { readonly name: string }[]) =>
   `${line(title, ...columns.map(({ name }) => name))}\n|---|${columns.map(() => '---:|').join('')}`;
 
-const totals = (label: string, costs: readonly (Cost | LookupCost)[]) =>
+const totals = (label: string, costs: readonly (Cost | LookupCost | UserCost | TradeEventCost)[]) =>
   line(`**${label}**`, ...costs.map((cost) => `**${dollars(totalOf(cost))}**`));
 
 function table(): string {
@@ -175,6 +252,24 @@ function lookupTable(): string {
     head('Dollars per million lookups', lookupSituations),
     ...lookupRows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
     totals('Sum', costs),
+  ].join('\n');
+}
+
+function userTable(): string {
+  const costs = userSituations.map(userCostOf);
+  return [
+    head('Dollars per million requests', userSituations),
+    ...userRows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
+    totals('Added', costs),
+  ].join('\n');
+}
+
+function tradeEventTable(): string {
+  const costs = tradeEventSituations.map(tradeEventCostOf);
+  return [
+    head('Dollars a month', tradeEventSituations),
+    ...tradeEventRows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
+    totals('All of it', costs),
   ].join('\n');
 }
 

@@ -7,10 +7,14 @@ import {
   type LookupSituation,
   logBytesPerRequest,
   lookupWrites,
+  orderAudit,
   prices,
   type Situation,
+  tradeEvents,
   type Units,
+  type UserSituation,
   user,
+  users,
 } from './cost-figures.ts';
 
 /** Dollars per million reads. */
@@ -34,9 +38,8 @@ const unitsCost = ({ readUnits, writeUnits }: Units) =>
 export const transferCost = (bytes: number): number => (million * bytes * prices.transferOutPerGb) / gigabyte;
 
 /** Dollars of a million calls. */
-const lambdaTime = (billedMs: number) =>
-  ((million * (billedMs / 1000) * deployed.memoryMiB) / 1024) *
-  prices.lambdaPerGbSecond[deployed.architecture];
+const lambdaTime = (billedMs: number, memoryMiB: number = deployed.memoryMiB) =>
+  ((million * (billedMs / 1000) * memoryMiB) / 1024) * prices.lambdaPerGbSecond[deployed.architecture];
 
 /** Dollars of a million calls. */
 const logs = (million * logBytesPerRequest * prices.logsPerGb) / gigabyte;
@@ -91,7 +94,73 @@ export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation): Lo
   };
 }
 
-export const totalOf = (cost: Cost | LookupCost): number =>
+/** Dollars per million requests about accounts, beside what any read costs. */
+export interface UserCost {
+  readonly authorizerRequests: number;
+  readonly authorizerTime: number;
+  readonly directory: number;
+  readonly logs: number;
+}
+
+/** Of users with an access token each, who send a request as often as readers do. */
+export function userCostOf({ directoryReads }: UserSituation): UserCost {
+  const asked = user.everySeconds / users.authorizerKeptSeconds;
+  return {
+    authorizerRequests: asked * prices.lambdaPerMillion,
+    authorizerTime: asked * lambdaTime(users.authorizerMs, users.authorizerMiB),
+    directory: directoryReads * users.readUnits * prices.readUnitsPerMillion,
+    logs: asked * logs,
+  };
+}
+
+/** Dollars a month for trade events. */
+export interface TradeEventCost {
+  readonly lambdaTime: number;
+  readonly lambdaRequests: number;
+  readonly table: number;
+  readonly limiter: number;
+  readonly events: number;
+  readonly secrets: number;
+  readonly metrics: number;
+  readonly logs: number;
+}
+
+/** One listener, all day and every day. */
+export function tradeEventCostOf({ eventsPerDay }: { readonly eventsPerDay: number }): TradeEventCost {
+  const { daysPerMonth, unitsPerEvent, logBytes, ...listener } = tradeEvents;
+  const minutes = daysPerMonth * 24 * 60;
+  const events = daysPerMonth * eventsPerDay;
+  const handOvers = minutes / listener.runMinutes;
+  const billedMs = minutes * (60_000 + listener.startMs) + handOvers * listener.waitSeconds * 1000;
+  const renewals = (minutes * 60) / listener.renewEverySeconds;
+  const looks = minutes * listener.looks.perStart + handOvers * listener.looks.perHandOver;
+  const reads = (minutes / listener.compareEveryMinutes) * listener.readsPerComparison;
+  const units = (count: number, each: Units) => (count * unitsCost(each)) / million;
+  return {
+    lambdaTime: lambdaTime(billedMs, listener.memoryMiB) / million,
+    lambdaRequests: (minutes * prices.lambdaPerMillion) / million,
+    table:
+      units(renewals + looks, { readUnits: 0, writeUnits: 1 }) +
+      units(reads, { readUnits: 1, writeUnits: 0 }) +
+      units(events, unitsPerEvent),
+    limiter: units(reads, { readUnits: 1, writeUnits: 2 }),
+    events: (events * prices.eventsPerMillion) / million,
+    secrets:
+      prices.secretPerMonth +
+      (((minutes * 60) / listener.readSecretEverySeconds + minutes) * prices.secretReadsPer10000) / 10_000,
+    metrics: listener.metrics * prices.metricPerMonth + listener.alarms * prices.alarmPerMonth,
+    logs: ((events * logBytes.perEvent + minutes * logBytes.perMinute) * prices.logsPerGb) / gigabyte,
+  };
+}
+
+/** Dollars of the audit of a million orders, each audited by itself. */
+export function orderAuditCost(): number {
+  const { lines, writeUnits, calls, billedMs, memoryMiB } = orderAudit;
+  const call = prices.lambdaPerMillion + lambdaTime(billedMs, memoryMiB) + logs;
+  return lines * writeUnits * prices.writeUnitsPerMillion + calls * call;
+}
+
+export const totalOf = (cost: Cost | LookupCost | UserCost | TradeEventCost): number =>
   Object.values(cost).reduce((sum: number, part: number) => sum + part, 0);
 
 /**

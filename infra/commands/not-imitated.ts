@@ -5,8 +5,6 @@ export interface NotImitated {
   readonly reason: string;
 }
 
-const notBuiltYet = 'Not built yet: the event stream is no part of the gateway so far.';
-
 export const notImitated: readonly NotImitated[] = [
   {
     fact: 'Repeated excess may block the IP address for a while.',
@@ -35,17 +33,7 @@ export const notImitated: readonly NotImitated[] = [
     reason: 'Another host and another protocol, which the interface text does not describe.',
   },
   {
-    fact: 'The event stream: its signature, its metadata and its subscription to several accounts.',
-    reason: notBuiltYet,
+    fact: 'What an event says of an option’s status, and of positions other than settled contracts on events.',
+    reason: 'Neither is described; the simulator sends what a test gives it.',
   },
-  {
-    fact: 'Event types of the stream (subscribed, ping, authentication error, too many connections, expired, order, position, option) and what each asks of a client.',
-    reason: notBuiltYet,
-  },
-  {
-    fact: 'After a reconnect an event of the stream may come again, and events of the gap are lost.',
-    reason: notBuiltYet,
-  },
-  { fact: 'A subscription can stay healthy and deliver nothing for hours.', reason: notBuiltYet },
-  { fact: 'Payloads of order and position events.', reason: notBuiltYet },
 ];

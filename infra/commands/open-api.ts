@@ -2,28 +2,39 @@
 
 import { parseArgs } from 'node:util';
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
+import { localMode, usualMode } from '../access-modes.ts';
 import { StartError } from '../environment.ts';
 import type { JsonObject } from '../json.ts';
-import { type OpenApiVersion, openApiDocument } from '../open-api/document.ts';
+import type { DocumentOptions } from '../open-api/document.ts';
+import { type DocumentForm, documentForm, documentIn } from '../open-api/document-form.ts';
+import { ConfigError } from '../stack/config.ts';
+import { resolveConfig } from '../stack/resolve-config.ts';
+import { configOf, stageOf } from '../stack/stages.ts';
 
-export interface OpenApiArguments {
-  readonly version: OpenApiVersion;
+export interface OpenApiArguments extends DocumentForm {
   /** In place of the deployment's address, which is known after it only. */
   readonly server?: string;
+  /** Whose callers it is for: a stage's, or the local run's. When absent, those of a deployment that opens all groups. */
+  readonly stage?: string;
   /** The file to write; standard output when absent. */
   readonly out?: string;
 }
 
+/** What of it makes the text. */
+export type TextOptions = Omit<OpenApiArguments, 'out'>;
+
 const usage =
-  'Usage: npm run --silent openapi -- [--version 3.1|3.0] [--server https://…] [--out FILE] (3.1, to standard output)';
+  'Usage: npm run --silent openapi -- [--version 3.1|3.0] [--for generators] [--stage local|NAME] [--server https://…] [--out FILE] (3.1, or 3.0 for generators, to standard output)';
 
 /** @throws StartError naming what there is */
 export function openApiArguments(argv: readonly string[]): OpenApiArguments {
-  const { version = '3.1', server, out } = valuesOf(argv);
-  if (version !== '3.1' && version !== '3.0') throw new StartError(usage);
+  const { server, out, stage, ...asked } = valuesOf(argv);
+  const form = documentForm(asked);
+  if (!form) throw new StartError(usage);
   if (server !== undefined && !/^https?:\/\/[^?#]+$/.test(server)) throw new StartError(usage);
   return {
-    version,
+    ...form,
+    ...(stage !== undefined && { stage }),
     ...(server !== undefined && { server: server.replace(/\/+$/, '') }),
     ...(out !== undefined && { out }),
   };
@@ -33,21 +44,49 @@ function valuesOf(argv: readonly string[]) {
   try {
     return parseArgs({
       args: [...argv],
-      options: { version: { type: 'string' }, server: { type: 'string' }, out: { type: 'string' } },
+      options: Object.fromEntries(
+        ['version', 'for', 'stage', 'server', 'out'].map((name) => [name, { type: 'string' } as const]),
+      ) as Record<'version' | 'for' | 'stage' | 'server' | 'out', { readonly type: 'string' }>,
     }).values;
   } catch {
     throw new StartError(usage);
   }
 }
 
-/** All that a gateway can offer, and what a deployment asks of callers; closed groups must be opened first. */
-export function openApiText({ version, server }: Pick<OpenApiArguments, 'version' | 'server'>): string {
-  const document = openApiDocument({
-    version,
-    operations: exposedOperations(operations, openable),
-    servers: server === undefined ? anyDeployment : [{ url: server }],
+/** @throws StartError for a stage that there is not, or whose configuration is wrong */
+export function openApiText({ stage, server, ...form }: TextOptions): string {
+  const target = targetOf(stage);
+  const document = documentIn(form, {
+    ...target,
+    servers: server === undefined ? target.servers : [{ url: server }],
   });
   return `${JSON.stringify(document, undefined, 2)}\n`;
+}
+
+type Target = Pick<DocumentOptions, 'operations' | 'servers' | 'access'>;
+
+/** Without a stage all that a gateway can offer, and what a deployment asks of callers; closed groups must be opened first. */
+function targetOf(stage: string | undefined): Target {
+  if (stage === undefined)
+    return { operations: exposedOperations(operations, openable), servers: anyDeployment };
+  if (stage === 'local')
+    return {
+      operations: exposedOperations(operations, openable),
+      servers: [{ url: 'http://localhost:8787', description: 'The local run, where PORT is not set.' }],
+      access: localMode,
+    };
+  try {
+    const { access, domain } = resolveConfig(configOf(stageOf(stage)));
+    const open = openable.filter((group) => access[group]);
+    return {
+      operations: exposedOperations(operations, open),
+      servers: domain ? [{ url: `https://${domain.name}` }] : anyDeployment.slice(1),
+      access: (group) => access[group] ?? usualMode(group),
+    };
+  } catch (error) {
+    if (error instanceof ConfigError) throw new StartError(error.message);
+    throw error;
+  }
 }
 
 /** In the two forms of a stack's output `ApiUrl`. */

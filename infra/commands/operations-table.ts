@@ -1,6 +1,7 @@
 /** The table of all operations in docs/operations.md: what each is, and where every fact about it comes from. */
 
 import { maxFreeParameters } from '../../lib/catalogue/free-parameters.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
 import {
   type Group,
   type GroupFacts,
@@ -10,6 +11,7 @@ import {
   type Operation,
   type Source,
 } from '../../lib/catalogue/index.ts';
+import { scopeOf } from '../../lib/catalogue/scopes.ts';
 import { notImitated } from './not-imitated.ts';
 
 /** @returns Markdown, the same for the same operations */
@@ -19,12 +21,13 @@ export function operationsTable(operations: readonly Operation[]): string {
   const sections = (Object.keys(groups) as Group[])
     .filter((group) => ofGroup(group).length > 0)
     .map((group) => section(group, ofGroup(group), decisions));
+  const own = operations.filter(({ answeredBy }) => answeredBy).length;
   const routed = operations.reduce((count, { aliases }) => count + 1 + aliases.length, 0);
   return `${[
     '# Operations',
     'For developers who call the interface: every operation with its paths, parameters and limit, and where each fact comes from.',
     'Made from `lib/catalogue` by `npm run docs`; a test keeps it current.',
-    `${operations.length} operations on ${routed} paths. An alias takes and answers the same as the first path.`,
+    `${operations.length} operations on ${routed} paths, ${own} of them the gateway’s own. An alias takes and answers the same as the first path.`,
     ...rules,
     ...sections,
     sideEffects(operations.filter(({ sideEffect }) => sideEffect)),
@@ -36,8 +39,9 @@ export function operationsTable(operations: readonly Operation[]): string {
 const rules = [
   `**Unknown parameters.** The gateway refuses a query parameter that an operation does not name: a misspelt one would
 otherwise change an answer silently. The exception is an operation marked _any_ below: it takes up to
-${maxFreeParameters} of them, of any name but a signing header’s and \`account_id\`. Members of a body that its schema does
-not name pass: bodies grow, and no source lists some of their members. \`null\` passes for every optional member of a
+${maxFreeParameters} of them, of any name but a signing header’s. Members of a body that its schema does
+not name pass: bodies grow, and no source lists some of their members. In both, the gateway refuses a name with \`account\`
+in it that the operation does not have. \`null\` passes for every optional member of a
 body, as left out: clients send it so, and the upstream accepts it (seen live).`,
   `**Answers** pass byte for byte. A number that the upstream does not report is \`""\` or \`null\` or left out; a time is an
 integer of milliseconds, the same in digits, ISO 8601 text with \`+0000\` or \`yyyyMMdd\` (seen live). The types take all of
@@ -45,12 +49,16 @@ them, and the [client’s helpers](library.md#what-answers-leave-open) read them
 The last of several pages has no \`pagination_key\` (seen live).`,
   `**Aliases.** Both families of paths, \`/trading/…\` and \`/openapi/…\`, are live (seen live).`,
   `**Authentication.** _key_: an API key, which counts requests and says which app calls, not who. _closed_: belongs to one
-account at the upstream; the deployer opens the group, with AWS signatures (\`groups.NAME: 'iam'\`). _never_: for the
+account at the upstream; the deployer opens the group to callers who show who they are (\`groups.NAME\`). _never_: for the
 operator’s own client; no gateway serves it. _none_: every gateway answers it by itself, to everybody.`,
+  `**Scopes and accounts.** A caller of a closed group needs the operation’s scope: \`read\` looks, \`trade\` places and
+changes orders, \`write\` changes what else belongs to the upstream’s user. It needs it for each account that the request
+names, at the places given here; of a list of accounts it gets those records alone. An operation without an account, such
+as those of watchlists, belongs to the upstream’s user: only those get it to whom the user’s data was granted.`,
   `**Older forms** are kept for clients in the field: their paths, parameters and shapes of answers are of an earlier
 version. They need what their group needs. The typed client has no methods for them.`,
   `**Sources**, for path · request · answer: **I** the interface text, which wins every conflict, **L** seen live by
-others, which wins over the vendor’s pages, **S** the vendor’s SDK, **D** the vendor’s documents, **?** inferred. A note
+others, which wins over the vendor’s pages, **S** the vendor’s SDK, **D** the vendor’s documents, **?** inferred, **G** the gateway’s own operation. A note
 names its source behind it. Nothing here was tried against the live upstream by this project.`,
 ];
 
@@ -87,6 +95,7 @@ const wordsOf: Readonly<Record<Source, string>> = {
   'vendor-sdk': 'vendor’s SDK',
   'vendor-docs': 'vendor’s page',
   inferred: 'inferred',
+  gateway: 'the gateway’s own',
 };
 
 function row(operation: Operation, decisions: Decisions): string {
@@ -102,10 +111,27 @@ function row(operation: Operation, decisions: Decisions): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-const marks = ({ deprecated, legacyOf, gatewayAnswer }: Operation): readonly string[] => [
+const marks = ({
+  deprecated,
+  legacyOf,
+  gatewayAnswer,
+  answeredBy,
+  ...operation
+}: Operation): readonly string[] => [
+  ...(isAccountData(operation.group) ? [`Scope \`${scopeOf(operation)}\`${placesOf(operation)}`] : []),
   ...(deprecated ? [`${legacyOf ? '_Older form._' : '_Deprecated._'} ${deprecated}`] : []),
+  ...(answeredBy ? [`_Never sent_: answered from the gateway’s ${answeredBy} of orders.`] : []),
   ...(gatewayAnswer ? [`_Never sent_: ${gatewayAnswer.reason}.`] : []),
 ];
+
+function placesOf({ accounts: { query = [], body = [], records } = {} }: Operation): string {
+  const places = [
+    ...query.map((name) => `parameter \`${name}\``),
+    ...body.map((pointer) => `body \`${pointer}\``),
+    ...(records ? [`filtered by \`${records.by}\` of each record`] : []),
+  ];
+  return places.length > 0 ? `; account: ${places.join(', ')}` : '';
+}
 
 function parameters({ query, anyQuery, body, headers = [] }: Operation): string {
   const names = Object.entries(query).map(([name, { required }]) =>
@@ -130,6 +156,7 @@ const letterOf: Readonly<Record<Source, string>> = {
   'vendor-sdk': 'S',
   'vendor-docs': 'D',
   inferred: '?',
+  gateway: 'G',
 };
 
 const letters = (sources: readonly Source[]) => sources.map((source) => letterOf[source]).join('');

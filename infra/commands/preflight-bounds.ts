@@ -1,7 +1,7 @@
 /** What bounds the phones of one stage in one account, and what raises each bound. */
 
 import { appPlan, limits, type UsagePlan } from '../../lib/catalogue/index.ts';
-import { accessModes } from '../access-modes.ts';
+import { takesKey } from '../access-modes.ts';
 import type { ResolvedConfig, ResolvedPlan } from '../stack/config.ts';
 import { marketDataUsePage } from '../stack/market-data-use.ts';
 import type { Account, Concurrency } from './account.ts';
@@ -33,13 +33,25 @@ export const number = (value: number): string => value.toLocaleString('en-US', {
 
 /** The plan of a stage's keys that carries most; undefined where reads need no key. */
 export const largestPlan = ({ access, plans }: ResolvedConfig): ResolvedPlan | undefined =>
-  access['market-data'] && accessModes[access['market-data']].hasUsagePlan
+  access['market-data'] && takesKey(access['market-data'])
     ? plans.reduce((best, plan) => (plan.ratePerSecond > best.ratePerSecond ? plan : best))
     : undefined;
 
 /** Instances that the stage reserves for its functions. */
-export const reservedBy = ({ functions }: ResolvedConfig): number =>
-  Object.values(functions.reservedConcurrency).reduce((sum, count) => sum + count, 0);
+export const reservedBy = (config: ResolvedConfig): number =>
+  reservations(config).reduce((sum, [, count]) => sum + count, 0);
+
+const reservations = ({
+  functions,
+  authorizerConcurrency,
+  tradeEvents,
+}: ResolvedConfig): [string, number][] => [
+  ...Object.entries(functions.reservedConcurrency),
+  ...(authorizerConcurrency ? [['the authorizer', authorizerConcurrency] as [string, number]] : []),
+  ...(tradeEvents?.reservedConcurrency
+    ? [['trade events', tradeEvents.reservedConcurrency] as [string, number]]
+    : []),
+];
 
 /**
  * Why Lambda would refuse the stage's reservations, even if the account has no other functions.
@@ -54,8 +66,8 @@ export function reservationFault(config: ResolvedConfig, instances: number): str
   return `The stage reserves ${number(wanted)} instances (${groupsOf(config)}), but the account has ${number(instances)} and Lambda leaves at least ${platform.leftUnreserved} unreserved, so the deployment would fail: put functions: { reservedConcurrency: 'none' } into the stage, or ask AWS for a higher quota “Concurrent executions” of Lambda.`;
 }
 
-const groupsOf = ({ functions }: ResolvedConfig) =>
-  Object.entries(functions.reservedConcurrency)
+const groupsOf = (config: ResolvedConfig) =>
+  reservations(config)
     .map(([group, count]) => `${group} ${number(count)}`)
     .join(', ');
 

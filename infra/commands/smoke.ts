@@ -3,7 +3,7 @@
  * key comes from API_KEY, because arguments are visible to every process of the machine.
  */
 
-import { getConfig, getStockQuotes, getStockSnapshots } from '../../lib/catalogue/index.ts';
+import { getConfig, getStockQuotes, getStockSnapshots, listAccounts } from '../../lib/catalogue/index.ts';
 import { type Cause, productIn } from '../../lib/cause.ts';
 import { diagnose } from '../diagnose.ts';
 import { StartError } from '../environment.ts';
@@ -50,6 +50,11 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
   const askQuotes = () => ask(quotes, { 'x-api-key': apiKey, 'cache-control': 'no-cache' }, timeoutMs);
   if (response === 'timeout') return late;
   if (response === 'closed') return sick(`${base} closed the connection in the middle of a call.`);
+  if (wantsToken(response))
+    return {
+      healthy: true,
+      words: `${getStockSnapshots.id} asks for an access token, as its group opens with jwt. Nothing was sent to the upstream: call an operation with a token to see that it is signed.`,
+    };
   if (response.status !== 200) return sick(await refusalWords(response, askQuotes));
   if (!Array.isArray(response.body))
     return sick(
@@ -59,8 +64,18 @@ export async function smoke(url: string, apiKey: string, timeoutMs = 30_000): Pr
     return sick(
       `${getStockSnapshots.id} is answered with what was known ${response.age} s ago: the upstream gives nothing newer now. ${await causeWords(askQuotes)}`,
     );
-  return { healthy: true, words: `All is well: ${getStockSnapshots.id} is signed, accepted and answered.` };
+  const accounts = await ask(`${base}${listAccounts.path}`, { 'x-api-key': apiKey }, timeoutMs);
+  return {
+    healthy: true,
+    words: `All is well: ${getStockSnapshots.id} is signed, accepted and answered.${wantsToken(accounts) ? ' Accounts ask for an access token; with one they were not tried.' : ''}`,
+  };
 }
+
+/** Without a token that is how a group with `jwt` answers. */
+const wantsToken = (response: Asked) =>
+  typeof response !== 'string' &&
+  response.status === 401 &&
+  membersOf(response.body).code === 'missing_token';
 
 const isPathUnknown = (response: Asked) =>
   typeof response !== 'string' && membersOf(response.body).code === 'upstream_path_unknown';

@@ -8,6 +8,10 @@ import { readsOf } from '../../functions/aws/lookup-environment.ts';
 import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
 import { eventNames } from '../../lib/events/names.ts';
 import * as contract from '../../lib/events/schemas.ts';
+import { orderEventSchemas } from '../../lib/orders/schemas.ts';
+import { orderSettledName } from '../../lib/orders/settled-event.ts';
+import { tradeEventNames } from '../../lib/trade-events/index.ts';
+import { tradeEventSchemas } from '../../lib/trade-events/schemas.ts';
 import type { JsonObject } from '../json.ts';
 import { parameterSchema } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';
@@ -20,6 +24,10 @@ const descriptions: Readonly<Record<string, string>> = {
   [eventNames.read.requested]: 'Asks for any other read of an open group, by the id of its operation.',
   [eventNames.read.completed]: 'The answer of the upstream to a read.',
   [eventNames.read.failed]: 'A read was refused, or not answered in time.',
+  [tradeEventNames.order]: 'An order was filled, replaced, cancelled or refused, or a change of it was.',
+  [tradeEventNames.position]: 'A position was settled.',
+  [tradeEventNames.other]: 'The event stream has told something else, or something that cannot be read.',
+  [orderSettledName]: 'It is known what became of a request whose outcome was unknown, or was known wrongly.',
 };
 
 /** By the events' names. What a deployment takes is less where groups are closed. */
@@ -38,6 +46,16 @@ export function eventSchemas(): Readonly<Record<string, JsonObject>> {
     ...schemaOf(eventNames.read.requested, (schemas) => readRequested(schemas, reads)),
     ...schemaOf(eventNames.read.completed, (schemas) => readCompleted(schemas, reads)),
     ...schemaOf(eventNames.read.failed, (schemas) => whole(schemas, contract.readFailed, 'response')),
+    ...schemaOf(tradeEventNames.order, (schemas) =>
+      whole(schemas, tradeEventSchemas.OrderChanged, 'response'),
+    ),
+    ...schemaOf(tradeEventNames.position, (schemas) =>
+      whole(schemas, tradeEventSchemas.PositionChanged, 'response'),
+    ),
+    ...schemaOf(tradeEventNames.other, (schemas) =>
+      whole(schemas, tradeEventSchemas.TradeEventReceived, 'response'),
+    ),
+    ...schemaOf(orderSettledName, (schemas) => whole(schemas, orderEventSchemas.OrderSettled, 'response')),
   };
 }
 

@@ -14,7 +14,7 @@ import { type Call, createRestApi } from './rest-api.ts';
 
 export type { ApiKey } from './api-keys.ts';
 export type { ProxyHandler } from './invocation.ts';
-export type { AccessLogEntry, ApiGatewayOptions, LocalRoute } from './options.ts';
+export type { AccessLogEntry, ApiGatewayOptions, LocalRoute, LocalStream } from './options.ts';
 export type { RefusalCode, RefusalDetail, Refuse } from './refusals.ts';
 
 export interface LocalApiGateway {
@@ -59,11 +59,17 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
 
 const host = '127.0.0.1';
 
-function send(response: ServerResponse, { status, headers, body }: HttpResponse, requestId: string): void {
+function send(
+  response: ServerResponse,
+  { status, headers, body, stream }: HttpResponse,
+  requestId: string,
+): void {
   response.statusCode = status;
   for (const [name, values] of headers) response.setHeader(name, values);
   response.setHeader('x-amzn-requestid', requestId);
-  response.end(body);
+  if (!stream) return void response.end(body);
+  response.flushHeaders();
+  stream(response);
 }
 
 function listen(server: Server, port: number): Promise<void> {

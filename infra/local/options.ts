@@ -1,9 +1,12 @@
 /** What the local API Gateway is given. */
 
+import type { CorsOrigins } from '../../functions/aws/cors.ts';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
+import type { GatewayRequest } from '../../lib/gateway/index.ts';
 import type { ApiKey } from './api-keys.ts';
 import type { ProxyHandler } from './invocation.ts';
-import type { Page } from './pages.ts';
+import type { FormPage, Page } from './pages.ts';
+import type { HttpResponse } from './proxy-result.ts';
 import type { Refuse } from './refusals.ts';
 
 export interface LocalRoute {
@@ -11,6 +14,16 @@ export interface LocalRoute {
   /** The exact path; no parameters in it. */
   readonly path: string;
   readonly handler: ProxyHandler;
+  /** What a preflight allows besides the headers that it allows for every route. */
+  readonly headers?: readonly string[] | undefined;
+}
+
+/** Answered to GET with a key, by this process itself: API Gateway has no response without an end. */
+export interface LocalStream {
+  readonly path: string;
+  /** As of a route. */
+  readonly headers?: readonly string[] | undefined;
+  open(request: GatewayRequest): Promise<HttpResponse>;
 }
 
 /** One line for each answered request. No query and no key in it: both can hold what a log must not. */
@@ -26,8 +39,11 @@ export interface AccessLogEntry {
 
 export interface ApiGatewayOptions {
   readonly routes: readonly LocalRoute[];
+  readonly streams?: readonly LocalStream[];
   /** Answered to GET without a key, by path. */
   readonly pages?: ReadonlyMap<string, Page>;
+  /** Answered to POST without a key, by path. */
+  readonly forms?: ReadonlyMap<string, FormPage>;
   readonly apiKeys: readonly ApiKey[];
   /** One token bucket for each key. */
   readonly plan: UsagePlan;
@@ -39,6 +55,8 @@ export interface ApiGatewayOptions {
   readonly log?: (entry: AccessLogEntry) => void;
   /** Called with the reason of a `gateway_error`: what the handler threw, or what is wrong with its result. */
   readonly onHandlerError?: (error: unknown, requestId: string) => void;
+  /** Whose scripts may read what is answered here; handlers say it of their own answers. Default: none. */
+  readonly corsOrigins?: CorsOrigins | undefined;
   readonly stage?: string;
   /** How long a handler may take; API Gateway's own limit by default. */
   readonly timeoutMs?: number;

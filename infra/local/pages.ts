@@ -7,27 +7,78 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Operation } from '../../lib/catalogue/index.ts';
+import { type Group, type Operation, openable, operations } from '../../lib/catalogue/index.ts';
+import { refusalResponse } from '../../lib/gateway/index.ts';
+import { type Fault, faultsInWords } from '../../lib/problem.ts';
+import { askedOfDocument, type DocumentForm, documentForm } from '../open-api/document-form.ts';
 import type { HttpResponse } from './proxy-result.ts';
 
-/** Made when it is asked for. */
-export type Page = () => HttpResponse;
+export interface PageRequest {
+  readonly query: URLSearchParams;
+  /** The header, as it is. */
+  readonly accept: string | undefined;
+  readonly requestId: string;
+}
 
-/** @param document the OpenAPI document; the address of this run is known when it is asked for */
-export function createPages(document: () => unknown): ReadonlyMap<string, Page> {
-  let openApi: string | undefined;
-  const openApiText = () => {
-    openApi ??= JSON.stringify(document());
-    return openApi;
+/** Made when it is asked for. @returns undefined where there is nothing for this request */
+export type Page = (request: PageRequest) => HttpResponse | undefined;
+
+/** Answers a form that was sent. @param accept the header, as it is */
+export type FormPage = (fields: URLSearchParams, accept: string | undefined) => Promise<HttpResponse>;
+
+export interface PagesOptions {
+  /** Of OpenAPI; the address of this run is known when it is asked for. */
+  readonly document: (form: DocumentForm) => unknown;
+  /** What the run opens. */
+  readonly open: readonly Group[];
+}
+
+export function createPages({ document, open }: PagesOptions): ReadonlyMap<string, Page> {
+  const made = new Map<string, string>();
+  const openApiText = (form: DocumentForm) => {
+    const name = JSON.stringify(form);
+    const text = made.get(name) ?? JSON.stringify(document(form));
+    made.set(name, text);
+    return text;
   };
-  return new Map([
-    ['/openapi.json', () => page('application/json', openApiText())],
-    ['/docs', () => page('text/html; charset=utf-8', html)],
+  return new Map<string, Page>([
+    ['/', ({ accept }) => (accept?.includes('text/html') ? seeOther('/docs') : undefined)],
+    ['/openapi.json', (request) => openApi(request, openApiText)],
+    ['/docs', () => page('text/html; charset=utf-8', htmlOf(open))],
     ['/docs/start.js', () => page(script, readFileSync(join(import.meta.dirname, 'docs-start.js')))],
     ['/docs/swagger-ui.js', () => page(script, swaggerUi('swagger-ui-bundle.js'))],
     ['/docs/swagger-ui.css', () => page('text/css; charset=utf-8', swaggerUi('swagger-ui.css'))],
   ]);
 }
+
+/** A form that there is not is refused: the document in another one would go unnoticed into a generator. */
+function openApi({ query, accept, requestId }: PageRequest, textOf: (form: DocumentForm) => string) {
+  const asked = Object.fromEntries(query);
+  const form = documentForm(asked);
+  const errors: readonly Fault[] = [...query.keys()].flatMap((name, index, names) => {
+    if (!Object.hasOwn(askedOfDocument, name))
+      return [
+        { in: 'query', name, detail: 'no parameter', allowed: Object.keys(askedOfDocument).join(', ') },
+      ];
+    if (names.indexOf(name) < index) return [{ in: 'query', name, detail: 'given twice' }];
+    const known = name as keyof typeof askedOfDocument;
+    if (documentForm({ [known]: asked[known] })) return [];
+    return [{ in: 'query', name, detail: 'not an allowed value', allowed: askedOfDocument[known] }];
+  });
+  if (form && errors.length === 0) return page('application/json', textOf(form));
+  const refusal = { code: 'invalid_parameter', detail: faultsInWords(errors), errors } as const;
+  const { status, headers, body } = refusalResponse(refusal, requestId, accept);
+  return { status, headers: new Map(Object.entries(headers).map(([name, value]) => [name, [value]])), body };
+}
+
+const seeOther = (location: string): HttpResponse => ({
+  status: 303,
+  headers: new Map([
+    ['location', [location]],
+    ['cache-control', ['no-store']],
+  ]),
+  body: Buffer.from(''),
+});
 
 /** Those of the given operations that need no function: API Gateway's integration type `mock`. */
 export function constantPages(operations: readonly Operation[]): ReadonlyMap<string, Page> {
@@ -83,6 +134,18 @@ const policy = [
 const swaggerUi = (file: string) =>
   readFileSync(join(dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')), file));
 
+/** With the groups that are open, by name: a closed one is not among the operations below. */
+function htmlOf(open: readonly Group[]): string {
+  // A group of which the catalogue has no operation has nothing to open.
+  const all = openable.filter((group) => operations.some((operation) => operation.group === group));
+  const named = (isOpen: boolean) =>
+    all.filter((group) => open.includes(group) === isOpen).join(', ') || 'none';
+  return html.replace(
+    '<!-- groups -->',
+    `Open groups: ${named(true)}. Closed: ${named(false)} (OPEN_GROUPS says which are open).`,
+  );
+}
+
 const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -91,8 +154,14 @@ const html = `<!doctype html>
 <title>Countersign: operations</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
+<style>
+.run { font: 14px sans-serif; max-width: 1460px; margin: 1em auto 0; padding: 0 20px; }
+.run p { margin: 0 0 .5em; }
+.fold { font: 14px sans-serif; text-align: left; padding: 0; border: 0; background: none; cursor: pointer; }
+</style>
 </head>
 <body>
+<div class="run"><p id="groups"><!-- groups --></p><p id="key-note" role="status"></p></div>
 <div id="reference"></div>
 <script src="/docs/swagger-ui.js"></script>
 <script type="module" src="/docs/start.js"></script>

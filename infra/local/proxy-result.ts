@@ -1,6 +1,6 @@
 /** What a Lambda function returned under proxy integration, checked and made into an HTTP response. */
 
-import { validateHeaderName, validateHeaderValue } from 'node:http';
+import { type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http';
 import * as v from 'valibot';
 
 export interface HttpResponse {
@@ -8,6 +8,8 @@ export interface HttpResponse {
   /** Values by name; several values are several header lines. */
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly body: Uint8Array;
+  /** In place of a body: writes until the client leaves, or ends the response by itself. */
+  readonly stream?: (response: ServerResponse) => void;
 }
 
 const headerValue = v.pipe(v.union([v.string(), v.number(), v.boolean()]), v.transform(String));

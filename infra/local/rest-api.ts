@@ -1,11 +1,13 @@
 /** What API Gateway does with one request, in its order: route, key, plan, payload, function. */
 
 import type { IncomingMessage } from 'node:http';
+import type { GatewayRequest } from '../../lib/gateway/index.ts';
 import { healthBody } from '../health.ts';
 import { type ApiKey, apiKeyFinder } from './api-keys.ts';
+import { createLocalCors } from './cors.ts';
 import { invoke, type ProxyHandler } from './invocation.ts';
-import type { ApiGatewayOptions } from './options.ts';
-import type { Page } from './pages.ts';
+import type { ApiGatewayOptions, LocalRoute, LocalStream } from './options.ts';
+import type { FormPage, Page } from './pages.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { type HttpResponse, responseOf } from './proxy-result.ts';
 import { readBody } from './received.ts';
@@ -24,8 +26,13 @@ export interface Call {
   apiKey?: ApiKey;
 }
 
-/** A function, or what is answered without one and without a key: API Gateway's integration type `mock`. */
-type Integration = { readonly handler: ProxyHandler } | { readonly mock: Page };
+/** Answered without a function and without a key: API Gateway's integration type `mock`; and forms, which it has not. */
+type Mock = { readonly mock: Page };
+type Form = { readonly form: FormPage };
+type WithKey = Pick<LocalRoute, 'handler' | 'headers'> | Pick<LocalStream, 'open' | 'headers'>;
+type Integration = WithKey | Mock | Form;
+
+const maxFormBytes = 16_384;
 
 const healthy: HttpResponse = {
   status: 200,
@@ -36,19 +43,23 @@ const healthy: HttpResponse = {
 /** Gives a function that answers requests; with undefined when the client left before its request was complete. */
 export function createRestApi({
   routes,
+  streams = [],
   pages = new Map(),
+  forms = new Map(),
   apiKeys,
   plan,
   refuse,
   onHandlerError,
+  corsOrigins = [],
   clock = Date.now,
   stage = 'local',
   timeoutMs = 29_000,
   maxPayloadBytes = 10 * 1024 * 1024,
 }: ApiGatewayOptions): (request: IncomingMessage, call: Call) => Promise<HttpResponse | undefined> {
-  const resources = resourcesOf(routes, pages);
+  const resources = resourcesOf(routes, streams, pages, forms);
   const findApiKey = apiKeyFinder(apiKeys);
   const meter = createUsagePlan({ ...plan, clock });
+  const cors = createLocalCors(corsOrigins);
 
   function refused(
     code: RefusalCode,
@@ -59,15 +70,39 @@ export function createRestApi({
     const all = new Map<string, readonly string[]>();
     if (extra.allow) all.set('allow', [extra.allow.join(', ')]);
     if (extra.retryAfterSeconds !== undefined) all.set('retry-after', [String(extra.retryAfterSeconds)]);
-    for (const [name, value] of Object.entries(headers)) all.set(name.toLowerCase(), [value]);
+    for (const [name, value] of Object.entries({ ...headers, ...cors.ofRefusal }))
+      all.set(name.toLowerCase(), [value]);
     return { status, headers: all, body: Buffer.from(body) };
   }
 
-  function mocked(page: Page, call: Call): HttpResponse {
+  async function withoutFunction(
+    integration: Mock | Form,
+    request: IncomingMessage,
+    call: Call,
+  ): Promise<HttpResponse | undefined> {
     try {
-      return page();
+      const { accept, origin } = request.headers;
+      if ('mock' in integration) {
+        const query = new URLSearchParams(call.query);
+        const page = integration.mock({ query, accept, requestId: call.requestId });
+        return page ? cors.answer(page, origin) : refused('unknown_operation', call);
+      }
+      const body = await readBody(request, maxFormBytes);
+      if (body === 'incomplete') return undefined;
+      if (body === 'too large') return refused('payload_too_large', call);
+      const fields = new URLSearchParams(new TextDecoder().decode(body));
+      return cors.answer(await integration.form(fields, accept), origin);
     } catch (error) {
       onHandlerError?.(error, call.requestId);
+      return refused('gateway_error', call);
+    }
+  }
+
+  async function opened({ open }: Pick<LocalStream, 'open'>, request: GatewayRequest, call: Call) {
+    try {
+      return await open(request);
+    } catch (error) {
+      onHandlerError?.(error, request.requestId);
       return refused('gateway_error', call);
     }
   }
@@ -95,9 +130,13 @@ export function createRestApi({
     const methods = resources.get(call.path);
     if (!methods) return refused('unknown_operation', call);
     const integration = methods.get(call.method);
-    // API Gateway gives one refusal for both; here the caller learns which of the two it is.
-    if (!integration) return refused('method_not_allowed', call, { allow: [...methods.keys()] });
-    if ('mock' in integration) return mocked(integration.mock, call);
+    if (!integration) {
+      const preflight =
+        call.method === 'OPTIONS' && cors.preflight(headersOf(methods), request.headers.origin);
+      // API Gateway gives one refusal for both; here the caller learns which of the two it is.
+      return preflight || refused('method_not_allowed', call, { allow: [...methods.keys()] });
+    }
+    if ('mock' in integration || 'form' in integration) return withoutFunction(integration, request, call);
 
     // A header that came twice is joined by Node, and so matches no key.
     const apiKey = findApiKey(String(request.headers['x-api-key'] ?? ''));
@@ -108,26 +147,53 @@ export function createRestApi({
       const retryAfterSeconds = Math.max(1, Math.ceil(admission.retryAfterMs / 1000));
       return refused('throttled', call, { retryAfterSeconds });
     }
-    return integrated(integration.handler, request, call, apiKey);
+    return 'open' in integration
+      ? opened(integration, requestOf(request, call, apiKey), call)
+      : integrated(integration.handler, request, call, apiKey);
   };
 }
 
+/** A request without a body, as a function makes it of an event. */
+const requestOf = (
+  request: IncomingMessage,
+  { requestId, method, path, query }: Call,
+  key: ApiKey,
+): GatewayRequest => ({
+  requestId,
+  method,
+  path,
+  query: [...new URLSearchParams(query)],
+  headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
+  evidence: { apiKeyId: key.id },
+});
+
+type Methods = ReadonlyMap<string, Integration>;
+
+const headersOf = (methods: Methods): readonly string[] =>
+  [...methods.values()].flatMap((one) => ('headers' in one && one.headers) || []);
+
 /** The methods of each path. */
 function resourcesOf(
-  routes: ApiGatewayOptions['routes'],
+  routes: readonly LocalRoute[],
+  streams: readonly LocalStream[],
   pages: ReadonlyMap<string, Page>,
-): ReadonlyMap<string, ReadonlyMap<string, Integration>> {
-  const resources = new Map<string, Map<string, Integration>>(
-    [['/health', () => healthy] as const, ...pages].map(([path, mock]) => [
-      path,
-      new Map([['GET', { mock }]]),
-    ]),
-  );
-  for (const { method, path, handler } of routes) {
+  forms: ReadonlyMap<string, FormPage>,
+): ReadonlyMap<string, Methods> {
+  const resources = new Map<string, Map<string, Integration>>([
+    ...[['/health', () => healthy] as const, ...pages].map(
+      ([path, mock]) => [path, new Map([['GET', { mock }]])] as const,
+    ),
+    ...[...forms].map(([path, form]) => [path, new Map([['POST', { form }]])] as const),
+  ]);
+  const withKey: readonly (WithKey & { method: string; path: string })[] = [
+    ...routes,
+    ...streams.map((stream) => ({ ...stream, method: 'GET' })),
+  ];
+  for (const { method, path, ...integration } of withKey) {
     const methods = resources.get(path) ?? new Map<string, Integration>();
     // API Gateway refuses such a definition too; taking the last one would hide a route.
     if (methods.has(method)) throw new Error(`The route ${method} ${path} is there twice.`);
-    resources.set(path, methods.set(method, { handler }));
+    resources.set(path, methods.set(method, integration));
   }
   return resources;
 }

@@ -1,6 +1,9 @@
-/** The local run's settings, read from the environment once and refused in one line. */
+/** The local run's settings, read from the environment once and refused in a line for each mistake. */
 
 import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import { type CorsOrigins, originsFaults, readOrigins } from '../../functions/aws/cors.ts';
+import { eventsUrlFault } from '../../functions/aws/grpc-transport.ts';
 import {
   type Group,
   openable,
@@ -11,70 +14,163 @@ import {
   type RequestLimit,
   type UpstreamLimits,
 } from '../../lib/catalogue/index.ts';
+import { doubledPathFault } from '../../lib/doubled-path.ts';
 import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
+import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import {
   type AppCredentials,
   type Environment,
   inventAppCredentials,
+  misspeltNames,
   readAppCredentials,
   readPort,
   readUpstreamLimits,
   StartError,
+  samePortFault,
 } from '../environment.ts';
+import { Mistakes } from '../mistakes.ts';
+import { readUpstreamFaults } from '../simulator/faults-variable.ts';
+import type { SimulatorOptions } from '../simulator/index.ts';
+import type { LocalUser } from './users.ts';
 
 export interface LocalSettings {
   readonly port: number;
   readonly apiKey: string;
   /** Further keys, each a caller with a bucket of its own in the same plan. */
   readonly otherApiKeys?: readonly string[];
+  /**
+   * The first one has the API key, and the watchlists, which belong to no account. A further key stands for no user: its
+   * requests need a token. Default: `ada` and `ben` with an account of the simulator each; before another upstream,
+   * whose accounts are not known here, `ada` with all.
+   */
+  readonly users?: readonly LocalUser[];
   readonly openGroups: readonly Group[];
   readonly credentials: AppCredentials;
   /** What the upstream asks for where two-factor checking is on. */
   readonly accessToken?: string;
-  /** The simulator's port, or the base URL of another upstream. */
-  readonly upstream: { readonly simulatorPort: number } | { readonly baseUrl: string };
+  /** The simulator's ports (that of its event stream any free one when absent), or the base URL of another upstream. */
+  readonly upstream:
+    | { readonly simulatorPort: number; readonly eventsPort?: number }
+    | { readonly baseUrl: string };
   /** The usage plan of the key; by default the one that keeps within the upstream's limit. */
   readonly plan?: PlanTier;
   /** In place of the interface's limit, at the plan, the limiter and the simulator alike; for load tests. */
   readonly marketDataLimit?: Pick<RequestLimit, 'requests' | 'perSeconds'>;
   /** What the upstream allows, for the limiter and the simulator alike. Default `interface`. */
   readonly upstreamLimits?: UpstreamLimits;
+  /** What goes wrong at the simulator. Default: nothing. */
+  readonly faults?: Pick<SimulatorOptions, 'fault' | 'showAfterMs'>;
   /** `off`: every read goes to the upstream. */
   readonly cache?: 'off';
   /** Where operations are sent instead of the paths that they are called by. */
   readonly upstreamPaths?: UpstreamPaths;
+  /** A sentence for each variable whose name is nearly one of those that are read. */
+  readonly misspelt?: readonly string[];
+  /** The listener of trade events; absent: none. */
+  readonly tradeEvents?: {
+    /** Of the event service. Default: the simulator's; before another upstream none, and no listener. */
+    readonly url?: string;
+    /** On the console. */
+    readonly isShown: boolean;
+  };
+  /** Whose scripts may call from a browser. Default: none. */
+  readonly corsOrigins?: CorsOrigins;
 }
 
-/** @throws StartError naming the variable */
+/** @throws StartError with a line for each variable that is wrong */
 export function readSettings(env: Environment): LocalSettings {
-  const credentials = readAppCredentials(env);
+  const misspelt = misspeltNames(env, (one) => read(one, new Mistakes(StartError)));
+  const mistakes = new Mistakes(StartError);
+  const settings = read(env, mistakes);
+  mistakes.throwAny(misspelt);
+  return { ...settings, ...(misspelt.length > 0 && { misspelt }) };
+}
+
+function read(env: Environment, mistakes: Mistakes): LocalSettings {
+  // What depends on a pair that is wrong takes it for one, so that one mistake is named once.
+  const wrongPair = { appKey: '', appSecret: '' };
+  const credentials = mistakes.read(() => readAppCredentials(env), wrongPair);
+  const upstreamPaths = mistakes.read(() => readUpstreamPaths(env.UPSTREAM_PATHS), undefined);
   const baseUrl = env.UPSTREAM_BASE_URL;
-  if (baseUrl) {
-    const fault = baseUrlFault(baseUrl);
-    if (fault) throw new StartError(`UPSTREAM_BASE_URL: ${fault}.`);
-    if (!credentials) throw new StartError('UPSTREAM_BASE_URL is set: it needs APP_KEY and APP_SECRET too.');
-  }
-  const upstreamPaths = readUpstreamPaths(env.UPSTREAM_PATHS);
-  const apiKey = readApiKey(env.API_KEY);
-  const otherApiKeys = readOtherApiKeys(env.OTHER_API_KEYS, apiKey);
-  const plan = readPlan(env.PLAN);
-  const upstreamLimits = readUpstreamLimits(env);
-  const marketDataLimit = readMarketDataLimit(env.MARKET_DATA_LIMIT, baseUrl !== undefined && baseUrl !== '');
+  if (baseUrl) mistakes.read(() => checkBaseUrl(baseUrl, upstreamPaths), undefined);
+  if (baseUrl && !credentials) mistakes.add('UPSTREAM_BASE_URL is set: it needs APP_KEY and APP_SECRET too.');
+  const apiKey = mistakes.read(() => readApiKey(env.API_KEY), '');
+  const otherApiKeys = mistakes.read(() => readOtherApiKeys(env.OTHER_API_KEYS, apiKey), undefined);
+  const users = mistakes.read(() => readUsers(env.USERS), undefined);
+  const plan = mistakes.read(() => readPlan(env.PLAN), undefined);
+  const upstreamLimits = mistakes.read(() => readUpstreamLimits(env), undefined);
+  const marketDataLimit = mistakes.read(
+    () => readMarketDataLimit(env.MARKET_DATA_LIMIT, baseUrl !== undefined && baseUrl !== ''),
+    undefined,
+  );
+  // The simulator's accounts are invented: in front of it everything may be open.
+  const usuallyOpen = baseUrl ? openByDefault : openable;
+  const openGroups = mistakes.read(() => readOpenGroups(env.OPEN_GROUPS, usuallyOpen), usuallyOpen);
+  const port = mistakes.read(() => readPort(env, 'PORT', 8787), 0);
+  const simulatorPort = baseUrl ? 0 : mistakes.read(() => readPort(env, 'UPSTREAM_PORT', 8788), 0);
+  const eventsPort = baseUrl ? 0 : mistakes.read(() => readPort(env, 'EVENTS_PORT', 8789), 0);
+  const portFault = samePortFault({ PORT: port, UPSTREAM_PORT: simulatorPort, EVENTS_PORT: eventsPort });
+  if (portFault) mistakes.add(portFault);
+  const faults = mistakes.read(() => readFaults(env), {});
+  const isCacheOff = mistakes.read(() => readCacheOff(env.CACHE), false);
+  const cors = mistakes.read(() => readCorsOrigins(env.CORS_ORIGINS), {});
+  const accessToken = mistakes.read(() => readAccessToken(env.ACCESS_TOKEN, credentials !== undefined), {});
+  const hasOrders = openGroups.includes('orders');
+  const eventsMode = mistakes.read(() => readTradeEventsMode(env.TRADE_EVENTS), 'off');
+  const eventsUrl = mistakes.read(() => readTradeEventsUrl(env, hasOrders), undefined);
+  const hasEvents = eventsMode !== 'off' && hasOrders && (eventsUrl !== undefined || !baseUrl);
   return {
-    port: readPort(env, 'PORT', 8787),
+    port,
     apiKey,
     ...(otherApiKeys && { otherApiKeys }),
-    // The simulator's accounts are invented: in front of it everything may be open.
-    openGroups: readOpenGroups(env.OPEN_GROUPS, baseUrl ? openByDefault : openable),
+    ...(users && { users }),
+    openGroups,
     credentials: credentials ?? inventAppCredentials(),
-    ...readAccessToken(env.ACCESS_TOKEN, credentials !== undefined),
-    upstream: baseUrl ? { baseUrl } : { simulatorPort: readPort(env, 'UPSTREAM_PORT', 8788) },
+    ...accessToken,
+    upstream: baseUrl ? { baseUrl } : { simulatorPort, eventsPort },
     ...(upstreamPaths && { upstreamPaths }),
     ...(plan && { plan }),
     ...(marketDataLimit && { marketDataLimit }),
     ...(upstreamLimits && { upstreamLimits }),
-    ...(isCacheOff(env.CACHE) && { cache: 'off' }),
+    ...(faults.fault && { faults }),
+    ...(isCacheOff && { cache: 'off' }),
+    ...(hasEvents && {
+      tradeEvents: { isShown: eventsMode !== 'quiet', ...(eventsUrl !== undefined && { url: eventsUrl }) },
+    }),
+    ...cors,
   };
+}
+
+function checkBaseUrl(baseUrl: string, paths: UpstreamPaths | undefined): undefined {
+  const fault = baseUrlFault(baseUrl) ?? doubledPathFault(baseUrl, sentPaths(operations, paths));
+  if (fault) throw new StartError(`UPSTREAM_BASE_URL: ${fault}.`);
+}
+
+/** As the deployed functions read it. */
+function readCorsOrigins(text: string | undefined): Pick<LocalSettings, 'corsOrigins'> {
+  const corsOrigins = readOrigins(text);
+  const faults = originsFaults(corsOrigins);
+  if (faults.length > 0) throw new StartError(`CORS_ORIGINS: ${faults.join('; ')}.`);
+  return corsOrigins.length > 0 ? { corsOrigins } : {};
+}
+
+function readTradeEventsMode(text: string | undefined): 'on' | 'quiet' | 'off' {
+  const mode = (['on', 'quiet', 'off'] as const).find((one) => one === (text || 'on'));
+  if (!mode) throw new StartError(`TRADE_EVENTS must be on, quiet or off, not ${JSON.stringify(text)}.`);
+  return mode;
+}
+
+/** Trade events belong to orders: where these are not open there is no listener. */
+function readTradeEventsUrl(
+  { TRADE_EVENTS_URL: url, UPSTREAM_BASE_URL: baseUrl }: Environment,
+  hasOrders: boolean,
+): string | undefined {
+  if (!url) return undefined;
+  const fault = eventsUrlFault(url);
+  if (fault) throw new StartError(`TRADE_EVENTS_URL ${fault}.`);
+  if (!baseUrl) throw new StartError('TRADE_EVENTS_URL is set: it needs UPSTREAM_BASE_URL too.');
+  if (!hasOrders) throw new StartError('TRADE_EVENTS_URL is set: OPEN_GROUPS has to name orders, too.');
+  return url;
 }
 
 /** A token belongs to an app key. */
@@ -89,7 +185,31 @@ function readAccessToken(
   return { accessToken };
 }
 
-function isCacheOff(text: string | undefined): boolean {
+function readUsers(text: string | undefined): readonly LocalUser[] | undefined {
+  if (!text) return undefined;
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    // The check below covers it: what is not JSON is no object either.
+  }
+  const users = v.safeParse(usersSchema, given);
+  if (!users.success)
+    throw new StartError(
+      'USERS must be JSON like {"ada":["ACCOUNT_ID"],"ben":["*"]}: names of 1 to 32 letters, digits and -, beginning with a letter, each with a list of account ids; * stands for every account.',
+    );
+  return Object.entries(users.output).map(([name, accounts]) => ({ name, accounts }));
+}
+
+const usersSchema = v.pipe(
+  v.record(
+    v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,31}$/i)),
+    v.array(v.pipe(v.string(), v.regex(/^(\*|[\w.-]{1,64})$/))),
+  ),
+  v.check((users) => Object.keys(users).length > 0),
+);
+
+function readCacheOff(text: string | undefined): boolean {
   if (!text || text === 'on') return false;
   if (text === 'off') return true;
   throw new StartError(`CACHE must be on or off, not ${JSON.stringify(text)}.`);
@@ -116,6 +236,13 @@ function readMarketDataLimit(
       `MARKET_DATA_LIMIT must be a number of requests a minute from 2 on, not ${JSON.stringify(text)}.`,
     );
   return { requests: Number(text), perSeconds: 60 };
+}
+
+/** Nothing goes wrong on purpose at another upstream. */
+function readFaults(env: Environment): NonNullable<LocalSettings['faults']> {
+  if (env.UPSTREAM_FAULTS && env.UPSTREAM_BASE_URL)
+    throw new StartError('UPSTREAM_FAULTS is for the simulator: UPSTREAM_BASE_URL is set.');
+  return readUpstreamFaults(env);
 }
 
 function readUpstreamPaths(text: string | undefined): UpstreamPaths | undefined {

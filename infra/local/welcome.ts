@@ -1,41 +1,117 @@
-/** What the local run prints at its start: where it is, what is open, two calls to paste, and where to read on. */
+/** What the local run prints at its start: where it is, what is open to whom, calls to paste, and where to read on. */
 
-import { groups, operations } from '../../lib/catalogue/index.ts';
-import type { LocalRun } from './local-run.ts';
+import { type Group, groups, operations } from '../../lib/catalogue/index.ts';
+import { placeOrder } from '../../lib/catalogue/orders.ts';
+import { eventNames } from '../../lib/events/names.ts';
+import { eventsPath, type LocalRun } from './local-run.ts';
 import type { LocalSettings } from './settings.ts';
+import { eventStreamPath } from './trade-events.ts';
+import type { LocalUser } from './users.ts';
 
-export function welcome(
-  { apiKey, openGroups }: LocalSettings,
-  { url, upstreamUrl, simulator }: LocalRun,
-): string {
+export function welcome({ apiKey, openGroups, misspelt = [] }: LocalSettings, run: LocalRun): string {
+  const { url, upstreamUrl, simulator, issuer, users } = run;
   // A group of which the catalogue has no operation has nothing to open.
   const open = openGroups.filter((group) => operations.some((operation) => operation.group === group));
-  const call = (target: string) => `  curl -H 'x-api-key: ${apiKey}' '${url}${target}'`;
-  const examples = [
+  const closed = open.filter((group) => groups[group].exposure === 'closed');
+  const call = (target: string, more = '') => `  curl -H 'x-api-key: ${apiKey}'${more} '${url}${target}'`;
+  const calls = [
     ...(open.includes('market-data')
       ? [call('/openapi/market-data/stock/snapshot?symbols=AAPL,MSFT&category=US_STOCK')]
       : []),
     ...(open.includes('accounts') ? [call('/trading/accounts/list')] : []),
     `  curl '${url}/health'`,
+  ].slice(0, 2);
+  // One who sees something else than the key does, where there is one.
+  const { name } = users[1] ?? users[0] ?? { name: '' };
+  const tokenCalls = [
+    `  TOKEN=$(curl -s -H 'accept: text/plain' -d 'grant_type=password&username=${name}' '${issuer}/token')`,
+    call('/trading/accounts/list', ' -H "authorization: Bearer $TOKEN"'),
   ];
   return [
     `Countersign on ${url}`,
     `API key of this run: ${apiKey}`,
     `Upstream: ${upstreamUrl}${simulator ? ' (simulated)' : ''}`,
-    `Open groups: ${open.join(', ') || 'none'}${closedGroupsNote(openGroups, simulator !== undefined)}`,
+    `Open groups: ${open.join(', ') || 'none'}`,
+    ...(closed.length > 0
+      ? [
+          closedNote(closed, simulator !== undefined),
+          'Users:',
+          ...users.map(rightsOf(simulator !== undefined)),
+        ]
+      : []),
     '',
-    ...examples.slice(0, 2),
+    ...calls,
     '',
+    ...(open.includes('accounts')
+      ? [`As ${name}: a token beside the key says who calls:`, ...tokenCalls, '']
+      : []),
+    ...(open.includes('market-data')
+      ? [
+          'By event, as a schedule or a workflow asks; the answer is the reply on the bus:',
+          byEvent(url, apiKey),
+          '',
+        ]
+      : []),
+    ...(run.tradeEvents ? [...tradeEventCalls(run, apiKey), ''] : []),
+    `For generators of clients: ${url}/openapi.json?for=generators (OpenAPI 3.0; with &version=3.1 that)`,
     `All operations, to read and to try: ${url}/docs#key=${encodeURIComponent(apiKey)}`,
     '',
+    ...(misspelt.length > 0 ? [...misspelt, ''] : []),
     'Ctrl-C ends it.',
   ].join('\n');
 }
 
-function closedGroupsNote(open: LocalSettings['openGroups'], simulated: boolean): string {
-  const opened = open.filter((group) => groups[group].exposure === 'closed');
-  if (opened.length === 0) return '';
-  return simulated
-    ? '\n(in front of the simulator all may be open; deployed, those of one account are closed)'
-    : `\nWarning: ${opened.join(', ')} belong to one account at the upstream, and an API key is no authentication.`;
+/** The id is new in each second: one that was answered is not answered again. */
+const byEvent = (url: string, apiKey: string): string => {
+  const detail = `{"request_id":"try-'$(date +%s)'","symbols":["AAPL","MSFT"],"category":"US_STOCK"}`;
+  const entry = `{"source":"try","detail-type":"${eventNames.quotes.requested}","detail":${detail}}`;
+  return `  curl -H 'x-api-key: ${apiKey}' -d '${entry}' '${url}${eventsPath}'`;
+};
+
+/** An order only where no money is in it. */
+function tradeEventCalls({ url, simulator, users }: LocalRun, apiKey: string): readonly string[] {
+  const key = `-H 'x-api-key: ${apiKey}'`;
+  const [granted] = users[0]?.accounts ?? [];
+  const account = granted === '*' ? simulator?.accounts[0]?.account_id : granted;
+  const follow = `  curl -N ${key} '${url}${eventStreamPath}'`;
+  if (!simulator || account === undefined) return ['Trade events, as they come:', follow];
+  const body = JSON.stringify({
+    account_id: account,
+    new_orders: [{ client_order_id: "try-'$(date +%s)'", ...anyOrder }],
+  });
+  return [
+    'Trade events, as they come; and an order, which is filled in seconds:',
+    follow,
+    `  curl ${key} -H 'content-type: application/json' -d '${body}' '${url}${placeOrder.path}'`,
+  ];
 }
+
+/** Taken at any hour. */
+const anyOrder = {
+  combo_type: 'NORMAL',
+  symbol: 'AAPL',
+  instrument_type: 'EQUITY',
+  market: 'US',
+  side: 'BUY',
+  order_type: 'MARKET',
+  quantity: '2',
+  entrust_type: 'QTY',
+  time_in_force: 'GTC',
+  support_trading_session: 'CORE',
+};
+
+const closedNote = (closed: readonly Group[], isSimulated: boolean): string =>
+  isSimulated
+    ? `(deployed, ${closed.join(', ')} are closed until a stage opens them to users)`
+    : `Warning: ${closed.join(', ')} belong to your accounts at the upstream, and the API key of this run opens them.`;
+
+/** The first user has the key, and what belongs to no account. Ids of real accounts are not printed. */
+const rightsOf =
+  (isSimulated: boolean) =>
+  ({ name, accounts }: LocalUser, index: number): string => {
+    const many = accounts.length === 1 ? 'account' : 'accounts';
+    const named = isSimulated ? `${many} ${accounts.join(', ')}` : `${accounts.length} ${many} of USERS`;
+    const every = accounts.includes('*') ? 'every account of the app key' : named;
+    const rights = [...(accounts.length > 0 ? [every] : []), ...(index === 0 ? ['the watchlists'] : [])];
+    return `  ${name}${index === 0 ? ', for whom the API key stands' : ''}: ${rights.join('; ') || 'nothing'}`;
+  };

@@ -1,18 +1,25 @@
 /** An operation in prose: what types cannot say, in Markdown. */
 
 import { maxFreeParameters } from '../../lib/catalogue/free-parameters.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { limits, type Note, type Operation } from '../../lib/catalogue/index.ts';
+import { scopeOf } from '../../lib/catalogue/scopes.ts';
+import { journalInProse } from './journaled.ts';
 
 export function descriptionOf(operation: Operation): string {
   const { aliases, anyQuery, deprecated, limit, notes = [], paging, sideEffect, decisions = [] } = operation;
+  const { group, accounts } = operation;
   return [
     deprecated && `**Deprecated.** ${deprecated}`,
     ...notesInProse(notes),
     paging && pages(paging),
     sideEffect &&
       `Changes state at the upstream: sent once. When the answer is lost, the code is \`outcome_unknown\`. ${sideEffect.findOut}`,
+    journalInProse(operation),
     anyQuery &&
-      `Takes up to ${maxFreeParameters} query parameters of any name but a signing header’s and \`account_id\`, and passes them on.`,
+      `Takes up to ${maxFreeParameters} query parameters of any name but a signing header’s, and none with \`account\` in it, and passes them on.`,
+    isAccountData(group) &&
+      `Needs the scope \`${scopeOf(operation)}\`${accounts ? ', for each account that it names or shows' : ''}.`,
     limit && `Counts against the upstream’s limit of ${limitInWords(limit)}.`,
     aliases.length > 0 && `Also at ${aliases.map((alias) => `\`${alias}\``).join(', ')}.`,
     decisions.length > 0 && `Decided where sources conflict or are silent:\n\n${bullets(decisions)}`,

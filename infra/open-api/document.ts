@@ -1,11 +1,22 @@
 /** The interface as one OpenAPI document for people and generators, derived from the catalogue. */
 
-import { type Group, type GroupFacts, groups, type Operation } from '../../lib/catalogue/index.ts';
-import { type AccessMode, accessModes, distinctModes, securityOf, usualMode } from '../access-modes.ts';
+import { type Group, type GroupFacts, groups } from '../../lib/catalogue/index.ts';
+import { isSentOn, type Operation } from '../../lib/catalogue/operation.ts';
+import { scopeOf } from '../../lib/catalogue/scopes.ts';
+import {
+  type AccessMode,
+  asksWho,
+  distinctModes,
+  schemes,
+  schemesOf,
+  securityOf,
+  usualMode,
+} from '../access-modes.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { cacheResponsesOf, responseHeadersOf } from './cache.ts';
 import { descriptionOf, notesInProse } from './description.ts';
 import { headers, introduction } from './front-matter.ts';
+import { replayHeadersOf } from './journaled.ts';
 import { createRefusals, type Refusals } from './problem.ts';
 import { parametersOf, requestBodyOf } from './request.ts';
 import { responseExamples } from './response-examples.ts';
@@ -43,9 +54,9 @@ export function openApiDocument(options: DocumentOptions): JsonObject {
     paths,
     components: {
       securitySchemes: Object.fromEntries(
-        distinctModes(served.filter(hasAccess).map(access)).map((mode) => {
-          const { scheme, definition, description } = accessModes[mode];
-          return [scheme, { ...definition, description }];
+        schemesOf(distinctModes(served.filter(hasAccess).map(access)), 'security').map((name) => {
+          const { definition, description } = schemes[name];
+          return [name, { ...definition, description }];
         }),
       ),
       headers,
@@ -97,6 +108,7 @@ function operationObject(operation: Operation, parts: Parts): JsonObject {
   const { id, group, title, aliases, deprecated } = operation;
   const parameters = parametersOf(operation);
   const requestBody = requestBodyOf(operation, parts.schemas);
+  const asks = hasAccess(group) && asksWho(group, parts.access(group));
   return {
     operationId: id,
     summary: title,
@@ -109,14 +121,15 @@ function operationObject(operation: Operation, parts: Parts): JsonObject {
     responses: {
       200: response(operation, parts),
       ...cacheResponsesOf(operation),
-      ...parts.refusals.of(operation),
+      ...parts.refusals.of(operation, asks),
     },
     ...(aliases.length > 0 && { 'x-aliases': aliases }),
+    ...(asks && { 'x-scope': scopeOf(operation) }),
   };
 }
 
 function response(operation: Operation, { schemas, examples }: Parts): JsonObject {
-  const { id, title, response: schema, freshness, gatewayAnswer } = operation;
+  const { id, title, response: schema, freshness, gatewayAnswer, answeredBy } = operation;
   const example = examples.get(id);
   return {
     description:
@@ -124,13 +137,18 @@ function response(operation: Operation, { schemas, examples }: Parts): JsonObjec
         ? `${title}: the upstream’s records, each byte for byte, in the order asked.`
         : gatewayAnswer
           ? `${title}: always the same, because ${gatewayAnswer.reason}.`
-          : `${title}: the upstream’s answer, byte for byte.`,
+          : answeredBy
+            ? `${title}: what the gateway’s ${answeredBy} of orders says; the upstream is not asked.`
+            : `${title}: the upstream’s answer, byte for byte.`,
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       ...(!freshness &&
-        !gatewayAnswer && { 'x-upstream-request-id': { $ref: '#/components/headers/UpstreamRequestId' } }),
+        isSentOn(operation) && {
+          'x-upstream-request-id': { $ref: '#/components/headers/UpstreamRequestId' },
+        }),
       'cache-control': { $ref: '#/components/headers/CacheControl' },
       ...responseHeadersOf(operation),
+      ...replayHeadersOf(operation),
     },
     content: {
       'application/json': {
@@ -157,6 +175,6 @@ const exposure = {
   public: 'Answered to everybody, without a key.',
   open: 'Open: an API key is enough.',
   closed:
-    'Closed until the deployer opens it with authentication: it belongs to one account at the upstream.',
+    'Closed until the deployer opens it to callers who show who they are. Each reaches the accounts that were granted to it, with the scope of the operation (`x-scope`).',
   never: 'Never behind a gateway: it issues credentials.',
 };

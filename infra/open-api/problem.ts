@@ -23,6 +23,19 @@ const ofShared: readonly RefusalCode[] = ['no_fresh_answer'];
 /** Deployed, they may come from API Gateway, with a time to retry after. */
 const ofApiGateway: readonly RefusalCode[] = ['gateway_error', 'gateway_timeout'];
 const ofSideEffects: readonly RefusalCode[] = ['outcome_unknown'];
+/** Where the gateway asks who calls. */
+const ofUsers: readonly RefusalCode[] = [
+  'missing_token',
+  'invalid_token',
+  'insufficient_scope',
+  'access_unavailable',
+];
+const ofAccounts: readonly RefusalCode[] = ['account_not_granted'];
+/** Of requests that the journal keeps. */
+const ofJournaled: readonly RefusalCode[] = ['idempotency_conflict', 'journal_unavailable'];
+/** Of what the gateway answers of its journal: there may be none. Nothing comes from the upstream, and no limit counts. */
+const ofJournalAnswers: readonly RefusalCode[] = ['unknown_operation', 'journal_unavailable'];
+const ofUpstream = /^(upstream_|data_not_subscribed$|budget_used_up$)/;
 
 /** Codes that come with more statuses than their own. */
 const statuses: Partial<Record<RefusalCode, readonly number[]>> = {
@@ -34,10 +47,18 @@ const statuses: Partial<Record<RefusalCode, readonly number[]>> = {
 
 const statusesOf = (code: RefusalCode) => statuses[code] ?? [refusalKinds[code].status];
 
-function canAnswer({ body, sideEffect, freshness, gatewayAnswer }: Operation, code: RefusalCode): boolean {
-  if (notOfAnOperation.includes(code)) return false;
+function canAnswer(
+  { body, sideEffect, freshness, gatewayAnswer, answeredBy, accounts }: Operation,
+  asks: boolean,
+  code: RefusalCode,
+): boolean {
+  if (answeredBy && ofJournalAnswers.includes(code)) return true;
+  if (notOfAnOperation.includes(code) || (answeredBy && ofUpstream.test(code))) return false;
   if (gatewayAnswer) return ofConstants.includes(code);
   if (ofBodies.includes(code)) return body !== undefined;
+  if (ofUsers.includes(code)) return asks;
+  if (ofAccounts.includes(code)) return asks && accounts !== undefined;
+  if (ofJournaled.includes(code)) return sideEffect?.journal !== undefined;
   if (ofShared.includes(code)) return freshness !== undefined;
   if (ofReads.includes(code)) return sideEffect === undefined;
   return !ofSideEffects.includes(code) || sideEffect !== undefined;
@@ -45,21 +66,21 @@ function canAnswer({ body, sideEffect, freshness, gatewayAnswer }: Operation, co
 
 /** References by status, to responses that `components` gives afterwards. */
 export interface Refusals {
-  of(operation: Operation): JsonObject;
+  /** @param asks whether callers must show who they are */
+  of(operation: Operation, asks: boolean): JsonObject;
   components(): JsonObject;
 }
 
 export function createRefusals(schemas: Schemas): Refusals {
   const components = new Map<string, JsonObject>();
   return {
-    of(operation) {
-      const possible = codes.filter((code) => canAnswer(operation, code));
+    of(operation, asks) {
+      const possible = codes.filter((code) => canAnswer(operation, asks, code));
       const byStatus = [...new Set(possible.flatMap(statusesOf))].sort((one, other) => one - other);
       return Object.fromEntries(
         byStatus.map((status) => {
           const here = possible.filter((code) => statusesOf(code).includes(status));
-          // A constant has fewer refusals of a status than what is sent on.
-          const name = `${nameOf(status, here)}${operation.gatewayAnswer ? 'OfConstant' : ''}`;
+          const name = nameOf(status, here, operation);
           if (!components.has(name)) components.set(name, response(status, here, operation, schemas));
           return [String(status), { $ref: `#/components/responses/${name}` }];
         }),
@@ -69,12 +90,21 @@ export function createRefusals(schemas: Schemas): Refusals {
   };
 }
 
-/** The status in words; where orders and reads differ, with what it is about. */
-function nameOf(status: number, here: readonly RefusalCode[]): string {
+/** The status in words; where orders, reads and what the gateway answers by itself differ, with what it is about. */
+function nameOf(
+  status: number,
+  here: readonly RefusalCode[],
+  { gatewayAnswer, answeredBy }: Operation,
+): string {
   const { title } = example(status, here[0] as RefusalCode);
   const words = String(title).replaceAll(' ', '');
-  if (here.some((code) => ofShared.includes(code))) return `${words}OfSharedRead`;
-  return here.some((code) => ofReads.includes(code)) ? `${words}OfRead` : words;
+  const has = (some: readonly RefusalCode[]) => here.some((code) => some.includes(code));
+  // Where every operation that has the status asks, nothing needs to be told apart.
+  const users = status === 401 ? '' : has(ofAccounts) ? 'OfAccount' : has(ofUsers) ? 'OfUser' : '';
+  if (gatewayAnswer) return `${words}OfConstant`;
+  if (answeredBy) return `${words}OfOwnAnswer${users}`;
+  if (has(ofShared)) return `${words}OfSharedRead${users}`;
+  return `${words}${has(ofReads) ? 'OfRead' : has(ofJournaled) && status !== 409 ? 'OfChange' : ''}${users}`;
 }
 
 function response(
@@ -91,6 +121,7 @@ function response(
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       'cache-control': { $ref: '#/components/headers/CacheControl' },
+      ...(status === 401 && { 'www-authenticate': { $ref: '#/components/headers/WwwAuthenticate' } }),
       ...(waits && { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }),
     },
     content: Object.fromEntries(

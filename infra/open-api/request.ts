@@ -4,9 +4,10 @@ import type { Operation, Parameter } from '../../lib/catalogue/index.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { sharingParametersOf } from './cache.ts';
 import { portable } from './dialects.ts';
+import { keyParametersOf } from './journaled.ts';
 import type { Schemas } from './schemas.ts';
 
-/** Query parameters, then headers: those that are forwarded, and those that say how fresh an answer has to be. */
+/** Query parameters, then headers: those that are forwarded, the key of a change, and those that say how fresh an answer has to be. */
 export function parametersOf(operation: Operation): readonly JsonObject[] {
   const { query, headers = [], example } = operation;
   return [
@@ -30,6 +31,7 @@ export function parametersOf(operation: Operation): readonly JsonObject[] {
       // No space at an end: HTTP would lose it.
       schema: { type: 'string', pattern: '^[!-~]([ -~]{0,254}[!-~])?$' },
     })),
+    ...keyParametersOf(operation),
     ...sharingParametersOf(operation),
   ];
 }
@@ -49,7 +51,7 @@ export function parameterSchema({ json, list }: Parameter): JsonObject {
 }
 
 /** What is allowed, where the schema does not show it at a glance. */
-const describeParameter = ({ description, allowed, json }: Parameter) =>
+export const describeParameter = ({ description, allowed, json }: Parameter) =>
   json.enum || json.type === 'boolean' ? description : `${description} Takes ${allowed}.`;
 
 /** The value of a text in a query. */

@@ -8,6 +8,7 @@ import type { Operation } from '../../lib/catalogue/index.ts';
 import { isJsonObject, type Json } from '../json.ts';
 import { behaviourOf } from '../simulator/behaviours/index.ts';
 import { createWorld } from '../simulator/world.ts';
+import { ownExamples } from './journaled.ts';
 import { baseOf, isArray, isObject, isRecord, isUnion, isWrapped } from './schema-parts.ts';
 
 const seed = 1;
@@ -17,9 +18,9 @@ const now = Date.parse('2026-10-21T15:00:00Z');
 
 /** By operation id; without those that the simulator does not play. */
 export function responseExamples(operations: readonly Operation[]): ReadonlyMap<string, Json> {
-  const examples = new Map<string, Json>();
+  const examples = new Map(Object.entries(ownExamples));
   const ofReads = createWorld(seed);
-  for (const operation of operations) {
+  for (const operation of operations.filter(({ answeredBy }) => !answeredBy)) {
     const { query = {}, body } = operation.example;
     // What one operation changes must not show in the example of another.
     const world = operation.sideEffect ? createWorld(seed) : ofReads;

@@ -3,7 +3,8 @@
  * name wherever it is used. Its own title comes first; without one the first place in the catalogue where it
  * stands names it:
  *
- * - `PlaceOrderBody`, `GetAccountBalanceResponse`: the whole of a body or a response;
+ * - `PlaceOrderBody`, `GetAccountBalanceAnswer`: the whole of a body or a response. Not `…Response`, which several
+ *   generators make a type of their own of;
  * - `ListAccountsItem`: a record of a response that is a list, or a page of one;
  * - `ListAccountPositionsLeg`, `PlaceOrderBodyNewOrder`: an object in there, by the members that lead to it.
  *
@@ -34,7 +35,7 @@ export function namesFor(operations: readonly Operation[]): SchemaNames {
     walk(
       response,
       {
-        own: `${operation}Response`,
+        own: `${operation}Answer`,
         within: operation,
         record: { name: `${operation}Item`, in: paging?.items },
       },

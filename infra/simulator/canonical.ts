@@ -72,7 +72,7 @@ export function signatureOf(encodedString: string, appSecret: string): string {
 }
 
 /** Never by locale: both ends must agree on the order under any language setting. */
-function byCodeUnit(a: string, b: string): number {
+export function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
@@ -84,7 +84,7 @@ const escapes = Array.from({ length: 256 }, (_, byte) => {
     : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
 });
 
-function percentEncode(text: string): string {
+export function percentEncode(text: string): string {
   let encoded = '';
   for (const byte of Buffer.from(text, 'utf8')) encoded += escapes[byte];
   return encoded;

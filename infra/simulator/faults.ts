@@ -29,7 +29,12 @@ export type Fault =
   /** Executed, then half of the answer and the end of the connection. */
   | { readonly kind: 'truncate' }
   /** The right answer, gzip-encoded. */
-  | { readonly kind: 'gzip' };
+  | { readonly kind: 'gzip' }
+  /**
+   * Something before the upstream delivers the request twice. The first delivery is executed; the second one has the same
+   * nonce and is refused for it, and its answer is the one that the client gets.
+   */
+  | { readonly kind: 'repeat' };
 
 /** The request that a fault may be chosen for. */
 export interface FaultRequest {
@@ -41,7 +46,12 @@ export interface FaultRequest {
   readonly attempt: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Empty when there is none. */
+  readonly body: string;
 }
+
+/** What goes wrong with a request, if anything. */
+export type ChooseFault = (request: FaultRequest) => Fault | undefined;
 
 export interface Answer {
   readonly status: number;

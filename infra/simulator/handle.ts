@@ -7,6 +7,7 @@ import { behaviourOf } from './behaviours/index.ts';
 import { checkBodyRules } from './body-rules.ts';
 import type { Answer } from './faults.ts';
 import type { NonceMemory } from './nonces.ts';
+import { inOtherForm } from './other-forms.ts';
 import { checkParameters } from './parameters.ts';
 import { codedBody, isMarketData, type Refusal, refuse, serverBody } from './refusal.ts';
 import type { RequestCounters } from './request-counters.ts';
@@ -27,6 +28,8 @@ export interface Upstream {
   readonly toleranceSeconds: number;
   readonly nonces: NonceMemory;
   readonly counters: RequestCounters;
+  /** Answers have the less usual form where sources disagree on it. */
+  readonly hasOtherForms?: boolean;
   readonly world: World;
 }
 
@@ -56,7 +59,8 @@ export function handle(request: WireRequest, upstream: Upstream, standIn?: Answe
   const reply = execute(operation, request, verified, upstream);
   // What comes before is the same for both families; only market data's own refusals name the status.
   if (!reply.ok) return refused(reply, isMarketData(operation));
-  return { status: 200, headers: {}, body: JSON.stringify(reply.payload), outcome: 'ok' };
+  const payload = upstream.hasOtherForms ? inOtherForm(operation, reply.payload) : reply.payload;
+  return { status: 200, headers: {}, body: JSON.stringify(payload), outcome: 'ok' };
 }
 
 function execute(

@@ -5,7 +5,8 @@
 
 import type { LimitName, Operation, UpstreamLimits } from '../../lib/catalogue/index.ts';
 import { operations, routesOf } from '../../lib/catalogue/index.ts';
-import type { Fault, FaultRequest } from './faults.ts';
+import { type EventOptions, type SimulatedEvents, startEvents } from './events/index.ts';
+import type { ChooseFault } from './faults.ts';
 import type { Upstream } from './handle.ts';
 import type { Category } from './market/instrument.ts';
 import { NonceMemory } from './nonces.ts';
@@ -14,16 +15,31 @@ import { type Received, ReceivedLog } from './received.ts';
 import { RequestCounters } from './request-counters.ts';
 import { serve } from './server.ts';
 import type { Product } from './subscription.ts';
+import { createExchange, type Exchange } from './trading/exchange.ts';
 import type { StoredOrder } from './trading/stored-order.ts';
 import { type Account, createWorld } from './world.ts';
 
 export { checkBodyRules } from './body-rules.ts';
 export { canonicalString, type Pair, parseTarget, type Signed, signatureOf } from './canonical.ts';
-export type { Fault, FaultRequest } from './faults.ts';
+export { type ChanceOptions, type FaultRates, faultsByChance, loseFirstAnswers } from './chance.ts';
+export {
+  type EventFault,
+  type EventOptions,
+  eventPath,
+  type OddEvent,
+  type SimulatedEvents,
+  type Subscription,
+  subscriptionString,
+  verifySubscription,
+} from './events/index.ts';
+export type { ChooseFault, Fault, FaultRequest } from './faults.ts';
 export type { Category } from './market/instrument.ts';
 export type { Received } from './received.ts';
 export type { Refusal } from './refusal.ts';
 export type { Product } from './subscription.ts';
+export type { OrderChange } from './trading/change-log.ts';
+export type { Exchange } from './trading/exchange.ts';
+export type { Scene } from './trading/order-book.ts';
 export type { StoredOrder } from './trading/stored-order.ts';
 export { type Verified, type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
 export type { Account } from './world.ts';
@@ -67,7 +83,16 @@ export interface SimulatorOptions extends Credentials {
   /** What each endpoint is allowed besides: a preset, or figures by kind. Default `interface`, which is nothing. */
   readonly upstreamLimits?: UpstreamLimits;
   /** Asked for every request that arrives; what it returns goes wrong. */
-  readonly fault?: (request: FaultRequest) => Fault | undefined;
+  readonly fault?: ChooseFault;
+  /** For how many milliseconds no read shows an order that was placed; 0 when absent. See `Exchange.showAfter`. */
+  readonly showAfterMs?: number;
+  /** The event stream: its port, pings and connection limit. */
+  readonly events?: EventOptions;
+  /**
+   * `other`: where sources disagree on the form of a member of an answer, such as a time in milliseconds or as text, it
+   * has the form that it does not have otherwise.
+   */
+  readonly forms?: 'other';
   /** Other operations than the catalogue's. */
   readonly operations?: readonly Operation[];
 }
@@ -83,6 +108,12 @@ export interface Simulator {
   /** Every order that a request placed, oldest first. */
   readonly orders: readonly StoredOrder[];
   readonly accounts: readonly Account[];
+  /** What happened to orders, and what tests make happen to them. */
+  readonly trading: Exchange;
+  /** The event stream, `127.0.0.1` and its port, in plaintext. */
+  readonly events: SimulatedEvents;
+  /** From now on this chooses what goes wrong; without an argument nothing does. */
+  bring(fault?: ChooseFault): void;
   /** All symbols of a category that are listed now, the most traded ones first. */
   symbols(category: Category): readonly string[];
   /** From now on a new instrument is known everywhere; a symbol that is listed throws. */
@@ -109,7 +140,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
   setCredentials([options]);
   const upstream: Upstream = {
-    routes: routesOf((options.operations ?? operations).filter(({ id }) => !unrouted.includes(id))),
+    routes: routesOf(
+      (options.operations ?? operations).filter(
+        ({ id, answeredBy }) => !answeredBy && !unrouted.includes(id),
+      ),
+    ),
     credentials,
     foreignKeys: new Set(options.foreignKeys),
     unsubscribed: options.unsubscribed ?? [],
@@ -117,16 +152,24 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     toleranceSeconds: options.toleranceSeconds ?? 300,
     nonces: new NonceMemory(),
     counters: new RequestCounters(options),
+    hasOtherForms: options.forms === 'other',
     world,
   };
   const received = new ReceivedLog();
+  let fault = options.fault;
+  const events = await startEvents(upstream, clock, options.events ?? {});
   const server = await serve({
     port: options.port ?? 0,
     clock,
-    fault: options.fault ?? (() => undefined),
+    fault: (request) => fault?.(request),
     upstream,
     received,
+  }).catch(async (error: unknown) => {
+    await events.close();
+    throw error;
   });
+  const trading = createExchange(world.orders, events.changes, clock);
+  trading.showAfter(options.showAfterMs ?? 0);
   return {
     url: `http://127.0.0.1:${server.port}`,
     port: server.port,
@@ -138,11 +181,18 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
       return world.orders.all;
     },
     accounts: world.accounts,
+    trading,
+    events,
+    bring: (next) => {
+      fault = next;
+    },
     symbols: (category) =>
       [...world.universe.values()].filter((one) => one.category === category).map((one) => one.symbol),
     list: (symbol, category) => world.universe.list(symbol, category, clock()),
     delist: (symbol) => world.universe.delist(symbol, clock()),
     setCredentials,
-    close: server.close,
+    close: async () => {
+      await Promise.all([server.close(), events.close()]);
+    },
   };
 }

@@ -2,7 +2,14 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { deliver, type Fault, type FaultRequest, standInFor } from './faults.ts';
+import {
+  type Answer,
+  type ChooseFault,
+  deliver,
+  type Fault,
+  type FaultRequest,
+  standInFor,
+} from './faults.ts';
 import { handle, serverRefusal, type Upstream } from './handle.ts';
 import { headersOf, type ReceivedLog } from './received.ts';
 import type { WireRequest } from './verify.ts';
@@ -12,7 +19,7 @@ const maxBodyBytes = 1_048_576;
 export interface ServeOptions {
   readonly port: number;
   readonly clock: () => number;
-  readonly fault: (request: FaultRequest) => Fault | undefined;
+  readonly fault: ChooseFault;
   readonly upstream: Upstream;
   readonly received: ReceivedLog;
 }
@@ -35,8 +42,12 @@ export async function serve(options: ServeOptions): Promise<Server> {
   let arrivals = 0;
 
   async function onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const requestId = `sim-${++arrivals}`;
-    response.setHeader('x-request-id', requestId);
+    const newId = () => {
+      const requestId = `sim-${++arrivals}`;
+      response.setHeader('x-request-id', requestId);
+      return requestId;
+    };
+    const requestId = newId();
     const body = await readBody(request);
     if (body === 'aborted') return;
     if (body === 'too-large') {
@@ -58,22 +69,27 @@ export async function serve(options: ServeOptions): Promise<Server> {
     // Of its own clock, as any server's: a client can tell how far its own is off.
     response.setHeader('date', new Date(wire.now).toUTCString());
     const fault = options.fault(describe(wire, attempts));
-    const answer =
-      fault?.kind === 'drop' || fault?.kind === 'hang'
-        ? undefined
-        : handle(wire, options.upstream, standInFor(fault));
+    const answer = execute(wire, fault, requestId);
+    if (answer)
+      deliver(response, fault?.kind === 'repeat' ? execute(wire, fault, newId())! : answer, fault, later);
+    else if (fault?.kind === 'drop') response.destroy();
+  }
+
+  /** One delivery of a request; undefined when a fault keeps it from being looked at. */
+  function execute(wire: WireRequest, fault: Fault | undefined, requestId: string): Answer | undefined {
+    const isLost = fault?.kind === 'drop' || fault?.kind === 'hang';
+    const answer = isLost ? undefined : handle(wire, options.upstream, standInFor(fault));
     options.received.add({
       requestId,
       method: wire.method,
       target: wire.rawTarget,
       headers: headersOf(wire.rawHeaders),
-      body: body.toString('utf8'),
+      body: Buffer.from(wire.body).toString('utf8'),
       time: wire.now,
       outcome: answer?.outcome ?? 'fault',
       fault: fault?.kind,
     });
-    if (answer) deliver(response, answer, fault, later);
-    else if (fault?.kind === 'drop') response.destroy();
+    return answer;
   }
 
   const server = createServer({ requireHostHeader: false, keepAliveTimeout: 60_000 }, (request, response) => {
@@ -125,7 +141,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | 'aborted' | 
 }
 
 function describe(
-  { method, rawTarget, rawHeaders }: WireRequest,
+  { method, rawTarget, rawHeaders, body }: WireRequest,
   attempts: Map<string, number>,
 ): FaultRequest {
   const mark = rawTarget.indexOf('?');
@@ -134,5 +150,12 @@ function describe(
   const key = `${method} ${path}`;
   const attempt = (attempts.get(key) ?? 0) + 1;
   attempts.set(key, attempt);
-  return { method, path, query, attempt, headers: headersOf(rawHeaders) };
+  return {
+    method,
+    path,
+    query,
+    attempt,
+    headers: headersOf(rawHeaders),
+    body: Buffer.from(body).toString('utf8'),
+  };
 }

@@ -134,7 +134,7 @@ function checkValues(headers: Record<HeaderName, string>): Refusal | undefined {
 }
 
 /** Milliseconds of a timestamp in the one allowed form; undefined for others and for days that never were. */
-function instantOf(text: string): number | undefined {
+export function instantOf(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return undefined;
   const instant = Date.parse(text);
   // The engine rolls 30 February and 24:00:00 over into the next day; writing it back shows that.
@@ -143,7 +143,7 @@ function instantOf(text: string): number | undefined {
   return instant;
 }
 
-function sameText(a: string, b: string): boolean {
+export function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -4,9 +4,16 @@
  * into a stack.
  */
 
-import type { Group, Operation } from '../../lib/catalogue/index.ts';
-import { routesOf } from '../../lib/catalogue/index.ts';
-import { type AccessMode, accessModes, distinctModes, securityOf } from '../access-modes.ts';
+import { type FunctionName, functionOf } from '../../lib/catalogue/functions.ts';
+import { type Group, type Operation, routesOf } from '../../lib/catalogue/index.ts';
+import {
+  type AccessMode,
+  distinctModes,
+  frontSecurityOf,
+  type SchemeName,
+  schemes,
+  schemesOf,
+} from '../access-modes.ts';
 import { minimumCompressionBytes } from '../compression.ts';
 import type { JsonObject } from '../json.ts';
 import { parametersOf } from '../open-api/request.ts';
@@ -22,8 +29,10 @@ export interface ApiDefinitionOptions {
   /** The operations of open groups, and those that every gateway answers by itself. */
   readonly operations: readonly Operation[];
   readonly access: Readonly<Partial<Record<Group, AccessMode>>>;
-  /** Where API Gateway finds the function of an open group; may hold tokens. */
-  readonly integrationUris: Readonly<Partial<Record<Group, string>>>;
+  /** Where API Gateway finds the functions of open groups; may hold tokens. */
+  readonly integrationUris: Readonly<Partial<Record<FunctionName, string>>>;
+  /** Where API Gateway finds the authorizer, where a group opens with `jwt`; may hold tokens. */
+  readonly authorizerUri?: string | undefined;
   /** The origins that browsers may call from; with none there is no CORS at all. */
   readonly origins: readonly string[];
   /** The `retry-after` of a throttled client. */
@@ -56,11 +65,32 @@ export function apiDefinition(options: ApiDefinitionOptions): JsonObject {
     }),
     components: {
       securitySchemes: Object.fromEntries(
-        modes.map((mode) => [accessModes[mode].scheme, accessModes[mode].definition]),
+        schemesOf(modes, 'front').map((name) => [name, schemeInFront(name, options.authorizerUri)]),
       ),
       schemas: models.components(),
     },
     paths: { '/health': health(origins), ...paths },
+  };
+}
+
+/** A result is kept so long at most, and a token's end is looked at again by the function. */
+export const authorizerResultSeconds = 60;
+
+/** API Gateway knows bearer tokens as any authorizer's: by the header alone, so that a result is kept by the token. */
+function schemeInFront(name: SchemeName, authorizerUri: string | undefined): JsonObject {
+  if (name !== 'bearerAuth') return schemes[name].definition;
+  if (authorizerUri === undefined) throw new Error('A group opens with jwt, but there is no authorizer.');
+  return {
+    type: 'apiKey',
+    name: 'Authorization',
+    in: 'header',
+    'x-amazon-apigateway-authtype': 'custom',
+    'x-amazon-apigateway-authorizer': {
+      type: 'request',
+      identitySource: 'method.request.header.Authorization',
+      authorizerUri,
+      authorizerResultTtlInSeconds: authorizerResultSeconds,
+    },
   };
 }
 
@@ -117,7 +147,7 @@ function answered(
   const operationId = alias === 0 ? id : `${id}Alias${alias}`;
   if (gatewayAnswer) return constantAnswer(operationId, gatewayAnswer.body, origins);
   const mode = access[group];
-  const uri = integrationUris[group];
+  const uri = integrationUris[functionOf(operation)];
   if (!mode || !uri) throw new Error(`${id} belongs to ${group}, which is not open.`);
   return { operationId, ...proxied(operation, mode, uri, models) };
 }
@@ -125,7 +155,7 @@ function answered(
 function proxied(operation: Operation, mode: AccessMode, uri: string, models: Schemas): JsonObject {
   const required = parametersOf(operation).filter((parameter) => parameter.required);
   return {
-    security: securityOf(mode),
+    security: frontSecurityOf(mode),
     ...(required.length > 0 && {
       // Of a parameter API Gateway reads no more than this.
       parameters: required.map(({ name = '', in: where = '' }) => ({

@@ -3,17 +3,17 @@
 import { RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { Group, Operation } from '../../lib/catalogue/index.ts';
+import type { Operation } from '../../lib/catalogue/index.ts';
 import type { ResolvedConfig } from './config.ts';
 
 export interface Cache {
   /** None where nothing is shared. */
   readonly table?: Table;
-  /** Undefined for a group that has nothing to share. */
-  readonly accessOf: (group: Group) => CacheAccess | undefined;
+  /** For a function with these operations; undefined where they have nothing to share. */
+  readonly accessOf: (operations: readonly Operation[]) => CacheAccess | undefined;
 }
 
-/** What one group's function has of the cache. */
+/** What one function has of the cache. */
 export interface CacheAccess {
   readonly tableArn: string;
   /** Of DynamoDB, in the order of the alphabet. */
@@ -24,6 +24,8 @@ export interface CacheAccess {
 /** What the snapshot store and the response store call; a test compares it with their code. */
 export const snapshotActions = ['BatchGetItem', 'PutItem', 'Query', 'UpdateItem'];
 export const responseActions = ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'];
+/** What a function calls that only ends shared answers: it writes a new version, as a response without a lease. */
+export const endingActions = ['DeleteItem', 'PutItem'];
 
 const isShared = ({ freshness }: Operation) => freshness !== undefined;
 /** A side effect ends shared answers. */
@@ -41,14 +43,15 @@ export function sharedCache(
   const table = cacheTable(scope);
   return {
     table,
-    accessOf(group) {
-      const shared = operations.filter((operation) => operation.group === group && usesCache(operation));
-      if (shared.length === 0) return undefined;
-      const hasSnapshots = shared.some(isSharedBySymbol);
-      const hasResponses = !shared.every(isSharedBySymbol);
+    accessOf(own) {
+      const using = own.filter(usesCache);
+      if (using.length === 0) return undefined;
+      const hasSnapshots = using.some(isSharedBySymbol);
+      const hasResponses = using.some((operation) => isShared(operation) && !isSharedBySymbol(operation));
       const actions = new Set([
         ...(hasSnapshots ? snapshotActions : []),
         ...(hasResponses ? responseActions : []),
+        ...(using.some(({ sideEffect }) => sideEffect) ? endingActions : []),
       ]);
       return {
         tableArn: table.tableArn,
@@ -57,19 +60,6 @@ export function sharedCache(
       };
     },
   };
-}
-
-/** For a function that serves several groups. */
-export function joinedAccess(accesses: readonly (CacheAccess | undefined)[]): CacheAccess | undefined {
-  const all = accesses.filter((access) => access !== undefined);
-  const [first] = all;
-  return (
-    first && {
-      tableArn: first.tableArn,
-      actions: [...new Set(all.flatMap(({ actions }) => actions))].sort(),
-      variables: Object.assign({}, ...all.map(({ variables }) => variables)),
-    }
-  );
 }
 
 function cacheTable(scope: Construct): Table {

@@ -1,11 +1,14 @@
 /** What a deployer may configure, and what each part is when it is left out. */
 
+import type { FunctionName } from '../../lib/catalogue/functions.ts';
 import type { Group, PlanTier, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import type { OperationLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
 import type { AccessMode } from '../access-modes.ts';
+import type { AuthConfig, ResolvedAuth } from './auth-config.ts';
 import type { EventsConfig } from './lookups-config.ts';
 import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
+import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
 
 /** How a group's operations are reached: in one of the modes of `infra/access-modes.ts`, or not at all. */
 export type Access = AccessMode | 'closed';
@@ -34,10 +37,19 @@ export interface CountersignConfig {
     readonly allowLoopback?: boolean;
   };
   /**
-   * In place of the catalogue's exposure, group by group. A group that belongs to one upstream account opens
-   * with `iam` only: an API key tells which app calls, not who.
+   * In place of the catalogue's exposure, group by group. A group that belongs to accounts takes `jwt`, `bound-key` or
+   * `iam`: an API key alone tells which app calls, not who. With `bound-key` the caller is the user that an operator
+   * bound the key to, or the one of a token that comes along.
    */
   readonly groups?: Partial<Record<Group, Access>>;
+  /** Whose access tokens are accepted: required for a group with `jwt`, possible for one with `bound-key`. */
+  readonly auth?: AuthConfig;
+  /**
+   * How many requests each method takes that no usage plan throttles in time: those of groups with `jwt`, `bound-key` or
+   * `iam`, and those that API Gateway answers itself without a key. Default 100 a second and 200 at once for groups, and
+   * a tenth of it without a key.
+   */
+  readonly throttle?: { readonly ratePerSecond?: number; readonly burst?: number };
   /**
    * Usage plans by name, besides `default`, which holds one key within the upstream's market-data limit;
    * giving `default` changes it. Every key has a bucket of its own.
@@ -69,12 +81,20 @@ export interface CountersignConfig {
     readonly table?: string;
     /** Who shares the limits within a table; the app key is part of the key anyhow. Default `countersign`. */
     readonly bucket?: string;
+    /** The ARN of the SNS topic that hears when the upstream allows less than `upstream.limits`. Default none. */
+    readonly alarmTopic?: string;
   };
   /**
    * Lookups by event: a bus, a queue and a function for them; `{}` opens. Default none, because an idle queue
    * is asked for messages all the time, which is not free.
    */
   readonly events?: {
+    /**
+     * The open groups whose operations can be read by event. Default those of market facts. A group of account data is
+     * readable by event only if it is named: then each source needs a grant of an operator, replies with account data
+     * are on the bus in the clear for its consumers, and `archiveDays` is refused.
+     */
+    readonly groups?: readonly Group[];
     /** Functions that work on the queue at once. Default 2, which is the minimum. */
     readonly concurrency?: number;
     /**
@@ -92,6 +112,11 @@ export interface CountersignConfig {
    * secret may hold a token all the same.
    */
   readonly accessToken?: AccessTokenConfig;
+  /**
+   * Changes of orders and positions on a bus of their own, for all accounts of the app key; `{}` opens. Default none: a
+   * listener runs all the time, which costs a few dollars a month.
+   */
+  readonly tradeEvents?: TradeEventsConfig;
   /**
    * On what basis one fetch of market data serves several callers: `own-use`, where all of them are the person or firm
    * that the broker's data is for; `licensed`, where others are among them and a licence allows it. Required unless
@@ -114,12 +139,13 @@ export interface CountersignConfig {
      */
     readonly memoryMiB?: number;
     /**
-     * How many instances Lambda keeps free for a group's function, which are also its maximum. Default
-     * 10 for groups with side effects, so that a flood of reads cannot starve trading, and `none` for others.
-     * 100 must be left to the account's other functions: a new account, with a limit of 10 in all, takes `none`
-     * in place of the object, which is `none` for every group.
+     * How many instances Lambda keeps free for a function, which are also its maximum. It is called as its group; orders
+     * have `order-cancels` and `order-reads` besides. Default 10 for groups with side effects, so that a flood of reads
+     * cannot starve trading, 5 for `order-cancels`, or `none` with `orders: 'none'`, and `none` for others. 100 must be
+     * left to the account's other functions: a new account, with a limit of 10 in all, takes `none` in place of the
+     * object, which is `none` for every function.
      */
-    readonly reservedConcurrency?: 'none' | Partial<Record<Group, number | 'none'>>;
+    readonly reservedConcurrency?: 'none' | Partial<Record<FunctionName, number | 'none'>>;
   };
   readonly logs?: {
     /** Days, one of those that CloudWatch Logs knows. Default 30. */
@@ -244,6 +270,10 @@ export interface ResolvedConfig {
     readonly timeoutSeconds: number;
   };
   readonly access: Readonly<Partial<Record<Group, AccessMode>>>;
+  readonly auth?: ResolvedAuth;
+  /** Instances that are reserved for the authorizer; none where no group opens with `jwt`. */
+  readonly authorizerConcurrency?: number;
+  readonly throttle: UsagePlan;
   readonly plans: readonly ResolvedPlan[];
   readonly limiter: {
     readonly share?: number;
@@ -252,16 +282,18 @@ export interface ResolvedConfig {
     readonly instances?: number;
     readonly table?: string;
     readonly bucket?: string;
+    readonly alarmTopic?: string;
     readonly operationLimits: OperationLimits;
   };
   readonly events?: EventsConfig;
   readonly accessToken?: ResolvedAccessToken | undefined;
+  readonly tradeEvents?: ResolvedTradeEvents;
   readonly cache: 'off' | (Required<Pick<CacheConfig, 'snapshots' | 'clients'>> & CacheConfig);
   readonly origins: readonly string[];
   readonly functions: {
     readonly timeoutSeconds: number;
     readonly memoryMiB: number;
-    readonly reservedConcurrency: Readonly<Partial<Record<Group, number>>>;
+    readonly reservedConcurrency: Readonly<Partial<Record<FunctionName, number>>>;
   };
   readonly logs: { readonly retentionDays: number; readonly access: AccessLog };
   readonly stageName: string;
@@ -275,7 +307,7 @@ export interface ResolvedPlan extends UsagePlan {
   readonly keys: readonly string[];
 }
 
-/** One sentence that names the property. */
+/** A sentence for each mistake, in a line of its own, which names the property. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

@@ -1,13 +1,13 @@
 /**
- * The deployment as one construct: API Gateway in front of one function for each open group, lookups by event,
- * and what the functions share: the secret, the limiter's table and the cache.
+ * The deployment as one construct: API Gateway in front of the functions of each open group, lookups by event, and what
+ * the functions share: the secret, the limiter's table and the cache.
  */
 
 import { fileURLToPath } from 'node:url';
 import { RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
 import type { DomainName, SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
-import type { EventBus } from 'aws-cdk-lib/aws-events';
+import type { EventBus, IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
 import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
@@ -15,43 +15,71 @@ import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { readsOf } from '../../functions/aws/lookup-environment.ts';
 import {
+  type FunctionName,
+  functionOf,
+  functionsOf,
+  groupOf,
+  operationsIn,
+  titleOf,
+} from '../../lib/catalogue/functions.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
+import {
   operations as catalogue,
   checkToken,
   exposedOperations,
   type Group,
   getConfig,
-  groups,
   listAccounts,
   type Operation,
   routesOf,
 } from '../../lib/catalogue/index.ts';
 import { upstreamPathsOf } from '../../lib/gateway/index.ts';
-import { limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { areJournaled, haveLookUps, withLookUps } from '../../lib/gateway/look-ups.ts';
+import { mayCount } from '../../lib/gateway/operation-limits.ts';
+import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
 import { apiDefinition } from './api-definition.ts';
-import { type Cache, joinedAccess, sharedCache } from './cache.ts';
+import { type Cache, sharedCache } from './cache.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { createDomain } from './domain.ts';
 import { GroupFunction } from './group-function.ts';
-import { type LimiterTable, limiterTable, limiterVariables } from './limiter.ts';
+import {
+  type LimiterAlarms,
+  type LimiterTable,
+  limiterAlarms,
+  limiterTable,
+  limiterVariables,
+} from './limiter.ts';
 import { Lookups } from './lookups.ts';
 import { marketDataUseFault } from './market-data-use.ts';
+import { OrderAudit, type OrderSettledFilter } from './order-audit.ts';
+import { OrderJournal } from './order-journal.ts';
+import { OrderSettlement } from './order-settlement.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { certificateRegionFault } from './resolve-domain.ts';
 import { createRestApi } from './rest-api.ts';
+import { methodThrottles } from './throttling.ts';
 import { TokenCheck } from './token-check.ts';
+import { type TradeEventFilter, TradeEvents } from './trade-events.ts';
 import { Plan } from './usage-plans.ts';
+import { groupsThatAsk, Users } from './users.ts';
 
 export interface CountersignProps extends CountersignConfig {
   /** What API Gateway's console calls the API and its plans. Default the stack's name and the construct's path. */
   readonly title?: string;
   /** In place of the catalogue; the functions' bundles do not change with it. */
   readonly operations?: readonly Operation[];
-  /** The file whose export `handler` is a group's function. Default `functions/GROUP/handler.ts`. */
-  readonly entryOf?: (group: Group) => string;
+  /** The file whose export `handler` is a function behind the API. Default `functions/NAME/handler.ts`. */
+  readonly entryOf?: (name: FunctionName) => string;
   /** The same of the function of lookups. Default `functions/quote-lookup/handler.ts`. */
   readonly lookupEntry?: string;
   /** The same of the function that checks the access token. Default `functions/access-token/handler.ts`. */
   readonly tokenCheckEntry?: string;
+  /** The same of the authorizer. Default `functions/authorizer/handler.ts`. */
+  readonly authorizerEntry?: string;
+  /** The same of the listener of trade events. Default `functions/trade-events/handler.ts`. */
+  readonly tradeEventsEntry?: string;
+  /** The same of the function that settles unknown orders. Default `functions/order-settlement/handler.ts`. */
+  readonly settlementEntry?: string;
 }
 
 /**
@@ -82,8 +110,11 @@ export class Countersign extends Construct {
   readonly stageUrl: string;
   /** None without `domain`. */
   readonly domain?: DomainName;
-  /** The functions behind the API, by the group that each serves; a group that is closed has none. */
-  readonly functions: Readonly<Partial<Record<Group, LambdaFunction>>>;
+  /**
+   * The functions behind the API, by name: each is called as its group, and orders have `order-cancels` and `order-reads`
+   * besides. A group that is closed has none.
+   */
+  readonly functions: Readonly<Partial<Record<FunctionName, LambdaFunction>>>;
   /** Holds the app key and the app secret. */
   readonly secret: ISecret;
   readonly tables: {
@@ -93,13 +124,35 @@ export class Countersign extends Construct {
     readonly cache?: Table;
     /** Which requests by event were answered. None without `events`. */
     readonly lookups?: Table;
+    /** Who may do what. None while no open group asks who calls. */
+    readonly users?: Table;
+    /** What became of each order that was sent. None while no open operation changes anything at the upstream. */
+    readonly orderJournal?: Table;
+    /** Who ordered what, line by line. There where the journal is. */
+    readonly orderAudit?: Table;
+    /** What is known of orders, and events that wait for the bus. None without `tradeEvents`. */
+    readonly tradeEvents?: Table;
   };
+  /** None if no operation has a limit. */
+  readonly limiterAlarms?: LimiterAlarms;
+  /** Names and seals users, and trade events; none without the table of users and without `tradeEvents`. */
+  readonly identityKey?: ISecret;
+  /** Verifies access tokens in front; none where no group opens with `jwt`. */
+  readonly authorizer?: LambdaFunction;
   /** Usage plans by name. */
   readonly plans: ReadonlyMap<string, Plan>;
   /** Lookups by event; none without `events`. */
   readonly lookups?: Lookups;
   /** The scheduled check of the access token; none without `accessToken`. */
   readonly tokenCheck?: TokenCheck;
+  /** Its entries keep orders from being sent twice; none while no open operation changes anything at the upstream. */
+  readonly orderJournal?: OrderJournal;
+  /** Finds out what became of orders whose answer was lost; none while no order can be placed. */
+  readonly orderSettlement?: OrderSettlement;
+  /** Keeps who ordered what, and tells what was settled; there where the journal is. */
+  readonly orderAudit?: OrderAudit;
+  /** Changes of orders and positions, on a bus of their own; none without `tradeEvents`. */
+  readonly tradeEvents?: TradeEvents;
 
   readonly #config: ResolvedConfig;
   /** Those of open groups, and those that API Gateway answers by itself. */
@@ -109,8 +162,9 @@ export class Countersign extends Construct {
   readonly #removalPolicy: RemovalPolicy;
   readonly #limiter: LimiterTable | undefined;
   readonly #cache: Cache;
+  readonly #users: Users | undefined;
 
-  /** @throws ConfigError in one sentence that names the property */
+  /** @throws ConfigError with a line for each mistake, which names the property */
   constructor(scope: Construct, id: string, props: CountersignProps) {
     // Callers without a type checker may leave the properties out; resolveConfig then names what is missing.
     const given = props ?? ({} as CountersignProps);
@@ -120,15 +174,20 @@ export class Countersign extends Construct {
       entryOf = handlerOf,
       lookupEntry,
       tokenCheckEntry,
+      authorizerEntry,
+      tradeEventsEntry,
+      settlementEntry,
       ...config
     } = given;
-    const resolved = resolveConfig(config, operations);
-    const exposed = openOperations(config, resolved, operations);
     const { region, urlSuffix } = Stack.of(scope);
-    const fault =
-      marketDataUseFault(config, exposed) ??
-      certificateRegionFault(resolved.domain, Token.isUnresolved(region) ? undefined : region);
-    if (fault) throw new ConfigError(fault);
+    const resolved = resolveConfig(config, operations, ({ access, domain }) => [
+      ...openingFaults(config, access, operations),
+      ...[
+        marketDataUseFault(config, openOperations(access, operations)),
+        certificateRegionFault(domain, Token.isUnresolved(region) ? undefined : region),
+      ].filter((fault) => fault !== undefined),
+    ]);
+    const exposed = openOperations(resolved.access, operations);
     super(scope, id);
     this.#config = resolved;
     this.#operations = exposed;
@@ -139,17 +198,40 @@ export class Countersign extends Construct {
 
     const name = nameOf(this);
     this.secret = this.#emptySecret();
-    this.#limiter = this.#counts(exposed) ? limiterTable(this, resolved.limiter.table) : undefined;
+    const readsOrders = resolved.tradeEvents || haveLookUps(exposed);
+    const counted = readsOrders ? [...exposed, ...orderReadOperations] : exposed;
+    this.#limiter = this.#counts(counted) ? limiterTable(this, resolved.limiter.table) : undefined;
+    if (this.#limiter) this.limiterAlarms = limiterAlarms(this, this.#limiter, resolved.limiter.alarmTopic);
     this.#cache = sharedCache(this, resolved.cache, exposed);
-    const functions = this.#groups.map((group) => [group, this.#groupFunction(group, entryOf)] as const);
+    this.#users =
+      groupsThatAsk(resolved).length > 0 || resolved.tradeEvents
+        ? new Users(this, 'Users', { config: resolved, authorizerEntry, removalPolicy: this.#removalPolicy })
+        : undefined;
+    if (this.#users) this.identityKey = this.#users.identityKey as ISecret;
+    if (this.#users?.authorizer) this.authorizer = this.#users.authorizer;
+    if (areJournaled(exposed))
+      this.orderJournal = new OrderJournal(this, 'OrderJournal', { removalPolicy: this.#removalPolicy });
+    if (this.orderJournal) this.orderAudit = this.#orderAudit(this.orderJournal, name);
+    const names = this.#groups
+      .flatMap(functionsOf)
+      .filter((name) => exposed.some((operation) => functionOf(operation) === name));
+    const functions = names.map((name) => [name, this.#groupFunction(name, entryOf)] as const);
     this.functions = Object.fromEntries(functions);
     const lookups = resolved.events && this.#lookups(resolved.events, name, lookupEntry);
     if (lookups) this.lookups = lookups;
     if (resolved.accessToken) this.tokenCheck = this.#tokenCheck(resolved.accessToken, tokenCheckEntry);
+    if (resolved.tradeEvents)
+      this.tradeEvents = this.#tradeEvents(resolved.tradeEvents, name, tradeEventsEntry);
+    if (this.orderJournal && haveLookUps(exposed))
+      this.orderSettlement = this.#orderSettlement(this.orderJournal, settlementEntry);
     this.tables = {
       ...(this.#limiter && { limiter: this.#limiter.table }),
       ...(this.#cache.table && { cache: this.#cache.table }),
       ...(lookups && { lookups: lookups.table }),
+      ...(this.#users?.table && { users: this.#users.table }),
+      ...(this.orderJournal && { orderJournal: this.orderJournal.table }),
+      ...(this.orderAudit && { orderAudit: this.orderAudit.table }),
+      ...(this.tradeEvents && { tradeEvents: this.tradeEvents.table }),
     };
     this.api = this.#restApi(title ?? name);
     this.stageUrl = `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${resolved.stageName}`;
@@ -178,7 +260,8 @@ export class Countersign extends Construct {
   }
 
   /**
-   * Lets an AWS identity call the operations of groups that open with `iam`.
+   * Lets an AWS identity call the operations of groups that open with `iam`. Which accounts it then reaches, an operator
+   * grants to it: `npm run users -- grant --iam ARN`.
    *
    * @throws ConfigError for a group that does not
    */
@@ -195,9 +278,17 @@ export class Countersign extends Construct {
     });
   }
 
-  /** Lets an identity put requests on the bus. */
-  grantPutEvents(grantee: IGrantable): Grant {
-    return this.#openLookups().bus.grantPutEventsTo(grantee);
+  /**
+   * Lets an identity put requests on the bus.
+   *
+   * @param sources which it may name as the source of its events; default any
+   * @throws ConfigError without sources where account data is readable by event: a grant is made to the source's name
+   *
+   * @example
+   * countersign.grantPutEvents(report, 'reports');
+   */
+  grantPutEvents(grantee: IGrantable, ...sources: readonly string[]): Grant {
+    return this.#openLookups().grantPutEvents(grantee, sources);
   }
 
   /** Lets an identity, such as the role of a schedule, send requests to the queue. */
@@ -210,26 +301,64 @@ export class Countersign extends Construct {
     return this.#openLookups().function.grantInvoke(grantee);
   }
 
+  /**
+   * Sends trade events to a target of EventBridge, by a rule of their bus. Each event comes at least once: a target that
+   * must not do a thing twice drops those whose `detail.event_id` it has seen.
+   *
+   * @param filter which events; default all
+   * @throws ConfigError without `tradeEvents`
+   *
+   * @example
+   * countersign.onTradeEvents('Fills', new LambdaFunction(notify), { scene: ['FILLED', 'FINAL_FILLED'] });
+   */
+  onTradeEvents(id: string, target: IRuleTarget, filter: TradeEventFilter = {}): Rule {
+    if (!this.tradeEvents)
+      throw new ConfigError('tradeEvents must be configured before its events are sent anywhere.');
+    return this.tradeEvents.rule(id, filter, target);
+  }
+
+  /**
+   * Sends to a target of EventBridge what became of orders whose outcome was not known. Each event comes at least once: a
+   * target that must not do a thing twice drops those whose `detail.event_id` it has seen.
+   *
+   * @param filter which events; default all
+   * @throws ConfigError where no open group changes orders or watchlists
+   *
+   * @example
+   * countersign.onOrderSettled('Settled', new LambdaFunction(book), { state: ['accepted'] });
+   */
+  onOrderSettled(id: string, target: IRuleTarget, filter: OrderSettledFilter = {}): Rule {
+    if (!this.orderAudit)
+      throw new ConfigError('groups.orders must be open before what became of orders is sent anywhere.');
+    return this.orderAudit.rule(id, filter, target);
+  }
+
   #openLookups(): Lookups {
     if (!this.lookups) throw new ConfigError('events must be configured before access to it is granted.');
     return this.lookups;
   }
 
-  #groupFunction(group: Group, entryOf: (group: Group) => string): LambdaFunction {
+  #groupFunction(name: FunctionName, entryOf: (name: FunctionName) => string): LambdaFunction {
     const { functions, origins, logs } = this.#config;
-    const operations = this.#operations.filter((operation) => operation.group === group);
-    return new GroupFunction(this, group, {
-      title: groups[group].title,
-      entry: entryOf(group),
+    const operations = operationsIn(name, this.#operations);
+    const asked = withLookUps(operations, catalogue);
+    const users = this.#users?.accessOf(groupOf(name));
+    const journal = this.orderJournal?.accessOf(operations);
+    return new GroupFunction(this, name, {
+      title: titleOf(name),
+      entry: entryOf(name),
       secretArn: this.secret.secretArn,
-      ...this.#limiterAccess(operations),
-      cache: this.#cache.accessOf(group),
+      ...this.#limiterAccess(asked),
+      cache: this.#cache.accessOf(operations),
       environment: {
-        ...this.#upstreamVariables(operations),
+        ...this.#upstreamVariables(asked),
         ...(origins.length > 0 && { CORS_ORIGINS: origins.join(',') }),
+        ...users?.variables,
+        ...journal?.variables,
       },
+      ...(users && { policies: { ...users.policies, ...journal?.policies } }),
       ...functions,
-      reservedConcurrency: functions.reservedConcurrency[group],
+      reservedConcurrency: functions.reservedConcurrency[name],
       logRetentionDays: logs.retentionDays,
       removalPolicy: this.#removalPolicy,
     }).function;
@@ -237,14 +366,16 @@ export class Countersign extends Construct {
 
   #lookups(config: NonNullable<ResolvedConfig['events']>, name: string, entry: string | undefined): Lookups {
     const { timeoutSeconds, memoryMiB } = this.#config.functions;
-    const reads = readsOf(this.#operations, this.#groups);
+    const groups = this.#groups.filter((group) => config.groups.includes(group));
+    const reads = readsOf(this.#operations, groups);
     return new Lookups(this, 'Lookups', {
       config,
       name,
-      groups: this.#groups,
+      groups,
+      users: this.#users?.accessOf(...groups.filter(isAccountData)),
       secretArn: this.secret.secretArn,
       ...this.#limiterAccess(reads),
-      cache: joinedAccess(this.#groups.map(this.#cache.accessOf)),
+      cache: this.#cache.accessOf(reads),
       environment: this.#upstreamVariables(reads),
       timeoutSeconds,
       memoryMiB,
@@ -268,9 +399,62 @@ export class Countersign extends Construct {
     });
   }
 
+  #tradeEvents(
+    config: NonNullable<ResolvedConfig['tradeEvents']>,
+    name: string,
+    entry: string | undefined,
+  ): TradeEvents {
+    return new TradeEvents(this, 'TradeEvents', {
+      config,
+      name,
+      ...this.#readerOfOrders(),
+      ...(entry && { entry }),
+    });
+  }
+
+  #orderSettlement(journal: OrderJournal, entry: string | undefined): OrderSettlement {
+    const settlement = new OrderSettlement(this, 'OrderSettlement', {
+      journal: journal.table,
+      ...this.#readerOfOrders(),
+      ...(entry && { entry }),
+    });
+    this.tradeEvents?.rule('Settle', { detailType: ['OrderChanged'] }, settlement.target());
+    return settlement;
+  }
+
+  /** For a function that reads orders by itself, at low priority. */
+  #readerOfOrders() {
+    // What waits for a limit may wait for the table, too: no part of the reserve is its own.
+    const {
+      LIMITER_RESERVE: _,
+      LIMITER_INSTANCES: __,
+      ...environment
+    } = this.#upstreamVariables(orderReadOperations);
+    return {
+      environment,
+      identityKeyArn: this.identityKey?.secretArn ?? '',
+      secretArn: this.secret.secretArn,
+      ...this.#limiterAccess(orderReadOperations),
+      logRetentionDays: this.#config.logs.retentionDays,
+      removalPolicy: this.#removalPolicy,
+    };
+  }
+
+  #orderAudit({ table }: OrderJournal, name: string): OrderAudit {
+    return new OrderAudit(this, 'OrderAudit', {
+      journal: table,
+      name,
+      identityKeyArn: this.identityKey?.secretArn ?? '',
+      logRetentionDays: this.#config.logs.retentionDays,
+      removalPolicy: this.#removalPolicy,
+    });
+  }
+
   #restApi(title: string): SpecRestApi {
-    const { access, origins, plans, stageName, domain, logs } = this.#config;
+    const { access, origins, plans, throttle, stageName, domain, logs } = this.#config;
     const { partition, region } = Stack.of(this);
+    const invocationUri = ({ functionArn }: LambdaFunction) =>
+      `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${functionArn}/invocations`;
     const functions = Object.entries(this.functions);
     const slowest = Math.min(...plans.map(({ ratePerSecond }) => ratePerSecond));
     const api = createRestApi(this, {
@@ -279,17 +463,14 @@ export class Countersign extends Construct {
         title,
         operations: this.#operations,
         access,
-        integrationUris: Object.fromEntries(
-          functions.map(([group, { functionArn }]) => [
-            group,
-            `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${functionArn}/invocations`,
-          ]),
-        ),
+        integrationUris: Object.fromEntries(functions.map(([name, lambda]) => [name, invocationUri(lambda)])),
+        authorizerUri: this.authorizer && invocationUri(this.authorizer),
         origins,
         throttleRetryAfterSeconds: Math.ceil(1 / slowest),
         domain,
       }),
       stageName,
+      methodThrottles: methodThrottles(this.#operations, access, throttle),
       accessLog: logs.access,
       logRetentionDays: logs.retentionDays,
       removalPolicy: this.#removalPolicy,
@@ -304,13 +485,14 @@ export class Countersign extends Construct {
           resourceName: '*',
         }),
       });
+    this.#users?.letApiInvoke(api.restApiId);
     return api;
   }
 
   #counts(operations: readonly Operation[]): boolean {
     const { operationLimits } = this.#config.limiter;
     const { limits: upstreamLimits } = this.#config.upstream;
-    return operations.some((operation) => limitsOf(operation, { operationLimits, upstreamLimits }));
+    return mayCount(operations, { operationLimits, upstreamLimits });
   }
 
   #limiterAccess(operations: readonly Operation[]): { readonly limiterTableArn?: string } {
@@ -349,24 +531,26 @@ export class Countersign extends Construct {
   }
 }
 
-/** @throws ConfigError if a group is opened in vain, or none is open */
-function openOperations(
+const openOperations = (access: ResolvedConfig['access'], operations: readonly Operation[]) =>
+  exposedOperations(operations, Object.keys(access) as Group[]);
+
+/** A sentence for each group that is opened in vain, or one if none is open. */
+function openingFaults(
   { groups: chosen = {} }: CountersignConfig,
-  { access }: ResolvedConfig,
+  access: ResolvedConfig['access'],
   operations: readonly Operation[],
-): readonly Operation[] {
-  const open = Object.keys(access) as Group[];
-  const exposed = exposedOperations(operations, open);
-  for (const group of Object.keys(chosen) as Group[])
-    if (open.includes(group) && !exposed.some((operation) => operation.group === group))
-      throw new ConfigError(`groups.${group} cannot be opened: the catalogue has no operations of it yet.`);
-  if (!exposed.some(({ group }) => open.includes(group)))
-    throw new ConfigError('groups leaves nothing open, so there is nothing to deploy.');
-  return exposed;
+): readonly string[] {
+  const isServed = (group: string) =>
+    openOperations(access, operations).some((operation) => operation.group === group);
+  const faults = Object.keys(chosen)
+    .filter((group) => Object.hasOwn(access, group) && !isServed(group))
+    .map((group) => `groups.${group} cannot be opened: the catalogue has no operations of it yet.`);
+  if (faults.length > 0 || Object.keys(access).some(isServed)) return faults;
+  return ['groups leaves nothing open, so there is nothing to deploy.'];
 }
 
-const handlerOf = (group: Group) =>
-  fileURLToPath(new URL(`../../functions/${group}/handler.ts`, import.meta.url));
+const handlerOf = (name: FunctionName) =>
+  fileURLToPath(new URL(`../../functions/${name}/handler.ts`, import.meta.url));
 
 /** The stack's name, and below it the construct's path: two constructs of one account and Region differ in it. */
 function nameOf(construct: Construct): string {

@@ -3,9 +3,9 @@
  * apart is worded so that it is true of each case.
  */
 
-import { corsExposedHeaders } from '../../functions/aws/cors.ts';
 import { type Refusal, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
-import { type AccessMode, accessModes } from '../access-modes.ts';
+import { type AccessMode, accessModes, authorizersDetail } from '../access-modes.ts';
+import { refusalHeaders } from '../cors.ts';
 import type { JsonObject } from '../json.ts';
 import { constant } from './constant.ts';
 
@@ -23,7 +23,7 @@ export interface GatewayResponsesOptions {
  * not be sent with another.
  */
 export function gatewayResponses(options: GatewayResponsesOptions): JsonObject {
-  const cors = corsHeaders(options.origins);
+  const cors = refusalHeaders(options.origins);
   return Object.fromEntries(
     // In one order with any modes: a deployment's id is a hash of the text.
     Object.entries(refusals(options))
@@ -110,6 +110,7 @@ const missingParameters = 'missing parameters';
 function template(json: string): string {
   return json
     .replaceAll(JSON.stringify(missingParameters), '$context.error.messageString')
+    .replaceAll(authorizersDetail, '$context.authorizer.detail')
     .replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
@@ -121,17 +122,10 @@ function mapped(headers: Readonly<Record<string, string>>): JsonObject {
       .filter(([name]) => name !== 'x-request-id')
       .map(([name, value]) => [
         `gatewayresponse.header.${name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase())}`,
-        constant(value),
+        constant(name === 'www-authenticate' ? withoutDescription(value) : value),
       ]),
   );
 }
 
-/** These responses cannot choose among several origins. Any may read them: no cookies are used. */
-function corsHeaders(origins: readonly string[]): Readonly<Record<string, string>> {
-  const [only, another] = origins;
-  if (only === undefined) return {};
-  return {
-    'access-control-allow-origin': another === undefined ? only : '*',
-    'access-control-expose-headers': corsExposedHeaders.join(', '),
-  };
-}
+/** The authorizer's sentence, which API Gateway puts into a body, but not into a header. */
+const withoutDescription = (challenge: string) => challenge.replace(/, error_description=.*$/, '');

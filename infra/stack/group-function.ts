@@ -1,4 +1,4 @@
-/** One endpoint group's function, with a role that can do exactly what it needs. */
+/** A function, mostly that of one endpoint group, with a role that can do exactly what it needs. */
 
 import { fileURLToPath } from 'node:url';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
@@ -14,7 +14,10 @@ export interface GroupFunctionProps {
   readonly title: string;
   /** The handler's file. */
   readonly entry: string;
-  readonly secretArn: string;
+  /** Absent for a function that signs nothing. */
+  readonly secretArn?: string;
+  /** Completes its description. Default that it signs requests and passes them on. */
+  readonly purpose?: string;
   /** Present when the function's requests count against a limit. */
   readonly limiterTableArn?: string;
   /** Present when the function has responses to share. */
@@ -42,11 +45,14 @@ export class GroupFunction extends Construct {
       retention: props.logRetentionDays,
       removalPolicy: props.removalPolicy,
     });
+    const { purpose = 'signs requests and passes them to the upstream' } = props;
     const role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `${props.title}: reads the app secret${props.limiterTableArn ? ', counts requests' : ''}${props.cache ? ', shares answers' : ''} and writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
+      description: `${props.title}: ${props.secretArn ? 'reads the app secret' : ''}${props.limiterTableArn ? ', counts requests' : ''}${props.cache ? ', shares answers' : ''}${props.secretArn ? ' and ' : ''}writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
       inlinePolicies: {
-        ReadSecret: allowing(['secretsmanager:GetSecretValue'], props.secretArn),
+        ...(props.secretArn && {
+          ReadSecret: allowing(['secretsmanager:GetSecretValue'], props.secretArn),
+        }),
         ...(props.limiterTableArn && {
           CountRequests: allowing(
             ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
@@ -59,7 +65,7 @@ export class GroupFunction extends Construct {
       },
     });
     this.function = new NodejsFunction(this, 'Function', {
-      description: `${props.title}: signs requests and passes them to the upstream`,
+      description: `${props.title}: ${purpose}`,
       entry: props.entry,
       projectRoot,
       depsLockFilePath: `${projectRoot}package-lock.json`,

@@ -1,7 +1,13 @@
-/** The table in which all functions count their requests to the upstream, and their variables for it. */
+/**
+ * The table in which all functions count their requests to the upstream, their variables for it, and the alarms that say
+ * that the upstream allows less than is configured.
+ */
 
-import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { AttributeType, BillingMode, type ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import type { ResolvedConfig } from './config.ts';
@@ -40,6 +46,55 @@ function sharedTable(scope: Construct, shared: string): LimiterTable {
     : Stack.of(scope).formatArn({ service: 'dynamodb', resource: 'table', resourceName: shared });
   // DynamoDB takes an ARN wherever it takes a name.
   return { arn, name: shared, table: Table.fromTableArn(scope, 'Budget', arn) };
+}
+
+export interface LimiterAlarms {
+  /** The upstream answered 429 although its configured limits were kept. */
+  readonly rateLimited: Alarm;
+  /** All functions keep tighter limits than the configured ones, until an operator ends it. */
+  readonly tightened: Alarm;
+}
+
+/** @param topicArn of the SNS topic that hears of them */
+export function limiterAlarms(
+  scope: Construct,
+  { name }: LimiterTable,
+  topicArn: string | undefined,
+): LimiterAlarms {
+  const alarm = (id: string, metricName: string, statistic: string, alarmDescription: string) =>
+    new Alarm(scope, id, {
+      alarmDescription,
+      metric: new Metric({
+        namespace: 'Countersign',
+        metricName,
+        dimensionsMap: { LimiterTable: name },
+        statistic,
+        period: Duration.minutes(5),
+      }),
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+  const alarms = {
+    rateLimited: alarm(
+      'RateLimitedAlarm',
+      'UpstreamRateLimited',
+      'Sum',
+      'The upstream answered 429 although the gateway keeps upstream.limits: the log event upstream_rate_limited says what follows from it.',
+    ),
+    tightened: alarm(
+      'LimitsTightenedAlarm',
+      'LimitsTightened',
+      'Maximum',
+      'The functions keep tighter limits than upstream.limits, which the upstream has refused: deploy another choice, or run npm run limits.',
+    ),
+  };
+  if (topicArn) {
+    const action = new SnsAction(Topic.fromTopicArn(scope, 'LimiterAlarmTopic', topicArn));
+    for (const one of Object.values(alarms)) one.addAlarmAction(action);
+  }
+  return alarms;
 }
 
 /** What is not configured is left to the functions' own defaults. */

@@ -1,10 +1,14 @@
 /** What a deployer may configure of lookups by event. */
 
 import * as v from 'valibot';
+import { openable } from '../../lib/catalogue/exposure.ts';
+import type { Group } from '../../lib/catalogue/groups.ts';
 import { topicArn, whole } from './schema-parts.ts';
 
 /** With nothing left open. */
 export interface EventsConfig {
+  /** Readable by event. */
+  readonly groups: readonly Group[];
   readonly concurrency: number;
   readonly reservedConcurrency?: number | undefined;
   readonly archiveDays?: number | undefined;
@@ -16,6 +20,12 @@ export const batchSeconds = 4;
 
 export const eventsSchema = v.pipe(
   v.strictObject({
+    groups: v.optional(
+      v.pipe(
+        v.array(v.picklist(openable, `takes a list of ${openable.join(', ')}`)),
+        v.minLength(1, 'takes at least one group'),
+      ),
+    ),
     // Lambda takes no less than 2 for a queue.
     concurrency: v.optional(whole(2, 1000), 2),
     reservedConcurrency: v.optional(whole(2, 1000)),

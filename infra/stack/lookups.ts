@@ -1,6 +1,7 @@
 /**
  * Lookups by event: a bus, its rule, a queue with dead letters, and the function between them and the
- * upstream. What an event may read are the reads of the groups that are open.
+ * upstream. Where account data is readable, the bus has a queue of its own, so that the function knows which sources
+ * the bus has admitted.
  */
 
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,14 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Archive, EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import {
+  Effect,
+  Grant,
+  type IGrantable,
+  PolicyDocument,
+  PolicyStatement,
+  StarPrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import {
   type CfnFunction,
   EventSourceMapping,
@@ -19,8 +27,9 @@ import {
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { Group } from '../../lib/catalogue/index.ts';
-import { eventNames } from '../../lib/events/names.ts';
+import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
+import { eventNames, reservedSources } from '../../lib/events/names.ts';
+import { ConfigError } from './config.ts';
 import { allowing, GroupFunction, type GroupFunctionProps } from './group-function.ts';
 import type { EventsConfig } from './lookups-config.ts';
 
@@ -40,6 +49,13 @@ export interface LookupsProps
   /** The first part of the bus's name; one to each deployment in an account and Region. */
   readonly name: string;
   readonly groups: readonly Group[];
+  /** Required where account data is readable: what tells the function whom operators have granted it. */
+  readonly users?:
+    | {
+        readonly policies: Readonly<Record<string, PolicyDocument>>;
+        readonly variables: Readonly<Record<string, string>>;
+      }
+    | undefined;
   /** In place of `functions/quote-lookup/handler.ts`. */
   readonly entry?: string;
 }
@@ -60,6 +76,8 @@ export class Lookups extends Construct {
   readonly bus: EventBus;
   /** Takes requests as bare JSON, besides those of the bus. */
   readonly queue: Queue;
+  /** Takes those of the bus where account data is readable: what comes from elsewhere can name any source. */
+  readonly busQueue?: Queue;
   /** Requests that could not be served. */
   readonly deadLetters: Queue;
   /** Which requests were answered. */
@@ -72,25 +90,28 @@ export class Lookups extends Construct {
 
   constructor(scope: Construct, id: string, props: LookupsProps) {
     super(scope, id);
-    const { config, name, removalPolicy, timeoutSeconds } = props;
+    const { config, name, groups, removalPolicy, timeoutSeconds } = props;
     this.bus = new EventBus(this, 'Bus', {
       eventBusName: `${name}-lookups`,
       description: 'Requests for quotes and other reads, and their replies',
     });
     this.deadLetters = this.#queue('DeadLetters', { retentionPeriod: retention });
-    this.queue = this.#queue('Queue', {
+    const source = {
       retentionPeriod: retention,
       visibilityTimeout: Duration.seconds(visibilityFactor * timeoutSeconds),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: maxReceives },
-    });
+    };
+    this.queue = this.#queue('Queue', source);
+    if (groups.some(isAccountData)) this.busQueue = this.#queue('BusQueue', source);
     new Rule(this, 'Requests', {
       eventBus: this.bus,
       description: 'Requests, from whatever source, into the queue',
       eventPattern: requests,
-      targets: [new SqsQueue(this.queue, { deadLetterQueue: this.deadLetters })],
+      targets: [new SqsQueue(this.busQueue ?? this.queue, { deadLetterQueue: this.deadLetters })],
     });
     this.table = this.#table(removalPolicy);
     this.function = this.#function(props);
+    this.#protectReplies();
     this.alarm = this.#deadLetterAlarm(config.alarmTopic);
     if (config.archiveDays)
       this.archive = new Archive(this, 'Archive', {
@@ -101,7 +122,47 @@ export class Lookups extends Construct {
       });
   }
 
-  #function({ config, groups, environment, ...props }: LookupsProps): LambdaFunction {
+  /** @throws ConfigError */
+  grantPutEvents(grantee: IGrantable, sources: readonly string[]): Grant {
+    const reserved = sources.find((source) => reservedSources.includes(source));
+    if (reserved) throw new ConfigError(`${reserved} is no source of a request.`);
+    if (sources.length > 0)
+      return Grant.addToPrincipal({
+        grantee,
+        actions: ['events:PutEvents'],
+        resourceArns: [this.bus.eventBusArn],
+        // The first condition alone also holds for a call that names none.
+        conditions: {
+          'ForAllValues:StringEquals': { 'events:source': sources },
+          Null: { 'events:source': 'false' },
+        },
+      });
+    if (this.busQueue)
+      throw new ConfigError(
+        'grantPutEvents takes the sources that the identity may name: where account data is readable by event, operators grant it to sources.',
+      );
+    return this.bus.grantPutEventsTo(grantee);
+  }
+
+  /** Consumers believe what has our source: also an identity that may put other events does not put that. */
+  #protectReplies(): void {
+    this.bus.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'RepliesOfTheFunctionAlone',
+        effect: Effect.DENY,
+        principals: [new StarPrincipal()],
+        actions: ['events:PutEvents'],
+        resources: [this.bus.eventBusArn],
+        conditions: {
+          'ForAnyValue:StringEquals': { 'events:source': reservedSources },
+          ArnNotEquals: { 'aws:PrincipalArn': this.function.role?.roleArn },
+        },
+      }),
+    );
+  }
+
+  #function({ config, groups, environment, users, ...props }: LookupsProps): LambdaFunction {
+    const queues = [this.queue, ...(this.busQueue ? [this.busQueue] : [])];
     const { function: lambda } = new GroupFunction(this, 'quote-lookup', {
       ...props,
       title: 'Lookups by event',
@@ -109,20 +170,23 @@ export class Lookups extends Construct {
       entry: props.entry ?? entry,
       environment: {
         ...environment,
+        ...users?.variables,
         LOOKUP_TABLE: this.table.tableName,
         LOOKUP_QUEUE: this.queue.queueUrl,
+        ...(this.busQueue && { LOOKUP_BUS_QUEUE: this.busQueue.queueUrl }),
         LOOKUP_DEAD_LETTERS: this.deadLetters.queueUrl,
         LOOKUP_BUS: this.bus.eventBusName,
         LOOKUP_GROUPS: groups.join(','),
-        LOOKUP_INSTANCES: String(config.concurrency),
+        LOOKUP_INSTANCES: String(queues.length * config.concurrency),
       },
       policies: {
+        ...users?.policies,
         RememberRequests: allowing(['dynamodb:PutItem', 'dynamodb:UpdateItem'], this.table.tableArn),
         TakeRequests: new PolicyDocument({
           statements: [
             allow(
               ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:SendMessage'],
-              this.queue.queueArn,
+              ...queues.map(({ queueArn }) => queueArn),
             ),
             allow(['sqs:SendMessage'], this.deadLetters.queueArn),
           ],
@@ -133,15 +197,20 @@ export class Lookups extends Construct {
     // A message that waits is sent round until its deadline. After 16 rounds Lambda would take that for a defect
     // and stop it.
     (lambda.node.defaultChild as CfnFunction).recursiveLoop = 'Allow';
-    new EventSourceMapping(this, 'Messages', {
-      target: lambda,
-      eventSourceArn: this.queue.queueArn,
+    this.#mapping('Messages', this.queue, lambda, config);
+    if (this.busQueue) this.#mapping('BusMessages', this.busQueue, lambda, config);
+    return lambda;
+  }
+
+  #mapping(id: string, { queueArn }: Queue, target: LambdaFunction, { concurrency }: EventsConfig): void {
+    new EventSourceMapping(this, id, {
+      target,
+      eventSourceArn: queueArn,
       batchSize,
       maxBatchingWindow: Duration.seconds(1),
       reportBatchItemFailures: true,
-      maxConcurrency: config.concurrency,
+      maxConcurrency: concurrency,
     });
-    return lambda;
   }
 
   #deadLetterAlarm(topicArn: string | undefined): Alarm {
@@ -183,5 +252,4 @@ export class Lookups extends Construct {
 
 const entry = fileURLToPath(new URL('../../functions/quote-lookup/handler.ts', import.meta.url));
 
-const allow = (actions: string[], resource: string) =>
-  new PolicyStatement({ actions, resources: [resource] });
+const allow = (actions: string[], ...resources: string[]) => new PolicyStatement({ actions, resources });

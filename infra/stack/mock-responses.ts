@@ -3,8 +3,8 @@
  * with a constant, and browsers' preflights.
  */
 
-import { corsMaxAgeSeconds, corsMethods, corsRequestHeaders } from '../../functions/aws/cors.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
+import { originHeaders, preflightHeaders } from '../cors.ts';
 import { healthBody } from '../health.ts';
 import type { JsonObject } from '../json.ts';
 import { constant } from './constant.ts';
@@ -37,11 +37,7 @@ const anyContentType = ['application/json', 'application/x-www-form-urlencoded',
 export const preflight = (origins: readonly string[], operation?: Operation): JsonObject =>
   mock({
     status: 204,
-    headers: {
-      'Access-Control-Allow-Methods': corsMethods.join(', '),
-      'Access-Control-Allow-Headers': corsRequestHeaders(operation && [operation]).join(', '),
-      'Access-Control-Max-Age': String(corsMaxAgeSeconds),
-    },
+    headers: preflightHeaders(operation),
     body: '',
     origins,
   });
@@ -62,11 +58,7 @@ function mock({
   /** Of a request; without one it counts as JSON. */
   readonly contentTypes?: readonly string[];
 }): JsonObject {
-  const all: Readonly<Record<string, string>> = {
-    ...headers,
-    ...(origins[0] !== undefined && { 'Access-Control-Allow-Origin': origins[0] }),
-    ...(origins.length > 1 && { Vary: 'Origin' }),
-  };
+  const all: Readonly<Record<string, string>> = { ...headers, ...originHeaders(origins) };
   const names = Object.keys(all);
   return {
     ...(operationId && { operationId }),

@@ -1,9 +1,10 @@
-/** Fills in the defaults of a configuration; a wrong value is refused in one sentence that names the property. */
+/** Fills in the defaults of a configuration; each wrong value is refused in a sentence that names the property. */
 
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
 import { originFault } from '../../functions/aws/cors.ts';
 import { readsOf } from '../../functions/aws/lookup-environment.ts';
+import { functionsOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   operations as catalogue,
   type Group,
@@ -12,27 +13,36 @@ import {
   openable,
   openByDefault,
 } from '../../lib/catalogue/index.ts';
+import { doubledPathFault } from '../../lib/doubled-path.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
-import { limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { type EndpointsOptions, limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import { modesFor, usualMode } from '../access-modes.ts';
+import { Mistakes } from '../mistakes.ts';
+import { authSchema } from './auth-config.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
+import { sentencesOf } from './config-sentences.ts';
 import { batchSeconds, eventsSchema } from './lookups-config.ts';
 import { marketDataUseSchema } from './market-data-use.ts';
+import { resolveAuth } from './resolve-auth.ts';
 import { cacheSchema, resolveCache } from './resolve-cache.ts';
 import { domainSchema, resolveDomain } from './resolve-domain.ts';
+import { resolveEvents } from './resolve-events.ts';
 import { functionsSchema, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
 import { resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
-import { resolveReserve } from './resolve-reserve.ts';
-import { oneOf, whole } from './schema-parts.ts';
+import { type Drawing, resolveReserve } from './resolve-reserve.ts';
+import { resolveTradeEvents } from './resolve-trade-events.ts';
+import { oneOf, topicArn, whole } from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
+import { tradeEventsSchema } from './trade-events-config.ts';
 import { chosenLimits, upstreamLimitsSchema } from './upstream-limits.ts';
 
-function accessOf(group: Group) {
+function accessSchemaOf(group: Group) {
   const modes = [...modesFor(group), 'closed'] as const;
   return groups[group].exposure === 'open'
     ? oneOf(...modes)
-    : v.picklist(modes, `takes ${modes.join(' or ')}: its operations belong to one upstream account`);
+    : v.picklist(modes, `takes ${modes.join(' or ')}: its operations belong to accounts`);
 }
 
 const faultless = (faultOf: (text: string) => string | undefined, otherwise: string) =>
@@ -91,6 +101,7 @@ const limiterSchema = v.strictObject({
     ),
   ),
   bucket: v.optional(v.pipe(v.string(bucketFault), v.regex(/^[\w.:-]{1,64}$/, bucketFault))),
+  alarmTopic: v.optional(topicArn),
 });
 
 export const config = v.strictObject({
@@ -102,13 +113,22 @@ export const config = v.strictObject({
     allowLoopback: v.optional(v.boolean('takes true or false'), false),
   }),
   groups: v.optional(
-    v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(accessOf(group))]))),
+    v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(accessSchemaOf(group))]))),
+    {},
+  ),
+  auth: v.optional(authSchema),
+  throttle: v.optional(
+    v.strictObject({
+      ratePerSecond: v.optional(whole(1, 10_000), 100),
+      burst: v.optional(whole(1, 5000), 200),
+    }),
     {},
   ),
   plans: v.optional(plansSchema, {}),
   limiter: v.optional(limiterSchema, {}),
   events: v.optional(eventsSchema),
   accessToken: v.optional(accessTokenSchema),
+  tradeEvents: v.optional(tradeEventsSchema),
   cors: v.optional(
     v.strictObject({
       origins: v.pipe(
@@ -147,95 +167,180 @@ export const config = v.strictObject({
   onRemoval: v.optional(oneOf('destroy', 'retain'), 'destroy'),
 });
 
-/** @throws ConfigError for the first wrong value */
+type Parts = v.InferOutput<typeof config>;
+
+/** What else can be wrong, once it is known how groups open. */
+export type FurtherChecks = (resolved: Pick<ResolvedConfig, 'access' | 'domain'>) => readonly string[];
+
+/**
+ * @param further checks whose sentences stand in the same error
+ * @throws ConfigError with a line for each mistake. What depends on a part that is wrong is not checked
+ */
 export function resolveConfig(
   given: CountersignConfig,
   operations: readonly Operation[] = catalogue,
+  further: FurtherChecks = () => [],
 ): ResolvedConfig {
-  const parsed = v.safeParse(config, given, { abortEarly: true });
-  if (!parsed.success) throw new ConfigError(sentenceOf(parsed.issues[0]));
-  const {
-    upstream: { allowLoopback, limits: givenLimits, ...upstream },
-    functions: givenFunctions,
-    cache: givenCache,
-    cors,
-    plans: givenPlans,
-    limiter: givenLimiter,
-    groups: givenGroups,
-    events,
-    domain,
-    // It is a statement of the deployer's, and configures nothing.
-    marketDataUse: _,
-    ...rest
-  } = parsed.output;
+  const mistakes = new Mistakes(ConfigError);
+  const parsed = v.safeParse(config, given);
+  for (const issue of parsed.issues ?? []) mistakes.add(...sentencesOf(config, issue));
+  const wrong = new Set((parsed.issues ?? []).map(({ path }) => String(path?.[0]?.key)));
+  if (typeof given !== 'object' || given === null) mistakes.throwAny();
+  const resolver: Resolver = {
+    mistakes,
+    operations,
+    parts: parsed.output as Parts,
+    resolve(names, run) {
+      if (names.some((name) => wrong.has(name))) return undefined;
+      const before = mistakes.count;
+      const result = mistakes.read<ReturnType<typeof run> | undefined>(run, undefined);
+      return mistakes.count === before ? result : undefined;
+    },
+  };
+  const resolved = resolveParts(resolver);
+  const { access, domain } = resolved;
+  if (access) mistakes.add(...further({ access, ...(domain && { domain }) }));
+  mistakes.throwAny();
+  // Nothing is undefined that was not left out: what is wrong has been thrown.
+  return resolved as ResolvedConfig;
+}
 
-  // What is http here is loopback: the schema refuses the rest.
-  if (!allowLoopback && new URL(upstream.baseUrl).protocol !== 'https:')
-    throw new ConfigError(
-      `upstream.baseUrl ${JSON.stringify(upstream.baseUrl)} cannot be used: use https; http on loopback is for emulators, with upstream.allowLoopback.`,
+interface Resolver {
+  readonly mistakes: Mistakes;
+  readonly operations: readonly Operation[];
+  readonly parts: Parts;
+  /** @returns undefined where one of the parts that it is made of is wrong, or where it finds a mistake */
+  resolve<T>(names: readonly (keyof Parts)[], run: () => T): T | undefined;
+}
+
+/** Every part by itself; in one that is undefined, or that it depends on, is a mistake. */
+function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
+  const upstream = resolve(['upstream'], () => resolveUpstream(parts.upstream, operations, mistakes));
+  resolve(['upstream', 'functions', 'events'], () => checkTimes(parts, mistakes));
+  const access = resolve(['groups'], () => accessOf(parts.groups));
+  const openGroups = access && (Object.keys(access) as Group[]);
+  const events =
+    openGroups &&
+    resolve(['events'], () => parts.events && resolveEvents(parts.events, openGroups, mistakes));
+  const functions =
+    openGroups &&
+    resolve(['functions'], () => resolveFunctions(parts.functions, openGroups, operations, mistakes));
+  const endpoints = upstream && { operations, upstreamLimits: upstream.limits };
+  const limiter = endpoints && resolve(['limiter'], () => resolveLimiter(parts.limiter, endpoints, mistakes));
+  const knowsEvents = parts.events === undefined || events !== undefined;
+  const reserved =
+    limiter &&
+    functions &&
+    openGroups &&
+    knowsEvents &&
+    resolve(['events'], () =>
+      resolveReserve(limiter, drawingOf({ limiter, functions, events, openGroups }, endpoints), endpoints),
     );
-
-  const upstreamLimits = chosenLimits(givenLimits);
-  const pathsFault = upstreamPathsFault(upstream.paths, operations);
-  if (pathsFault) throw new ConfigError(`upstream.paths cannot be used: ${pathsFault}.`);
-
-  // A read is sent once more after a refused signature; the function must outlive both attempts.
-  if (2 * upstream.timeoutSeconds >= givenFunctions.timeoutSeconds)
-    throw new ConfigError(
-      `functions.timeoutSeconds must be more than twice upstream.timeoutSeconds (${upstream.timeoutSeconds}), because a read may be sent twice, and less than ${integrationTimeoutSeconds}.`,
+  const domain = resolve(['domain'], () => parts.domain && resolveDomain(parts.domain, mistakes));
+  const auth =
+    access &&
+    resolve(['auth', 'upstream', 'functions'], () =>
+      resolveAuth(
+        parts.auth,
+        {
+          access,
+          allowLoopback: parts.upstream.allowLoopback,
+          reservesNone: parts.functions.reservedConcurrency === 'none',
+        },
+        mistakes,
+      ),
     );
-
-  if (events && 2 * upstream.timeoutSeconds + batchSeconds > givenFunctions.timeoutSeconds)
-    throw new ConfigError(
-      `functions.timeoutSeconds must be at least twice upstream.timeoutSeconds (${upstream.timeoutSeconds}) and ${batchSeconds} more while events are open, because a batch is taken before and its replies are published after.`,
-    );
-
-  const accesses = openable.map(
-    (group) =>
-      [group, givenGroups[group] ?? (openByDefault.includes(group) ? usualMode(group) : 'closed')] as const,
+  const tradeEvents = resolve(
+    ['tradeEvents', 'upstream', 'functions'],
+    () =>
+      parts.tradeEvents &&
+      resolveTradeEvents(parts.tradeEvents, {
+        baseUrl: parts.upstream.baseUrl,
+        allowLoopback: parts.upstream.allowLoopback,
+        reservesNone: parts.functions.reservedConcurrency === 'none',
+      }),
   );
-  const open = accesses.filter(([, access]) => access !== 'closed');
-  const openGroups = open.map(([group]) => group);
-  const functions = resolveFunctions(givenFunctions, openGroups, operations);
-  const limiter = resolveLimiter(givenLimiter, { operations, upstreamLimits });
-  const draws = (list: readonly Operation[]) =>
-    list.some((one) => limitsOf(one, { ...limiter, upstreamLimits }));
-  const drawing = openGroups
-    .filter((group) => draws(operations.filter((operation) => operation.group === group)))
-    .map((group) => ({
-      property: `functions.reservedConcurrency.${group}`,
-      reserved: functions.reservedConcurrency[group],
-    }));
-  if (events && draws(readsOf(operations, openGroups)))
-    drawing.push({ property: 'events.reservedConcurrency', reserved: events.reservedConcurrency });
+  const { throttle, accessToken, logs, stageName, onRemoval } = parts;
   return {
-    ...rest,
-    upstream: { ...upstream, limits: upstreamLimits },
+    throttle,
+    accessToken,
+    logs,
+    stageName,
+    onRemoval,
+    upstream,
+    access,
+    ...auth,
+    limiter: reserved,
     ...(events && { events }),
-    ...(domain && { domain: resolveDomain(domain) }),
+    ...(tradeEvents && { tradeEvents }),
+    cache: resolve(['cache'], () => resolveCache(parts.cache)),
+    ...(domain && { domain }),
     functions,
-    access: Object.fromEntries(open),
-    limiter: resolveReserve(limiter, drawing, { operations, upstreamLimits }),
-    cache: resolveCache(givenCache),
-    plans: Object.entries({ default: {}, ...givenPlans }).map(resolvePlan),
-    origins: cors.origins,
+    plans: resolve(['plans'], () => Object.entries({ default: {}, ...parts.plans }).map(resolvePlan)),
+    origins: parts.cors?.origins,
   };
 }
 
-function sentenceOf(issue: v.BaseIssue<unknown>): string {
-  const path = (issue.path ?? []).map(({ key }) => String(key));
-  const where = path.join('.') || 'The configuration';
-  // Tokens have a group too; saying "unknown" of it would send the deployer looking for a typing error.
-  if (
-    path[0] === 'groups' &&
-    path.length === 2 &&
-    (groups as Record<string, { exposure: string }>)[path[1]!]?.exposure === 'never'
-  )
-    return `${where} can never be opened: its operations issue credentials.`;
-  if (issue.type === 'strict_object' && issue.expected === 'never')
-    return `${where} is not a property that can be configured here.`;
-  const isOther = issue.expected === 'Object' && issue.received !== 'undefined';
-  if (issue.type === 'strict_object' && !isOther) return `${where} is required.`;
-  if (issue.type === 'strict_object' || issue.type === 'record') return `${where} takes an object.`;
-  return `${where} ${issue.message}.`;
+function resolveUpstream(
+  { allowLoopback, limits, ...upstream }: Parts['upstream'],
+  operations: readonly Operation[],
+  mistakes: Mistakes,
+): ResolvedConfig['upstream'] {
+  const { baseUrl, paths } = upstream;
+  const cannot = (fault: string) =>
+    mistakes.add(`upstream.baseUrl ${JSON.stringify(baseUrl)} cannot be used: ${fault}.`);
+  // What is http here is loopback: the schema refuses the rest.
+  if (!allowLoopback && new URL(baseUrl).protocol !== 'https:')
+    cannot('use https; http on loopback is for emulators, with upstream.allowLoopback');
+  const pathsFault = upstreamPathsFault(paths, operations);
+  if (pathsFault) mistakes.add(`upstream.paths cannot be used: ${pathsFault}.`);
+  const doubled = doubledPathFault(baseUrl, sentPaths(operations, pathsFault ? {} : paths));
+  if (doubled) cannot(doubled);
+  return { ...upstream, limits: chosenLimits(limits) };
+}
+
+function checkTimes({ upstream, functions, events }: Parts, mistakes: Mistakes): void {
+  const { timeoutSeconds } = upstream;
+  // A read is sent once more after a refused signature; the function must outlive both attempts.
+  if (2 * timeoutSeconds >= functions.timeoutSeconds)
+    mistakes.add(
+      `functions.timeoutSeconds must be more than twice upstream.timeoutSeconds (${timeoutSeconds}), because a read may be sent twice, and less than ${integrationTimeoutSeconds}.`,
+    );
+  else if (events && 2 * timeoutSeconds + batchSeconds > functions.timeoutSeconds)
+    mistakes.add(
+      `functions.timeoutSeconds must be at least twice upstream.timeoutSeconds (${timeoutSeconds}) and ${batchSeconds} more while events are open, because a batch is taken before and its replies are published after.`,
+    );
+}
+
+/** The mode of each group that is open. */
+const accessOf = (given: Parts['groups']): ResolvedConfig['access'] =>
+  Object.fromEntries(
+    openable.flatMap((group) => {
+      const access = given[group] ?? (openByDefault.includes(group) ? usualMode(group) : 'closed');
+      return access === 'closed' ? [] : [[group, access]];
+    }),
+  );
+
+interface Open extends Pick<ResolvedConfig, 'limiter' | 'functions'> {
+  readonly events: ResolvedConfig['events'];
+  readonly openGroups: readonly Group[];
+}
+
+/** The functions whose requests count against a limit. */
+function drawingOf(
+  { limiter, functions, events, openGroups }: Open,
+  { operations, upstreamLimits }: Required<EndpointsOptions>,
+): readonly Drawing[] {
+  const draws = (list: readonly Operation[]) =>
+    list.some((one) => limitsOf(one, { ...limiter, ...(upstreamLimits && { upstreamLimits }) }));
+  const drawing: Drawing[] = openGroups
+    .flatMap(functionsOf)
+    .filter((name) => draws(operationsIn(name, operations)))
+    .map((name) => ({
+      property: `functions.reservedConcurrency.${name}`,
+      reserved: functions.reservedConcurrency[name],
+    }));
+  if (events && draws(readsOf(operations, events.groups)))
+    drawing.push({ property: 'events.reservedConcurrency', reserved: events.reservedConcurrency });
+  return drawing;
 }

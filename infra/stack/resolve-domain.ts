@@ -1,7 +1,8 @@
 /** The API's own domain: what may be configured of it, and which values cannot be deployed. */
 
 import * as v from 'valibot';
-import { ConfigError, type ResolvedConfig, securityPolicies } from './config.ts';
+import type { Mistakes } from '../mistakes.ts';
+import { type ResolvedConfig, securityPolicies } from './config.ts';
 import { oneOf } from './schema-parts.ts';
 
 type ResolvedDomain = NonNullable<ResolvedConfig['domain']>;
@@ -41,19 +42,19 @@ export const domainSchema = v.strictObject({
 /** A certificate's common name holds no more (RFC 5280). */
 const maxMadeName = 64;
 
-/** @throws ConfigError in one sentence that names the property */
-export function resolveDomain(given: v.InferOutput<typeof domainSchema>): ResolvedDomain {
+/** @param mistakes takes a sentence for each, which names the property */
+export function resolveDomain(given: v.InferOutput<typeof domainSchema>, mistakes: Mistakes): ResolvedDomain {
   const { name, certificateArn, hostedZone, securityPolicy, disableStageUrl } = given;
   if (!certificateArn && !hostedZone)
-    throw new ConfigError(
+    mistakes.add(
       `domain needs certificateArn, a certificate for ${name} in AWS Certificate Manager, or hostedZone, in which a new one is validated: without either the deployment would wait until the deployer has written the validation record by hand.`,
     );
-  if (!certificateArn && name.length > maxMadeName)
-    throw new ConfigError(
+  else if (!certificateArn && name.length > maxMadeName)
+    mistakes.add(
       `domain.name has ${name.length} characters, and a certificate is made for ${maxMadeName} at most: give certificateArn.`,
     );
   if (hostedZone && !`.${name}`.endsWith(`.${hostedZone.name}`))
-    throw new ConfigError(
+    mistakes.add(
       `domain.name ${name} is not in domain.hostedZone ${hostedZone.name}: give the zone that holds it, or leave hostedZone out and point the name at the output DomainTarget.`,
     );
   return {

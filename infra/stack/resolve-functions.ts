@@ -1,33 +1,40 @@
 /** The functions: what may be configured of them, and how many of each Lambda keeps free. */
 
 import * as v from 'valibot';
+import { type FunctionName, functionOf, functionsOf, groupOf } from '../../lib/catalogue/functions.ts';
 import { type Group, type Operation, openable } from '../../lib/catalogue/index.ts';
-import { ConfigError, type ResolvedConfig } from './config.ts';
+import type { Mistakes } from '../mistakes.ts';
+import type { ResolvedConfig } from './config.ts';
 import { whole } from './schema-parts.ts';
 
 /** REST APIs end an integration here; more takes a quota increase. */
 export const integrationTimeoutSeconds = 29;
 
 /**
- * For a group with side effects. A flood of reads can take every other instance that the account has; these are
+ * For a function with side effects. A flood of reads can take every other instance that the account has; these are
  * left for orders. Ten at a third of a second each are thirty orders a second.
  */
 const reservedBySideEffect = 10;
 
-/** A reserved 0 is Lambda's way to stop a function; here a group is closed instead. */
+/** Five at a third of a second each are fifteen cancels a second; the vendor's table allows ten (600 in 60 s). */
+const reservedForCancels = 5;
+
+/** A reserved 0 is Lambda's way to stop a function; here its group is closed instead. */
 const reserved = v.lazy((given) =>
   typeof given === 'number'
     ? whole(1, 1000)
     : v.literal('none', 'takes a whole number from 1 to 1000, or none'),
 );
 
-const byGroup = v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(reserved)])));
+const byName = v.strictObject(
+  Object.fromEntries(openable.flatMap(functionsOf).map((name) => [name, v.optional(reserved)])),
+);
 
 /** Chosen by what is given: of a union's two faults none would name the property. */
 const reservations = v.lazy((given) =>
   typeof given === 'object' && given !== null
-    ? byGroup
-    : v.literal('none', 'takes none, or an object with a number or none for each group'),
+    ? byName
+    : v.literal('none', 'takes none, or an object with a number or none for each function'),
 );
 
 export const functionsSchema = v.strictObject({
@@ -38,23 +45,35 @@ export const functionsSchema = v.strictObject({
 
 /**
  * @param open the groups that are
- * @throws ConfigError in one sentence that names the property
+ * @param mistakes takes a sentence for each, which names the property
  */
 export function resolveFunctions(
   { reservedConcurrency: given, ...rest }: v.InferOutput<typeof functionsSchema>,
   open: readonly Group[],
   operations: readonly Operation[],
+  mistakes: Mistakes,
 ): ResolvedConfig['functions'] {
   if (given === 'none') return { ...rest, reservedConcurrency: {} };
-  const closed = (Object.keys(given) as Group[]).find((group) => !open.includes(group));
-  if (closed)
-    throw new ConfigError(
-      `functions.reservedConcurrency.${closed} is for a group that is not open, and so has no function.`,
+  for (const name of (Object.keys(given) as FunctionName[]).filter((one) => !open.includes(groupOf(one))))
+    mistakes.add(
+      `functions.reservedConcurrency.${name} is for a group that is not open, and so has no function.`,
     );
-  const counts = open.flatMap((group) => {
-    const hasSideEffect = operations.some((one) => one.group === group && one.sideEffect);
-    const count = given[group] ?? (hasSideEffect ? reservedBySideEffect : 'none');
-    return count === 'none' ? [] : [[group, count] as const];
+  const counts = open.flatMap(functionsOf).flatMap((name) => {
+    const count = given[name] ?? usualCount(name, given[groupOf(name)], operations);
+    return count === 'none' ? [] : [[name, count] as const];
   });
   return { ...rest, reservedConcurrency: Object.fromEntries(counts) };
+}
+
+/** @param ofGroup what is given for the group's own function: where it reserves none, the account may have none to give */
+function usualCount(
+  name: FunctionName,
+  ofGroup: number | 'none' | undefined,
+  operations: readonly Operation[],
+): number | 'none' {
+  const changes = operations.flatMap((one) =>
+    functionOf(one) === name && one.sideEffect ? one.sideEffect : [],
+  );
+  if (changes.length === 0 || ofGroup === 'none') return 'none';
+  return changes.every(({ cancels }) => cancels) ? reservedForCancels : reservedBySideEffect;
 }

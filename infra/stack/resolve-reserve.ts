@@ -27,10 +27,7 @@ export function resolveReserve(
   endpoints: EndpointsOptions,
 ): Limiter {
   const { reserve, instances: given, table } = limiter;
-  if (!reserve) {
-    if (given === undefined) return limiter;
-    throw new ConfigError('limiter.instances divides limiter.reserve, which is 0: leave it out.');
-  }
+  if (!reserve) return limiter;
   const unbounded = drawing.find(({ reserved }) => reserved === undefined);
   if (unbounded)
     throw new ConfigError(

@@ -6,6 +6,7 @@ import {
   ApiDefinition,
   EndpointType,
   LogGroupLogDestination,
+  type MethodDeploymentOptions,
   RestApiMode,
   SpecRestApi,
   type StageOptions,
@@ -19,13 +20,16 @@ export interface RestApiOptions {
   readonly title: string;
   readonly definition: JsonObject;
   readonly stageName: string;
+  /** What the stage lets through, by path and method. */
+  readonly methodThrottles: Readonly<Record<string, MethodDeploymentOptions>>;
   readonly accessLog: AccessLog;
   readonly logRetentionDays: number;
   readonly removalPolicy: RemovalPolicy;
 }
 
 export function createRestApi(scope: Construct, options: RestApiOptions): SpecRestApi {
-  const { title, definition, stageName, accessLog, logRetentionDays, removalPolicy } = options;
+  const { title, definition, stageName, methodThrottles, accessLog, logRetentionDays, removalPolicy } =
+    options;
   const api = new SpecRestApi(scope, 'Api', {
     restApiName: title,
     apiDefinition: ApiDefinition.fromInline(definition),
@@ -38,6 +42,7 @@ export function createRestApi(scope: Construct, options: RestApiOptions): SpecRe
     deployOptions: {
       stageName,
       tracingEnabled: false,
+      methodOptions: methodThrottles,
       ...(accessLog !== 'off' && accessLogging(scope, logRetentionDays, removalPolicy)),
     },
   });
@@ -47,7 +52,11 @@ export function createRestApi(scope: Construct, options: RestApiOptions): SpecRe
   return api;
 }
 
-/** Who called what and how it went; no query, because account ids stand in there. */
+/**
+ * Which key called what and how it went. No query, because account ids stand in there; no ARN of an AWS identity, whose
+ * session may be named after a person, and nothing of a token: the function's log has the user's name as a keyed hash,
+ * under the same request id.
+ */
 function accessLogging(scope: Construct, retention: number, removalPolicy: RemovalPolicy): StageOptions {
   const destination = new LogGroup(scope, 'AccessLog', { retention, removalPolicy });
   const entry = {
@@ -58,7 +67,6 @@ function accessLogging(scope: Construct, retention: number, removalPolicy: Remov
     status: '$context.status',
     refusal: '$context.error.responseType',
     apiKeyId: '$context.identity.apiKeyId',
-    caller: '$context.identity.userArn',
     milliseconds: '$context.responseLatency',
     integrationStatus: '$context.integration.status',
     integrationMilliseconds: '$context.integration.latency',

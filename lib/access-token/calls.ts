@@ -9,7 +9,7 @@ import { isClientError } from '../client/errors.ts';
 import type { Credential } from '../gateway/credential.ts';
 import { createRedactor } from '../gateway/redact.ts';
 import { isTokenRefusal } from '../gateway/token-refusal.ts';
-import { stemOf } from '../gateway/upstream-answer.ts';
+import { stemOf } from '../upstream-code.ts';
 
 const statuses = ['PENDING', 'NORMAL', 'INVALID', 'EXPIRED'] as const;
 

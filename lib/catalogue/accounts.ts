@@ -1,7 +1,7 @@
 /** Accounts: what belongs to the holder of the app key. */
 
 import * as v from 'valibot';
-import { accountId, optionStrategy } from './common.ts';
+import { accountId, ofQuery, optionStrategy } from './common.ts';
 import { answerSeen, fromVendor, notInText } from './decided.ts';
 import { accountList, accountState } from './freshness.ts';
 import { inferred, onPage, seen } from './notes.ts';
@@ -56,6 +56,7 @@ export const listAccounts = describe({
       ),
     }),
   ),
+  accounts: { records: { list: '', by: 'account_id' } },
   freshness: accountList,
   example: {},
   sources: {
@@ -131,6 +132,7 @@ export const getAccountBalance = describe({
       }),
     ),
   }),
+  accounts: ofQuery,
   freshness: accountState,
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
   sources: answerSeen,
@@ -204,6 +206,7 @@ export const listAccountPositions = describe({
       account_tax_type: v.optional(v.string()),
     }),
   ),
+  accounts: ofQuery,
   freshness: accountState,
   example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
   sources: fromVendor,

@@ -1,6 +1,7 @@
 /** Parameters that many operations share. */
 
 import * as v from 'valibot';
+import type { AccountPlaces } from './operation.ts';
 import { choice, list, optional, text } from './parameters.ts';
 
 /** Asset categories of market data (interface, section "Asset category"). */
@@ -25,6 +26,10 @@ export const optionSymbols = (maxItems: number) =>
   list({ description: 'Option symbols in the OCC form, such as AAPL270115C00240000.', maxItems });
 
 export const accountId = text({ description: 'The account that the call is about.', maxLength: 64 });
+
+/** Where it stands in a query, and in a body. */
+export const ofQuery = { query: ['account_id'] } as const satisfies AccountPlaces;
+export const ofBody = { body: ['/account_id'] } as const satisfies AccountPlaces;
 
 /** Where the page before ended (see `Paging`). */
 export const pageKey = optional(

@@ -23,6 +23,13 @@ export const requestSeen = {
   response: ['vendor-docs', 'vendor-sdk'],
 } as const satisfies Operation['sources'];
 
+/** Of a gateway's own operation. */
+export const ofGateway = {
+  path: ['gateway'],
+  request: ['gateway'],
+  response: ['gateway'],
+} as const satisfies Operation['sources'];
+
 export const bothCategories =
   'Both categories of the interface text are accepted, also where the vendor’s documents name US_STOCK alone.';
 

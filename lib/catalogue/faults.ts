@@ -20,8 +20,8 @@ export interface FaultWords {
   readonly missing: string;
   /** The value has another type or form. */
   readonly notAllowed: string;
-  /** The value has the right type, but breaks a bound. When absent, the schema's message names it. */
-  readonly outOfBounds?: string;
+  /** The value has the right type, but breaks a bound. */
+  readonly outOfBounds: string | ((issue: BaseIssue<unknown>) => string);
 }
 
 /**
@@ -29,20 +29,30 @@ export interface FaultWords {
  * library prints it, not shortened; it and `allowed` are absent where the member is missing.
  */
 export function faultOf(issue: BaseIssue<unknown>, words: FaultWords): PlaceFault {
-  const name = (issue.path ?? []).map(({ key }) => `/${escaped(String(key))}`).join('') || '/';
+  const name = (issue.path ?? []).map(({ key }) => `/${toPointerPart(String(key))}`).join('') || '/';
   if (issue.received === 'undefined') return { name, detail: words.missing };
   // The catalogue's message describes a format in words; the schema library has only the expression.
   const isFormat = issue.type === 'regex' || issue.type === 'iso_date';
+  const { outOfBounds } = words;
   return {
     name,
-    detail: issue.kind === 'schema' || isFormat ? words.notAllowed : (words.outOfBounds ?? issue.message),
-    allowed: isFormat ? issue.message : (issue.expected ?? issue.message),
+    detail:
+      issue.kind === 'schema' || isFormat
+        ? words.notAllowed
+        : typeof outOfBounds === 'string'
+          ? outOfBounds
+          : outOfBounds(issue),
+    allowed: isFormat ? issue.message : (inWords(issue) ?? issue.message),
     received: issue.received,
   };
 }
 
-/** RFC 6901: the two characters that a JSON Pointer gives a meaning. */
-const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+/** The schema library has several values as a type: `("BUY" | "SELL")`. */
+const inWords = ({ type, expected }: BaseIssue<unknown>) =>
+  type === 'picklist' ? `one of ${expected?.replace(/[()"]/g, '').replaceAll(' |', ',')}` : expected;
+
+/** RFC 6901: a name as a part of a JSON Pointer, which gives two characters a meaning. */
+export const toPointerPart = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const maxShown = 100;
 

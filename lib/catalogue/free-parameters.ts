@@ -1,5 +1,7 @@
 /** Query parameters that no source names: which of them an operation with `anyQuery` takes. */
 
+import { looksLikeAccount } from './account-places.ts';
+
 /** As they are sent, all of them together stay below 8 kB: the longest request line that common servers take. */
 export const maxFreeParameters = 20;
 export const maxFreeName = 64;
@@ -7,10 +9,24 @@ export const maxFreeValue = 256;
 
 /**
  * The signature merges parameters and signing headers into one list of names and values: a request with a parameter
- * of a header's name signs like another one, whose header has the parameter's value. And the account stands in the
- * body: another one beside it could be the one that the upstream takes.
+ * of a header's name signs like another one, whose header has the parameter's value.
  */
-const reserved = /^(account_id|host|x-(app-key|timestamp|version|access-token|signature(-.*)?))$/is;
+const reserved = /^(host|x-(app-key|timestamp|version|access-token|signature(-.*)?))$/is;
+
+/**
+ * The account stands in the body: another one beside it could be the one that the upstream takes. A server may decode a
+ * name more than once.
+ */
+function namesAccount(name: string): boolean {
+  for (let text = name; ; ) {
+    if (looksLikeAccount(text)) return true;
+    const decoded = text.replace(/%([0-7][\da-f])/gi, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+    if (decoded === text) return false;
+    text = decoded;
+  }
+}
 
 const sentLength = (text: string) => encodeURIComponent(text).length;
 
@@ -24,10 +40,11 @@ export function freeParameterFault(
   name: string,
   value: string,
   isRepeated = false,
-): 'nameless' | 'reserved' | 'too-long' | 'ambiguous' | undefined {
+): 'nameless' | 'reserved' | 'account' | 'too-long' | 'ambiguous' | undefined {
   // Servers leave such a parameter out: what they verify is not what was signed.
   if (name === '') return 'nameless';
   if (reserved.test(name)) return 'reserved';
   if (sentLength(name) > maxFreeName || sentLength(value) > maxFreeValue) return 'too-long';
+  if (namesAccount(name)) return 'account';
   return isRepeated && value.includes('=') ? 'ambiguous' : undefined;
 }

@@ -18,12 +18,14 @@ export interface GroupFacts {
   readonly notes?: readonly Note[];
   /** Its operations are called before there is an access token, so they are sent without one. */
   readonly beforeToken?: true;
+  /** What a user needs for its requests that change something. */
+  readonly changeScope?: 'trade' | 'write';
 }
 
 export const groups = {
   config: { title: 'Configuration', exposure: 'public', beforeToken: true },
   accounts: { title: 'Accounts', exposure: 'closed' },
-  orders: { title: 'Orders', exposure: 'closed' },
+  orders: { title: 'Orders', exposure: 'closed', changeScope: 'trade' },
   auth: { title: 'Tokens', exposure: 'never', beforeToken: true },
   instruments: { title: 'Instruments', exposure: 'open' },
   'market-data': {
@@ -42,7 +44,7 @@ export const groups = {
     ],
   },
   screeners: { title: 'Screeners', exposure: 'open' },
-  watchlists: { title: 'Watchlists', exposure: 'closed' },
+  watchlists: { title: 'Watchlists', exposure: 'closed', changeScope: 'write' },
   fundamentals: { title: 'Fundamentals', exposure: 'open' },
 } as const satisfies Record<string, GroupFacts>;
 

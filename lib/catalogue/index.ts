@@ -1,6 +1,7 @@
 /** The catalogue: every operation of the interface, once. */
 
 import * as accounts from './accounts.ts';
+import { allOrders } from './all-orders.ts';
 import * as auth from './auth.ts';
 import * as config from './config.ts';
 import { fundamentals } from './fundamentals/index.ts';
@@ -8,7 +9,6 @@ import * as instruments from './instruments.ts';
 import { legacy } from './legacy/index.ts';
 import { marketData } from './market-data/index.ts';
 import type { Operation } from './operation.ts';
-import * as orders from './orders.ts';
 import * as screeners from './screeners.ts';
 import * as watchlists from './watchlists.ts';
 
@@ -81,12 +81,11 @@ export {
 } from './market-data/trades.ts';
 export type { Note, Source } from './notes.ts';
 export type { Example, Operation, Paging } from './operation.ts';
+export { cancelOrder } from './order-cancels.ts';
+export { getOrderOutcome } from './order-outcomes.ts';
+export { getOrder, listOpenOrders, listOrderHistory } from './order-reads.ts';
 export {
   batchPlaceOrders,
-  cancelOrder,
-  getOrder,
-  listOpenOrders,
-  listOrderHistory,
   placeOrder,
   previewOrder,
   replaceOrder,
@@ -117,7 +116,7 @@ export {
 const groupsOfEntries = [
   config,
   accounts,
-  orders,
+  allOrders,
   auth,
   instruments,
   marketData,

@@ -77,6 +77,59 @@ export type UpstreamLimits = LimitPreset | EndpointLimits;
 export const endpointLimitsOf = (given: UpstreamLimits = 'interface'): EndpointLimits =>
   typeof given === 'string' ? limitPresets[given] : given;
 
+type Figures = Pick<RequestLimit, 'requests' | 'perSeconds'>;
+
+/** Whether what one allows never exceeds the other, in any window. */
+const keeps = (one: Figures, other: Figures) =>
+  one.requests * Math.ceil(other.perSeconds / one.perSeconds) <= other.requests;
+
+/** Figures that keep both: one of the two where it keeps the other, or else the fewer requests in the longer window. */
+export function stricterFigures(one: Figures, other: Figures): Figures {
+  if (keeps(one, other)) return one;
+  if (keeps(other, one)) return other;
+  return {
+    requests: Math.min(one.requests, other.requests),
+    perSeconds: Math.max(one.perSeconds, other.perSeconds),
+  };
+}
+
+/**
+ * The choice that the gateway goes over to when the upstream refused a request although a choice was kept: the next
+ * preset, or of a deployer's figures the stricter of them and `published`, by kind, and after that of `published-sandbox`.
+ *
+ * @returns undefined when there is nothing tighter
+ *
+ * @example
+ * tighterLimits('interface'); // 'published'
+ * tighterLimits({ token: { requests: 1, perSeconds: 60 } }); // as `published`, but token 1 in 60 s
+ */
+export function tighterLimits(choice: UpstreamLimits): UpstreamLimits | undefined {
+  if (choice === 'interface') return 'published';
+  if (choice === 'published') return 'published-sandbox';
+  if (choice === 'published-sandbox') return undefined;
+  const before = JSON.stringify(sorted(choice));
+  for (const preset of [limitPresets.published, limitPresets['published-sandbox']]) {
+    const both = sorted(preset, (kind) =>
+      choice[kind] ? stricterFigures(choice[kind], preset[kind]) : preset[kind],
+    );
+    if (JSON.stringify(both) !== before) return both;
+  }
+  return undefined;
+}
+
+/** In the order of the kinds, so that equal figures have equal texts. */
+const sorted = (given: EndpointLimits, figuresOf = (kind: EndpointKind) => given[kind]): EndpointLimits =>
+  Object.fromEntries(
+    endpointKinds.flatMap((kind) => {
+      const figures = figuresOf(kind);
+      return figures ? [[kind, { requests: figures.requests, perSeconds: figures.perSeconds }]] : [];
+    }),
+  );
+
+/** A choice as a short text, equal for equal choices. */
+export const limitsText = (choice: UpstreamLimits): string =>
+  typeof choice === 'string' ? choice : JSON.stringify(sorted(choice));
+
 /** What decides by which counter an operation is counted. */
 interface Counted {
   readonly id: string;

@@ -7,9 +7,9 @@ export interface Note {
 
 /**
  * Where a fact comes from, strongest first: the interface text wins every conflict. `observed` is what others saw the
- * live upstream do; a page that says otherwise is wrong.
+ * live upstream do; a page that says otherwise is wrong. `gateway` is what the interface does not have.
  */
-export type Source = 'interface' | 'observed' | 'vendor-sdk' | 'vendor-docs' | 'inferred';
+export type Source = 'interface' | 'observed' | 'vendor-sdk' | 'vendor-docs' | 'inferred' | 'gateway';
 
 /* @__NO_SIDE_EFFECTS__ */
 export const inText = (text: string): Note => ({ text, source: 'interface' });

@@ -26,6 +26,8 @@ export interface Operation {
   readonly headers?: readonly string[];
   /** Types and documents the answer; it never refuses one. */
   readonly response: GenericSchema;
+  /** Where accounts stand in requests and answers; absent where none does. */
+  readonly accounts?: AccountPlaces;
   /** The upstream limit that a request counts against. */
   readonly limit?: LimitName;
   /** Which of the vendor's figures is its own, where `limit` does not say it. */
@@ -44,14 +46,23 @@ export interface Operation {
   /**
    * Present when a request changes state at the upstream, so that it is sent at most once. `findOut` is how a
    * caller finds out the outcome when the answer is lost, or when `saysOutcome` is false of an answer of status 200.
+   * `cancels` marks a request that takes back what an earlier one began: nothing else may delay it.
    */
-  readonly sideEffect?: { readonly findOut: string; readonly saysOutcome: (answer: unknown) => boolean };
+  readonly sideEffect?: {
+    readonly findOut: string;
+    readonly saysOutcome: (answer: unknown) => boolean;
+    /** How a gateway with a journal keeps the request. Absent: it does not. */
+    readonly journal?: Journaled;
+    readonly cancels?: true;
+  };
   /**
    * Present when a gateway answers by itself: then it reads no secret, takes no permit and sends nothing. `body` is
    * the JSON that it answers with, in ASCII without `$` and `#`, which API Gateway would read as a template;
    * `reason` is why nothing is sent.
    */
   readonly gatewayAnswer?: { readonly body: string; readonly reason: string };
+  /** Present when a gateway answers of what it keeps itself, after all checks: it takes no permit and sends nothing. */
+  readonly answeredBy?: 'journal';
   /** Present when the answer is one page of several. */
   readonly paging?: Paging;
   /**
@@ -75,6 +86,43 @@ export interface Operation {
   readonly deprecated?: string;
   /** Present when this is the older form of an operation, which clients in the field still call: the current one's id. */
   readonly legacyOf?: string;
+}
+
+/** What the journal of a gateway knows a request by when it comes again. */
+export type Journaled =
+  | {
+      /** Each order in this member of the body, by its id. */
+      readonly by: 'client_order_id';
+      readonly list: 'new_orders' | 'batch_orders';
+      /** Whether the answer says of each order what became of it, or all are placed together or not at all. */
+      readonly answered: 'each' | 'together';
+      /** The id of the operation that shows what became of an order. */
+      readonly lookUp: string;
+    }
+  | {
+      /** The whole request, by the header that its client chose. */
+      readonly by: 'idempotency-key';
+      /** Without that header: recorded for the audit alone, or not at all. */
+      readonly unkeyed: 'recorded' | 'not_recorded';
+      /** The order's terms show that the request was executed; of one that cancels, the order's status does. */
+      readonly replaces?: true;
+      readonly lookUp?: string;
+    };
+
+/** False of what a gateway answers by itself. */
+export const isSentOn = ({ gatewayAnswer, answeredBy }: Operation): boolean => !gatewayAnswer && !answeredBy;
+
+/** Every place of an account id: what it names is checked against what the caller may see and do. */
+export interface AccountPlaces {
+  /** Names of query parameters. */
+  readonly query?: readonly string[];
+  /** JSON Pointers into the body, with `*` for each element of a list: `/batch_orders/*` and then `/account_id`. */
+  readonly body?: readonly string[];
+  /**
+   * The answer is a list of records of several accounts: each is passed on only to callers who may see the account in
+   * its member `by`. `list` is the JSON Pointer of the list, empty where the answer is the list itself.
+   */
+  readonly records?: { readonly list: string; readonly by: string };
 }
 
 /** How to request the next page: by sending `parameter` with the value from the page before. */

@@ -1,40 +1,37 @@
-/** Orders: the group whose requests move money. */
+/** Orders: what places, changes and previews them. These requests move money. */
 
 import * as v from 'valibot';
-import { accountId, optionStrategy, pageKey } from './common.ts';
-import {
-  answerSeen,
-  fromVendor,
-  momentsAreIntegers,
-  notInText,
-  olderPath,
-  orderStatuses,
-  orderTimes,
-} from './decided.ts';
-import { accountState, onlyUnderWay } from './freshness.ts';
+import { ofBody } from './common.ts';
+import { notInText } from './decided.ts';
 import { onPage, seen } from './notes.ts';
-import { cursorPaging, describe } from './operation.ts';
+import { describe } from './operation.ts';
+import {
+  clientOrderId,
+  comboType,
+  compareTheOrder,
+  entrustType,
+  instrumentType,
+  market,
+  orderType,
+  placed,
+  side,
+  terms,
+  timeInForce,
+  tradingSession,
+  trailingType,
+} from './order-schemas.ts';
 import { namesOrder, namesOrders } from './outcomes.ts';
 import * as parameters from './parameters.ts';
 import {
-  day,
   decimal,
   decimalText,
   eachOmittable,
-  eachOptional,
   integer,
-  isoMoment,
-  isoMomentOrNone,
   joined,
-  momentOrNone,
-  nextPage,
   omittable,
   requestedDay,
   text,
 } from './schemas.ts';
-
-const side = v.picklist(['BUY', 'SELL', 'SHORT']);
-const market = v.picklist(['US']);
 
 /** One leg of an option order. */
 const leg = v.pipe(
@@ -66,52 +63,6 @@ const newClientOrderId = v.pipe(
   v.regex(parameters.plain, 'printable ASCII, no & and no space at an end'),
 );
 
-/** Of an existing order, which another program may have placed: any id that the upstream accepted. */
-const clientOrderId = text;
-
-const comboType = v.picklist(['NORMAL', 'MASTER', 'STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OCO', 'OTOCO']);
-const instrumentType = v.picklist(['EQUITY', 'OPTION', 'FUTURES', 'CRYPTO', 'EVENT']);
-const entrustType = v.picklist(['QTY', 'AMOUNT']);
-const orderType = v.picklist([
-  'MARKET',
-  'LIMIT',
-  'STOP_LOSS',
-  'STOP_LOSS_LIMIT',
-  'TRAILING_STOP_LOSS',
-  'MARKET_ON_OPEN',
-  'MARKET_ON_CLOSE',
-  'LIMIT_ON_OPEN',
-]);
-const timeInForce = v.picklist(['DAY', 'GTC', 'IOC', 'GTD', 'FOK']);
-const trailingType = v.picklist(['AMOUNT', 'PERCENTAGE']);
-const tradingSession = v.picklist(['ALL', 'CORE', 'NIGHT']);
-
-/** What a new order and a listed order may have in common, besides their prices. */
-const terms = {
-  expire_date: requestedDay,
-  trailing_type: trailingType,
-  algo_type: v.picklist(['TWAP', 'VWAP', 'POV']),
-  target_vol_percent: v.pipe(v.string(), v.description('POV only: 1 to 20, as text.')),
-  max_target_percent: v.pipe(v.string(), v.description('TWAP and VWAP: 1 to 20, as text.')),
-  algo_start_time: v.pipe(v.string(), v.description('HH:mm:ss, US Eastern Time.')),
-  algo_end_time: v.pipe(v.string(), v.description('HH:mm:ss, US Eastern Time.')),
-  position_intent: v.picklist(['BUY_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_OPEN', 'SELL_TO_CLOSE']),
-  leg_in_or_out: v.picklist(['LEG_IN', 'LEG_OUT']),
-  position_id: v.string(),
-  leg_in_strategy: v.picklist([
-    'VERTICAL',
-    'CALENDAR',
-    'STRANGLE',
-    'STRADDLE',
-    'IRON_CONDOR',
-    'BUTTERFLY',
-    'COVERED_STOCK',
-    'DIAGONAL',
-    'CUSTOM',
-  ]),
-  option_strategy: optionStrategy,
-};
-
 const newOrderMembers = joined(
   {
     client_order_id: newClientOrderId,
@@ -139,7 +90,7 @@ const newOrderMembers = joined(
 type InstrumentType = v.InferInput<typeof instrumentType>;
 
 /** A stock order says in which session it may be executed. */
-type SessionGiven =
+export type SessionGiven =
   | {
       readonly instrument_type: 'EQUITY';
       readonly support_trading_session: v.InferInput<typeof tradingSession>;
@@ -154,26 +105,12 @@ type SessionGiven =
 const withSession = <S extends v.GenericSchema>(order: S) =>
   order as unknown as v.GenericSchema<v.InferInput<S> & SessionGiven, v.InferOutput<S>>;
 
-/** What a call that concerns one order, or one combination, answers. */
-const placed = v.pipe(
-  v.looseObject({
-    client_order_id: v.optional(v.string()),
-    order_id: v.optional(v.string()),
-    client_combo_order_id: v.optional(v.string()),
-    combo_order_id: v.optional(v.string()),
-  }),
-  v.title('PlacedOrder'),
-);
-
 const client_combo_order_id = omittable(
   v.pipe(v.string(), v.description('Groups the parts of a combination; made by the server when absent.')),
 );
 
 const readTheOrder =
   'Read getOrder by the same client_order_id. If there is no such order, send it again under the same id only: the upstream takes an id once.';
-
-const compareTheOrder =
-  'Read getOrder by the same client_order_id and compare before sending anything again.';
 
 export const placeOrder = describe({
   id: 'placeOrder',
@@ -194,10 +131,20 @@ export const placeOrder = describe({
   body: v.looseObject({
     account_id: text,
     client_combo_order_id,
-    new_orders: v.pipe(v.array(withSession(v.looseObject(newOrderMembers))), v.minLength(1)),
+    // The pages name seven at most. A hundred is what the journal can write in one transaction.
+    new_orders: v.pipe(
+      v.array(withSession(v.looseObject(newOrderMembers))),
+      v.minLength(1),
+      v.maxLength(100),
+    ),
   }),
   response: placed,
-  sideEffect: { findOut: readTheOrder, saysOutcome: namesOrder },
+  accounts: ofBody,
+  sideEffect: {
+    findOut: readTheOrder,
+    saysOutcome: namesOrder,
+    journal: { by: 'client_order_id', list: 'new_orders', answered: 'together', lookUp: 'getOrder' },
+  },
   example: {
     body: {
       account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
@@ -293,6 +240,7 @@ export const previewOrder = describe({
     estimated_transaction_fee: decimal,
     currency: v.optional(v.string()),
   }),
+  accounts: ofBody,
   example: {
     body: {
       account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
@@ -378,7 +326,12 @@ export const replaceOrder = describe({
     ),
   }),
   response: placed,
-  sideEffect: { findOut: compareTheOrder, saysOutcome: namesOrder },
+  accounts: ofBody,
+  sideEffect: {
+    findOut: compareTheOrder,
+    saysOutcome: namesOrder,
+    journal: { by: 'idempotency-key', unkeyed: 'recorded', replaces: true, lookUp: 'getOrder' },
+  },
   example: {
     body: {
       account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
@@ -394,43 +347,6 @@ export const replaceOrder = describe({
     onPage('An order is addressed by its client_order_id, never by its order_id.'),
     onPage(
       'Concerns what is not filled yet; a filled or cancelled order is refused. Crypto orders cannot be replaced.',
-    ),
-  ],
-  decisions: [notInText],
-});
-
-export const cancelOrder = describe({
-  id: 'cancelOrder',
-  group: 'orders',
-  title: 'Cancel order',
-  method: 'POST',
-  path: '/trading/orders/cancel',
-  aliases: [
-    '/openapi/trade/order/cancel',
-    '/openapi/trade/stock/order/cancel',
-    '/openapi/trade/option/order/cancel',
-  ],
-  endpointKind: 'order-change',
-  query: {},
-  body: v.looseObject({
-    account_id: text,
-    client_order_id: clientOrderId,
-    client_combo_order_id: omittable(v.string()),
-  }),
-  response: placed,
-  sideEffect: { findOut: compareTheOrder, saysOutcome: namesOrder },
-  example: {
-    body: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S', client_order_id: 'gw-20261020-000002' },
-  },
-  sources: {
-    path: ['vendor-sdk', 'vendor-docs'],
-    request: ['vendor-docs', 'vendor-sdk'],
-    response: ['observed', 'vendor-docs', 'vendor-sdk'],
-  },
-  notes: [
-    onPage('Cancelling again changes nothing, but may be refused.'),
-    seen(
-      'Cancelling an unfilled MASTER cancels its combination: cancelling a part then gives OPENAPI_ORDER_NOT_FOUND. Once the MASTER is filled, its exits are cancelled one by one.',
     ),
   ],
   decisions: [notInText],
@@ -482,10 +398,12 @@ export const batchPlaceOrders = describe({
       }),
     ),
   }),
+  accounts: ofBody,
   sideEffect: {
     findOut:
       'Read getOrder by each client_order_id. Send those that are missing again under the same ids only: the upstream takes an id once.',
     saysOutcome: namesOrders,
+    journal: { by: 'client_order_id', list: 'batch_orders', answered: 'each', lookUp: 'getOrder' },
   },
   example: {
     body: {
@@ -533,175 +451,4 @@ export const batchPlaceOrders = describe({
     ),
   ],
   decisions: [notInText],
-});
-
-const shownOrderMembers = joined(
-  {
-    client_order_id: v.string(),
-    order_id: v.string(),
-    symbol: v.string(),
-    side,
-    status: v.picklist(['PENDING', 'SUBMITTED', 'CANCELLED', 'FILLED', 'FAILED', 'PARTIAL_FILLED']),
-    order_type: orderType,
-    entrust_type: entrustType,
-    time_in_force: timeInForce,
-    total_quantity: decimal,
-    place_time_at: isoMoment,
-    instrument_type: v.optional(instrumentType),
-    filled_quantity: v.optional(decimal),
-    filled_price: v.optional(decimal),
-    support_trading_session: v.optional(tradingSession),
-    stop_price: v.optional(decimal),
-    limit_price: v.optional(decimal),
-    trailing_stop_step: v.optional(decimal),
-    place_time: v.optional(momentOrNone),
-    filled_time: v.optional(momentOrNone),
-    filled_time_at: v.optional(isoMomentOrNone),
-    legs: v.optional(
-      v.array(
-        v.looseObject({
-          id: v.string(),
-          symbol: v.string(),
-          side,
-          quantity: decimal,
-          option_type: v.optional(v.picklist(['CALL', 'PUT'])),
-          option_category: v.optional(v.picklist(['AMERICAN', 'EUROPEAN'])),
-          strike_price: v.optional(decimal),
-          option_contract_multiplier: v.optional(decimal),
-          option_contract_deliverable: v.optional(decimal),
-          option_expire_date: v.optional(day),
-          market: v.optional(v.string()),
-          instrument_type: v.optional(v.string()),
-          expiration_type: v.optional(v.string()),
-        }),
-      ),
-    ),
-  },
-  eachOptional(terms),
-);
-
-/** What the order has cost; lists leave it out. */
-const charges = {
-  commission: v.optional(
-    v.looseObject({
-      actual_commission: v.optional(decimal),
-      receivable_commission: v.optional(decimal),
-    }),
-  ),
-  fees: v.optional(
-    v.array(
-      v.looseObject({
-        type: v.optional(v.string()),
-        actual_value: v.optional(decimal),
-        receivable_value: v.optional(decimal),
-      }),
-    ),
-  ),
-};
-
-/** One order, or those of a combination. */
-const groupMembers = {
-  combo_type: comboType,
-  client_order_id: v.optional(v.string()),
-  combo_order_id: v.optional(v.string()),
-  client_combo_order_id: v.optional(v.string()),
-};
-
-export const getOrder = describe({
-  id: 'getOrder',
-  group: 'orders',
-  title: 'Order detail',
-  method: 'GET',
-  path: '/trading/orders/get',
-  aliases: ['/openapi/trade/order/detail'],
-  endpointKind: 'order-query',
-  query: {
-    account_id: accountId,
-    client_order_id: parameters.text({
-      description: 'The id that the caller chose when the order was placed.',
-      // Of an order that another program may have placed: longer than any id that the upstream takes today.
-      maxLength: 64,
-    }),
-  },
-  response: v.looseObject(
-    joined(groupMembers, { orders: v.array(v.looseObject(joined(shownOrderMembers, charges))) }),
-  ),
-  freshness: onlyUnderWay,
-  example: {
-    query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S', client_order_id: 'gw-20261020-000003' },
-  },
-  sources: answerSeen,
-  decisions: [
-    notInText,
-    'The vendor docs call client_order_id a paging cursor on this page; the SDK and the text show that it is the order’s id.',
-    momentsAreIntegers,
-    orderTimes,
-    orderStatuses,
-  ],
-});
-
-const orderGroup = v.pipe(
-  v.looseObject(joined(groupMembers, { orders: v.array(v.looseObject(shownOrderMembers)) })),
-  v.title('OrderGroup'),
-);
-
-const orderPage = v.pipe(
-  v.looseObject({ data: v.optional(v.array(orderGroup)), pagination_key: nextPage }),
-  v.title('OrderPage'),
-);
-
-export const listOpenOrders = describe({
-  id: 'listOpenOrders',
-  group: 'orders',
-  title: 'Open orders',
-  method: 'GET',
-  path: '/trading/orders/open-orders/list',
-  aliases: [],
-  endpointKind: 'order-query',
-  query: { account_id: accountId, pagination_key: pageKey },
-  response: orderPage,
-  paging: cursorPaging,
-  freshness: accountState,
-  example: { query: { account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S' } },
-  sources: fromVendor,
-  notes: [onPage('May lag behind: the latest state of one order is that of getOrder.')],
-  decisions: [notInText, momentsAreIntegers, orderTimes, orderStatuses, olderPath],
-});
-
-export const listOrderHistory = describe({
-  id: 'listOrderHistory',
-  group: 'orders',
-  title: 'Order history',
-  method: 'GET',
-  path: '/trading/orders/historical-orders/list',
-  aliases: [],
-  endpointKind: 'order-query',
-  query: {
-    account_id: accountId,
-    start_time: parameters.optional(
-      parameters.instant({
-        description: 'Start of the period; the last 7 days when both bounds are absent.',
-      }),
-    ),
-    end_time: parameters.optional(parameters.instant({ description: 'End of the period.' })),
-    pagination_key: pageKey,
-  },
-  response: orderPage,
-  paging: cursorPaging,
-  freshness: accountState,
-  example: {
-    query: {
-      account_id: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S',
-      start_time: '2026-10-01T00:00:00.000Z',
-      end_time: '2026-10-21T23:59:59.999Z',
-    },
-  },
-  sources: answerSeen,
-  notes: [
-    seen(
-      'Lags behind: right after a cancel getOrder says CANCELLED and this list PENDING. A look-up by id is the truth, a list is not.',
-    ),
-    onPage('A combination is never split over two pages. History reaches back to 2018-05-21.'),
-  ],
-  decisions: [notInText, momentsAreIntegers, orderTimes, orderStatuses, olderPath],
 });

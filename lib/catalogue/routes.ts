@@ -40,3 +40,38 @@ export function findRoute(routes: readonly Route[], method: string, path: string
   if (here.length > 0) return { kind: 'other-method', allowed: here.map((candidate) => candidate.method) };
   return { kind: 'unknown' };
 }
+
+/** More than this many differing parts are another path, not a misspelt one. */
+const maxDifference = 3;
+
+/**
+ * The route whose path looks most like one that no operation has: for the text of a refusal. Undefined where none is
+ * close.
+ *
+ * @example
+ * nearestRoute(routesOf(operations), '/openapi/market-data/stock/snapshots')?.path; // '/openapi/market-data/stock/snapshot'
+ */
+export function nearestRoute(routes: readonly Route[], path: string): Route | undefined {
+  // A path is as long as its sender likes; no operation's is this long.
+  if (path.length > 200) return undefined;
+  const words = wordsOf(path);
+  let nearest: { readonly route: Route; readonly difference: number } | undefined;
+  for (const route of routes) {
+    const others = wordsOf(route.path);
+    const difference = missingFrom(words, others) + missingFrom(others, words);
+    if (difference < (nearest?.difference ?? maxDifference + 1) && difference < words.length)
+      nearest = { route, difference };
+  }
+  return nearest?.route;
+}
+
+/** In any case and number: `snapshots` is written for `snapshot`. */
+const wordsOf = (path: string) =>
+  path
+    .toLowerCase()
+    .split(/[/_-]+/)
+    .filter(Boolean)
+    .map((word) => word.replace(/s$/, ''));
+
+const missingFrom = (words: readonly string[], others: readonly string[]) =>
+  words.filter((word) => !others.includes(word)).length;

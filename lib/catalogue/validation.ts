@@ -4,6 +4,7 @@ import { type GenericSchema, safeParse } from 'valibot';
 import { type FaultWords, faultOf, type PlaceFault, shorten, unsignable } from './faults.ts';
 import { freeParameterFault, maxFreeName, maxFreeParameters, maxFreeValue } from './free-parameters.ts';
 import type { Operation } from './operation.ts';
+import { isDecimal, partAt } from './places.ts';
 
 export interface RequestFault extends PlaceFault {
   readonly in: 'query' | 'body';
@@ -11,27 +12,35 @@ export interface RequestFault extends PlaceFault {
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** `pairs` are to be sent, each value in the interface's form; they are complete when `errors` is empty. */
+/**
+ * `pairs` are to be sent, each value in the interface's form; they are complete when `errors` is empty. A list may come
+ * as several parameters of one name, which is how many generated clients write an array.
+ *
+ * @example
+ * checkQuery(getStockSnapshots, [['symbols', 'A,B'], ['category', 'US_STOCK'], ['symbols', 'C']]).pairs;
+ * // [['symbols', 'A,B,C'], ['category', 'US_STOCK']]
+ */
 export function checkQuery(
-  operation: Operation,
-  received: Pairs,
+  { query, anyQuery }: Operation,
+  given: Pairs,
 ): { readonly pairs: Pairs; readonly errors: readonly RequestFault[] } {
+  const parameterOf = (name: string) => (Object.hasOwn(query, name) ? query[name] : undefined);
+  const received = withJoinedLists(given, (name) => parameterOf(name)?.list?.separator);
   const errors: RequestFault[] = [];
   const pairs: [string, string][] = [];
   const seen = new Set<string>();
   const repeated = repeatedNames(received);
   let free = 0;
   for (const [name, value] of received) {
-    const parameter = Object.hasOwn(operation.query, name) ? operation.query[name] : undefined;
+    const parameter = parameterOf(name);
     const fault = (detail: string, allowed?: string) =>
       errors.push({ in: 'query', name, detail, ...(allowed && { allowed }), received: shorten(value) });
     const reason = unsignable(name, value);
     if (reason) {
       fault(unsignableWords[reason]);
     } else if (!parameter) {
-      const unwanted = operation.anyQuery && freeParameterFault(name, value, repeated.has(name));
-      if (!operation.anyQuery)
-        fault('unknown parameter', Object.keys(operation.query).join(', ') || 'no parameters');
+      const unwanted = anyQuery && freeParameterFault(name, value, repeated.has(name));
+      if (!anyQuery) fault('unknown parameter', Object.keys(query).join(', ') || 'no parameters');
       else if (unwanted) fault(unwantedWords[unwanted]);
       else if (++free <= maxFreeParameters) pairs.push([name, value]);
       else if (free === maxFreeParameters + 1) fault('too many parameters', `at most ${maxFreeParameters}`);
@@ -44,9 +53,24 @@ export function checkQuery(
     }
     seen.add(name);
   }
-  for (const [name, { required, allowed }] of Object.entries(operation.query))
+  for (const [name, { required, allowed }] of Object.entries(query))
     if (required && !seen.has(name)) errors.push({ in: 'query', name, detail: words.missing, allowed });
   return { pairs, errors };
+}
+
+/**
+ * The parameters of one list as one, where the first of them stands. An empty one among them becomes an empty item,
+ * which the list's schema refuses.
+ */
+function withJoinedLists(given: Pairs, separatorOf: (name: string) => string | undefined): Pairs {
+  const lists = new Map<string, string[]>();
+  const firstOfEach = given.filter(([name, value]) => {
+    const list = lists.get(name);
+    if (list) list.push(value);
+    else if (separatorOf(name) !== undefined) lists.set(name, [value]);
+    return !list;
+  });
+  return firstOfEach.map(([name, value]) => [name, lists.get(name)?.join(separatorOf(name)) ?? value]);
 }
 
 function repeatedNames(pairs: Pairs): ReadonlySet<string> {
@@ -56,7 +80,20 @@ function repeatedNames(pairs: Pairs): ReadonlySet<string> {
   return repeated;
 }
 
-const words: FaultWords = { missing: 'required', notAllowed: 'not an allowed value' };
+const bounds: Readonly<Record<string, string>> = {
+  min_length: 'too short',
+  max_length: 'too long',
+  min_value: 'too small',
+  max_value: 'too large',
+};
+
+const words = { missing: 'required', notAllowed: 'not an allowed value' };
+
+/** As a refusal's list has them. */
+export const faultWords: FaultWords = {
+  ...words,
+  outOfBounds: ({ type, message }) => bounds[type] ?? message,
+};
 
 const unsignableWords = {
   separator: 'the signature cannot carry & here, nor = in a name',
@@ -65,7 +102,8 @@ const unsignableWords = {
 
 const unwantedWords = {
   nameless: 'has no name',
-  reserved: 'reserved: a signing header or the body has this name',
+  reserved: 'reserved: a signing header has this name',
+  account: 'no account is taken here: it stands in the body',
   'too-long': `too long: at most ${maxFreeName} characters in a name and ${maxFreeValue} in a value, percent-encoded`,
   ambiguous: 'the signature cannot carry = in a value of a name that comes more than once',
 } as const;
@@ -86,23 +124,35 @@ export function bodyLengthFault(
 
 const maxFaults = 20;
 
+/** Where a number came in place of a decimal. */
+const decimalAllowed = 'a decimal number in a string';
+
 /** In characters; a longer body is larger than normal. */
 const maxFullyChecked = 16_384;
 
 /**
  * All faults of a body of normal size. Of a larger one the first fault only: a hostile body could have a million
  * faults, each of them an object in memory.
+ *
+ * @param decimals what is allowed where a number came in place of a decimal
  */
 export function bodyFaults(
   schema: GenericSchema,
   { text, value }: { readonly text: string; readonly value: unknown },
+  decimals = decimalAllowed,
 ): readonly RequestFault[] {
   const abortEarly = text.length > maxFullyChecked;
   const parsed = safeParse(schema, value, { abortEarly });
   if (parsed.success) return [];
   const faults = parsed.issues.slice(0, maxFaults).map((issue): RequestFault => {
-    const { received, ...fault } = faultOf(issue, words);
-    return { in: 'body', ...fault, ...(received !== undefined && { received: shorten(received) }) };
+    const { received, ...fault } = faultOf(issue, faultWords);
+    const part = typeof issue.input === 'number' && partAt(schema, issue.path ?? []);
+    return {
+      in: 'body',
+      ...fault,
+      ...(part && isDecimal(part) && { allowed: decimals }),
+      ...(received !== undefined && { received: shorten(received) }),
+    };
   });
   const more = parsed.issues.length - faults.length;
   const rest = (detail: string) => faults.push({ in: 'body', name: '/', detail });

@@ -48,6 +48,9 @@ const changedInstruments = v.pipe(
   v.title('WatchlistInstruments'),
 );
 
+/** No order: a change of a list is worth a record only to a client that may send it again. */
+const whenKeyed = { by: 'idempotency-key', unkeyed: 'not_recorded' } as const;
+
 export const listWatchlists = describe({
   id: 'listWatchlists',
   group: 'watchlists',
@@ -87,6 +90,7 @@ export const createWatchlist = describe({
   sideEffect: {
     findOut: 'Read listWatchlists and look for the name before sending anything again.',
     saysOutcome: saysWhetherDone,
+    journal: whenKeyed,
   },
   example: { body: { name: 'Dividend ideas', sort: 1 } },
   sources: fromVendor,
@@ -109,6 +113,7 @@ export const updateWatchlist = describe({
   sideEffect: {
     findOut: 'Read listWatchlists and compare before sending anything again.',
     saysOutcome: saysWhetherDone,
+    journal: whenKeyed,
   },
   example: { body: { watchlist_id: '40218991', name: 'Dividend picks' } },
   sources: changeSources,
@@ -131,6 +136,7 @@ export const deleteWatchlist = describe({
   sideEffect: {
     findOut: 'Read listWatchlists: a list that is gone was deleted.',
     saysOutcome: saysWhetherDone,
+    journal: whenKeyed,
   },
   example: { body: { watchlist_id: '40218991' } },
   sources: changeSources,
@@ -189,6 +195,7 @@ export const addWatchlistInstruments = describe({
   sideEffect: {
     findOut: 'Read listWatchlistInstruments before sending anything again.',
     saysOutcome: saysWhetherDone,
+    journal: whenKeyed,
   },
   example: {
     body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK', sort: 3 }] },
@@ -218,6 +225,7 @@ export const removeWatchlistInstruments = describe({
   sideEffect: {
     findOut: 'Read listWatchlistInstruments before sending anything again.',
     saysOutcome: saysWhetherDone,
+    journal: whenKeyed,
   },
   example: { body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK' }] } },
   sources: changeSources,
@@ -240,6 +248,7 @@ export const updateWatchlistInstruments = describe({
   sideEffect: {
     findOut: 'Read listWatchlistInstruments and compare before sending anything again.',
     saysOutcome: saysWhetherDone,
+    journal: whenKeyed,
   },
   example: {
     body: { watchlist_id: '40218837', instruments: [{ symbol: 'MSFT', category: 'US_STOCK', sort: 3 }] },

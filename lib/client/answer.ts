@@ -30,7 +30,8 @@ export function readAnswer(operation: Operation, received: Received): Answer<unk
   const isFailed = json !== undefined && saysFailed(operation, json.value);
   if (status === 200 && json && !isFailed && !leavesOutcomeOpen(operation, json.value)) {
     const requestId = requestIdOf(headers);
-    return { data: json.value, text, status, headers, ...(requestId && { requestId }) };
+    const isReplayed = headers.get('idempotent-replayed') === 'true';
+    return { data: json.value, text, status, headers, ...(requestId && { requestId }), isReplayed };
   }
   const { id, sideEffect } = operation;
   const facts = factsOf(received, json?.value);
@@ -57,11 +58,11 @@ const saysFailed = ({ verdict }: Operation, answer: unknown) =>
 
 /** Codes of a gateway after which nothing was executed, although the status is a server's error. */
 const notExecuted =
-  /^(upstream_(auth_failed|token_expired|unreachable|rate_limited|quota_used_up)|secret_\w+|gateway_(error|timeout))$/;
+  /^(upstream_(auth_failed|token_expired|unreachable|rate_limited|quota_used_up)|secret_\w+|(access|journal)_unavailable|gateway_(error|timeout))$/;
 
-/** The upstream's own failures, with any status, and a request that arrived twice. */
+/** The upstream's own failures, with any status; a request that arrived twice; an id that an accepted order has used up. */
 const upstreamFailed =
-  /^((OAUTH_)?OPENAPI_)?(SERVICE_NOT_AVAILABLE|GATEWAY_TIMEOUT|INTERNAL_ERROR|SYSTEM_ERROR|DUPPLICATED_REQUEST)$/;
+  /^((OAUTH_)?OPENAPI_)?(SERVICE_NOT_AVAILABLE|GATEWAY_TIMEOUT|INTERNAL_ERROR|SYSTEM_ERROR|DUPPLICATED_REQUEST|TRADE_PLACE_ORDER_REPEAT)$/;
 
 /** In doubt it does: an order placed twice is worse than an unnecessary look-up. */
 function mayHaveTakenEffect({ status, code, errorCode }: RefusalFacts, body: unknown): boolean {
@@ -70,6 +71,20 @@ function mayHaveTakenEffect({ status, code, errorCode }: RefusalFacts, body: unk
   if (code !== undefined && status >= 400 && status < 500) return false;
   // Where the gateway does not know the outcome, the problem has `find_out`, with any code.
   return !notExecuted.test(code ?? '') || memberOf(body, 'find_out') !== undefined;
+}
+
+/**
+ * Whether a gateway refused the request for its token, before it did anything with it. The 401 of another server, such
+ * as a proxy on the way, lacks the members by which this one says so.
+ */
+export function refusesToken({ status, text }: Received): boolean {
+  if (status !== 401) return false;
+  const body = parse(text)?.value;
+  return (
+    /^(missing|invalid)_token$/.test(textIn(body, 'code') ?? '') &&
+    memberOf(body, 'error_code') === 'UNAUTHORIZED' &&
+    memberOf(body, 'status') === status
+  );
 }
 
 /** A browser hides the status of a redirect: it is 0. */

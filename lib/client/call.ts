@@ -1,4 +1,7 @@
-/** One call, one request: check → prepare → send → read the answer. Nothing is ever sent a second time. */
+/**
+ * One call, one request: check → prepare → send → read the answer. Only after an answer which says that nothing was
+ * done with the request, for its token, may the connection have it sent once more.
+ */
 
 import type { Operation } from '../catalogue/operation.ts';
 import { neverConnected } from '../certainty.ts';
@@ -25,17 +28,21 @@ export async function call(
   const limit = checkTimeout(options.timeoutMs ?? timeoutMs);
   const request = toRequest(operation, path, input, options);
   const deadline = startDeadline(limit, options.signal);
-  try {
-    if (deadline.ended) throw givenUp(operation, deadline, limit);
-    const prepared = await deadline.within(connection.prepare(request)).catch((error: unknown) => {
+  /** Before a request is sent, or after it was refused without effect: a failure then means that nothing was done. */
+  const preparing = <T>(work: Promise<T>) =>
+    deadline.within(work).catch((error: unknown) => {
       throw deadline.ended ? givenUp(operation, deadline, limit) : error;
     });
-    const received = await deadline
-      .within(send(connection, prepared, deadline.signal))
-      .catch((error: unknown) => {
-        throw lostAnswer(operation, deadline, limit, error);
-      });
-    return readAnswer(operation, received);
+  const sending = (prepared: PreparedRequest) =>
+    deadline.within(send(connection, prepared, deadline.signal)).catch((error: unknown) => {
+      throw lostAnswer(operation, deadline, limit, error);
+    });
+  try {
+    if (deadline.ended) throw givenUp(operation, deadline, limit);
+    const prepared = await preparing(connection.prepare(request));
+    const first = await sending(prepared);
+    const again = connection.again && (await preparing(connection.again(prepared, first)));
+    return readAnswer(operation, again ? await sending(again) : first);
   } finally {
     deadline.clear();
   }

@@ -1,6 +1,7 @@
 /** The client: a method for each entry, typed by it. */
 
 import type { Operation } from '../catalogue/operation.ts';
+import { doubledPathFault } from '../doubled-path.ts';
 import { type Callee, call } from './call.ts';
 import type { Connection } from './connection.ts';
 import { checkTimeout } from './deadline.ts';
@@ -15,7 +16,7 @@ const defaultTimeoutMs = 15_000;
  * `{ getStockSnapshots }`, or of a whole module (`import * as catalogue`). Other members are ignored.
  *
  * A method takes the query parameters, or the body where the operation has one, and rejects with a
- * `ClientError`. It sends one request and never repeats it.
+ * `ClientError`. It sends one request, and repeats it only when a gateway refused it for its token (`viaGateway`).
  *
  * @throws TypeError naming the option that is wrong
  * @example
@@ -30,13 +31,17 @@ export function createClient<const C extends object>(
   const timeoutMs = checkTimeout(options.timeoutMs ?? defaultTimeoutMs);
   const paths: Readonly<Record<string, string | undefined>> = options.paths ?? {};
   const client: Record<string, unknown> = {};
+  const called: string[] = [];
   for (const [name, operation] of Object.entries(operations))
     if (isOperation(operation)) {
       const path = checkPath(name, paths[name] ?? operation.path);
+      called.push(path);
       client[name] = methodOf({ operation, path, connection, timeoutMs });
     }
   for (const name of Object.keys(paths))
     if (!client[name]) throw new TypeError(`paths: ${name} is no operation of this client`);
+  const fault = doubledPathFault(connection.baseUrl, called);
+  if (fault) throw new TypeError(`baseUrl: ${fault}`);
   return client as Client<C>;
 }
 

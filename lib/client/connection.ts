@@ -1,5 +1,6 @@
 /** What a client sends its requests to, and what it adds to them. */
 
+import type { Received } from './answer.ts';
 import type { ClientRequest } from './request.ts';
 
 /** Exactly what to send, once. */
@@ -11,11 +12,18 @@ export interface PreparedRequest {
 }
 
 export interface Connection {
+  /** To which paths are appended: a client checks its paths against it. */
+  readonly baseUrl?: string;
   /**
    * Signs, or adds key and token. Called once for each request. Its errors reach the caller unchanged; nothing
    * was sent then.
    */
   prepare(request: ClientRequest): Promise<PreparedRequest>;
+  /**
+   * What to send, once, after an answer that says that nothing was done with the request, also one with a side effect:
+   * the same with a new token. `undefined`, or no such method: the answer stands. Errors reach the caller unchanged.
+   */
+  readonly again?: (sent: PreparedRequest, answer: Received) => Promise<PreparedRequest | undefined>;
   /** Default: the runtime's own, read at each call. */
   readonly fetch?: typeof globalThis.fetch;
 }

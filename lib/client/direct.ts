@@ -6,6 +6,7 @@
 import { takesToken } from '../catalogue/groups.ts';
 import type { Signer } from '../signer/signer.ts';
 import { type Connection, checkBaseUrl, type TextSource, textOf } from './connection.ts';
+import { InvalidRequestError } from './errors.ts';
 
 export interface DirectConnectionOptions {
   readonly baseUrl: string;
@@ -29,8 +30,13 @@ export interface DirectConnectionOptions {
 export function direct({ signer, accessToken, fetch, ...options }: DirectConnectionOptions): Connection {
   const baseUrl = checkBaseUrl(options.baseUrl);
   return {
+    baseUrl,
     ...(fetch && { fetch }),
     async prepare({ operation, path, query, body, headers }) {
+      if ('idempotency-key' in headers) {
+        const fault = { in: 'header', name: 'idempotency-key', detail: 'is known to gateways only' } as const;
+        throw new InvalidRequestError(operation.id, [fault]);
+      }
       // What issues the token, and what says whether one is needed, is called without one.
       const token = takesToken(operation.group) ? accessToken : undefined;
       const sent = token === undefined ? undefined : await textOf(token, 'accessToken');

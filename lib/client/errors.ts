@@ -82,8 +82,11 @@ export interface RefusalFacts {
 }
 
 /**
- * The other end refused: the request had no effect, or was a read. The fields are those of `RefusalFacts`; `code`
+ * The other end refused: this request had no effect, or was a read. The fields are those of `RefusalFacts`; `code`
  * is `refused` where the answer has no gateway's code, as answers of the interface itself have none.
+ *
+ * `idempotency_conflict` is about an earlier request: it has the same order id, or the same `idempotencyKey`, and other
+ * contents, and its order may be live. Read it (`getOrder`, `getOrderOutcome`) before you take a new id.
  */
 export class RefusedError extends CallError<GatewayCode> implements RefusalFacts {
   readonly kind = 'refused';
@@ -145,8 +148,12 @@ export class BrokenAnswerError extends CallError<'broken_answer'> {
 
 /**
  * A request with a side effect was sent, and its outcome is unknown: the answer was late, lost or broken, or says that
- * the request failed without saying how far it came, the caller aborted, or the gateway itself lost the answer. Do not send the request again before you have followed
- * `findOut`. `cause` is the abort's reason or the runtime's error, where there is one.
+ * the request failed without saying how far it came, the caller aborted, or the gateway itself lost the answer. `cause`
+ * is the abort's reason or the runtime's error, where there is one.
+ *
+ * Through a gateway with a journal of orders, sending the same request again unchanged is safe and tells the outcome: an
+ * order with the same `client_order_id`s, any other change with the same `idempotencyKey`. Without a journal, or without a
+ * key, follow `findOut` first. In no case take a new id: that places a second order.
  */
 export class OutcomeUnknownError extends CallError<'outcome_unknown'> {
   readonly kind = 'outcome_unknown';

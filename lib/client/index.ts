@@ -37,6 +37,7 @@ export {
 export { dayToDate, epochNanoseconds, toCompactDay, toDate, toDay } from './moments.ts';
 export { recordsIn, reported } from './reading.ts';
 export type { ClientRequest } from './request.ts';
+export type { TokenRequest, TokenSource } from './tokens.ts';
 export type {
   Answer,
   AnyQuery,
@@ -47,6 +48,7 @@ export type {
   Client,
   ClientOptions,
   ItemOf,
+  KeyOption,
   Method,
   OptionsOf,
   PagedCall,

@@ -19,7 +19,7 @@ export interface ClientRequest {
   readonly query: readonly (readonly [name: string, value: string])[];
   /** Serialised once; absent where the operation takes no body. */
   readonly body?: string;
-  /** Those of the caller that the entry names. */
+  /** Those of the caller that the entry names, and `idempotency-key` of a change, which only a gateway knows. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -27,6 +27,7 @@ export interface ClientRequest {
 export interface SentOptions {
   readonly query?: unknown;
   readonly headers?: unknown;
+  readonly idempotencyKey?: unknown;
 }
 
 /** @throws InvalidRequestError that names all that is wrong */
@@ -40,6 +41,12 @@ export function toRequest(
   const body = operation.body && bodyText(operation.body, input ?? {}, faults);
   const query = queryPairs(operation, operation.body ? options.query : input, faults);
   const headers = headersOf(operation, options.headers, faults);
+  const key = options.idempotencyKey;
+  if (key != null)
+    if (operation.sideEffect?.journal?.by !== 'idempotency-key')
+      faults.push({ in: 'header', name: keyHeader, detail: 'is for other changes' });
+    else if (typeof key === 'string' && keyForm.test(key)) headers[keyHeader] = key;
+    else faults.push({ in: 'header', name: keyHeader, ...plainText(255), received: shown(key) });
   if (faults.length > 0) throw new InvalidRequestError(operation.id, faults);
   return { operation, path, query, headers, ...(body !== undefined && { body }) };
 }
@@ -97,16 +104,25 @@ function freeText(value: unknown): string | undefined {
   return values.every((one) => /^(string|number|boolean)$/.test(typeof one)) ? values.join(',') : undefined;
 }
 
+const keyHeader = 'idempotency-key';
+/** No space at an end: HTTP would lose it. */
+const keyForm = /^[!-~]([ -~]{0,253}[!-~])?$/;
+
+const plainText = (max: number) => ({
+  detail: 'is not plain text',
+  allowed: `1 to ${max} printable ASCII characters`,
+});
+
 function headersOf(operation: Operation, given: unknown, faults: Fault[]) {
   const headers: Record<string, string> = {};
   for (const [name, value] of membersOf(given, 'header', faults)) {
     if (value == null) continue;
-    const fault = (detail: string, allowed: string) =>
-      faults.push({ in: 'header', name, detail, allowed, received: shown(value) });
+    const fault = (one: Pick<Fault, 'detail' | 'allowed'>) =>
+      faults.push({ in: 'header', name, ...one, received: shown(value) });
     if (!operation.headers?.includes(name))
-      fault('is not sent on', operation.headers?.join(', ') || 'no headers');
+      fault({ detail: 'is not sent on', allowed: operation.headers?.join(', ') || 'no headers' });
     else if (typeof value === 'string' && /^[ -~]{1,256}$/.test(value)) headers[name] = value;
-    else fault('is not plain text', '1 to 256 printable ASCII characters');
+    else fault(plainText(256));
   }
   return headers;
 }

@@ -57,8 +57,28 @@ type Named<Q extends Queries> = Flat<
   }
 >;
 
+/** What the built package declares of an entry, in names and with hover text, in place of what is derived here. */
+export interface Declaration<Id, Query, Body, Result, Call> {
+  /** Another entry may be made of this one, with other types. */
+  readonly id: Id;
+  readonly query: Query;
+  readonly body: Body;
+  readonly result: Result;
+  readonly call: Call;
+}
+
+/** A part of the declaration; `never` where there is none. The member does not exist at run time. */
+type Declared<O extends Operation, K extends keyof AnyDeclaration> = '~client' extends keyof O
+  ? Extract<O['~client'], { readonly id: O['id'] } & AnyDeclaration>[K]
+  : never;
+type AnyDeclaration = Declaration<unknown, unknown, unknown, unknown, unknown>;
+
+type Either<Declared, Derived> = [Declared] extends [never] ? Derived : Declared;
+
 /** The query parameters of an operation, by name. */
-export type QueryOf<O extends Operation> = O extends { readonly anyQuery: true }
+export type QueryOf<O extends Operation> = Either<Declared<O, 'query'>, DerivedQuery<O>>;
+
+type DerivedQuery<O extends Operation> = O extends { readonly anyQuery: true }
   ? Named<O['query']> & AnyQuery
   : keyof O['query'] extends never
     ? NoMembers
@@ -66,11 +86,11 @@ export type QueryOf<O extends Operation> = O extends { readonly anyQuery: true }
 
 /** The body of an operation; `never` where it takes none. */
 export type BodyOf<O extends Operation> = O extends { readonly body: infer S extends GenericSchema }
-  ? Given<InferInput<S>>
+  ? Either<Declared<O, 'body'>, Given<InferInput<S>>>
   : never;
 
 /** The answer's payload. It may have a value outside an enumeration: the client never refuses an answer. */
-export type ResultOf<O extends Operation> = Got<InferOutput<O['response']>>;
+export type ResultOf<O extends Operation> = Either<Declared<O, 'result'>, Got<InferOutput<O['response']>>>;
 
 type List<T> = T extends readonly (infer I)[] ? I : never;
 
@@ -107,8 +127,28 @@ type HeadersOption<O extends Operation> = O extends { readonly headers: readonly
   ? { readonly headers?: { readonly [K in N]?: string | undefined } }
   : unknown;
 
-/** The options of this operation: also its headers where the catalogue names some, and the query beside a body. */
-export type OptionsOf<O extends Operation> = Flat<CallOptions & QueryOption<O> & HeadersOption<O>>;
+/** A change that a gateway knows by the key of its client: every one but placing orders, which have their own ids. */
+export interface KeyOption {
+  /**
+   * Names this change for a gateway: within 24 hours it executes one request with this key and these contents, however
+   * often it comes, and refuses other contents with `idempotency_conflict`. Only for a client behind a gateway.
+   */
+  readonly idempotencyKey?: string | undefined;
+}
+
+type KeyOptionOf<O extends Operation> = O extends {
+  readonly sideEffect: { readonly journal: { readonly by: 'idempotency-key' } };
+}
+  ? KeyOption
+  : unknown;
+
+/**
+ * The options of this operation: also its headers where the catalogue names some, the query beside a body, and the key of
+ * a change.
+ */
+export type OptionsOf<O extends Operation> = Flat<
+  CallOptions & QueryOption<O> & HeadersOption<O> & KeyOptionOf<O>
+>;
 
 /** The body where there is one, else the query parameters. */
 export type InputOf<O extends Operation> = BodyOf<O> extends never ? QueryOf<O> : BodyOf<O>;
@@ -130,6 +170,11 @@ export interface Answer<T> {
   readonly headers: Headers;
   /** Names the call to the operator of the other end. */
   readonly requestId?: string;
+  /**
+   * True where a gateway sent nothing for this call, or lost its answer: the data says what became of the first request of
+   * the same id or key. In a browser only where the gateway exposes its headers.
+   */
+  readonly isReplayed: boolean;
 }
 
 export interface Call<O extends Operation> {
@@ -148,7 +193,10 @@ export interface PagedCall<O extends Operation> extends Call<O> {
   items(...given: Arguments<O>): AsyncGenerator<ItemOf<O>, void, undefined>;
 }
 
-export type Method<O extends Operation> = O extends { readonly paging: Paging } ? PagedCall<O> : Call<O>;
+export type Method<O extends Operation> = Either<
+  Declared<O, 'call'>,
+  O extends { readonly paging: Paging } ? PagedCall<O> : Call<O>
+>;
 
 /** One method for each entry among the members of `C`. */
 export type Client<C extends object> = {

@@ -1,14 +1,20 @@
 /** The connection to a gateway, which signs: the client holds only a key or a token. */
 
-import { type Connection, checkBaseUrl, checkToken, type TextSource, textOf } from './connection.ts';
+import { refusesToken } from './answer.ts';
+import { type Connection, checkBaseUrl, checkToken } from './connection.ts';
+import { createTokens, type TokenSource } from './tokens.ts';
 
 export interface GatewayConnectionOptions {
   /** `https://api.example.com`; without a domain of the gateway's own, its stage is part of it. */
   readonly baseUrl: string;
   /** Sent as `x-api-key`. */
   readonly apiKey?: string;
-  /** Sent as `authorization: Bearer …`; a function is called before each request, and may refresh it. */
-  readonly token?: TextSource;
+  /**
+   * The user's access token, sent as `authorization: Bearer …`: a text, or a function that is called before each
+   * request. When the gateway refuses the token with 401, the function is asked for a new one, and the request is sent
+   * once more: that 401 says that the first had no effect.
+   */
+  readonly token?: TokenSource;
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default: the runtime's own. */
@@ -25,6 +31,9 @@ const accept = 'application/problem+json, application/json';
  * @example
  * const connection = viaGateway({ baseUrl: 'https://api.example.com', apiKey });
  * const client = createClient({ getStockSnapshots }, connection);
+ * @example
+ * // A user who has signed in with a library for OpenID Connect:
+ * const connection = viaGateway({ baseUrl, apiKey, token: ({ renew }) => auth.accessToken({ forceRefresh: renew }) });
  */
 export function viaGateway(options: GatewayConnectionOptions): Connection {
   const { apiKey, token } = options;
@@ -36,7 +45,9 @@ export function viaGateway(options: GatewayConnectionOptions): Connection {
     ...options.headers,
     ...(apiKey !== undefined && { 'x-api-key': checkToken(apiKey, 'apiKey') }),
   };
+  const tokens = token === undefined ? undefined : createTokens(token);
   return {
+    baseUrl,
     ...(options.fetch && { fetch: options.fetch }),
     async prepare({ operation: { method }, path, query, body, headers }) {
       const search = query.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
@@ -46,11 +57,21 @@ export function viaGateway(options: GatewayConnectionOptions): Connection {
         headers: {
           ...fixed,
           ...headers,
-          ...(token !== undefined && { authorization: `Bearer ${await textOf(token, 'token')}` }),
+          ...bearer(await tokens?.current()),
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body }),
       };
     },
+    async again(sent, answer) {
+      if (!tokens || !refusesToken(answer)) return undefined;
+      const token = await tokens.renewed(sent.headers.authorization?.slice(scheme.length));
+      return token === undefined ? undefined : { ...sent, headers: { ...sent.headers, ...bearer(token) } };
+    },
   };
 }
+
+const scheme = 'Bearer ';
+
+const bearer = (token: string | undefined) =>
+  token === undefined ? {} : { authorization: `${scheme}${token}` };

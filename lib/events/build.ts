@@ -2,7 +2,7 @@
 
 import { safeParse } from 'valibot';
 import type { Operation } from '../catalogue/operation.ts';
-import { eventNames } from './names.ts';
+import { eventNames, reservedSources } from './names.ts';
 import { parseRequest } from './parse-request.ts';
 import * as schemas from './schemas.ts';
 import type { QuoteLookupRequested, ReadRequested, RequestEvent } from './types.ts';
@@ -53,7 +53,8 @@ export function readRequested<O extends Operation>(
 /**
  * The entry that puts a request on a bus.
  *
- * @param source names the requester on the bus; any name that does not begin with `aws.`
+ * @param source names the requester on the bus: a name that does not begin with `aws.`, and is not reserved
+ * @throws TypeError for a source that is reserved for replies
  * @example
  * const entry = busEntry(request, { bus: 'lookups', source: 'portfolio' });
  * await eventBridge.send(new PutEventsCommand({ Entries: [entry] }));
@@ -62,5 +63,6 @@ export function busEntry<D>(
   { detailType, detail }: RequestEvent<D>,
   { bus, source }: { readonly bus: string; readonly source: string },
 ): BusEntry {
+  if (reservedSources.includes(source)) throw new TypeError(`${source} is no source of a request`);
   return { EventBusName: bus, Source: source, DetailType: detailType, Detail: JSON.stringify(detail) };
 }

@@ -7,6 +7,7 @@ export {
   type LookupKind,
   longestDeadlineSeconds,
   replySource,
+  requesters,
 } from './names.ts';
 export { joinParts, parseReply } from './parse-reply.ts';
 export {

@@ -13,8 +13,14 @@ export const eventNames = {
   read: { requested: 'ReadRequested', completed: 'ReadCompleted', failed: 'ReadFailed' },
 } as const satisfies Record<LookupKind, Record<'requested' | 'completed' | 'failed', string>>;
 
-/** `source` of the replies. Requests may come from any. */
+/** `source` of the replies. */
 export const replySource = 'countersign';
+
+/** Who counts as the requester where no bus names one: all that was sent to the queue, or invoked the function. */
+export const requesters = { queue: 'countersign.queue', function: 'countersign.function' } as const;
+
+/** No request on the bus has one of these sources. */
+export const reservedSources: readonly string[] = [replySource, ...Object.values(requesters)];
 
 /** The deadline of a request that names none, in seconds after it arrived in the queue. */
 export const defaultDeadlineSeconds = 300;

@@ -8,8 +8,9 @@ import { type FaultWords, faultOf, type PlaceFault, shorten } from '../catalogue
 import { getStockSnapshots } from '../catalogue/market-data/snapshots.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { bodyFaults, bodyLengthFault, checkQuery } from '../catalogue/validation.ts';
+import { jsonFault } from '../json-fault.ts';
 import { parseJson } from './json.ts';
-import { eventNames, type LookupKind } from './names.ts';
+import { eventNames, type LookupKind, reservedSources } from './names.ts';
 import * as schemas from './schemas.ts';
 
 /** The members of every request, besides what it requests. */
@@ -57,6 +58,7 @@ export type ParsedRequest =
       readonly kind: LookupKind;
       /** Where it is valid, so that a reply can reach the requester. */
       readonly requestId?: string;
+      readonly source?: string;
     };
 
 /**
@@ -70,27 +72,39 @@ export type ParsedRequest =
  */
 export function parseRequest(input: unknown, operations: readonly Operation[]): ParsedRequest {
   const json = typeof input === 'string' ? parseJson(input) : input;
-  if (!isObject(json)) return refused('quotes', undefined, [{ name: '/', detail: 'not a JSON object' }]);
+  if (!isObject(json)) {
+    const fault = typeof input === 'string' && json === undefined ? jsonFault(input) : undefined;
+    const detail = fault === undefined ? 'not a JSON object' : `not a JSON object: ${fault}`;
+    return refused('quotes', undefined, [{ name: '/', detail }]);
+  }
   if (!('detail-type' in json)) return parseDetail(json, 'operation' in json ? 'read' : 'quotes', operations);
 
-  const type = json['detail-type'];
+  const { 'detail-type': type, source: given } = json;
+  const source = typeof given === 'string' && given !== '' ? given : undefined;
+  // Without the id: a reply would be another requester's.
+  if (source !== undefined && !isSource(source))
+    return refused('quotes', undefined, [
+      { name: 'source', detail: 'no source of a request', received: shown(source) },
+    ]);
+  const envelope = { isReplay: 'replay-name' in json, ...(source !== undefined && { source }) };
   const kind = (Object.keys(eventNames) as LookupKind[]).find((one) => eventNames[one].requested === type);
   if (!kind)
-    return refused('quotes', json.detail, [
-      {
-        name: 'detail-type',
-        detail: 'no request',
-        allowed: `one of ${Object.values(eventNames)
-          .map(({ requested }) => requested)
-          .join(', ')}`,
-        received: shown(type),
-      },
-    ]);
-  const { source } = json;
-  return parseDetail(json.detail, kind, operations, {
-    isReplay: 'replay-name' in json,
-    ...(typeof source === 'string' && sourceForm.test(source) && { source }),
-  });
+    return refused(
+      'quotes',
+      json.detail,
+      [
+        {
+          name: 'detail-type',
+          detail: 'no request',
+          allowed: `one of ${Object.values(eventNames)
+            .map(({ requested }) => requested)
+            .join(', ')}`,
+          received: shown(type),
+        },
+      ],
+      envelope,
+    );
+  return parseDetail(json.detail, kind, operations, envelope);
 }
 
 function parseDetail(
@@ -101,18 +115,19 @@ function parseDetail(
 ): ParsedRequest {
   // The checks that follow recurse into it, one stack frame for each level.
   if (isDeeperThan(detail, maxLevels))
-    return refused(kind, detail, [{ name: '/', detail: `nested deeper than ${maxLevels} levels` }]);
+    return refused(kind, detail, [{ name: '/', detail: `nested deeper than ${maxLevels} levels` }], envelope);
   return kind === 'quotes' ? parseQuotes(detail, envelope) : parseRead(detail, operations, envelope);
 }
 
 type Envelope = Pick<Common, 'source' | 'isReplay'>;
 
-/** A bus's source, restricted to what is safe in a key and in a log. */
-const sourceForm = /^[\w.:/@-]{1,256}$/;
+/** EventBridge takes no longer one, and half of a surrogate pair would make a reply that its receiver refuses. */
+const isSource = (text: string) =>
+  text.length <= 256 && !/\p{Cs}/u.test(text) && !reservedSources.includes(text);
 
 function parseQuotes(detail: unknown, envelope: Envelope): ParsedRequest {
   const parsed = v.safeParse(schemas.quoteLookupRequested, detail);
-  if (!parsed.success) return refused('quotes', detail, parsed.issues.map(memberFault));
+  if (!parsed.success) return refused('quotes', detail, parsed.issues.map(memberFault), envelope);
   const { symbols: given, category, ...rest } = parsed.output;
   const symbols = [...new Set(given)];
   const flags = (['extend_hour_required', 'overnight_required'] as const).filter((flag) => rest[flag]);
@@ -126,25 +141,25 @@ function parseQuotes(detail: unknown, envelope: Envelope): ParsedRequest {
 
 function parseRead(detail: unknown, operations: readonly Operation[], envelope: Envelope): ParsedRequest {
   const parsed = v.safeParse(schemas.readRequested, detail);
-  if (!parsed.success) return refused('read', detail, parsed.issues.map(memberFault));
+  if (!parsed.success) return refused('read', detail, parsed.issues.map(memberFault), envelope);
   const { operation: id, query = {}, body, ...rest } = parsed.output;
   const operation = operations.find((one) => one.id === id);
   if (!operation || operation.sideEffect) {
     const what = operation
       ? 'it has a side effect, and only reads are made by event'
-      : 'no such operation, or its group is not open here';
-    return refused('read', detail, [{ name: 'operation', detail: what, received: shown(id) }]);
+      : 'no such operation, or its group is not readable by event here';
+    return refused('read', detail, [{ name: 'operation', detail: what, received: shown(id) }], envelope);
   }
   const text = body && JSON.stringify(body);
   const lengthFault = bodyLengthFault(operation, text ? new TextEncoder().encode(text).length : 0);
-  if (lengthFault) return refused('read', detail, [{ name: 'body', detail: lengthFault.detail }]);
+  if (lengthFault) return refused('read', detail, [{ name: 'body', detail: lengthFault.detail }], envelope);
   const checked = checkQuery(
     operation,
     Object.entries(query).map(([name, value]) => [name, [value].flat().join(',')] as const),
   );
   const ofBody = operation.body && text ? bodyFaults(operation.body, { text, value: JSON.parse(text) }) : [];
   const faults = [...checked.errors, ...ofBody];
-  if (faults.length > 0) return refused('read', detail, faults);
+  if (faults.length > 0) return refused('read', detail, faults, envelope);
   const content = JSON.stringify([
     'read',
     id,
@@ -188,7 +203,12 @@ const commonOf = ({
   ...(seconds !== undefined && { deadlineSeconds: seconds }),
 });
 
-function refused(kind: LookupKind, detail: unknown, faults: readonly LookupFault[]): ParsedRequest {
+function refused(
+  kind: LookupKind,
+  detail: unknown,
+  faults: readonly LookupFault[],
+  { source }: Partial<Envelope> = {},
+): ParsedRequest {
   const id = v.safeParse(schemas.requestId, isObject(detail) ? detail.request_id : undefined);
   const shownFaults = faults.slice(0, maxFaults).map(({ name, detail: what, allowed, received }) => ({
     name: shortened(name),
@@ -202,6 +222,7 @@ function refused(kind: LookupKind, detail: unknown, faults: readonly LookupFault
     faults: shownFaults,
     reason: shownFaults.map(({ name, detail: what }) => `${name}: ${what}`).join('; '),
     ...(id.success && { requestId: id.output }),
+    ...(source !== undefined && { source }),
   };
 }
 

@@ -5,7 +5,7 @@
 
 import * as v from 'valibot';
 import { getStockSnapshots } from '../catalogue/market-data/snapshots.ts';
-import { longestDeadlineSeconds } from './names.ts';
+import { longestDeadlineSeconds, requesters } from './names.ts';
 
 const { symbols, category } = getStockSnapshots.query;
 
@@ -19,7 +19,9 @@ export const requestId = v.pipe(
     /^[A-Za-z0-9][A-Za-z0-9._:/#@=+-]{0,255}$/,
     '1 to 256 letters, digits and . _ : / # @ = + -, beginning with a letter or digit',
   ),
-  v.description('Names the request; its reply has the same. A request with an id of another is refused.'),
+  v.description(
+    'Names the request among those of its requester; its reply has the same. Another request of that requester with the same id is refused.',
+  ),
 );
 
 const isMoment = (text: string) => !Number.isNaN(Date.parse(text));
@@ -83,10 +85,27 @@ const value = v.union([v.string(), v.number(), v.boolean()]);
 /** The operation's own parameters are checked by the catalogue's entry. */
 export const readRequested = v.strictObject({
   ...common,
-  operation: v.pipe(v.string(), v.description('Id of a read operation of an open group.')),
+  operation: v.pipe(
+    v.string(),
+    v.description('Id of a read operation of a group that is readable by event.'),
+  ),
   query: v.optional(v.record(v.string(), v.union([value, v.array(value)]))),
   body: v.optional(v.record(v.string(), v.unknown())),
 });
+
+/** Who asked and for what, in every reply: a requester's rule finds its own by it. */
+const asked = {
+  request_id: requestId,
+  requester: v.optional(
+    v.pipe(
+      v.string(),
+      v.nonEmpty(),
+      v.description(
+        `The source of the request on the bus, or ${requesters.queue} or ${requesters.function}. Request ids are apart for each.`,
+      ),
+    ),
+  ),
+};
 
 const part = v.pipe(v.number(), v.integer(), v.minValue(1));
 
@@ -103,7 +122,7 @@ const asOf = v.pipe(
 );
 
 export const quoteLookupCompleted = v.looseObject({
-  request_id: requestId,
+  ...asked,
   ...parts,
   category: v.string(),
   as_of: asOf,
@@ -119,7 +138,7 @@ export const quoteLookupCompleted = v.looseObject({
 });
 
 const failure = {
-  request_id: requestId,
+  ...asked,
   code: v.pipe(
     v.string(),
     v.nonEmpty(),
@@ -160,7 +179,7 @@ export const quoteLookupFailed = v.looseObject(failure);
 export const readFailed = v.looseObject({ ...failure, operation: v.optional(v.string()) });
 
 export const readCompleted = v.looseObject({
-  request_id: requestId,
+  ...asked,
   ...parts,
   operation: v.string(),
   as_of: asOf,

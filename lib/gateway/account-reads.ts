@@ -1,7 +1,7 @@
 /**
  * Reads of what belongs to an account at the upstream. Equal requests share one answer, as they do for market data,
- * but never across credentials, never between callers of whom one may not have it, and never across a change of the
- * account that passed through the gateway.
+ * but never across credentials, and never across a change of the account that passed through the gateway. Whether the
+ * sender may have the answer is decided before it is looked up, and of a list of accounts each sender gets its own.
  */
 
 import { createVersions, type MissLimit, type ResponseCache, responseKey } from '../cache/responses/index.ts';
@@ -12,7 +12,6 @@ import { sha256Hex } from '../sha256.ts';
 import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
 import { askResponses, openResponseCache, parametersOf } from './cached-responses.ts';
 import { accountOf, type Credential } from './credential.ts';
-import type { GatewayRequest } from './http.ts';
 import { sizeOf } from './limit-sizes.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
 import type { Outcome } from './outcome.ts';
@@ -33,12 +32,12 @@ const maxBytes = 8 * 1024 * 1024;
 const minTellMs = 1000;
 
 export function createAccountReads(
-  options: Pick<CacheOptions, 'responses' | 'tuning'>,
+  options: Pick<CacheOptions, 'responses' | 'versions' | 'tuning'>,
   parts: CacheParts,
 ): AccountReads {
   /** Each credential has memory and requests under way of its own, which end with it. */
   const caches = new WeakMap<Credential, ResponseCache>();
-  const versions = createVersions({ store: options.responses, clock: parts.clock });
+  const { versions = createVersions({ store: options.responses, clock: parts.clock }) } = options;
 
   function cacheOf(credential: Credential): ResponseCache {
     const store = sealedResponses(options.responses, credential.sealer);
@@ -50,11 +49,12 @@ export function createAccountReads(
 
   return {
     async ask(read, rule) {
-      const { route, request, valid, credential } = read;
+      const { route, valid, credential } = read;
       const credentialName = await accountOf(credential);
-      // What is not kept is shared in this instance alone, which knows its own changes.
+      // What is not kept is shared in this instance alone, which knows its own changes. Where another gateway makes the
+      // changes, this one serves one request at a time, as Lambda's instances do, or shares its versions with the other.
       const version = await versions.current(await subjectOf(read), rule.seconds === 0);
-      const key = `${credentialName}#${readersOf(request)}#${version}#${await responseKey(route.operation.id, valid.query, valid.body)}`;
+      const key = `${credentialName}#${version}#${await responseKey(route.operation.id, valid.query, valid.body)}`;
       const missLimits = missLimitsOf(route.operation, parts);
       const outcome = await askResponses(cacheOf(credential), read, { key, rule, limits: missLimits }, parts);
       return outcome.kind === 'cached' ? { ...outcome, isAccountData: true } : outcome;
@@ -85,10 +85,3 @@ function missLimitsOf(operation: Operation, rules: LimitRules): readonly MissLim
     rules.operationLimits[name] ?? (endpoint?.name === name ? endpoint : limits[name as LimitName]);
   return figures ? [{ name, size: sizeOf(figures) }] : [];
 }
-
-/**
- * Who may have the answer to this request when another request has fetched it, as a part of the key. A deployer opens a
- * group of account data to callers who may read every account of the app key, so they are one audience. Where a caller
- * may read some accounts only, this names that caller.
- */
-const readersOf = (_request: GatewayRequest): string => 'all';

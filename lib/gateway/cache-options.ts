@@ -1,6 +1,6 @@
 /** What the cache is made of: stores, options, the gateway's parts through which it asks the upstream; and a read. */
 
-import type { ResponseStore } from '../cache/responses/index.ts';
+import type { ResponseStore, Versions } from '../cache/responses/index.ts';
 import type { DirectoryStore, SnapshotOptions, SnapshotStore } from '../cache/snapshots/index.ts';
 import type { Route } from '../catalogue/routes.ts';
 import type { SymbolListing } from '../catalogue/symbol-listing.ts';
@@ -18,6 +18,11 @@ export interface CacheOptions {
   /** Of one operation of one account at the upstream, by a name that does not reveal the app key. */
   readonly snapshots: (partition: string) => SnapshotStore;
   readonly responses: ResponseStore;
+  /**
+   * Which answers of accounts changes have ended. Default the gateway's own, over `responses`. Gateways of one process
+   * share one: a change through any of them then ends the requests that are under way in another.
+   */
+  readonly versions?: Versions;
   /**
    * For the upstream's list of symbols. Default: none, and the cache probes each symbol before it requests it
    * together with others.

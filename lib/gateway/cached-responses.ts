@@ -70,6 +70,7 @@ export async function askResponses(
   const { headers, deadline, caller = anonymousCaller } = request;
   const directives = readCacheDirectives(headers['cache-control']);
   const freshness = freshnessFor(rule, parametersOf(valid));
+  const isKept = freshness.freshMs + freshness.staleMs > 0;
   /** Of this request, with the upstream's request id. */
   let ownRefusal: Refusal | undefined;
   const outcome = await cache.ask({
@@ -85,7 +86,13 @@ export async function askResponses(
       const isLast = isOverQuota && !context.priority;
       const priority = isLast ? { priority: 'background' as const } : {};
       const answer = await upstream.fetch(
-        { ...route, request: valid, context: { ...context, ...priority } },
+        {
+          ...route,
+          request: valid,
+          context: { ...context, ...priority },
+          // As long as other instances wait with a fetch of their own.
+          ...(isKept && { repeatWithinMs: timeoutMs }),
+        },
         credential,
       );
       if (answer.kind === 'refused') ownRefusal = answer.refusal;

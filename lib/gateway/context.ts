@@ -7,9 +7,13 @@ export interface RequestContext {
   readonly deadline: number;
   readonly priority?: Priority;
   readonly usage: UpstreamUsage;
+  readonly parties: Parties;
 }
 
-/** What the request took of the limiter and of the upstream: the only part that changes on the way. */
+/** Whom the request comes from and whom it is about, as far as it has come: keyed hashes, for the report. */
+export type Parties = { -readonly [K in 'app' | 'user' | 'account']?: string };
+
+/** What the request took of the limiter and of the upstream: changed on the way. */
 export interface UpstreamUsage {
   /** Requests that were sent to the upstream. */
   attempts: number;
@@ -27,5 +31,6 @@ export interface UpstreamUsage {
 export const createContext = (deadline: number, priority: Priority | undefined): RequestContext => ({
   deadline,
   usage: { attempts: 0 },
+  parties: {},
   ...(priority && { priority }),
 });

@@ -2,9 +2,9 @@
 
 import { limiterKey } from '../limiter/store.ts';
 import type { RefusalCode } from '../problem.ts';
+import { createSealer, type Sealer, sealingKey } from '../sealer.ts';
 import { createSigner, SignError, type Signer } from '../signer/index.ts';
 import { createRedactor } from './redact.ts';
-import { createSealer, type Sealer } from './sealed-responses.ts';
 
 /** Holds the signing key, which cannot be read back. */
 export interface Credential {
@@ -65,7 +65,9 @@ export function toCredential(text: string | undefined, { clock, nonce }: Signing
       appKey,
       signer,
       ...(token !== undefined && { accessToken: token }),
-      sealer: createSealer({ appKey, appSecret }),
+      sealer: createSealer(() =>
+        sealingKey({ secret: appSecret, salt: appKey, info: 'countersign: account data at rest' }),
+      ),
       redact: createRedactor([appSecret, appKey, ...(token === undefined ? [] : [token])]),
     },
   };

@@ -3,18 +3,26 @@
  * steps in this order; each takes what the one before returned, and returns the next thing or a refusal.
  *
  *     route        which operation has this method and path                 catalogue/routes.ts
+ *     who          whom it comes from, and what that one has been granted   who.ts
  *     validate     parameters, headers and body as the catalogue allows     validate.ts
+ *     accounts     each account in it is one of the sender's                reach.ts
  *     constant?    what the gateway answers by itself                        catalogue, `gatewayAnswer`
  *     credential   app key and signer out of the secret                     credentials.ts
+ *     own?         what it answers of what it keeps itself                  own-answers.ts
  *     cached?      a read whose answer equal requests share                 cache.ts
+ *     journal      what was sent before is not sent again                ../orders/hand-over.ts
+ *     breaker      no read while the upstream's host is down                circuit-breaker.ts
  *     permit       the limiter's, for each attempt                          permits.ts   ┐
  *     sign, send   one attempt, with a signature of its own                 send.ts      ├ upstream.ts
  *     read         what the upstream's answer means, a 429 for example      upstream-answer.ts ┘
+ *     filter       of records of several accounts those of the sender's     withhold.ts
  *     render       status, headers, ETag, the form of a refusal             render.ts
  */
 
+import type { Answer } from '../answer.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
+import { createCircuitBreaker } from '../circuit-breaker.ts';
 import { isRefusal, notSent, problemOf, type Refusal, refusalKinds, reportedUpstream } from '../problem.ts';
 import { normalBaseUrl } from './base-url.ts';
 import { type Cache, createCache } from './cache.ts';
@@ -22,12 +30,20 @@ import type { CachedRead } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';
 import { type Credentials, createCredentials } from './credentials.ts';
 import type { GatewayRequest, GatewayResponse } from './http.ts';
+import { otherMethod, unknownPath } from './no-route.ts';
 import { checkOptions, type GatewayOptions, type RequestReport } from './options.ts';
+import { createOrderHandOver, type HandOverChange } from './order-hand-over.ts';
 import { type Outcome, refused } from './outcome.ts';
+import { createOwnAnswers, type OwnAnswers } from './own-answers.ts';
+import { everything, refuseAccounts } from './reach.ts';
 import { render } from './render.ts';
 import { createFetchSend } from './send.ts';
+import { withSymbolCase } from './symbol-case.ts';
+import { createTighteningGateway } from './tightening.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
-import { validate } from './validate.ts';
+import { type ValidRequest, validate } from './validate.ts';
+import { createWho, type Who } from './who.ts';
+import { withholdFrom } from './withhold.ts';
 
 export interface Gateway {
   /** Always resolves: whatever goes wrong is an HTTP answer. */
@@ -37,14 +53,16 @@ export interface Gateway {
 }
 
 /**
- * @throws TypeError when the base URL is neither https nor loopback, or has a query, when a path is not one, or
- * when a limit does not fit the operations that it is for
+ * @throws TypeError when an operation belongs to an account and `access` does not say who may use it, when the base URL
+ * is neither https nor loopback, or has a query, when a path is not one, or when a limit does not fit the operations that
+ * it is for
  *
  * @example
  * const gateway = createGateway({
  *   operations,
  *   upstreamBaseUrl: 'https://api.example.com',
  *   secrets: { read: async () => '{"app_key":"…","app_secret":"…"}' },
+ *   access: 'single-user',
  * });
  * const { status, headers, body } = await gateway.handle({
  *   method: 'GET',
@@ -56,8 +74,9 @@ export interface Gateway {
  */
 export function createGateway(options: GatewayOptions): Gateway {
   checkOptions(options);
+  if (options.tightening) return createTighteningGateway(options, options.tightening, createGateway);
   const { clock = Date.now, upstreamTimeoutMs: timeoutMs = 10_000, limiter } = options;
-  const { operationLimits = {}, upstreamLimits = 'interface' } = options;
+  const { operationLimits = {}, upstreamLimits = 'interface', random = Math.random } = options;
   const credentials = createCredentials({
     source: options.secrets,
     clock,
@@ -79,6 +98,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     send: options.send ?? createFetchSend(),
     maxAnswerBytes: options.maxAnswerBytes ?? 4 * 1024 * 1024,
     canCarry: options.canCarry ?? (() => true),
+    afterRateLimit: options.afterRateLimit,
+    breaker: options.breaker ?? createCircuitBreaker({ clock, random }),
+    random,
   });
   const { reportRefresh } = options;
   const cache =
@@ -86,15 +108,33 @@ export function createGateway(options: GatewayOptions): Gateway {
     createCache(options.cache, { ...shared, upstream, ...(reportRefresh && { reportRefresh }) });
   if (options.readSecretAhead) credentials.current().catch(() => {});
   const routes = routesOf(options.operations);
-  const core = new Core({ routes, credentials, cache, upstream, clock, report: options.report });
+  const { access, report } = options;
+  const core = new Core({
+    routes,
+    who: access && access !== 'single-user' ? createWho(access, clock) : undefined,
+    credentials,
+    cache,
+    upstream,
+    handOver:
+      options.orders &&
+      createOrderHandOver(options.orders, { upstream, clock, operations: options.operations }),
+    own: createOwnAnswers(options.orders, clock),
+    clock,
+    report,
+  });
   return { handle: (request) => core.handle(request), ask: (request) => core.ask(request) };
 }
 
 interface CoreParts {
   readonly routes: readonly Route[];
+  /** Undefined where all callers are one user. */
+  readonly who: Who | undefined;
   readonly credentials: Credentials;
   readonly cache: Cache | undefined;
   readonly upstream: Upstream;
+  /** Undefined without a journal. */
+  readonly handOver: HandOverChange | undefined;
+  readonly own: OwnAnswers;
   readonly clock: () => number;
   readonly report: GatewayOptions['report'];
 }
@@ -109,7 +149,7 @@ class Core implements Gateway {
   handle(request: GatewayRequest): Promise<GatewayResponse> {
     return this.#run(
       request,
-      (outcome) => render(outcome, request),
+      (outcome) => render(withSymbolCase(outcome, request), request),
       ({ status }) => status,
     );
   }
@@ -151,26 +191,50 @@ class Core implements Gateway {
     return result;
   }
 
-  /** validate → constant? → credential → cached? → upstream. */
+  /** who → validate → accounts → the answer → filter. */
   async #serve(route: Route, request: GatewayRequest, context: RequestContext): Promise<Outcome> {
-    const { credentials, cache } = this.#parts;
-    const valid = validate(route.operation, request);
+    const { who } = this.#parts;
+    const { operation } = route;
+    const { parties } = context;
+    const reach = who ? await who.identify(operation, request, parties) : everything;
+    if (isRefusal(reach)) return refused(reach);
+    const valid = validate(operation, request);
     if (isRefusal(valid)) return refused(valid);
+    const account = await who?.nameOf(valid.accounts);
+    if (account) parties.account = account;
+    const notReached = refuseAccounts(operation, valid.accounts, reach);
+    if (notReached) return refused(notReached);
+    // A person is one caller, wherever the requests come from.
+    const ofUser = parties.user ? { ...request, caller: { unit: parties.user } } : request;
+    return withholdFrom(await this.#answer(route, ofUser, valid, context), operation, reach);
+  }
 
-    const { gatewayAnswer } = route.operation;
+  /** constant? → credential → own? → cached? or journal → upstream. */
+  async #answer(
+    route: Route,
+    request: GatewayRequest,
+    valid: ValidRequest,
+    context: RequestContext,
+  ): Promise<Outcome> {
+    const { credentials, cache, own } = this.#parts;
+    const { gatewayAnswer, answeredBy } = route.operation;
     if (gatewayAnswer) return { kind: 'uncached', body: new TextEncoder().encode(gatewayAnswer.body) };
 
     // A side effect is signed with the current secret only.
     const { sideEffect } = route.operation;
     const current = await (sideEffect ? credentials.current() : credentials.forRead());
     if (!current.ok) return refused({ code: current.code });
+    if (answeredBy) return own[answeredBy](valid, current.credential);
 
     const read = { route, request, valid, credential: current.credential, context };
-    return cache?.ask(read) ?? (sideEffect && cache ? this.#change(read, cache) : this.#fetch(read));
+    if (!sideEffect) return cache?.ask(read) ?? this.#fetch(read);
+    const send = (change: CachedRead) => (cache ? this.#change(change, cache) : this.#fetch(change));
+    const { handOver } = this.#parts;
+    return handOver ? handOver(read, send) : send(read);
   }
 
-  /** A request with a side effect: whatever the cache has from before it is about another state of the account. */
-  async #change(change: CachedRead, cache: Cache): Promise<Outcome> {
+  /** A request with a side effect: what the cache has from before it is about another state of the account. */
+  async #change(change: CachedRead, cache: Cache): Promise<Answer> {
     let hadNoEffect = false;
     try {
       const outcome = await this.#fetch(change);
@@ -182,7 +246,7 @@ class Core implements Gateway {
   }
 
   /** permit → sign → send → read; `upstream.ts` says when an attempt is repeated. */
-  async #fetch({ route, valid, credential, context }: CachedRead): Promise<Outcome> {
+  async #fetch({ route, valid, credential, context }: CachedRead): Promise<Answer> {
     const { operation, path } = route;
     const answer = await this.#parts.upstream.fetch({ operation, path, request: valid, context }, credential);
     if (answer.kind === 'refused') return answer;
@@ -197,16 +261,14 @@ class Core implements Gateway {
 function findOperation(routes: readonly Route[], { method, path }: GatewayRequest): Route | Refusal {
   const match = findRoute(routes, method, path);
   if (match.kind === 'route') return match.route;
-  return match.kind === 'unknown'
-    ? { code: 'unknown_operation' }
-    : { code: 'method_not_allowed', allow: match.allowed };
+  return match.kind === 'other-method' ? otherMethod(match.allowed) : unknownPath(routes, path);
 }
 
 /** Collects all that is known of a request at its end. */
 function reportOf(
   { requestId }: GatewayRequest,
   operation: Operation | undefined,
-  { usage }: RequestContext,
+  { usage, parties }: RequestContext,
   outcome: Outcome,
   { status, defect, milliseconds }: Pick<RequestReport, 'status' | 'defect' | 'milliseconds'>,
 ): RequestReport {
@@ -214,6 +276,7 @@ function reportOf(
   return {
     requestId,
     ...(operation && { operation: operation.id }),
+    ...parties,
     attempts: usage.attempts,
     status,
     ...(refusal && { code: refusal.code }),

@@ -6,11 +6,21 @@
  *   operations,
  *   upstreamBaseUrl: 'https://api.example.com',
  *   secrets: { read: async () => '{"app_key":"…","app_secret":"…"}' },
+ *   access: 'single-user',
  *   limiter: createLimiter({ store: createMemoryLimiterStore(), limits: limiterLimits(), bucket: 'main' }),
  *   cache: createMemoryCacheStores(),
  * });
  */
 
+export type {
+  Directory as AccessDirectory,
+  Grants,
+  KeyedNames,
+  Standing,
+  StandingQuestion,
+} from '../access/directory.ts';
+export type { Evidence, Principal, TokenClaims } from '../access/evidence.ts';
+export type { TokenFault, TokenVerifier, Verification } from '../access/verifier.ts';
 export {
   createMemoryResponseStore,
   type ResponseContent,
@@ -33,6 +43,7 @@ export {
   type UpstreamError,
 } from '../cache/snapshots/index.ts';
 export { endpointKinds, endpointLimitsOf, limitPresets, upstreamLimitsFault } from '../catalogue/limits.ts';
+export type { Scope } from '../catalogue/scopes.ts';
 export { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
 export type { Cause, Caused } from '../cause.ts';
 export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from '../identity/caller.ts';
@@ -58,12 +69,14 @@ export {
   type SnapshotRecord,
   type UpstreamRefusal,
 } from '../problem.ts';
+export type { AccessOptions } from './access-options.ts';
 export { baseUrlFault } from './base-url.ts';
 export type { CacheOptions, CacheTuning, RefreshReport } from './cache-options.ts';
 export { type CompactJson, compactJson } from './compact-json.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
+export { createLimitsInForce, type LimitsInForce, limitsInForceKey } from './limits-in-force.ts';
 export { createMemoryCacheStores } from './memory-cache-stores.ts';
 export {
   type EndpointsOptions,
@@ -71,6 +84,7 @@ export {
   type OperationLimit,
   type OperationLimits,
   operationLimitsFault,
+  tighterLimiterLimits,
 } from './operation-limits.ts';
 export type { GatewayOptions, RequestReport } from './options.ts';
 export type {
@@ -82,6 +96,7 @@ export type {
   SnapshotsFound,
   UncachedAnswer,
 } from './outcome.ts';
+export type { RateLimitReport, Tightening } from './rate-limited.ts';
 export { refusalResponse } from './render.ts';
 export {
   createFetchSend,

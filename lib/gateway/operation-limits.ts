@@ -9,6 +9,7 @@ import {
   endpointLimitsOf,
   type LimitName,
   limits,
+  tighterLimits,
   type UpstreamLimits,
 } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
@@ -82,6 +83,20 @@ export function limiterLimits(
   );
 }
 
+/**
+ * The limits of a choice that no deployer has checked: each leaves one request, however small the share is.
+ *
+ * @example
+ * const limits = tighterLimiterLimits({}, 0.3, { upstreamLimits: 'published', operations }); // 1 order query in 2 s
+ */
+export const tighterLimiterLimits = (...given: Parameters<typeof limiterLimits>) =>
+  Object.fromEntries(
+    Object.entries(limiterLimits(...given)).map(([name, limit]) => [
+      name,
+      { ...limit, share: Math.max(limit.share ?? 1, 1 / limit.requests) },
+    ]),
+  );
+
 /** Instruments have one counter for all endpoints together. */
 const instrumentsOf = (upstreamLimits: UpstreamLimits) =>
   endpointLimitsOf(upstreamLimits).instruments ?? limits.instruments;
@@ -120,6 +135,16 @@ export function limitsOf(
     ...(endpoint ? [endpoint.name] : []),
   ];
   return outer === undefined ? undefined : [outer, ...inner];
+}
+
+/** Whether the operations count against a limit, under a choice or under one that is tighter. */
+export function mayCount(operations: readonly Operation[], rules: LimitRules): boolean {
+  const { upstreamLimits = 'interface' } = rules;
+  const tighter = tighterLimits(upstreamLimits);
+  return (
+    operations.some((operation) => limitsOf(operation, rules)) ||
+    (tighter !== undefined && mayCount(operations, { ...rules, upstreamLimits: tighter }))
+  );
 }
 
 /** A limit of an operation is that of its older form, too: else a client of the older path would not count. */

@@ -2,15 +2,20 @@
 
 import { type UpstreamLimits, upstreamLimitsFault } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
+import { doubledPathFault } from '../doubled-path.ts';
 import type { Limiter } from '../limiter/index.ts';
+import type { OrdersOptions } from '../orders/hand-over.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
+import { type AccessOptions, accessFault } from './access-options.ts';
 import { baseUrlFault } from './base-url.ts';
 import type { CacheOptions, RefreshReport } from './cache-options.ts';
 import type { SecretSource } from './credentials.ts';
 import { type OperationLimits, operationLimitsFault } from './operation-limits.ts';
 import type { CacheResult } from './outcome.ts';
+import type { AfterRateLimit, Tightening } from './rate-limited.ts';
+import type { UpstreamBreaker } from './read-again.ts';
 import type { Send } from './send.ts';
-import { type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
+import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
 
 export interface GatewayOptions {
   /** What this gateway offers; any other operation is unknown to it. */
@@ -20,6 +25,11 @@ export interface GatewayOptions {
   /** Where an operation is sent instead of the path that it was called by. */
   readonly upstreamPaths?: UpstreamPaths;
   readonly secrets: SecretSource;
+  /**
+   * How callers show who they are, and what each may do; required when an operation belongs to an account.
+   * `single-user` is for a gateway of which every caller is the holder of the app key: it checks nothing.
+   */
+  readonly access?: AccessOptions | 'single-user';
   /** Default: over the runtime's fetch. */
   readonly send?: Send;
   /**
@@ -29,12 +39,25 @@ export interface GatewayOptions {
   readonly limiter?: Limiter;
   /** Stores of the cache that all instances share. Default: none, and every read goes to the upstream. */
   readonly cache?: CacheOptions;
+  /**
+   * The journal of orders, which all instances share: an order is not sent without an entry, and one that comes again is
+   * answered with what became of the first. Default: none, and each request with a side effect is sent once.
+   */
+  readonly orders?: OrdersOptions;
   /** Limits besides the catalogue's; the limiter has to know them, too. */
   readonly operationLimits?: OperationLimits;
   /** What the upstream allows; the limiter has to know it, too. Default `interface`. */
   readonly upstreamLimits?: UpstreamLimits;
+  /** With it the gateway goes over to tighter limits when the upstream answers 429 in spite of these. Default: none. */
+  readonly tightening?: Tightening;
+  /** In place of a pause of the limit, after a 429 of the upstream; for the gateway itself. */
+  readonly afterRateLimit?: AfterRateLimit;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
+  /** For the pauses before a read is sent again, from 0 to below 1. Default `Math.random`. */
+  readonly random?: () => number;
+  /** Of the upstream's host; for the gateway itself. Default: one of its own. */
+  readonly breaker?: UpstreamBreaker;
   /** The signer's nonces; replace them in tests only. */
   readonly nonce?: () => string;
   /** How long the upstream may take for one attempt, to the last byte. Default 10 s. */
@@ -58,9 +81,13 @@ export interface RequestReport extends ReportedUpstream {
   readonly operation?: string;
   readonly status: number;
   readonly code?: RefusalCode;
+  /** Keyed hashes: the app, the user, and the account that the request names. */
+  readonly app?: string;
+  readonly user?: string;
+  readonly account?: string;
   /**
-   * Requests sent to the upstream for this one: more than one only of a read, after a refused signature or a dead
-   * connection.
+   * Requests sent to the upstream for this one: more than one only of a read, after a refused signature, or when no answer
+   * or a failure of the upstream came.
    */
   readonly attempts: number;
   readonly milliseconds: number;
@@ -79,12 +106,18 @@ export function checkOptions({
   upstreamPaths = {},
   operationLimits = {},
   upstreamLimits = 'interface',
+  access,
+  orders,
 }: GatewayOptions): void {
+  const asked = [...operations, ...(orders?.lookUps ?? [])];
+  const pathsFault = upstreamPathsFault(upstreamPaths, asked);
+  const paths = pathsFault ? [] : sentPaths(asked, upstreamPaths);
   const faults = {
-    upstreamBaseUrl: baseUrlFault(upstreamBaseUrl),
-    upstreamPaths: upstreamPathsFault(upstreamPaths, operations),
+    access: accessFault(access, operations),
+    upstreamBaseUrl: baseUrlFault(upstreamBaseUrl) ?? doubledPathFault(upstreamBaseUrl, paths),
+    upstreamPaths: pathsFault,
     upstreamLimits: upstreamLimitsFault(upstreamLimits),
-    operationLimits: operationLimitsFault(operationLimits, operations, upstreamLimits),
+    operationLimits: operationLimitsFault(operationLimits, asked, upstreamLimits),
   };
   for (const [name, fault] of Object.entries(faults)) if (fault) throw new TypeError(`${name}: ${fault}`);
 }

@@ -1,16 +1,12 @@
 /** What the gateway found for a request, before anything makes HTTP of it. */
 
+import type { Refused, UncachedAnswer } from '../answer.ts';
 import { cutRecords, joinRecords, maxAnsweredRecords } from '../cache/snapshots/records.ts';
-import type { Refusal, SnapshotRecord } from '../problem.ts';
+import type { SnapshotRecord } from '../problem.ts';
+
+export { type Refused, refused, type UncachedAnswer } from '../answer.ts';
 
 export type Outcome = UncachedAnswer | CachedResponse | SnapshotsFound | Refused;
-
-/** The upstream answered this request, and no cache took part. */
-export interface UncachedAnswer {
-  readonly kind: 'uncached';
-  readonly body: Uint8Array;
-  readonly upstreamRequestId?: string;
-}
 
 /** `hit`: it was cached; `miss`: this request fetched it; `collapsed`: another request fetched it meanwhile. */
 export type CacheResult = 'hit' | 'miss' | 'collapsed';
@@ -53,13 +49,6 @@ export interface FoundRecord extends SnapshotRecord {
   /** Of the bytes, for the ETag; computed once for each record and kept with it. */
   readonly hash: number;
 }
-
-export interface Refused {
-  readonly kind: 'refused';
-  readonly refusal: Refusal;
-}
-
-export const refused = (refusal: Refusal): Refused => ({ kind: 'refused', refusal });
 
 /** The whole answer, as one body. */
 export const bodyOf = (outcome: Exclude<Outcome, Refused>): Uint8Array =>

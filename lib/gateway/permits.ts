@@ -125,7 +125,11 @@ const details = {
 /** The limiter's refusal as a client's. */
 export function limiterRefusal(
   { attempts }: Pick<UpstreamUsage, 'attempts'>,
-  { reason, retryAfterMs }: { readonly reason: keyof typeof details; readonly retryAfterMs: number },
+  {
+    reason,
+    retryAfterMs,
+    usedUp,
+  }: { readonly reason: keyof typeof details; readonly retryAfterMs: number; readonly usedUp?: string },
 ): Refusal {
   // This is not true of a second attempt, which only a read has.
   const hadNoEffect = attempts === 0 ? ` ${notSent}` : '';
@@ -133,6 +137,7 @@ export function limiterRefusal(
     code: 'budget_used_up',
     detail: `${details[reason]}; nothing is wrong with this key.${hadNoEffect}`,
     retryAfterSeconds: retryAfterMs / 1000,
+    ...(usedUp !== undefined && { usedUp }),
     ...(reason === 'blocked' && { cause: 'limit_tighter' as const }),
   };
 }

@@ -4,6 +4,7 @@ import { ageHeader, cacheStatus, matchesTag, weakTag } from '../cache/headers.ts
 import { hashOfAll } from '../cache/snapshots/hash.ts';
 import {
   type PartialResult,
+  type Problem,
   problemOf,
   type Refusal,
   refusalKinds,
@@ -37,13 +38,17 @@ export async function render(outcome: Outcome, request: RenderedRequest): Promis
 
 const json = 'application/json';
 
-const renderUncached = ({ body, upstreamRequestId }: UncachedAnswer, requestId: string): GatewayResponse => ({
+const renderUncached = (
+  { body, upstreamRequestId, isReplayed }: UncachedAnswer,
+  requestId: string,
+): GatewayResponse => ({
   status: 200,
   headers: {
     'content-type': json,
     'cache-control': 'no-store',
     'x-request-id': requestId,
     ...(upstreamRequestId && { 'x-upstream-request-id': upstreamRequestId }),
+    ...(isReplayed && { 'idempotent-replayed': 'true' }),
   },
   body,
 });
@@ -155,12 +160,22 @@ export function refusalResponse(refusal: Refusal, requestId: string, accept?: st
       'x-request-id': requestId,
       ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
       ...(allow && { allow: allow.join(', ') }),
+      ...(status === 401 && { 'www-authenticate': challengeOf(problem) }),
     },
     body: new TextEncoder().encode(
       nested && partial ? `${text.slice(0, -1)},${partialMembers(partial)}}` : text,
     ),
   };
 }
+
+/** What RFC 6750 has a client told that sent no token, or one that is not accepted. */
+const challengeOf = ({ code, detail }: Pick<Problem, 'code' | 'detail'>): string =>
+  code === 'invalid_token'
+    ? `Bearer error="invalid_token", error_description="${quotable(detail)}"`
+    : 'Bearer';
+
+/** The characters that the description of an error may have. */
+const quotable = (text: string) => text.replace(/[^ !#-[\]-~]/g, '.');
 
 /** JSON leaves out what is undefined. */
 const upstreamMembers = (upstream?: UpstreamRefusal) => ({
@@ -197,9 +212,11 @@ function partialMembers({ records, missing }: PartialResult): string {
 
 const titles: Readonly<Record<number, string>> = {
   400: 'Bad Request',
+  401: 'Unauthorized',
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  409: 'Conflict',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   422: 'Unprocessable Content',

@@ -2,6 +2,7 @@
 
 import { type Cause, causeOfConnection } from '../cause.ts';
 import { neverConnected } from '../certainty.ts';
+import type { Bytes } from '../signer/canonical.ts';
 
 /** Signed bytes and unsigned headers. */
 export interface OutgoingRequest {
@@ -17,7 +18,7 @@ export type SendResult =
       readonly status: number;
       readonly header: (name: string) => string | undefined;
       /** Decompressed. */
-      readonly body: Uint8Array<ArrayBuffer>;
+      readonly body: Bytes;
     }
   /** No connection was made: certainly nothing was sent. */
   | { readonly kind: 'unreachable'; readonly cause?: Cause }
@@ -116,10 +117,7 @@ async function begunBy(
 }
 
 /** The whole body, or undefined as soon as it is longer than `maxBytes`. */
-async function readAtMost(
-  response: Response,
-  maxBytes: number,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function readAtMost(response: Response, maxBytes: number): Promise<Bytes | undefined> {
   if (!response.body) return new Uint8Array(0);
   const reader = response.body.getReader();
   const chunks: Uint8Array[] = [];

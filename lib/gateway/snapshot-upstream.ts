@@ -11,13 +11,14 @@ import type { Operation } from '../catalogue/operation.ts';
 import { type Caused, causedBy } from '../cause.ts';
 import type { Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal, type RefusalCode, reportedUpstream, withoutRequestId } from '../problem.ts';
+import { stemOf } from '../upstream-code.ts';
 import type { CacheParts } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';
 import type { Credential } from './credentials.ts';
 import { limitsOf } from './operation-limits.ts';
 import { limiterRefusal, minAttemptMs } from './permits.ts';
 import { wasNotSent } from './upstream.ts';
-import { rejectedBy, stemOf, type UpstreamOutcome } from './upstream-answer.ts';
+import { rejectedBy, type UpstreamOutcome } from './upstream-answer.ts';
 
 /** What a permit was acquired with. */
 interface Holder extends Pick<RequestContext, 'priority'> {
@@ -82,6 +83,7 @@ export class SnapshotUpstream implements RefreshPermits {
         request: { query: [['symbols', symbols.join(',')] as const, ...view.query], body: '', headers: {} },
         context,
         permit,
+        isRepeatedByCaller: true,
         timeoutMs: Math.min(refreshMs, timeoutMs),
       },
       credential,

@@ -2,9 +2,9 @@
 
 import type { Listings } from '../cache/snapshots/index.ts';
 import type { SymbolListing } from '../catalogue/symbol-listing.ts';
+import { elementsOf, membersOf } from '../json-scan.ts';
 import type { CacheParts } from './cache-options.ts';
 import { createContext } from './context.ts';
-import { elementsOf, membersOf } from './json-scan.ts';
 import { wasNotSent } from './upstream.ts';
 
 /** A client waits for the page, too, and can do without it. */

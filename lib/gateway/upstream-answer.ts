@@ -6,9 +6,10 @@
 import type { Operation } from '../catalogue/operation.ts';
 import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
 import { causeOf } from '../cause.ts';
+import { isJson } from '../json-scan.ts';
 import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
+import { serverFailures, stemOf } from '../upstream-code.ts';
 import type { Credential } from './credential.ts';
-import { isJson } from './json-scan.ts';
 import { readRefusalBody } from './refusal-body.ts';
 import type { SendResult } from './send.ts';
 import { isTokenRefusal } from './token-refusal.ts';
@@ -33,10 +34,7 @@ const meaningOf: Readonly<Record<string, RefusalCode>> = {
   ACCOUNT_ACCESS_DENIED: 'upstream_rejected',
   TOO_MANY_REQUESTS: 'upstream_rate_limited',
   REQUEST_TOTAL_COUNT_EXCEEDED: 'upstream_quota_used_up',
-  SERVICE_NOT_AVAILABLE: 'upstream_error',
-  GATEWAY_TIMEOUT: 'upstream_error',
-  INTERNAL_ERROR: 'upstream_error',
-  SYSTEM_ERROR: 'upstream_error',
+  ...Object.fromEntries(serverFailures.map((stem) => [stem, 'upstream_error' as const])),
   // Signature, key and header are the gateway's work: none of these is the client's fault.
   MISSING_APP_KEY: 'upstream_auth_failed',
   MISSING_SIGNATURE: 'upstream_auth_failed',
@@ -83,6 +81,8 @@ export function readUpstreamAnswer(operation: Operation, sent: Sent, reader: Rea
     return { kind: 'answer', body: sent.body, ...(requestId && { requestId }) };
   }
   const refusal = toRefusal(sent, reader);
+  if (sideEffect && namesUsedOrder(refusal.upstream))
+    return unknownOutcome(sideEffect, refusal.upstream, placedBefore);
   if (
     sideEffect &&
     (mayHaveTakenEffect(refusal.code) || contradictsItself(refusal) || isReplay(refusal.upstream))
@@ -126,8 +126,15 @@ const contradictsItself = ({ code, upstream }: Refusal) =>
 /** Every nonce is used once: when the upstream has seen it before, something in between sent the request twice. */
 const isReplay = (upstream?: UpstreamRefusal) => stemOf(upstream?.errorCode) === 'DUPPLICATED_REQUEST';
 
-/** The code without its prefix. */
-export const stemOf = (errorCode = '') => errorCode.replace(/^(OAUTH_)?OPENAPI_/, '');
+/**
+ * An accepted order uses its id up, a refused one does not (seen live). This request placed nothing, but an earlier one
+ * did, most likely the same whose answer was lost: a client that reads a refusal takes another id, and has two orders.
+ */
+const namesUsedOrder = (upstream?: UpstreamRefusal) =>
+  stemOf(upstream?.errorCode) === 'TRADE_PLACE_ORDER_REPEAT';
+
+const placedBefore =
+  'The upstream has accepted an order with this client_order_id before, so that it placed none for this request: the earlier one may be live.';
 
 function toRefusal(sent: Sent, reader: Reader): Refusal {
   switch (sent.kind) {

@@ -45,3 +45,13 @@ export function upstreamPathsOf(
     Object.entries(paths).filter(([id]) => operations.some((operation) => operation.id === id)),
   );
 }
+
+/** Every path to which requests of the operations may be sent. */
+export const sentPaths = (
+  operations: readonly Pick<Operation, 'id' | 'path' | 'aliases'>[],
+  paths: UpstreamPaths = {},
+): readonly string[] =>
+  operations.flatMap(({ id, path, aliases }) => {
+    const other = Object.hasOwn(paths, id) ? paths[id] : undefined;
+    return other === undefined ? [path, ...aliases] : [other];
+  });

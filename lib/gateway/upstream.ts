@@ -1,16 +1,27 @@
-/** A valid request's way to the upstream and back: permit → sign → send → read the answer; and when again. */
+/**
+ * A valid request's way to the upstream and back: circuit breaker → permit → sign → send → read the answer; and for a
+ * read, again.
+ */
 
 import type { Operation } from '../catalogue/operation.ts';
-import type { Limiter, Permit } from '../limiter/index.ts';
+import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal } from '../problem.ts';
 import type { RequestContext } from './context.ts';
 import type { Credential, Credentials } from './credentials.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
 import { type AttemptPermit, acquireForAttempt, blockAfter, minAttemptMs, outOfTime } from './permits.ts';
+import type { AfterRateLimit, RateLimited } from './rate-limited.ts';
+import {
+  type Attempt,
+  pauseBeforeRepeat,
+  refusedByBreaker,
+  sightOf,
+  type UpstreamBreaker,
+} from './read-again.ts';
 import type { Send, SendResult } from './send.ts';
 import { readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
-import type { ValidRequest } from './validate.ts';
+import type { SentParts } from './validate.ts';
 
 export interface UpstreamOptions extends LimitRules {
   readonly baseUrl: string;
@@ -23,13 +34,18 @@ export interface UpstreamOptions extends LimitRules {
   readonly timeoutMs: number;
   readonly maxAnswerBytes: number;
   readonly canCarry: (body: Uint8Array) => boolean;
+  readonly afterRateLimit?: AfterRateLimit | undefined;
+  /** Of the base URL's host. */
+  readonly breaker: UpstreamBreaker;
+  /** From 0 to below 1. */
+  readonly random: () => number;
 }
 
 export interface UpstreamCall {
   readonly operation: Operation;
   /** Which of its paths the operation was called by. */
   readonly path: string;
-  readonly request: ValidRequest;
+  readonly request: SentParts;
   readonly context: RequestContext;
   /** For the first attempt; each further one acquires its own. */
   readonly permit?: Permit;
@@ -37,6 +53,10 @@ export interface UpstreamCall {
   readonly timeoutMs?: number;
   /** Present for a request of the gateway's own: how long it waits for a permit at most. */
   readonly own?: { readonly waitMs: number };
+  /** The caller repeats a read that fails, after a pause of its own: only after a dead connection is it sent again. */
+  readonly isRepeatedByCaller?: true;
+  /** A read is sent again only within this time, in milliseconds: for so long others wait for its answer. */
+  readonly repeatWithinMs?: number;
 }
 
 export interface Upstream {
@@ -72,24 +92,80 @@ class SignedUpstream implements Upstream {
     return outcome;
   }
 
-  /** A read that met a dead connection goes out once more, on a new one: most likely it never arrived. */
+  /** A read whose answer did not come goes out again while there is time; a request with a side effect never. */
   async #attempt(call: UpstreamCall, credential: Credential): Promise<UpstreamOutcome> {
-    const { limiter, canCarry, clock } = this.#options;
+    const { random } = this.#options;
     const { operation, context } = call;
-    let sent = await this.#signAndSend(call, credential, operation.sideEffect !== undefined);
-    if (sent.kind === 'dropped' && !operation.sideEffect)
-      sent = await this.#signAndSend(withoutPermit(call), credential, true);
-    if (sent.kind === 'refused') return sent;
+    if (operation.sideEffect) return (await this.#once(call, credential, true)).outcome;
+    const isUrgent = !call.isRepeatedByCaller && (context.priority ?? 'interactive') === 'interactive';
+    const again = this.#repeatOf(call);
+    let attempt = await this.#once(call, credential, false);
+    for (let repeats = 0; ; repeats++) {
+      const pauseMs = pauseBeforeRepeat(attempt, repeats, { isUrgent, random });
+      if (pauseMs === undefined || this.#timeLeft(again) - pauseMs < minAttemptMs) return attempt.outcome;
+      if (pauseMs > 0) await new Promise<void>((resolve) => afterTimeout(pauseMs, resolve));
+      const next = await this.#once(again, credential, true);
+      // Without a permit or time for another attempt, the one before is the answer.
+      if (!next.sent) return attempt.outcome;
+      attempt = next;
+    }
+  }
+
+  /** Without the permit of the first attempt, and with no more time than those have who wait for the answer. */
+  #repeatOf({ permit: _, ...call }: UpstreamCall): UpstreamCall {
+    const { context, repeatWithinMs = Number.POSITIVE_INFINITY } = call;
+    const deadline = Math.min(context.deadline, this.#options.clock() + repeatWithinMs);
+    return { ...call, context: { ...context, deadline } };
+  }
+
+  /** One attempt, and what it shows of the upstream's host. */
+  async #once(call: UpstreamCall, credential: Credential, freshConnection: boolean): Promise<Attempt> {
+    const { breaker } = this.#options;
+    const { id, sideEffect } = call.operation;
+    // An order or a cancel is worth trying although other requests failed.
+    const admission = sideEffect
+      ? ({ kind: 'admitted', end: (sight) => breaker.observe(id, sight) } satisfies ReturnType<
+          UpstreamBreaker['admit']
+        >)
+      : breaker.admit(id);
+    if (admission.kind === 'refused') return { outcome: refusedByBreaker(admission) };
+    try {
+      const attempt = await this.#sendAndRead(call, credential, freshConnection);
+      admission.end(sightOf(attempt));
+      return attempt;
+    } catch (error) {
+      admission.end({ kind: 'nothing' });
+      throw error;
+    }
+  }
+
+  async #sendAndRead(call: UpstreamCall, credential: Credential, freshConnection: boolean): Promise<Attempt> {
+    const { canCarry, clock } = this.#options;
+    const { operation, context } = call;
+    const sent = await this.#signAndSend(call, credential, freshConnection);
+    if (sent.kind === 'refused') return { outcome: sent };
     const tooLarge = sent.kind === 'answer' && sent.status === 200 && !canCarry(sent.body);
     const outcome = readUpstreamAnswer(operation, tooLarge ? { kind: 'too_large' } : sent, {
       redact: credential.redact,
       now: clock(),
       sentToken: credential.accessToken !== undefined,
     });
+    if (outcome.kind === 'refused' && outcome.refusal.code === 'upstream_rate_limited')
+      await this.#afterRateLimit({
+        operation,
+        appKey: credential.appKey,
+        refusal: outcome.refusal,
+        timeLeft: context.deadline - clock(),
+      });
+    return { sent, outcome };
+  }
+
+  async #afterRateLimit(refused: RateLimited): Promise<void> {
+    const { limiter, afterRateLimit } = this.#options;
+    if (afterRateLimit) return afterRateLimit(refused);
+    const { operation, appKey, refusal, timeLeft } = refused;
     const limits = limitsOf(operation, this.#options);
-    if (limiter && limits && outcome.kind === 'refused' && outcome.refusal.code === 'upstream_rate_limited')
-      await blockAfter(limiter, credential.appKey, limits[0], outcome.refusal, context.deadline - clock());
-    return outcome;
+    if (limiter && limits) await blockAfter(limiter, appKey, limits[0], refusal, timeLeft);
   }
 
   /** One attempt. A repeated one is signed again and has a permit of its own. */

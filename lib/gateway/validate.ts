@@ -1,5 +1,6 @@
-/** Validates a request against its operation, and brings it to the form that is sent. */
+/** Validates a request against its operation, brings it to the form that is sent, and reads the accounts in it. */
 
+import { accountsNamed } from '../catalogue/account-places.ts';
 import { shorten } from '../catalogue/faults.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { bodyFaults, bodyLengthFault, checkQuery } from '../catalogue/validation.ts';
@@ -8,21 +9,56 @@ import { compactJson } from './compact-json.ts';
 import type { GatewayRequest } from './http.ts';
 
 /** The parts of a request that are signed and sent, besides the path. */
-export interface ValidRequest {
+export interface SentParts {
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly body: string;
   /** The client's headers that the catalogue names. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
+export interface ValidRequest extends SentParts {
+  /** Each account that the request names. */
+  readonly accounts: readonly string[];
+}
+
+/** `compactJson` puts any other number in quotes. */
+const decimals = 'a decimal number in a string, or a JSON number without an exponent';
+
 export function validate(operation: Operation, request: GatewayRequest): ValidRequest | Refusal {
   const body = checkBody(operation, request);
   if ('code' in body) return body;
   const query = checkQuery(operation, request.query);
   const headers = checkHeaders(operation, request.headers);
-  const errors = [...query.errors, ...headers.errors, ...body.errors];
+  const { accounts, faults } = accountsNamed(operation, query.pairs, body.value);
+  const atNewPlaces = faults.filter(({ name }) => !body.errors.some((error) => error.name === name));
+  const ofAccounts = atNewPlaces.map((fault): Fault => ({ in: 'body', ...fault }));
+  const twice = repeatedOrders(operation, body.value);
+  const errors = [...query.errors, ...headers.errors, ...body.errors, ...ofAccounts, ...twice];
   if (errors.length > 0) return { code: 'invalid_parameter', detail: faultsInWords(errors), errors };
-  return { query: query.pairs, body: body.text, headers: headers.headers };
+  return { query: query.pairs, body: body.text, headers: headers.headers, accounts };
+}
+
+/** Of two orders with one id the upstream would place one, and nothing could tell which. */
+function repeatedOrders({ sideEffect }: Operation, body: unknown): readonly Fault[] {
+  const { journal } = sideEffect ?? {};
+  if (journal?.by !== 'client_order_id') return [];
+  const orders = (body as Readonly<Record<string, unknown>> | undefined)?.[journal.list];
+  if (!Array.isArray(orders)) return [];
+  const ids = orders.map(
+    (order) => (order as { readonly client_order_id?: unknown } | null)?.client_order_id,
+  );
+  return ids.flatMap((id, index): Fault[] =>
+    typeof id === 'string' && ids.indexOf(id) < index
+      ? [
+          {
+            in: 'body',
+            name: `/${journal.list}/${index}/client_order_id`,
+            detail: 'another order of this request has the same id',
+            received: shorten(id),
+          },
+        ]
+      : [],
+  );
 }
 
 function checkHeaders(operation: Operation, received: GatewayRequest['headers']) {
@@ -40,7 +76,7 @@ function checkHeaders(operation: Operation, received: GatewayRequest['headers'])
 function checkBody(
   operation: Operation,
   { body, headers }: GatewayRequest,
-): Refusal | { readonly text: string; readonly errors: readonly Fault[] } {
+): Refusal | { readonly text: string; readonly value?: unknown; readonly errors: readonly Fault[] } {
   const lengthFault = bodyLengthFault(operation, body?.length ?? 0);
   if (lengthFault) return lengthFault;
   if (!operation.body) return { text: '', errors: [] };
@@ -53,7 +89,7 @@ function checkBody(
   } catch {
     return { code: 'invalid_body', detail: 'The body is not UTF-8.' };
   }
-  const json = compactJson(text);
+  const json = compactJson(text, operation.body);
   if (!json.ok) return { code: 'invalid_body', detail: json.detail };
-  return { text: json.text, errors: bodyFaults(operation.body, json) };
+  return { ...json, errors: bodyFaults(operation.body, json, decimals) };
 }

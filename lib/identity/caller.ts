@@ -2,8 +2,11 @@
  * The unit of fairness: an API key and a network prefix. All phones of an app share one API key, so the key alone is
  * too coarse. A single address is too fine: a client in an IPv6 network can use all of the network's addresses.
  * Carriers and CDNs put many phones into one prefix, so a unit loses nothing as long as there is enough for all. The
- * addresses in a unit are its members: a member that asks for too much is limited alone.
+ * addresses in a unit are its members: a member that asks for too much is limited alone. A user whom the gateway knows is
+ * a unit instead, by a keyed name, wherever the requests come from.
  */
+
+import { base64url } from '../base64url.ts';
 
 export interface Caller {
   readonly unit: string;
@@ -48,10 +51,7 @@ export async function callerOf(
 export async function callerName(...texts: readonly string[]): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(['countersign caller', ...texts]));
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes), 0, 16);
-  return btoa(String.fromCharCode(...digest))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '');
+  return base64url(digest);
 }
 
 const textOf = (bytes: readonly number[]): string => bytes.join('.');

@@ -53,8 +53,9 @@ export class LimiterClient {
     const { limits, priority, waitMs } = request;
     const [limit] = limits;
     const askedAt = this.#ownTime();
+    const queue = this.#queueOf(request);
     return new Promise((resolve) => {
-      const isQueued = this.#queueOf(request).add({
+      const isQueued = queue.add({
         // How long a request waits is a matter of this instance's own clock.
         get deadline() {
           return askedAt + waitMs + clock.ahead;
@@ -69,11 +70,19 @@ export class LimiterClient {
             waitedMs: this.#ownTime() - askedAt,
             retryAfterMs,
           });
-          resolve({ ok: false, reason, retryAfterMs });
+          const usedUp = reason === 'exhausted' || reason === 'blocked' ? queue.usedUp : undefined;
+          resolve({ ok: false, reason, retryAfterMs, ...(usedUp !== undefined && { usedUp }) });
         },
-        grant: (validity, remaining) =>
+        grant: (validity, remaining, narrowest) =>
           this.#atTime(validity.validFrom, () => {
-            report({ kind: 'granted', priority, limit, waitedMs: this.#ownTime() - askedAt, remaining });
+            report({
+              kind: 'granted',
+              priority,
+              limit,
+              waitedMs: this.#ownTime() - askedAt,
+              remaining,
+              ...(narrowest && { narrowest }),
+            });
             const permit = createPermit(validity, () => clock.now(), {
               isBlocked: () => this.#isBlocked(limits),
               onExpired: () => report({ kind: 'expired', priority }),
@@ -93,8 +102,25 @@ export class LimiterClient {
     try {
       await this.#store.block(limit, until);
     } catch (cause) {
-      report({ kind: cause instanceof StoreThrottled ? 'store_busy' : 'store_unavailable', cause });
+      this.#reportFailure(cause);
     }
+  }
+
+  /** Undefined when the store fails, which is reported. */
+  async used(limit: string): Promise<number | undefined> {
+    try {
+      return await this.#store.used(limit);
+    } catch (cause) {
+      this.#reportFailure(cause);
+      return undefined;
+    }
+  }
+
+  #reportFailure(cause: unknown): void {
+    this.#options.report({
+      kind: cause instanceof StoreThrottled ? 'store_busy' : 'store_unavailable',
+      cause,
+    });
   }
 
   #ownTime(): number {
@@ -154,7 +180,7 @@ export class LimiterClient {
     this.#storeFailure = undefined;
     // One answer between failures does not say that the store has room for more.
     this.#storePauseMs /= 4;
-    if (answer.kind === 'granted') queue.serve(answer.permits, answer.remaining, now);
+    if (answer.kind === 'granted') queue.serve(answer.permits, answer, now);
     else queue.refuseUntil({ ...answer, reason: answer.isBlocked ? 'blocked' : 'exhausted' }, now, random);
   }
 

@@ -77,6 +77,11 @@ export interface Limiter {
    * instance is granted a permit of it for `retryAfterMs` (default 10 s, at most 5 minutes). Never rejects.
    */
   block(appKey: string, limit: string, retryAfterMs?: number): Promise<void>;
+  /**
+   * How many permits of a limit its window holds, of all instances: never fewer than the requests that arrived in the
+   * upstream's window. Undefined when the store cannot be asked. Never rejects.
+   */
+  used(appKey: string, limit: string): Promise<number | undefined>;
 }
 
 const defaultWaitMs = priorities.interactive.aheadMs;
@@ -148,6 +153,10 @@ export function createLimiter(options: LimiterOptions): Limiter {
     async block(appKey, limit, retryAfterMs = defaultBlockMs) {
       const client = await clientOf(appKey);
       await client.block(limit, clock.now() + Math.min(maxBlockMs, Math.max(0, retryAfterMs)));
+    },
+    async used(appKey, limit) {
+      const client = await clientOf(appKey);
+      return client.used(limit);
     },
   };
 }

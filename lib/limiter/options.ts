@@ -10,6 +10,9 @@
  * of 300 make 289.5 a minute, 96.5 % of the limit. The 2 that are held back cover what no check can see: an
  * instance that freezes between its last look at the clock and the socket. (At an even pace a true minute
  * holds 290, so that 10 more are free except after a burst.)
+ *
+ * Of a small limit one request is much: of 2 in 2 s it would leave 1 in 3.75 s. There W is a second longer instead, so that
+ * every request may be on its way for n + 1 s: as long as after two lost packets. That leaves 2 in 4.75 s.
  */
 
 /** One limit of the upstream, as its documentation states it. */
@@ -35,7 +38,10 @@ export interface Margins {
   readonly networkMs?: number;
   /** How long a permit is valid. Default 250 ms. */
   readonly permitLifeMs?: number;
-  /** The part of a limit that is never granted, rounded up. Default 1/150, which is 2 of 300. */
+  /**
+   * The part of a limit that is never granted, rounded up. Default 1/150, which is 2 of 300; of a limit of which that
+   * would be more than a tenth nothing, and its window is a second longer.
+   */
   readonly heldBack?: number;
 }
 
@@ -58,6 +64,11 @@ export interface LimitWindow {
 /** Two clocks that count in whole milliseconds are off by one each. */
 const roundingMs = 2;
 
+/** Of a limit of which more than this part would be held back, nothing is, */
+const maxHeldBack = 0.1;
+/** and a request may be on its way for so much longer. */
+const delayMs = 1000;
+
 export const permitLifeOf = ({ permitLifeMs = 250 }: Margins): number => permitLifeMs;
 
 /**
@@ -71,17 +82,20 @@ export const permitLifeOf = ({ permitLifeMs = 250 }: Margins): number => permitL
  */
 export function windowOf(limit: Limit, margins: Margins = {}, reserve = 0): LimitWindow {
   const { requests, perSeconds, share = 1, within } = limit;
-  const { clockOffsetMs = 500, networkMs = 500, heldBack = 1 / 150 } = margins;
+  const { clockOffsetMs = 500, networkMs = 500, heldBack } = margins;
   const shared = Math.floor(requests * share);
   const reserved = Math.floor(shared * reserve);
-  const withheld = Math.min(Math.ceil(shared * heldBack), Math.max(0, shared - reserved - 1));
-  const capacity = shared - reserved - withheld;
+  const rounded = Math.ceil(shared * (heldBack ?? 1 / 150));
+  const held = Math.min(rounded, Math.max(0, shared - reserved - 1));
+  const isSmall = heldBack === undefined && rounded > shared * maxHeldBack;
+  const capacity = shared - reserved - (isSmall ? 0 : held);
   if (!(capacity >= 1 && perSeconds > 0 && share > 0 && share <= 1))
     throw new RangeError(`${requests} in ${perSeconds} s, share ${share}: no permit is left to grant.`);
   // A permit of a narrower limit may be for a time as far ahead as the wider limit's queue is long.
   const aheadMs = within === undefined ? 0 : floorAheadMs;
+  const onTheWayMs = networkMs + (isSmall ? delayMs : 0);
   const windowMs =
-    perSeconds * 1000 + 2 * clockOffsetMs + permitLifeOf(margins) + networkMs + roundingMs + aheadMs;
+    perSeconds * 1000 + 2 * clockOffsetMs + permitLifeOf(margins) + onTheWayMs + roundingMs + aheadMs;
   return {
     capacity,
     windowMs,

@@ -36,8 +36,24 @@ export type RefusalReason = 'exhausted' | 'blocked' | 'store_busy' | 'store_unav
 /** A permit, or why there is none. */
 export type PermitAnswer =
   | { readonly ok: true; readonly permit: Permit }
-  /** `retryAfterMs`: an attempt before that is of no use, in milliseconds. */
-  | { readonly ok: false; readonly reason: RefusalReason; readonly retryAfterMs: number };
+  /**
+   * `retryAfterMs`: an attempt before that is of no use, in milliseconds. `usedUp`: which of several limits has no permit,
+   * where that is known; requests that do not count against it may get one.
+   */
+  | {
+      readonly ok: false;
+      readonly reason: RefusalReason;
+      readonly retryAfterMs: number;
+      readonly usedUp?: string;
+    };
+
+/** What is left of one limit. */
+export interface Remaining {
+  readonly limit: string;
+  readonly remaining: number;
+  /** How many permits its window holds in all. */
+  readonly capacity: number;
+}
 
 /**
  * What a limiter reports of its work, for metrics and logs.
@@ -56,6 +72,8 @@ export type LimiterReport =
       readonly waitedMs: number;
       /** How many permits the window of that limit still holds; 0 when the store is unavailable. */
       readonly remaining: number;
+      /** The narrower limit of which the smallest part is left, where that is less than of the widest. */
+      readonly narrowest?: Remaining;
     }
   | {
       readonly kind: 'refused';

@@ -4,7 +4,7 @@ import { StoreThrottled } from '../store-throttled.ts';
 import type { After, StoreClock } from './clock.ts';
 import { type Grant, type GrantRequest, grantOf, whenToAsk } from './grant.ts';
 import type { LimitWindow } from './options.ts';
-import type { Validity } from './permit.ts';
+import type { Remaining, Validity } from './permit.ts';
 import {
   type Counters,
   countAfter,
@@ -26,7 +26,12 @@ export type StoreFailure =
 
 export type GrantAnswer =
   /** `remaining`: how many permits the window still holds. */
-  | { readonly kind: 'granted'; readonly permits: readonly Validity[]; readonly remaining: number }
+  | {
+      readonly kind: 'granted';
+      readonly permits: readonly Validity[];
+      readonly remaining: number;
+      readonly narrowest?: Remaining;
+    }
   | {
       readonly kind: 'exhausted';
       /** An attempt before is of no use. */
@@ -34,6 +39,8 @@ export type GrantAnswer =
       /** No permit is for an earlier time. */
       readonly earliest: number;
       readonly isBlocked: boolean;
+      /** The first of the limits that grants nothing. */
+      readonly usedUp: string;
     }
   | StoreFailure;
 
@@ -95,6 +102,12 @@ export class StoreClient {
       const next = withBlocked(this.#renewed(now, [limit]), limit, until);
       if (await this.#replace(next, {}, now)) return;
     }
+  }
+
+  /** How many permits of a limit its window holds now. Rejects when the store fails. */
+  async used(limit: string): Promise<number> {
+    await this.#read();
+    return this.#inWindow(limit, this.#options.clock.now());
   }
 
   async #acquire(request: GrantRequest): Promise<GrantAnswer> {
@@ -189,8 +202,12 @@ export class StoreClient {
   }
 
   /** The permits that were taken, without those that have expired meanwhile. */
-  #granted({ mode, count }: Grant, { limits: [outer] }: GrantRequest, askedAt: number): GrantAnswer {
-    const { clock, windows, permitLifeMs } = this.#options;
+  #granted(
+    { mode, count }: Grant,
+    { limits: [outer, ...narrower] }: GrantRequest,
+    askedAt: number,
+  ): GrantAnswer {
+    const { clock, permitLifeMs } = this.#options;
     const limit = this.#schedule?.limits[outer];
     if (!limit) return unavailable('The limiter’s store returned an item without the limit.');
     const taken = this.#counters[takenCounter(outer)] ?? 0;
@@ -201,18 +218,44 @@ export class StoreClient {
     }).filter(({ expiresAt }) => expiresAt >= clock.now());
     if (permits.length === 0)
       return unavailable('The limiter’s store answered after the permits had expired.');
-    const inWindow = countAfter(limit.log, askedAt - limit.windowMs) + taken;
-    const remaining = Math.max(0, (windows.get(outer)?.capacity ?? 0) - inWindow);
-    return { kind: 'granted', permits, remaining };
+    const wide = this.#remaining(outer, askedAt);
+    const [narrowest] = narrower
+      .map((name) => this.#remaining(name, askedAt))
+      .filter((one) => partOf(one) < partOf(wide))
+      .sort((a, b) => partOf(a) - partOf(b));
+    return { kind: 'granted', permits, remaining: wide.remaining, ...(narrowest && { narrowest }) };
+  }
+
+  #remaining(limit: string, now: number): Remaining {
+    const capacity = this.#options.windows.get(limit)?.capacity ?? 0;
+    return { limit, capacity, remaining: Math.max(0, capacity - this.#inWindow(limit, now)) };
+  }
+
+  #inWindow(limit: string, now: number): number {
+    const one = this.#schedule?.limits[limit];
+    return one ? countAfter(one.log, now - one.windowMs) + (this.#counters[takenCounter(limit)] ?? 0) : 0;
   }
 
   #exhausted(next: Schedule, request: GrantRequest, now: number): GrantAnswer {
     // All instances expect the next permit at the same moment, and one gets it: read before the next attempt.
     this.#readAt = Number.NEGATIVE_INFINITY;
     const isBlocked = request.limits.some((name) => (next.limits[name]?.blockedUntil ?? 0) > now);
-    return { kind: 'exhausted', isBlocked, ...whenToAsk(next, request, now, this.#options.windows) };
+    const { windows } = this.#options;
+    const usedUp = this.#usedUpOf(next, request, now);
+    return { kind: 'exhausted', isBlocked, usedUp, ...whenToAsk(next, request, now, windows) };
+  }
+
+  /** The widest if it alone grants nothing, or else the first that grants nothing with it. */
+  #usedUpOf(next: Schedule, request: GrantRequest, now: number): string {
+    const { windows, permitLifeMs } = this.#options;
+    const [outer, ...narrower] = request.limits;
+    const grants = (...inner: readonly string[]) =>
+      grantOf(next, {}, { ...request, limits: [outer, ...inner] }, now, windows, permitLifeMs);
+    return (grants() && narrower.find((name) => !grants(name))) ?? outer;
   }
 }
+
+const partOf = ({ remaining, capacity }: Remaining): number => remaining / Math.max(1, capacity);
 
 const unavailable = (message: string): StoreFailure => ({
   kind: 'store_unavailable',

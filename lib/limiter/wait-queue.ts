@@ -1,13 +1,13 @@
 /** Requests of one instance that wait for permits of the same kind. */
 
 import type { Priority } from './options.ts';
-import type { RefusalReason, Validity } from './permit.ts';
+import type { RefusalReason, Remaining, Validity } from './permit.ts';
 
 /** A request that waits. */
 export interface Waiter {
   /** When it stops waiting; moves when the instance has followed another's clock meanwhile. */
   readonly deadline: number;
-  readonly grant: (validity: Validity, remaining: number) => void;
+  readonly grant: (validity: Validity, remaining: number, narrowest?: Remaining) => void;
   readonly refuse: (reason: RefusalReason, notBefore: number) => void;
 }
 
@@ -26,6 +26,8 @@ export class WaitQueue {
   notBefore = 0;
   /** Why the last attempt got nothing. */
   reason: RefusalReason = 'exhausted';
+  /** Which limit had nothing left then. */
+  usedUp: string | undefined;
   #waiters: Waiter[] = [];
   /** Over how long the instances that were refused spread their next attempts, in milliseconds. */
   #spreadMs = 0;
@@ -58,7 +60,11 @@ export class WaitQueue {
   }
 
   /** Grants permits: the earliest goes to the least patient of the requests that can wait for it. */
-  serve(permits: readonly Validity[], remaining: number, now: number): void {
+  serve(
+    permits: readonly Validity[],
+    { remaining, narrowest }: { readonly remaining: number; readonly narrowest?: Remaining },
+    now: number,
+  ): void {
     this.#spreadMs /= 4;
     this.#refused = 0;
     const waiters = [...this.#waiters].sort((a, b) => a.deadline - b.deadline);
@@ -68,7 +74,7 @@ export class WaitQueue {
         ({ deadline }) => deadline >= permit.validFrom || permit.validFrom <= now,
       );
       const [waiter] = index < 0 ? [] : waiters.splice(index, 1);
-      waiter?.grant(permit, remaining);
+      waiter?.grant(permit, remaining, narrowest);
     }
     this.#waiters = waiters;
   }
@@ -84,10 +90,16 @@ export class WaitQueue {
 
   /** After an attempt that got nothing: the next one is at `notBefore`, and requests that cannot wait so long are refused. */
   refuseUntil(
-    at: { readonly notBefore: number; readonly earliest: number; readonly reason: RefusalReason },
+    at: {
+      readonly notBefore: number;
+      readonly earliest: number;
+      readonly reason: RefusalReason;
+      readonly usedUp: string;
+    },
     now: number,
     random: () => number,
   ): void {
+    this.usedUp = at.usedUp;
     this.notBefore = Math.max(at.notBefore, now);
     this.reason = at.reason;
     const isHopeless = (deadline: number) => deadline < Math.max(at.earliest, this.notBefore);

@@ -1,7 +1,7 @@
 /** Asks the gateway for everything that the lookups of a batch want, in as few calls as possible. */
 
 import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/options.ts';
-import { type Lookup, type QuoteLookup, quoteOperation, type Read } from '../events/parse-request.ts';
+import { quoteOperation } from '../events/parse-request.ts';
 import { bodyOf, recordsOf } from '../gateway/outcome.ts';
 import { BisectQuota, haveSameRequester } from './bisect.ts';
 import { type Failure, gatewayFailed, isRejection, noFreshAnswer, noRecords } from './failure.ts';
@@ -14,6 +14,7 @@ import {
 } from './gateway-calls.ts';
 import { mapLimited } from './map-limited.ts';
 import { callFor, groupOf, halvesOf, mergeLookups, type SnapshotLookupCall } from './merge.ts';
+import type { OwnedLookup, OwnedQuotes, OwnedRead } from './request.ts';
 
 /** The result for one symbol, or for a read. */
 export type LookupResult =
@@ -31,15 +32,15 @@ export type LookupResult =
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 export interface LookupResults {
-  symbol(lookup: QuoteLookup, symbol: string): LookupResult;
-  read(lookup: Read): LookupResult;
+  symbol(lookup: OwnedQuotes, symbol: string): LookupResult;
+  read(lookup: OwnedRead): LookupResult;
   /** How often the gateway was asked. */
   readonly calls: number;
 }
 
 /** A lookup, and until when its requester waits, in milliseconds since the epoch. */
 export interface PendingLookup {
-  readonly lookup: Lookup;
+  readonly lookup: OwnedLookup;
   readonly deadline: number;
 }
 
@@ -59,11 +60,11 @@ export async function askAll(
   options: AskOptions,
 ): Promise<LookupResults> {
   const lookups = requests.map(({ lookup }) => lookup);
-  const calls = new GatewayCalls(options, await callersOf(lookups.map(({ source }) => source)));
+  const calls = new GatewayCalls(options, await callersOf(lookups.map(({ requester }) => requester)));
   const batch = new BatchRun(requests, options, calls);
   const quotes = lookups.filter((one) => one.kind === 'quotes');
-  // Equal reads of several requesters are one.
-  const reads = new Map(lookups.flatMap((one) => (one.kind === 'read' ? [[one.content, one]] : [])));
+  // Equal reads of one requester are one. What another may not read must not reach it through them.
+  const reads = new Map(lookups.flatMap((one) => (one.kind === 'read' ? [[readKey(one), one]] : [])));
   const tasks = [
     ...mergeLookups(quotes, maxSymbolsOfCall).map((call) => () => batch.askQuotes(call)),
     ...[...reads.values()].map((lookup) => () => batch.askRead(lookup)),
@@ -101,14 +102,14 @@ class BatchRun implements LookupResults {
     return this.#calls.count;
   }
 
-  symbol(lookup: QuoteLookup, symbol: string): LookupResult {
+  symbol(lookup: OwnedQuotes, symbol: string): LookupResult {
     const { staleAfterMs } = this.#ages;
     const result = this.#symbols.get(keyOf(groupOf(lookup), symbol)) ?? notAsked;
     return notOlderThan(this.#maxAgeOf(lookup) ?? staleAfterMs, result);
   }
 
-  read(lookup: Read): LookupResult {
-    const result = this.#reads.get(lookup.content) ?? notAsked;
+  read(lookup: OwnedRead): LookupResult {
+    const result = this.#reads.get(readKey(lookup)) ?? notAsked;
     return notOlderThan(this.#maxAgeOf(lookup) ?? Number.POSITIVE_INFINITY, result);
   }
 
@@ -116,27 +117,27 @@ class BatchRun implements LookupResults {
     return this.#deferred.splice(0);
   }
 
-  async askRead(lookup: Read): Promise<void> {
-    const until = this.#latest.get(lookup.content) ?? 0;
+  async askRead(lookup: OwnedRead): Promise<void> {
+    const until = this.#latest.get(readKey(lookup)) ?? 0;
     if (until <= this.#clock()) return;
-    const { operation, query, body, source, maxAgeSeconds } = lookup;
+    const { operation, query, body, requester, maxAgeSeconds } = lookup;
     const answer = await this.#calls.ask({
       operation,
       query,
       until,
+      requester,
       ...(body !== undefined && { body }),
-      ...(source !== undefined && { source }),
       ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
     });
     const result: LookupResult =
       answer.kind === 'failed'
         ? { kind: 'failed', failure: answer.failure }
         : found(bodyOf(answer.outcome), 'ageMs' in answer.outcome ? answer.outcome.ageMs : undefined, answer);
-    this.#reads.set(lookup.content, result);
+    this.#reads.set(readKey(lookup), result);
   }
 
   async askQuotes(call: SnapshotLookupCall): Promise<void> {
-    const { group, source, query, maxAgeSeconds } = call;
+    const { group, requester, query, maxAgeSeconds } = call;
     const latestOf = (symbol: string) => this.#latest.get(keyOf(group, symbol)) ?? 0;
     const symbols = call.symbols.filter(
       (symbol) => !this.#isSettled(group, symbol) && latestOf(symbol) > this.#clock(),
@@ -146,7 +147,7 @@ class BatchRun implements LookupResults {
       operation: quoteOperation,
       query: [['symbols', symbols.join(',')] as const, ...query],
       until: Math.max(...symbols.map(latestOf)),
-      ...(source !== undefined && { source }),
+      requester,
       ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
     });
     if (answer.kind === 'answered') this.#settle(group, symbols, answer);
@@ -194,7 +195,7 @@ class BatchRun implements LookupResults {
       this.#symbols.set(keyOf(group, symbol), result);
   }
 
-  #maxAgeOf({ maxAgeSeconds }: Lookup): number | undefined {
+  #maxAgeOf({ maxAgeSeconds }: OwnedLookup): number | undefined {
     return maxAgeSeconds === undefined ? undefined : Math.max(this.#ages.minMaxAgeMs, maxAgeSeconds * 1000);
   }
 }
@@ -215,8 +216,10 @@ const notOlderThan = (maxAgeMs: number, result: LookupResult): LookupResult =>
 
 const keyOf = (group: string, symbol: string) => `${group} ${symbol}`;
 
-function keysOf(lookup: Lookup): readonly string[] {
-  if (lookup.kind === 'read') return [lookup.content];
+const readKey = ({ requester, content }: OwnedRead) => JSON.stringify([requester, content]);
+
+function keysOf(lookup: OwnedLookup): readonly string[] {
+  if (lookup.kind === 'read') return [readKey(lookup)];
   const group = groupOf(lookup);
   return lookup.symbols.map((symbol) => keyOf(group, symbol));
 }

@@ -1,16 +1,19 @@
 /**
  * One batch of messages: parse → claim → ask → reply or wait → publish. A request whose function dies comes back with
- * its message, and the next function finds in the store how far it had come. Each id has one reply, however often
- * its message is delivered, and the reply is saved before it is published.
+ * its message, and the next function finds in the store how far it had come. Each id of a requester has one reply,
+ * however often its message is delivered, and the reply is saved before it is published.
  */
 
+import type { KeyedNames } from '../access/directory.ts';
+import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { parseRequest } from '../events/parse-request.ts';
+import { requesters } from '../events/names.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import { sha256Hex } from '../sha256.ts';
 import { type AgeOptions, askAll, type LookupResults, type PendingLookup } from './ask.ts';
 import { BatchMetrics } from './batch-metrics.ts';
 import { deadlineOf } from './deadline.ts';
-import { answerTooLarge, deadlinePassed, type InvalidRequest, invalid } from './failure.ts';
+import { answerTooLarge, deadlinePassed, invalid } from './failure.ts';
 import { mapLimited } from './map-limited.ts';
 import type {
   Claim,
@@ -22,7 +25,8 @@ import type {
   StoredReply,
   Wait,
 } from './ports.ts';
-import { failedReply, failedReplyTo } from './replies.ts';
+import { failedReply, failedReplyTo, markOf } from './replies.ts';
+import { asksForAccount, type InvalidRequest, ownedRequest, requestKey } from './request.ts';
 import { settle } from './settle.ts';
 
 export interface BatchParts {
@@ -35,11 +39,14 @@ export interface BatchParts {
   readonly random: () => number;
   readonly rememberMs: number;
   readonly ages: AgeOptions | undefined;
+  readonly names: KeyedNames | undefined;
   readonly report: (report: LookupReport) => void;
 }
 
 interface Job extends PendingLookup {
   readonly message: LookupMessage;
+  /** The store's. */
+  readonly key: string;
 }
 
 interface Invalid {
@@ -50,7 +57,7 @@ interface Invalid {
 /** A reply to be published. */
 interface Ready {
   readonly message: LookupMessage;
-  readonly id: string;
+  readonly key: string;
   readonly reply: StoredReply;
   /** `repeated` for a reply that an earlier batch counted, or that answers poison. */
   readonly result: 'answered' | 'failed' | 'repeated';
@@ -135,10 +142,13 @@ export class LookupBatch {
     const invalids: Invalid[] = [];
     for (const message of this.#messages)
       await this.#guarded(async () => {
-        const parsed = parseRequest(message.body, this.#parts.operations);
+        const { body, isDirect = false } = message;
+        const origin = { otherwise: requesters.queue, isDirect };
+        const parsed = ownedRequest(body, this.#parts.operations, origin);
         if (!parsed.ok) return void invalids.push({ message, parsed });
         const { lookup } = parsed;
-        jobs.push({ message, lookup, deadline: deadlineOf(lookup, message.sentAt) });
+        const key = requestKey(lookup, lookup.requestId);
+        jobs.push({ message, lookup, key, deadline: deadlineOf(lookup, message.sentAt) });
       });
     return { jobs, invalids };
   }
@@ -162,11 +172,10 @@ export class LookupBatch {
   }
 
   async #claimJob(job: Job): Promise<void> {
-    const { message, lookup, deadline } = job;
+    const { message, lookup, key, deadline } = job;
     const { clock } = this.#parts;
-    const { requestId: id } = lookup;
     if (clock() > this.#endAt - claimingMs) return;
-    const claim = await this.#claim(id, await hashOf(lookup.content));
+    const claim = await this.#claim(key, await this.#hashOf(lookup.content, asksForAccount(lookup)));
     switch (claim.kind) {
       case 'in_progress':
         this.#metrics.count('duplicates');
@@ -176,21 +185,21 @@ export class LookupBatch {
         return this.#poison(message, 'id_conflict: another request had this request_id');
       case 'completed':
         this.#metrics.count('duplicates');
-        if (lookup.isReplay) this.#ready.push({ message, id, reply: claim.reply, result: 'repeated' });
+        if (lookup.isReplay) this.#ready.push({ message, key, reply: claim.reply, result: 'repeated' });
         else this.#done.add(message);
         return;
       case 'acquired':
-        if (claim.reply) this.#ready.push({ message, id, reply: claim.reply, result: 'repeated' });
+        if (claim.reply) this.#ready.push({ message, key, reply: claim.reply, result: 'repeated' });
         else if (deadline <= clock()) await this.#save(job, failedReply(lookup, deadlinePassed), 'failed');
         else this.#acquired.add(job);
     }
   }
 
-  async #claim(id: string, hash: string): Promise<Claim> {
+  async #claim(key: string, hash: string): Promise<Claim> {
     const { store, clock, rememberMs } = this.#parts;
     const now = clock();
     const lease = { owner: this.#owner, now, leaseUntil: this.#endAt, expiresAt: now + rememberMs };
-    return store.claim({ id, hash, ...lease });
+    return store.claim({ id: key, hash, ...lease });
   }
 
   #waitForOwner(message: LookupMessage, until: number): void {
@@ -207,34 +216,45 @@ export class LookupBatch {
     this.#metrics.count('poisoned');
     this.#done.add(message);
     if (parsed?.requestId === undefined) return;
-    const id = parsed.requestId;
-    const claim = await this.#claim(id, await hashOf(message.body));
+    const { kind, requester, requestId } = parsed;
+    const key = requestKey(parsed, requestId);
+    const mayNameAccount =
+      kind === 'read' && this.#parts.operations.some(({ group }) => isAccountData(group));
+    const claim = await this.#claim(key, await this.#hashOf(message.body, mayNameAccount));
     if (claim.kind !== 'acquired') return;
-    const reply = claim.reply ?? failedReplyTo(parsed.kind, { request_id: id }, invalid(parsed));
-    if (claim.reply || (await store.saveReply(id, this.#owner, reply)) === 'saved')
-      this.#ready.push({ message, id, reply, result: 'repeated' });
+    const reply = claim.reply ?? {
+      ...failedReplyTo(kind, { request_id: requestId, requester }, invalid(parsed)),
+      ...markOf(mayNameAccount),
+    };
+    if (claim.reply || (await store.saveReply(key, this.#owner, reply)) === 'saved')
+      this.#ready.push({ message, key, reply, result: 'repeated' });
+  }
+
+  /** A plain hash would confirm a guessed account. */
+  #hashOf(text: string, mayNameAccount: boolean): Promise<string> {
+    const { names } = this.#parts;
+    return mayNameAccount && names ? names.nameOf('account', 'lookup', text) : sha256Hex(text);
   }
 
   async #settle(job: Job, results: LookupResults): Promise<void> {
-    const { message, lookup, deadline } = job;
+    const { message, lookup, key, deadline } = job;
     const { clock, random, store } = this.#parts;
     const settled = settle(lookup, results, { now: clock(), deadline, waits: message.waits, random });
     if (settled.kind === 'reply')
       return this.#save(job, settled.reply, settled.failure ? 'failed' : 'answered');
     this.#metrics.count('waiting');
     // When this fails, the copy waits until the claim's lease expires.
-    await store.release(lookup.requestId, this.#owner).catch(this.#metrics.cause);
+    await store.release(key, this.#owner).catch(this.#metrics.cause);
     this.#waits.push({ message, seconds: secondsOf(settled.waitMs) });
   }
 
   async #save(job: Job, reply: StoredReply, result: Ready['result']): Promise<void> {
-    const { message, lookup } = job;
-    const { requestId: id } = lookup;
-    const saved = await this.#parts.store.saveReply(id, this.#owner, reply);
+    const { message, lookup, key } = job;
+    const saved = await this.#parts.store.saveReply(key, this.#owner, reply);
     if (saved === 'too_large') return this.#save(job, failedReply(lookup, answerTooLarge), 'failed');
     // The lease expired and another owner acquired the request. The new owner's reply counts, if it lives to give one.
     if (saved === 'lost') return this.#waitForOwner(message, this.#endAt);
-    this.#ready.push({ message, id, reply, result });
+    this.#ready.push({ message, key, reply, result });
   }
 
   async #putAgain(): Promise<void> {
@@ -253,11 +273,11 @@ export class LookupBatch {
     });
     const lost = new Set(entries.flatMap(({ index }, at) => (taken[at] ? [] : [index])));
     const published = this.#ready.filter((_, index) => !lost.has(index));
-    await mapLimited(published, concurrency, async ({ message, id, result }) => {
+    await mapLimited(published, concurrency, async ({ message, key, result }) => {
       this.#done.add(message);
       if (result !== 'repeated') this.#metrics.settled(result, clock() - message.sentAt);
       // When this fails, a copy of the message publishes the same reply again; the message itself is done.
-      await store.complete(id, clock()).catch(this.#metrics.cause);
+      await store.complete(key, clock()).catch(this.#metrics.cause);
     });
   }
 }
@@ -266,16 +286,11 @@ export class LookupBatch {
 function byRequest(jobs: readonly Job[]): readonly (readonly Job[])[] {
   const groups = new Map<string, Job[]>();
   for (const job of jobs) {
-    const group = groups.get(job.lookup.requestId);
+    const group = groups.get(job.key);
     if (group) group.push(job);
-    else groups.set(job.lookup.requestId, [job]);
+    else groups.set(job.key, [job]);
   }
   return [...groups.values()];
 }
 
 const secondsOf = (ms: number) => Math.min(900, Math.max(1, Math.ceil(ms / 1000)));
-
-async function hashOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}

@@ -4,7 +4,7 @@
  */
 
 import type { Operation } from '../catalogue/operation.ts';
-import { parseRequest } from '../events/parse-request.ts';
+import { requesters } from '../events/names.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type AgeOptions, askAll } from './ask.ts';
 import { BatchMetrics } from './batch-metrics.ts';
@@ -12,6 +12,7 @@ import { deadlineOf } from './deadline.ts';
 import { deadlinePassed, type Failure, invalid } from './failure.ts';
 import type { LookupReport, StoredReply } from './ports.ts';
 import { failedReply, failedReplyTo } from './replies.ts';
+import { ownedRequest } from './request.ts';
 import { settle } from './settle.ts';
 
 export interface DirectReply {
@@ -44,10 +45,13 @@ export function createDirectLookup(options: DirectOptions) {
       metrics.done();
       return { detailType, detail, ...(failure && { failure }) };
     };
-    const parsed = parseRequest(event, operations);
+    const parsed = ownedRequest(event, operations, { otherwise: requesters.function, isDirect: true });
     if (!parsed.ok) {
-      const { kind, requestId = '' } = parsed;
-      return done(failedReplyTo(kind, { request_id: requestId }, invalid(parsed)), invalid(parsed));
+      const { kind, requester, requestId = '' } = parsed;
+      return done(
+        failedReplyTo(kind, { request_id: requestId, requester }, invalid(parsed)),
+        invalid(parsed),
+      );
     }
     const { lookup } = parsed;
     const deadline = deadlineOf(lookup, started);

@@ -1,7 +1,7 @@
 /** Why a lookup has no result, in the form of its reply. */
 
-import type { ParsedRequest } from '../events/parse-request.ts';
 import { problemOf, type Refusal, type UpstreamRefusal } from '../problem.ts';
+import type { InvalidRequest } from './request.ts';
 
 export interface Failure {
   readonly code: string;
@@ -73,9 +73,6 @@ export const isRejection = ({ code }: Failure) => code === 'upstream_rejected';
  * cached yet. It says nothing about others.
  */
 export const concernsCallerOnly = ({ code }: Failure) => code === 'throttled' || code === 'no_fresh_answer';
-
-/** A message that is no valid request. */
-export type InvalidRequest = Extract<ParsedRequest, { readonly ok: false }>;
 
 export const invalid = ({ reason, faults }: InvalidRequest): Failure => ({
   code: 'invalid_request',

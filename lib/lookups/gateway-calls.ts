@@ -1,6 +1,6 @@
 /**
  * The calls of one batch to the gateway. A limit that is used up for one call is used up for the next: after a
- * refusal of the limiter, or several failures in a row, the rest of the batch fails without a call.
+ * refusal of the limiter, or several failures in a row, what counts against the same limit fails without a call.
  */
 
 import type { Operation } from '../catalogue/operation.ts';
@@ -26,7 +26,7 @@ export interface GatewayCall {
   readonly body?: string;
   /** When the last requester stops waiting. */
   readonly until: number;
-  readonly source?: string;
+  readonly requester: string;
   readonly maxAgeSeconds?: number;
 }
 
@@ -48,7 +48,7 @@ export interface Failed extends Times {
   readonly partial?: PartialResult;
 }
 
-type Callers = ReadonlyMap<string | undefined, Pick<GatewayRequest, 'caller'>>;
+type Callers = ReadonlyMap<string, Pick<GatewayRequest, 'caller' | 'evidence'>>;
 
 /** After so many failures of an operation in a row the batch asks for it no more. */
 const maxFailures = 3;
@@ -62,7 +62,7 @@ export class GatewayCalls {
   readonly #failures = new Map<string, number>();
   #count = 0;
 
-  /** @param callers by source, as `callersOf` makes them */
+  /** @param callers by requester, as `callersOf` makes them */
   constructor(options: GatewayCallsOptions, callers: Callers) {
     this.#options = options;
     this.#callers = callers;
@@ -86,12 +86,12 @@ export class GatewayCalls {
       return { kind: 'answered', outcome, ...times };
     }
     const failure = failureOf(outcome.refusal);
-    this.#noteFailure(operation, failure);
+    this.#noteFailure(operation, failure, outcome.refusal.usedUp);
     const { partial } = outcome.refusal;
     return { kind: 'failed', failure, ...(partial && { partial }), ...times };
   }
 
-  #requestOf({ operation, query, body, until, source, maxAgeSeconds }: GatewayCall): GatewayRequest {
+  #requestOf({ operation, query, body, until, requester, maxAgeSeconds }: GatewayCall): GatewayRequest {
     const { requestId, deadline } = this.#options;
     return {
       method: operation.method,
@@ -100,15 +100,18 @@ export class GatewayCalls {
       headers: maxAgeSeconds === undefined ? {} : { 'cache-control': `max-age=${maxAgeSeconds}` },
       requestId: `${requestId}-${++this.#count}`,
       deadline: Math.min(deadline, until),
-      ...this.#callers.get(source),
+      ...this.#callers.get(requester),
       priority: 'events',
       ...(body !== undefined && { body: new TextEncoder().encode(body) }),
     };
   }
 
-  #noteFailure(operation: Operation, failure: Failure): void {
+  /** @param usedUp the limit that has no permit left, where that is known */
+  #noteFailure(operation: Operation, failure: Failure, usedUp: string | undefined): void {
     const keys = keysOf(operation);
-    if (failure.code === 'budget_used_up') this.#stopped.set(keys.limit, failure);
+    // Other operations count against the wide limit too, but not against the endpoint's own.
+    const isOwn = usedUp !== undefined && usedUp !== operation.limit;
+    if (failure.code === 'budget_used_up') this.#stopped.set(isOwn ? keys.operation : keys.limit, failure);
     else if (failure.retryable && !concernsCallerOnly(failure)) {
       const inRow = (this.#failures.get(operation.id) ?? 0) + 1;
       this.#failures.set(operation.id, inRow);
@@ -119,11 +122,11 @@ export class GatewayCalls {
 
 const keysOf = ({ id, limit }: Operation) => ({ limit: `limit ${limit}`, operation: `operation ${id}` });
 
-/** Each source is a caller of its own; all requests without a source are one caller's. */
-export async function callersOf(sources: readonly (string | undefined)[]): Promise<Callers> {
-  const named = [...new Set([undefined, ...sources])].map(async (source) => {
-    const unit = await callerName('events', ...(source === undefined ? [] : [source]));
-    return [source, { caller: { unit } }] as const;
+/** Each requester is a caller of its own, in fairness and in what it may read. */
+export async function callersOf(requesters: readonly string[]): Promise<Callers> {
+  const named = [...new Set(requesters)].map(async (requester) => {
+    const unit = await callerName('events', requester);
+    return [requester, { caller: { unit }, evidence: { eventSource: requester } }] as const;
   });
   return new Map(await Promise.all(named));
 }

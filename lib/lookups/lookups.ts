@@ -3,6 +3,7 @@
  * every batch: what is unfinished by then comes again.
  */
 
+import type { KeyedNames } from '../access/directory.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type After, afterTimeout } from '../limiter/index.ts';
@@ -33,6 +34,8 @@ export interface LookupsOptions {
    * no age, and the smallest age that a request can name, in milliseconds.
    */
   readonly ages?: AgeOptions | undefined;
+  /** Requests for account data are compared in the store by names of their content. Default: by plain hashes. */
+  readonly names?: KeyedNames | undefined;
   /** Called at the end of every batch and direct call. */
   readonly report?: (report: LookupReport) => void;
 }
@@ -59,7 +62,7 @@ const dayMs = 86_400_000;
  */
 export function createLookups(options: LookupsOptions): Lookups {
   const { gateway, operations, store, queue, bus, clock = Date.now, random = Math.random } = options;
-  const { rememberMs = 15 * dayMs, after = afterTimeout, ages, report = () => {} } = options;
+  const { rememberMs = 15 * dayMs, after = afterTimeout, ages, names, report = () => {} } = options;
   const parts: BatchParts = {
     gateway,
     operations,
@@ -70,6 +73,7 @@ export function createLookups(options: LookupsOptions): Lookups {
     random,
     rememberMs,
     ages,
+    names,
     report,
   };
   return {

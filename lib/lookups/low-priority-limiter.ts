@@ -7,7 +7,10 @@
 import type { Limiter, LimiterReport } from '../limiter/index.ts';
 
 export interface LowPriorityOptions {
-  /** So many permits of a wide limit are left to others, as far as this instance knows. */
+  /**
+   * So many permits of a wide limit are left to others, as far as this instance knows; of a narrower one half of what its
+   * window holds.
+   */
   readonly reserve: number;
   /** The pause after a permit below the reserve; 30 seconds at most. */
   readonly pauseMs: number;
@@ -38,19 +41,26 @@ export function createLowPriorityLimiter({
 }: LowPriorityOptions): LowPriorityLimiter {
   /** By limit. */
   const notBefore = new Map<string, number>();
+  function note(limit: string, isShort: boolean): void {
+    if (isShort) notBefore.set(limit, clock() + Math.min(pauseMs, maxPauseMs));
+    else notBefore.delete(limit);
+  }
   return {
     observe(report) {
       if (report.kind !== 'granted') return;
-      if (report.remaining < reserve) notBefore.set(report.limit, clock() + Math.min(pauseMs, maxPauseMs));
-      else notBefore.delete(report.limit);
+      const { limit, remaining, narrowest } = report;
+      note(limit, remaining < reserve);
+      if (narrowest) note(narrowest.limit, narrowest.remaining < narrowest.capacity / 2);
     },
     wrap: (limiter) => ({
       async acquire(call) {
-        const retryAfterMs = (notBefore.get(call.limits[0]) ?? 0) - clock();
-        if (call.priority !== 'events' || retryAfterMs <= 0) return limiter.acquire(call);
-        return { ok: false, reason: 'exhausted', retryAfterMs };
+        const pausing = call.limits.find((name) => (notBefore.get(name) ?? 0) > clock());
+        if (call.priority !== 'events' || pausing === undefined) return limiter.acquire(call);
+        const retryAfterMs = (notBefore.get(pausing) ?? 0) - clock();
+        return { ok: false, reason: 'exhausted', retryAfterMs, usedUp: pausing };
       },
       block: (...block) => limiter.block(...block),
+      used: (...asked) => limiter.used(...asked),
     }),
   };
 }

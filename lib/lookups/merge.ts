@@ -1,44 +1,43 @@
 /**
- * Merges lookups of quotes into few calls: those of one source that ask for the same symbol in the same view share
- * it. Sources share no call, so that the gateway can tell them apart, and none answers for another's invalid symbols.
+ * Merges lookups of quotes into few calls: those of one requester that ask for the same symbol in the same view share
+ * it. Requesters share no call, so that the gateway can tell them apart, and none answers for another's invalid symbols.
  */
 
 import { halves } from '../bisect.ts';
-import type { QuoteLookup } from '../events/parse-request.ts';
+import type { OwnedQuotes, Requester } from './request.ts';
 
 /** One call for at most as many symbols as the upstream accepts. */
-export interface SnapshotLookupCall {
+export interface SnapshotLookupCall extends Requester {
   /** A record of one group never answers for another. */
   readonly group: string;
-  readonly source?: string;
-  readonly query: QuoteLookup['query'];
+  readonly query: OwnedQuotes['query'];
   readonly symbols: readonly string[];
   /** The smallest that any of the lookups names. */
   readonly maxAgeSeconds?: number;
   /** Those that want any of the symbols. */
-  readonly lookups: readonly QuoteLookup[];
+  readonly lookups: readonly OwnedQuotes[];
 }
 
-/** A source and a view: records of different views are different. */
-export const groupOf = ({ source = '', query }: Pick<QuoteLookup, 'source' | 'query'>): string =>
-  [source, ...query.map(([name, value]) => `${name}=${value}`)].join('&');
+/** A requester and a view: records of different views are different. */
+export const groupOf = ({ requester, query }: Pick<OwnedQuotes, 'requester' | 'query'>): string =>
+  JSON.stringify([requester, query]);
 
 export function mergeLookups(
-  lookups: readonly QuoteLookup[],
+  lookups: readonly OwnedQuotes[],
   maxSymbols: number,
 ): readonly SnapshotLookupCall[] {
-  const groups = new Map<string, QuoteLookup[]>();
+  const groups = new Map<string, OwnedQuotes[]>();
   for (const lookup of lookups) {
     const group = groupOf(lookup);
     groups.set(group, [...(groups.get(group) ?? []), lookup]);
   }
   return [...groups].flatMap(([group, members]) => {
-    const [{ source, query }] = members as [QuoteLookup];
+    const [{ requester, query }] = members as [OwnedQuotes];
     // Symbols with a small maximum age share calls with each other, so that the cache can serve the others.
     const sorted = [...maxAgesOf(members)].sort(([, one], [, other]) => (one === other ? 0 : one - other));
     return chunks(sorted, maxSymbols).map((chunk) => ({
       ...callFor(
-        { group, query, ...(source !== undefined && { source }), lookups: members },
+        { group, query, requester, lookups: members },
         chunk.map(([symbol]) => symbol),
       ),
       ...(Number.isFinite(chunk[0]?.[1]) && { maxAgeSeconds: chunk[0]?.[1] as number }),
@@ -70,7 +69,7 @@ export function callFor(
 }
 
 /** In seconds, by symbol: the smallest that any of the lookups names. */
-function maxAgesOf(lookups: readonly QuoteLookup[]): ReadonlyMap<string, number> {
+function maxAgesOf(lookups: readonly OwnedQuotes[]): ReadonlyMap<string, number> {
   const ages = new Map<string, number>();
   for (const { symbols, maxAgeSeconds = Number.POSITIVE_INFINITY } of lookups)
     for (const symbol of symbols)

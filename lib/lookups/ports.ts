@@ -16,8 +16,9 @@ export interface LookupStore {
 }
 
 export interface ClaimCall {
+  /** The request's key: its requester and its id as one text. Other methods of the store take the same. */
   readonly id: string;
-  /** Of the request's content: the same id with another hash is a conflict. */
+  /** Of the request's content: the same key with another hash is a conflict. */
   readonly hash: string;
   readonly owner: string;
   readonly now: number;
@@ -32,7 +33,7 @@ export type Claim =
   | { readonly kind: 'acquired'; readonly reply?: StoredReply }
   | { readonly kind: 'in_progress'; readonly until: number }
   | { readonly kind: 'completed'; readonly reply: StoredReply }
-  /** The id belongs to another request. */
+  /** The key belongs to another request. */
   | { readonly kind: 'conflict' };
 
 /** Exactly what is published: the same texts every time. */
@@ -40,6 +41,8 @@ export interface StoredReply {
   readonly detailType: string;
   /** JSON, one for each event. */
   readonly details: readonly string[];
+  /** Not to be stored in the clear. */
+  readonly isAccountData?: true;
 }
 
 /** A message of the queue. */
@@ -51,6 +54,8 @@ export interface LookupMessage {
   readonly sentAt: number;
   /** How often it was put back to wait. */
   readonly waits: number;
+  /** Sent to the queue, not to the bus: the source in its envelope is its sender's own word. Default false. */
+  readonly isDirect?: boolean;
 }
 
 /** Port: the queue. */

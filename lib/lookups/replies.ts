@@ -4,9 +4,15 @@
  */
 
 import { eventNames, type LookupKind } from '../events/names.ts';
-import type { Lookup, QuoteLookup, Read } from '../events/parse-request.ts';
 import type { Failure } from './failure.ts';
 import type { StoredReply } from './ports.ts';
+import {
+  asksForAccount,
+  type OwnedLookup,
+  type OwnedQuotes,
+  type OwnedRead,
+  type Requester,
+} from './request.ts';
 
 export interface QuotesFound {
   readonly records: readonly Uint8Array[];
@@ -23,12 +29,12 @@ const bytesOf = (text: string) => encoder.encode(text).length;
 
 /** @param maxBytes of one event's detail */
 export function quotesReply(
-  { requestId, category }: QuoteLookup,
+  { requestId, requester, category }: OwnedQuotes,
   { records, unknown, missing, asOf }: QuotesFound,
   maxBytes = maxEventBytes,
 ): StoredReply {
   const decoder = new TextDecoder();
-  const head = { request_id: requestId };
+  const head = { request_id: requestId, requester };
   const tail = { category, as_of: moment(asOf), unknown, missing };
   // Every part names the missing symbols: a receiver of the first can stop waiting for them.
   const room = maxBytes - bytesOf(JSON.stringify({ ...head, ...tail })) - 100;
@@ -55,24 +61,26 @@ export function quotesReply(
 }
 
 export function readReply(
-  { requestId, operation }: Read,
+  lookup: OwnedRead,
   { bytes, asOf }: { readonly bytes: Uint8Array; readonly asOf: number },
   maxBytes = maxEventBytes,
 ): StoredReply {
+  const { requestId, requester, operation } = lookup;
   const text = new TextDecoder().decode(bytes);
   const head = (part: number, parts: number) => ({
     request_id: requestId,
+    requester,
     part,
     parts,
     operation: operation.id,
     as_of: moment(asOf),
   });
-  const detailType = eventNames.read.completed;
+  const common = { detailType: eventNames.read.completed, ...markOf(asksForAccount(lookup)) };
   const room = maxBytes - bytesOf(JSON.stringify(head(9999, 9999))) - 100;
-  if (bytes.length <= room) return { detailType, details: [withMember(head(1, 1), 'answer', text)] };
+  if (bytes.length <= room) return { ...common, details: [withMember(head(1, 1), 'answer', text)] };
   const pieces = piecesOf(text, room);
   return {
-    detailType,
+    ...common,
     details: pieces.map((piece, index) => JSON.stringify({ ...head(index + 1, pieces.length), text: piece })),
   };
 }
@@ -93,19 +101,25 @@ function piecesOf(text: string, maxBytes: number): readonly string[] {
 }
 
 /** For a valid request. */
-export const failedReply = (lookup: Lookup, failure: Failure): StoredReply =>
-  failedReplyTo(
+export const failedReply = (lookup: OwnedLookup, failure: Failure): StoredReply => ({
+  ...failedReplyTo(
     lookup.kind,
-    { request_id: lookup.requestId, ...(lookup.kind === 'read' && { operation: lookup.operation.id }) },
+    {
+      request_id: lookup.requestId,
+      requester: lookup.requester,
+      ...(lookup.kind === 'read' && { operation: lookup.operation.id }),
+    },
     failure,
-  );
+  ),
+  ...markOf(asksForAccount(lookup)),
+});
 
 /** For the whole failure, however long the upstream's message is. */
 const maxFailureBytes = 16 * 1024;
 
 export function failedReplyTo(
   kind: LookupKind,
-  head: { readonly request_id: string; readonly operation?: string },
+  head: Requester & { readonly request_id: string; readonly operation?: string },
   { code, retryable, detail, errors, upstream }: Failure,
 ): StoredReply {
   const short = { ...head, code, retryable, detail: detail.slice(0, 1000) };
@@ -115,6 +129,10 @@ export function failedReplyTo(
     details: [bytesOf(whole) <= maxFailureBytes ? whole : JSON.stringify(short)],
   };
 }
+
+/** Also of a failure: its faults quote what was asked for. */
+export const markOf = (isAccountData: boolean): Pick<StoredReply, 'isAccountData'> =>
+  isAccountData ? { isAccountData } : {};
 
 /** The value's text stays as it is: serialised again, a number could change its form. */
 const withMember = (head: object, name: string, value: string) =>

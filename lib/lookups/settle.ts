@@ -1,11 +1,11 @@
 /** After its calls a lookup has a reply, or waits for another try. */
 
 import { type BackOff, backOffMs } from '../back-off.ts';
-import type { Lookup, QuoteLookup, Read } from '../events/parse-request.ts';
 import type { LookupResults } from './ask.ts';
 import { deadlinePassed, type Failure, gatewayFailed } from './failure.ts';
 import type { StoredReply } from './ports.ts';
 import { failedReply, quotesReply, readReply } from './replies.ts';
+import type { OwnedLookup, OwnedQuotes, OwnedRead } from './request.ts';
 
 export type Settled =
   | { readonly kind: 'reply'; readonly reply: StoredReply; readonly failure?: Failure }
@@ -25,21 +25,21 @@ export interface SettleOptions {
 const maxWaitMs = 900_000;
 const pauses: BackOff = { firstMs: 1000, maxMs: 15_000 };
 
-export function settle(lookup: Lookup, results: LookupResults, options: SettleOptions): Settled {
+export function settle(lookup: OwnedLookup, results: LookupResults, options: SettleOptions): Settled {
   if (options.now > options.deadline) return failed(lookup, deadlinePassed);
   return lookup.kind === 'quotes'
     ? settleQuotes(lookup, results, options)
     : settleRead(lookup, results, options);
 }
 
-function settleRead(lookup: Read, results: LookupResults, options: SettleOptions): Settled {
+function settleRead(lookup: OwnedRead, results: LookupResults, options: SettleOptions): Settled {
   const result = results.read(lookup);
   if (result.kind === 'found') return { kind: 'reply', reply: readReply(lookup, result, options.maxBytes) };
   const failure = result.kind === 'failed' ? result.failure : undefined;
   return (failure && wait([failure], options)) ?? failed(lookup, failure ?? gatewayFailed);
 }
 
-function settleQuotes(lookup: QuoteLookup, results: LookupResults, options: SettleOptions): Settled {
+function settleQuotes(lookup: OwnedQuotes, results: LookupResults, options: SettleOptions): Settled {
   const all = lookup.symbols.map((symbol) => [symbol, results.symbol(lookup, symbol)] as const);
   const failures = all.flatMap(([symbol, one]) => (one.kind === 'failed' ? [{ symbol, ...one }] : []));
   const later = wait(
@@ -88,7 +88,7 @@ function wait(
 /** The time before the deadline for a last try. */
 const lastTryMs = 2000;
 
-const failed = (lookup: Lookup, failure: Failure): Settled => ({
+const failed = (lookup: OwnedLookup, failure: Failure): Settled => ({
   kind: 'reply',
   reply: failedReply(lookup, failure),
   failure,

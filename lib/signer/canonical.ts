@@ -21,8 +21,14 @@ export const algorithm = 'HMAC-SHA256';
 export const signatureVersion = '1.0';
 export const interfaceVersion = 'v3';
 
+/**
+ * Bytes that WebCrypto and `fetch` take. TypeScript names the buffer in the type since version 5.7 and refuses the name
+ * before, so that the type is taken from the platform's own declarations.
+ */
+export type Bytes = ReturnType<TextEncoder['encode']>;
+
 const encoder = new TextEncoder();
-export const utf8 = (text: string) => encoder.encode(text) as Uint8Array<ArrayBuffer>;
+export const utf8 = (text: string): Bytes => encoder.encode(text);
 
 /** The six signing headers as pairs (step 1). */
 export const signingPairs = (headers: SigningHeaders): Pair[] => [
@@ -63,7 +69,7 @@ export const percentEncode = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 
 /** str2 (step 5): upper-case hexadecimal SHA-256 of the body's bytes; '' for an empty body (step 6). */
-export async function hashBody(body: string | Uint8Array<ArrayBuffer>): Promise<string> {
+export async function hashBody(body: string | Bytes): Promise<string> {
   if (!body.length) return '';
   const bytes = typeof body === 'string' ? utf8(body) : body;
   let hex = '';

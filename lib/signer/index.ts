@@ -10,3 +10,8 @@ export {
   type SignedFetchOptions,
 } from './signed-fetch.ts';
 export { createSigner, type SignedRequest, type Signer, type SignerOptions } from './signer.ts';
+export {
+  createSubscriptionSigner,
+  type SubscriptionSigner,
+  type SubscriptionSignerOptions,
+} from './subscription.ts';

@@ -39,7 +39,7 @@ export interface Signer {
 }
 
 /** What may stand in a header without being changed on the way. */
-const isToken = (text: unknown) => typeof text === 'string' && /^[!-~]+$/.test(text);
+export const isToken = (text: unknown) => typeof text === 'string' && /^[!-~]+$/.test(text);
 
 /**
  * Makes a signer of one app key. The secret is imported as a key that cannot be read back.

@@ -2,6 +2,7 @@
 
 import {
   algorithm,
+  type Bytes,
   hashBody,
   importSigningKey,
   interfaceVersion,
@@ -38,7 +39,7 @@ export interface ReceivedRequest {
   readonly url: string;
   /** Names in any case. Without Host in them the URL's own host counts. */
   readonly headers: Headers | Readonly<Record<string, string | undefined>>;
-  readonly body?: string | Uint8Array<ArrayBuffer> | null;
+  readonly body?: string | Bytes | null;
 }
 
 export type VerifyRefusal =
@@ -173,7 +174,7 @@ const isAmbiguous = ([name, value]: Pair, signing: readonly Pair[]) =>
   /[&=]/.test(name) || value.includes('&') || signing.some(([header]) => header === name);
 
 /** The bytes, or undefined unless it is exactly the one base64 text of 32 bytes. */
-function decodeSignature(text: string): Uint8Array<ArrayBuffer> | undefined {
+function decodeSignature(text: string): Bytes | undefined {
   if (!/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/.test(text)) return undefined;
   return Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
 }

@@ -39,6 +39,7 @@ export async function benchCachedRead(size: Size): Promise<Figures> {
   try {
     const gatewayOn = (limiterStore: LimiterStore | undefined, cache: CacheOptions | undefined) =>
       createGateway({
+        access: 'single-user',
         operations,
         upstreamBaseUrl: simulator.url,
         secrets: {

@@ -12,9 +12,18 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { openable, operations } from '../../lib/catalogue/index.ts';
+import { functionOf, functionsOf } from '../../lib/catalogue/functions.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
+import { openable, openByDefault, operations } from '../../lib/catalogue/index.ts';
+import { areJournaled } from '../../lib/gateway/look-ups.ts';
+import { type IssuerServer, startIssuer } from '../access/issuer-server.ts';
 import { bundleFile, bundleFunctions } from '../deployed/bundles.ts';
-import { awsEnvironment, startSecretsManagerStub } from '../deployed/secrets-manager-stub.ts';
+import {
+  awsEnvironment,
+  identityKeyId,
+  startSecretsManagerStub,
+  usersTable,
+} from '../deployed/secrets-manager-stub.ts';
 import { startRuntimeApi } from '../lambda/runtime-api.ts';
 import { type Figures, median, type Size } from '../support/figures.ts';
 
@@ -26,11 +35,23 @@ const deployedNode = fromHere('../runtimes/node_modules/node24/bin/node');
 
 const lookups = 'quote-lookup';
 const tokenCheck = 'access-token';
+const authorizer = 'authorizer';
+const tradeEvents = 'trade-events';
+const audit = 'order-audit';
+const settlement = 'order-settlement';
 const emptyWithClient = 'empty with the AWS client';
 /** Its function sends to SQS and EventBridge, too. */
 const emptyWithLookupClients = 'empty with the clients of lookups';
-/** Groups whose functions have a cache, as the stack gives them one. */
-const cached = new Set<string>(operations.flatMap(({ group, freshness }) => (freshness ? [group] : [])));
+/** Functions that have a cache, as the stack gives them one. */
+const cached = new Set<string>(
+  operations.flatMap((one) => (one.freshness || one.sideEffect ? [functionOf(one)] : [])),
+);
+/** Functions that have the journal of orders. */
+const journaled = new Set<string>(
+  operations.flatMap((one) => (areJournaled([one]) ? [functionOf(one)] : [])),
+);
+/** Functions that ask who calls. */
+const asking = new Set<string>(openable.filter(isAccountData).flatMap(functionsOf));
 
 interface Candidate {
   readonly name: string;
@@ -62,6 +83,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
   const secrets = await startSecretsManagerStub();
   secrets.set('{"app_key":"bench-key","app_secret":"bench-secret"}');
   const upstream = await startUpstreamWithoutTokens();
+  const issuer = await startIssuer();
   const env = {
     ...awsEnvironment,
     AWS_ENDPOINT_URL: secrets.url,
@@ -76,12 +98,17 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     LOOKUP_QUEUE: `${secrets.url}/queue`,
     LOOKUP_DEAD_LETTERS: `${secrets.url}/dead-letters`,
     LOOKUP_BUS: 'bench',
-    LOOKUP_GROUPS: openable.join(','),
+    LOOKUP_GROUPS: openByDefault.join(','),
+    TRADE_EVENTS_URL: 'https://events.example.com',
+    TRADE_EVENTS_TABLE: 'bench',
+    TRADE_EVENTS_BUS: 'bench',
+    ORDER_AUDIT_TABLE: 'bench',
+    ORDER_EVENTS_BUS: 'bench',
     // What is measured ends before the first request.
     UPSTREAM_BASE_URL: upstream.url,
   };
   try {
-    const candidates = await bundleAll(directory);
+    const candidates = await bundleAll(directory, issuer);
     for (let round = 0; round < rounds + warmUp; round++)
       // In turn, so that other work of the machine falls on all of them.
       for (const candidate of candidates) {
@@ -93,11 +120,12 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
   } finally {
     await secrets.close();
     upstream.close();
+    issuer.close();
     await rm(directory, { recursive: true, force: true });
   }
 }
 
-async function bundleAll(directory: string): Promise<readonly Candidate[]> {
+async function bundleAll(directory: string, issuer: IssuerServer): Promise<readonly Candidate[]> {
   const [empty, withClient, withClients, withoutOperations, functions] = await Promise.all([
     bundleFile(fromHere('../lambda/empty.ts'), join(directory, 'empty')),
     bundleFile(fromHere('../lambda/empty-with-client.ts'), join(directory, emptyWithClient)),
@@ -108,13 +136,24 @@ async function bundleAll(directory: string): Promise<readonly Candidate[]> {
   const sorted = [...functions].sort((a, b) => a.group.localeCompare(b.group));
   return [empty, withClient, withClients, withoutOperations, ...sorted].map(({ group, file, bytes }) => ({
     name: group,
-    first: group === lookups ? emptyBatch : group === tokenCheck ? schedule : unknownRoute,
-    variables: group === lookups || cached.has(group) ? { CACHE_TABLE: 'bench' } : {},
+    first: firstEvents(issuer)[group] ?? unknownRoute,
+    variables: variablesOf(group, issuer),
     file,
     bytes,
     times: [],
   }));
 }
+
+/** What the stack gives one function and not another. */
+const variablesOf = (group: string, issuer: IssuerServer): Readonly<Record<string, string>> => ({
+  ...(group === authorizer && { AUTH: JSON.stringify(issuer.auth) }),
+  ...((group === lookups || cached.has(group)) && { CACHE_TABLE: 'bench' }),
+  ...(group === tradeEvents && { SECRET_ID: 'none', IDENTITY_KEY_SECRET_ID: identityKeyId }),
+  ...(group === audit && { IDENTITY_KEY_SECRET_ID: identityKeyId }),
+  ...(group === settlement && { IDENTITY_KEY_SECRET_ID: identityKeyId, ORDER_JOURNAL_TABLE: 'bench' }),
+  ...(journaled.has(group) && { ORDER_JOURNAL_TABLE: 'bench' }),
+  ...(asking.has(group) && { ACCESS_TABLE: usersTable, IDENTITY_KEY_SECRET_ID: identityKeyId }),
+});
 
 /** From the start of the process to the request for its first event, and one call to see that it works. */
 async function start(
@@ -183,6 +222,39 @@ const schedule: FirstEvent = {
   isAnswer: (answer) => 'result' in answer && answer.result === 'not_needed',
 };
 
+/** Of API Gateway's request for a policy: a good token. */
+const question = (token: string): FirstEvent => ({
+  event: {
+    methodArn: 'arn:aws:execute-api:eu-central-1:123456789012:bench/main/GET/unknown',
+    headers: { authorization: `Bearer ${token}` },
+    multiValueHeaders: null,
+    requestContext: { requestId: 'bench-1' },
+  },
+  isAnswer: (answer) => 'context' in answer && JSON.stringify(answer.context).includes('claims'),
+});
+
+/** Of a schedule: there is no secret to listen with. */
+const everyMinute: FirstEvent = {
+  event: {},
+  isAnswer: (answer) => 'result' in answer && answer.result === 'refused',
+};
+
+/** Of a bus: an event that names no order. */
+const noOrder: FirstEvent = {
+  event: { 'detail-type': 'OrderChanged', detail: {} },
+  isAnswer: (answer) => 'settled' in answer && answer.settled === false,
+};
+
+/** Those of functions that are no group's. */
+const firstEvents = (issuer: IssuerServer): Readonly<Record<string, FirstEvent>> => ({
+  [lookups]: emptyBatch,
+  [tokenCheck]: schedule,
+  [tradeEvents]: everyMinute,
+  [audit]: emptyBatch,
+  [settlement]: noOrder,
+  [authorizer]: question(issuer.token()),
+});
+
 /** Asked by the check of the access token alone. */
 async function startUpstreamWithoutTokens() {
   const server = createServer((_request, response) => {
@@ -200,7 +272,7 @@ async function print(candidates: readonly Candidate[], version: string, rounds: 
   for (const { name, file, bytes, times } of candidates) {
     const packed = gzipSync(await readFile(file), { level: 9 }).length;
     const time = median(times);
-    const base = timeOf(name === lookups ? emptyWithLookupClients : emptyWithClient);
+    const base = timeOf(name === lookups || name === tradeEvents ? emptyWithLookupClients : emptyWithClient);
     const ratio = name.startsWith('empty') ? '' : `   ${(time / base).toFixed(2)} × (aim ≤ ${aim})`;
     const size = `${kilobytes(bytes)} kB, ${kilobytes(packed)} kB gzip`;
     console.log(`  ${name.padEnd(33)} ${size.padEnd(26)} ${time.toFixed(1).padStart(6)} ms${ratio}`);

@@ -27,6 +27,7 @@ const shared = {
   partition: 'p',
 };
 const gateway = createGateway({
+  access: 'single-user',
   operations,
   upstreamBaseUrl: UPSTREAM,
   secrets: { read: async () => SECRET },

@@ -9,7 +9,16 @@ import { isRefusal } from '../../lib/problem.ts';
 import { catalogueSize } from '../support/catalogue-size.ts';
 
 /** Strongest first. */
-const sources: readonly Source[] = ['interface', 'observed', 'vendor-sdk', 'vendor-docs', 'inferred'];
+const sources: readonly Source[] = [
+  'interface',
+  'observed',
+  'vendor-sdk',
+  'vendor-docs',
+  'inferred',
+  'gateway',
+];
+
+const none = { limit: undefined, freshness: undefined, sideEffect: undefined, gatewayAnswer: undefined };
 
 const requestOf = (query: Readonly<Record<string, string>>, body?: string) => ({
   method: '',
@@ -92,6 +101,15 @@ for (const operation of operations)
       for (const { source } of notes) assert.ok(sources.includes(source), source);
       if (!operation.sources.path.includes('interface'))
         assert.ok(operation.decisions?.length, 'says that the path is not the interface text’s');
+    });
+
+    test('it is the gateway’s own exactly when the gateway answers it of what it keeps', () => {
+      const { answeredBy, sources, limit, freshness, sideEffect, gatewayAnswer } = operation;
+      const isOwn = Object.values(sources).some((from: readonly Source[]) => from.includes('gateway'));
+      assert.equal(answeredBy !== undefined, isOwn);
+      if (!answeredBy) return;
+      assert.equal(operation.method, 'GET');
+      assert.deepEqual({ limit, freshness, sideEffect, gatewayAnswer }, none);
     });
 
     test('it is answered without a key exactly when the gateway answers it by itself, with what fits', () => {

@@ -69,7 +69,7 @@ test('the words of each: a missing member, a value of another form, a bound', as
   const words = (faults: Named) => faults.map(({ name, detail }) => `${name}: ${detail}`).sort();
   assert.deepEqual(words(byGateway(placeOrder, missing)), [
     '/account_id: required',
-    '/new_orders/0/client_order_id: Invalid length: Expected <=40 but received 41',
+    '/new_orders/0/client_order_id: too long',
     '/new_orders/0/side: not an allowed value',
   ]);
   assert.deepEqual(
@@ -89,4 +89,12 @@ test('the words of each: a missing member, a value of another form, a bound', as
     'request_id: required',
     'symbols: not an allowed value',
   ]);
+});
+
+test('a number in place of a decimal, by event: refused in words that do not allow it', () => {
+  const body = { account_id: 'a', new_orders: [newOrder({ quantity: 10 })] };
+  const parsed = parseRequest({ request_id: 'r', operation: 'previewOrder', body }, operations);
+  assert.ok(!parsed.ok);
+  const { allowed } = parsed.faults.find(({ name }) => name === '/new_orders/0/quantity') ?? {};
+  assert.equal(allowed, 'a decimal number in a string');
 });

@@ -14,7 +14,7 @@ import { operations } from '../../lib/catalogue/index.ts';
 import { bundle, root } from '../support/bundle.ts';
 
 /** Bytes, minified and zipped. */
-const limits = { one: 8_700, whole: 31_000 };
+const limits = { one: 9_550, whole: 32_200 };
 
 // Below the root, whose package.json declares that no module has side effects.
 mkdirSync(join(import.meta.dirname, '.build'), { recursive: true });

@@ -28,7 +28,9 @@ describe('a method for each operation', () => {
     const methods = client as unknown as Readonly<Record<string, AnyMethod>>;
     const current = catalogue.operations.filter(({ legacyOf }) => !legacyOf);
     assert.deepEqual(Object.keys(client).sort(), current.map(({ id }) => id).sort());
-    for (const { id, method, path, example } of current) {
+    // The interface has no operation of a gateway's own.
+    const sent = current.filter(({ answeredBy }) => !answeredBy);
+    for (const { id, method, path, example } of sent) {
       // Whether the upstream accepts its content is not tested here.
       await methods[id]?.answer(example.body ?? example.query).catch((error: unknown) => {
         assert.match(
@@ -36,13 +38,13 @@ describe('a method for each operation', () => {
           /^(RefusedError: \w+: 417 |OutcomeUnknownError: \w+Watchlist: .* says that it failed)/,
         );
       });
-      const sent = simulator.received.at(-1);
-      const url = new URL(sent?.target ?? '', simulator.url);
-      assert.deepEqual([sent?.method, url.pathname], [method, path]);
+      const received = simulator.received.at(-1);
+      const url = new URL(received?.target ?? '', simulator.url);
+      assert.deepEqual([received?.method, url.pathname], [method, path]);
       assert.deepEqual(Object.fromEntries(url.searchParams), example.query ?? {}, id);
-      assert.equal(sent?.body, example.body === undefined ? '' : JSON.stringify(example.body));
+      assert.equal(received?.body, example.body === undefined ? '' : JSON.stringify(example.body));
     }
-    assert.equal(simulator.received.length, current.length);
+    assert.equal(simulator.received.length, sent.length);
   });
 
   for (const [name, through] of [

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { Fault } from '../../infra/simulator/index.ts';
 import { createClient, direct } from '../../lib/client/index.ts';
+import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { createSigner } from '../../lib/signer/index.ts';
 import { until } from '../support/until.ts';
 import { answering, catalogue, clientAt, directly, failure, orderOf, throughGateway } from './support.ts';
@@ -24,6 +25,11 @@ describe('an order whose answer is lost', { concurrent: true }, () => {
     { kind: 'status', status: 200, body: { order_id: '1', error_code: 'OPENAPI_PARAM_ERR' } },
     { kind: 'status', status: 417, body: { error_code: 'OPENAPI_SYSTEM_ERROR', message: 'later' } },
     { kind: 'status', status: 401, body: { error_code: 'DUPPLICATED_REQUEST', message: 'seen' } },
+    {
+      kind: 'status',
+      status: 417,
+      body: { error_code: 'OPENAPI_TRADE_PLACE_ORDER_REPEAT', message: 'used' },
+    },
     // Only these refuse: 400, 401, 403, 404, 417, 429. With another status, an intermediary may have answered: the outcome is unknown.
     ...[402, 405, 408, 409, 410, 418, 422, 499].map((status): Fault => ({ kind: 'status', status })),
   ];
@@ -48,7 +54,8 @@ describe('an order whose answer is lost', { concurrent: true }, () => {
       assert.deepEqual([answer?.status, answer?.code], [502, 'outcome_unknown']);
       assert.ok(answer?.requestId);
       assert.equal(error.findOut, findOut);
-      assert.equal(simulator.received.length, 1);
+      // Besides the look-ups of the gateway, which are lost, too.
+      assert.equal(simulator.received.filter(({ method }) => method === 'POST').length, 1);
     });
 
   test('before the gateway has answered', async (t) => {
@@ -72,11 +79,13 @@ describe('an order whose answer is lost', { concurrent: true }, () => {
   });
 
   test('and is found by the findOut of the error', async (t) => {
+    let loses = true;
     const { client } = await throughGateway(t, {
-      fault: ({ method }) => (method === 'POST' ? { kind: 'drop-after' } : undefined),
+      fault: () => (loses ? { kind: 'drop-after' } : undefined),
     });
     const order = orderOf();
     await failure('outcome_unknown', client.placeOrder(order));
+    loses = false;
     const client_order_id = order.new_orders[0]?.client_order_id ?? '';
     const shown = await client.getOrder({ account_id: order.account_id, client_order_id });
     assert.equal(shown.orders[0]?.client_order_id, client_order_id);
@@ -139,6 +148,17 @@ describe('an order that certainly had no effect is refused', () => {
       );
       assert.equal((await failure('refused', clientAt(url).placeOrder(orderOf()))).code, code);
     });
+
+  test('by the gateway, with any code that says that nothing was sent', async (t) => {
+    const codes = Object.entries(refusalKinds).filter(([, { detail }]) => detail.includes(notSent));
+    assert.ok(codes.length > 5, 'the sentence is in several of them');
+    for (const [code, { status }] of codes) {
+      const url = await answering(t, (_, response) =>
+        response.writeHead(status).end(JSON.stringify({ code })),
+      );
+      assert.equal((await failure('refused', clientAt(url).placeOrder(orderOf()))).code, code);
+    }
+  });
 
   for (const [status, body] of [
     [504, { code: 'gateway_timeout', find_out: 'Look for it.' }],

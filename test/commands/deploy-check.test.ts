@@ -20,7 +20,20 @@ const cases: readonly (readonly [
   AccountStub,
   RegExp | undefined,
 ])[] = [
-  ['a new account', [orders, []], { instances: 10 }, /^The stage reserves 10 .* reservedConcurrency: 'none'/],
+  ['a new account', [orders, []], { instances: 10 }, /^The stage reserves 15 .* reservedConcurrency: 'none'/],
+  [
+    'a new account with an authorizer',
+    [
+      {
+        upstream,
+        groups: { accounts: 'jwt' },
+        auth: { issuer: 'https://issuer.example', clientIds: ['app'] },
+      },
+      [],
+    ],
+    { instances: 10 },
+    /^The stage reserves 10 instances \(the authorizer 10\)/,
+  ],
   ['nothing reserved', [{ upstream }, []], { instances: 10 }, undefined],
   [
     'none by word',
@@ -29,7 +42,7 @@ const cases: readonly (readonly [
     undefined,
   ],
   ['the usual quota', [orders, []], { instances: 1000 }, undefined],
-  ['room that only the stage itself has taken', [orders, []], { instances: 110, held: 10 }, undefined],
+  ['room that only the stage itself has taken', [orders, []], { instances: 115, held: 15 }, undefined],
   ['a certificate’s Region', [withCertificateIn('eu-central-1'), []], {}, undefined],
   [
     'a Region without the certificate',

@@ -96,6 +96,7 @@ const webPage =
 async function smokeWith(t: TestContext, options: Partial<GatewayOptions>): Promise<Seen> {
   const own = operations.filter(({ group }) => group === 'market-data');
   const handler = createGroupHandler({
+    access: 'single-user',
     operations: own,
     upstreamBaseUrl: 'https://broker.example',
     secrets: { read: async () => secretText() },

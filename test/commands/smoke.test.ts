@@ -42,6 +42,13 @@ test('a stage that answers is healthy', async (t) => {
   assert.equal((await diagnose(t, ok)).healthy, true);
 });
 
+test('a stage whose market data asks for a token is healthy, and says that no more was tried', async (t) => {
+  const { healthy, words } = await diagnose(t, ok, says('{"code":"missing_token"}', 401));
+  assert.equal(healthy, true);
+  assert.match(words, /asks for an access token/);
+  assert.equal((await diagnose(t, ok, says('{"code":"invalid_token"}', 401))).healthy, false);
+});
+
 test('a stage that only repeats what it knew is not healthy', async (t) => {
   const old: Respond = (response) =>
     response.writeHead(200, { 'content-type': 'application/json', age: '42' }).end('[]');

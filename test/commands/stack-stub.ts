@@ -16,6 +16,8 @@ export interface StackStub {
   readonly writes: number;
   /** Of versions, those that a label can read. */
   readonly labels: Readonly<Record<string, string>>;
+  /** What was deleted in the table of the limiter. */
+  readonly deleted: readonly object[];
   /** Called before a label moves. */
   beforeMove: () => void;
 }
@@ -26,22 +28,29 @@ export interface StackStubOptions {
   readonly secret?: string;
   /** What the stack's output says; without it there is no such output. */
   readonly upstream?: string;
+  /** The steps that stand in the table of the limiter. */
+  readonly steps?: number;
   /** Actions of Secrets Manager that are refused, with what they were sent in the message. */
   readonly denied?: readonly string[];
 }
 
 export async function startStackStub(
   t: TestContext,
-  { secret, upstream, denied = [] }: StackStubOptions = {},
+  { secret, upstream, steps, denied = [] }: StackStubOptions = {},
 ): Promise<StackStub> {
   const versions = new Map<string, string>();
   const labels: Record<string, string> = {};
   let writes = 0;
+  let item = steps && {
+    text: { S: JSON.stringify({ version: 1, steps }) },
+    written_at: { N: '1795000000000' },
+  };
   const add = (text: string) => {
     const id = `00000000-0000-4000-8000-${String(versions.size).padStart(12, '0')}`;
     versions.set(id, text);
     return id;
   };
+  const deleted: object[] = [];
   const promote = (id: string) => {
     if (labels.AWSCURRENT) labels.AWSPREVIOUS = labels.AWSCURRENT;
     labels.AWSCURRENT = id;
@@ -54,6 +63,12 @@ export async function startStackStub(
       { __type: type, message: `no to ${JSON.stringify(input)}` },
     ];
     if (denied.includes(action)) return refuse('AccessDeniedException');
+    if (action === 'GetItem') return [200, item ? { Item: item } : {}];
+    if (action === 'DeleteItem') {
+      deleted.push(input);
+      item = undefined;
+      return [200, {}];
+    }
     if (action === 'GetSecretValue') {
       const id = labels.AWSCURRENT;
       if (id === undefined) return refuse('ResourceNotFoundException');
@@ -111,6 +126,7 @@ export async function startStackStub(
       return writes;
     },
     labels,
+    deleted,
     beforeMove: () => {},
   };
   return stub;
@@ -120,6 +136,7 @@ function stackOf(upstream: string | undefined): string {
   const output = (name: string, value: string) =>
     `<member><OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue></member>`;
   return `<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>Countersign-test</StackName>
-    <Outputs>${output('SecretArn', arn)}${upstream ? output('UpstreamUrl', upstream) : ''}</Outputs>
+    <Outputs>${output('SecretArn', arn)}${output('BudgetTable', 'limiter')}
+    ${output('LimitsKey', 'countersign.limits#interface')}${upstream ? output('UpstreamUrl', upstream) : ''}</Outputs>
     </member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
 }

@@ -6,16 +6,34 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
-import { type Group, openable, operations } from '../../lib/catalogue/index.ts';
+import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
+import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { type Bundle, bundleFunctions } from './bundles.ts';
-import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
+import {
+  awsEnvironment,
+  identityKeyId,
+  operatorArn,
+  startSecretsManagerStub,
+  usersTable,
+} from './secrets-manager-stub.ts';
 
-const routable = new Set(operations.map(({ group }) => group).filter((group) => openable.includes(group)));
+const routable = new Set(operations.filter(({ group }) => openable.includes(group)).map(functionOf));
 
-/** Two are no group's: one reads by event what any open group offers, one looks after the access token. */
+/**
+ * Six are no group's: one reads by event what any open group offers, one looks after the access token, one is asked by
+ * API Gateway whether a user's token is accepted, one listens to the upstream's events, one settles orders whose outcome
+ * is unknown, one audits them.
+ */
 const lookups = 'quote-lookup';
 const tokenCheck = 'access-token';
+const authorizer = 'authorizer';
+const tradeEvents = 'trade-events';
+const ofOrders = ['order-settlement', 'order-audit'];
+
+/** Of one file, which comes whole. */
+const isOrderRead = (operation: Operation) =>
+  functionOf(operation) === 'order-reads' && !operation.legacyOf && !operation.answeredBy;
 
 let directory: string;
 let bundles: readonly Bundle[];
@@ -29,19 +47,25 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-test('every group that can be opened has a function, and no other has', () => {
-  assert.deepEqual(bundles.map(({ group }) => group).sort(), [...routable, lookups, tokenCheck].sort());
+test('every group that can be opened has its functions, and no other has', () => {
+  assert.deepEqual(
+    bundles.map(({ group }) => group).sort(),
+    [...routable, lookups, tokenCheck, authorizer, tradeEvents, ...ofOrders].sort(),
+  );
 });
 
-test('a bundle knows the operations of its group, and with snapshots those of the group that lists their symbols', async () => {
+test('a bundle knows the operations of its function, and with snapshots those of the group that lists their symbols', async () => {
   const { operation: listing } = symbolListing;
-  for (const { group, file } of bundles.filter(({ group }) => routable.has(group as Group))) {
+  for (const { group, file } of bundles.filter(({ group }) => routable.has(group as FunctionName))) {
     const text = await readFile(file, 'utf8');
+    const own = operationsIn(group as FunctionName, operations);
     for (const operation of operations)
       for (const word of [operation.id, operation.path, ...operation.aliases])
         assert.equal(
           new RegExp(`["'\`]${word}["'\`]`).test(text),
-          operation.group === group ||
+          own.includes(operation) ||
+            // A cancel's answer may be lost: then its order is looked up.
+            (group === 'order-cancels' && isOrderRead(operation)) ||
             (group === 'market-data' && operation.group === listing.group && !operation.legacyOf),
           `${group}: ${word}`,
         );
@@ -56,14 +80,29 @@ test('the function for the access token knows the three groups that it calls, an
     assert.ok(!inputs.includes(`lib/catalogue/${group}.ts`), group);
 });
 
+test('the authorizer has neither an AWS client nor a gateway nor an operation in it, and so no secret and no table', () => {
+  const { inputs = [], bytes = 0 } = bundles.find(({ group }) => group === authorizer) ?? {};
+  assert.ok(inputs.some((input) => input.startsWith('node_modules/jose/')));
+  for (const input of inputs)
+    assert.doesNotMatch(
+      input,
+      /^node_modules\/(?!jose\/)|gateway\/gateway|secrets-manager|dynamo|catalogue\/(index|accounts|orders|operation)/,
+    );
+  assert.ok(bytes < 40_000, `${bytes}`);
+});
+
 test('a bundle is made of the gateway and the AWS client, and says nothing of this machine', async () => {
   const own = /^(lib|functions)\//;
   // The DynamoDB client brings mnemonist and obliterator.
   const packages =
-    /^node_modules\/(valibot|tslib|bowser|mnemonist|obliterator|@aws-sdk|@aws-crypto|@aws|@smithy)\//;
+    /^node_modules\/(valibot|jose|tslib|bowser|mnemonist|obliterator|@aws-sdk|@aws-crypto|@aws|@smithy)\//;
+  // Of the stream's messages.
+  const ofTradeEvents = /^node_modules\/@bufbuild\/protobuf\/|grpc/;
   for (const { group, file, inputs } of bundles) {
-    for (const input of inputs)
+    for (const input of inputs.filter((one) => group !== tradeEvents || !ofTradeEvents.test(one))) {
       assert(own.test(input) || packages.test(input), `${group} has ${input} in it`);
+      assert.doesNotMatch(input, ofTradeEvents, group);
+    }
     const text = await readFile(file, 'utf8');
     const map = await readFile(`${file}.map`, 'utf8');
     for (const words of [text, map]) assert(!words.includes(process.cwd()), group);
@@ -80,7 +119,7 @@ test('a bundle does not import node:http when it starts, which would load all of
   }
 });
 
-test('a bundle answers through Secrets Manager and a signed call', async (t) => {
+test('a bundle answers one whom the directory knows, through Secrets Manager and a signed call', async (t) => {
   const simulator = await startSimulator({ appKey: 'k', appSecret: 's' });
   const stub = await startSecretsManagerStub();
   t.onTestFinished(async () => void (await Promise.all([simulator.close(), stub.close()])));
@@ -88,6 +127,8 @@ test('a bundle answers through Secrets Manager and a signed call', async (t) => 
   Object.assign(process.env, awsEnvironment, {
     AWS_ENDPOINT_URL: stub.url,
     SECRET_ID: stub.secretId,
+    ACCESS_TABLE: usersTable,
+    IDENTITY_KEY_SECRET_ID: identityKeyId,
     UPSTREAM_BASE_URL: simulator.url,
   });
   const accounts = bundles.find(({ group }) => group === 'accounts');
@@ -101,9 +142,12 @@ test('a bundle answers through Secrets Manager and a signed call', async (t) => 
     multiValueQueryStringParameters: null,
     body: null,
     isBase64Encoded: false,
-    requestContext: { requestId: 'r' },
+    requestContext: { requestId: 'r', identity: { userArn: operatorArn } },
   };
-  const answer = await handler(event, { getRemainingTimeInMillis: () => 20_000 });
+  const context = { getRemainingTimeInMillis: () => 20_000 };
+  const unknown = { ...event, requestContext: { requestId: 'r', identity: { apiKeyId: 'k' } } };
+  assert.equal((await handler(unknown, context)).statusCode, 403);
+  const answer = await handler(event, context);
   assert.equal(answer.statusCode, 200);
   assert.equal(simulator.counts.ok, 1);
 });

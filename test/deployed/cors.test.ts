@@ -64,13 +64,23 @@ test('what a response varies by is the sum of its own and of the origins', () =>
 });
 
 test('a script may read how fresh an answer is, and when to come again', () => {
-  for (const name of ['age', 'cache-status', 'etag', 'x-poll-after', 'x-unknown-symbols', 'retry-after'])
+  for (const name of [
+    'age',
+    'cache-status',
+    'etag',
+    'x-poll-after',
+    'x-unknown-symbols',
+    'retry-after',
+    'idempotent-replayed',
+  ])
     assert(corsExposedHeaders.includes(name), name);
 });
 
 test('the form of an origin', () => {
   for (const origin of [...configured, 'https://[::1]:8443', 'http://127.0.0.1'])
     assert.equal(originFault(origin), undefined, origin);
+  assert.equal(originFault('http://localhost:65535'), undefined);
+  assert.equal(originFault('http://localhost:65536'), 'a port is at most 65535');
   for (const origin of [
     '',
     '*',
@@ -87,7 +97,8 @@ test('a preflight allows the key, the content type and what operations forward',
   const allowed = corsRequestHeaders(operations);
   for (const name of ['x-api-key', 'content-type', 'authorization', 'x-signature', 'category'])
     assert(allowed.includes(name), name);
-  for (const name of ['cache-control', 'if-none-match']) assert(allowed.includes(name), name);
+  for (const name of ['cache-control', 'if-none-match', 'idempotency-key'])
+    assert(allowed.includes(name), name);
   assert.equal(new Set(allowed).size, allowed.length);
   for (const name of [...allowed, ...corsExposedHeaders]) assert.equal(name, name.toLowerCase());
 });

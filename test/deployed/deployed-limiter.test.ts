@@ -115,7 +115,7 @@ test('an endpoint of market data is counted beside the common limit, any other i
     ['main.endpoint.placeOrder', 'endpoint.placeOrder'],
     ['main.endpoint.listOpenOrders', 'endpoint.listOpenOrders'],
   ]);
-  // Two in two seconds, of which one is held back, before a window is over.
-  const again = await limiter.acquire({ appKey: 'k', limits: ['endpoint.listOpenOrders'], waitMs: 0 });
-  assert.equal(again.ok, false);
+  // Two before a window is over.
+  const again = () => limiter.acquire({ appKey: 'k', limits: ['endpoint.listOpenOrders'], waitMs: 0 });
+  assert.deepEqual([(await again()).ok, (await again()).ok], [true, false]);
 });

@@ -8,7 +8,13 @@ import { describe, type LogEntry, requestEntry } from '../../functions/aws/log.t
 import type { ProxyEvent } from '../../functions/aws/rest-proxy.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
-import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
+import {
+  awsEnvironment,
+  identityKeyId,
+  operatorArn,
+  startSecretsManagerStub,
+  usersTable,
+} from './secrets-manager-stub.ts';
 import { orderRequest } from './send.contract.ts';
 
 Object.assign(process.env, awsEnvironment);
@@ -26,7 +32,7 @@ const event = (resource: string, change: Partial<ProxyEvent> = {}): ProxyEvent =
   multiValueQueryStringParameters: null,
   body: null,
   isBase64Encoded: false,
-  requestContext: { requestId: 'request-1' },
+  requestContext: { requestId: 'request-1', identity: { userArn: operatorArn } },
   ...change,
 });
 
@@ -44,6 +50,8 @@ async function deployed(t: TestContext, env: Readonly<Record<string, string>> = 
     UPSTREAM_BASE_URL: simulator.url,
     SECRET_ID: stub.secretId,
     LIMITER_TABLE: 'limiter',
+    ACCESS_TABLE: usersTable,
+    IDENTITY_KEY_SECRET_ID: identityKeyId,
     ...env,
   };
   const handler = deployedHandler(operations, variables, (entry) => logged.push(entry));
@@ -59,7 +67,8 @@ test('a call goes through, and is one line in the log', async (t) => {
   assert.equal(result.headers?.['access-control-allow-origin'], 'capacitor://localhost');
   assert.equal(result.headers?.vary, 'origin');
   assert.equal(logged.length, 1);
-  const { milliseconds, ...entry } = logged[0] as LogEntry & { milliseconds: number };
+  const { milliseconds, user, ...entry } = logged[0] as LogEntry & { milliseconds: number; user: string };
+  assert.match(user, /^[\w-]{22}$/, 'a keyed hash, and not the ARN');
   assert.equal(typeof milliseconds, 'number');
   assert.deepEqual(entry, {
     level: 'info',
@@ -69,6 +78,17 @@ test('a call goes through, and is one line in the log', async (t) => {
     attempts: 1,
     status: 200,
   });
+});
+
+test('account data is for callers who are known: without a table of users nothing of it is served', async (t) => {
+  const { handler, logged, simulator } = await deployed(t, { ACCESS_TABLE: '' }, secret);
+  assert.match(JSON.stringify(logged), /ACCESS_TABLE: not set/);
+  assert.equal((await handler(accounts, context)).statusCode, 500);
+  assert.equal(simulator.received.length, 0);
+  const known = await deployed(t, {}, secret);
+  const stranger = event('/trading/accounts/list', { requestContext: { requestId: 'r' } });
+  assert.equal((await known.handler(stranger, context)).statusCode, 403);
+  assert.equal(known.simulator.received.length, 0);
 });
 
 test('a refused call has its cause in the log, and nothing of the secret', async (t) => {

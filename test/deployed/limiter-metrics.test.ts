@@ -5,9 +5,11 @@ import type { LogEntry } from '../../functions/aws/log.ts';
 
 function listening() {
   const logged: LogEntry[] = [];
-  const time = { now: Date.UTC(2026, 10, 17) };
+  const time = { now: Date.UTC(2026, 10, 17), steps: 0 };
   const metrics = createLimiterMetrics((entry) => logged.push(entry), {
     functionName: 'f',
+    tableName: 't',
+    steps: () => time.steps,
     clock: () => time.now,
   });
   return { logged, time, ...metrics };
@@ -54,6 +56,74 @@ test('left, waited and refused are one line in the embedded metric format', () =
       },
     ],
   });
+});
+
+test('what is left is the least of the limit and of those within it since the last line', () => {
+  const { logged, time, record, write } = listening();
+  const granted = { kind: 'granted', priority: 'interactive', limit: 'market-data', waitedMs: 0 } as const;
+  const narrowest = { limit: 'endpoint.listStockBars', remaining: 4, capacity: 59 };
+  record({ ...granted, remaining: 250, narrowest });
+  record({ ...granted, remaining: 249 });
+  write();
+  time.now += 5000;
+  record({ ...granted, remaining: 251 });
+  write();
+  assert.deepEqual(
+    logged.map(({ BudgetLeft }) => BudgetLeft),
+    [4, 251],
+  );
+});
+
+test('a 429 of the upstream is one line at once, with metrics of the table that all functions share', () => {
+  const { logged, time, rateLimited } = listening();
+  time.steps = 1;
+  rateLimited({ operation: 'listAccounts', verdict: 'tightened', kept: 'published', steps: 1 });
+  time.steps = 0;
+  rateLimited({ operation: 'listAccounts', verdict: 'not_ours', kept: 'interface', steps: 0 });
+  const [first, second] = logged;
+  const { _aws, ...members } = first!;
+  assert.deepEqual(members, {
+    level: 'error',
+    event: 'upstream_rate_limited',
+    LimiterTable: 't',
+    UpstreamRateLimited: 1,
+    LimitsTightened: 1,
+    operation: 'listAccounts',
+    verdict: 'tightened',
+    kept: 'published',
+  });
+  assert.deepEqual((_aws as { CloudWatchMetrics: object[] }).CloudWatchMetrics, [
+    {
+      Namespace: 'Countersign',
+      Dimensions: [['LimiterTable']],
+      Metrics: [
+        { Name: 'UpstreamRateLimited', Unit: 'Count' },
+        { Name: 'LimitsTightened', Unit: 'Count' },
+      ],
+    },
+  ]);
+  assert.ok(second && !('LimitsTightened' in second));
+});
+
+test('while tighter limits are in force each function says so once a minute, if it is called', () => {
+  const { logged, time, write } = listening();
+  time.steps = 2;
+  for (let second = 0; second < 150; second++) {
+    write();
+    time.now += 1000;
+  }
+  assert.deepEqual(
+    logged.map(({ event, LimitsTightened, UpstreamRateLimited }) => [
+      event,
+      LimitsTightened,
+      UpstreamRateLimited,
+    ]),
+    Array(3).fill(['limits_in_force', 2, undefined]),
+  );
+  time.steps = 0;
+  time.now += 60_000;
+  write();
+  assert.equal(logged.length, 3);
 });
 
 test('at most one line in five seconds; what comes meanwhile is in the next', () => {

@@ -141,6 +141,7 @@ for (const kind of ['drop', 'drop-after'] as const)
     t.onTestFinished(() => simulator.close());
     const reports: RequestReport[] = [];
     const gateway = createGateway({
+      access: 'single-user',
       operations: [listAccounts],
       upstreamBaseUrl: simulator.url,
       secrets: { read: async () => '{"app_key":"dropped-key","app_secret":"dropped-secret"}' },

@@ -40,6 +40,7 @@ test('what fits stays within the limit once it is escaped, and little that would
 test('an answer that cannot be carried is refused; an order is then not to be sent again', async () => {
   const reports: RequestReport[] = [];
   const gateway = createGateway({
+    access: 'single-user',
     operations,
     upstreamBaseUrl: 'https://upstream.example',
     secrets: { read: async () => '{"app_key":"k","app_secret":"s"}' },

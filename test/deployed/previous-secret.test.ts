@@ -20,6 +20,7 @@ async function gatewayWith(t: TestContext, ...texts: readonly string[]) {
   const secrets = memorySecrets(...texts);
   const reports: RequestReport[] = [];
   const gateway = createGateway({
+    access: 'single-user',
     operations,
     upstreamBaseUrl: simulator.url,
     secrets,

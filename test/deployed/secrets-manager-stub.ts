@@ -1,9 +1,13 @@
 /**
  * As much of Secrets Manager's HTTP interface as GetSecretValue needs. The real client talks to it, so that
- * its own retries and time limits are part of what is tested.
+ * its own retries and time limits are part of what is tested. Of DynamoDB it has as much as a directory of users needs.
  */
 
 import { createServer } from 'node:http';
+import { createAccessAdmin } from '../../lib/access/admin.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { createMemoryAccessStore } from '../../lib/access/store.ts';
+import { scopes } from '../../lib/catalogue/scopes.ts';
 import { listening } from './upstreams.ts';
 
 export type StubFault = 'down' | 'denied' | 'hang' | 'no-secret';
@@ -22,9 +26,30 @@ export interface SecretsManagerStub {
 
 type Value = { readonly SecretString: string } | { readonly SecretBinary: string };
 
+/** Which the stub has besides, whatever its fault: a key, and a table in which one identity may do everything. */
+export const identityKeyId = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:identity-key';
+export const usersTable = 'users';
+export const operatorArn = 'arn:aws:iam::000000000000:role/operator';
+
+async function everybody() {
+  const identityKey = 'identity-key-of-the-stub-0123456789abcdef';
+  const store = createMemoryAccessStore();
+  const admin = createAccessAdmin({ store, identity: createIdentity(async () => identityKey), by: 'test' });
+  const subject = { kind: 'iam', arn: operatorArn } as const;
+  await admin.apply({ action: 'grant', subject, accounts: ['*'], userData: true, scopes });
+  const items = (await store.list()).map(({ key, revision, sealed }) => ({
+    pk: { S: key },
+    sk: { S: 'record' },
+    revision: { S: revision },
+    sealed: { B: Buffer.from(sealed).toString('base64') },
+  }));
+  return { identityKey, items };
+}
+
 export async function startSecretsManagerStub(): Promise<SecretsManagerStub> {
   const secretId = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:stub-AbCdEf';
   const requests: string[] = [];
+  const users = await everybody();
   let fault: StubFault | undefined;
   let values: { readonly AWSCURRENT?: Value; readonly AWSPREVIOUS?: Value } = {};
   const set = (value: Value) => {
@@ -35,16 +60,20 @@ export async function startSecretsManagerStub(): Promise<SecretsManagerStub> {
     let text = '';
     for await (const chunk of request) text += chunk;
     const { SecretId, VersionStage = 'AWSCURRENT' } = JSON.parse(text) as Record<string, string>;
-    requests.push(VersionStage);
     const say = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
+    if (request.headers['x-amz-target'] === 'DynamoDB_20120810.BatchGetItem')
+      return say(200, { Responses: { [usersTable]: users.items } });
+    if (SecretId === identityKeyId) return say(200, { SecretString: users.identityKey });
     const refuse = (status: number, type: string) => say(status, { __type: type, Message: `stub: ${type}` });
+    // Another service under the same address.
+    if (request.headers['x-amz-target'] !== 'secretsmanager.GetSecretValue')
+      return refuse(400, 'UnknownOperationException');
+    requests.push(VersionStage);
     if (fault === 'hang') return;
     if (fault === 'down') return refuse(500, 'InternalServiceError');
     if (fault === 'denied') return refuse(400, 'AccessDeniedException');
     const value = values[VersionStage as keyof typeof values];
-    if (request.headers['x-amz-target'] !== 'secretsmanager.GetSecretValue')
-      return refuse(400, 'UnknownOperationException');
     if (fault === 'no-secret' || SecretId !== secretId || !value)
       return refuse(400, 'ResourceNotFoundException');
     return say(200, { ARN: secretId, Name: 'stub', VersionStages: [VersionStage], ...value });

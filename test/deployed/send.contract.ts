@@ -226,6 +226,7 @@ function simulatedFaults(check: Check, create: () => Send): void {
       const simulator = await startSimulator({ ...credentials, fault: () => fault });
       t.onTestFinished(() => simulator.close());
       const gateway = createGateway({
+        access: 'single-user',
         operations,
         upstreamBaseUrl: simulator.url,
         secrets: { read: async () => '{"app_key":"k","app_secret":"s"}' },

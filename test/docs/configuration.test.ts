@@ -8,7 +8,8 @@ import { formerNames } from '../../functions/aws/former-names.ts';
 import { readLookupSettings } from '../../functions/aws/lookup-environment.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { config } from '../../infra/stack/resolve-config.ts';
-import { groups, operations } from '../../lib/catalogue/index.ts';
+import { functionsOf } from '../../lib/catalogue/functions.ts';
+import { type Group, groups, operations } from '../../lib/catalogue/index.ts';
 import { firstColumn, rowsOf } from './pages.ts';
 
 const page = 'docs/configuration.md';
@@ -22,7 +23,9 @@ type Walkable = GenericSchema & {
   readonly getter?: (given: unknown) => Walkable;
 };
 
-const isGroups = (entries: object) => Object.keys(entries).every((name) => Object.hasOwn(groups, name));
+const functions: readonly string[] = (Object.keys(groups) as Group[]).flatMap(functionsOf);
+/** Also of their functions, which are called as they are. */
+const isGroups = (entries: object) => Object.keys(entries).every((name) => functions.includes(name));
 
 /** Paths of all values; what has a name of its own, a plan or a group, is NAME. */
 function pathsOf(schema: Walkable, path: string): readonly string[] {

@@ -12,10 +12,13 @@ import {
   lookupWrites,
   prices,
   situations,
+  tradeEvents,
+  users,
 } from '../../infra/commands/cost-figures.ts';
 import { costPage } from '../../infra/commands/cost-page.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
+import { authorizerResultSeconds } from '../../infra/stack/api-definition.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { synthesise } from '../stack/synthesise.ts';
 
@@ -73,6 +76,45 @@ test('a million lookups, added up another way', () => {
   assert.ok(Math.abs((together ?? 0) - sum) < 0.006, `${together}, ${sum}`);
 });
 
+test('a month of trade events, added up another way', () => {
+  const [rest = 0, busy = 0] = row('All of it').map(amount);
+  const seconds = 30 * 86_400;
+  const lambda = (seconds + 43_200 * 2.15 + (43_200 / 14) * 30) * 0.25 * 0.0000133334 + 0.0432 * 0.2;
+  // Renewals and looks at the lease; comparisons, of which each has two reads.
+  const units =
+    (seconds / 3 + 43_200 * 3 + (43_200 / 14) * 60) * 0.625 + 17_280 * 0.125 + 17_280 * (0.125 + 2 * 0.625);
+  const secrets = 0.4 + (2 * 43_200 * 0.05) / 10_000;
+  const logs = (43_200 * 1100 * 0.5) / 1024 ** 3;
+  const sum = lambda + units / 1e6 + secrets + 9 * 0.3 + 3 * 0.1 + logs;
+  assert.ok(Math.abs(rest - sum) < 0.006, `${rest}, ${sum}`);
+  const more = 0.3 * (1 + 10 * 0.625 + 3 * 0.125) + (300_000 * 600 * 0.5) / 1024 ** 3;
+  assert.ok(Math.abs(busy - sum - more) < 0.006, `${busy}, ${sum + more}`);
+  const { Properties } = synthesise({ tradeEvents: {} })
+    .all('AWS::Lambda::Function')
+    .find(([id]) => id.startsWith('TradeEvents'))![1];
+  assert.equal(Properties.MemorySize, tradeEvents.memoryMiB);
+});
+
+test('a million requests about accounts, added up another way', () => {
+  const authorizer = (0.2 + (10 / 1000) * 0.25 * 0.0000133334 * 1e6 + (550 * 1e6 * 0.5) / 1024 ** 3) / 12;
+  const [least, most] = row('Added').map(amount);
+  assert.ok(Math.abs((least ?? 0) - (authorizer + (3 * 0.125) / 6)) < 0.006, `${least}`);
+  assert.ok(Math.abs((most ?? 0) - (authorizer + 3 * 0.125)) < 0.006, `${most}`);
+});
+
+test('the authorizer has the memory and API Gateway keeps its answer as long as the page computes with', () => {
+  const stack = synthesise({
+    groups: { accounts: 'jwt' },
+    auth: { issuer: 'https://issuer.example.com', clientIds: ['app'] },
+  });
+  const [, authorizer] = stack.all('AWS::Lambda::Function').find(([id]) => id.includes('Authorizer')) ?? [
+    '',
+    assert.fail('no authorizer'),
+  ];
+  assert.equal(authorizer.Properties.MemorySize, users.authorizerMiB);
+  assert.equal(authorizerResultSeconds, users.authorizerKeptSeconds);
+});
+
 test('a user’s month is so many reads, and few clients pay more for each', () => {
   assert.equal(readsPerUserMonth(1), 15_120);
   const [large, , small] = row('One user, 1 hour a day').map(amount);
@@ -113,7 +155,7 @@ test('architecture and memory are those of the stack', () => {
 });
 
 test('an answer has the size that the page computes with', async () => {
-  const settings = { ...readSettings({}), port: 0, upstream: { simulatorPort: 0 } };
+  const settings = { ...readSettings({ TRADE_EVENTS: 'off' }), port: 0, upstream: { simulatorPort: 0 } };
   const run = await startLocalRun(settings);
   try {
     const ask = async (path: string) => {

@@ -46,7 +46,7 @@ const free = new Set(['answer', 'body']);
 export function mutated(detail: Members, isRequest: boolean): readonly Members[] {
   const names = Object.keys(detail).filter((name) => detail[name] !== undefined && !free.has(name));
   const optional =
-    /^(deadline|deadline_seconds|max_age_seconds|extend_hour_required|overnight_required|errors|upstream|query|operation|text)$/;
+    /^(deadline|deadline_seconds|max_age_seconds|extend_hour_required|overnight_required|errors|upstream|query|operation|text|requester)$/;
   return [
     ...names.filter((name) => !optional.test(name)).map((name) => ({ ...detail, [name]: undefined })),
     ...names.map((name) => ({ ...detail, [name]: otherType(detail[name]) })),

@@ -9,6 +9,8 @@ import { readsOf } from '../../functions/aws/lookup-environment.ts';
 import { eventSchemas } from '../../infra/events/schemas.ts';
 import { openable, operations } from '../../lib/catalogue/index.ts';
 import { eventNames, parseRequest } from '../../lib/events/index.ts';
+import { orderSettledName } from '../../lib/orders/settled-event.ts';
+import { tradeEventNames } from '../../lib/trade-events/index.ts';
 import { createWorld, quotes } from '../lookups/world.ts';
 import { eventValidators, mutated, publishedSchemas } from './event-validators.ts';
 
@@ -24,8 +26,8 @@ test('the package has the schema of every event, under the path that it exports'
   const files = publishedSchemas();
   assert.deepEqual(
     Object.keys(files).sort(),
-    Object.values(eventNames)
-      .flatMap((names) => Object.values(names))
+    [...Object.values(eventNames), tradeEventNames, { settled: orderSettledName }]
+      .flatMap((names): string[] => Object.values(names))
       .map((name) => `${name}.json`)
       .sort(),
   );

@@ -4,9 +4,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, test } from 'vitest';
+import { limitsArguments } from '../../infra/commands/limits.ts';
 import { openApiArguments } from '../../infra/commands/open-api.ts';
+import { ordersArguments } from '../../infra/commands/orders-arguments.ts';
 import { preflightArguments } from '../../infra/commands/preflight.ts';
 import { stackNameFrom } from '../../infra/commands/secret-set.ts';
+import { usersArguments } from '../../infra/commands/users-arguments.ts';
+import { readUpstreamFaults } from '../../infra/simulator/faults-variable.ts';
 import { stageOf } from '../../infra/stack/stages.ts';
 import { benches } from '../bench/benches.ts';
 import { root } from '../support/bundle.ts';
@@ -30,6 +34,9 @@ const argumentsOf: Readonly<Record<string, (args: readonly string[]) => unknown>
   destroy: stageIn,
   'secret:set': stackNameFrom,
   token: stackNameFrom,
+  users: usersArguments,
+  orders: (args) => ordersArguments(args),
+  limits: limitsArguments,
   study: ([name]) => assert.ok(name === undefined || studies.includes(name), `no study ${name}`),
   bench: (parts) => {
     for (const part of parts)
@@ -58,6 +65,10 @@ function check(command: string): void {
   const plain = command
     .replace(/^API_KEY=\$\((.*?)\)\s+/, (_, inner: string) => {
       check(inner);
+      return '';
+    })
+    .replace(/^UPSTREAM_FAULTS=(\S+)\s+/, (_, UPSTREAM_FAULTS: string) => {
+      readUpstreamFaults({ UPSTREAM_FAULTS });
       return '';
     })
     .replace(/\s+<\s+\S+$/, '');

@@ -32,7 +32,7 @@ export const rowsOf = (page: string): readonly string[] =>
 
 /** Of the table under a heading: the code in the first column. */
 export function firstColumn(page: string, heading: string): readonly string[] {
-  const [, section = ''] = textOf(page).split(`\n## ${heading}\n`);
+  const [, section = ''] = textOf(page).split(new RegExp(`\\n#{2,3} ${heading}\\n`));
   const [own = ''] = section.split(/\n#{2,3} /);
   return own
     .split('\n')

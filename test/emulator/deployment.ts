@@ -122,8 +122,8 @@ const withEnvironment = (text: string, { region }: Ministack) =>
     .replaceAll(`\${AWS::Partition}`, 'aws');
 
 /**
- * Two things the emulator does otherwise than AWS: a secret's Ref gives its name there instead of its ARN,
- * and it knows no bootstrap parameter.
+ * Three things the emulator does otherwise than AWS: a secret's Ref gives its name there instead of its ARN,
+ * it knows no bootstrap parameter, and no policy of a bus, which it would not enforce.
  */
 function emulatorTemplate(text: string): string {
   const template = JSON.parse(text) as {
@@ -138,6 +138,8 @@ function emulatorTemplate(text: string): string {
   );
   delete template.Parameters?.BootstrapVersion;
   delete template.Rules;
+  for (const [id, { Type }] of Object.entries(template.Resources))
+    if (Type === 'AWS::Events::EventBusPolicy') delete template.Resources[id];
   return JSON.stringify(template, (_, value: unknown) => {
     const id = typeof value === 'object' && value !== null && 'Ref' in value ? value.Ref : undefined;
     return typeof id === 'string' && secrets.has(id) ? { 'Fn::GetAtt': [id, 'Id'] } : value;

@@ -24,6 +24,7 @@ import { callOf, type Prepare } from '../support/calls.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { signedByAws } from './aws-signature.ts';
 import { clientConfig } from './deployment.ts';
+import { grantEverything } from './operator.ts';
 import { putSecret } from './secret.ts';
 import { type Stage, snapshots, startStage } from './stage.ts';
 
@@ -82,6 +83,7 @@ describe('deployed with a domain', needsEmulator(), () => {
       unrouted: [],
     });
     await putSecret(stage);
+    await grantEverything(stage);
     const api = new APIGatewayClient(clientConfig(stage.emulator));
     await api.send(new CreateDomainNameCommand({ domainName: withBasePath.name }));
     await api.send(
@@ -147,12 +149,15 @@ describe('deployed with a domain', needsEmulator(), () => {
         const prepare: Prepare = async (target, body) =>
           JSON.parse((await call(target, JSON.stringify(body))).body);
         const { search, body } = await callOf(operation.id, prepare);
-        const answer = await call(path + search, body);
+        let answer = await call(path + search, body);
+        // On a fast machine these calls are more than the upstream's limit in a minute.
+        while (answer.status === 429) answer = await call(path + search, body);
         assert.equal(answer.status, 200, `${way}: ${answer.body}`);
         if (operation.gatewayAnswer) {
           assert.equal(answer.body, operation.gatewayAnswer.body, way);
           continue;
         }
+        if (operation.answeredBy) continue;
         const received = stage.simulator.received.at(-1);
         assert.deepEqual([received?.target, received?.outcome], [path + search, 'ok'], way);
         assert.equal(received?.headers.host, new URL(stage.simulator.url).host, way);

@@ -57,6 +57,14 @@ describe('deployed on the emulator', needsEmulator(), () => {
     assert.match(stage.simulator.received.at(-1)?.target ?? '', /^\/market-data\/stocks\/depths\/list\?/);
   });
 
+  test('a list may come as several parameters of its name', async () => {
+    const path = '/trading/instruments/stocks/profiles/list?category=US_STOCK';
+    const several = await stage.call(`${path}&symbols=AAPL&symbols=MSFT`);
+    assert.equal(several.status, 200);
+    const { searchParams } = new URL(stage.simulator.received.at(-1)?.target ?? '', 'http://upstream');
+    assert.deepEqual(searchParams.getAll('symbols'), ['AAPL,MSFT']);
+  });
+
   test('refusals of function and API Gateway have one shape', async () => {
     const wrong = await stage.call('/openapi/market-data/stock/snapshot?symbols=AAPL&category=FUTURES');
     assert.equal(wrong.status, 400);

@@ -26,7 +26,10 @@ describe('with roles enforced', needsEmulator(), () => {
   beforeAll(async () => {
     // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-    stage = await startStage({ env: { AUTH: 'true', USE_SSL: '1' }, props: { events: {} } });
+    stage = await startStage({
+      env: { AUTH: 'true', USE_SSL: '1' },
+      props: { groups: { accounts: 'iam' }, events: { groups: ['accounts', 'market-data'] } },
+    });
     await putSecret(stage);
     iam = new IAMClient(clientConfig(stage.emulator));
     sqs = new SQSClient(clientConfig(stage.emulator));
@@ -45,7 +48,9 @@ describe('with roles enforced', needsEmulator(), () => {
     const { PolicyNames = [] } = await iam.send(new ListRolePoliciesCommand({ RoleName }));
     assert.deepEqual(PolicyNames.toSorted(), [
       'CountRequests',
+      'ReadIdentityKey',
       'ReadSecret',
+      'ReadUsers',
       'RememberRequests',
       'Reply',
       'ShareAnswers',
@@ -58,6 +63,11 @@ describe('with roles enforced', needsEmulator(), () => {
     let dead: readonly Message[] = [];
     while (dead.length === 0) dead = await drain(sqs, stage.outputs.LookupDeadLettersUrl ?? '');
     assert.equal(dead[0]?.Body, 'no json');
+
+    await send(JSON.stringify({ request_id: 'role-1', operation: 'listAccounts' }));
+    await replies.until(() => replies.of('role-1').length > 0);
+    // The directory was read: otherwise the request would wait.
+    assert.equal(replies.of('role-1')[0]?.detail.code, 'forbidden');
   });
 
   for (const PolicyName of ['RememberRequests', 'Reply'])

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { signedByAws } from './aws-signature.ts';
 import { clientConfig } from './deployment.ts';
+import { grantEverything } from './operator.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, startStage } from './stage.ts';
 
@@ -36,6 +37,12 @@ const order = JSON.stringify({
   ],
 });
 
+/** Of the order that was placed before: each is called in turn. */
+const cancel = JSON.stringify({
+  account_id: 'B1N6UY3G8W0JFS7QTC2IE9OH4M',
+  client_order_id: 'emulator-01',
+});
+
 /** One call to each function. The groups of one account are opened with IAM, the only way there is. */
 const calls = {
   marketdata: { path: snapshots },
@@ -45,6 +52,11 @@ const calls = {
   watchlists: { path: '/market-data/watchlists/list', iam: true },
   accounts: { path: '/trading/accounts/list', iam: true },
   orders: { path: '/trade/place_order', iam: true, body: order },
+  ordercancels: { path: '/trading/orders/cancel', iam: true, body: cancel },
+  orderreads: {
+    path: '/trading/orders/open-orders/list?account_id=B1N6UY3G8W0JFS7QTC2IE9OH4M',
+    iam: true,
+  },
 } as const;
 
 /** Calls whose answers are in no cache yet. */
@@ -66,6 +78,18 @@ const counted: readonly (keyof typeof calls)[] = [
   'watchlists',
 ];
 
+/** What asks who calls. */
+const asking: readonly (keyof typeof calls)[] = [
+  'accounts',
+  'orders',
+  'ordercancels',
+  'orderreads',
+  'watchlists',
+];
+
+/** What changes something at the upstream. */
+const journaled: readonly (keyof typeof calls)[] = ['orders', 'ordercancels', 'orderreads', 'watchlists'];
+
 /** What has answers that several clients share, here of an operation that may be called again. */
 const cached: readonly (keyof typeof calls)[] = [
   'marketdata',
@@ -73,6 +97,7 @@ const cached: readonly (keyof typeof calls)[] = [
   'screeners',
   'fundamentals',
   'accounts',
+  'orderreads',
   'watchlists',
 ];
 
@@ -88,6 +113,7 @@ describe('with roles enforced', needsEmulator(), () => {
       props: { groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' } },
     });
     await putSecret(stage);
+    await grantEverything(stage);
     iam = new IAMClient(clientConfig(stage.emulator));
     const { Roles = [] } = await iam.send(new ListRolesCommand({}));
     roles = Roles.map(({ RoleName = '' }) => RoleName);
@@ -107,27 +133,48 @@ describe('with roles enforced', needsEmulator(), () => {
   }
 
   for (const group of Object.keys(calls) as (keyof typeof calls)[])
-    test(`${group}: not without the permission to read the secret, and with it`, async () => {
+    test(`${group}: not without the permissions to read the secret and users, and with them`, async () => {
       const RoleName = roles.find((name) => name.includes(group));
       assert.ok(RoleName, `no role among ${roles.join(', ')}`);
       const { PolicyNames } = await iam.send(new ListRolePoliciesCommand({ RoleName }));
       assert.deepEqual(PolicyNames?.toSorted(), [
-        ...(counted.includes(group) ? ['CountRequests'] : []),
+        // Accounts and orders count under tighter limits.
+        'CountRequests',
+        ...(journaled.includes(group) ? ['KeepJournal'] : []),
+        ...(asking.includes(group) ? ['ReadIdentityKey'] : []),
         'ReadSecret',
+        ...(asking.includes(group) ? ['ReadUsers'] : []),
         'ShareAnswers',
         'WriteLog',
       ]);
-      const policy = { RoleName, PolicyName: 'ReadSecret' };
-      const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand(policy));
-
-      await iam.send(new DeleteRolePolicyCommand(policy));
-      const without = await call(group);
-      assert.equal(without.status, 503);
-      assert.equal(((await without.json()) as { code: string }).code, 'secret_unavailable');
-
-      await iam.send(
-        new PutRolePolicyCommand({ ...policy, PolicyDocument: decodeURIComponent(PolicyDocument) }),
+      // Each is given back in turn: what was read once is kept.
+      const needed = [
+        ...(asking.includes(group)
+          ? ([
+              ['ReadIdentityKey', 'access_unavailable'],
+              ['ReadUsers', 'access_unavailable'],
+            ] as const)
+          : []),
+        ['ReadSecret', 'secret_unavailable'],
+        // A cancel is sent without it.
+        ...(group === 'orders' ? ([['KeepJournal', 'journal_unavailable']] as const) : []),
+      ] as const;
+      const policies = needed.map(([PolicyName]) => ({ RoleName, PolicyName }));
+      const documents = await Promise.all(
+        policies.map(async (policy) => (await iam.send(new GetRolePolicyCommand(policy))).PolicyDocument),
       );
+      for (const policy of policies) await iam.send(new DeleteRolePolicyCommand(policy));
+      const arrived = stage.simulator.received.length;
+      for (const [index, [, code]] of needed.entries()) {
+        const without = await call(group);
+        assert.equal(without.status, 503);
+        assert.equal(((await without.json()) as { code: string }).code, code);
+        assert.equal(stage.simulator.received.length, arrived);
+        const PolicyDocument = decodeURIComponent(documents[index] ?? '');
+        await iam.send(
+          new PutRolePolicyCommand({ RoleName, PolicyName: needed[index]?.[0], PolicyDocument }),
+        );
+      }
       const response = await call(group);
       assert.equal(response.status, 200, await response.text());
     });

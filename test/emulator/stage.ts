@@ -82,6 +82,9 @@ export async function startStage({
     new CountersignStack(app, stackName, {
       ...base,
       ...more,
+      ...(more.tradeEvents && {
+        tradeEvents: { endpoint: `127.0.0.1:${simulator.events.port}`, ...more.tradeEvents },
+      }),
       upstream: { baseUrl: simulator.url, limits: 'interface', allowLoopback: true, ...more.upstream },
     });
     app.synth();

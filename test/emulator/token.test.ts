@@ -10,6 +10,7 @@ import { needsEmulator } from '../support/missing-emulator.ts';
 import { newOrder } from '../support/orders.ts';
 import { signedByAws } from './aws-signature.ts';
 import { clientConfig } from './deployment.ts';
+import { grantEverything } from './operator.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, stageName, startStage } from './stage.ts';
 
@@ -42,6 +43,7 @@ describe('the access token’s life', needsEmulator(), () => {
     });
     lambda = new LambdaClient(clientConfig(stage.emulator));
     await putSecret(stage);
+    await grantEverything(stage);
   });
   afterAll(() => stage?.stop());
 

@@ -41,6 +41,7 @@ async function handlerFor(t: TestContext, fault?: Fault, options: Partial<GroupO
   const simulator = await startSimulator({ ...credentials, fault: () => fault });
   t.onTestFinished(() => simulator.close());
   const handler = createGroupHandler({
+    access: 'single-user',
     operations,
     upstreamBaseUrl: simulator.url,
     secrets: { read: async () => secretText() },
@@ -259,14 +260,30 @@ describe('an event', () => {
     const { statusCode, body } = await handle(
       event({
         resource: snapshotPath,
-        queryStringParameters: { symbols: 'B', category: 'US_STOCK' },
-        multiValueQueryStringParameters: { symbols: ['A', 'B'], category: ['US_STOCK'] },
+        queryStringParameters: { symbols: 'A', category: 'US_STOCK' },
+        multiValueQueryStringParameters: { symbols: ['A'], category: ['US_STOCK', 'US_STOCK'] },
         headers: { Accept: 'application/problem+json' },
       }),
     );
     assert.equal(statusCode, 400);
     assert.equal(JSON.parse(body).errors[0].detail, 'given more than once');
     assert.equal(simulator.received.length, 0);
+  });
+
+  test('with a list as several parameters is the list that is sent', async (t) => {
+    const { handle, simulator } = await handlerFor(t);
+    const { statusCode } = await handle(
+      event({
+        resource: snapshotPath,
+        queryStringParameters: { symbols: 'MSFT', category: 'US_STOCK' },
+        multiValueQueryStringParameters: { symbols: ['AAPL', 'MSFT'], category: ['US_STOCK'] },
+      }),
+    );
+    assert.equal(statusCode, 200);
+    assert.equal(
+      decodeURIComponent(simulator.received[0]?.target ?? ''),
+      `${snapshotPath}?symbols=AAPL,MSFT&category=US_STOCK`,
+    );
   });
 
   test('may have single values alone', async (t) => {

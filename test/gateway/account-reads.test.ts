@@ -58,6 +58,7 @@ async function fleetFor(t: TestContext, simulated: Partial<SimulatorOptions> = {
   const core = await coreFor(t, { clock, ...simulated }, { clock, cache });
   const another = (secret = credentials, options: Partial<GatewayOptions> = {}) =>
     createGateway({
+      access: 'single-user',
       operations,
       upstreamBaseUrl: core.simulator.url,
       secrets: { read: async () => secretText(secret) },
@@ -168,6 +169,7 @@ describe('what an account holds and has ordered', { concurrent: true }, () => {
       const alone = await Promise.all(
         ids.map(async (id) => {
           const plain = createGateway({
+            access: 'single-user',
             operations,
             upstreamBaseUrl: url,
             secrets: { read: async () => secretText() },
@@ -215,6 +217,7 @@ describe('what an account holds and has ordered', { concurrent: true }, () => {
         return { ok: true, permit: { expiresAt: Number.POSITIVE_INFINITY, consume: () => true } };
       },
       block: async () => {},
+      used: async () => undefined,
     };
     const operationLimits = { positions: { requests: 2, perSeconds: 2, for: ['listAccountPositions'] } };
     const { another, skip, asked } = await fleetFor(t);

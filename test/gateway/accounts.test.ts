@@ -68,6 +68,7 @@ function setUp(options: Partial<GatewayOptions> = {}) {
   };
   const newGateway = () =>
     createGateway({
+      access: 'single-user',
       operations,
       upstreamBaseUrl: 'https://api.example.com',
       secrets: { read: async (version) => text(version === 'previous' ? state.previous : state.current) },

@@ -56,6 +56,7 @@ async function allocatedBy(work: () => Promise<unknown>): Promise<number> {
 /** The gateway before an upstream that answers each request so. */
 function gatewayFor(status: number, body: Uint8Array<ArrayBuffer>) {
   return createGateway({
+    access: 'single-user',
     operations,
     upstreamBaseUrl: 'https://api.example.com',
     secrets: { read: async () => secretText() },

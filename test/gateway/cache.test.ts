@@ -55,6 +55,7 @@ async function sharedFor(
   /** Another instance on the same stores. */
   const another = (report?: (one: RequestReport) => void) =>
     createGateway({
+      access: 'single-user',
       operations,
       upstreamBaseUrl: core.simulator.url,
       secrets: { read: async () => secretText() },
@@ -348,6 +349,7 @@ describe('other market data', { concurrent: true }, () => {
         return { ok: true, permit: { expiresAt: Number.POSITIVE_INFINITY, consume: () => true } };
       },
       async block() {},
+      used: async () => undefined,
     };
     // A minute that does not end.
     const now = Date.now();

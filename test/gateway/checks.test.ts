@@ -52,14 +52,14 @@ const wrongQueries: readonly (readonly [name: string, target: string, errors: re
   ],
   [
     'a repeated parameter',
-    `${snapshotPath}?symbols=AAPL&category=US_STOCK&symbols=MSFT`,
+    `${snapshotPath}?symbols=AAPL&category=US_STOCK&category=US_ETF`,
     [
       {
         in: 'query',
-        name: 'symbols',
+        name: 'category',
         detail: 'given more than once',
-        allowed: '1 to 100 values separated by commas, none empty',
-        received: 'MSFT',
+        allowed: 'one of US_STOCK, US_ETF',
+        received: 'US_ETF',
       },
     ],
   ],
@@ -265,10 +265,25 @@ describe('a body', () => {
     ['that is missing', orderPath, {}, /placeOrder needs a JSON body/, 'POST'],
     ['of no bytes', orderPath, { body: '' }, /placeOrder needs a JSON body/],
     ['of a GET', accountsPath, { body: '{}' }, /listAccounts takes no body/, 'GET'],
-    ['that is not JSON', orderPath, { body: "{'a':1}" }, /not valid JSON/],
-    ['that ends early', orderPath, { body: orderBody().slice(0, -1) }, /not valid JSON/],
-    ['of white space', orderPath, { body: ' \n' }, /not valid JSON/],
-    ['with a byte order mark', orderPath, { body: `\ufeff${orderBody()}` }, /not valid JSON/],
+    [
+      'that is not JSON',
+      orderPath,
+      { body: "{\n 'a':1}" },
+      /^The body is not valid JSON: at line 2, column 2 a name in double quotes or } is expected\.$/,
+    ],
+    [
+      'that ends early',
+      orderPath,
+      { body: orderBody().slice(0, -1) },
+      /not valid JSON: it ends at line 1, column \d+, where a comma or } is expected\.$/,
+    ],
+    ['of white space', orderPath, { body: ' \n' }, /not valid JSON: it is empty\.$/],
+    [
+      'with a byte order mark',
+      orderPath,
+      { body: `\ufeff${orderBody()}` },
+      /not valid JSON: it begins with a byte order mark\.$/,
+    ],
     [
       'with a key twice',
       orderPath,
@@ -363,7 +378,7 @@ describe('a body against its schema', () => {
   }
 
   test('has each wrong place named by its JSON Pointer, with what is allowed and what came', async (t) => {
-    const order = { ...newOrder({ side: 'HOLD', quantity: 1, limit_price: '1,5' }), symbol: undefined };
+    const order = { ...newOrder({ side: 'HOLD', quantity: true, limit_price: '1,5' }), symbol: undefined };
     assert.deepEqual(await errorsOf(t, JSON.stringify({ new_orders: [newOrder(), order] })), [
       { in: 'body', name: '/account_id', detail: 'required' },
       { in: 'body', name: '/new_orders/1/symbol', detail: 'required' },
@@ -371,7 +386,7 @@ describe('a body against its schema', () => {
         in: 'body',
         name: '/new_orders/1/side',
         detail: 'not an allowed value',
-        allowed: '("BUY" | "SELL" | "SHORT")',
+        allowed: 'one of BUY, SELL, SHORT',
         received: '"HOLD"',
       },
       {
@@ -379,7 +394,7 @@ describe('a body against its schema', () => {
         name: '/new_orders/1/quantity',
         detail: 'not an allowed value',
         allowed: 'string',
-        received: '1',
+        received: 'true',
       },
       {
         in: 'body',
@@ -431,7 +446,7 @@ describe('a body against its schema', () => {
       in: 'body',
       name: '/new_orders/19/side',
       detail: 'not an allowed value',
-      allowed: '("BUY" | "SELL" | "SHORT")',
+      allowed: 'one of BUY, SELL, SHORT',
       received: `"${'x'.repeat(99)}…`,
     });
   });

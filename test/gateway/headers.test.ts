@@ -83,6 +83,7 @@ async function arriving(headers: Readonly<Record<string, string>>, body?: string
   const simulator = await startSimulator(credentials);
   try {
     const handler: GroupHandler = createGroupHandler({
+      access: 'single-user',
       operations,
       upstreamBaseUrl: simulator.url,
       secrets: { read: async () => secretText() },
@@ -166,6 +167,7 @@ describe('the headers that the gateway sends', () => {
   async function sentWith(secret: string, target: string, body?: string): Promise<OutgoingRequest> {
     const sent: OutgoingRequest[] = [];
     const gateway = createGateway({
+      access: 'single-user',
       operations,
       upstreamBaseUrl: 'https://api.example.com',
       secrets: { read: async () => secret },

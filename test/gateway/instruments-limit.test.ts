@@ -60,6 +60,7 @@ function createFleet(size: number) {
   const store = createMemoryLimiterStore();
   const instances = Array.from({ length: size }, () =>
     createGateway({
+      access: 'single-user',
       operations,
       upstreamBaseUrl: 'https://upstream.example',
       secrets: { read: async () => secretText() },

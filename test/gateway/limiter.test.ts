@@ -339,6 +339,7 @@ describe('narrower limits', () => {
       assert.throws(
         () =>
           createGateway({
+            access: 'single-user',
             operations: operations,
             upstreamBaseUrl: simulator.url,
             secrets: { read: async () => secretText() },
@@ -359,6 +360,7 @@ describe('the upstream’s own 429', () => {
       options: { clock },
     });
     const other = createGateway({
+      access: 'single-user',
       operations: operations,
       upstreamBaseUrl: simulator.url,
       secrets: { read: async () => secretText() },

@@ -13,6 +13,8 @@ import { startLocalRun } from '../../infra/local/local-run.ts';
 import { openApiDocument } from '../../infra/open-api/document.ts';
 import type { Fault } from '../../infra/simulator/index.ts';
 import { gatewayResponses } from '../../infra/stack/gateway-responses.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { tokenFaults } from '../../lib/access/verifier.ts';
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
 import {
   createLimiter,
@@ -25,7 +27,10 @@ import {
   type RefusalCode,
   refusalKinds,
   refusalResponse,
+  type TokenClaims,
 } from '../../lib/gateway/index.ts';
+import { createMemoryOrderJournal, JournalUnavailable, type OrderJournal } from '../../lib/orders/index.ts';
+import { bearer, claimsOf, createTestAccess } from '../support/access.ts';
 import {
   accountsPath,
   coreFor,
@@ -133,8 +138,41 @@ const says = (status: number, error_code?: string): Fault => ({
   status,
   body: { ...(error_code && { error_code }), message: 'words of the upstream' },
 });
+const { names } = createIdentity(async () => 'a key of this test that is long enough');
+const isAway = async () => {
+  throw new JournalUnavailable();
+};
+const journalAway: OrderJournal = { begin: isAway, finish: isAway, read: isAway, unsettled: isAway };
+const noJournal = order({ options: { orders: { journal: journalAway, names } } });
+/** An order with the same id was placed before, of another quantity. */
+const conflictingOrder: Source = async (t) => {
+  const client_order_id = 'order-of-this-test';
+  const orders = { journal: createMemoryOrderJournal(), names };
+  const { gateway } = await coreFor(t, {}, { orders });
+  await gateway.handle(requestOf(orderPath, { body: orderBody({ client_order_id, quantity: '3' }) }));
+  return async (accept) => {
+    const headers = accept === undefined ? {} : { accept };
+    const request = { ...requestOf(orderPath, { body: orderBody({ client_order_id }) }), headers };
+    const answer = await gateway.handle(request);
+    return seen(answer.status, answer.headers, new TextDecoder().decode(answer.body));
+  };
+};
 const refusedWith = (fault: Fault, options?: Partial<GatewayOptions>): Source =>
   core(accountsPath, { fault, ...(options && { options }) });
+/** A gateway that tells users apart, and has granted nothing to any. */
+const withUsers = ({
+  claims,
+  isAway = false,
+  ...more
+}: Setting & { readonly claims?: TokenClaims; readonly isAway?: boolean } = {}): Source => {
+  const { access, state } = createTestAccess();
+  state.isAway = isAway;
+  return core(accountsPath, {
+    options: { access },
+    ...(claims && { change: { evidence: { claims } } }),
+    ...more,
+  });
+};
 const secretIs = (text: string | undefined): Source =>
   core(accountsPath, { options: { secrets: { read: async () => text } } });
 
@@ -169,7 +207,7 @@ interface Template {
 }
 
 const templates = gatewayResponses({
-  modes: ['api-key', 'iam'],
+  modes: ['api-key', 'jwt', 'iam'],
   hasSideEffects: true,
   origins: [],
   throttleRetryAfterSeconds: 1,
@@ -184,6 +222,7 @@ const apiGateway =
     assert.deepEqual(Object.keys(responseTemplates), [flat]);
     const text = (responseTemplates[flat] ?? '')
       .replaceAll('$context.requestId', 'id-1')
+      .replaceAll('$context.authorizer.detail', tokenFaults.expired)
       .replaceAll('$context.error.messageString', '"Missing required request parameters: [symbols]"');
     const contentType = responseParameters['gatewayresponse.header.Content-Type']?.slice(1, -1);
     return seen(Number(statusCode), { 'content-type': contentType }, text);
@@ -243,7 +282,23 @@ const sources: Readonly<Record<RefusalCode, Readonly<Record<string, Source>>>> =
     'the local run': local(accountsPath, {}),
     'API Gateway': apiGateway('INVALID_API_KEY'),
   },
-  forbidden: { 'API Gateway': apiGateway('ACCESS_DENIED'), 'a firewall': apiGateway('WAF_FILTERED') },
+  forbidden: {
+    'a key without a user': withUsers({ change: { evidence: { apiKeyId: 'key-1' } } }),
+    'API Gateway': apiGateway('WAF_FILTERED'),
+    'a firewall': apiGateway('WAF_FILTERED'),
+  },
+  missing_token: { 'nobody shown': withUsers(), 'API Gateway': apiGateway('UNAUTHORIZED') },
+  invalid_token: {
+    'a wrong token': withUsers({ headers: bearer('no token') }),
+    'API Gateway': apiGateway('ACCESS_DENIED'),
+  },
+  insufficient_scope: { 'a token without scopes': withUsers({ claims: claimsOf('anna', { scopes: [] }) }) },
+  account_not_granted: { 'a user without accounts': withUsers({ claims: claimsOf('anna') }) },
+  access_unavailable: {
+    'no directory': withUsers({ claims: claimsOf('anna'), isAway: true }),
+    'API Gateway': apiGateway('AUTHORIZER_FAILURE'),
+  },
+  journal_unavailable: { 'no journal': noJournal },
   data_not_subscribed: { 'the upstream': refusedWith(says(403, 'UNAUTHORIZED_CATEGORY')) },
   unknown_operation: {
     'the gateway': core('/unknown'),
@@ -257,6 +312,7 @@ const sources: Readonly<Record<RefusalCode, Readonly<Record<string, Source>>>> =
     'the gateway': core(accountsPath, { method: 'PUT' }),
     'the local run': local(accountsPath, { method: 'PUT' }),
   },
+  idempotency_conflict: { 'an id that is used': conflictingOrder },
   payload_too_large: {
     'the gateway': order({ body: ' '.repeat(1024 * 1024 + 1) }),
     'API Gateway': apiGateway('REQUEST_TOO_LARGE'),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { exposedOperations, groups, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { isSentOn } from '../../lib/catalogue/operation.ts';
 import { createGateway, type Gateway } from '../../lib/gateway/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
 import {
@@ -16,7 +17,7 @@ import {
 } from '../support/core.ts';
 
 /** Those that the gateway sends on. */
-const sent = operations.filter(({ gatewayAnswer }) => !gatewayAnswer);
+const sent = operations.filter(isSentOn);
 
 const preparing =
   (gateway: Gateway): Prepare =>
@@ -99,6 +100,24 @@ describe('what is no route', () => {
     });
   }
 
+  for (const [path, nearest] of [
+    ['/openapi/market-data/stock/snapshots', 'GET /openapi/market-data/stock/snapshot'],
+    ['/market-data/stock/snapshot/list', 'GET /market-data/stocks/snapshots/list'],
+    ['/Trading/Accounts/List', 'GET /trading/accounts/list'],
+    ['/trade/place-order', 'POST /trade/place_order'],
+    ['/v1/trade/place_order', 'POST /trade/place_order'],
+    ['/nowhere', undefined],
+    [`/${'list/'.repeat(1000)}`, undefined],
+  ] as const)
+    test(`${path.slice(0, 50)} is answered 404 with ${nearest ?? 'no other path'}`, async (t) => {
+      const { gateway } = await coreFor(t);
+      const { detail } = problemOf(await ask(gateway, path));
+      assert.equal(
+        detail,
+        `No operation has this path, or its group is not open here.${nearest ? ` The nearest one is ${nearest}.` : ''}`,
+      );
+    });
+
   for (const { method, path } of routesOf(operations)) {
     test(`${path} with any other method is 405 and names ${method}`, async (t) => {
       const { gateway, simulator } = await coreFor(t);
@@ -108,6 +127,7 @@ describe('what is no route', () => {
         const problem = problemOf(reply);
         assert.equal(problem.status, 405);
         assert.equal(problem.code, 'method_not_allowed');
+        assert.equal(problem.detail, `This path takes ${method}.`);
         assert.equal(reply.headers.allow, method);
       }
       assert.equal(simulator.received.length, 0);
@@ -151,7 +171,7 @@ describe('a gateway', () => {
     ['https://api.example.com/ä', /cannot be signed/],
   ] as const) {
     test(`is not made for the base URL ${JSON.stringify(upstreamBaseUrl)}`, () => {
-      assert.throws(() => createGateway({ operations, upstreamBaseUrl, secrets }), {
+      assert.throws(() => createGateway({ operations, upstreamBaseUrl, secrets, access: 'single-user' }), {
         name: 'TypeError',
         message: fault,
       });
@@ -167,7 +187,7 @@ describe('a gateway', () => {
     'http://[::1]:8080',
   ]) {
     test(`is made for ${upstreamBaseUrl}`, () => {
-      createGateway({ operations, upstreamBaseUrl, secrets });
+      createGateway({ operations, upstreamBaseUrl, secrets, access: 'single-user' });
     });
   }
 });

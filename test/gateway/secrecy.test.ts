@@ -180,6 +180,7 @@ describe('neither secret nor token is said when', () => {
 
   test('somebody looks at the gateway', async () => {
     const gateway = createGateway({
+      access: 'single-user',
       operations,
       upstreamBaseUrl: 'https://api.example.com',
       secrets: { read: async () => secretText({ appKey, appSecret: secret }, token) },

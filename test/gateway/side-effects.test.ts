@@ -130,6 +130,7 @@ for (const [sender, createSend] of senders) {
     test('to an upstream that is not there is certainly not placed', async () => {
       for (const host of ['127.0.0.1', 'localhost']) {
         const gateway = createGateway({
+          access: 'single-user',
           operations,
           upstreamBaseUrl: `http://${host}:${await closedPort()}`,
           secrets: { read: async () => secretText() },
@@ -240,6 +241,23 @@ describe('a defect of ours', () => {
       assert.equal(simulator.orders.length, kind === 'drop-after' ? 1 : 0);
     });
 
+  test('whose answer was lost is not called refused when it is sent again: it is live', async (t) => {
+    let lost = 0;
+    const { gateway, simulator } = await coreFor(t, {
+      fault: ({ method }) => (method === 'POST' && lost++ === 0 ? { kind: 'drop-after' } : undefined),
+    });
+    const body = orderBody({ client_order_id: 'order-again' });
+    const codes = [];
+    for (let nth = 0; nth < 3; nth++) codes.push(problemOf(await ask(gateway, orderPath, { body })));
+    assert.deepEqual(
+      codes.map(({ code }) => code),
+      ['outcome_unknown', 'outcome_unknown', 'outcome_unknown'],
+    );
+    assert.match(codes[1]?.detail ?? '', /accepted an order with this client_order_id before.*may be live/);
+    assert.match(codes[1]?.find_out ?? '', /getOrder.*client_order_id/);
+    assert.equal(simulator.orders.length, 1);
+  });
+
   test('before an order was handed over is a plain failure', async (t) => {
     const random = () => {
       throw defect;
@@ -336,7 +354,8 @@ describe('a platform that stops waiting', () => {
         upstreamTimeoutMs: 5000,
         send: async (_request, { timeoutMs }) => {
           limits.push(timeoutMs);
-          return { kind: 'timeout' };
+          // After which a read is not sent again.
+          return { kind: 'too_large' };
         },
       },
     );

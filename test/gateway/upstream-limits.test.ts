@@ -10,6 +10,7 @@ import {
   operations,
   type UpstreamLimits,
 } from '../../lib/catalogue/index.ts';
+import { limitsText, stricterFigures, tighterLimits } from '../../lib/catalogue/limits.ts';
 import {
   createLimiter,
   createMemoryLimiterStore,
@@ -99,6 +100,51 @@ describe('any operation, under any choice and with any limits of the deployer', 
       }),
       { examples: [['published', byId('legacyListOpenOrders'), byId('listOpenOrders')]] },
     );
+  });
+});
+
+describe('the tighter choice', () => {
+  test('keeps all that the choice keeps, for every kind, and each step is another choice until there is none', () => {
+    fc.assert(
+      fc.property(upstreamLimits, (given) => {
+        const seen = new Set([limitsText(given)]);
+        for (
+          let [one, next] = [given, tighterLimits(given)];
+          next;
+          [one, next] = [next, tighterLimits(next)]
+        ) {
+          assert.ok(!seen.has(limitsText(next)), limitsText(next));
+          seen.add(limitsText(next));
+          assert.equal(upstreamLimitsFault(next), undefined);
+          for (const kind of endpointKinds) {
+            const [before, after] = [endpointLimitsOf(one)[kind], endpointLimitsOf(next)[kind]];
+            assert.ok(after, kind);
+            // In the longest stretch that begins with both windows, as many as both allow.
+            if (before)
+              assert.ok(after.requests * Math.ceil(before.perSeconds / after.perSeconds) <= before.requests);
+          }
+        }
+        assert.ok(seen.size <= 3);
+      }),
+    );
+  });
+
+  test('of figures: the stricter of them and the published ones', () => {
+    const first = { 'market-data': { requests: 120, perSeconds: 60 }, token: { requests: 1, perSeconds: 1 } };
+    assert.deepEqual(tighterLimits(first), {
+      ...limitPresets.published,
+      token: { requests: 1, perSeconds: 1 },
+    });
+    assert.deepEqual(tighterLimits(tighterLimits(first)!), {
+      ...limitPresets['published-sandbox'],
+      token: { requests: 1, perSeconds: 1 },
+    });
+    assert.equal(tighterLimits(limitPresets['published-sandbox']), undefined);
+    // Neither keeps the other: 100 in 200 s may all come within the minute of the 60.
+    assert.deepEqual(stricterFigures({ requests: 100, perSeconds: 200 }, { requests: 60, perSeconds: 60 }), {
+      requests: 60,
+      perSeconds: 200,
+    });
   });
 });
 

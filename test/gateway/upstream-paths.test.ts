@@ -36,6 +36,7 @@ test('a path of no operation, or none that could be signed, makes no gateway', (
     assert.throws(
       () =>
         createGateway({
+          access: 'single-user',
           operations,
           upstreamBaseUrl: 'https://api.example.com',
           secrets: { read: async () => undefined },

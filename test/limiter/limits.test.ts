@@ -58,6 +58,64 @@ describe('nested limits', () => {
   });
 });
 
+describe('a small limit', () => {
+  const limits = { queries: { requests: 2, perSeconds: 2 } };
+  const worldWith = (seed: number, networkMs: number) =>
+    new World({
+      seed,
+      instances: 8,
+      extreme: seed % 2 === 0,
+      networkMs,
+      freezesPerMinute: 20,
+      killsPerMinute: 6,
+      limiter: { limits },
+    });
+
+  test('is held although every request is on its way for up to a second and a half, and is used well', async () => {
+    for (const seed of [71, 72, 73, 74]) {
+      const world = worldWith(seed, 1500);
+      await world.live(10 * minute, [{ perMinute: 120, limits: ['queries'] }]);
+      assert.ok(world.upstream.worstWindow(2000) <= 2, `seed ${seed}: ${world.upstream.worstWindow(2000)}`);
+      assert.ok(world.counts.sent > 190, `seed ${seed}: ${world.counts.sent} in ten minutes`);
+    }
+  });
+
+  test('but not on a network that takes longer than what is allowed for', async () => {
+    const world = worldWith(72, 4000);
+    await world.live(10 * minute, [{ perMinute: 120, limits: ['queries'] }]);
+    assert.ok(world.upstream.worstWindow(2000) > 2);
+  });
+});
+
+describe('of several limits', () => {
+  const limits = {
+    wide: { requests: 20, perSeconds: 60 },
+    one: { ...narrow, requests: 10, within: 'wide' },
+    other: { ...narrow, within: 'wide' },
+  };
+
+  test('a refusal names the one that is used up, and a report the one of which least is left', async () => {
+    const now = 1_795_000_000_000;
+    const reports: LimiterReport[] = [];
+    const limiter = limiterOf({ limits, clock: () => now, report: (report) => reports.push(report) });
+    const ask = async (...inner: string[]) => {
+      const answer = await limiter.acquire({ appKey: 'k', limits: ['wide', ...inner], waitMs: 0 });
+      return answer.ok || answer.usedUp;
+    };
+    for (let request = 0; request < 9; request++) assert.equal(await ask('one'), true);
+    assert.deepEqual(
+      reports.map((report) => report.kind === 'granted' && [report.remaining, report.narrowest?.remaining]),
+      Array.from({ length: 9 }, (_, index) => [18 - index, 8 - index]),
+    );
+    assert.equal(await ask('one'), 'one');
+    assert.equal(await ask('other'), true);
+    const last = reports.at(-1);
+    assert.ok(last?.kind === 'granted' && last.narrowest === undefined);
+    while ((await ask()) === true);
+    assert.equal(await ask('other'), 'wide');
+  });
+});
+
 describe('shares', () => {
   test('two stacks with a table each and half the limit each stay within it together', async () => {
     const limiter = { limits: { 'market-data': { requests: 300, perSeconds: 60, share: 0.5 } } };
@@ -132,7 +190,7 @@ describe('a permit', () => {
 
 test('reports contain the remaining permits, the wait, and each refusal with its priority', async () => {
   const reports: LimiterReport[] = [];
-  const limits = { small: { requests: 3, perSeconds: 60 } };
+  const limits = { small: { requests: 2, perSeconds: 60 } };
   const limiter = limiterOf({ limits, report: (report) => reports.push(report) });
   const ask = () => limiter.acquire({ appKey: 'k', limits: ['small'], priority: 'events', waitMs: 1000 });
   assert.deepEqual([(await ask()).ok, (await ask()).ok, (await ask()).ok], [true, true, false]);

@@ -67,10 +67,10 @@ describe('the grant log', () => {
 
 describe('the arithmetic of a limit', () => {
   const margin = fc.integer({ min: 0, max: 2000 });
-  test('the window is long enough for clocks, life and network, and a part is held back', () => {
+  test('the window is long enough for clocks, life and network; a part is held back, or else it is a second longer', () => {
     fc.assert(
       fc.property(
-        fc.integer({ min: 2, max: 10_000 }),
+        fc.integer({ min: 1, max: 10_000 }),
         fc.integer({ min: 1, max: 3600 }),
         margin,
         margin,
@@ -78,8 +78,10 @@ describe('the arithmetic of a limit', () => {
         (requests, perSeconds, clockOffsetMs, networkMs, permitLifeMs) => {
           const margins = { clockOffsetMs, networkMs, permitLifeMs };
           const { capacity, windowMs, stepMs } = windowOf({ requests, perSeconds }, margins, 0);
-          assert.ok(windowMs >= perSeconds * 1000 + 2 * clockOffsetMs + networkMs + permitLifeMs);
-          assert.ok(capacity >= 1 && capacity < requests);
+          const isSmall = requests < 10;
+          const least = perSeconds * 1000 + 2 * clockOffsetMs + networkMs + permitLifeMs;
+          assert.ok(windowMs >= least + (isSmall ? 1000 : 0));
+          assert.ok(isSmall ? capacity === requests : capacity >= 1 && capacity < requests);
           assert.equal(stepMs, windowMs / capacity);
         },
       ),
@@ -93,6 +95,23 @@ describe('the arithmetic of a limit', () => {
     assert.ok((capacity * 60_000) / windowMs / 300 > 0.965);
   });
 
+  test('2 in 2 s: 2 in 4.75 s, more than the 1 in 3.75 s that holding one back would leave', () => {
+    const { capacity, windowMs } = windowOf({ requests: 2, perSeconds: 2 });
+    assert.deepEqual([capacity, windowMs], [2, 4752]);
+    const held = windowOf({ requests: 2, perSeconds: 2 }, { heldBack: 1 / 150 });
+    assert.deepEqual([held.capacity, held.windowMs], [1, 3752]);
+  });
+
+  test('of a single request nothing can be held back, and its window is a second longer, too', () => {
+    for (const limit of [
+      { requests: 1, perSeconds: 2 },
+      { requests: 2, perSeconds: 2, share: 0.5 },
+    ]) {
+      const { capacity, windowMs } = windowOf(limit);
+      assert.deepEqual([capacity, windowMs], [1, 4752]);
+    }
+  });
+
   test('shares and reserves never add up to more than the limit', () => {
     fc.assert(
       fc.property(
@@ -103,7 +122,9 @@ describe('the arithmetic of a limit', () => {
           const part = (share: number) => windowOf({ requests, perSeconds: 60, share }, {}, reserve);
           const parts = [part(tenths / 10), part(1 - tenths / 10)];
           const sum = parts.reduce((total, one) => total + one.capacity + one.reserve, 0);
-          assert.ok(sum < requests);
+          // Of a part below ten requests nothing is held back.
+          const isSmall = Math.floor((requests * Math.min(tenths, 10 - tenths)) / 10) < 10;
+          assert.ok(isSmall ? sum <= requests : sum < requests);
         },
       ),
     );

@@ -5,6 +5,7 @@ import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } fro
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-store.ts';
 import type { LimiterStore } from '../../lib/limiter/index.ts';
+import { limitsInForceContract } from '../gateway/limits-in-force.contract.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { createLimiterTable, emulatorEnvironment } from './dynamo.ts';
@@ -27,6 +28,7 @@ describe('DynamoDB', needsEmulator(), () => {
   afterAll(() => emulator?.stop());
 
   limiterStoreContract('DynamoDB', () => store);
+  limitsInForceContract('DynamoDB', () => store);
 
   test('an item has its time to live in whole seconds, never too early', async () => {
     const item = { revision: 'r', counters: {}, text: '', writtenAt: 1 };

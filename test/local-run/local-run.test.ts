@@ -75,6 +75,18 @@ async function problemOf(response: Response): Promise<Problem> {
   return problem;
 }
 
+test('a list as several parameters of the query arrives as one list', async (t) => {
+  const { ask, simulator } = await runBefore(t, {});
+  const { status } = await ask(`${snapshotPath}?symbols=AAPL&category=US_STOCK&symbols=MSFT`);
+  assert.equal(status, 200);
+  const { searchParams } = new URL(simulator.received.at(-1)?.target ?? '', 'http://upstream');
+  // The refresh may ask for them in an order of its own.
+  assert.deepEqual(
+    searchParams.getAll('symbols').map((list) => list.split(',').sort()),
+    [['AAPL', 'MSFT']],
+  );
+});
+
 describe('a 200 of the upstream, through everything', () => {
   const bodies: readonly (readonly [name: string, body: string])[] = [
     [
@@ -199,15 +211,15 @@ describe('what is open', () => {
       assert.equal(response.status, 200, `${path}: ${text}`);
       assert.ok(v.is(operation.response, JSON.parse(text)), `${path}: the answer fits its schema`);
       assert.equal(access.at(-1)?.path, path);
-      if (operation.gatewayAnswer) continue;
+      if (operation.gatewayAnswer || operation.answeredBy) continue;
       assert.equal(simulator.received.at(-1)?.target, path + search);
       assert.equal(reports.at(-1)?.operation, operation.id);
       assert.equal(reports.at(-1)?.requestId, response.headers.get('x-amzn-requestid'));
     }
     const count = simulator.received.length;
     assert.ok(count >= 131, 'paths of 73 operations');
-    // API Gateway itself answers the configuration.
-    assert.deepEqual([reports.length, access.length], [count, count + 1]);
+    // API Gateway itself answers the configuration, and the gateway what it keeps of orders.
+    assert.deepEqual([reports.length, access.length], [count + 1, count + 2]);
   });
 
   test('is no more than was opened', async (t) => {
@@ -219,6 +231,7 @@ describe('what is open', () => {
       const problem = await problemOf(await ask(path, { method, headers: withBody, ...body }));
       assert.equal(problem.status, 404);
       assert.equal(problem.code, 'unknown_operation');
+      assert.doesNotMatch(problem.detail, /trading|nearest one is (?!GET \/(openapi\/)?market-data)/);
     }
     assert.equal(simulator!.received.length, 1);
     assert.equal(reports.length, 1);
@@ -252,6 +265,9 @@ describe('in front of the handlers', () => {
 
     const unknown = await problemOf(await fetch(`${url}/unknown`));
     assert.deepEqual([unknown.status, unknown.code], [404, 'unknown_operation']);
+    assert.match(unknown.detail, /open here\. \/docs shows all that are\.$/);
+    const misspelt = await problemOf(await fetch(`${url}${snapshotPath}s`));
+    assert.match(misspelt.detail, new RegExp(`The nearest one is GET ${snapshotPath}\\. /docs shows all`));
 
     for (const [path, method, allowed] of [
       [accountsPath, 'POST', 'GET'],
@@ -262,6 +278,7 @@ describe('in front of the handlers', () => {
       assert.equal(response.headers.get('allow'), allowed);
       const problem = await problemOf(response);
       assert.deepEqual([problem.status, problem.code], [405, 'method_not_allowed']);
+      assert.equal(problem.detail, `This path takes ${allowed}.`);
     }
     assert.equal(simulator!.received.length, 0);
     assert.equal(reports.length, 0);
@@ -356,7 +373,11 @@ describe('the upstream’s failures, through everything', () => {
         await ask(orderPath, { method: 'POST', headers: withBody, body: orderBody() }),
       );
       assert.equal(order.code, status === 502 ? 'outcome_unknown' : code);
-      assert.equal(simulator.received.length, before + 1);
+      // An order whose answer is lost is looked up besides.
+      const [sent, ...others] = simulator.received.slice(before);
+      assert.equal(sent?.method, 'POST');
+      assert.equal(others.length > 0, status === 502);
+      assert.ok(others.every(({ method }) => method === 'GET'));
     });
   }
 
@@ -394,23 +415,28 @@ describe('the local run', () => {
       assert.ok(!(await connects('127.0.0.1', Number(port))));
   });
 
-  for (const taken of ['PORT', 'UPSTREAM_PORT'] as const) {
+  for (const taken of ['PORT', 'UPSTREAM_PORT', 'EVENTS_PORT'] as const) {
     test(`does not start, and leaves nothing running, when ${taken} is taken`, async (t) => {
       const blocker = createServer().listen(0, '127.0.0.1');
       await once(blocker, 'listening');
       t.onTestFinished(() => void blocker.close());
       const { port } = blocker.address() as AddressInfo;
       const other = await closedPort();
-      const [api, simulatorPort] = taken === 'PORT' ? [port, other] : [other, port];
+      const another = await closedPort();
+      const [api, simulatorPort, eventsPort] = {
+        PORT: [port, other, another] as const,
+        UPSTREAM_PORT: [other, port, another] as const,
+        EVENTS_PORT: [other, another, port] as const,
+      }[taken];
       await assert.rejects(
-        startLocalRun({ ...settings, port: api, upstream: { simulatorPort } }),
+        startLocalRun({ ...settings, port: api, upstream: { simulatorPort, eventsPort } }),
         (error: unknown) => {
           assert.ok(error instanceof StartError);
           assert.equal(error.message, `Port ${port} is taken: set ${taken} to another.`);
           return true;
         },
       );
-      assert.ok(!(await connects('127.0.0.1', other)));
+      for (const free of [other, another]) assert.ok(!(await connects('127.0.0.1', free)));
     });
   }
 });
@@ -428,8 +454,20 @@ test('keeps the limits that it was given, and the simulator enforces them', asyn
     ...Array<string>(6).fill(snapshotTarget),
     ...Array<string>(3).fill(accountsPath),
   ]);
-  // One of each figure is held back.
-  assert.deepEqual(statuses.sort(), [200, 200, 200, 429, 429, 429, 429, 429, 429]);
+  // Of so small a figure nothing is held back: its window is longer instead.
+  assert.deepEqual(statuses.sort(), [200, 200, 200, 200, 200, 429, 429, 429, 429]);
   assert.notEqual((await ask(screener)).status, 429, 'another endpoint has a counter of its own');
   assert.equal(simulator!.counts.TOO_MANY_REQUESTS, undefined);
+});
+
+test('an order that is sent again is answered with what became of the first, under the published limits, too', async (t) => {
+  for (const upstreamLimits of ['interface', 'published'] as const) {
+    const { ask, simulator } = await runFor(t, { upstreamLimits });
+    const init = { method: 'POST', headers: withBody, body: orderBody({ client_order_id: 'sent-again' }) };
+    const [first, again] = [await ask(orderPath, init), await ask(orderPath, init)];
+    assert.equal(again.status, 200);
+    assert.equal(await again.text(), await first.text());
+    assert.equal(again.headers.get('idempotent-replayed'), 'true');
+    assert.equal(simulator?.orders.length, 1);
+  }
 });

@@ -12,7 +12,7 @@ const main = fileURLToPath(new URL('../../infra/local/main.ts', import.meta.url)
 
 function runMain(t: TestContext, env: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, ['--import', 'tsx', main], {
-    env: { PATH: process.env.PATH, PORT: '0', UPSTREAM_PORT: '0', ...env },
+    env: { PATH: process.env.PATH, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.onTestFinished(() => void child.kill('SIGKILL'));
@@ -51,7 +51,8 @@ async function blockedPort(t: TestContext): Promise<string> {
 describe('npm start', { concurrent: true }, () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     test(`says how to call it, answers what it printed, and ends with ${signal}`, async (t) => {
-      const { child, output, printed, ended } = runMain(t, {});
+      const { child, output, printed, ended } = runMain(t, { OPEN_GROPUS: 'orders' });
+      await printed(/^OPEN_GROPUS is set, and nothing here reads it\. Did you mean OPEN_GROUPS\?$/m);
       await printed(/Ctrl-C ends it\.\n/);
       const calls = [...output.out.matchAll(/^ {2}curl (?:-H '([^:']+): ([^']+)' )?'([^']+)'$/gm)];
       assert.equal(calls.length, 2);
@@ -69,18 +70,61 @@ describe('npm start', { concurrent: true }, () => {
         /^Open groups: accounts, orders, instruments, market-data, screeners, watchlists, fundamentals$/m,
       );
       await printed(
-        /^\(in front of the simulator all may be open; deployed, those of one account are closed\)$/m,
+        /^\(deployed, accounts, orders, watchlists are closed until a stage opens them to users\)$/m,
       );
+      await printed(/^ {2}ada, for whom the API key stands: account \w{26}; the watchlists$/m);
+      const [, others] = await printed(/^ {2}ben: account (\w{26})$/m);
+      const [, form, issuer] = await printed(/^ {2}TOKEN=\$\(curl .* -d '(\S+)' '(\S+)'\)$/m);
+      const headers = { accept: 'text/plain', 'content-type': 'application/x-www-form-urlencoded' };
+      const token = await (await fetch(issuer!, { method: 'POST', headers, body: form! })).text();
+      const [, list] = await printed(/^ {2}curl -H .* -H "authorization: Bearer \$TOKEN" '(\S+)'$/m);
+      const asOther = await fetch(list!, {
+        headers: { 'x-api-key': key!, authorization: `Bearer ${token}` },
+      });
+      assert.deepEqual(
+        ((await asOther.json()) as { account_id: string }[]).map(({ account_id }) => account_id),
+        [others],
+      );
+      const [, entry, events] = await printed(/^ {2}curl -H \S+ \S+ -d '(.*)' '(http:\S+\/_events)'$/m);
+      const reply = await fetch(events!, {
+        method: 'POST',
+        headers: { 'x-api-key': key! },
+        body: entry!.replace("'$(date +%s)'", '1795370000'),
+      });
+      const { replies } = (await reply.json()) as { replies: { detail: { quotes: object[] } }[] };
+      assert.equal(replies[0]?.detail.quotes.length, 2);
+      const [, target] = await printed(/^ {2}curl -N -H \S+ \S+ '(http:\S+\/_events\/stream)'$/m);
+      const follower = await fetch(target!, { headers: { 'x-api-key': key! } });
+      assert.equal(follower.status, 200);
+      const [, order, placing] = await printed(/^ {2}curl .* application\/json' -d '(.*)' '(http:\S+)'$/m);
+      const placed = await fetch(placing!, {
+        method: 'POST',
+        headers: { 'x-api-key': key!, 'content-type': 'application/json' },
+        body: order!.replace("'$(date +%s)'", '1795370000'),
+      });
+      assert.equal(placed.status, 200);
+      await printed(
+        /^OrderChanged (FINAL_FILLED )?AAPL try-1795370000 FILLED filled 2( \(found by a read\))?$/m,
+      );
+      const [, forGenerators] = await printed(/^For generators of clients: (http:\S+) \(/m);
+      assert.equal((await fetch(forGenerators!)).status, 200);
       const [, page, keyOfPage] = await printed(/^All operations, .*: (http:\S+\/docs)#key=(\S+)$/m);
       assert.equal(page, `${url}/docs`);
       assert.equal(keyOfPage, key);
       // Without the query: what a client asked for is not the log's business.
       await printed(/^GET \/openapi\/market-data\/stock\/snapshot 200 \d+ ms$/m);
       await printed(/^GET \/trading\/accounts\/list 200 \d+ ms$/m);
+      await printed(/^POST \/issuer\/token 200 \d+ ms$/m);
+      await printed(/^POST \/_events 200 \d+ ms$/m);
+      const log = output.out.slice(output.out.indexOf('Ctrl-C'));
+      const accountOfOrder = JSON.parse(order!.replace("'$(date +%s)'", '')).account_id as string;
+      for (const secret of [key!, token, others!, accountOfOrder, 'ben']) assert.ok(!log.includes(secret));
 
       child.kill(signal);
       assert.equal(await ended, 0);
       assert.equal(output.err, '');
+      // A follower does not hold up the end, and learns of it.
+      assert.match(await follower.text(), /^id: \S+\ndata: .*"client_order_id":"try-1795370000"/m);
     });
   }
 });
@@ -100,8 +144,18 @@ describe('npm start', { concurrent: true }, () => {
       /^UPSTREAM_BASE_URL: http is for loopback addresses only; use https\.\n$/,
     ],
     ['a group that does not exist', { OPEN_GROUPS: 'auth' }, /^OPEN_GROUPS has no group "auth".*\n$/],
+    [
+      'one port for two servers',
+      { PORT: '8788', UPSTREAM_PORT: '8788' },
+      /^PORT and UPSTREAM_PORT are both 8788: .*\n$/,
+    ],
+    [
+      'several mistakes',
+      { OPEN_GROUPS: 'auth', CACHE: 'no', APP_SECERT: 'hush-hush' },
+      /^OPEN_GROUPS has no group "auth".*\nCACHE must be on or off.*\nAPP_SECERT is set, .* Did you mean APP_SECRET\?\n$/,
+    ],
   ] as const) {
-    test(`with ${name} is one line and exit code 1`, async (t) => {
+    test(`with ${name} is a line for each mistake and exit code 1`, async (t) => {
       const { output, ended } = runMain(t, env);
       assert.equal(await ended, 1);
       assert.match(output.err, line);
@@ -110,7 +164,7 @@ describe('npm start', { concurrent: true }, () => {
     });
   }
 
-  for (const variable of ['PORT', 'UPSTREAM_PORT'] as const) {
+  for (const variable of ['PORT', 'UPSTREAM_PORT', 'EVENTS_PORT'] as const) {
     test(`with a taken ${variable} is one line and exit code 1`, async (t) => {
       const port = await blockedPort(t);
       const { output, ended } = runMain(t, { [variable]: port });
@@ -130,16 +184,22 @@ describe('npm start', { concurrent: true }, () => {
       APP_SECRET: 's',
       API_KEY: 'mine',
       OPEN_GROUPS: 'all',
+      USERS: '{"zoe":["*"],"ada":["CANARY-1","CANARY-2"],"ben":["CANARY-3"],"cleo":[]}',
     };
     const { child, output, printed, ended } = runMain(t, env);
     await printed(/\n/, 'err');
     assert.equal(output.err, `Nothing answers at ${base}: calls will be answered 502 until it is up.\n`);
-    await printed(/^Warning: accounts, orders, watchlists belong to one account at the upstream/m);
+    await printed(
+      /^Warning: accounts, orders, watchlists belong to your accounts at the upstream, and the API key of this run opens/m,
+    );
+    await printed(/^ {2}zoe, for whom the API key stands: every account of the app key; the watchlists$/m);
+    await printed(/^ {2}ada: 2 accounts of USERS\n {2}ben: 1 account of USERS\n {2}cleo: nothing$/m);
     const [, url] = await printed(/^Countersign on (\S+)$/m);
     const response = await fetch(`${url}${accountsPath}`, { headers: { 'x-api-key': 'mine' } });
     assert.equal(response.status, 502);
     assert.equal(((await response.json()) as { code: string }).code, 'upstream_unreachable');
     await printed(/^ {2}upstream_unreachable: upstream answered nothing$/m);
+    assert.ok(!(output.out + output.err).includes('CANARY'));
     child.kill('SIGINT');
     assert.equal(await ended, 0);
   });

@@ -5,9 +5,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { type TestContext, test } from 'vitest';
+import { openApiArguments, openApiText } from '../../infra/commands/open-api.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { exposedOperations, type Group, openable, operations } from '../../lib/catalogue/index.ts';
+import { firstColumn } from '../docs/pages.ts';
 import type { Document } from '../open-api/support.ts';
 
 const key = 'a-key-that-is-nowhere';
@@ -20,7 +22,10 @@ async function runWith(t: TestContext, openGroups: readonly Group[] = openable) 
 }
 
 test('/openapi.json needs no key, names this server and what it exposes', async (t) => {
-  for (const open of [openable, ['market-data']] as const) {
+  for (const [open, schemes] of [
+    [openable, ['api_key', 'bearerAuth']],
+    [['market-data'], ['api_key']],
+  ] as const) {
     const { url } = await runWith(t, open);
     const response = await fetch(`${url}/openapi.json`);
     assert.equal(response.status, 200);
@@ -29,8 +34,67 @@ test('/openapi.json needs no key, names this server and what it exposes', async 
     assert.equal(document.servers[0]?.url, url);
     const exposed = exposedOperations(operations, open);
     assert.deepEqual(Object.keys(document.paths).sort(), exposed.map(({ path }) => path).sort());
-    assert.deepEqual(Object.keys(document.components.securitySchemes), ['api_key']);
+    assert.deepEqual(Object.keys(document.components.securitySchemes), schemes);
     assert.ok((await new Validator().validate({ ...document })).valid);
+  }
+});
+
+test('/openapi.json is what the command prints, in each form that both have', async (t) => {
+  const { url } = await runWith(t);
+  const forms = [
+    ['', []],
+    ['version=3.0', ['--version', '3.0']],
+    ['for=generators', ['--for', 'generators']],
+    ['version=3.1&for=generators', ['--for', 'generators', '--version', '3.1']],
+  ] as const;
+  // All before anything is compared: a connection that idles for seconds would be closed.
+  const served: Document[] = [];
+  for (const [query] of forms)
+    served.push((await (await fetch(`${url}/openapi.json?${query}`)).json()) as Document);
+  for (const [index, [, args]] of forms.entries()) {
+    const { servers, ...document } = served[index] as Document;
+    const printed = JSON.parse(openApiText({ ...openApiArguments(args), stage: 'local', server: url }));
+    assert.deepEqual({ ...document, servers: [{ url: servers[0]?.url }] }, printed);
+    assert.ok((await new Validator().validate({ ...printed })).valid);
+  }
+});
+
+test('/openapi.json in a form that there is not is refused, naming those that there are', async (t) => {
+  const { url } = await runWith(t);
+  for (const [query, detail] of [
+    ['for=people', 'for: not an allowed value (generators)'],
+    ['version=2.0', 'version: not an allowed value (3.1 or 3.0)'],
+    ['for=generators&version=3', 'version: not an allowed value (3.1 or 3.0)'],
+    ['versoin=3.0', 'versoin: no parameter (for, version)'],
+    ['version=3.0&version=3.1', 'version: given twice'],
+    ['for=people&version=3.0&x', 'for: not an allowed value (generators); x: no parameter (for, version)'],
+  ]) {
+    const response = await fetch(`${url}/openapi.json?${query}`);
+    const problem = (await response.json()) as { code: string; detail: string };
+    assert.deepEqual([response.status, problem.code, problem.detail], [400, 'invalid_parameter', detail]);
+  }
+});
+
+test('docs/configuration.md has what the run has beside the API', async (t) => {
+  const { url } = await runWith(t);
+  const paths = firstColumn('docs/configuration.md', 'Beside the API');
+  assert.deepEqual(paths, ['/docs', '/openapi.json', 'POST /_events', 'GET /_events/stream', '/issuer']);
+  for (const path of ['/docs', '/openapi.json', '/issuer/jwks.json'])
+    assert.equal((await fetch(url + path)).status, 200, path);
+  assert.equal((await fetch(`${url}/_events`)).headers.get('allow'), 'POST');
+});
+
+test('/ leads a browser to the reference, and tells others where it is', async (t) => {
+  const { url } = await runWith(t);
+  const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+  const followed = await fetch(url, { headers: { accept } });
+  assert.deepEqual([followed.status, followed.url], [200, `${url}/docs`]);
+  for (const headers of [{}, { accept: 'application/json' }]) {
+    const response = await fetch(url, { headers, redirect: 'manual' });
+    assert.equal(response.status, 404);
+    const { code, detail } = (await response.json()) as { code: string; detail: string };
+    assert.equal(code, 'unknown_operation');
+    assert.match(detail, /\/docs shows all that are\.$/);
   }
 });
 

@@ -130,7 +130,8 @@ test('sources identify requesters, and one that is throttled stops no other', as
   world.send(bare);
   await world.deliver();
   const callers = world.calls.map(({ caller }) => caller?.unit).filter((unit) => unit !== invalid);
-  const expected = [await callerName('events'), await callerName('events', 'reports')];
+  const names = ['countersign.queue', 'reports', 'with a space'];
+  const expected = await Promise.all(names.map((name) => callerName('events', name)));
   assert.deepEqual(callers.sort(), expected.sort());
   for (const { request_id } of [one, other, bare, odd])
     assert.equal(only(world, request_id).type, 'QuoteLookupCompleted');
@@ -484,6 +485,32 @@ test('after a refusal of the limiter the batch asks for nothing else that counts
   await world.deliver();
   assert.ok(world.calls.length <= 4, `${world.calls.length} calls`);
   assert.equal(world.waits.length, reads.length);
+});
+
+test('an endpoint whose own counter is used up stops its own requests, and no others of the same wide limit', async () => {
+  const world = createWorld();
+  const isBars = (path: string) =>
+    operations.some(({ id, path: own }) => id === 'listStockBars' && own === path);
+  world.upstream = ({ path }) =>
+    isBars(path) ? { code: 'budget_used_up', retryAfterSeconds: 1, usedUp: 'endpoint.listStockBars' } : '[]';
+  const reads = operations.filter(
+    ({ id, limit, method, sideEffect, legacyOf }) =>
+      limit === 'market-data' && !legacyOf && !sideEffect && (method === 'GET' || id === 'listStockBars'),
+  );
+  for (let copy = 0; copy < 8; copy++)
+    world.send({
+      request_id: `bars-${copy}`,
+      operation: 'listStockBars',
+      body: { symbols: [`S${copy}`], category: 'US_STOCK', timespan: 'D' },
+    });
+  const others = reads.filter(({ id }) => id !== 'listStockBars');
+  for (const { id, example } of others)
+    world.send({ request_id: `read-${id}`, operation: id, query: example.query ?? {} });
+  await world.deliver();
+  const asked = world.calls.filter(({ path }) => isBars(path)).length;
+  assert.ok(asked >= 1 && asked <= 4, `${asked} calls`);
+  assert.equal(world.calls.length - asked, others.length);
+  assert.equal(world.waits.length, 8);
 });
 
 test('what the store has no room for fails as too large', async () => {

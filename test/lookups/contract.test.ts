@@ -66,7 +66,11 @@ test('the content is that of the question, not of its deadline or form', () => {
 });
 
 const wrong: readonly (readonly [what: string, came: unknown, reason: RegExp, id?: string])[] = [
-  ['no JSON', '{', /^\/: not a JSON object$/],
+  [
+    'no JSON',
+    '{',
+    /^\/: not a JSON object: it ends at line 1, column 2, where a name in double quotes or } is expected$/,
+  ],
   ['a list', '[]', /^\/: not a JSON object$/],
   ['a number', 1, /^\/: not a JSON object$/],
   ['nothing', {}, /request_id: required; .*symbols: required; category: required/],

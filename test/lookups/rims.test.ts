@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { SQSRecord } from 'aws-lambda';
 import { test } from 'vitest';
 import { deployedLookups } from '../../functions/aws/deployed-lookups.ts';
-import { createLookupBus } from '../../functions/aws/event-bridge.ts';
+import { createEventBus } from '../../functions/aws/event-bridge.ts';
 import type { LogEntry } from '../../functions/aws/log.ts';
 import { readLookupSettings } from '../../functions/aws/lookup-environment.ts';
 import { createLookupHandler } from '../../functions/aws/lookup-handler.ts';
@@ -47,6 +47,33 @@ test('a message carries its first time stamp, and no sender gains time by settin
   assert.deepEqual(toMessage(record('b', waited)), { id: 'm', body: 'b', sentAt: 1795239870000, waits: 3 });
   const odd = { ...put, 'countersign-sent-at': number('9999999999999'), 'countersign-waits': number('-1') };
   assert.deepEqual(toMessage(record('b', odd)), { id: 'm', body: 'b', sentAt: 1795239874823, waits: 0 });
+});
+
+test('where the bus has a queue of its own, what came from the other one is direct, and waits there', async (t) => {
+  const url = 'https://sqs.example/1/bus-queue';
+  const from = (name: string) => ({ ...record('b'), eventSourceARN: `arn:aws:sqs:r:1:${name}` });
+  assert.equal(toMessage(from('bus-queue'), url).isDirect, undefined);
+  assert.equal(toMessage(from('queue'), url).isDirect, true);
+  assert.equal(toMessage(from('queue')).isDirect, undefined);
+
+  const stub = await startAwsStub(t, () => ({ Successful: [], Failed: [] }));
+  const queue = createLookupQueue({
+    queueUrl: `${stub.url}/queue`,
+    busQueueUrl: `${stub.url}/bus-queue`,
+    deadLetterUrl: `${stub.url}/dead`,
+    endpoint: stub.url,
+  });
+  const direct = { message: { ...message('direct'), isDirect: true }, seconds: 5 };
+  await queue.putAgain([wait('of the bus'), direct]);
+  assert.deepEqual(
+    stub.sent
+      .map(({ body }) => [body.QueueUrl, (body.Entries as { MessageBody: string }[])[0]?.MessageBody])
+      .sort(),
+    [
+      [`${stub.url}/bus-queue`, 'of the bus'],
+      [`${stub.url}/queue`, 'direct'],
+    ],
+  );
 });
 
 test('a message that was redriven counts from then, whatever it carries of its first time', async () => {
@@ -152,7 +179,7 @@ test('entries that the bus did not take are put again, and only those', async (t
     };
   });
   const failures: unknown[] = [];
-  const bus = createLookupBus({
+  const bus = createEventBus({
     busName: 'bus',
     endpoint: stub.url,
     sleep: async () => {},
@@ -177,19 +204,19 @@ test('an entry that is refused each time is named, and costs the others nothing'
       Detail.includes('"bad"') ? { ErrorCode: 'MalformedDetail' } : { EventId: 'e' },
     ),
   }));
-  const bus = createLookupBus({ busName: 'bus', endpoint: stub.url, sleep: async () => {} });
+  const bus = createEventBus({ busName: 'bus', endpoint: stub.url, sleep: async () => {} });
   assert.deepEqual(await bus.publish([detail('a'), detail('bad'), detail('c')]), [true, false, true]);
   assert.equal(stub.sent.length, 3);
 });
 
 test('a bus that is away has taken nothing; puts hold ten entries and 256 kB', async (t) => {
   const away = await startAwsStub(t, () => 500);
-  const none = createLookupBus({ busName: 'bus', endpoint: away.url, sleep: async () => {} });
+  const none = createEventBus({ busName: 'bus', endpoint: away.url, sleep: async () => {} });
   assert.deepEqual(await none.publish([detail('a')]), [false]);
   const stub = await startAwsStub(t, ({ body }) => ({
     Entries: (body.Entries as object[]).map(() => ({ EventId: 'e' })),
   }));
-  const bus = createLookupBus({ busName: 'bus', endpoint: stub.url });
+  const bus = createEventBus({ busName: 'bus', endpoint: stub.url });
   const small = Array.from({ length: 11 }, (_, index) => detail(String(index)));
   await bus.publish([...small, detail('x'.repeat(200_000)), detail('y'.repeat(200_000))]);
   assert.deepEqual(stub.sent.map(({ body }) => (body.Entries as []).length).sort(), [1, 10, 2]);
@@ -263,10 +290,13 @@ const environment = {
   LOOKUP_QUEUE: 'q',
   LOOKUP_DEAD_LETTERS: 'd',
   LOOKUP_BUS: 'bus',
+  LOOKUP_BUS_QUEUE: 'bq',
+  ACCESS_TABLE: 'u',
+  IDENTITY_KEY_SECRET_ID: 'i',
   LOOKUP_GROUPS: 'market-data,orders',
 };
 
-test('what may be read are the reads of the open groups, and tokens never', () => {
+test('what may be read are the reads of the groups named, and tokens never', () => {
   const ids = (groups: string) => {
     const read = readLookupSettings({ ...environment, LOOKUP_GROUPS: groups }, operations);
     assert.ok(read.ok, JSON.stringify(read));
@@ -278,6 +308,10 @@ test('what may be read are the reads of the open groups, and tokens never', () =
   for (const never of ['getConfig', 'legacyListOpenOrders']) assert.ok(!ids('orders').includes(never), never);
   assert.ok(ids(openByDefault.join(',')).length > 30);
   const never = readLookupSettings({ ...environment, LOOKUP_GROUPS: 'auth' }, operations);
+  const { LOOKUP_BUS_QUEUE: _, ...oneQueue } = environment;
+  const forgeable = readLookupSettings(oneQueue, operations);
+  assert.ok(!forgeable.ok && forgeable.faults[0]?.startsWith('LOOKUP_BUS_QUEUE: not set'));
+  assert.ok(readLookupSettings({ ...oneQueue, LOOKUP_GROUPS: 'market-data' }, operations).ok);
   for (const LOOKUP_INSTANCES of ['0', 'many', '1.5']) {
     const odd = readLookupSettings({ ...environment, LOOKUP_INSTANCES }, operations);
     assert.ok(!odd.ok && odd.faults[0]?.startsWith('LOOKUP_INSTANCES: '));

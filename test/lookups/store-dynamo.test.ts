@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
 import type { LookupStore } from '../../lib/lookups/index.ts';
 import { createLimiterTable, emulatorEnvironment } from '../limiter/dynamo.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
@@ -27,12 +28,16 @@ describe('DynamoDB', needsEmulator(), () => {
   const tableName = 'lookups';
   let emulator: Ministack;
   let store: LookupStore;
+  let unsealed: LookupStore;
+  const { sealer } = createIdentity(async () => 'k'.repeat(32));
   beforeAll(async () => {
     emulator = await startMinistack();
     // The same key and time to live.
     await createLimiterTable(emulator.endpoint, tableName);
     const client = createDynamoClient(emulator.endpoint);
-    store = createDynamoLookupStore({ client, tableName, timeoutMs: 10_000 });
+    const options = { client, tableName, timeoutMs: 10_000 };
+    store = createDynamoLookupStore({ ...options, sealer });
+    unsealed = createDynamoLookupStore(options);
   });
   afterAll(() => emulator?.stop());
 
@@ -44,6 +49,28 @@ describe('DynamoDB', needsEmulator(), () => {
       new GetItemCommand({ TableName: tableName, Key: { pk: { S: 'id' } } }),
     );
     assert.deepEqual(Item?.expires_at, { N: '1795000001' });
+  });
+
+  test('account data is sealed in the item, for its request alone, and never stored without a sealer', async () => {
+    const canary = 'ACCOUNT-7713';
+    const reply = { detailType: 'ReadCompleted', details: [canary], isAccountData: true as const };
+    for (const id of ['mine', 'yours']) {
+      await store.claim({ ...claim, id });
+      assert.equal(await store.saveReply(id, 'o', reply), 'saved');
+    }
+    const client = new DynamoDBClient({ endpoint: emulator.endpoint });
+    const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName }));
+    const replies = Items.flatMap(({ reply: { B } = {} }) => (B ? [Buffer.from(B)] : []));
+    assert.ok(replies.length >= 2);
+    assert.ok(!replies.some((bytes) => bytes.includes(canary)));
+
+    const [mine, yours] = ['mine', 'yours'].map((id) => Items.find(({ pk }) => pk?.S === id));
+    await client.send(new PutItemCommand({ TableName: tableName, Item: { ...yours, reply: mine!.reply! } }));
+    await assert.rejects(store.claim({ ...claim, id: 'yours' }), /does not open/);
+    await assert.rejects(unsealed.claim({ ...claim, id: 'mine' }), /no sealer/);
+    await unsealed.claim({ ...claim, id: 'new' });
+    await assert.rejects(unsealed.saveReply('new', 'o', reply), /no sealer/);
+    assert.equal(await unsealed.saveReply('new', 'o', { detailType: 'd', details: [] }), 'saved');
   });
 
   test('a reply is packed; one that is larger than an item all the same is not kept', async () => {

@@ -63,6 +63,15 @@ export function lookupStoreContract(name: string, storeOf: () => LookupStore): v
     assert.deepEqual(await store.claim(call(id, { owner: 'three' })), { kind: 'completed', reply });
   });
 
+  check('account data comes back as such', async (store, id) => {
+    const orders = { ...reply, isAccountData: true as const };
+    await store.claim(call(id));
+    assert.equal(await store.saveReply(id, 'one', orders), 'saved');
+    assert.deepEqual(await store.claim(call(id)), { kind: 'acquired', reply: orders });
+    await store.complete(id, now);
+    assert.deepEqual(await store.claim(call(id, { owner: 'two' })), { kind: 'completed', reply: orders });
+  });
+
   check('one reply is saved: the owner’s, and not a second', async (store, id) => {
     assert.equal(await store.saveReply(id, 'one', reply), 'lost');
     await store.claim(call(id));

@@ -5,12 +5,15 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, test } from 'vitest';
 import { apiDefinition } from '../../infra/stack/api-definition.ts';
+import { type FunctionName, functionsOf } from '../../lib/catalogue/functions.ts';
 import { type Group, groups, operations } from '../../lib/catalogue/index.ts';
 import { type Member, membersOf, withNull } from '../support/members.ts';
 import { documentOf, exposed } from './support.ts';
 
-const everyGroup = (value: string) =>
-  Object.fromEntries(Object.keys(groups).map((group) => [group, value])) as Record<Group, never>;
+const everyFunction = (value: string) =>
+  Object.fromEntries(
+    (Object.keys(groups) as Group[]).flatMap(functionsOf).map((name) => [name, value]),
+  ) as Record<FunctionName, never>;
 
 /** Each with the validator that reads its dialect: `nullable` of OpenAPI 3.0 counts beside a type only. */
 const documents = {
@@ -20,8 +23,8 @@ const documents = {
     apiDefinition({
       title: 'Test',
       operations: exposed,
-      access: everyGroup('iam'),
-      integrationUris: everyGroup('uri'),
+      access: everyFunction('iam'),
+      integrationUris: everyFunction('uri'),
       origins: [],
       throttleRetryAfterSeconds: 1,
     }) as unknown as ReturnType<typeof documentOf>,

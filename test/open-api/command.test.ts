@@ -25,8 +25,40 @@ test('version, server and file', () => {
   assert.deepEqual(servers, [{ url: 'https://api.test/v1' }]);
 });
 
+test('for generators it is 3.0, which more of them read, unless another version is asked for', () => {
+  assert.deepEqual(openApiArguments(['--for', 'generators']), { version: '3.0', generators: true });
+  assert.equal(openApiArguments(['--for', 'generators', '--version', '3.1']).version, '3.1');
+  assert.doesNotMatch(openApiText({ version: '3.0', generators: true }), /"oneOf"/);
+});
+
+test('of a stage it has the operations that are open there, and how their callers show who they are', () => {
+  const { paths, components, servers } = parsed({ version: '3.1', stage: 'dev' });
+  assert.ok(paths['/openapi/market-data/stock/snapshot']);
+  assert.equal(paths['/trading/accounts/list'], undefined);
+  assert.ok(components.securitySchemes.api_key && !components.securitySchemes.sigv4);
+  assert.equal(servers.length, 1);
+});
+
+test('of the local run it has all groups with its key, and a token beside it for what belongs to an account', () => {
+  const { paths, components, servers } = parsed({ version: '3.1', stage: 'local' });
+  const market = paths['/openapi/market-data/stock/snapshot'].get;
+  assert.deepEqual(market.security, [{ api_key: [] }]);
+  const account = paths['/trading/accounts/list'].get;
+  assert.deepEqual(account.security, [{ api_key: [] }, { api_key: [], bearerAuth: [] }]);
+  assert.deepEqual(Object.keys(components.securitySchemes), ['api_key', 'bearerAuth']);
+  assert.deepEqual(servers[0].url, 'http://localhost:8787');
+});
+
+test('of a stage that there is not it says which there are', () => {
+  assert.throws(
+    () => openApiText({ version: '3.1', stage: 'nowhere' }),
+    (error: unknown) => error instanceof StartError && /dev, prod/.test(error.message),
+  );
+});
+
 for (const argv of [
   ['--version', '2.0'],
+  ['--for', 'people'],
   ['--server', 'api.test'],
   ['--server', 'https://a.test/?b'],
   ['out'],

@@ -3,9 +3,12 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { test } from 'vitest';
+import type { AccessMode } from '../../infra/access-modes.ts';
 import { problem, refusal } from '../../infra/open-api/problem-schema.ts';
 import {
+  type Group,
   getConfig,
+  getOrderOutcome,
   getStockSnapshots,
   listAccounts,
   openByDefault,
@@ -105,6 +108,30 @@ test('what the gateway answers by itself takes no key, and says what it always a
   assert.deepEqual(securitySchemes, {});
 });
 
+test('each way to show who calls is named as callers need it, with the scope', () => {
+  const access = (mode: AccessMode) => (group: Group) => (group === 'orders' ? mode : 'api-key');
+  const orderOf = (mode: AccessMode) => {
+    const { paths, components } = documentOf({
+      operations: [placeOrder, getStockSnapshots],
+      access: access(mode),
+    });
+    return { ...paths[placeOrder.path]?.post, schemes: components.securitySchemes };
+  };
+  const both = { api_key: [], bearerAuth: [] };
+  const { schemes, ...jwt } = orderOf('jwt');
+  assert.deepEqual(jwt.security, [both]);
+  assert.deepEqual([jwt['x-scope'], Object.keys(schemes)], ['trade', ['api_key', 'bearerAuth']]);
+  assert.deepEqual(orderOf('bound-key').security, [{ api_key: [] }, both]);
+  assert.deepEqual(orderOf('iam').security, [{ sigv4: [] }]);
+
+  const quotes = documentOf({ operations: [getStockSnapshots], access: () => 'jwt' });
+  const quote = quotes.paths[getStockSnapshots.path]?.get;
+  assert.deepEqual([quote?.security, quote?.['x-scope']], [[both], 'read']);
+  assert.ok(quote && '401' in quote.responses && '401' in jwt.responses!);
+  const open = documentOf({ operations: [getStockSnapshots], access: () => 'api-key' }).paths;
+  assert.equal(open[getStockSnapshots.path]?.get?.['x-scope'], undefined);
+});
+
 test('older forms are deprecated, and say what to use', () => {
   for (const operation of exposed.filter(({ legacyOf }) => legacyOf)) {
     const { deprecated, description } = objectOf(operation);
@@ -146,8 +173,18 @@ test('every refusal of an operation is documented: its code, its status, the sha
   assert.deepEqual(Object.keys(ofRead), ['400', '403', '404', '422', '429', '500', '502', '503', '504']);
   assert.deepEqual(
     Object.keys(ofOrder).filter((status) => !(status in ofRead)),
-    ['413', '415'],
+    ['401', '409', '413', '415'],
   );
+  for (const operation of exposed) {
+    const { 409: conflict = [], 503: away = [] } = codesOf(operation);
+    const isJournaled = operation.sideEffect?.journal !== undefined;
+    assert.equal(conflict.includes('idempotency_conflict'), isJournaled, operation.id);
+    const tellsOfJournal = isJournaled || operation.answeredBy !== undefined;
+    assert.equal(away.includes('journal_unavailable'), tellsOfJournal, operation.id);
+  }
+  const ofOwn = codesOf(getOrderOutcome);
+  assert.deepEqual(ofOwn[404], ['unknown_operation']);
+  assert.doesNotMatch(JSON.stringify(ofOwn), /upstream|budget_used_up/);
   assert.ok(ofOrder[502]?.includes('outcome_unknown') && !ofOrder[502].includes('upstream_error'));
   assert.ok(ofRead[502]?.includes('upstream_error') && !ofRead[502].includes('outcome_unknown'));
   const documented = new Set(Object.values({ ...ofRead, ...ofOrder }).flat());
@@ -160,6 +197,18 @@ test('every refusal of an operation is documented: its code, its status, the sha
       .filter((code) => !ofPaths.includes(code as RefusalCode))
       .sort(),
   );
+});
+
+test('changes take an Idempotency-Key, orders have their own ids, and both may be answered as replayed', () => {
+  for (const operation of exposed) {
+    const { parameters = [], responses } = objectOf(operation);
+    const { journal } = operation.sideEffect ?? {};
+    const key = parameters.find(({ name }) => name === 'idempotency-key');
+    assert.equal(key !== undefined, journal?.by === 'idempotency-key', operation.id);
+    assert.ok(!key?.required, operation.id);
+    const headers = Object.keys(responses[200]?.headers ?? {});
+    assert.equal(headers.includes('idempotent-replayed'), journal !== undefined, operation.id);
+  }
 });
 
 test('every refusal has its examples in both forms, which differ by lists alone', () => {

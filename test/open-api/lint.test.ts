@@ -10,6 +10,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { test } from 'vitest';
 import { openApiText } from '../../infra/commands/open-api.ts';
 import { apiDefinition } from '../../infra/stack/api-definition.ts';
+import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { exposed } from './support.ts';
 
 const folder = join(import.meta.dirname, '.build');
@@ -18,12 +19,16 @@ const redocly = join(
   'bin/cli.js',
 );
 
-for (const version of ['3.1', '3.0'] as const) {
-  const text = openApiText({ version });
+for (const [name, options] of [
+  ['3.1', { version: '3.1' }],
+  ['3.0', { version: '3.0' }],
+  ['3.0 for generators', { version: '3.0', generators: true }],
+] as const) {
+  const text = openApiText(options);
 
-  test(`OpenAPI ${version}: no errors and no warnings under the strict rules`, async () => {
+  test(`OpenAPI ${name}: no errors and no warnings under the strict rules`, async () => {
     mkdirSync(folder, { recursive: true });
-    const file = join(folder, `openapi-${version}.json`);
+    const file = join(folder, `openapi-${name.replaceAll(' ', '-')}.json`);
     writeFileSync(file, text);
     const args = [
       redocly,
@@ -46,7 +51,7 @@ for (const version of ['3.1', '3.0'] as const) {
     assert.deepEqual({ ...totals, found }, { errors: 0, warnings: 0, ignored: 0, found: [] });
   });
 
-  test(`OpenAPI ${version}: valid by the specification's own schema`, async () => {
+  test(`OpenAPI ${name}: valid by the specification's own schema`, async () => {
     const { valid, errors } = await new Validator().validate(JSON.parse(text));
     assert.ok(valid, JSON.stringify(errors, undefined, 1));
   });
@@ -58,7 +63,9 @@ test('what API Gateway imports is valid OpenAPI 3.0', async () => {
     title: 'Test',
     operations: exposed,
     access: Object.fromEntries([...groups].map((group) => [group, 'api-key'])),
-    integrationUris: Object.fromEntries([...groups].map((group) => [group, `uri:${group}`])),
+    integrationUris: Object.fromEntries(
+      [...groups].flatMap(functionsOf).map((name) => [name, `uri:${name}`]),
+    ),
     origins: ['https://app.example.com', 'capacitor://localhost'],
     throttleRetryAfterSeconds: 1,
   });

@@ -33,12 +33,12 @@ describe('a schema is named', () => {
     });
     const body = v.looseObject({ new_entries: v.array(part()) });
     assert.deepEqual(namesOf([operation('getIt', response, { body })]), [
+      'GetItAnswer',
       'GetItBody',
       'GetItBodyNewEntry',
       'GetItByKey',
       'GetItLeg',
       'GetItOne',
-      'GetItResponse',
     ]);
   });
 
@@ -48,8 +48,8 @@ describe('a schema is named', () => {
     const paging = { parameter: 'next', items: 'data', next: { member: 'next' } } as const;
     assert.deepEqual(namesOf([operation('listThem', v.array(record()))]), ['ListThemItem']);
     assert.deepEqual(namesOf([operation('listPages', page, { paging })]), [
+      'ListPagesAnswer',
       'ListPagesItem',
-      'ListPagesResponse',
     ]);
   });
 
@@ -63,7 +63,7 @@ describe('a schema is named', () => {
   test('once, wherever it stands; another one is not given its name', () => {
     const shared = v.looseObject({ a: v.string() });
     assert.deepEqual(namesOf([operation('getOne', shared), operation('listAll', v.array(shared))]), [
-      'GetOneResponse',
+      'GetOneAnswer',
     ]);
     const titled = () => v.pipe(v.looseObject({ a: v.string() }), v.title('Same'));
     assert.throws(() => namesOf([operation('a', titled()), operation('b', titled())]), /called Same/);
@@ -98,9 +98,9 @@ const everything = v.looseObject({
 
 function written(dialect: '3.1' | '3.0' | 'api-gateway') {
   const schemas = createSchemas(namesFor([operation('getIt', everything)]), dialect);
-  assert.deepEqual(schemas.of(everything, 'request'), { $ref: '#/components/schemas/GetItResponse' });
+  assert.deepEqual(schemas.of(everything, 'request'), { $ref: '#/components/schemas/GetItAnswer' });
   const components = schemas.components() as Record<string, { properties?: object; required?: object }>;
-  return { ...components.GetItResponse?.properties } as Record<string, unknown>;
+  return { ...components.GetItAnswer?.properties } as Record<string, unknown>;
 }
 
 const number = { type: 'string', pattern: '^[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?$' };

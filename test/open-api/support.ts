@@ -40,9 +40,17 @@ export interface OperationObject {
   }[];
   readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Content>> };
   readonly responses: Readonly<
-    Record<string, { readonly $ref?: string; readonly content?: Readonly<Record<string, Content>> }>
+    Record<
+      string,
+      {
+        readonly $ref?: string;
+        readonly headers?: object;
+        readonly content?: Readonly<Record<string, Content>>;
+      }
+    >
   >;
   readonly 'x-aliases'?: readonly string[];
+  readonly 'x-scope'?: string;
 }
 
 export interface Document {

@@ -1,4 +1,4 @@
-/** Signer, verifier and explanation in every runtime: one bundle of one table, and a runner for each. */
+/** Signer, verifier, access tokens and explanation in every runtime: one bundle of one table, and a runner for each. */
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

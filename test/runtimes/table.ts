@@ -15,6 +15,7 @@ import {
 } from '../../lib/signer/index.ts';
 import { createVerifier } from '../../lib/verifier/index.ts';
 import { isPlain, methodOf, urlOf, type Vector, vectors } from '../support/vectors.ts';
+import { expectedVerdicts, tokenAlgorithms, tokenVerdicts } from './tokens.ts';
 
 type Check = readonly [name: string, run: () => Promise<unknown>, expected: unknown];
 
@@ -155,6 +156,9 @@ const checks: readonly Check[] = [
     },
     ['signature_mismatch', true, 'nonce_reused'],
   ],
+  ...tokenAlgorithms.map(
+    (alg): Check => [`access tokens of ${alg}`, () => tokenVerdicts(alg), expectedVerdicts],
+  ),
   ['signed fetch', handedToFetch, ['manual', { ok: true, appKey }]],
   [
     'client',

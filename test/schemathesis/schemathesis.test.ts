@@ -36,6 +36,8 @@ describe('schemathesis', orSkip(missing), () => {
   const tally: Tally = new Map();
   let simulator: Simulator | undefined;
   let run: Awaited<ReturnType<typeof startLocalRun>>;
+  /** The document offers a token beside the key: a made-up one would be refused, and rightly. */
+  let token: string;
   beforeAll(async () => {
     const credentials = { appKey: 'app-key', appSecret: 'app-secret' };
     const marketDataLimit = { requests: 100_000_000, perSeconds: 60 };
@@ -53,6 +55,12 @@ describe('schemathesis', orSkip(missing), () => {
       upstream: { baseUrl: simulator.url },
       marketDataLimit,
     });
+    const answer = await fetch(`${run.url}/issuer/token`, {
+      method: 'POST',
+      headers: { accept: 'text/plain' },
+      body: new URLSearchParams({ grant_type: 'password', username: 'ada', expires_in: '3600' }),
+    });
+    token = (await answer.text()).trim();
   });
   afterAll(async () => {
     await run?.close();
@@ -73,11 +81,14 @@ describe('schemathesis', orSkip(missing), () => {
         'run',
         `${run.url}/openapi.json`,
         ...['--header', `x-api-key: ${apiKey}`],
+        ...['--header', `Authorization: Bearer ${token}`],
         ...['--checks', 'all'],
         ...['--phases', 'examples,coverage,fuzzing'],
         ...['--mode', mode],
         ...['--max-examples', String(examples)],
         ...['--seed', '1'],
+        // Of the schemas of orders many examples are given up while they are made, which says nothing about the gateway.
+        ...['--suppress-health-check', 'filter_too_much'],
         ...['--report', 'ndjson', '--report-dir', reports],
         '--continue-on-failure',
         '--no-color',
@@ -101,9 +112,9 @@ describe('schemathesis', orSkip(missing), () => {
     for (const [operation, statuses] of failed) {
       assert.match(operation, isSnapshot);
       const times = [...statuses.values()].reduce((sum, own) => sum + own, 0);
-      assert.equal(
-        total((code) => code >= 500),
-        statuses.get(503),
+      assert.deepEqual(
+        [...statuses.keys()].filter((code) => code >= 500),
+        [503],
       );
       assert.ok(statuses.get(503)! <= 0.1 * times, `${statuses.get(503)} of ${times}`);
     }

@@ -15,9 +15,14 @@ const entries = {
   './lib/verifier/index.ts': [],
   './lib/catalogue/index.ts': ['valibot'],
   './lib/client/index.ts': ['valibot'],
+  './lib/access/index.ts': ['jose'],
   './lib/gateway/index.ts': ['valibot'],
-  './lib/index.ts': ['valibot'],
+  './lib/trade-events/index.ts': ['@bufbuild/protobuf', 'valibot'],
+  './lib/index.ts': ['@bufbuild/protobuf', 'jose', 'valibot'],
 } as const;
+
+/** How the messages' package asks whether it runs on Node; elsewhere it does not look further. */
+const askedOfNode = /typeof process != "object" \|\| typeof process\.env != "object" \|\| process\.env\.\w+/;
 
 const forbidden = /["'`](node:|@aws-|aws-|@smithy\/)|\bprocess\.|\bBuffer\b|\brequire\(|__dirname|aws-sdk/;
 
@@ -56,7 +61,7 @@ for (const [entry, allowed] of Object.entries(entries))
       imports.filter((one) => one.external),
     );
     assert.deepEqual(external, []);
-    assert.doesNotMatch(text, forbidden);
+    assert.doesNotMatch(text.replace(askedOfNode, ''), forbidden);
   });
 
 test('the gate closes: a Node or an AWS import does not pass', async () => {

@@ -10,7 +10,7 @@ import { codeOf, type Draft, send, withSimulator } from './support.ts';
 test('the catalogue is whole', () => assert.equal(operations.length, catalogueSize.operations));
 
 describe('the example of', { concurrent: true }, () => {
-  for (const operation of operations)
+  for (const operation of operations.filter(({ answeredBy }) => !answeredBy))
     test(operation.id, async () => {
       const { query = {}, body } = operation.example;
       const search = Object.keys(query).length > 0 ? `?${new URLSearchParams(query)}` : '';

@@ -13,7 +13,7 @@ const main = fileURLToPath(new URL('../../infra/simulator/main.ts', import.meta.
 
 function run(env: Record<string, string>) {
   const child = spawn(process.execPath, ['--import', 'tsx', main], {
-    env: { PATH: process.env.PATH, UPSTREAM_PORT: '0', ...env },
+    env: { PATH: process.env.PATH, UPSTREAM_PORT: '0', EVENTS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { out: '', err: '' };
@@ -41,24 +41,30 @@ async function exitCode(child: ChildProcess): Promise<unknown> {
 }
 
 describe('the simulator’s process', { concurrent: true }, () => {
-  test('a taken port is one line and exit code 1', async () => {
-    const blocker = createServer().listen(0, '127.0.0.1');
-    await once(blocker, 'listening');
-    const { port } = blocker.address() as AddressInfo;
-    const { child, output } = run({ UPSTREAM_PORT: String(port) });
-    assert.equal(await exitCode(child), 1);
-    assert.match(output.err, /^Port \d+ is taken.*\n$/);
-    assert.equal(output.out, '');
-    blocker.close();
-  });
+  for (const variable of ['UPSTREAM_PORT', 'EVENTS_PORT'])
+    test(`a taken ${variable} is one line that names it, and exit code 1`, async () => {
+      const blocker = createServer().listen(0, '127.0.0.1');
+      await once(blocker, 'listening');
+      const { port } = blocker.address() as AddressInfo;
+      const { child, output } = run({ [variable]: String(port) });
+      assert.equal(await exitCode(child), 1);
+      assert.equal(output.err, `Port ${port} is taken: set ${variable} to another.\n`);
+      assert.equal(output.out, '');
+      blocker.close();
+    });
 
   for (const [env, line] of [
     [{ APP_KEY: 'k' }, /^APP_KEY is set but APP_SECRET is not.*\n$/],
     [{ APP_SECRET: 'hush-hush' }, /^APP_SECRET is set but APP_KEY is not.*\n$/],
     [{ UPSTREAM_PORT: 'http' }, /^UPSTREAM_PORT must be .*\n$/],
     [{ UPSTREAM_PORT: '65536' }, /^UPSTREAM_PORT must be .*\n$/],
+    [
+      { UPSTREAM_PORT: 'x', UPSTREAM_LIMITS: 'all', APP_KEY: 'k' },
+      /^UPSTREAM_PORT must be .*\nAPP_KEY is set but .*\nUPSTREAM_LIMITS: not .*\n$/,
+    ],
+    [{ EVENTS_PORT: '-1' }, /^EVENTS_PORT must be .*\n$/],
   ] as const) {
-    test(`${JSON.stringify(env)} is one line and exit code 1`, async () => {
+    test(`${JSON.stringify(env)} is a line for each mistake and exit code 1`, async () => {
       const { child, output } = run(env);
       assert.equal(await exitCode(child), 1);
       assert.match(output.err, line);
@@ -78,7 +84,17 @@ describe('the simulator’s process', { concurrent: true }, () => {
     simulator.child.kill('SIGINT');
     assert.equal(await exitCode(simulator.child), 0);
     assert.ok(!simulator.output.out.includes(credentials.appSecret));
+    assert.match(simulator.output.out, /^Event stream on 127\.0\.0\.1:\d+ \(gRPC, plaintext\)$/m);
     assert.equal(simulator.output.err, '');
+  });
+
+  test('a misspelt variable is named, and it starts', async () => {
+    const simulator = run({ UPSTREAM_LIMIT: 'published' });
+    await started(simulator);
+    while (!/Did you mean UPSTREAM_LIMITS\?\n/.test(simulator.output.out))
+      await once(simulator.child.stdout, 'data');
+    simulator.child.kill('SIGTERM');
+    assert.equal(await exitCode(simulator.child), 0);
   });
 
   test('without credentials a pair is invented and printed, and SIGTERM ends it with exit code 0', async () => {

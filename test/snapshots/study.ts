@@ -53,6 +53,16 @@ const studies: Readonly<Record<string, () => Promise<string>>> = {
       }
     return lines.join('\n');
   },
+  'published-10000': async () => {
+    const lines: string[] = [];
+    for (const upstreamLimits of ['published', 'published-sandbox'] as const)
+      for (const symbols of [100, 1000]) {
+        const size = { clients: 10_000, seconds: 250 };
+        const measured = await plain(size, { symbols }, { upstreamLimits, countFrom: from });
+        lines.push(report(`${upstreamLimits}, 10,000 phones, ${symbols} symbols`, measured));
+      }
+    return lines.join('\n');
+  },
   'clients-100': async () => report('100 clients', await plain({ ...short, clients: 100 })),
   cold: async () =>
     [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { corsExposedHeaders, corsRequestHeaders } from '../../functions/aws/cors.ts';
 import { type ApiDefinitionOptions, apiDefinition } from '../../infra/stack/api-definition.ts';
+import { functionsOf } from '../../lib/catalogue/functions.ts';
 import {
   exposedOperations,
   getConfig,
@@ -117,6 +118,34 @@ test('an IAM group takes an AWS signature and no key', () => {
   for (const { path } of routesOf([placeOrder]))
     assert.deepEqual(definition.paths[path]?.post?.security, [{ sigv4: [] }]);
   assert.deepEqual(definition.paths[getStockSnapshots.path]?.get?.security, [{ api_key: [] }]);
+});
+
+test('a group with tokens takes key and token, and one authorizer decides by the header alone', () => {
+  const uri = 'arn:aws:apigateway:r:lambda:path/2015-03-31/functions/authorizer/invocations';
+  const access = { 'market-data': 'api-key', orders: 'jwt', accounts: 'bound-key' } as const;
+  const operations = [getStockSnapshots, placeOrder, listAccounts];
+  const definition = define({ operations, access, authorizerUri: uri });
+  const { bearerAuth, ...others } = definition.components.securitySchemes;
+  assert.deepEqual(Object.keys(others), ['api_key']);
+  assert.deepEqual(bearerAuth, {
+    type: 'apiKey',
+    name: 'Authorization',
+    in: 'header',
+    'x-amazon-apigateway-authtype': 'custom',
+    'x-amazon-apigateway-authorizer': {
+      type: 'request',
+      // No key among them: a result is kept by these, and belongs to a token under whichever key it comes.
+      identitySource: 'method.request.header.Authorization',
+      authorizerUri: uri,
+      authorizerResultTtlInSeconds: 60,
+    },
+  });
+  for (const { path } of routesOf([placeOrder]))
+    assert.deepEqual(definition.paths[path]?.post?.security, [{ api_key: [], bearerAuth: [] }]);
+  // A token that comes along is the function's to verify: here none is wanted.
+  for (const { path } of routesOf([listAccounts]))
+    assert.deepEqual(definition.paths[path]?.get?.security, [{ api_key: [] }]);
+  assert.throws(() => define({ operations, access }), /there is no authorizer/);
 });
 
 test('validators ask for the presence of required parameters, and for nothing else', () => {
@@ -267,7 +296,7 @@ describe('bodies have models', () => {
   const { paths, components } = define({
     operations: all,
     access: Object.fromEntries(openable.map((group) => [group, 'api-key'])),
-    integrationUris: Object.fromEntries(openable.map((group) => [group, `uri:${group}`])),
+    integrationUris: Object.fromEntries(openable.flatMap(functionsOf).map((name) => [name, `uri:${name}`])),
   });
 
   test('one for each body, at every path and alias, and none without a reference', () => {

@@ -43,7 +43,35 @@ test('nothing of the account is touched unless it is asked for', () => {
   assert.equal(Properties.StageName, 'v1');
   assert.equal(Properties.TracingEnabled, false);
   assert.equal(Properties.AccessLogSetting, undefined);
-  assert.equal(Properties.MethodSettings, undefined);
+});
+
+test('what needs no key, or no plan bounds in time, is throttled by the stage', () => {
+  const settings = (props: Partial<CountersignStackProps>) => {
+    const [, { Properties }] = synthesise({ operations: [getConfig, ...operations], ...props }).one(
+      'AWS::ApiGateway::Stage',
+    );
+    return (Properties.MethodSettings as readonly Readonly<Record<string, unknown>>[]).map(
+      ({ HttpMethod, ResourcePath, ThrottlingRateLimit, ThrottlingBurstLimit }) => [
+        `${HttpMethod} ${String(ResourcePath).replaceAll('~1', '/')}`,
+        ThrottlingRateLimit,
+        ThrottlingBurstLimit,
+      ],
+    );
+  };
+  const keyless = [
+    ['GET //health', 10, 20],
+    ...[getConfig.path, ...getConfig.aliases].map((path) => [`GET /${path}`, 10, 20]),
+  ];
+  assert.deepEqual(settings({}), keyless);
+  for (const mode of ['jwt', 'bound-key', 'iam'] as const) {
+    const auth = mode !== 'iam' && { auth: { issuer: 'https://issuer.example', clientIds: ['app'] } };
+    const orders = [placeOrder.path, ...placeOrder.aliases].map((path) => [`POST /${path}`, 50, 60]);
+    assert.deepEqual(
+      settings({ groups: { orders: mode }, throttle: { ratePerSecond: 50, burst: 60 }, ...auth }).sort(),
+      [...keyless.map(([name]) => [name, 5, 6]), ...orders].sort(),
+      mode,
+    );
+  }
 });
 
 test('access logs: with the account’s role, or setting it', () => {
@@ -53,6 +81,8 @@ test('access logs: with the account’s role, or setting it', () => {
   const { Format } = Properties.AccessLogSetting as { readonly Format: string };
   assert.doesNotMatch(Format, /apiKey\}|identity\.apiKey"|querystring|header|context\.path/i);
   assert.ok('requestId' in (JSON.parse(Format) as object));
+  // The session of an AWS identity may have a person's name, and what an authorizer says of a token has one.
+  assert.doesNotMatch(Format, /userArn|caller|authorizer|identity\.user/);
 
   const setting = synthesise({ operations, logs: { access: 'set-account-role' } });
   assert.equal(setting.all('AWS::ApiGateway::Account').length, 1);
@@ -98,6 +128,7 @@ test('further plans, keys and quotas are configuration', () => {
     'ApiKeyIdPartnerDefault',
     'ApiUrl',
     'BudgetTable',
+    'LimitsKey',
     'SecretArn',
     'UpstreamUrl',
   ]);
@@ -132,6 +163,7 @@ test('outputs: where to call, which key, which secret', () => {
   assert.deepEqual(Object.keys(template.Outputs), [
     'ApiUrl',
     'BudgetTable',
+    'LimitsKey',
     'SecretArn',
     'UpstreamUrl',
     'ApiKeyId',
@@ -151,6 +183,10 @@ const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
     cors: { origins: ['https://a.example'] },
     plans: { partner: { keys: ['one', 'two'] } },
   },
+  'users by token': {
+    groups: { orders: 'jwt' },
+    auth: { issuer: 'https://issuer.example', clientIds: ['app'] },
+  },
   'lookups by event': {
     events: { archiveDays: 7, alarmTopic: 'arn:aws:sns:eu-central-1:123456789012:alarms' },
   },
@@ -160,6 +196,7 @@ const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
     functions: { reservedConcurrency: { 'market-data': 500 } },
   },
   'a check of the access token': { accessToken: {} },
+  'trade events': { tradeEvents: { alarmTopic: 'arn:aws:sns:eu-central-1:123456789012:alarms' } },
   'no cache': { cache: 'off' },
   'a shared limiter': { limiter: { table: 'another-table', share: 0.5 } },
 };

@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { responseActions, snapshotActions } from '../../infra/stack/cache.ts';
+import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
+import { endingActions, responseActions, snapshotActions } from '../../infra/stack/cache.ts';
+import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, openable, placeOrder } from '../../lib/catalogue/index.ts';
 import { idOf, policiesOf, statementsOf, synthesise, variablesOf } from './synthesise.ts';
 
@@ -30,12 +33,14 @@ test('the table: two keys, on demand, expiring, and gone with the stack', () => 
   }
 });
 
-test('each group may do what its operations need, and knows the table only then', () => {
+test('each function may do what its operations need, and knows the table only then', () => {
   const of = (...actions: readonly string[]) => actions.map((action) => `dynamodb:${action}`);
   const answers = of('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem');
   const expected = {
     accounts: answers,
     orders: answers,
+    'order-cancels': of('DeleteItem', 'PutItem'),
+    'order-reads': answers,
     watchlists: answers,
     instruments: answers,
     screeners: answers,
@@ -43,24 +48,24 @@ test('each group may do what its operations need, and knows the table only then'
     'market-data': of('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
   } as const;
   const tableId = everything.table('Cache')?.[0];
-  for (const group of openable) {
-    const [, { Properties }] = everything.functionOf(group);
+  for (const name of openable.flatMap(functionsOf)) {
+    const [, { Properties }] = everything.functionOf(name);
     const role = everything.template.Resources[idOf(Properties.Role)];
     const statements = statementsOf(role).filter((one) => JSON.stringify(one).includes(`"${tableId}"`));
-    const actions: readonly string[] = expected[group as keyof typeof expected];
+    const actions: readonly string[] = expected[name as keyof typeof expected];
     assert.deepEqual(
       statements,
       actions.length === 0
         ? []
         : [{ Effect: 'Allow', Action: actions, Resource: { 'Fn::GetAtt': [tableId, 'Arn'] } }],
-      group,
+      name,
     );
     const names = policiesOf(role).map(({ PolicyName }) => PolicyName);
-    assert.equal(names.includes('ShareAnswers'), actions.length > 0, group);
+    assert.equal(names.includes('ShareAnswers'), actions.length > 0, name);
     assert.deepEqual(
       variablesOf(Properties).CACHE_TABLE,
       actions.length > 0 ? { Ref: tableId } : undefined,
-      group,
+      name,
     );
   }
 });
@@ -72,6 +77,22 @@ test('what is granted is what the stores call', () => {
   };
   assert.deepEqual(snapshotActions, calledBy('dynamo-snapshot-store.ts'));
   assert.deepEqual(responseActions, calledBy('dynamo-response-store.ts'));
+});
+
+test('what ends shared answers may do what writing one response calls', async () => {
+  const called: string[] = [];
+  const store = createDynamoResponseStore({
+    tableName: 'Cache',
+    partition: 'p',
+    client: {
+      async send(command: object) {
+        called.push(command.constructor.name.replace('Command', ''));
+        return {};
+      },
+    } as unknown as DynamoSender,
+  });
+  await store.write('version', { kind: 'answer', body: new Uint8Array(1), askedAt: 0 }, 1000);
+  assert.deepEqual(endingActions, called.sort());
 });
 
 test('without anything to share, and with the cache off, there is no table', () => {

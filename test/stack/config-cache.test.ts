@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
-import { appPlan, type Group } from '../../lib/catalogue/index.ts';
+import type { FunctionName } from '../../lib/catalogue/functions.ts';
+import { appPlan } from '../../lib/catalogue/index.ts';
 import { testRefusals } from './refusals.ts';
 import { baseUrl } from './synthesise.ts';
 
@@ -21,12 +22,24 @@ test('a plan of the tier app has room for ten thousand phones under one key', ()
 
 test('an instance is kept free for each order, and for others where it is wanted', () => {
   const groups = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
-  const reservedBy = (reservedConcurrency: Partial<Record<Group, number | 'none'>>) =>
+  const reservedBy = (reservedConcurrency: Partial<Record<FunctionName, number | 'none'>>) =>
     resolveConfig({ upstream, groups, functions: { reservedConcurrency } }).functions.reservedConcurrency;
-  assert.deepEqual(reservedBy({}), { orders: 10, watchlists: 10 });
+  assert.deepEqual(reservedBy({}), { orders: 10, 'order-cancels': 5, watchlists: 10 });
   assert.deepEqual(reservedBy({ orders: 25, watchlists: 'none', 'market-data': 500 }), {
     orders: 25,
+    'order-cancels': 5,
     'market-data': 500,
+  });
+  assert.deepEqual(reservedBy({ 'order-cancels': 20, 'order-reads': 3, watchlists: 'none' }), {
+    orders: 10,
+    'order-cancels': 20,
+    'order-reads': 3,
+  });
+  // An account that has none to reserve for orders has none for cancels, unless it is said.
+  assert.deepEqual(reservedBy({ orders: 'none' }), { watchlists: 10 });
+  assert.deepEqual(reservedBy({ orders: 'none', 'order-cancels': 5 }), {
+    'order-cancels': 5,
+    watchlists: 10,
   });
 });
 
@@ -41,9 +54,21 @@ test('the cache: off, or what differs from the functions’ own defaults', () =>
 });
 
 testRefusals([
-  ['a cache that is on', { upstream, cache: 'on' }, /^cache takes off, or an object\.$/],
-  ['a cache: null', { upstream, cache: null }, /^cache takes off, or an object\.$/],
-  ['a cache: false', { upstream, cache: false }, /^cache takes off, or an object\.$/],
+  [
+    'a cache that is on',
+    { upstream, cache: 'on' },
+    /^cache takes off, or an object, such as \{ snapshots: \{ staleAfterSeconds: 30 \} \}\.$/,
+  ],
+  [
+    'a cache: null',
+    { upstream, cache: null },
+    /^cache takes off, or an object, such as \{ snapshots: \{ staleAfterSeconds: 30 \} \}\.$/,
+  ],
+  [
+    'a cache: false',
+    { upstream, cache: false },
+    /^cache takes off, or an object, such as \{ snapshots: \{ staleAfterSeconds: 30 \} \}\.$/,
+  ],
   ['another property', { upstream, cache: { off: true } }, /^cache\.off is not a property/],
   [
     'snapshots older than the refresh log',
@@ -78,7 +103,7 @@ testRefusals([
   [
     'some reserved instances in one word',
     { upstream, functions: { reservedConcurrency: 'some' } },
-    /^functions\.reservedConcurrency takes none, or an object with a number or none for each group\.$/,
+    /^functions\.reservedConcurrency takes none, or an object with a number or none for each function, such as \{ orders: 10 \}\.$/,
   ],
   [
     'some reserved',
@@ -89,6 +114,11 @@ testRefusals([
     'instances for a closed group',
     { upstream, functions: { reservedConcurrency: { orders: 5 } } },
     /^functions\.reservedConcurrency\.orders is for a group that is not open/,
+  ],
+  [
+    'instances for cancels of a closed group',
+    { upstream, functions: { reservedConcurrency: { 'order-cancels': 5 } } },
+    /^functions\.reservedConcurrency\.order-cancels is for a group that is not open/,
   ],
   [
     'instances for tokens',

@@ -102,7 +102,7 @@ const refused: Refusals = [
   [
     'limits that leave nothing of an endpoint to a share',
     { upstream: { baseUrl, limits: 'published' }, limiter: { share: 0.1 } },
-    /leave nothing of the limit endpoint\.\w+ to give\.$/,
+    /leave nothing of the limit endpoint\.\w+ to give: let the stacks on the app key share one limiter\.table, or close/,
   ],
   [
     'a relative base URL',
@@ -149,14 +149,27 @@ const refused: Refusals = [
     { upstream: { baseUrl: 'https://a:b@up.example', limits: 'interface' } },
     /^upstream\.baseUrl .*do not belong in it\.$/,
   ],
-  ['an unknown property', { upstream, group: {} }, /^group is not a property/],
+  [
+    'an unknown property',
+    { upstream, group: {} },
+    /^group is not a property .* here\. Did you mean groups\?$/,
+  ],
+  [
+    'a property that is like no other',
+    { upstream, metrics: {} },
+    /^metrics is not a property that can be configured here\.$/,
+  ],
   ['an unknown group', { upstream, groups: { bonds: 'iam' } }, /^groups\.bonds is not a property/],
   ['tokens', { upstream, groups: { auth: 'iam' } }, /^groups\.auth can never be opened/],
-  ['orders with a key', { upstream, groups: { orders: 'api-key' } }, /^groups\.orders takes iam or closed/],
+  [
+    'orders with a key',
+    { upstream, groups: { orders: 'api-key' } },
+    /^groups\.orders takes jwt or bound-key or iam or closed/,
+  ],
   [
     'another access',
     { upstream, groups: { 'market-data': 'open' } },
-    /^groups\.market-data takes one of api-key, iam, closed\.$/,
+    /^groups\.market-data takes one of api-key, jwt, iam, closed\.$/,
   ],
   [
     'a rate alone',
@@ -422,10 +435,10 @@ const refused: Refusals = [
 
 testRefusals(refused);
 
-test('a stack without properties is refused in one sentence', () => {
+test('a stack without properties is told what it needs', () => {
   assert.throws(
     () => new CountersignStack(new App(), 'x', undefined as never),
-    /^ConfigError: upstream is required\.$/,
+    /^ConfigError: upstream is required\.\nmarketDataUse is required, [^\n]+\.$/,
   );
 });
 

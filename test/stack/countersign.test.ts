@@ -19,6 +19,7 @@ const named = (template: CfnTemplate, type: string, property: string) =>
 const all: Omit<CountersignProps, 'upstream'> = {
   groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
   events: { archiveDays: 1, alarmTopic: 'arn:aws:sns:eu-central-1:123456789012:alarms' },
+  tradeEvents: {},
   plans: { app: { tier: 'app' } },
   logs: { access: 'use-account-role' },
 };
@@ -30,7 +31,10 @@ test('two stand side by side in one stack: each has all of its own, under its ow
   const two = templateOf(stack);
   const one = synthesise(all).template;
   assert.equal(Object.keys(two.Resources).length, 2 * Object.keys(one.Resources).length);
-  assert.deepEqual(named(two, 'AWS::Events::EventBus', 'Name'), ['Own-First-lookups', 'Own-Second-lookups']);
+  assert.deepEqual(
+    named(two, 'AWS::Events::EventBus', 'Name'),
+    ['First', 'Second'].flatMap((id) => [`Own-${id}-orders`, `Own-${id}-lookups`, `Own-${id}-trade-events`]),
+  );
   assert.deepEqual(named(two, 'AWS::ApiGateway::RestApi', 'Name'), ['Own-First', 'Own-Second']);
   const plans = named(two, 'AWS::ApiGateway::UsagePlan', 'UsagePlanName');
   assert.deepEqual(plans, ['Own-First default', 'Own-First app', 'Own-Second default', 'Own-Second app']);
@@ -61,11 +65,23 @@ test('its members are what it made', () => {
     'fundamentals',
     'instruments',
     'market-data',
+    'order-cancels',
+    'order-reads',
     'orders',
     'screeners',
     'watchlists',
   ]);
-  assert.deepEqual(Object.keys(made.tables), ['limiter', 'cache', 'lookups']);
+  assert.deepEqual(Object.keys(made.tables), [
+    'limiter',
+    'cache',
+    'lookups',
+    'users',
+    'orderJournal',
+    'orderAudit',
+    'tradeEvents',
+  ]);
+  assert.ok(made.identityKey);
+  assert.equal(made.authorizer, undefined, 'no group opens with jwt');
   assert.deepEqual([...made.plans.keys()], ['default', 'app']);
   assert.ok(made.bus === made.lookups?.bus && made.bus);
   assert.ok(made.queue === made.lookups?.queue && made.queue);
@@ -84,7 +100,9 @@ function granted(grant: (countersign: Countersign, role: Role) => void) {
   const role = new Role(stack, 'Grantee', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
   grant(countersign, role);
   const { Resources } = templateOf(stack);
-  const policies = Object.values(Resources).filter(({ Type }) => Type === 'AWS::IAM::Policy');
+  const policies = Object.values(Resources).filter(
+    ({ Type, Properties }) => Type === 'AWS::IAM::Policy' && Properties.PolicyName !== 'AddLines',
+  );
   assert.equal(policies.length, 1);
   const { PolicyDocument, Roles } = policies[0]!.Properties as {
     PolicyDocument: { Statement: { Action: string | string[]; Resource: unknown }[] };

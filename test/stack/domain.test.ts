@@ -77,6 +77,7 @@ describe('with a certificate that exists', () => {
       'DomainTarget',
       'DomainTargetZone',
       'BudgetTable',
+      'LimitsKey',
       'SecretArn',
       'UpstreamUrl',
       'ApiKeyId',
@@ -245,7 +246,11 @@ const noNames = ['*.example.com', 'localhost', '192.0.2.1', 'api..example.com', 
 const long = `${'a'.repeat(60)}.example.com`;
 
 const refused: Refusals = [
-  ['a text', { upstream, domain: name }, /^domain takes an object\.$/],
+  [
+    'a text',
+    { upstream, domain: name },
+    /^domain takes an object, such as \{ name: 'api\.example\.com', hostedZone: .*\}\.$/,
+  ],
   ['no name', { upstream, domain: { certificateArn } }, /^domain\.name is required\.$/],
   ...[...names, ...noNames].map(
     (wrong) =>

@@ -1,16 +1,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { getStockSnapshots, listAccounts, openable, placeOrder } from '../../lib/catalogue/index.ts';
+import { functionsOf } from '../../lib/catalogue/functions.ts';
+import {
+  getStockSnapshots,
+  listAccounts,
+  openable,
+  placeOrder,
+  previewOrder,
+} from '../../lib/catalogue/index.ts';
 import { baseUrl, idOf, type Synthesised, statementsOf, synthesise, variablesOf } from './synthesise.ts';
 
 const operations = [getStockSnapshots, listAccounts, placeOrder];
 const plain = synthesise({ operations });
 const opened = synthesise({ operations, groups: { accounts: 'iam', orders: 'iam' } });
 
+/** What settles orders and audits them has tests of its own: it serves no request. */
+const own = (found: ReturnType<Synthesised['all']>) =>
+  found.filter(([id]) => !/^Order(Audit|Settlement)/.test(id));
+const serving = ({ all }: Pick<Synthesised, 'all'>) => own(all('AWS::Lambda::Function'));
+
 test('closed groups are neither routed nor deployed', () => {
-  assert.equal(plain.all('AWS::Lambda::Function').length, 1);
+  assert.equal(serving(plain).length, 1);
   assert.doesNotMatch(JSON.stringify(plain.template), /place_order|account\/list|sigv4/);
-  assert.equal(opened.all('AWS::Lambda::Function').length, 3);
+  assert.equal(serving(opened).length, 3);
   assert.match(JSON.stringify(opened.template), /place_order/);
   const closed = synthesise({ operations, groups: { 'market-data': 'closed', accounts: 'iam' } });
   assert.doesNotMatch(JSON.stringify(closed.template), /snapshot/);
@@ -20,7 +32,7 @@ test('operations on tokens are never routed, whatever is opened', () => {
   const everything = synthesise({
     groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
   });
-  assert.equal(everything.all('AWS::Lambda::Function').length, openable.length);
+  assert.equal(serving(everything).length, openable.flatMap(functionsOf).length);
   assert.doesNotMatch(JSON.stringify(everything.template), /tokens?\/(create|check)/);
 });
 
@@ -61,9 +73,17 @@ test('the limiter’s table: on demand, expiring, and gone with the stack', () =
 });
 
 test('without a function that counts requests there is no table', () => {
-  const { all, template } = synthesise({ groups: { ...closed, accounts: 'iam' }, operations, cache: 'off' });
-  assert.equal(all('AWS::Lambda::Function').length, 1);
-  assert.deepEqual(all('AWS::DynamoDB::Table'), []);
+  // No choice of limits has a figure for previews.
+  const { all, template } = synthesise({
+    groups: { ...closed, orders: 'iam' },
+    operations: [previewOrder],
+    cache: 'off',
+  });
+  assert.equal(serving({ all }).length, 1);
+  assert.deepEqual(
+    all('AWS::DynamoDB::Table').map(([id]) => id.replace(/[0-9A-F]{8}$/, '')),
+    ['UsersTable'],
+  );
   assert.ok(!('BudgetTable' in template.Outputs));
 });
 
@@ -74,7 +94,7 @@ test('functions have variables for what differs from the limiter’s defaults', 
   const functions = { reservedConcurrency: { 'market-data': 5 } };
   const { all, table } = synthesise({ operations, limiter, groups, functions });
   const tableId = table('Budget')?.[0];
-  for (const [, { Properties }] of all('AWS::Lambda::Function')) {
+  for (const [, { Properties }] of serving({ all })) {
     const variables = Object.entries(variablesOf(Properties)).filter(([name]) => name.startsWith('LIMITER_'));
     assert.deepEqual(Object.fromEntries(variables), {
       LIMITER_TABLE: { Ref: tableId },
@@ -99,7 +119,8 @@ test('under the vendor’s table orders and accounts are counted, too, and each 
   const figures = { 'order-change': { requests: 2, perSeconds: 2 } };
   const own = synthesise({ operations, groups, upstream: { baseUrl, limits: figures } });
   assert.equal(variablesOf(own.functionOf('orders')[1].Properties).UPSTREAM_LIMITS, JSON.stringify(figures));
-  assert.equal(variablesOf(own.functionOf('accounts')[1].Properties).LIMITER_TABLE, undefined);
+  // Figures that name no accounts count them only when they are tightened, for which the function has the table.
+  assert.ok(variablesOf(own.functionOf('accounts')[1].Properties).LIMITER_TABLE);
 });
 
 test('the reserve is divided by the functions that are reserved, those of lookups too', () => {
@@ -111,16 +132,16 @@ test('the reserve is divided by the functions that are reserved, those of lookup
     events: { concurrency: 4, reservedConcurrency: 6 },
   });
   assert.equal(functionOf('market-data')[1].Properties.ReservedConcurrentExecutions, 30);
-  const variables = all('AWS::Lambda::Function').map(([, { Properties }]) => ({
+  const variables = serving({ all }).map(([, { Properties }]) => ({
     reserved: Properties.ReservedConcurrentExecutions,
     instances: variablesOf(Properties).LIMITER_INSTANCES,
   }));
-  // Orders count against no limit here.
+  // Orders count against no limit here: they have the table for tighter limits only, which have no reserve.
   assert.deepEqual(
     variables.sort((a, b) => Number(a.reserved) - Number(b.reserved)),
     [
       { reserved: 6, instances: '36' },
-      { reserved: 10, instances: undefined },
+      { reserved: 10, instances: '36' },
       { reserved: 30, instances: '36' },
     ],
   );
@@ -145,6 +166,48 @@ test('a table can be shared, by its name or its ARN', () => {
   }
 });
 
+test('two alarms say that the upstream allows less than is configured, and that tighter limits are kept', () => {
+  const alarmTopic = 'arn:aws:sns:eu-central-1:123456789012:alarms';
+  for (const [limiter, actions] of [
+    [{}, undefined],
+    [{ alarmTopic }, [alarmTopic]],
+  ] as const) {
+    const { all, one, template } = synthesise({ operations, limiter });
+    const [, { Properties: function_ }] = one('AWS::Lambda::Function');
+    const alarms = all('AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
+    assert.deepEqual(
+      alarms.map(({ MetricName, Statistic, Threshold, TreatMissingData }) => [
+        MetricName,
+        Statistic,
+        Threshold,
+        TreatMissingData,
+      ]),
+      [
+        ['UpstreamRateLimited', 'Sum', 1, 'notBreaching'],
+        ['LimitsTightened', 'Maximum', 1, 'notBreaching'],
+      ],
+    );
+    // The name by which the functions know the table is the dimension that they write.
+    const Value = variablesOf(function_).LIMITER_TABLE;
+    for (const { Namespace, Dimensions, AlarmActions } of alarms) {
+      assert.equal(Namespace, 'Countersign');
+      assert.deepEqual(Dimensions, [{ Name: 'LimiterTable', Value }]);
+      assert.deepEqual(AlarmActions, actions);
+    }
+    assert.equal(template.Outputs.LimitsKey?.Value, 'countersign.limits#interface');
+  }
+});
+
+test('functions that count only under tighter limits have the table as well', () => {
+  const accounts = { groups: { ...closed, accounts: 'iam' }, cache: 'off' } as const;
+  const { one, all } = synthesise(accounts);
+  // The users’ table is the other one.
+  assert.equal(all('AWS::DynamoDB::Table').length, 2);
+  const { UPSTREAM_LIMITS, LIMITER_TABLE } = variablesOf(one('AWS::Lambda::Function')[1].Properties);
+  assert.equal(UPSTREAM_LIMITS, 'interface');
+  assert.ok(LIMITER_TABLE);
+});
+
 /** What is open by default. */
 const closed = {
   instruments: 'closed',
@@ -162,9 +225,7 @@ test('a function knows the other paths of its own operations', () => {
     upstream: { baseUrl, limits: 'interface', paths },
     groups: { orders: 'iam' },
   });
-  const variables = all('AWS::Lambda::Function').map(
-    ([, { Properties }]) => variablesOf(Properties).UPSTREAM_PATHS,
-  );
+  const variables = serving({ all }).map(([, { Properties }]) => variablesOf(Properties).UPSTREAM_PATHS);
   assert.deepEqual(variables.filter((variable) => variable !== undefined).sort(), [
     JSON.stringify({ getStockSnapshots: paths.getStockSnapshots }),
     JSON.stringify({ placeOrder: paths.placeOrder }),
@@ -187,11 +248,14 @@ test('the secret is empty until the operator sets it', () => {
 
 for (const [what, synthesised] of Object.entries({ plain, opened }))
   test(`each function has its own role, which can do what it needs and no more (${what})`, () => {
-    const { all, one, table, template } = synthesised;
-    const [secretId] = one('AWS::SecretsManager::Secret');
-    const functions = all('AWS::Lambda::Function');
-    const tableArn = (name: 'Budget' | 'Cache') => ({ 'Fn::GetAtt': [table(name)?.[0], 'Arn'] });
-    const roles = all('AWS::IAM::Role');
+    const { all, table, template } = synthesised;
+    const secretOf = (name: string) =>
+      all('AWS::SecretsManager::Secret').find(([id]) => id.startsWith(name))?.[0];
+    const functions = serving({ all });
+    const tableArn = (name: 'Budget' | 'Cache' | 'Users' | 'OrderJournal') => ({
+      'Fn::GetAtt': [table(name)?.[0], 'Arn'],
+    });
+    const roles = own(all('AWS::IAM::Role'));
     assert.equal(roles.length, functions.length);
     assert.equal(
       new Set(functions.map(([, { Properties }]) => idOf(Properties.Role))).size,
@@ -212,12 +276,32 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
       const role = template.Resources[idOf(Properties.Role)];
       assert.equal(role?.Properties.ManagedPolicyArns, undefined);
       assert.deepEqual(statementsOf(role), [
-        { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: { Ref: secretId } },
-        // Accounts and orders count against no limit of the upstream.
+        { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: { Ref: secretOf('Secret') } },
+        // Accounts and orders count under tighter limits.
+        counting,
         ...(id.startsWith('marketdata')
-          ? [counting, caching('BatchGetItem', 'PutItem', 'Query', 'UpdateItem')]
+          ? [caching('BatchGetItem', 'PutItem', 'Query', 'UpdateItem')]
+          : [
+              // Placing only ends what is shared.
+              id.startsWith('orders')
+                ? caching('DeleteItem', 'PutItem')
+                : caching('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'),
+              { Effect: 'Allow', Action: 'dynamodb:BatchGetItem', Resource: tableArn('Users') },
+              {
+                Effect: 'Allow',
+                Action: 'secretsmanager:GetSecretValue',
+                Resource: { Ref: secretOf('UsersIdentityKey') },
+              },
+            ]),
+        ...(id.startsWith('orders')
+          ? [
+              {
+                Effect: 'Allow',
+                Action: ['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+                Resource: tableArn('OrderJournal'),
+              },
+            ]
           : []),
-        ...(!id.startsWith('marketdata') ? [caching('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem')] : []),
         {
           Effect: 'Allow',
           Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -225,17 +309,16 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
         },
       ]);
     }
-    assert.deepEqual(all('AWS::IAM::Policy'), [], 'nothing is attached from elsewhere');
+    assert.deepEqual(own(all('AWS::IAM::Policy')), [], 'nothing is attached from elsewhere');
     assert.deepEqual(all('AWS::IAM::ManagedPolicy'), []);
   });
 
 test('one invoke permission for each function, for this API only', () => {
   const [apiId] = opened.one('AWS::ApiGateway::RestApi');
-  const permissions = opened.all('AWS::Lambda::Permission');
+  const permissions = own(opened.all('AWS::Lambda::Permission'));
   assert.deepEqual(
     permissions.map(([, { Properties }]) => idOf(Properties.FunctionName)).sort(),
-    opened
-      .all('AWS::Lambda::Function')
+    serving(opened)
       .map(([id]) => id)
       .sort(),
   );
@@ -249,7 +332,7 @@ test('one invoke permission for each function, for this API only', () => {
 });
 
 test('log groups keep a month, and go with the stack, unless configured otherwise', () => {
-  const logGroups = ({ all }: Synthesised) => all('AWS::Logs::LogGroup').map(([, resource]) => resource);
+  const logGroups = ({ all }: Synthesised) => own(all('AWS::Logs::LogGroup')).map(([, resource]) => resource);
   assert.equal(logGroups(opened).length, 3);
   for (const { Properties, DeletionPolicy } of logGroups(opened)) {
     assert.equal(Properties.RetentionInDays, 30);

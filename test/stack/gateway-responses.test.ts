@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { type GatewayResponsesOptions, gatewayResponses } from '../../infra/stack/gateway-responses.ts';
+import { tokenFaults } from '../../lib/access/verifier.ts';
 import { refusalKinds } from '../../lib/gateway/index.ts';
 
 interface GatewayResponse {
@@ -28,6 +29,7 @@ const define = (options: Partial<GatewayResponsesOptions> = {}) =>
     ...options,
   }) as unknown as Readonly<Record<string, GatewayResponse>>;
 
+const saysAuthorizer = tokenFaults.expired;
 const saysApiGateway = 'Missing required request parameters: [symbols]';
 
 /** What a client gets: API Gateway puts in its variables, and knows no other syntax here. */
@@ -35,6 +37,7 @@ function problemOf(response: GatewayResponse | undefined): Problem {
   const template = response?.responseTemplates['application/json'] ?? '';
   const text = template
     .replaceAll('$context.requestId', 'id-1')
+    .replaceAll('$context.authorizer.detail', saysAuthorizer)
     .replaceAll('$context.error.messageString', JSON.stringify(saysApiGateway));
   assert.doesNotMatch(text, /[$#]/, 'no other variable, no directive');
   return JSON.parse(text) as Problem;
@@ -48,7 +51,7 @@ const types = `ACCESS_DENIED API_CONFIGURATION_ERROR AUTHORIZER_CONFIGURATION_ER
   .trim()
   .split(/\s+/);
 
-for (const modes of [['api-key'], ['api-key', 'iam']] as const)
+for (const modes of [['api-key'], ['api-key', 'iam'], ['api-key', 'jwt', 'bound-key', 'iam']] as const)
   test(`every refusal has our error shape, with groups open with ${modes.join(' and ')}`, () => {
     const responses = define({ modes, hasSideEffects: true, origins: ['https://a.example'] });
     assert.deepEqual(Object.keys(responses).sort(), types);
@@ -103,6 +106,39 @@ test('with IAM groups the refusal that AWS gives for three cases covers all thre
   const { status, code, detail } = problemOf(response);
   assert.deepEqual([status, code], [403, 'forbidden']);
   for (const part of [/path/, /method/, /signature/]) assert.match(detail, part);
+});
+
+test('with token groups a client learns why its token is not accepted', () => {
+  const responses = define({ modes: ['api-key', 'jwt'] });
+  const { UNAUTHORIZED, ACCESS_DENIED } = responses;
+  const challenge = 'gatewayresponse.header.Www-Authenticate';
+  const missing = problemOf(UNAUTHORIZED);
+  assert.deepEqual([missing.status, missing.code], [401, 'missing_token']);
+  assert.equal(UNAUTHORIZED?.responseParameters[challenge], "'Bearer'");
+  const wrong = problemOf(ACCESS_DENIED);
+  assert.deepEqual([wrong.status, wrong.code], [401, 'invalid_token']);
+  assert.ok(wrong.detail.endsWith(saysAuthorizer));
+  assert.equal(ACCESS_DENIED?.responseParameters[challenge], `'Bearer error="invalid_token"'`);
+  for (const type of ['AUTHORIZER_FAILURE', 'AUTHORIZER_CONFIGURATION_ERROR']) {
+    const unknown = problemOf(responses[type]);
+    assert.deepEqual([unknown.status, unknown.code], [503, 'access_unavailable'], type);
+    assert.equal(responses[type]?.responseParameters['gatewayresponse.header.Retry-After'], "'5'");
+  }
+});
+
+test('a refused AWS identity shares its type with refused tokens, and the text is true of both', () => {
+  const { ACCESS_DENIED } = define({ modes: ['api-key', 'jwt', 'iam'] });
+  const withoutAuthorizer = ACCESS_DENIED?.responseTemplates['application/json']?.replaceAll(
+    '$context.authorizer.detail',
+    '',
+  );
+  const { detail } = JSON.parse(withoutAuthorizer ?? '') as Problem;
+  for (const part of [/token/, /AWS identity/]) assert.match(detail, part);
+  assert.doesNotMatch(JSON.stringify(define({ modes: ['api-key', 'iam'] })), /authorizer/);
+});
+
+test('no sentence of the authorizer breaks the body that it is put into', () => {
+  for (const sentence of Object.values(tokenFaults)) assert.doesNotMatch(sentence, /["\\]/);
 });
 
 test('missing parameters are named, in API Gateway’s words', () => {

@@ -1,12 +1,21 @@
 /** What is deployed for lookups by event, where the deployer opens them. */
 
 import assert from 'node:assert/strict';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { test } from 'vitest';
 import { responseActions, snapshotActions } from '../../infra/stack/cache.ts';
-import { type Resource, type Synthesised, synthesise } from './synthesise.ts';
+import type { CountersignConfig } from '../../infra/stack/config.ts';
+import { CountersignStack } from '../../infra/stack/stack.ts';
+import { base, type Resource, type Synthesised, synthesise } from './synthesise.ts';
 
 const closed = synthesise();
 const opened = synthesise({ events: {} });
+
+const ordersOpen = { groups: { orders: 'iam' } } as const;
+const ordersRead = { groups: ['orders', 'market-data'] } as const;
+const withOrders = synthesise({ ...ordersOpen, events: ordersRead });
 
 const inLookups = ({ all }: Synthesised, type: string) =>
   all(type).filter(([id]) => id.startsWith('Lookups'));
@@ -21,6 +30,14 @@ const queueIds = (from: Synthesised) => {
   const [dead] = inLookups(from, 'AWS::SQS::Queue').find(([, { Properties }]) => !Properties.RedrivePolicy)!;
   return { id, dead };
 };
+
+const queuesByName = (from: Synthesised) =>
+  Object.fromEntries(
+    inLookups(from, 'AWS::SQS::Queue').map((found) => [
+      /^Lookups([A-Za-z]+?)(?=[\dA-F]{8}$)/.exec(found[0])?.[1] ?? '',
+      found,
+    ]),
+  ) as Readonly<Record<string, readonly [string, Resource]>>;
 
 test('nothing of it is there until it is opened', () => {
   assert.doesNotMatch(JSON.stringify(closed.template), /Lookup|AWS::SQS|AWS::Events/);
@@ -161,7 +178,7 @@ test('a dead letter raises an alarm, for the topic that the deployer names; an a
   assert.deepEqual(archive.EventPattern, only(configured, 'AWS::Events::Rule').Properties.EventPattern);
 });
 
-test('what may be read follows the groups that are open', () => {
+test('what may be read are market facts of the groups that are open, and of account data what is named', () => {
   const variables = (from: Synthesised) =>
     (only(from, 'AWS::Lambda::Function').Properties.Environment as { Variables: Record<string, unknown> })
       .Variables;
@@ -172,8 +189,114 @@ test('what may be read follows the groups that are open', () => {
     groups: { screeners: 'closed', orders: 'iam' },
     upstream: { baseUrl: 'https://upstream.example', limits: 'interface', paths },
   });
-  assert.equal(variables(some).LOOKUP_GROUPS, 'orders,instruments,market-data,fundamentals');
+  assert.equal(variables(some).LOOKUP_GROUPS, 'instruments,market-data,fundamentals');
   assert.equal(variables(some).UPSTREAM_PATHS, JSON.stringify({ getStockBars: '/elsewhere' }));
+  assert.equal(variables(some).LOOKUP_BUS_QUEUE, undefined);
+  const named = variables(withOrders);
+  assert.equal(named.LOOKUP_GROUPS, 'orders,market-data');
+  const [bus] = queuesByName(withOrders).BusQueue!;
+  assert.deepEqual(named.LOOKUP_BUS_QUEUE, { Ref: bus });
+  assert.equal(named.LOOKUP_INSTANCES, '4');
+});
+
+test('what would open nothing, what is closed, or would stay in the clear is refused in a sentence', () => {
+  for (const [props, sentence] of [
+    [{ events: { groups: ['orders'] } }, /^events\.groups names orders, which is closed/],
+    [{ events: { groups: ['auth'] } }, /^events\.groups\.0 takes a list of accounts, orders/],
+    [{ events: { groups: [] } }, /^events\.groups takes at least one group/],
+    [{ ...ordersOpen, events: { ...ordersRead, archiveDays: 1 } }, /^events\.archiveDays .* in the clear/],
+    [
+      { ...ordersOpen, events: { ...ordersRead, reservedConcurrency: 3 } },
+      /^events\.reservedConcurrency .* twice/,
+    ],
+    [
+      {
+        groups: {
+          orders: 'iam',
+          instruments: 'closed',
+          'market-data': 'closed',
+          screeners: 'closed',
+          fundamentals: 'closed',
+        },
+        events: {},
+      },
+      /^events leaves nothing to be read/,
+    ],
+  ] as const)
+    assert.throws(
+      () => synthesise(props as Parameters<typeof synthesise>[0]),
+      (error: Error) => {
+        assert.match(error.message, sentence);
+        return true;
+      },
+    );
+});
+
+test('where account data is readable the bus has a queue of its own, which takes its rule’s messages alone', () => {
+  const { BusQueue = [], Queue = [], DeadLetters = [] } = queuesByName(withOrders);
+  const [rule, { Properties }] = inLookups(withOrders, 'AWS::Events::Rule')[0]!;
+  const [target] = Properties.Targets as { Arn: unknown }[];
+  assert.equal(idOf(target?.Arn), BusQueue[0]);
+  assert.deepEqual(BusQueue[1]?.Properties, Queue[1]?.Properties);
+  const allowed = (queue: string | undefined) =>
+    inLookups(withOrders, 'AWS::SQS::QueuePolicy')
+      .filter(([, policy]) => (policy.Properties.Queues as { Ref: string }[])[0]?.Ref === queue)
+      .flatMap(([, policy]) => (policy.Properties.PolicyDocument as { Statement: Statement[] }).Statement)
+      .filter(({ Effect }) => Effect === 'Allow')
+      .map(({ Condition }) => Condition);
+  const byRule = { ArnEquals: { 'aws:SourceArn': { 'Fn::GetAtt': [rule, 'Arn'] } } };
+  assert.deepEqual([allowed(BusQueue[0]), allowed(Queue[0])], [[byRule], []]);
+  assert.ok(DeadLetters[0]);
+  const mappings = inLookups(withOrders, 'AWS::Lambda::EventSourceMapping');
+  assert.deepEqual(
+    mappings.map(([, one]) => idOf(one.Properties.EventSourceArn)).sort(),
+    [BusQueue[0], Queue[0]].sort(),
+  );
+  assert.ok(withOrders.template.Outputs.LookupBusQueueUrl);
+});
+
+test('the bus takes no event with the source of replies, or one that stands for none, but from the function', () => {
+  for (const stack of [opened, withOrders]) {
+    const [bus] = inLookups(stack, 'AWS::Events::EventBus')[0]!;
+    const [role] = inLookups(stack, 'AWS::IAM::Role')[0]!;
+    const { Properties } = only(stack, 'AWS::Events::EventBusPolicy');
+    assert.deepEqual(Properties.Statement, {
+      Sid: 'cdk-RepliesOfTheFunctionAlone',
+      Effect: 'Deny',
+      Principal: '*',
+      Action: 'events:PutEvents',
+      Resource: { 'Fn::GetAtt': [bus, 'Arn'] },
+      Condition: {
+        'ForAnyValue:StringEquals': {
+          'events:source': ['countersign', 'countersign.queue', 'countersign.function'],
+        },
+        ArnNotEquals: { 'aws:PrincipalArn': { 'Fn::GetAtt': [role, 'Arn'] } },
+      },
+    });
+  }
+});
+
+test('an identity is granted the sources that it may name, and must name them where grants depend on it', () => {
+  const statementFor = (props: Partial<CountersignConfig>, ...sources: string[]) => {
+    const app = new App({ context: { 'aws:cdk:bundling-stacks': [] } });
+    const stack = new CountersignStack(app, 'Granting', { ...base, ...props });
+    const role = new Role(stack, 'Reports', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
+    stack.countersign.grantPutEvents(role, ...sources);
+    const { Resources } = Template.fromStack(stack).toJSON() as Synthesised['template'];
+    const [found] = Object.entries(Resources).filter(([id]) => id.startsWith('ReportsDefaultPolicy'));
+    const { Statement } = found![1].Properties.PolicyDocument as { Statement: Statement[] };
+    return Statement[0];
+  };
+  const condition = {
+    'ForAllValues:StringEquals': { 'events:source': ['reports', 'alerts'] },
+    Null: { 'events:source': 'false' },
+  };
+  assert.deepEqual(statementFor({ events: {} }, 'reports', 'alerts')?.Condition, condition);
+  assert.equal(statementFor({ events: {} })?.Condition, undefined);
+  const readable = { ...ordersOpen, events: ordersRead } as const;
+  assert.deepEqual(statementFor(readable, 'reports', 'alerts')?.Condition, condition);
+  assert.throws(() => statementFor(readable), /takes the sources/);
+  assert.throws(() => statementFor({ events: {} }, 'countersign.queue'), /no source of a request/);
 });
 
 test('its outputs name where to send, and what to watch', () => {

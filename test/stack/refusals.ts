@@ -16,7 +16,7 @@ export function testRefusals(refused: Refusals): void {
         (error) => {
           assert.ok(error instanceof ConfigError);
           assert.match(error.message, sentence);
-          assert.match(error.message, /^[^\n]+\.$/);
+          assert.match(error.message, /^[^\n]+[.?]$/);
           return true;
         },
       );

@@ -47,7 +47,8 @@ test('API Gateway has room for the path segments: 300 resources for one API, wit
 });
 
 test('functions’ own policies stay below 20 kB', () => {
-  const functions = all('AWS::Lambda::Function');
+  // The audit of orders is invoked by its stream alone.
+  const functions = all('AWS::Lambda::Function').filter(([id]) => !id.startsWith('OrderAudit'));
   const permissions = all('AWS::Lambda::Permission');
   assert.equal(permissions.length, functions.length, 'one statement each, however many operations it serves');
   for (const [, { Properties }] of permissions) assert.ok(JSON.stringify(Properties).length < 2_000);

@@ -4,7 +4,7 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
-import type { Group } from '../../lib/catalogue/index.ts';
+import type { FunctionName } from '../../lib/catalogue/functions.ts';
 
 export const baseUrl = 'https://upstream.example';
 
@@ -34,9 +34,11 @@ export interface Synthesised {
   /** The only resource of a type. */
   one(type: string): readonly [id: string, resource: Resource];
   /** The table that is called so in the stack. */
-  table(name: 'Budget' | 'Cache'): readonly [id: string, resource: Resource] | undefined;
-  /** A group's function. */
-  functionOf(group: Group): readonly [id: string, resource: Resource];
+  table(
+    name: 'Budget' | 'Cache' | 'Users' | 'OrderJournal' | 'OrderAudit',
+  ): readonly [id: string, resource: Resource] | undefined;
+  /** A function behind the API. */
+  functionOf(name: FunctionName): readonly [id: string, resource: Resource];
 }
 
 export function synthesise(props: Partial<CountersignStackProps> = {}): Synthesised {
@@ -55,9 +57,9 @@ export function synthesise(props: Partial<CountersignStackProps> = {}): Synthesi
       return first;
     },
     table: (name) => all('AWS::DynamoDB::Table').find(([id]) => id.startsWith(name)),
-    functionOf(group) {
-      const found = all('AWS::Lambda::Function').find(([id]) => id.startsWith(group.replace('-', '')));
-      if (!found) throw new Error(`${group} has no function`);
+    functionOf(name) {
+      const found = all('AWS::Lambda::Function').find(([id]) => id.startsWith(name.replace('-', '')));
+      if (!found) throw new Error(`There is no function ${name}`);
       return found;
     },
   };

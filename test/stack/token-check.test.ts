@@ -112,7 +112,7 @@ test('one alarm hears the days that are left, and stays between two checks; one 
   }
 });
 
-const upstream = { baseUrl: 'https://upstream.example' };
+const upstream = { baseUrl: 'https://upstream.example', limits: 'interface' };
 testRefusals([
   [
     'an alarm too early',
@@ -130,5 +130,9 @@ testRefusals([
     /accessToken\.alarmTopic takes the ARN of an SNS topic/,
   ],
   ['an unknown property', { upstream, accessToken: { every: 1 } }, /accessToken\.every is not a property/],
-  ['no object', { upstream, accessToken: true }, /accessToken takes an object/],
+  [
+    'no object',
+    { upstream, accessToken: true },
+    /^accessToken takes an object, such as \{\} or \{ checkEveryHours: 6 \}\.$/,
+  ],
 ]);

@@ -74,6 +74,9 @@ const forever = {
   LookupsBus60C919F2:
     'the address that rules and senders know; its fixed name allows no second one beside it',
   LookupsArchive1B31C277: 'requests to be replayed',
+  UsersIdentityKeyF80EF680: 'the key without which no record of users and no trade event opens',
+  TradeEventsTableF85E76A7: 'which orders are known, and events that the bus has not taken',
+  TradeEventsBus1C79A28D: 'the address that rules know; its fixed name allows no second one beside it',
   ApiF70053CD: 'the address that clients know',
   ApiDeploymentStagev102147F91: 'the stage of a fixed name, which allows no second one beside it',
   plandefaultPlan81E9E3EC: 'how much of its quota each key has used',
@@ -83,6 +86,10 @@ const forever = {
 };
 
 test('what holds data or is known to others keeps its logical id for ever', () => {
-  const { template } = synthesise({ groups: { orders: 'iam' }, events: { archiveDays: 1 } });
+  const { template } = synthesise({
+    groups: { orders: 'iam' },
+    events: { archiveDays: 1 },
+    tradeEvents: {},
+  });
   for (const [id, holds] of Object.entries(forever)) assert.ok(template.Resources[id], `${id}: ${holds}`);
 });

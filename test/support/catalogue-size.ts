@@ -1,9 +1,10 @@
 /** How many operations there are, written down once: an operation that is lost, or counted twice, is not unseen. */
 
 export const catalogueSize = {
-  operations: 76,
+  /** 76 of the interface, and one that gateways answer by themselves. */
+  operations: 77,
   /** Aliases included. */
-  paths: 137,
+  paths: 138,
   /** Those that the gateway exposes: not the two that make and check tokens. */
-  exposed: { operations: 74, paths: 133 },
+  exposed: { operations: 75, paths: 134 },
 } as const;

@@ -125,6 +125,7 @@ export async function startCore(
     operations,
     upstreamBaseUrl: simulator.url,
     secrets: { read: async () => secretText() },
+    access: 'single-user',
     // A test that waits for an answer that does not come says how long.
     upstreamTimeoutMs: 120_000,
     report: (report) => reports.push(report),

@@ -39,15 +39,24 @@ export interface Ministack {
 export interface MinistackOptions {
   /** Added to its environment, for example `AUTH`. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether functions are told the id of a request's API key, as API Gateway does and the emulator by itself does not. */
+  readonly tellsKeys?: boolean;
 }
 
-export async function startMinistack({ env = {} }: MinistackOptions = {}): Promise<Ministack> {
+export async function startMinistack({
+  env = {},
+  tellsKeys = false,
+}: MinistackOptions = {}): Promise<Ministack> {
   const [{ path: binary }, { path: node }] = requirements;
   const home = mkdtempSync(join(tmpdir(), 'countersign-emulator-'));
   const port = await freePort();
   const scheme = env.USE_SSL === '1' ? 'https' : 'http';
   const endpoint = `${scheme}://127.0.0.1:${port}`;
-  const child = spawn(binary, [], {
+  const [command, ...args] =
+    tellsKeys || env.AUTH
+      ? [join(binary, '../python'), here('../emulator/ministack-with-keys.py')]
+      : [binary];
+  const child = spawn(command, args, {
     cwd: home,
     // It hands its environment to the functions, and its default bind is every interface.
     env: {

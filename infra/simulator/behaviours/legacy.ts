@@ -100,7 +100,7 @@ function byIndex(current: Behaviour, shown: (page: IndexedPage) => unknown): Beh
 function orders(current: Behaviour, translated = (query: Query): Query | Refusal => query): Behaviour {
   return (call, world) => {
     const { page_size: size = usualOrders, last_client_order_id, last_order_id, ...query } = call.query;
-    const after = placeOf(query.account_id!, { last_client_order_id, last_order_id }, world);
+    const after = placeOf(query.account_id!, { last_client_order_id, last_order_id }, call.now, world);
     if (typeof after === 'object') return after;
     const cursor = after !== undefined && {
       pagination_key: writeCursor({ now: call.now, after: String(after) }),
@@ -121,14 +121,18 @@ function orders(current: Behaviour, translated = (query: Query): Query | Refusal
 function placeOf(
   accountId: string,
   named: { readonly last_client_order_id?: string | undefined; readonly last_order_id?: string | undefined },
+  now: number,
   { orders: book }: World,
 ): number | undefined | Refusal {
   const { last_client_order_id: clientOrderId, last_order_id: orderId } = named;
   if (clientOrderId !== undefined)
-    return book.find(accountId, clientOrderId)?.group.sequence ?? parameterError('last_client_order_id');
+    return (
+      book.findVisible(accountId, clientOrderId, now)?.group.sequence ??
+      parameterError('last_client_order_id')
+    );
   if (orderId === undefined) return undefined;
   const group = book
-    .groupsOf(accountId)
+    .groupsOf(accountId, now)
     .find((one) => one.orders.some(({ stored }) => stored.orderId === orderId));
   return group?.sequence ?? parameterError('last_order_id');
 }

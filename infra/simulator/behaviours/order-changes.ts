@@ -34,11 +34,7 @@ export const orderChanges: Behaviours = {
       if (isRefusal(replacement)) return replacement;
       all.push(replacement);
     }
-    for (const { found, terms, total } of all) {
-      found.order.replace(terms, total, now);
-      world.orders.wake(found.group);
-    }
-    world.orders.settle(now);
+    for (const { found, terms, total } of all) world.orders.replace(found, terms, total, now);
     const [{ found }] = all as [Replacement];
     return answer(all.length === 1 ? named(found.order) : namedGroup(found));
   },
@@ -56,8 +52,7 @@ export const orderChanges: Behaviours = {
     if (!found.order.isOpen) return ended(found.order);
     // With the combination's id all of its parts are meant, until its master is filled.
     const one = comboId === undefined || found.group.isPastMaster;
-    found.group.cancel(one ? [found.order] : found.group.orders, now);
-    world.orders.wake(found.group);
+    world.orders.cancel(found, one ? [found.order] : found.group.orders, now);
     return answer(named(found.order));
   },
 };

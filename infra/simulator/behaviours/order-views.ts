@@ -4,8 +4,9 @@ import { dayText } from '../market/calendar.ts';
 import { multiplier } from '../market/option-model.ts';
 import { readCursor, writeCursor } from '../paging.ts';
 import { parameterError, refuse } from '../refusal.ts';
-import { decimalText, divide, dollarText, quantityText } from '../trading/amounts.ts';
+import { dollarText, quantityText } from '../trading/amounts.ts';
 import type { AssetLeg } from '../trading/order-asset.ts';
+import { averagePrice } from '../trading/order-cost.ts';
 import type { OrderGroup } from '../trading/order-group.ts';
 import type { LiveOrder, Status } from '../trading/order-life.ts';
 import { feeOf } from '../trading/portfolio.ts';
@@ -25,8 +26,9 @@ export const orderViews: Behaviours = {
     if (isRefusal(account)) return account;
     world.orders.settle(now);
     const clientOrderId = query.client_order_id!;
-    const found = world.orders.find(account.account_id, clientOrderId);
-    return found ? answer(shownGroup(found.group, clientOrderId)) : orderNotFound(clientOrderId);
+    const found = world.orders.findVisible(account.account_id, clientOrderId, now);
+    if (!found) return orderNotFound(clientOrderId);
+    return answer(shownGroup(found.group, clientOrderId, withCharges));
   },
 
   listOpenOrders: (call, world) => page(call, world, (group) => group.isOpen),
@@ -66,11 +68,13 @@ function page(
   if (Number.isNaN(after)) return parameterError('pagination_key');
   world.orders.settle(now);
   const rest = world.orders
-    .groupsOf(account.account_id)
+    .groupsOf(account.account_id, now)
     .filter((group) => group.sequence < after && wanted(group));
   const shown = rest.slice(0, pageSize);
   return answer({
-    data: shown.map((group) => shownGroup(group, group.orders[0]!.stored.clientOrderId, statusOf)),
+    data: shown.map((group) =>
+      shownGroup(group, group.orders[0]!.stored.clientOrderId, (order) => shownOrder(order, statusOf(order))),
+    ),
     ...(rest.length > shown.length && {
       pagination_key: writeCursor({ now, after: String(shown.at(-1)!.sequence) }),
     }),
@@ -80,7 +84,7 @@ function page(
 function shownGroup(
   { orders, comboOrderId, clientComboOrderId }: OrderGroup,
   clientOrderId: string,
-  statusOf = latestStatus,
+  shown: (order: LiveOrder) => object,
 ) {
   const named = orders.find(({ stored }) => stored.clientOrderId === clientOrderId)!;
   return {
@@ -88,44 +92,44 @@ function shownGroup(
     ...(comboOrderId !== undefined && { combo_order_id: comboOrderId }),
     ...(clientComboOrderId !== undefined && { client_combo_order_id: clientComboOrderId }),
     combo_type: named.stored.order.combo_type,
-    orders: orders.map((order) => shownOrder(order, statusOf(order))),
+    orders: orders.map(shown),
   };
 }
 
 function shownOrder(order: LiveOrder, status: Status): object {
-  const { quantity: _quantity, legs: _legs, ...asked } = order.terms;
+  const { quantity: _quantity, legs: _legs, market: _market, ...asked } = order.terms;
   const { placedAt, orderId } = order.stored;
   const filled = order.filled;
   const last = order.fills.at(-1);
-  const fees = order.fills.reduce(
-    (sum, { quantity, price }) => sum + feeOf(order.asset, quantity, price, order.sign > 0),
-    0n,
-  );
   return {
     ...asked,
     order_id: orderId,
     status,
     total_quantity: quantityText(order.total),
     filled_quantity: quantityText(filled),
-    filled_price: filled > 0n ? averagePrice(order) : null,
+    filled_price: filled > 0n ? averagePrice(order.fills) : null,
     place_time: placedAt,
     place_time_at: new Date(placedAt).toISOString(),
     ...(last && { filled_time: last.time, filled_time_at: new Date(last.time).toISOString() }),
     ...(order.asset.kind === 'OPTION' && {
       legs: order.asset.legs.map((leg, at) => shownLeg(leg, at, order)),
     }),
+  };
+}
+
+/** Lists leave out what an order has cost. */
+function withCharges(order: LiveOrder): object {
+  const fees = order.fills.reduce(
+    (sum, { quantity, price }) => sum + feeOf(order.asset, quantity, price, order.sign > 0),
+    0n,
+  );
+  return {
+    ...shownOrder(order, latestStatus(order)),
     commission: { actual_commission: '0.00', receivable_commission: '0.00' },
     ...(fees > 0n && {
       fees: [{ type: 'REGULATORY_FEE', actual_value: dollarText(fees), receivable_value: dollarText(fees) }],
     }),
   };
-}
-
-/** Of all fills, by their quantity: in cents, or with four decimals where that is not exact. */
-function averagePrice({ fills, filled }: LiveOrder): string {
-  const sum = fills.reduce((total, { price, quantity }) => total + BigInt(price) * quantity, 0n);
-  const tenThousandths = divide(sum * 100n, filled);
-  return tenThousandths % 100n === 0n ? dollarText(tenThousandths / 100n) : decimalText(tenThousandths, 4);
 }
 
 function shownLeg({ underlying, contract, ratio }: AssetLeg, at: number, order: LiveOrder): object {

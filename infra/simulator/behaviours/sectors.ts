@@ -67,9 +67,21 @@ export const sectors: Behaviours = {
     const page = pageByCount(sorted, membersOnPage, moment, cursor);
     if (isRefusal(page)) return page;
     const { records, ...more } = page;
-    return answer({ ...shown(summaryOf(sector, rows)), data: records.map(listed), ...more });
+    return answer({ ...shown(summaryOf(sector, rows)), data: records.map(shownStock), ...more });
   },
 };
+
+/** A sector's stocks have fewer members than the rankings. */
+function shownStock(row: Row) {
+  const {
+    change: _change,
+    turnover: _turnover,
+    pe_ttm: _ratio,
+    ticker_symbol: _ticker,
+    ...same
+  } = listed(row);
+  return same;
+}
 
 interface Summary {
   readonly sector: Sector;

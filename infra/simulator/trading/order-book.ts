@@ -1,9 +1,30 @@
 /** The orders that the simulated upstream holds. */
 
 import { hashOf, identifier, mix } from '../random.ts';
-import { type GroupFill, OrderGroup } from './order-group.ts';
-import type { LiveOrder } from './order-life.ts';
-import type { StoredOrder } from './stored-order.ts';
+import type { Quantity } from './amounts.ts';
+import { type GroupChange, type GroupFill, OrderGroup } from './order-group.ts';
+import type { LiveOrder, Status } from './order-life.ts';
+import type { NewOrder, StoredOrder } from './stored-order.ts';
+
+/** What happened to an order, as the upstream's events call it. */
+export type Scene =
+  | 'FILLED'
+  | 'FINAL_FILLED'
+  | 'PLACE_FAILED'
+  | 'MODIFY_SUCCESS'
+  | 'MODIFY_FAILED'
+  | 'CANCEL_SUCCESS'
+  | 'CANCEL_FAILED';
+
+/** One change of an order that the book had taken, as the order stood at that moment. */
+export interface BookChange {
+  readonly scene: Scene;
+  readonly time: number;
+  readonly order: LiveOrder;
+  readonly status: Status;
+  /** In all, up to this moment. */
+  readonly filled: Quantity;
+}
 
 export interface Found {
   readonly group: OrderGroup;
@@ -20,6 +41,10 @@ export class OrderBook {
   #past = 0;
   #identifiers = 0;
   #sequence = 0;
+  readonly #failing = new Set<LiveOrder>();
+  /** For so many milliseconds no read shows an order that is added; what changes orders finds it. */
+  visibleAfterMs = 0;
+  #observer: (change: BookChange) => void = () => {};
 
   /** `onFill` learns of every fill, in the order of time. */
   constructor(seed: number, onFill: (fill: GroupFill) => void) {
@@ -38,14 +63,20 @@ export class OrderBook {
     return found?.group.hasDropped(found.order) ? undefined : found;
   }
 
+  /** As reads find it. */
+  findVisible(accountId: string, clientOrderId: string, now: number): Found | undefined {
+    const found = this.find(accountId, clientOrderId);
+    return found && found.group.visibleAt <= now ? found : undefined;
+  }
+
   /** Whether an order was ever placed under this id. */
   knows(accountId: string, clientOrderId: string): boolean {
     return this.#byClientId.has(keyOf(accountId, clientOrderId));
   }
 
-  /** Of one account, newest first. */
-  groupsOf(accountId: string): readonly OrderGroup[] {
-    return (this.#groups.get(accountId) ?? []).toReversed();
+  /** Those of one account that reads show, newest first. */
+  groupsOf(accountId: string, now: number): readonly OrderGroup[] {
+    return (this.#groups.get(accountId) ?? []).filter(({ visibleAt }) => visibleAt <= now).toReversed();
   }
 
   /** The orders of one account that are not done yet. */
@@ -61,7 +92,7 @@ export class OrderBook {
     orders: readonly LiveOrder[],
     combination: { readonly comboOrderId?: string; readonly clientComboOrderId?: string } = {},
   ): OrderGroup {
-    const group = new OrderGroup(++this.#sequence, orders, combination);
+    const group = new OrderGroup(++this.#sequence, orders, combination, this.visibleAfterMs);
     const { accountId } = orders[0]!.stored;
     const ofAccount = this.#groups.get(accountId) ?? [];
     ofAccount.push(group);
@@ -72,23 +103,74 @@ export class OrderBook {
     return group;
   }
 
-  /** To be called when something was done to a group, so that it is looked at. */
-  wake(group: OrderGroup): void {
+  /** From now on `observer` learns of every change, in the order of time. */
+  observe(observer: (change: BookChange) => void): void {
+    this.#observer = observer;
+  }
+
+  /** New terms for what is not filled of an order, unless its next change is to fail. */
+  replace({ group, order }: Found, terms: NewOrder, total: Quantity, now: number): void {
+    const fails = this.#failing.delete(order);
+    if (!fails) order.replace(terms, total, now);
+    this.#tell(fails ? 'MODIFY_FAILED' : 'MODIFY_SUCCESS', order, now);
+    this.#look(group, now);
+  }
+
+  /** Ends what is open of some orders of a group, unless the next change of the named one is to fail. */
+  cancel({ group, order }: Found, orders: readonly LiveOrder[], now: number): void {
+    if (this.#failing.delete(order)) this.#tell('CANCEL_FAILED', order, now);
+    else group.cancel(orders, now);
+    this.#look(group, now);
+  }
+
+  /** Fills a part of an open order now. */
+  fill({ group, order }: Found, quantity: Quantity, now: number): void {
+    this.#happen(group.fill(order, quantity, now));
+    this.#look(group, now);
+  }
+
+  /** An order that was taken is not placed after all. */
+  fail({ group, order }: Found, now: number): void {
+    order.hasFailed = true;
+    group.cancel([order], now);
+    this.#look(group, now);
+  }
+
+  /** The next replacement or cancellation of an order is taken, and then changes nothing. */
+  failNextChange({ order }: Found): void {
+    this.#failing.add(order);
+  }
+
+  #look(group: OrderGroup, now: number): void {
     this.#open.set(group, 0);
+    this.settle(now);
   }
 
   /** Lets every open order live on up to `now`. */
   settle(now: number): void {
-    const fills: GroupFill[] = [];
+    const changes: GroupChange[] = [];
     for (const [group, wakeAt] of this.#open) {
       // Within one moment nothing happens to what was looked at in it.
       if (wakeAt > now) continue;
-      fills.push(...group.advance(now));
+      changes.push(...group.advance(now));
       if (group.isOpen) this.#open.set(group, Math.max(group.wakeAt, now + 1));
       else this.#open.delete(group);
     }
-    fills.sort((a, b) => a.time - b.time);
-    for (const fill of fills) this.#onFill(fill);
+    changes.sort((a, b) => a.time - b.time);
+    for (const change of changes) this.#happen(change);
+  }
+
+  #happen({ order, time, fill }: GroupChange): void {
+    if (fill) {
+      this.#onFill({ ...fill, order });
+      this.#tell(filledUpTo(order, time) === order.total ? 'FINAL_FILLED' : 'FILLED', order, time);
+    } else this.#tell(order.hasFailed ? 'PLACE_FAILED' : 'CANCEL_SUCCESS', order, time);
+  }
+
+  /** More may have happened since: told is what the order was at that moment. */
+  #tell(scene: Scene, order: LiveOrder, time: number): void {
+    const status = scene === 'FILLED' ? 'PARTIAL_FILLED' : order.status;
+    this.#observer({ scene, time, order, status, filled: filledUpTo(order, time) });
   }
 
   /** What was added so far belongs to the past. */
@@ -101,6 +183,9 @@ export class OrderBook {
     return identifier(mix(this.#noise, this.#identifiers++), 26);
   }
 }
+
+const filledUpTo = ({ fills }: LiveOrder, time: number): Quantity =>
+  fills.reduce((sum, fill) => (fill.time > time ? sum : sum + fill.quantity), 0n);
 
 function keyOf(accountId: string, clientOrderId: string): string {
   return JSON.stringify([accountId, clientOrderId]);

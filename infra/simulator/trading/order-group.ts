@@ -1,6 +1,7 @@
 /** Orders that belong together: one alone, or the parts of a combination and how they act on each other. */
 
-import { type Fill, filledAfterMs, type LiveOrder, type Strike } from './order-life.ts';
+import type { Quantity } from './amounts.ts';
+import type { Fill, LiveOrder, Strike } from './order-life.ts';
 
 /** These wait until the master is filled. */
 const followers = ['STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OTOCO'];
@@ -13,22 +14,35 @@ export interface GroupFill extends Fill {
   readonly order: LiveOrder;
 }
 
+/** Something of an order was filled, or without a fill, what was left of it ended. */
+export interface GroupChange {
+  readonly order: LiveOrder;
+  readonly time: number;
+  readonly fill?: Fill;
+}
+
 export class OrderGroup {
   /** Rises with each group. */
   readonly sequence: number;
   readonly orders: readonly LiveOrder[];
   readonly comboOrderId: string | undefined;
   readonly clientComboOrderId: string | undefined;
+  /** Before this, Unix time in milliseconds, no read shows it. */
+  readonly visibleAt: number;
+  readonly #toldEnds = new Set<LiveOrder>();
 
   constructor(
     sequence: number,
     orders: readonly LiveOrder[],
     combination: { readonly comboOrderId?: string; readonly clientComboOrderId?: string } = {},
+    visibleAfterMs = 0,
   ) {
     this.sequence = sequence;
     this.orders = orders;
     this.comboOrderId = combination.comboOrderId;
     this.clientComboOrderId = combination.clientComboOrderId;
+    // What was there from the start is visible at any time of the clock.
+    this.visibleAt = visibleAfterMs > 0 ? orders[0]!.stored.placedAt + visibleAfterMs : -Infinity;
   }
 
   get isOpen(): boolean {
@@ -43,14 +57,26 @@ export class OrderGroup {
     return wake;
   }
 
-  /** Lives on up to `now`, and tells of the fills on the way. */
-  advance(now: number): readonly GroupFill[] {
-    const fills: GroupFill[] = [];
+  /** Lives on up to `now`, and tells of each fill and each end that was not told before. */
+  advance(now: number): readonly GroupChange[] {
+    const changes: GroupChange[] = [];
     do {
       this.#strike(now);
-      for (const order of this.orders) for (const fill of order.newFills(now)) fills.push({ ...fill, order });
-    } while (this.#wakeFollowers(now));
-    return fills;
+      for (const order of this.orders)
+        for (const fill of order.newFills(now)) changes.push({ order, time: fill.time, fill });
+    } while (this.#wakeFollowers());
+    for (const order of this.orders) {
+      if (order.endedAt === undefined || this.#toldEnds.has(order)) continue;
+      this.#toldEnds.add(order);
+      changes.push({ order, time: order.endedAt });
+    }
+    return changes;
+  }
+
+  /** Fills a part of an order now; as when one is struck, its rivals end. */
+  fill(order: LiveOrder, quantity: Quantity, now: number): GroupChange {
+    this.#endRivals(order, now);
+    return { order, time: now, fill: order.fill(quantity, now) };
   }
 
   #strike(now: number): void {
@@ -64,25 +90,28 @@ export class OrderGroup {
     for (const { order, strike } of strikes) {
       if (order.endedAt !== undefined) continue;
       order.struck = strike;
-      if (!isRival(order)) continue;
-      for (const other of this.orders)
-        if (other !== order && isRival(other) && other.isOpen) other.endedAt = strike.time;
+      this.#endRivals(order, strike.time);
     }
     for (const order of looking)
       if (order.isOpen && !order.struck && order.expiry <= now) order.endedAt = order.expiry;
   }
 
+  #endRivals(order: LiveOrder, time: number): void {
+    if (!isRival(order)) return;
+    for (const other of this.orders)
+      if (other !== order && isRival(other) && other.isOpen) other.endedAt = time;
+  }
+
   /** True when an order began to look that did not before. */
-  #wakeFollowers(now: number): boolean {
+  #wakeFollowers(): boolean {
     const master = this.#master;
     if (!master || master.isOpen) return false;
     let woke = false;
     for (const order of this.orders) {
       if (!order.waiting || !order.isOpen) continue;
-      const filledAt = master.struck && master.struck.time + filledAfterMs;
       if (master.endedAt !== undefined) order.endedAt = master.endedAt;
-      else if (filledAt !== undefined && filledAt <= now) {
-        order.activate(filledAt);
+      else {
+        order.activate(master.fills.at(-1)!.time);
         woke = true;
       }
     }
@@ -107,7 +136,6 @@ export class OrderGroup {
   /** What is filled stays; the parts that wait for a cancelled master end with it. */
   cancel(orders: readonly LiveOrder[], now: number): void {
     for (const order of orders) if (order.isOpen) order.endedAt = now;
-    this.advance(now);
   }
 }
 

@@ -26,7 +26,7 @@ export interface Strike {
   readonly price: number;
 }
 
-export type Status = 'PENDING' | 'SUBMITTED' | 'CANCELLED' | 'FILLED' | 'PARTIAL_FILLED';
+export type Status = 'PENDING' | 'SUBMITTED' | 'CANCELLED' | 'FILLED' | 'PARTIAL_FILLED' | 'FAILED';
 
 export class LiveOrder {
   readonly stored: StoredOrder;
@@ -38,8 +38,10 @@ export class LiveOrder {
   total: Quantity;
   readonly fills: Fill[] = [];
   struck: Strike | undefined;
-  /** When it was cancelled or ran out. */
+  /** When it was cancelled, ran out or failed. */
   endedAt: number | undefined;
+  /** It was taken, and then not placed after all. */
+  hasFailed = false;
   /** Waits for another order to be filled first. */
   waiting: boolean;
 
@@ -75,6 +77,7 @@ export class LiveOrder {
   }
 
   get status(): Status {
+    if (this.hasFailed) return 'FAILED';
     if (this.endedAt !== undefined) return 'CANCELLED';
     if (!this.isOpen) return 'FILLED';
     if (this.filled > 0n) return 'PARTIAL_FILLED';
@@ -212,6 +215,13 @@ export class LiveOrder {
     if (this.terms.order_type !== 'LIMIT') return false;
     const limit = centsOf(this.terms.limit_price);
     return this.sign > 0 ? limit < this.asset.bounds.low : limit > this.asset.bounds.high;
+  }
+
+  /** Fills a part at the market's price of the moment, not at the order's own price. */
+  fill(quantity: Quantity, now: number): Fill {
+    const fill = { time: now, quantity, price: currentPrice(this.asset, now) };
+    this.fills.push(fill);
+    return fill;
   }
 
   /** The fills that came up to `now` and were not told before. */

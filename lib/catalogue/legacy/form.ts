@@ -5,7 +5,7 @@
 
 import * as v from 'valibot';
 import type { Note } from '../notes.ts';
-import type { Operation, Paging } from '../operation.ts';
+import type { AccountPlaces, Operation, Paging } from '../operation.ts';
 import { optional, type Parameter, text, whole } from '../parameters.ts';
 
 type Query = Operation['query'];
@@ -28,7 +28,7 @@ export interface OlderForm {
 /** The older form of an operation: a GET at one path. */
 /* @__NO_SIDE_EFFECTS__ */
 export function older(current: Operation, form: OlderForm): Operation {
-  const { group, title, limit, endpointKind, freshness } = current;
+  const { group, title, limit, endpointKind, freshness, accounts } = current;
   const { id, path, response, paging, notes } = form;
   const query = {
     ...pick(current, form.required, true),
@@ -45,6 +45,7 @@ export function older(current: Operation, form: OlderForm): Operation {
     aliases: [],
     query,
     response,
+    ...(accounts && { accounts: placesIn(accounts, query) }),
     ...(limit && { limit }),
     ...(endpointKind && { endpointKind }),
     ...(freshness && { freshness }),
@@ -67,6 +68,11 @@ const likeCurrent =
 
 const ourVersion =
   'The vendor’s SDK sends x-version v2 with its older calls; the interface text accepts v3 alone, so that v3 is sent here too.';
+
+/** Those of its query that it has, too; it takes no body. */
+const placesIn = ({ query = [] }: AccountPlaces, own: Query): AccountPlaces => ({
+  query: query.filter((name) => Object.hasOwn(own, name)),
+});
 
 function pick({ id, query }: Operation, names: readonly string[], required: boolean): Query {
   const picked = names.map((name): [string, Parameter] => {

@@ -1,7 +1,7 @@
 /** Older forms of the lists of orders: bare arrays, paged by the last order seen. */
 
 import { seen } from '../notes.ts';
-import { listOpenOrders, listOrderHistory } from '../orders.ts';
+import { listOpenOrders, listOrderHistory } from '../order-reads.ts';
 import { lastSeen, listOf, older, pageSize, timeInAnyForm } from './form.ts';
 
 const byLastOrder = {

@@ -21,21 +21,22 @@ export function drawLetters(dice: Dice, now: number): readonly Letter[] {
   return [...requests.flat(), ...poison];
 }
 
-/** A request with its copies: as it is, as an event, or as an event of an archive. */
+/** A request with its copies, all of one requester: bare, as an event, or as an event of an archive. */
 function drawRequest(dice: Dice, index: number, now: number): readonly Letter[] {
   const id = `request-${index}`;
   const asked = { request_id: id, ...drawQuestion(dice), ...drawPatience(dice, now) };
   const detailType = 'operation' in asked ? 'ReadRequested' : 'QuoteLookupRequested';
+  const source = dice.chance(0.3) ? undefined : `app-${dice.below(3)}`;
   const copies = dice.chance(0.5) ? dice.below(4) : 0;
   return Array.from({ length: 1 + copies }, (_, copy) => ({
     id,
     afterMs: dice.below(copy === 0 ? 20_000 : lastLetterMs),
     body: JSON.stringify(
-      dice.chance(0.3)
+      source === undefined
         ? asked
         : {
             'detail-type': detailType,
-            source: `app-${dice.below(3)}`,
+            source,
             ...(dice.chance(0.2) && { 'replay-name': 'again' }),
             detail: asked,
           },

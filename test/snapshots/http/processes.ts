@@ -52,7 +52,7 @@ async function startLocal(
   const child = spawn(process.execPath, ['--import', 'tsx', fileOf('../../../infra/local/main.ts')], {
     env: {
       ...process.env,
-      ...{ PORT: '0', UPSTREAM_PORT: '0', API_KEY: keys.app, OTHER_API_KEYS: keys.other },
+      ...{ PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: keys.app, OTHER_API_KEYS: keys.other },
       // Room for the load: what is studied is the upstream's limit, not the plan.
       PLAN: 'app',
       ...settings,

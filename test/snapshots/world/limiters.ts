@@ -7,6 +7,7 @@ import { limiterLimits, limitsOf } from '../../../lib/gateway/operation-limits.t
 import {
   createLimiter,
   createMemoryLimiterStore,
+  type Limit,
   type Limiter,
   type LimiterItem,
   type LimiterStore,
@@ -30,6 +31,8 @@ export interface Limiters {
   connect(): Limiter;
   /** What a request for snapshots counts against. */
   readonly names: readonly [string, ...string[]];
+  /** Their figures, by name. */
+  readonly limits: Readonly<Record<string, Limit>>;
   readonly meter: LimiterMeter;
   /** @param part of the instances that lose it; default all */
   setAway(away: boolean, part?: number): void;
@@ -45,6 +48,7 @@ export function createLimiters(
   const operations = [getStockSnapshots];
   const names = limitsOf(getStockSnapshots, { operationLimits: {}, upstreamLimits })!;
   const all = limiterLimits({}, 1, { upstreamLimits, operations });
+  const limits = Object.fromEntries(names.map((name) => [name, all[name]!]));
   const store = createMemoryLimiterStore();
   const meter: LimiterMeter = {
     reads: 0,
@@ -93,13 +97,14 @@ export function createLimiters(
   return {
     meter,
     names,
+    limits,
     setAway(away, part = 1) {
       awayPart = away ? part : 0;
     },
     connect: () =>
       createLimiter({
         store: storeOf(),
-        limits: Object.fromEntries(names.map((name) => [name, all[name]!])),
+        limits,
         bucket: 'study',
         keyOf: () => 'study',
         clock: () => Math.floor(time.now()),

@@ -18,6 +18,12 @@ export function report(name: string, measured: Measured, from = 0): string {
     `${measured.unavailable} unavailable, ${measured.overPlan} over the plan, ${measured.wrong} wrong`,
     `age p50/p99/max ${seconds(ages)} s, of the oldest in an answer ${seconds(measured.oldest)} s, wait ${seconds(waits)} s`,
     `upstream ${measured.upstreamRequests} (${measured.worstMinute} in the worst minute), ${measured.perUpstreamRequest.toFixed(0)} requests for each ${JSON.stringify(measured.results)}`,
+    measured.counters
+      .map(
+        ({ name, requests, perSeconds, worst, utilisation }) =>
+          `${name}: worst window ${worst} of ${requests} in ${perSeconds} s, ${(100 * utilisation).toFixed(1)} % used`,
+      )
+      .join('; '),
     `${measured.instances} instances; units per request ${part(readUnits)} read, ${part(writeUnits)} write; $${cost.toFixed(3)} per million; ${meter.refused} leases lost for ${meter.records}; ${(meter.recordBytes / Math.max(1, meter.records)).toFixed(0)} bytes an entry`,
     `limiter: ${limiter.given} given, ${limiter.turnedAway} refused, ${limiter.expired} too late; ${limiter.reads} reads, ${limiter.writes} writes (${limiter.refused} in vain), ${part(limiterUnits.total.read)} and ${part(limiterUnits.total.write)} units per request`,
     `${meter.starts} starts counted, ${meter.misses} misses published, ${meter.checkpoints} checkpoints written`,

@@ -73,6 +73,8 @@ export interface Measured {
   readonly upstreamRequests: number;
   /** The most that arrived at the upstream in any 60 s. */
   readonly worstMinute: number;
+  /** Each limit that the requests counted against. */
+  readonly counters: readonly Counter[];
   readonly results: Readonly<Record<string, number>>;
   readonly perUpstreamRequest: number;
   readonly meter: Meter;
@@ -94,6 +96,16 @@ export interface Measured {
   readonly overPlan: number;
   /** Answers that were not what was asked for, or older than their age. */
   readonly wrong: number;
+}
+
+export interface Counter {
+  readonly name: string;
+  readonly requests: number;
+  readonly perSeconds: number;
+  /** The most that arrived in any window of it. */
+  readonly worst: number;
+  /** The part of what it allows that arrived, from `countFrom` on. */
+  readonly utilisation: number;
 }
 
 export interface Ages {
@@ -118,7 +130,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
   });
   options.also?.(load.world);
   await time.runUntil(system.start + options.seconds * 1000);
-  return measured(system, load.counts);
+  return measured(system, load.counts, options.countFrom ?? 0);
 }
 
 type System = Awaited<ReturnType<typeof createSystem>>;
@@ -275,7 +287,7 @@ class Load {
   }
 }
 
-function measured(system: System, counts: Counts): Measured {
+function measured(system: System, counts: Counts, countFrom: number): Measured {
   const { upstream, store, units, limiterUnits, fleet, limiters } = system;
   const { ages, oldest, waits, ...others } = counts;
   return {
@@ -284,7 +296,8 @@ function measured(system: System, counts: Counts): Measured {
     oldest: quantiles(oldest),
     waits: quantiles(waits),
     upstreamRequests: upstream.arrivals.length,
-    worstMinute: worstMinute(upstream.arrivals),
+    worstMinute: worstWindow(upstream.arrivals, 60),
+    counters: countersOf(system, countFrom),
     results: tally(upstream.requests.map(({ result }) => result)),
     perUpstreamRequest: counts.requests / Math.max(1, upstream.arrivals.length),
     meter: store.meter,
@@ -341,11 +354,24 @@ export function quantiles(values: readonly number[]): Ages {
   return { p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-function worstMinute(arrivals: readonly number[]): number {
+function countersOf({ limiters, upstream, time, start }: System, countFrom: number): Counter[] {
+  const from = start + countFrom * 1000;
+  const seconds = (time.now() - from) / 1000;
+  const counted = upstream.arrivals.filter((at) => at >= from).length;
+  return Object.entries(limiters.limits).map(([name, { requests, perSeconds }]) => ({
+    name,
+    requests,
+    perSeconds,
+    worst: worstWindow(upstream.arrivals, perSeconds),
+    utilisation: counted / ((seconds / perSeconds) * requests),
+  }));
+}
+
+function worstWindow(arrivals: readonly number[], perSeconds: number): number {
   const sorted = Float64Array.from(arrivals).sort();
   let worst = 0;
   for (let first = 0, last = 0; last < sorted.length; last++) {
-    while (sorted[last]! - sorted[first]! >= 60_000) first++;
+    while (sorted[last]! - sorted[first]! >= perSeconds * 1000) first++;
     worst = Math.max(worst, last - first + 1);
   }
   return worst;

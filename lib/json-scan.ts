@@ -13,7 +13,7 @@ import {
   openBracket,
   quote,
   skipSpace,
-} from '../json-bytes.ts';
+} from './json-bytes.ts';
 
 /** In place of an index: what stands there is no JSON. */
 const wrong = -1;
@@ -27,7 +27,8 @@ const wrong = -1;
 export const isJson = (bytes: Uint8Array): boolean =>
   afterValue(bytes, startOf(bytes), new OpenContainers()) === bytes.length;
 
-const startOf = (bytes: Uint8Array): number =>
+/** Where its outermost value begins: after a byte order mark, and after white space. */
+export const startOf = (bytes: Uint8Array): number =>
   skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
 
 /**
@@ -67,6 +68,55 @@ export function* elementsOf(bytes: Uint8Array): Generator<Uint8Array> {
     at = bytes[end] === comma ? skipSpace(bytes, end + 1) : end;
   }
 }
+
+/**
+ * Calls `visit` for every member of every object, however deep, in the order in which they stand.
+ *
+ * @param bytes JSON
+ */
+export function everyMember(bytes: Uint8Array, visit: (member: Member) => void): void {
+  const member = { depth: 0, start: 0, end: 0, value: 0 };
+  for (let at = startOf(bytes); at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === openBrace || byte === openBracket) member.depth++;
+    else if (byte === closeBrace || byte === closeBracket) member.depth--;
+    if (byte !== quote) continue;
+    const end = afterText(bytes, at);
+    if (end === wrong) return;
+    const behind = skipSpace(bytes, end);
+    if (bytes[behind] === colon) {
+      member.start = at;
+      member.end = end;
+      member.value = skipSpace(bytes, behind + 1);
+      visit(member);
+      at = behind;
+    } else at = end - 1;
+  }
+}
+
+/** Is used again for the next member: a list may have a million of them. */
+export interface Member {
+  /** 1 for those of the outermost object. */
+  readonly depth: number;
+  /** Of its name, with both quotes. */
+  readonly start: number;
+  readonly end: number;
+  /** Where its value begins. */
+  readonly value: number;
+}
+
+/** The text that begins there; undefined where something else does. */
+export function textAt(bytes: Uint8Array, start: number): string | undefined {
+  const end = afterText(bytes, start);
+  return end === wrong ? undefined : (JSON.parse(decoder.decode(bytes.subarray(start, end))) as string);
+}
+
+/** Whether a text may be one of so many characters: without an escape its length says so. */
+export const mayHaveLength = (
+  bytes: Uint8Array,
+  { start, end }: Pick<Member, 'start' | 'end'>,
+  lengths: readonly number[],
+): boolean => lengths.includes(end - start - 2) || hasEscape(bytes, start, end);
 
 /** Which of the names stands there. Only what may be one is made a text: an object may have a million members. */
 function nameAt(bytes: Uint8Array, start: number, names: readonly string[]): string | undefined {

@@ -1,0 +1,9 @@
+/** A refusal out of its JSON, by Moshi. */
+
+import org.openapitools.client.infrastructure.Serializer
+import org.openapitools.client.models.Refusal
+
+fun refusalOf(text: String): Refusal? = Serializer.moshi.adapter(Refusal::class.java).fromJson(text)
+
+/** This library takes a member without a type as it is: there is nothing to prepare. */
+fun prepareJson() = Unit

@@ -1,0 +1,205 @@
+/**
+ * The directory's store in DynamoDB: one item for each record and each line of the audit, in a table whose key is two
+ * texts named `pk` and `sk`, with `expires_at` as its time to live. Items hold keyed names, sealed bytes and times
+ * alone. A function needs BatchGetItem on the table; the operator's command besides that PutItem, DeleteItem, Query and
+ * Scan.
+ */
+
+import {
+  type AttributeValue,
+  BatchGetItemCommand,
+  QueryCommand,
+  ScanCommand,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { AccessEntry, AccessStore, AccessWrite, AuditEntry } from '../../lib/access/store.ts';
+import { seconds } from './dynamo-attributes.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { withStoreErrors } from './store-errors.ts';
+
+export interface DynamoAccessStoreOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  /**
+   * For one operation with all its attempts, in milliseconds. Default 1000 for the reader: a client waits, and is
+   * refused without an answer. Default 10,000 for the store.
+   */
+  readonly timeoutMs?: number;
+}
+
+type Item = Readonly<Record<string, AttributeValue>>;
+
+/** The sort key of a record. */
+const recordKey = 'record';
+/** The partition of all lines of the audit; their sort keys begin with the time. */
+const auditPartition = 'audit';
+
+/** DynamoDB's bound for one BatchGetItem. */
+const maxKeys = 100;
+/** DynamoDB returns keys unread when it throttles; each read of the directory has a few. */
+const maxReads = 3;
+
+/** What a function needs of the store. */
+export function createDynamoAccessReader({
+  client,
+  tableName,
+  timeoutMs = 1000,
+}: DynamoAccessStoreOptions): Pick<AccessStore, 'read'> {
+  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2 }));
+
+  async function readSome(keys: readonly string[]): Promise<readonly Item[]> {
+    let Keys: Item[] = keys.map((key) => ({ pk: { S: key }, sk: { S: recordKey } }));
+    const items: Item[] = [];
+    for (let left = maxReads; Keys.length > 0; left--) {
+      if (left === 0) throw new Error('DynamoDB left keys unread');
+      const { Responses = {}, UnprocessedKeys = {} } = await limited.send(
+        new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys, ConsistentRead: true } } }),
+      );
+      items.push(...(Responses[tableName] ?? []));
+      Keys = UnprocessedKeys[tableName]?.Keys ?? [];
+    }
+    return items;
+  }
+
+  return {
+    async read(keys) {
+      const unique = [...new Set(keys)];
+      const parts = Array.from({ length: Math.ceil(unique.length / maxKeys) }, (_, index) =>
+        readSome(unique.slice(index * maxKeys, (index + 1) * maxKeys)),
+      );
+      const entries = (await Promise.all(parts)).flat().map(toEntry);
+      return new Map(entries.map((entry) => [entry.key, entry]));
+    },
+  };
+}
+
+/** For operators. */
+export function createDynamoAccessStore(options: DynamoAccessStoreOptions): AccessStore {
+  const { tableName: TableName, timeoutMs = 10_000 } = options;
+  const client = withStoreErrors(withLimit(options.client, { timeoutMs, attempts: 3 }));
+
+  return {
+    read: createDynamoAccessReader({ ...options, timeoutMs }).read,
+    async write(change) {
+      // The same token with each attempt: one whose answer was lost is not done twice.
+      const command = new TransactWriteItemsCommand({
+        TransactItems: transactionOf(TableName, change),
+        ClientRequestToken: crypto.randomUUID(),
+      });
+      try {
+        await client.send(command);
+        return true;
+      } catch (error) {
+        if (isOvertaken(error)) return false;
+        throw error;
+      }
+    },
+    async list() {
+      const items = await pages((ExclusiveStartKey) =>
+        client.send(
+          new ScanCommand({
+            TableName,
+            ConsistentRead: true,
+            FilterExpression: 'sk = :record',
+            ExpressionAttributeValues: { ':record': { S: recordKey } },
+            ExclusiveStartKey,
+          }),
+        ),
+      );
+      return items.map(toEntry);
+    },
+    async audit(limit) {
+      const items = await pages(
+        (ExclusiveStartKey) =>
+          client.send(
+            new QueryCommand({
+              TableName,
+              ConsistentRead: true,
+              KeyConditionExpression: 'pk = :audit',
+              ExpressionAttributeValues: { ':audit': { S: auditPartition } },
+              ScanIndexForward: false,
+              Limit: limit,
+              ExclusiveStartKey,
+            }),
+          ),
+        limit,
+      );
+      return items.map(toAudit);
+    },
+  };
+}
+
+function transactionOf(TableName: string, { key, expected, next, audit }: AccessWrite): TransactWriteItem[] {
+  const Key = { pk: { S: key }, sk: { S: recordKey } };
+  const condition =
+    expected === undefined
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : {
+          ConditionExpression: '#revision = :revision',
+          ExpressionAttributeNames: { '#revision': 'revision' },
+          ExpressionAttributeValues: { ':revision': { S: expected } },
+        };
+  const line = { pk: { S: auditPartition }, sk: { S: audit.id }, sealed: { B: audit.sealed } };
+  return [
+    next
+      ? { Put: { TableName, Item: { ...Key, ...attributesOf(next) }, ...condition } }
+      : { Delete: { TableName, Key, ...condition } },
+    { Put: { TableName, Item: line } },
+  ];
+}
+
+const attributesOf = ({ revision, sealed, expiresAt }: NonNullable<AccessWrite['next']>) => ({
+  revision: { S: revision },
+  sealed: { B: sealed },
+  ...(expiresAt !== undefined && { expires_at: seconds(expiresAt) }),
+});
+
+/** Another operator's write came first, or is being done now. */
+function isOvertaken(error: unknown): boolean {
+  const { name, CancellationReasons: reasons = [] } = error as {
+    readonly name?: string;
+    readonly CancellationReasons?: readonly { readonly Code?: string }[];
+  };
+  return (
+    name === 'TransactionCanceledException' &&
+    reasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict')
+  );
+}
+
+interface Page {
+  readonly Items?: Record<string, AttributeValue>[] | undefined;
+  readonly LastEvaluatedKey?: Record<string, AttributeValue> | undefined;
+}
+
+/** As many items as wanted, or all. */
+async function pages(
+  read: (start: Record<string, AttributeValue> | undefined) => Promise<Page>,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let start: Record<string, AttributeValue> | undefined;
+  do {
+    const { Items = [], LastEvaluatedKey } = await read(start);
+    items.push(...Items);
+    start = LastEvaluatedKey;
+  } while (start && items.length < limit);
+  return items.slice(0, limit);
+}
+
+/** @throws TypeError for what is no record: it must not count as none */
+function toEntry({ pk, revision, sealed, expires_at: expiresAt }: Item): AccessEntry {
+  if (pk?.S === undefined || revision?.S === undefined || !sealed?.B)
+    throw new TypeError('not a record of the directory');
+  return {
+    key: pk.S,
+    revision: revision.S,
+    sealed: sealed.B,
+    ...(expiresAt?.N !== undefined && { expiresAt: 1000 * Number(expiresAt.N) }),
+  };
+}
+
+function toAudit({ sk, sealed }: Item): AuditEntry {
+  if (sk?.S === undefined || !sealed?.B) throw new TypeError('not a line of the audit');
+  return { id: sk.S, sealed: sealed.B };
+}

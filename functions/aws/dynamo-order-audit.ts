@@ -1,0 +1,152 @@
+/**
+ * The audit of orders in DynamoDB: one item for each line, in a table whose key is two texts named `pk`, the day, and
+ * `sk`, the time, the stream's number of the change and the line's id. What a line says in words is sealed; the rest are keyed names, states and times.
+ *
+ * The function that adds lines needs PutItem on the table; the operator's command needs Query.
+ */
+
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  PutItemCommand,
+  QueryCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { OrderAuditStore } from '../../lib/orders/audit.ts';
+import type { AuditLine } from '../../lib/orders/audit-line.ts';
+import type { EntryState } from '../../lib/orders/journal.ts';
+import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
+import type { Sealer } from '../../lib/sealer.ts';
+import { compress, decompress } from './brotli.ts';
+import { number } from './dynamo-attributes.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { withStoreErrors } from './store-errors.ts';
+
+export interface DynamoOrderAuditOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  /** For what a line says: it names account and order. */
+  readonly sealer: Sealer;
+  /** For one operation with all its attempts, in milliseconds. Default 5000: no client waits. */
+  readonly timeoutMs?: number;
+}
+
+type Item = Readonly<Record<string, AttributeValue>>;
+
+/** More than a request's body and its answer can be. */
+const maxUnpackedBytes = 16 * 1024 * 1024;
+const dayMs = 86_400_000;
+/** A stream numbers changes with up to so many digits. */
+const sequenceDigits = 40;
+
+/** @example const store = createDynamoOrderAudit({ client: createDynamoClient(), tableName: 'audit', sealer }); */
+export function createDynamoOrderAudit({
+  client,
+  tableName: TableName,
+  sealer,
+  timeoutMs = 5000,
+}: DynamoOrderAuditOptions): OrderAuditStore {
+  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 4 }));
+
+  async function* linesOf(day: string, since: number, until: number): AsyncIterable<AuditLine> {
+    let start: Record<string, AttributeValue> | undefined;
+    do {
+      const { Items = [], LastEvaluatedKey } = await limited.send(
+        new QueryCommand({
+          TableName,
+          ConsistentRead: true,
+          KeyConditionExpression: 'pk = :day AND sk BETWEEN :since AND :until',
+          ExpressionAttributeValues: {
+            ':day': { S: day },
+            ':since': { S: isoOf(since) },
+            // No line has this key alone: behind the time stands the line's id.
+            ':until': { S: isoOf(until) },
+          },
+          ExclusiveStartKey: start,
+        }),
+      );
+      for (const item of Items) yield await lineIn(item, sealer);
+      start = LastEvaluatedKey;
+    } while (start);
+  }
+
+  return {
+    async append(line) {
+      const Item = await itemOf(line, sealer);
+      try {
+        await limited.send(
+          new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
+        );
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return false;
+        throw error;
+      }
+    },
+    async *read(since, until) {
+      for (let day = since - (since % dayMs); day < until; day += dayMs)
+        yield* linesOf(dayOf(day), since, until);
+    },
+  };
+}
+
+const isoOf = (ms: number) => new Date(ms).toISOString();
+const dayOf = (ms: number) => isoOf(ms).slice(0, 10);
+/** Sealed contents open in their own place alone. */
+const about = (id: string) => `order audit ${id}`;
+
+async function itemOf(line: AuditLine, sealer: Sealer): Promise<Record<string, AttributeValue>> {
+  const { id, at, sequence, entry, attempt, before, after, record } = line;
+  const texts = { before, operation: record?.operation, user: record?.user, app: record?.app };
+  const said = {
+    evidence: record?.outcome?.evidence,
+    begun_at: record?.begun_at,
+    known_at: record?.outcome?.at,
+  };
+  return {
+    pk: { S: dayOf(at) },
+    sk: { S: `${isoOf(at)}#${sequence.padStart(sequenceDigits, '0')}#${id}` },
+    line: { S: id },
+    at: number(at),
+    sequence: { S: sequence },
+    entry: { S: entry },
+    attempt: { S: attempt },
+    after: { S: after },
+    ...Object.fromEntries(
+      Object.entries({ ...texts, ...said }).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, { S: value }]],
+      ),
+    ),
+    ...(record && {
+      sealed: { B: await sealer.seal(compress(Buffer.from(JSON.stringify(record))), about(id)) },
+    }),
+  };
+}
+
+/** What does not open is a line without contents: its state stands beside them. */
+async function lineIn(item: Item, sealer: Sealer): Promise<AuditLine> {
+  const id = textOf(item, 'line');
+  const record = await recordIn(item, id, sealer);
+  const before = item.before?.S;
+  return {
+    id,
+    at: Number(item.at?.N),
+    sequence: textOf(item, 'sequence'),
+    entry: textOf(item, 'entry'),
+    attempt: textOf(item, 'attempt'),
+    ...(before !== undefined && { before: before as EntryState }),
+    after: textOf(item, 'after') as AuditLine['after'],
+    ...(record && { record }),
+  };
+}
+
+async function recordIn({ sealed }: Item, id: string, sealer: Sealer): Promise<OrderRecord | undefined> {
+  const opened = sealed?.B && (await sealer.open(sealed.B, about(id)));
+  return opened && readRecord(decompress(opened, maxUnpackedBytes).toString());
+}
+
+/** @throws TypeError for what is no line of the audit */
+function textOf(item: Item, name: string): string {
+  const text = item[name]?.S;
+  if (text === undefined) throw new TypeError(`a line of the audit without ${name}`);
+  return text;
+}

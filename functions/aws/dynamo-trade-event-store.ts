@@ -1,0 +1,374 @@
+/**
+ * The store of trade events in DynamoDB: one partition for each lease, with an item for the lease, for each order and
+ * for each event, in a table whose key is two texts named `pk` and `sk`, with `expires_at` as its time to live.
+ *
+ * What is to be worked on has an attribute `work` besides, the sort key of a local index: open orders, and events that
+ * the bus has not taken. Keys are keyed names; contents are sealed. A function needs BatchGetItem, PutItem and
+ * UpdateItem on the table, and Query on its index.
+ */
+
+import { randomUUID } from 'node:crypto';
+import {
+  type AttributeValue,
+  BatchGetItemCommand,
+  ConditionalCheckFailedException,
+  PutItemCommand,
+  type PutItemCommandInput,
+  QueryCommand,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { Sealer } from '../../lib/sealer.ts';
+import type {
+  AcquireCall,
+  Acquired,
+  AddCall,
+  KnownOrder,
+  LeaseState,
+  OrderChange,
+  TradeEvent,
+  TradeEventStore,
+} from '../../lib/trade-events/ports.ts';
+import { compress, decompress } from './brotli.ts';
+import { number, seconds } from './dynamo-attributes.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { withStoreErrors } from './store-errors.ts';
+
+export interface DynamoTradeEventStoreOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  /** For contents: they name accounts. */
+  readonly sealer: Sealer;
+  /** For one operation with all its attempts, in milliseconds. Default 3000: a lease lasts longer. */
+  readonly timeoutMs?: number;
+  /** Tells which orders have expired, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+type Item = Record<string, AttributeValue>;
+/** A write of one item, as a command or a part of a transaction. */
+type Put = PutItemCommandInput & { readonly Item: Item };
+
+/** The index, and its sort key. */
+export const workIndex = 'Work';
+export const workAttribute = 'work';
+
+/** DynamoDB's bound for one BatchGetItem. */
+const maxKeys = 100;
+/** DynamoDB returns keys unread when it throttles. */
+const maxReads = 3;
+const maxUnpackedBytes = 4 * 1024 * 1024;
+/** At once, so that a long outbox does not use up the sockets. */
+const maxUpdates = 10;
+
+export function createDynamoTradeEventStore(options: DynamoTradeEventStoreOptions): TradeEventStore {
+  const { tableName, sealer, timeoutMs = 3000, clock = Date.now } = options;
+  const client = withStoreErrors(withLimit(options.client, { timeoutMs, attempts: 3 }));
+  return new DynamoTradeEventStore(client, tableName, sealer, clock);
+}
+
+class DynamoTradeEventStore implements TradeEventStore {
+  readonly #client: DynamoSender;
+  readonly #tableName: string;
+  readonly #sealer: Sealer;
+  readonly #clock: () => number;
+  /** Orders events of one millisecond. */
+  #added = 0;
+
+  constructor(client: DynamoSender, tableName: string, sealer: Sealer, clock: () => number) {
+    this.#client = client;
+    this.#tableName = tableName;
+    this.#sealer = sealer;
+    this.#clock = clock;
+  }
+
+  async acquire({ lease, owner, until, endsAt, expired }: AcquireCall): Promise<Acquired> {
+    const isExpired = ' OR (#owner = :expiredOwner AND #until = :expiredUntil)';
+    try {
+      const { Attributes = {} } = await this.#client.send(
+        new UpdateItemCommand({
+          TableName: this.#tableName,
+          Key: leaseKey(lease),
+          UpdateExpression: 'SET #owner = :owner, #until = :until, ends_at = :endsAt',
+          ConditionExpression: `attribute_not_exists(#owner) OR #owner = :owner${expired ? isExpired : ''}`,
+          ExpressionAttributeNames: { '#owner': 'owner', '#until': 'until' },
+          ExpressionAttributeValues: {
+            ':owner': { S: owner },
+            ':until': number(until),
+            ':endsAt': number(endsAt),
+            ...(expired && {
+              ':expiredOwner': { S: expired.owner },
+              ':expiredUntil': number(expired.until),
+            }),
+          },
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        }),
+      );
+      return { kind: 'acquired', state: toLeaseState(Attributes) };
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException && error.Item)) throw error;
+      const state = toLeaseState(error.Item);
+      const record = { owner: textOf(error.Item, 'owner'), until: state.until, endsAt: state.endsAt };
+      return { kind: 'held', record };
+    }
+  }
+
+  renew(lease: string, owner: string, state: LeaseState): Promise<boolean> {
+    return this.#writeLease(lease, owner, { owner: { S: owner }, ...fromLeaseState(state) });
+  }
+
+  async release(lease: string, owner: string, state: LeaseState): Promise<void> {
+    await this.#writeLease(lease, owner, fromLeaseState(state));
+  }
+
+  #writeLease(lease: string, owner: string, attributes: Item): Promise<boolean> {
+    return this.#put({
+      TableName: this.#tableName,
+      Item: { ...leaseKey(lease), ...attributes },
+      ConditionExpression: '#owner = :owner',
+      ExpressionAttributeNames: { '#owner': 'owner' },
+      ExpressionAttributeValues: { ':owner': { S: owner } },
+    });
+  }
+
+  async add(call: AddCall): Promise<'added' | 'known' | 'overtaken'> {
+    const event = await this.#putOfEvent(call);
+    if (!call.order) return (await this.#put(event)) ? 'added' : 'known';
+    const command = new TransactWriteItemsCommand({
+      TransactItems: [{ Put: event }, { Put: await this.#putOfOrder(call.lease, call.order) }],
+      // The same with each attempt: one whose answer was lost is not done twice.
+      ClientRequestToken: randomUUID(),
+    });
+    try {
+      await this.#client.send(command);
+      return 'added';
+    } catch (error) {
+      const codes = cancellationsOf(error);
+      if (codes?.[0] === 'ConditionalCheckFailed') return 'known';
+      // Two listeners write at once: the caller reads again what came of it.
+      if (codes?.some((code) => code === 'ConditionalCheckFailed' || code === 'TransactionConflict'))
+        return 'overtaken';
+      throw error;
+    }
+  }
+
+  async known(lease: string, orders: readonly string[]): Promise<ReadonlyMap<string, KnownOrder>> {
+    const unique = [...new Set(orders)];
+    const parts = Array.from({ length: Math.ceil(unique.length / maxKeys) }, (_, index) =>
+      this.#readOrders(lease, unique.slice(index * maxKeys, (index + 1) * maxKeys)),
+    );
+    const known = await this.#toOrders(lease, (await Promise.all(parts)).flat());
+    return new Map(known.map((one) => [one.order, one]));
+  }
+
+  async note(lease: string, change: OrderChange): Promise<boolean> {
+    return this.#put(await this.#putOfOrder(lease, change));
+  }
+
+  async openOrders(lease: string): Promise<readonly KnownOrder[]> {
+    return this.#toOrders(lease, await this.#work(lease, 'open#'));
+  }
+
+  async unpublished(lease: string, limit: number): Promise<readonly TradeEvent[]> {
+    const items = await this.#work(lease, 'pending#', limit);
+    return Promise.all(items.map((item) => this.#toEvent(lease, item)));
+  }
+
+  async published(lease: string, ids: readonly string[]): Promise<void> {
+    for (let done = 0; done < ids.length; done += maxUpdates)
+      await Promise.all(ids.slice(done, done + maxUpdates).map((id) => this.#publishedOne(lease, id)));
+  }
+
+  /** What remains says that the event was there. Only now it may expire. */
+  async #publishedOne(lease: string, id: string): Promise<void> {
+    try {
+      await this.#client.send(
+        new UpdateItemCommand({
+          TableName: this.#tableName,
+          Key: eventKey(lease, id),
+          UpdateExpression: 'SET #expires = #later REMOVE #work, #sealed, #type, #later',
+          ConditionExpression: 'attribute_exists(#work)',
+          ExpressionAttributeNames: {
+            '#expires': 'expires_at',
+            '#later': 'expires_later',
+            '#work': workAttribute,
+            '#sealed': 'sealed',
+            '#type': 'detail_type',
+          },
+        }),
+      );
+    } catch (error) {
+      // Another listener published it, too.
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    }
+  }
+
+  async #putOfEvent({ lease, event, now, expiresAt }: AddCall): Promise<Put> {
+    const { id, detailType, detail } = event;
+    const order = String(this.#added++ % 1_000_000).padStart(6, '0');
+    return {
+      TableName: this.#tableName,
+      Item: {
+        ...eventKey(lease, id),
+        [workAttribute]: { S: `pending#${String(now).padStart(15, '0')}#${order}` },
+        detail_type: { S: detailType },
+        sealed: { B: await this.#seal(detail, aboutEvent(lease, id)) },
+        known_until: number(expiresAt),
+        // Not its time to live yet: DynamoDB would remove what the bus has not taken.
+        expires_later: seconds(expiresAt),
+      },
+      ConditionExpression: 'attribute_not_exists(pk) OR known_until <= :now',
+      ExpressionAttributeValues: { ':now': number(now) },
+    };
+  }
+
+  async #putOfOrder(lease: string, change: OrderChange): Promise<Put> {
+    const { order, expected, state, isOpen, expiresAt } = change;
+    const now = number(this.#clock());
+    return {
+      TableName: this.#tableName,
+      Item: {
+        ...orderKey(lease, order),
+        ...(isOpen && { [workAttribute]: { S: `open#${order}` } }),
+        revision: { S: randomUUID() },
+        sealed: { B: await this.#seal(state, aboutOrder(lease, order)) },
+        known_until: number(expiresAt),
+        expires_at: seconds(expiresAt),
+      },
+      ...(expected === undefined
+        ? {
+            ConditionExpression: 'attribute_not_exists(pk) OR known_until <= :now',
+            ExpressionAttributeValues: { ':now': now },
+          }
+        : {
+            ConditionExpression: 'revision = :expected AND known_until > :now',
+            ExpressionAttributeValues: { ':expected': { S: expected }, ':now': now },
+          }),
+    };
+  }
+
+  /** Whether the condition was met. */
+  async #put(input: Put): Promise<boolean> {
+    try {
+      await this.#client.send(new PutItemCommand(input));
+      return true;
+    } catch (error) {
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      return false;
+    }
+  }
+
+  async #readOrders(lease: string, orders: readonly string[]): Promise<readonly Item[]> {
+    const items: Item[] = [];
+    let Keys = orders.map((order) => orderKey(lease, order));
+    for (let left = maxReads; Keys.length > 0; left--) {
+      if (left === 0) throw new Error('DynamoDB left keys unread');
+      const { Responses = {}, UnprocessedKeys = {} } = await this.#client.send(
+        new BatchGetItemCommand({ RequestItems: { [this.#tableName]: { Keys, ConsistentRead: true } } }),
+      );
+      items.push(...(Responses[this.#tableName] ?? []));
+      Keys = (UnprocessedKeys[this.#tableName]?.Keys ?? []) as typeof Keys;
+    }
+    return items;
+  }
+
+  /** Of one kind, in the order of their sort keys; all, or the first ones. */
+  async #work(lease: string, kind: string, limit = Number.POSITIVE_INFINITY): Promise<readonly Item[]> {
+    const items: Item[] = [];
+    let start: Item | undefined;
+    do {
+      const { Items = [], LastEvaluatedKey } = await this.#client.send(
+        new QueryCommand({
+          TableName: this.#tableName,
+          IndexName: workIndex,
+          ConsistentRead: true,
+          KeyConditionExpression: 'pk = :lease AND begins_with(#work, :kind)',
+          ExpressionAttributeNames: { '#work': workAttribute },
+          ExpressionAttributeValues: { ':lease': { S: lease }, ':kind': { S: kind } },
+          ...(Number.isFinite(limit) && { Limit: limit - items.length }),
+          ExclusiveStartKey: start,
+        }),
+      );
+      items.push(...Items);
+      start = LastEvaluatedKey;
+    } while (start && items.length < limit);
+    return items;
+  }
+
+  async #toOrders(lease: string, items: readonly Item[]): Promise<readonly KnownOrder[]> {
+    // DynamoDB removes what has expired within days.
+    const current = items.filter(({ known_until }) => Number(known_until?.N) > this.#clock());
+    return Promise.all(
+      current.map(async (item) => {
+        const order = textOf(item, 'sk').slice(orderPrefix.length);
+        return {
+          order,
+          revision: textOf(item, 'revision'),
+          state: await this.#open(item, aboutOrder(lease, order)),
+          isOpen: item[workAttribute] !== undefined,
+        };
+      }),
+    );
+  }
+
+  async #toEvent(lease: string, item: Item): Promise<TradeEvent> {
+    const id = textOf(item, 'sk').slice(eventPrefix.length);
+    return {
+      id,
+      detailType: textOf(item, 'detail_type') as TradeEvent['detailType'],
+      detail: await this.#open(item, aboutEvent(lease, id)),
+    };
+  }
+
+  #seal(text: string, about: string): Promise<Uint8Array> {
+    return this.#sealer.seal(compress(Buffer.from(text)), about);
+  }
+
+  /** @throws for what does not open: taken for nothing, an order would count as new */
+  async #open({ sealed }: Item, about: string): Promise<string> {
+    const opened = sealed?.B && (await this.#sealer.open(sealed.B, about));
+    if (!opened) throw new Error('an item of trade events does not open');
+    return decompress(opened, maxUnpackedBytes).toString();
+  }
+}
+
+const orderPrefix = 'order#';
+const eventPrefix = 'event#';
+
+const leaseKey = (lease: string) => ({ pk: { S: lease }, sk: { S: 'lease' } });
+const orderKey = (lease: string, order: string) => ({ pk: { S: lease }, sk: { S: orderPrefix + order } });
+const eventKey = (lease: string, id: string) => ({ pk: { S: lease }, sk: { S: eventPrefix + id } });
+
+/** Sealed contents open in their own place alone. */
+const aboutOrder = (lease: string, order: string) => `trade event order ${lease} ${order}`;
+const aboutEvent = (lease: string, id: string) => `trade event ${lease} ${id}`;
+
+/** Contenders look at the first two; the others are only handed on. */
+function fromLeaseState({ until, endsAt, ...said }: LeaseState): Item {
+  return { until: number(until), ends_at: number(endsAt), said: { S: JSON.stringify(said) } };
+}
+
+function toLeaseState({ until, ends_at, said }: Item): LeaseState {
+  return {
+    ...(JSON.parse(said?.S ?? '{}') as Partial<LeaseState>),
+    until: Number(until?.N ?? 0),
+    endsAt: Number(ends_at?.N ?? 0),
+  };
+}
+
+/** @throws TypeError for what is no item of this store */
+function textOf(item: Item, name: string): string {
+  const text = item[name]?.S;
+  if (text === undefined) throw new TypeError(`an item of trade events without ${name}`);
+  return text;
+}
+
+/** One code for each item of a transaction that DynamoDB cancelled; undefined for another error. */
+function cancellationsOf(error: unknown): readonly (string | undefined)[] | undefined {
+  const { name, CancellationReasons = [] } = error as {
+    readonly name?: string;
+    readonly CancellationReasons?: readonly { readonly Code?: string }[];
+  };
+  return name === 'TransactionCanceledException' ? CancellationReasons.map(({ Code }) => Code) : undefined;
+}

@@ -1,0 +1,57 @@
+/** What API Gateway has found out of a request's sender: the API key, the AWS identity, and the authorizer's claims. */
+
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { Evidence, TokenClaims } from '../../lib/access/evidence.ts';
+import { principalArn } from '../../lib/access/iam-arn.ts';
+
+type EventContext = APIGatewayProxyEvent['requestContext'];
+
+/** The part of an event's context that is read. */
+export interface SenderContext {
+  readonly identity?: Partial<Pick<EventContext['identity'], 'apiKeyId' | 'userArn' | 'sourceIp'>>;
+  /** What the authorizer put into its answer; each value is a text. */
+  readonly authorizer?: { readonly claims?: unknown } | null | undefined;
+}
+
+/** API Gateway names a key only of a method that wants one, and an AWS identity only of one that wants a signature. */
+export function evidenceIn({ identity, authorizer }: SenderContext): Evidence | undefined {
+  const claims = claimsIn(authorizer?.claims);
+  const evidence: Evidence = {
+    ...(identity?.apiKeyId && { apiKeyId: identity.apiKeyId }),
+    ...(identity?.userArn && { iamArn: principalArn(identity.userArn) }),
+    ...(claims && { claims }),
+  };
+  return Object.keys(evidence).length > 0 ? evidence : undefined;
+}
+
+/** Undefined for anything but what the authorizer writes: the token then counts as missing. */
+function claimsIn(text: unknown): TokenClaims | undefined {
+  if (typeof text !== 'string') return undefined;
+  try {
+    const claims: unknown = JSON.parse(text);
+    return isClaims(claims) ? claims : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+const isMoment = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value);
+
+const checks: Readonly<Record<keyof TokenClaims, (value: unknown) => boolean>> = {
+  issuer: isText,
+  subject: isText,
+  clientId: (value) => value === undefined || isText(value),
+  tokenId: (value) => value === undefined || isText(value),
+  scopes: isTexts,
+  accounts: (value) => value === undefined || isTexts(value),
+  issuedAt: isMoment,
+  expiresAt: isMoment,
+};
+
+function isClaims(value: unknown): value is TokenClaims {
+  if (typeof value !== 'object' || value === null) return false;
+  const members = value as Readonly<Record<string, unknown>>;
+  return Object.entries(checks).every(([name, isGood]) => isGood(members[name]));
+}

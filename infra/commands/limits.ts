@@ -1,0 +1,63 @@
+/**
+ * `npm run limits`: says which limits a stage's functions keep, and ends the tighter ones to which they went over when the
+ * upstream refused the configured ones.
+ */
+
+import { DeleteItemCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { limitsText, tighterLimits, type UpstreamLimits } from '../../lib/catalogue/limits.ts';
+import { stepsOf } from '../../lib/gateway/limits-in-force.ts';
+import { StartError } from '../environment.ts';
+import { stackNameFrom } from './secret-set.ts';
+import { outputOf, outputsOf } from './stack-secret.ts';
+
+export const usage =
+  'Usage: npm run limits -- [stage] [reset] (a stage has 1 to 32 lower-case letters, digits and -, a letter first)';
+
+/** The stack's output that names the item. */
+export const limitsOutput = 'LimitsKey';
+
+/** @throws StartError */
+export function limitsArguments(args: readonly string[]): {
+  readonly stackName: string;
+  readonly isReset: boolean;
+} {
+  const isReset = args.length > 0 && args.at(-1) === 'reset';
+  return { stackName: stackNameFrom(isReset ? args.slice(0, -1) : args, usage), isReset };
+}
+
+/**
+ * @returns one sentence for the operator
+ * @throws StartError when the arguments are wrong, or the stack or its table cannot be read or written
+ */
+export async function limitsCommand(args: readonly string[]): Promise<string> {
+  const { stackName, isReset } = limitsArguments(args);
+  const outputs = await outputsOf(stackName);
+  const key = outputOf(stackName, outputs, limitsOutput);
+  const request = {
+    TableName: outputOf(stackName, outputs, 'BudgetTable'),
+    Key: { pk: { S: key } },
+  };
+  const client = new DynamoDBClient();
+  const fail = (error: Error) => {
+    throw new StartError(`The table of ${stackName} cannot be used: ${error.name}.`);
+  };
+  const configured = key.slice(key.indexOf('#') + 1);
+  const { Item } = await client.send(new GetItemCommand({ ...request, ConsistentRead: true })).catch(fail);
+  const steps = stepsOf({ text: Item?.text?.S ?? '' });
+  if (steps === 0) return `${stackName} keeps upstream.limits as configured: ${configured}.`;
+  const kept = choiceAfter(configured, steps);
+  if (isReset) {
+    await client.send(new DeleteItemCommand(request)).catch(fail);
+    return `${stackName} kept ${kept}; within half a minute its functions keep ${configured} again, as configured.`;
+  }
+  const since = new Date(Number(Item?.written_at?.N ?? 0)).toISOString();
+  return `${stackName} keeps ${kept} since ${since}, because the upstream answered 429 in spite of ${configured}: deploy another upstream.limits, or end it with "reset".`;
+}
+
+function choiceAfter(configured: string, steps: number): string {
+  let choice: UpstreamLimits = configured.startsWith('{')
+    ? (JSON.parse(configured) as UpstreamLimits)
+    : (configured as UpstreamLimits);
+  for (let step = 0; step < steps; step++) choice = tighterLimits(choice) ?? choice;
+  return limitsText(choice);
+}

@@ -1,0 +1,70 @@
+/** Records and lines of the audit in words, for an operator. */
+
+import type { AuditLine, Listed } from '../../lib/access/admin.ts';
+import type { Change } from '../../lib/access/change.ts';
+import { isPrincipal, type Subject, subjectOf } from '../../lib/access/records.ts';
+
+export function subjectWords(subject: Subject): string {
+  if (!isPrincipal(subject)) return `${subject.kind} ${subject.id}`;
+  switch (subject.kind) {
+    case 'user':
+      return `user ${subject.subject}`;
+    case 'key':
+      return `key ${subject.id}`;
+    case 'iam':
+      return `iam ${subject.arn}`;
+    case 'source':
+      return `source ${subject.name}`;
+  }
+}
+
+const accountWords = (account: string) => (account === '*' ? 'every account' : `account ${account}`);
+
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+const momentOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/** One line for the subject, and one for each thing that is known of it. */
+export function recordWords({ name, record, expiresAt }: Listed): readonly string[] {
+  const head = subjectWords(subjectOf(record));
+  if (!('principal' in record))
+    return [head, `  blocked${expiresAt === undefined ? '' : ` until ${dayOf(expiresAt)}`}`];
+  const { accounts, userData, standsFor, blocked, notBefore, principal } = record;
+  return [
+    head,
+    ...(blocked ? ['  blocked'] : []),
+    ...(principal.kind === 'user' ? [`  issuer: ${principal.issuer}`] : []),
+    ...(standsFor ? [`  acts for ${subjectWords(standsFor)}, with that user’s rights`] : []),
+    ...accounts.map(([account, scopes]) => `  ${accountWords(account)}: ${scopes.join(', ')}`),
+    ...(userData.length > 0 ? [`  watchlists: ${userData.join(', ')}`] : []),
+    ...(notBefore === undefined ? [] : [`  tokens issued before ${momentOf(1000 * notBefore)} are refused`]),
+    `  name in logs: ${name}`,
+  ];
+}
+
+/** What a change does, without whom it is about. */
+function changeWords(change: Change): string {
+  switch (change.action) {
+    case 'grant':
+    case 'revoke': {
+      const what = [...change.accounts.map(accountWords), ...(change.userData ? ['watchlists'] : [])];
+      return `${what.join(', ')}: ${change.scopes.join(', ') || 'everything'}`;
+    }
+    case 'revoke-all':
+      return 'everything';
+    case 'bind':
+      return `to ${subjectWords(change.user)}`;
+    case 'block':
+      return change.expiresAt === undefined ? '' : `until ${dayOf(change.expiresAt)}`;
+    case 'sign-out':
+      return `tokens before ${momentOf(1000 * change.notBefore)}`;
+    default:
+      return '';
+  }
+}
+
+export function auditWords(line: AuditLine): string {
+  if (!('change' in line)) return `${line.at}  (sealed with another identity key)`;
+  const { at, by, change } = line;
+  const action = change.action === 'revoke-all' ? 'revoke' : change.action;
+  return `${at}  ${by}  ${action} ${subjectWords(change.subject)} ${changeWords(change)}`.trimEnd();
+}

@@ -1,0 +1,96 @@
+/** Reads from JSON what a sender wants to put on the bus. */
+
+import * as v from 'valibot';
+import { faultOf } from '../../lib/catalogue/faults.ts';
+import { faultWords } from '../../lib/catalogue/validation.ts';
+import { reservedSources } from '../../lib/events/names.ts';
+import { jsonFault } from '../../lib/json-fault.ts';
+import { type Fault, faultsInWords } from '../../lib/problem.ts';
+import type { BusEntry } from './bus.ts';
+
+const name = v.pipe(v.string(), v.minLength(1), v.maxLength(256));
+
+/** Of an event; other members of an envelope may stand beside these. */
+const entrySchema = v.object({
+  source: v.pipe(
+    name,
+    v.check((source) => !reservedSources.includes(source), 'the source of replies; name another'),
+  ),
+  'detail-type': name,
+  detail: v.record(v.string(), v.unknown()),
+  resources: v.optional(v.array(v.string())),
+  time: v.optional(v.pipe(v.string(), v.isoTimestamp())),
+});
+
+/** EventBridge takes so many at once. */
+const entriesSchema = v.pipe(v.array(entrySchema), v.minLength(1), v.maxLength(10));
+
+/** Or why there are none. */
+export type Entries =
+  | { readonly entries: readonly BusEntry[] }
+  | {
+      readonly code: 'invalid_body' | 'payload_too_large';
+      readonly detail: string;
+      readonly errors?: readonly Fault[];
+    };
+
+/** EventBridge takes less than that in all entries of a call. */
+const maxBytes = 256 * 1024;
+
+const form = 'Send {"source":"…","detail-type":"…","detail":{…}}, or a list of such entries.';
+
+/** @param text JSON: an entry, or a list of them; each as an event is, or as PutEvents takes it */
+export function entriesOf(text: string): Entries {
+  const json = parseJson(text);
+  if (json === undefined)
+    return { code: 'invalid_body', detail: `The body is not valid JSON: ${jsonFault(text)}. ${form}` };
+  const isList = Array.isArray(json);
+  const parsed = v.safeParse(entriesSchema, [json].flat().map(asEvent));
+  if (!parsed.success) {
+    const errors = parsed.issues.map((issue): Fault => {
+      const fault = faultOf(issue, faultWords);
+      const name = isList ? fault.name : fault.name.replace(/^\/0/, '') || '/';
+      return { in: 'body', ...fault, name };
+    });
+    return { code: 'invalid_body', detail: `${faultsInWords(errors)}. ${form}`, errors };
+  }
+  const entries = parsed.output.map(({ source, 'detail-type': detailType, detail, resources, time }) => ({
+    source,
+    detailType,
+    detail: JSON.stringify(detail),
+    ...(resources && { resources }),
+    ...(time !== undefined && { time: Date.parse(time) }),
+  }));
+  const bytes = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+  if (bytes < maxBytes) return { entries };
+  return {
+    code: 'payload_too_large',
+    detail: `The entries have ${bytes} bytes; a bus takes less than ${maxBytes} at once (source, detail-type, detail and resources).`,
+  };
+}
+
+/** As EventBridge counts: texts in UTF-8, and 14 bytes for a time. */
+function sizeOf({ source, detailType, detail, resources = [], time }: BusEntry): number {
+  const texts = [source, detailType, detail, ...resources];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), time === undefined ? 0 : 14);
+}
+
+/** Also as `busEntry` of `countersign/events` makes it for PutEvents, with the detail as a text. */
+function asEvent(entry: unknown): unknown {
+  if (typeof entry !== 'object' || entry === null || !('Source' in entry)) return entry;
+  const { Source, DetailType, Detail, Resources } = entry as Readonly<Record<string, unknown>>;
+  return {
+    source: Source,
+    'detail-type': DetailType,
+    detail: typeof Detail === 'string' ? (parseJson(Detail) ?? Detail) : Detail,
+    ...(Resources !== undefined && { resources: Resources }),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,40 @@
+/** CORS of what the local API Gateway answers by itself; handlers say it of their own answers. */
+
+import type { CorsOrigins } from '../../functions/aws/cors.ts';
+import { type CorsHeaders, originHeaders, preflightHeaders, refusalHeaders } from '../cors.ts';
+import type { HttpResponse } from './proxy-result.ts';
+
+export interface LocalCors {
+  /**
+   * @param headers what the path takes besides the headers that every path takes
+   * @returns undefined without CORS: then OPTIONS is a method like any other that a path has not
+   */
+  preflight(headers: readonly string[], origin: string | undefined): HttpResponse | undefined;
+  /** The answer of a page or a form, with what says who may read it. */
+  answer(response: HttpResponse, origin: string | undefined): HttpResponse;
+  readonly ofRefusal: CorsHeaders;
+}
+
+export function createLocalCors(corsOrigins: CorsOrigins): LocalCors {
+  const origins = corsOrigins === '*' ? ['*'] : corsOrigins;
+  const answer: LocalCors['answer'] = (response, origin) =>
+    withHeaders(response, originHeaders(origins, origin));
+  return {
+    preflight(headers, origin) {
+      if (origins.length === 0) return undefined;
+      const empty = { status: 204, headers: new Map(), body: Buffer.from('') };
+      return answer(withHeaders(empty, preflightHeaders({ headers })), origin);
+    },
+    answer,
+    ofRefusal: refusalHeaders(origins),
+  };
+}
+
+function withHeaders(response: HttpResponse, more: CorsHeaders): HttpResponse {
+  const headers = new Map(response.headers);
+  for (const [name, value] of Object.entries(more)) {
+    const key = name.toLowerCase();
+    headers.set(key, key === 'vary' ? [[...(headers.get(key) ?? []), value].join(', ')] : [value]);
+  }
+  return { ...response, headers };
+}

@@ -1,0 +1,99 @@
+/**
+ * Trade events over HTTP as server-sent events, each as a rule of the bus hands it to a target. A caller follows those of
+ * the accounts that it may read orders of.
+ */
+
+import type { ServerResponse } from 'node:http';
+import { type CorsOrigins, withCors } from '../../functions/aws/cors.ts';
+import { getOrder } from '../../lib/catalogue/order-reads.ts';
+import type { AccessOptions } from '../../lib/gateway/access-options.ts';
+import { refusalResponse } from '../../lib/gateway/index.ts';
+import { isReached, type Reach } from '../../lib/gateway/reach.ts';
+import { createWho } from '../../lib/gateway/who.ts';
+import { isRefusal } from '../../lib/problem.ts';
+import { envelopeOf } from './bus.ts';
+import type { EventHistory, KeptEvent } from './event-history.ts';
+import type { LocalStream } from './options.ts';
+import type { HttpResponse } from './proxy-result.ts';
+
+export interface EventStreamOptions {
+  readonly path: string;
+  readonly history: EventHistory;
+  readonly access: AccessOptions;
+  readonly corsOrigins?: CorsOrigins | undefined;
+  /** Between two comments, by which both sides notice that the other is gone. Default 15 s. */
+  readonly heartbeatMs?: number;
+}
+
+/** A client that does not read is cut off with so much waiting for it, and resumes. */
+const maxWaitingBytes = 4 * 1024 * 1024;
+
+/**
+ * @example
+ * const history = createEventHistory(bus);
+ * const streams = [createEventStream({ path: '/_events/stream', history, access })];
+ */
+export function createEventStream(options: EventStreamOptions): LocalStream {
+  const { path, history, access, corsOrigins = [], heartbeatMs = 15_000 } = options;
+  const who = createWho(access, Date.now);
+
+  function follow(response: ServerResponse, reach: Reach, lastId: string | undefined): void {
+    const write = (text: string) => {
+      if (response.writableLength > maxWaitingBytes) response.destroy();
+      else response.write(text);
+    };
+    if (response.closed) return;
+    write('retry: 1000\n: trade events as they come\n\n');
+    const follower = {
+      receive: (one: KeptEvent) => {
+        if (isReachedBy(reach, one)) write(messageOf(one));
+      },
+      closed: () => void response.end(),
+    };
+    const { end, isWhole } = history.follow(follower, lastId);
+    if (!isWhole) write(': the Last-Event-ID is not known here any more: those were all that are kept\n\n');
+    const heartbeat = setInterval(() => write(': still here\n\n'), heartbeatMs).unref();
+    response.once('close', () => {
+      clearInterval(heartbeat);
+      end();
+    });
+  }
+
+  return {
+    path,
+    headers: ['last-event-id'],
+    async open(request) {
+      const { headers, requestId } = request;
+      const respond = (
+        { status, headers: own, body }: ReturnType<typeof refusalResponse>,
+        stream?: HttpResponse['stream'],
+      ): HttpResponse => ({
+        status,
+        headers: new Map(
+          Object.entries(withCors(own, corsOrigins, headers.origin)).map(([name, value]) => [name, [value]]),
+        ),
+        body,
+        ...(stream && { stream }),
+      });
+      const reach = await who.identify(getOrder, request, {});
+      if (isRefusal(reach)) return respond(refusalResponse(reach, requestId, headers.accept));
+      const started = {
+        status: 200,
+        headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
+        body: new Uint8Array(),
+      };
+      return respond(started, (response) => follow(response, reach, headers['last-event-id'] || undefined));
+    },
+  };
+}
+
+/** What names no account may be of any. */
+const isReachedBy = (reach: Reach, { account }: KeptEvent): boolean =>
+  account === undefined ? reach.scope === 'every' : isReached(reach, account);
+
+/** The upstream's JSON may have line breaks between its members: each line of it is one of `data`. */
+const messageOf = ({ id, event }: KeptEvent): string =>
+  `id: ${id}\n${envelopeOf(event)
+    .split(/\r\n|[\r\n]/)
+    .map((line) => `data: ${line}\n`)
+    .join('')}\n`;

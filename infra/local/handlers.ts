@@ -1,0 +1,156 @@
+/**
+ * The functions of a deployment in this process: one handler for each, and one for lookups by event. They share secret,
+ * limiter and caches, as deployed ones do.
+ */
+
+import { createGroupHandler } from '../../functions/aws/group-handler.ts';
+import { readsOf } from '../../functions/aws/lookup-environment.ts';
+import { createNodeSend } from '../../functions/aws/node-send.ts';
+import { createVersions } from '../../lib/cache/responses/index.ts';
+import { functionOf, functionsOf, groupOf, operationsIn } from '../../lib/catalogue/functions.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
+import { getOrder, limits, operations, routesOf, type UpstreamLimits } from '../../lib/catalogue/index.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import type { AccessOptions } from '../../lib/gateway/access-options.ts';
+import {
+  createGateway,
+  createLimiter,
+  createLimitsInForce,
+  createMemoryCacheStores,
+  createMemoryLimiterStore,
+  type Gateway,
+  type GatewayOptions,
+  type Limiter,
+  limiterLimits,
+  limitsInForceKey,
+  type RateLimitReport,
+  type RequestReport,
+  type Tightening,
+  upstreamPathsOf,
+} from '../../lib/gateway/index.ts';
+import { withLookUps } from '../../lib/gateway/look-ups.ts';
+import { createLowPriorityLimiter, type LowPriorityLimiter } from '../../lib/lookups/index.ts';
+import type { OrderJournal } from '../../lib/orders/index.ts';
+import { orderReadOperations } from '../../lib/trade-events/index.ts';
+import type { LocalBus } from './bus.ts';
+import { createLocalLookups, type LocalLookups } from './lookups.ts';
+import type { LocalRoute } from './options.ts';
+import { createLocalOrderAudit } from './order-audit.ts';
+import type { LocalSettings } from './settings.ts';
+
+export interface HandlerParts {
+  readonly upstreamBaseUrl: string;
+  readonly access: AccessOptions;
+  /** Where lookups are asked for, and answered. */
+  readonly bus: LocalBus;
+  readonly report?: ((report: RequestReport) => void) | undefined;
+  /** The upstream answered 429 although its configured limits were kept. */
+  readonly rateLimited?: ((report: RateLimitReport) => void) | undefined;
+}
+
+export interface LocalHandlers {
+  /** Of the opened groups only. */
+  readonly routes: readonly LocalRoute[];
+  /** Absent where no group of market facts is open: account data is readable by event only for sources with a grant. */
+  readonly lookups?: LocalLookups;
+  /** As the holder of the app key, at low priority: for the listener of trade events. */
+  readonly orders: Pick<Gateway, 'ask'>;
+  readonly journal: OrderJournal;
+}
+
+/** While less than half of the limit is left, lookups take one permit in this time. */
+const pauseMs = 1000;
+/** As the deployed listener of trade events. */
+const ordersPriority = { reserve: 2, pauseMs: 2000 };
+
+export function createHandlers(settings: LocalSettings, parts: HandlerParts): LocalHandlers {
+  const { openGroups, marketDataLimit = limits['market-data'], corsOrigins } = settings;
+  const lowPriority = createLowPriorityLimiter({
+    reserve: Math.floor(marketDataLimit.requests / 2),
+    pauseMs,
+  });
+  const ordersLowPriority = createLowPriorityLimiter(ordersPriority);
+  const audit = createLocalOrderAudit(parts.access.names);
+  const ordersKept = { journal: audit.journal, names: parts.access.names, lookUps: [getOrder] };
+  const optionsOf = sharedOptions(settings, parts, [lowPriority, ordersLowPriority]);
+  const groupRoutes = openGroups.flatMap(functionsOf).flatMap((name) => {
+    const handler = createGroupHandler({
+      ...optionsOf(operationsIn(name, operations)),
+      ...(isAccountData(groupOf(name)) && { access: parts.access, orders: ordersKept }),
+      ...(corsOrigins && { corsOrigins }),
+    });
+    const routed = operations.filter((operation) => functionOf(operation) === name);
+    return routesOf(routed).map(({ method, path, operation: { headers } }) => ({
+      method,
+      path,
+      headers,
+      handler,
+    }));
+  });
+  const routes = [...groupRoutes, ...(openGroups.some(isAccountData) ? [audit.route] : [])];
+  const reads = readsOf(
+    operations,
+    openGroups.filter((group) => !isAccountData(group)),
+  );
+  const { cache: _, ...ordersOptions } = optionsOf(orderReadOperations, ordersLowPriority.wrap);
+  const orders = createGateway({ ...ordersOptions, access: 'single-user' });
+  const { journal } = audit;
+  if (reads.length === 0) return { routes, orders, journal };
+  const gateway = createGateway(optionsOf(reads, lowPriority.wrap));
+  const lookups = createLocalLookups({ gateway, operations: reads, bus: parts.bus });
+  return { routes, orders, journal, lookups };
+}
+
+/** @returns what every gateway of the run has; `wrap` for one whose requests can wait */
+function sharedOptions(
+  { credentials, accessToken, upstreamPaths = {}, marketDataLimit, upstreamLimits, cache }: LocalSettings,
+  { upstreamBaseUrl, report, rateLimited }: HandlerParts,
+  lowPriority: readonly LowPriorityLimiter[],
+) {
+  const secret = JSON.stringify({
+    app_key: credentials.appKey,
+    app_secret: credentials.appSecret,
+    access_token: accessToken,
+  });
+  // One for all, as they share the upstream's limit.
+  const store = createMemoryLimiterStore();
+  const limiterFor = (choice: UpstreamLimits = 'interface') =>
+    createLimiter({
+      store,
+      limits: {
+        ...limiterLimits({}, 1, { upstreamLimits: choice, operations }),
+        ...(marketDataLimit && { 'market-data': marketDataLimit }),
+      },
+      bucket: 'local',
+      report: (one) => {
+        for (const { observe } of lowPriority) observe(one);
+      },
+    });
+  const limiter = limiterFor(upstreamLimits);
+  const inForce = createLimitsInForce({
+    store,
+    key: limitsInForceKey('local', upstreamLimits ?? 'interface'),
+  });
+  const cacheStores = createMemoryCacheStores();
+  // Unlike a deployed instance, a handler here serves several requests at a time, and equal reads share one.
+  const versions = createVersions({ store: cacheStores.responses, clock: Date.now });
+  return (own: readonly Operation[], wrap = (one: Limiter) => one): GatewayOptions => {
+    const tightening: Tightening = {
+      inForce,
+      limiterFor: (choice) => wrap(limiterFor(choice)),
+      ...(rateLimited && { report: rateLimited }),
+    };
+    return {
+      send: createNodeSend(),
+      operations: own,
+      upstreamBaseUrl,
+      upstreamPaths: upstreamPathsOf(upstreamPaths, withLookUps(own, operations)),
+      secrets: { read: async () => secret },
+      limiter: wrap(limiter),
+      tightening,
+      ...(upstreamLimits && { upstreamLimits }),
+      ...(cache !== 'off' && { cache: { ...cacheStores, versions } }),
+      ...(report && { report }),
+    };
+  };
+}

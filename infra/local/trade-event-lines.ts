@@ -1,0 +1,83 @@
+/** Trade events as lines on the console: what happened to which order. No account is in them. */
+
+import type { TradeEventReport } from '../../lib/trade-events/index.ts';
+import type { BusEvent } from './bus.ts';
+
+/** A line each; of more than so many within a second only the number. */
+const maxLines = 10;
+
+export interface TradeEventLinesOptions {
+  readonly print: (line: string) => void;
+  /** Where all of them are. */
+  readonly streamPath: string;
+  /** Calls after so many milliseconds. */
+  readonly after?: (ms: number, run: () => void) => void;
+}
+
+/**
+ * @example
+ * const show = createTradeEventLines({ print: console.log, streamPath: '/_events/stream' });
+ * bus.subscribe(show);
+ */
+export function createTradeEventLines({
+  print,
+  streamPath,
+  after = (ms, run) => void setTimeout(run, ms).unref(),
+}: TradeEventLinesOptions): (event: BusEvent) => void {
+  let shown = 0;
+  let hidden = 0;
+  function begin(): void {
+    if (hidden > 0) print(`  and ${hidden} more trade events within a second: GET ${streamPath} has all.`);
+    shown = 0;
+    hidden = 0;
+  }
+  return (event) => {
+    if (shown === 0) after(1000, begin);
+    if (shown === maxLines) {
+      hidden++;
+      return;
+    }
+    shown++;
+    print(lineOf(event));
+  };
+}
+
+const members = ['scene', 'event_type', 'symbol', 'client_order_id', 'status', 'filled_quantity'] as const;
+
+function lineOf({ detailType, detail }: BusEvent): string {
+  const shown = JSON.parse(detail) as Readonly<Record<string, unknown>>;
+  const words = members.flatMap((name) =>
+    shown[name] === undefined ? [] : [`${labels[name] ?? ''}${textOf(shown[name])}`],
+  );
+  return [detailType, ...words, ...(shown.reconciled === true ? ['(found by a read)'] : [])].join(' ');
+}
+
+const labels: Partial<Record<(typeof members)[number], string>> = {
+  event_type: 'type ',
+  filled_quantity: 'filled ',
+};
+
+/** The upstream's text must not move the cursor of a terminal. */
+const textOf = (value: unknown): string =>
+  String(value)
+    .replace(/[^ -~]/g, '?')
+    .slice(0, 64);
+
+const ends: Readonly<Record<string, string>> = {
+  broken: 'broke; the next one is opened',
+  silent: 'was silent for too long; the next one is opened',
+  mute: 'did not tell what a read has found; the next one is opened',
+  authentication_error: 'was refused: the upstream does not take the app key or its secret',
+  too_many_connections:
+    'was refused: another client has one open; the next one is opened in a minute or more',
+};
+
+/** What an operator should know; undefined where all is well. */
+export function troubleOf(report: TradeEventReport): string | undefined {
+  if (report.kind === 'failed') {
+    const { step, cause } = report;
+    return `Trade events: ${step}: ${cause instanceof Error ? textOf(cause.message) : 'failed'}.`;
+  }
+  const end = report.kind === 'ended' ? ends[report.reason] : undefined;
+  return end && `Trade events: the stream ${end}.`;
+}

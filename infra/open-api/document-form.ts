@@ -1,0 +1,33 @@
+/** The forms of the document that a reader can ask for: the exact one and the one for generators, in two versions. */
+
+import type { JsonObject } from '../json.ts';
+import { type DocumentOptions, type OpenApiVersion, openApiDocument } from './document.ts';
+import { forGenerators } from './for-generators.ts';
+
+export interface DocumentForm {
+  readonly version: OpenApiVersion;
+  /** For generators of clients: without what many of them cannot read. */
+  readonly generators?: true;
+}
+
+/** What a reader asks for, with the values that there are, for people. */
+export const askedOfDocument = { for: 'generators', version: '3.1 or 3.0' } as const;
+
+type Asked = { readonly [name in keyof typeof askedOfDocument]?: string | undefined };
+
+/** @returns undefined for a reader or a version that there is not */
+export function documentForm({ for: reader, version: given }: Asked): DocumentForm | undefined {
+  if (reader !== undefined && reader !== 'generators') return undefined;
+  // Many generators read the older version alone, or better.
+  const version = given ?? (reader ? '3.0' : '3.1');
+  if (version !== '3.1' && version !== '3.0') return undefined;
+  return { version, ...(reader && { generators: true }) };
+}
+
+export function documentIn(
+  { version, generators }: DocumentForm,
+  options: Omit<DocumentOptions, 'version'>,
+): JsonObject {
+  const document = openApiDocument({ ...options, version });
+  return generators ? forGenerators(document) : document;
+}

@@ -1,0 +1,118 @@
+/**
+ * A document as generators of clients digest it. The exact one says more than many of them can read: it has unions of
+ * types, which become code that does not compile, formats of texts, which become other things than texts, and refusals in
+ * two forms, which double a client.
+ *
+ * What a client may send becomes narrower here, what it may receive becomes wider; never the other way round.
+ */
+
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { shareEnumerations } from './shared-enumerations.ts';
+
+const prefix = '#/components/schemas/';
+
+/** @param document of `openApiDocument`, in either version */
+export function forGenerators(document: JsonObject): JsonObject {
+  const schemas = (document.components as JsonObject).schemas as JsonObject;
+  const sent = referredFrom(bodiesOf(document), schemas);
+  const simple: JsonObject = Object.fromEntries(
+    Object.entries(schemas)
+      // Where one is used, nothing is said of the type.
+      .filter(([, schema]) => !isUntyped(schema as JsonObject))
+      .map(([name, schema]) => [name, simpler(schema, schemas, sent.has(name))]),
+  );
+  const { schemas: _, responses, ...others } = document.components as JsonObject;
+  const components = { ...others, responses: inFlatForm(responses as JsonObject) };
+  const rest = { ...document, paths: simpler(document.paths as Json, schemas, false), components };
+  const used = referredFrom(rest, simple);
+  const kept = Object.fromEntries(Object.entries(simple).filter(([name]) => used.has(name)));
+  return shareEnumerations({ ...rest, components: { ...components, schemas: kept } });
+}
+
+/** Of a refusal's two forms the one that every client gets that does not ask for the other. */
+const inFlatForm = (responses: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(responses).map(([name, response]) => {
+      const { content, ...about } = response as JsonObject;
+      const json = isJsonObject(content) && content['application/json'];
+      return [name, json ? { ...about, content: { 'application/json': json } } : response];
+    }),
+  );
+
+const bodiesOf = (document: JsonObject): readonly Json[] =>
+  Object.values(document.paths as JsonObject).flatMap((path) =>
+    Object.values(path as JsonObject).map((operation) => (operation as JsonObject).requestBody ?? null),
+  );
+
+/** The schemas to which it refers, and those to which they refer. */
+function referredFrom(json: Json, schemas: JsonObject): ReadonlySet<string> {
+  const names = new Set<string>();
+  const waiting: Json[] = [json];
+  for (const one of waiting)
+    for (const [, name = ''] of JSON.stringify(one).matchAll(/"#\/components\/schemas\/(\w+)"/g))
+      if (!names.has(name)) {
+        names.add(name);
+        waiting.push(schemas[name] ?? null);
+      }
+  return names;
+}
+
+/** Schemas in JSON, and what is around them. */
+function simpler(json: Json, schemas: JsonObject, isSent: boolean): Json {
+  if (Array.isArray(json)) return json.map((one: Json) => simpler(one, schemas, isSent));
+  if (!isJsonObject(json)) return json;
+  const about = typeof json.description === 'string' ? { description: json.description } : {};
+  const [first, second] = optionsOf(referredTo(json, schemas));
+  if (second && !isSent) return about;
+  // Of the forms that are taken one is enough.
+  if (first && second) return { ...about, ...(simpler(first, schemas, isSent) as JsonObject) };
+  const [only] = optionsOf(json);
+  const { oneOf: _, anyOf: __, ...around } = json;
+  const flat = only && (json.oneOf || json.anyOf) ? { ...only, ...around } : json;
+  return Object.fromEntries(
+    Object.entries(isSent ? withoutNull(flat) : flat)
+      // It makes something else of a text: of a decimal a binary number, of a day a moment, of a URL a parser's failure.
+      .filter(([keyword, value]) => !(keyword === 'format' && typeof value === 'string' && value !== 'int64'))
+      // An example is a value, whose members may have a keyword's name.
+      .map(([keyword, value]) => [
+        keyword,
+        /^examples?$/.test(keyword)
+          ? value
+          : simpler(keyword === 'properties' ? distinct(value as JsonObject) : value, schemas, isSent),
+      ]),
+  );
+}
+
+/** Of names that are one in the code, `instrumentId` and `instrument_id`, the first: no such member is required. */
+function distinct(members: JsonObject): JsonObject {
+  const seen = new Set<string>();
+  return Object.fromEntries(
+    Object.entries(members).filter(([name]) => {
+      const inCode = name.replaceAll('_', '').toLowerCase();
+      return !seen.has(inCode) && seen.add(inCode);
+    }),
+  );
+}
+
+/** Alone, or as the one part of a composition, which OpenAPI 3.0 needs for keywords beside it. */
+function referredTo(schema: JsonObject, schemas: JsonObject): JsonObject {
+  const [part] = (schema.allOf ?? []) as readonly JsonObject[];
+  const { $ref } = part ?? schema;
+  return typeof $ref === 'string' ? ((schemas[$ref.slice(prefix.length)] ?? {}) as JsonObject) : schema;
+}
+
+const optionsOf = ({ oneOf, anyOf }: JsonObject): readonly JsonObject[] =>
+  ((oneOf ?? anyOf ?? []) as readonly JsonObject[]).filter(({ type }) => type !== 'null');
+
+/** A union of several types: sources differ on the type, or the upstream sends one or the other. */
+const isUntyped = (schema: JsonObject) => optionsOf(schema).length > 1;
+
+/** A generated client leaves out what it does not send. */
+function withoutNull({ nullable: _, ...schema }: JsonObject): JsonObject {
+  const { type, enum: values } = schema;
+  return {
+    ...schema,
+    ...(Array.isArray(type) && { type: type.filter((one) => one !== 'null')[0] as Json }),
+    ...(Array.isArray(values) && { enum: values.filter((value) => value !== null) }),
+  };
+}

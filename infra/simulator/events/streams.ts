@@ -1,0 +1,275 @@
+/** The streams that are open, who gets which event, and how each of them ends. It knows no transport. */
+
+import { randomUUID } from 'node:crypto';
+import type { Upstream } from '../handle.ts';
+import type { OrderChange } from '../trading/change-log.ts';
+import { type EventFault, oddEvent } from './faults.ts';
+import { type GrpcAnswer, type GrpcCall, grpcStatus } from './grpc-server.ts';
+import { decodeSubscribeRequest, type EventMessage, encodeEvent, type SubscribeRequest } from './messages.ts';
+import { verifySubscription } from './verify.ts';
+
+/** What became of one subscription. */
+export interface Subscription {
+  /** Unix time in milliseconds. */
+  readonly at: number;
+  /** `subscribed`, or why not: an error code, or the fault that was brought about. */
+  readonly outcome: string;
+  /** Absent for one that was refused before its signature was right. */
+  readonly appKey?: string;
+  readonly accounts: readonly string[];
+  readonly subscribeType: number;
+  /** When its stream ended; absent while it is open, and for one that was refused. */
+  endedAt?: number;
+}
+
+/** Bits of `subscribeType`, and the type of an event of each. */
+const kinds = {
+  order: { bit: 1, eventType: 1024 },
+  position: { bit: 2, eventType: 1028 },
+  option: { bit: 4, eventType: 1032 },
+} as const;
+
+/**
+ * How a stream that the upstream ends is ended: with an event that says why, then with a status. Of the statuses
+ * only this is known, that clients in the field subscribe again after UNAVAILABLE, INTERNAL and UNKNOWN: what must
+ * not be tried again has another.
+ */
+const ends = {
+  'authentication-error': { eventType: 2, status: grpcStatus.unauthenticated },
+  'too-many-connections': { eventType: 3, status: grpcStatus.resourceExhausted },
+  expire: { eventType: 4, status: grpcStatus.ok },
+} as const;
+
+type End = keyof typeof ends;
+
+interface Stream {
+  readonly subscription: Subscription;
+  readonly answer: GrpcAnswer;
+  isMuted: boolean;
+}
+
+interface Sent {
+  readonly accountId: string;
+  readonly bit: number;
+  readonly message: Uint8Array;
+}
+
+/** How many events can be repeated, and how many subscriptions are remembered. */
+const kept = 10_000;
+
+export class EventStreams {
+  readonly subscriptions: Subscription[] = [];
+  /** The most that were open at one time. */
+  mostOpen = 0;
+  readonly #upstream: Upstream;
+  readonly #clock: () => number;
+  readonly #allowed: number;
+  readonly #open = new Set<Stream>();
+  readonly #sent: Sent[] = [];
+  readonly #refusals: Extract<EventFault, { kind: 'refuse' }>['as'][] = [];
+  #toRepeat = 0;
+  #toLose = 0;
+
+  /** `allowed` is how many streams one app key may have open at one time. */
+  constructor(upstream: Upstream, clock: () => number, allowed: number) {
+    this.#upstream = upstream;
+    this.#clock = clock;
+    this.#allowed = allowed;
+  }
+
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Answers a subscription. What it returns is to be called when the stream has ended. */
+  subscribe({ rawMetadata, message }: GrpcCall, answer: GrpcAnswer): () => void {
+    const now = this.#clock();
+    // What has happened by now is not told to a stream that begins now.
+    this.#upstream.world.orders.settle(now);
+    const request = decodeSubscribeRequest(message);
+    const { accounts = [], subscribeType = 0 } = request ?? {};
+    const admitted = this.#admit({ rawMetadata, message }, request, now);
+    const { outcome, appKey, text } = admitted;
+    const subscription = {
+      at: now,
+      outcome,
+      ...(appKey !== undefined && { appKey }),
+      accounts,
+      subscribeType,
+    };
+    this.subscriptions.push(subscription);
+    if (this.subscriptions.length > kept) this.subscriptions.shift();
+    if (outcome !== 'subscribed') {
+      this.#refuse(answer, subscription, text ?? outcome);
+      return () => {};
+    }
+    const stream: Stream = { subscription, answer, isMuted: false };
+    this.#open.add(stream);
+    this.mostOpen = Math.max(this.mostOpen, this.#open.size);
+    answer.send(this.#note(0, subscribeType, 'subscribed'));
+    this.#repeat(stream);
+    return () => this.#leave(stream);
+  }
+
+  /** A ping on every stream. */
+  ping(): void {
+    for (const { answer, subscription } of this.#open)
+      answer.send(this.#note(1, subscription.subscribeType, 'ping'));
+  }
+
+  order({ accountId, requestId, at, payload }: OrderChange): void {
+    this.#push('order', accountId, payload, { requestId, timestamp: at });
+  }
+
+  /** A position or an option of an account changed. */
+  data(kind: 'position' | 'option', accountId: string, payload: object): void {
+    this.#push(kind, accountId, payload, { requestId: newRequestId(), timestamp: this.#clock() });
+  }
+
+  bring(fault: EventFault): void {
+    switch (fault.kind) {
+      case 'refuse':
+        for (let times = fault.times ?? 1; times > 0; times--) this.#refusals.push(fault.as);
+        return;
+      case 'repeat':
+        this.#toRepeat = fault.events;
+        return;
+      case 'lose':
+        this.#toLose = fault.events;
+        return;
+      default:
+        for (const stream of [...this.#open]) this.#bringTo(stream, fault);
+    }
+  }
+
+  #bringTo(stream: Stream, fault: Exclude<EventFault, { kind: 'refuse' | 'repeat' | 'lose' }>): void {
+    const { answer } = stream;
+    switch (fault.kind) {
+      case 'mute':
+        stream.isMuted = true;
+        return;
+      case 'send':
+        answer.send(oddEvent(fault.what, newRequestId(), this.#clock()));
+        return;
+      case 'drop':
+        this.#leave(stream);
+        answer.drop();
+        return;
+      case 'goaway':
+        this.#leave(stream);
+        answer.goAway(fault.code ?? 0);
+        return;
+      case 'freeze':
+        this.#leave(stream);
+        answer.freeze();
+        return;
+      default:
+        this.#leave(stream);
+        this.#end(answer, stream.subscription.subscribeType, fault.kind, fault.kind);
+    }
+  }
+
+  /** Whether a subscription is let in; otherwise the outcome names the reason. */
+  #admit(
+    call: GrpcCall,
+    request: SubscribeRequest | undefined,
+    now: number,
+  ): { readonly outcome: string; readonly appKey?: string; readonly text?: string } {
+    const { credentials, foreignKeys, toleranceSeconds, nonces, accessToken, world } = this.#upstream;
+    const verified = verifySubscription(
+      { ...call, now },
+      {
+        secretOf: (key) => (foreignKeys.has(key) ? undefined : credentials.get(key)),
+        toleranceSeconds,
+      },
+    );
+    if (!verified.ok) return { outcome: verified.error_code, text: verified.message };
+    const { appKey, nonce, timestamp } = verified;
+    if (!nonces.admit(appKey, nonce, timestamp + toleranceSeconds * 1000, now))
+      return { outcome: 'DUPPLICATED_REQUEST', appKey, text: 'The nonce was used before' };
+    if (accessToken !== undefined) {
+      const at = call.rawMetadata.findIndex((name, index) => index % 2 === 0 && name === 'x-access-token');
+      const token = at < 0 ? undefined : call.rawMetadata[at + 1];
+      if (token !== accessToken && !world.tokens.use(token, now))
+        return { outcome: 'INVALID_TOKEN', appKey, text: 'x-access-token is missing or not valid' };
+    }
+    if (!request) return { outcome: 'invalid-message', appKey };
+    const fault = this.#refusals.shift();
+    if (fault) return { outcome: fault, appKey };
+    const own = [...this.#open].filter(({ subscription }) => subscription.appKey === appKey);
+    return { outcome: own.length < this.#allowed ? 'subscribed' : 'too-many-connections', appKey };
+  }
+
+  #refuse(answer: GrpcAnswer, { outcome, subscribeType }: Subscription, text: string): void {
+    if (outcome === 'invalid-message') answer.end(grpcStatus.invalidArgument, 'The request cannot be read');
+    else if (outcome === 'unavailable') answer.end(grpcStatus.unavailable, 'Try again later');
+    else if (outcome === 'too-many-connections') this.#end(answer, subscribeType, outcome, text);
+    else this.#end(answer, subscribeType, 'authentication-error', text);
+  }
+
+  #end(answer: GrpcAnswer, subscribeType: number, end: End, text: string): void {
+    const { eventType, status } = ends[end];
+    answer.send(this.#note(eventType, subscribeType, text));
+    answer.end(status, status === grpcStatus.ok ? '' : text);
+  }
+
+  #leave(stream: Stream): void {
+    if (this.#open.delete(stream)) stream.subscription.endedAt = this.#clock();
+  }
+
+  /** The last events again, of those that this stream would have got. */
+  #repeat({ answer, subscription }: Stream): void {
+    if (this.#toRepeat === 0) return;
+    const repeated = this.#sent.filter((sent) => isFor(subscription, sent)).slice(-this.#toRepeat);
+    this.#toRepeat = 0;
+    for (const { message } of repeated) answer.send(message);
+  }
+
+  #push(
+    kind: keyof typeof kinds,
+    accountId: string,
+    payload: object,
+    { requestId, timestamp }: Pick<EventMessage, 'requestId' | 'timestamp'>,
+  ): void {
+    const { bit, eventType } = kinds[kind];
+    const message = encodeEvent({
+      eventType,
+      subscribeType: bit,
+      contentType: 'application/json',
+      payload: JSON.stringify(payload),
+      requestId,
+      timestamp,
+    });
+    const sent = { accountId, bit, message };
+    const takers = [...this.#open].filter(
+      ({ isMuted, subscription }) => !isMuted && isFor(subscription, sent),
+    );
+    if (takers.length === 0) return;
+    if (this.#toLose > 0) {
+      this.#toLose -= 1;
+      return;
+    }
+    this.#sent.push(sent);
+    if (this.#sent.length > kept) this.#sent.shift();
+    for (const { answer } of takers) answer.send(message);
+  }
+
+  /** A message about the stream itself. */
+  #note(eventType: number, subscribeType: number, payload: string): Uint8Array {
+    const timestamp = this.#clock();
+    const contentType = 'text/plain';
+    return encodeEvent({
+      eventType,
+      subscribeType,
+      contentType,
+      payload,
+      requestId: newRequestId(),
+      timestamp,
+    });
+  }
+}
+
+const isFor = ({ accounts, subscribeType }: Subscription, { accountId, bit }: Sent): boolean =>
+  (subscribeType & bit) !== 0 && accounts.includes(accountId);
+
+const newRequestId = () => randomUUID().replaceAll('-', '');

@@ -1,0 +1,78 @@
+/**
+ * An answer in the other of two forms, wherever sources disagree on one: the catalogue's schema has a union there. A time
+ * in milliseconds becomes ISO 8601 text and the other way round, a list a text, a bare list one in `result`.
+ */
+
+import type { GenericSchema } from 'valibot';
+import { offsetText } from './time-forms.ts';
+
+/** What schemas of the catalogue can hold, as valibot lays them out. */
+interface Schema extends GenericSchema {
+  readonly entries?: Readonly<Record<string, Schema>>;
+  readonly item?: Schema;
+  readonly value?: Schema;
+  readonly wrapped?: Schema;
+  readonly options?: readonly unknown[];
+}
+
+/** @param schema the operation's `response`, which the value fits before and after */
+export function inOtherForm({ response }: { readonly response: GenericSchema }, value: unknown): unknown {
+  return converted(response as Schema, value);
+}
+
+function converted(schema: Schema, value: unknown): unknown {
+  const { type, wrapped, options, item, entries, value: each } = schema;
+  if (value === null || value === undefined) return value;
+  if (wrapped) return converted(wrapped, value);
+  if (type === 'union') return ofUnion(options as readonly Schema[], value);
+  if (Array.isArray(value)) return item ? value.map((one: unknown) => converted(item, one)) : value;
+  if (typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => {
+      const member = entries?.[name] ?? each;
+      return [name, member ? converted(member, one) : one];
+    }),
+  );
+}
+
+function ofUnion(options: readonly Schema[], value: unknown): unknown {
+  const typeOf = (one: unknown) => (Array.isArray(one) ? 'array' : typeof one);
+  const own = options.find(({ type }) => kinds[type] === typeOf(value));
+  const within = own ? converted(own, value) : value;
+  for (const { type, entries } of options) {
+    const other = kinds[type];
+    if (other === undefined || other === typeOf(value)) continue;
+    const form = conversions[`${typeOf(value)} to ${other}`]?.(within, Object.keys(entries ?? {}));
+    if (form !== undefined) return form;
+  }
+  return within;
+}
+
+/** The JavaScript type of a schema's values. */
+const kinds: Readonly<Record<string, string>> = {
+  number: 'number',
+  string: 'string',
+  boolean: 'boolean',
+  array: 'array',
+  object: 'object',
+  loose_object: 'object',
+};
+
+/** Above it a number is a moment in milliseconds, of the year 1973 or later. */
+const firstMoment = 100_000_000_000;
+
+/** Nothing where a value has no such form. */
+const conversions: Readonly<Record<string, (value: unknown, members: readonly string[]) => unknown>> = {
+  'number to string': (value) => (Number(value) >= firstMoment ? offsetText(Number(value)) : String(value)),
+  'string to number': (value) => {
+    const number = /^\d+$/.test(String(value)) ? Number(value) : Date.parse(String(value));
+    return Number.isSafeInteger(number) ? number : undefined;
+  },
+  'array to string': String,
+  'array to object': within,
+  'boolean to object': within,
+};
+
+function within(value: unknown, [member]: readonly string[]): unknown {
+  return member === undefined ? undefined : { [member]: value };
+}

@@ -1,0 +1,59 @@
+/** What tests do to orders in the exchange's place, and the record of all that happened to them. */
+
+import { parseQuantity } from './amounts.ts';
+import type { OrderChange } from './change-log.ts';
+import type { Found, OrderBook } from './order-book.ts';
+
+export interface Exchange {
+  /** Every change of every order since the start, oldest first: the last 100 000. */
+  changes(): readonly OrderChange[];
+  /** Lets orders live on up to the clock, as each request does, and each moment while a stream is open. */
+  settle(): void;
+  /** Fills an open order now, at the market's price: a part of it, or all of the rest. */
+  fill(accountId: string, clientOrderId: string, quantity?: string): void;
+  /** An order that was taken, and of which nothing is filled, is not placed after all. */
+  failPlacing(accountId: string, clientOrderId: string): void;
+  /**
+   * An order that is placed from now on is shown by no read for so many milliseconds of the upstream's clock, neither by
+   * its id nor in a list. Its id is used up at once, it can be replaced and cancelled, and its events come at once.
+   */
+  showAfter(ms: number): void;
+  /** The next replacement or cancellation of an open order is taken, and then changes nothing. */
+  failNextChange(accountId: string, clientOrderId: string): void;
+}
+
+/** Each function throws for an order to which it cannot happen. */
+export function createExchange(
+  orders: OrderBook,
+  changes: readonly OrderChange[],
+  clock: () => number,
+): Exchange {
+  const openOrder = (accountId: string, clientOrderId: string): Found => {
+    orders.settle(clock());
+    const found = orders.find(accountId, clientOrderId);
+    if (!found?.order.isOpen || found.order.waiting)
+      throw new Error(`${clientOrderId} is ${found?.order.status ?? 'not known'}`);
+    return found;
+  };
+  return {
+    changes: () => changes,
+    settle: () => orders.settle(clock()),
+    fill(accountId, clientOrderId, quantity) {
+      const found = openOrder(accountId, clientOrderId);
+      const { rest } = found.order;
+      const asked = quantity === undefined ? rest : parseQuantity(quantity);
+      if (asked === undefined || asked === 0n || asked > rest)
+        throw new Error(`${quantity} is not a part of what is left of ${clientOrderId}`);
+      orders.fill(found, asked, clock());
+    },
+    failPlacing(accountId, clientOrderId) {
+      const found = openOrder(accountId, clientOrderId);
+      if (found.order.filled > 0n) throw new Error(`${clientOrderId} is filled in part`);
+      orders.fail(found, clock());
+    },
+    showAfter(ms) {
+      orders.visibleAfterMs = ms;
+    },
+    failNextChange: (accountId, clientOrderId) => orders.failNextChange(openOrder(accountId, clientOrderId)),
+  };
+}

@@ -1,0 +1,7 @@
+/** Names of the stack's outputs that commands read, apart from the CDK, which takes a second to load. */
+
+/** `ApiKeyId` for the default one that every stack has, for others with the names of plan and key. */
+export function keyOutput(plan: string, key: string): string {
+  const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
+  return plan === 'default' && key === 'default' ? 'ApiKeyId' : `ApiKeyId${capital(plan)}${capital(key)}`;
+}

@@ -1,0 +1,135 @@
+/**
+ * What tells users apart: the table of who may do what, the key that names and seals them, and the authorizer that
+ * refuses wrong tokens before a function runs. None of it exists while every open group holds market facts for any key,
+ * but for the key where trade events are open: it names and seals those, too.
+ */
+
+import { fileURLToPath } from 'node:url';
+import { type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { type PolicyDocument, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import type { Group } from '../../lib/catalogue/index.ts';
+import { asksWho, userGroupsIn } from '../access-modes.ts';
+import type { ResolvedConfig } from './config.ts';
+import { allowing, GroupFunction } from './group-function.ts';
+
+export interface UsersProps {
+  readonly config: ResolvedConfig;
+  /** In place of `functions/authorizer/handler.ts`. */
+  readonly authorizerEntry?: string | undefined;
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/** What one function has of it. */
+export interface UsersAccess {
+  /** By the policy's name. */
+  readonly policies: Readonly<Record<string, PolicyDocument>>;
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** What a function's directory calls; a test compares it with its code. */
+export const directoryActions = ['BatchGetItem'];
+
+/** Groups whose callers must be known. */
+export const groupsThatAsk = ({ access }: ResolvedConfig): readonly Group[] =>
+  (Object.keys(access) as Group[]).filter((group) => asksWho(group, access[group] ?? 'api-key'));
+
+export class Users extends Construct {
+  /** None where no open group asks who calls: then the key names and seals trade events alone. */
+  readonly table?: Table;
+  /** Names users in logs and seals what the table says of them. */
+  readonly identityKey: Secret;
+  /** None where no group opens with `jwt`. */
+  readonly authorizer?: LambdaFunction;
+  readonly #config: ResolvedConfig;
+
+  constructor(scope: Construct, id: string, { config, authorizerEntry, removalPolicy }: UsersProps) {
+    super(scope, id);
+    this.#config = config;
+    if (groupsThatAsk(config).length > 0) this.table = usersTable(this, removalPolicy);
+    this.identityKey = new Secret(this, 'IdentityKey', {
+      description: 'Names users in logs, and seals what the users’ table says of them; nothing else knows it',
+      // Letters and digits: 64 of them are 381 bits.
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+      removalPolicy,
+    });
+    Validations.of(this.identityKey).acknowledge({
+      id: 'AwsSolutions-SMG4',
+      reason:
+        'Another key would give every user another name, and make the table’s records unreadable: it is replaced by hand, with the table, if it was seen.',
+    });
+    if (Object.values(config.access).includes('jwt'))
+      this.authorizer = this.#authorizer(authorizerEntry ?? handler, removalPolicy);
+  }
+
+  /** @returns undefined for a group whose callers need not be known: its function stays as it is */
+  accessOf(...groups: readonly Group[]): UsersAccess | undefined {
+    const asking = groupsThatAsk(this.#config).filter((group) => groups.includes(group));
+    if (asking.length === 0 || !this.table) return undefined;
+    const { access, auth } = this.#config;
+    const userGroups = userGroupsIn(access).filter((group) => asking.includes(group));
+    const takesTokens = asking.some((group) => access[group] === 'jwt' || access[group] === 'bound-key');
+    return {
+      policies: {
+        ReadUsers: allowing(
+          directoryActions.map((action) => `dynamodb:${action}`),
+          this.table.tableArn,
+        ),
+        ReadIdentityKey: allowing(['secretsmanager:GetSecretValue'], this.identityKey.secretArn),
+      },
+      variables: {
+        ACCESS_TABLE: this.table.tableName,
+        IDENTITY_KEY_SECRET_ID: this.identityKey.secretArn,
+        ...(auth && takesTokens && { AUTH: JSON.stringify(auth) }),
+        ...(userGroups.length > 0 && { USER_GROUPS: userGroups.join(',') }),
+      },
+    };
+  }
+
+  /** Lets API Gateway ask the authorizer; of this API alone. */
+  letApiInvoke(restApiId: string): void {
+    this.authorizer?.addPermission('Authorize', {
+      principal: new ServicePrincipal('apigateway.amazonaws.com'),
+      sourceArn: Stack.of(this).formatArn({
+        service: 'execute-api',
+        resource: restApiId,
+        resourceName: 'authorizers/*',
+      }),
+    });
+  }
+
+  /** It reads no secret and no table: what it needs of the issuer is public. */
+  #authorizer(entry: string, removalPolicy: RemovalPolicy): LambdaFunction {
+    const { auth, authorizerConcurrency, logs } = this.#config;
+    return new GroupFunction(this, 'Authorizer', {
+      title: 'Authorizer',
+      purpose: 'refuses requests whose access token is wrong',
+      entry,
+      environment: { AUTH: JSON.stringify(auth) },
+      // Two reads at the issuer, where it has no keys yet.
+      timeoutSeconds: 10,
+      memoryMiB: 256,
+      reservedConcurrency: authorizerConcurrency,
+      logRetentionDays: logs.retentionDays,
+      removalPolicy,
+    }).function;
+  }
+}
+
+function usersTable(scope: Construct, removalPolicy: RemovalPolicy): Table {
+  return new Table(scope, 'Table', {
+    partitionKey: { name: 'pk', type: AttributeType.STRING },
+    sortKey: { name: 'sk', type: AttributeType.STRING },
+    timeToLiveAttribute: 'expires_at',
+    // No fixed cost, and no figure to outgrow.
+    billingMode: BillingMode.PAY_PER_REQUEST,
+    // What an operator granted or revoked is nowhere else.
+    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+    removalPolicy,
+  });
+}
+
+const handler = fileURLToPath(new URL('../../functions/authorizer/handler.ts', import.meta.url));

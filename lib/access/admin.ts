@@ -1,0 +1,166 @@
+/** What operators do with the directory's store: change a record, with a line of the audit, and look at what is there. */
+
+import { base64url } from '../base64url.ts';
+import { type Change, changed } from './change.ts';
+import { AccessChangeError } from './change-error.ts';
+import type { Identity } from './identity.ts';
+import { type AccessRecord, keyOf, openRecord, type Subject, sealRecord } from './records.ts';
+import type { AccessEntry, AccessStore } from './store.ts';
+
+export interface AccessAdminOptions {
+  readonly store: AccessStore;
+  readonly identity: Identity;
+  /** Who changes it, for the audit: an operator's ARN, for example. */
+  readonly by: string;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+export interface AccessAdmin {
+  /**
+   * Writes nothing, and no line of the audit, when the record says so already. A concurrent change of the same record
+   * is never lost: this one begins anew.
+   *
+   * @throws AccessChangeError `change_refused` when the change would not mean what it says, `changed_by_others` when
+   * other operators changed the record each time
+   */
+  apply(change: Change): Promise<Applied>;
+  /** @returns undefined when nothing is recorded of it, or not any more */
+  find(subject: Subject): Promise<Listed | undefined>;
+  list(): Promise<Listing>;
+  /** The name that logs have. */
+  nameOf(subject: Subject): Promise<string>;
+  /** The newest lines first. */
+  audit(limit: number): Promise<readonly AuditLine[]>;
+}
+
+export interface Applied {
+  readonly isChanged: boolean;
+  /** As it is now; undefined when nothing is recorded of the subject any more. */
+  readonly record: AccessRecord | undefined;
+}
+
+export interface Listed {
+  /** As in logs. */
+  readonly name: string;
+  readonly record: AccessRecord;
+  readonly expiresAt?: number;
+}
+
+export interface Listing {
+  readonly records: readonly Listed[];
+  /** How many were sealed with another identity key, or are in another format. */
+  readonly unreadable: number;
+}
+
+export type AuditLine =
+  | { readonly at: string; readonly by: string; readonly change: Change }
+  /** Sealed with another identity key. */
+  | { readonly at: string };
+
+/** How often a change begins anew because another one came between. */
+const maxTries = 8;
+
+/**
+ * @example
+ * const admin = createAccessAdmin({ store, identity, by: 'local run' });
+ * const subject = { kind: 'key', id: 'a1b2c3' } as const;
+ * await admin.apply({ action: 'grant', subject, accounts: ['1234567'], userData: false, scopes: ['read'] });
+ */
+export function createAccessAdmin({
+  store,
+  identity,
+  by,
+  clock = Date.now,
+}: AccessAdminOptions): AccessAdmin {
+  const { names, sealer } = identity;
+
+  async function auditOf(change: Change) {
+    const id = `${new Date(clock()).toISOString()}#${nonce()}`;
+    const sealed = await sealer.seal(new TextEncoder().encode(JSON.stringify({ by, change })), auditKey(id));
+    return { id, sealed };
+  }
+
+  async function nextOf(
+    key: string,
+    record: AccessRecord | undefined,
+    change: Change,
+    entry: AccessEntry | undefined,
+  ) {
+    if (!record) return undefined;
+    const expiresAt = change.action === 'block' ? laterEnd(change, entry) : undefined;
+    return {
+      revision: nonce(),
+      sealed: await sealRecord(identity, key, record),
+      ...(expiresAt !== undefined && { expiresAt }),
+    };
+  }
+
+  const nameIn = (key: string) => key.slice(key.indexOf('#') + 1);
+  const isThere = ({ expiresAt = Number.POSITIVE_INFINITY }: AccessEntry) => expiresAt > clock();
+  const listed = ({ key, expiresAt }: AccessEntry, record: AccessRecord): Listed => ({
+    name: nameIn(key),
+    record,
+    ...(expiresAt !== undefined && { expiresAt }),
+  });
+
+  return {
+    async apply(change) {
+      const key = await keyOf(names, change.subject);
+      for (let left = maxTries; left > 0; left--) {
+        const entry = (await store.read([key])).get(key);
+        const there = entry && isThere(entry) ? entry : undefined;
+        const before = there && (await openRecord(identity, there));
+        const record = changed(before, change);
+        const next = await nextOf(key, record, change, there);
+        const isSame = textOf(before, entry) === textOf(record, next);
+        if (isSame) return { isChanged: false, record };
+        const audit = await auditOf(change);
+        if (await store.write({ key, expected: entry?.revision, next, audit }))
+          return { isChanged: true, record };
+      }
+      throw new AccessChangeError('changed_by_others', 'others changed the same record each time');
+    },
+    async find(subject) {
+      const key = await keyOf(names, subject);
+      const entry = (await store.read([key])).get(key);
+      return entry && isThere(entry) ? listed(entry, await openRecord(identity, entry)) : undefined;
+    },
+    async list() {
+      const entries = (await store.list()).filter(isThere);
+      const opened = await Promise.allSettled(
+        entries.map(async (entry) => listed(entry, await openRecord(identity, entry))),
+      );
+      const records = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      return { records, unreadable: entries.length - records.length };
+    },
+    nameOf: async (subject) => nameIn(await keyOf(names, subject)),
+    async audit(limit) {
+      const lines = await store.audit(limit);
+      return Promise.all(
+        lines.map(async ({ id, sealed }) => {
+          const at = id.slice(0, id.indexOf('#'));
+          const bytes = await sealer.open(sealed, auditKey(id));
+          return bytes ? { at, ...JSON.parse(new TextDecoder().decode(bytes)) } : { at };
+        }),
+      );
+    },
+  };
+}
+
+/** A block is ended by `unblock` alone, not by another block that is shorter. */
+const laterEnd = (
+  { expiresAt }: Extract<Change, { readonly action: 'block' }>,
+  before: AccessEntry | undefined,
+): number | undefined => {
+  const ends = [expiresAt, before ? before.expiresAt : expiresAt];
+  return ends.every((end) => end !== undefined) ? Math.max(...ends) : undefined;
+};
+
+const auditKey = (id: string) => `audit#${id}`;
+
+/** What would be written, but for the revision and the seal, which differ each time. */
+const textOf = (record: AccessRecord | undefined, entry: { readonly expiresAt?: number } | undefined) =>
+  JSON.stringify(record && [Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)), entry?.expiresAt]);
+
+const nonce = () => base64url(crypto.getRandomValues(new Uint8Array(12)));

@@ -1,0 +1,108 @@
+/** What an operator may change, and what a record is after it; the same value stands in the audit. */
+
+import type { Scope } from '../catalogue/scopes.ts';
+import { AccessChangeError } from './change-error.ts';
+import type { Principal } from './evidence.ts';
+import { type AccessRecord, isPrincipal, type PrincipalRecord, type Subject, type User } from './records.ts';
+
+export type Change =
+  | {
+      /** `grant` adds scopes; `revoke` takes them away, and without scopes all of them. */
+      readonly action: 'grant' | 'revoke';
+      readonly subject: Principal;
+      /** Account ids; `*` for every account of the app key, to revoke with those that were granted by name. */
+      readonly accounts: readonly string[];
+      /** Whether it is also about what belongs to the upstream's user, such as watchlists. */
+      readonly userData: boolean;
+      readonly scopes: readonly Scope[];
+    }
+  | { readonly action: 'revoke-all'; readonly subject: Principal }
+  | { readonly action: 'bind'; readonly subject: Principal; readonly user: User }
+  | { readonly action: 'unbind'; readonly subject: Principal }
+  | {
+      readonly action: 'block';
+      readonly subject: Subject;
+      /** Of a token, in milliseconds since the epoch: from then on it has expired anyway. */
+      readonly expiresAt?: number;
+    }
+  | { readonly action: 'unblock'; readonly subject: Subject }
+  /** Tokens that were issued before the moment are refused; Unix time in seconds. */
+  | { readonly action: 'sign-out'; readonly subject: User; readonly notBefore: number };
+
+/** @throws AccessChangeError when the change would not mean what it says */
+export function changed(record: AccessRecord | undefined, change: Change): AccessRecord | undefined {
+  const { subject } = change;
+  if (!isPrincipal(subject)) {
+    if (change.action !== 'block') return undefined;
+    return subject.kind === 'token'
+      ? { token: subject.id, blocked: true }
+      : { app: subject.id, blocked: true };
+  }
+  const before =
+    record && 'principal' in record ? record : { principal: subject, accounts: [], userData: [] };
+  const after = changedPrincipal(before, change);
+  return isEmpty(after) ? undefined : after;
+}
+
+const refuse = (reason: string): never => {
+  throw new AccessChangeError('change_refused', reason);
+};
+
+const isEmpty = ({ accounts, userData, standsFor, blocked, notBefore }: PrincipalRecord) =>
+  accounts.length === 0 && userData.length === 0 && !standsFor && !blocked && notBefore === undefined;
+
+function changedPrincipal(record: PrincipalRecord, change: Change): PrincipalRecord {
+  switch (change.action) {
+    case 'grant':
+      if (record.standsFor) refuse('It stands for a user: grant to that user, or unbind it first.');
+      return withScopes(record, change, (has) => [...has, ...change.scopes]);
+    case 'revoke': {
+      const taken = change.scopes.length > 0 ? change.scopes : undefined;
+      const named = change.accounts.includes('*') ? record.accounts.map(([account]) => account) : [];
+      const all = { ...change, accounts: [...change.accounts, ...named] };
+      return withScopes(record, all, (has) => has.filter((one) => taken && !taken.includes(one)));
+    }
+    case 'revoke-all':
+      return { ...record, accounts: [], userData: [] };
+    case 'bind':
+      if (record.principal.kind === 'user')
+        refuse('A user stands for itself: only a key, a role or an event source is bound.');
+      if (record.accounts.length > 0 || record.userData.length > 0)
+        refuse('It has grants of its own: revoke them first, as a bound one has the user’s.');
+      return { ...record, standsFor: change.user };
+    case 'unbind': {
+      const { standsFor: _, ...kept } = record;
+      return kept;
+    }
+    case 'block':
+      return { ...record, blocked: true };
+    case 'unblock': {
+      const { blocked: _, ...kept } = record;
+      return kept;
+    }
+    case 'sign-out':
+      return { ...record, notBefore: Math.max(record.notBefore ?? 0, change.notBefore) };
+  }
+}
+
+type ScopeChange = Extract<Change, { readonly action: 'grant' | 'revoke' }>;
+
+function withScopes(
+  record: PrincipalRecord,
+  { accounts, userData }: ScopeChange,
+  next: (has: readonly Scope[]) => readonly Scope[],
+): PrincipalRecord {
+  const all = new Map(record.accounts);
+  for (const account of accounts) all.set(account, inOrder(next(all.get(account) ?? [])));
+  return {
+    ...record,
+    accounts: [...all].filter(([, scopes]) => scopes.length > 0).sort(([a], [b]) => (a < b ? -1 : 1)),
+    userData: userData ? inOrder(next(record.userData)) : record.userData,
+  };
+}
+
+const order: Readonly<Record<Scope, number>> = { read: 0, trade: 1, write: 2 };
+
+/** Each once, so that equal rights are equal records. */
+const inOrder = (scopes: readonly Scope[]): readonly Scope[] =>
+  [...new Set(scopes)].sort((a, b) => order[a] - order[b]);

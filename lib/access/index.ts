@@ -1,0 +1,42 @@
+/**
+ * Who calls, and what that one may do: access tokens verified, with or without a gateway, and the directory of grants
+ * that operators manage.
+ *
+ * @example
+ * const verifier = createTokenVerifier({ issuer: 'https://issuer.example.com', audience: 'https://api.example.com' });
+ */
+
+export {
+  type AccessAdmin,
+  type AccessAdminOptions,
+  type Applied,
+  type AuditLine,
+  createAccessAdmin,
+  type Listed,
+  type Listing,
+} from './admin.ts';
+export {
+  type AuthSettings,
+  authSettingsFaults,
+  type SignatureAlgorithm,
+  signatureAlgorithms,
+} from './auth-settings.ts';
+export { bearerToken } from './bearer.ts';
+export type { Change } from './change.ts';
+export { AccessChangeError } from './change-error.ts';
+export { createDirectory, type DirectoryOptions } from './create-directory.ts';
+export { createTokenVerifier, type TokenVerifierOptions } from './create-token-verifier.ts';
+export type { Directory, Grants, KeyedNames, Standing, StandingQuestion } from './directory.ts';
+export type { Evidence, Principal, TokenClaims } from './evidence.ts';
+export { principalArn } from './iam-arn.ts';
+export { createIdentity, type Identity } from './identity.ts';
+export { createFetchText, type ReadText } from './read-text.ts';
+export type { AccessRecord, BlockRecord, PrincipalRecord, Subject } from './records.ts';
+export {
+  type AccessEntry,
+  type AccessStore,
+  type AccessWrite,
+  type AuditEntry,
+  createMemoryAccessStore,
+} from './store.ts';
+export { type TokenFault, type TokenVerifier, tokenFaults, type Verification } from './verifier.ts';

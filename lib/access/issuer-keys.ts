@@ -1,0 +1,207 @@
+/** The public keys of an issuer, as one instance knows them. */
+
+import { importJWK } from 'jose/key/import';
+import { type After, afterTimeout } from '../limiter/clock.ts';
+import { isPrivate } from '../signer/request.ts';
+import type { SignatureAlgorithm } from './auth-settings.ts';
+import { issuerFailure, type ReadText } from './read-text.ts';
+
+export interface IssuerKeys {
+  /**
+   * The keys that may have made a signature: those with the key id, or, for a token without one, the only one there is
+   * for the algorithm. Always resolves.
+   */
+  find(keyId: string | undefined, algorithm: SignatureAlgorithm): Promise<FoundKeys>;
+}
+
+export type FoundKeys =
+  | { readonly ok: true; readonly keys: readonly CryptoKey[] }
+  | { readonly ok: false; readonly fault: 'unknown_key' | 'issuer_unavailable' };
+
+export interface IssuerKeysOptions {
+  readonly issuer: string;
+  readonly jwksUri?: string;
+  readonly readText: ReadText;
+  readonly clock: () => number;
+  /** Told why a reading failed. */
+  readonly onFailure?: (error: unknown) => void;
+  /** Reads the keys at once, so that the first token need not wait for them. */
+  readonly readAhead?: boolean;
+  readonly after?: After;
+}
+
+/** From one reading to the next, however many tokens come: a stranger can write a new key id into each. */
+const betweenReadsMs = 30_000;
+/** As long as no key is known, every request waits for one. */
+const betweenFirstReadsMs = 5_000;
+/** Older keys are read again beside the request, which does not wait. */
+const refreshAfterMs = 15 * 60_000;
+/**
+ * For still older ones a request waits, so that a key that the issuer has removed is accepted for half an hour at most;
+ * and because a platform may stop what goes on beside its requests.
+ */
+const waitAfterMs = 30 * 60_000;
+/** One request in five minutes, while the issuer does not answer: the others take the known keys. */
+const betweenWaitsMs = 5 * 60_000;
+/** How long the known keys serve when the issuer does not answer. */
+const unusableAfterMs = 24 * 3_600_000;
+/** For each of two requests at most. */
+const timeoutMs = 3_000;
+const maxBytes = 256 * 1024;
+const maxKeys = 64;
+
+interface Known {
+  readonly keys: readonly Jwk[];
+  readonly readAt: number;
+}
+
+interface Reading {
+  readonly startedAt: number;
+  readonly done: Promise<void>;
+  readonly isOver: boolean;
+}
+
+export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
+  const { issuer, jwksUri, readText, clock, onFailure, after = afterTimeout } = options;
+  let known: Known | undefined;
+  let reading: Reading | undefined;
+  let waitedAt = Number.NEGATIVE_INFINITY;
+  let failed = false;
+
+  async function read(startedAt: number): Promise<void> {
+    try {
+      const uri = jwksUri ?? (await discoverJwksUri(issuer, readText));
+      const keys = keysIn(await readText(uri, { timeoutMs, maxBytes }));
+      if (!known || startedAt >= known.readAt) known = { keys, readAt: startedAt };
+      failed = false;
+    } catch (error) {
+      failed = true;
+      onFailure?.(error);
+    }
+  }
+
+  function begin(startedAt: number): Reading {
+    const begun = { startedAt, isOver: false, done: Promise.resolve() };
+    begun.done = read(startedAt).finally(() => {
+      begun.isOver = true;
+    });
+    return begun;
+  }
+
+  /** Single flight; nothing when the last reading is too young. */
+  async function refresh(now: number): Promise<void> {
+    const sinceLast = reading ? Math.abs(now - reading.startedAt) : Number.POSITIVE_INFINITY;
+    if (!reading || sinceLast >= (known ? betweenReadsMs : betweenFirstReadsMs)) reading = begin(now);
+    if (!reading.isOver) await withinTime(reading.done);
+  }
+
+  /** A reading that another request began may never end: a platform stops or freezes what outlives its request. */
+  async function withinTime(work: Promise<void>): Promise<void> {
+    let cancel: (() => void) | undefined;
+    const over = new Promise<void>((resolve) => {
+      cancel = after(2 * timeoutMs, resolve);
+    });
+    await Promise.race([work, over]);
+    cancel?.();
+  }
+
+  if (options.readAhead) void refresh(clock());
+
+  return {
+    async find(keyId, algorithm) {
+      const now = clock();
+      const age = known ? now - known.readAt : Number.POSITIVE_INFINITY;
+      if (age >= refreshAfterMs) {
+        const refreshed = refresh(now);
+        if (age >= waitAfterMs && now - waitedAt >= betweenWaitsMs) {
+          waitedAt = now;
+          await refreshed;
+        }
+      }
+      let keys = await candidates(known, keyId, algorithm);
+      if (keys.length === 0) {
+        await refresh(now);
+        keys = await candidates(known, keyId, algorithm);
+      }
+      if (!known || now - known.readAt >= unusableAfterMs) return { ok: false, fault: 'issuer_unavailable' };
+      if (keys.length > 0) return { ok: true, keys };
+      return { ok: false, fault: failed ? 'issuer_unavailable' : 'unknown_key' };
+    },
+  };
+}
+
+async function candidates(
+  known: Known | undefined,
+  keyId: string | undefined,
+  algorithm: SignatureAlgorithm,
+): Promise<readonly CryptoKey[]> {
+  const all = known?.keys.filter((key) => key.algorithms.includes(algorithm)) ?? [];
+  const some = keyId === undefined ? (all.length === 1 ? all : []) : all.filter(({ id }) => id === keyId);
+  const imported = await Promise.all(some.map((key) => key.importFor(algorithm)));
+  return imported.flatMap((key) => key ?? []);
+}
+
+async function discoverJwksUri(issuer: string, readText: ReadText): Promise<string> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const { issuer: named, jwks_uri: uri } = JSON.parse(await readText(url, { timeoutMs, maxBytes }));
+  if (named !== issuer) throw issuerFailure('other_issuer');
+  const { protocol } = new URL(uri);
+  if (protocol !== 'https:' && !(issuer.startsWith('http:') && isPrivate(new URL(uri))))
+    throw issuerFailure('keys_not_https');
+  return uri;
+}
+
+interface Jwk {
+  readonly id: unknown;
+  readonly algorithms: readonly SignatureAlgorithm[];
+  /** Undefined for a key that is none. */
+  importFor(algorithm: SignatureAlgorithm): Promise<CryptoKey | undefined>;
+}
+
+/** @throws for what is no set of keys, or has none that can verify: an issuer that has no key has made a mistake */
+function keysIn(text: string): readonly Jwk[] {
+  const { keys } = JSON.parse(text) as { readonly keys: readonly unknown[] };
+  const usable = keys.flatMap((key) => usableKey(key) ?? []).slice(0, maxKeys);
+  if (usable.length === 0) throw issuerFailure('no_keys');
+  return usable;
+}
+
+function usableKey(given: unknown): Jwk | undefined {
+  const jwk = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const { use, key_ops: uses, kid, alg } = jwk;
+  if (use !== undefined && use !== 'sig') return undefined;
+  if (uses !== undefined && !(Array.isArray(uses) && uses.includes('verify'))) return undefined;
+  const algorithms = algorithmsOf(jwk).filter((one) => alg === undefined || alg === one || isEdwards(alg));
+  if (algorithms.length === 0) return undefined;
+  const { kty, n, e, crv, x, y } = jwk;
+  const imported = new Map<SignatureAlgorithm, Promise<CryptoKey | undefined>>();
+  return {
+    id: kid,
+    algorithms,
+    importFor(algorithm) {
+      const known = imported.get(algorithm);
+      if (known) return known;
+      // The public part alone, so that a private key, published by mistake, is not in memory.
+      const importing = importJWK(
+        { kty, n, e, crv, x, y } as Parameters<typeof importJWK>[0],
+        algorithm,
+      ).then(
+        (key) => (key instanceof Uint8Array ? undefined : (key as CryptoKey)),
+        () => undefined,
+      );
+      imported.set(algorithm, importing);
+      return importing;
+    },
+  };
+}
+
+const isEdwards = (alg: unknown) => alg === 'EdDSA' || alg === 'Ed25519';
+
+function algorithmsOf({ kty, crv, n }: Readonly<Record<string, unknown>>): readonly SignatureAlgorithm[] {
+  // From 2048 to 8192 bits, as base64url: shorter keys are weak, and longer ones take long to verify with.
+  if (kty === 'RSA' && typeof n === 'string' && n.length >= 342 && n.length <= 1366)
+    return ['RS256', 'PS256'];
+  if (kty === 'EC' && crv === 'P-256') return ['ES256'];
+  if (kty === 'OKP' && crv === 'Ed25519') return ['EdDSA', 'Ed25519'];
+  return [];
+}

@@ -1,0 +1,142 @@
+/**
+ * The directory's records in an instance's memory: read at most once in 30 s, and used for 60 s after their last good
+ * read while the store cannot be asked.
+ */
+
+import type { Identity } from './identity.ts';
+import { type AccessRecord, openRecord } from './records.ts';
+import type { AccessEntry, AccessStore } from './store.ts';
+
+export interface RecordCacheOptions {
+  readonly store: Pick<AccessStore, 'read'>;
+  readonly identity: Identity;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Of sealed records. */
+  readonly maxBytes: number;
+}
+
+export interface RecordCache {
+  /** What memory has, however old. */
+  peek(key: string): AccessRecord | undefined;
+  /** Rejects when one of them is not known and cannot be read. Expired records are left out. */
+  read(keys: readonly string[]): Promise<ReadonlyMap<string, AccessRecord>>;
+}
+
+/** Half of what a revocation may take: a read that fails at its end leaves as much time for others. */
+const freshMs = 30_000;
+/** A revocation is seen after this time at most. */
+const maxAgeMs = 60_000;
+/** While the store is away, requests that can be answered from memory wait for it once in this time. */
+const retryAfterMs = 1000;
+/** Of a record besides its sealed bytes. */
+const overheadBytes = 300;
+
+interface Known {
+  /** Undefined: the store has none. */
+  readonly record: AccessRecord | undefined;
+  readonly expiresAt: number;
+  /** The moment just before the store was asked. */
+  readonly readAt: number;
+  readonly bytes: number;
+  /** When a read failed last. */
+  failedAt?: number;
+}
+
+export function createRecordCache({ store, identity, clock, maxBytes }: RecordCacheOptions): RecordCache {
+  const memory = createMemory(maxBytes);
+  const reading = new Map<string, Promise<Known>>();
+
+  /** One that does not open costs only those an answer who asked for it. */
+  async function opened(key: string, entry: AccessEntry | undefined, readAt: number): Promise<Known> {
+    const record = entry && (await openRecord(identity, entry));
+    const expiresAt = entry?.expiresAt ?? Number.POSITIVE_INFINITY;
+    const known = { record, expiresAt, readAt, bytes: overheadBytes + (entry?.sealed.byteLength ?? 0) };
+    memory.put(key, known);
+    return known;
+  }
+
+  /** Single flight for each key; one read of the store for all that are due. */
+  function start(keys: readonly string[]): void {
+    if (keys.length === 0) return;
+    const readAt = clock();
+    const all = store.read(keys);
+    for (const key of keys) {
+      const one = all.then((entries) => opened(key, entries.get(key), readAt));
+      reading.set(key, one);
+      const end = () => void reading.delete(key);
+      one.then(end, end);
+    }
+  }
+
+  const ageOf = ({ readAt }: Known) => {
+    const age = clock() - readAt;
+    // A clock that was set back says nothing about the age.
+    return age < 0 ? Number.POSITIVE_INFINITY : age;
+  };
+  const isUsable = (known: Known | undefined): known is Known => !!known && ageOf(known) < maxAgeMs;
+  const isDue = (known: Known | undefined) => {
+    if (!isUsable(known)) return true;
+    const { failedAt = Number.NEGATIVE_INFINITY } = known;
+    return ageOf(known) >= freshMs && clock() - failedAt >= retryAfterMs;
+  };
+
+  async function readOne(key: string, before: Known | undefined): Promise<Known> {
+    try {
+      return await (reading.get(key) as Promise<Known>);
+    } catch (error) {
+      if (before) before.failedAt = clock();
+      if (isUsable(before)) return before;
+      throw error;
+    }
+  }
+
+  return {
+    peek: (key) => memory.get(key)?.record,
+    async read(keys) {
+      const before = new Map(keys.map((key) => [key, memory.get(key)]));
+      const due = keys.filter((key) => isDue(before.get(key)));
+      start(due.filter((key) => !reading.has(key)));
+      const known = await Promise.all(
+        keys.map(async (key) => {
+          const one = before.get(key);
+          return [key, due.includes(key) ? await readOne(key, one) : (one as Known)] as const;
+        }),
+      );
+      const now = clock();
+      return new Map(
+        known.flatMap(([key, { record, expiresAt }]) => (record && expiresAt > now ? [[key, record]] : [])),
+      );
+    },
+  };
+}
+
+/** The least recently used records leave it first. */
+function createMemory(maxBytes: number) {
+  const all = new Map<string, Known>();
+  let bytes = 0;
+  const take = (key: string): Known | undefined => {
+    const known = all.get(key);
+    if (!known) return undefined;
+    all.delete(key);
+    bytes -= known.bytes;
+    return known;
+  };
+  const put = (key: string, known: Known) => {
+    take(key);
+    all.set(key, known);
+    bytes += known.bytes;
+    for (const oldest of all.keys()) {
+      if (bytes <= maxBytes) break;
+      take(oldest);
+    }
+  };
+  return {
+    put,
+    get(key: string): Known | undefined {
+      const known = take(key);
+      if (known) put(key, known);
+      return known;
+    },
+  };
+}

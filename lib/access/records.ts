@@ -1,0 +1,63 @@
+/** What stands in an entry of the directory's store, and under which key. */
+
+import type { Scope } from '../catalogue/scopes.ts';
+import type { KeyedNames } from './directory.ts';
+import type { Principal } from './evidence.ts';
+import { type Identity, nameOfPrincipal } from './identity.ts';
+import type { AccessEntry } from './store.ts';
+
+export type User = Extract<Principal, { readonly kind: 'user' }>;
+
+export interface PrincipalRecord {
+  readonly principal: Principal;
+  /** Pairs of an account's id and what may be done with it; the id `*` stands for every account of the app key. */
+  readonly accounts: readonly (readonly [account: string, scopes: readonly Scope[]])[];
+  /** For what belongs to the upstream's user and to no account, such as watchlists. */
+  readonly userData: readonly Scope[];
+  /** The principal has the rights of this user, and none of its own. */
+  readonly standsFor?: User;
+  readonly blocked?: true;
+  /** Unix time in seconds: tokens that were issued before are refused. */
+  readonly notBefore?: number;
+}
+
+/** A token, by its id (`jti`), or an app, by its client id, that is refused. */
+export type BlockRecord =
+  | { readonly token: string; readonly blocked: true }
+  | { readonly app: string; readonly blocked: true };
+
+export type AccessRecord = PrincipalRecord | BlockRecord;
+
+/** What a record is about. */
+export type Subject = Principal | { readonly kind: 'token' | 'app'; readonly id: string };
+
+export const isPrincipal = (subject: Subject): subject is Principal =>
+  subject.kind !== 'token' && subject.kind !== 'app';
+
+export const subjectOf = (record: AccessRecord): Subject => {
+  if ('principal' in record) return record.principal;
+  return 'token' in record ? { kind: 'token', id: record.token } : { kind: 'app', id: record.app };
+};
+
+/** The key of an entry ends with the name that logs have. */
+export const keyOfName = (kind: 'principal' | 'token' | 'app', name: string): string => `${kind}#${name}`;
+
+export const keyOf = async (names: KeyedNames, subject: Subject): Promise<string> =>
+  isPrincipal(subject)
+    ? keyOfName('principal', await nameOfPrincipal(names, subject))
+    : keyOfName(subject.kind, await names.nameOf(subject.kind, subject.id));
+
+/** A record that only a later version can read must not be taken for one that grants less, or more. */
+const format = 1;
+
+export const sealRecord = ({ sealer }: Identity, key: string, record: AccessRecord): Promise<Uint8Array> =>
+  sealer.seal(new TextEncoder().encode(JSON.stringify({ format, ...record })), key);
+
+/** @throws Error for an entry that was sealed with another key, or written in another format */
+export async function openRecord({ sealer }: Identity, { key, sealed }: AccessEntry): Promise<AccessRecord> {
+  const bytes = await sealer.open(sealed, key);
+  if (!bytes) throw new Error('a record of the directory does not open with this identity key');
+  const { format: written, ...record } = JSON.parse(new TextDecoder().decode(bytes));
+  if (written !== format) throw new Error('a record of the directory is in a format that is unknown here');
+  return record;
+}

@@ -1,0 +1,130 @@
+/** What a token with a good signature must say to be an access token for here and now. */
+
+import { type AuthSettings, listOf } from './auth-settings.ts';
+import type { TokenClaims } from './evidence.ts';
+import { isNameText } from './name-text.ts';
+import type { TokenFault } from './verifier.ts';
+
+type Payload = Readonly<Record<string, unknown>>;
+type Rules = Pick<AuthSettings, 'issuer' | 'audience' | 'clientIds' | 'accountsClaim'>;
+
+/** How far the clocks of issuer and gateway may be apart. */
+const skewSeconds = 60;
+
+/** The end of the year 9999: what lies behind it is no date. */
+const lastSecond = 253_402_300_799;
+
+const maxValues = 200;
+
+/**
+ * @param type of the token's header
+ * @param now in milliseconds
+ */
+export function readClaims(
+  payload: Payload,
+  type: string | undefined,
+  rules: Rules,
+  now: number,
+): TokenClaims | { readonly fault: TokenFault } {
+  const { sub, jti, exp, iat, nbf, cnf } = payload;
+  const client = clientIn(payload);
+  const audiences = textsIn(payload.aud);
+  const scopes = [payload.scope, payload.scp, payload.permissions].map(wordsIn);
+  const accounts = rules.accountsClaim === undefined ? undefined : accountsIn(payload[rules.accountsClaim]);
+  const [subject, tokenId] = [textIn(sub), textIn(jti)];
+  const [expiresAt, issuedAt, notBefore] = [exp, iat, nbf].map(secondsIn);
+  if (payload.iss !== rules.issuer) return { fault: 'wrong_issuer' };
+  if (!isAccessToken(payload, type, client, audiences)) return { fault: 'not_an_access_token' };
+  if (
+    [subject, tokenId, client, audiences, accounts, expiresAt, issuedAt, notBefore, ...scopes].includes(wrong)
+  )
+    return { fault: 'wrong_claim' };
+  if (!isFor(audiences as readonly string[] | undefined, rules)) return { fault: 'wrong_audience' };
+  if (rules.clientIds && !rules.clientIds.some((id) => id === client)) return { fault: 'wrong_client' };
+  // A thief of such a token cannot use it where its key is asked for. Here it would be one for any bearer.
+  if (cnf !== undefined) return { fault: 'sender_constrained' };
+  if (typeof subject !== 'string' || typeof expiresAt !== 'number' || typeof issuedAt !== 'number')
+    return { fault: 'incomplete' };
+  const seconds = now / 1000;
+  if (expiresAt + skewSeconds <= seconds) return { fault: 'expired' };
+  if (Math.max(issuedAt, typeof notBefore === 'number' ? notBefore : 0) - skewSeconds > seconds)
+    return { fault: 'not_yet_valid' };
+  return {
+    issuer: rules.issuer,
+    subject,
+    scopes: [...new Set(scopes.flatMap((some) => (Array.isArray(some) ? (some as string[]) : [])))],
+    issuedAt,
+    expiresAt,
+    ...(typeof client === 'string' && { clientId: client }),
+    ...(typeof tokenId === 'string' && { tokenId }),
+    ...(rules.accountsClaim !== undefined && { accounts: Array.isArray(accounts) ? accounts : [] }),
+  };
+}
+
+/** In place of a claim: it is there, and not of its form. */
+const wrong = Symbol('wrong');
+type Wrong = typeof wrong;
+
+/**
+ * Whether a token is one for an API, as far as it shows that itself. `at+jwt`, `token_use` and a payload's `typ` say so.
+ * Without them a token is taken for an ID token that has an ID token's claims, or whose audience is its own app and
+ * that has no scope.
+ */
+function isAccessToken(
+  payload: Payload,
+  type: string | undefined,
+  client: unknown,
+  audiences: readonly string[] | Wrong | undefined,
+): boolean {
+  const { token_use: use, typ } = payload;
+  if (type !== undefined && type !== 'jwt' && type !== 'at+jwt') return false;
+  if (use !== undefined && use !== 'access') return false;
+  if (typ !== undefined && typ !== 'Bearer') return false;
+  if (type === 'at+jwt' || use === 'access' || typ === 'Bearer') return true;
+  if (['nonce', 'at_hash', 'c_hash', 's_hash'].some((claim) => claim in payload)) return false;
+  const isScoped = ['scope', 'scp', 'permissions'].some((claim) => claim in payload);
+  return (
+    isScoped || !(Array.isArray(audiences) && audiences.some((one) => one === client || client === undefined))
+  );
+}
+
+/** A token that names audiences names one of ours: otherwise another API could use here what it was sent. */
+function isFor(audiences: readonly string[] | undefined, { audience }: Rules): boolean {
+  if (audience === undefined) return audiences === undefined;
+  const ours = listOf(audience);
+  return audiences?.some((one) => ours.includes(one)) ?? false;
+}
+
+/** Issuers have several names for the app that they gave the token to. */
+function clientIn({ client_id, azp, cid, appid }: Payload): string | Wrong | undefined {
+  return textIn(client_id ?? azp ?? cid ?? appid);
+}
+
+function textIn(value: unknown): string | Wrong | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === 'string' && isNameText(value) ? value : wrong;
+}
+
+function secondsIn(value: unknown): number | Wrong | undefined {
+  if (value === undefined) return undefined;
+  return typeof value === 'number' && value > 0 && value <= lastSecond ? value : wrong;
+}
+
+/** One text, or a list of them. */
+function textsIn(value: unknown): readonly string[] | Wrong | undefined {
+  if (value === undefined) return undefined;
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.length <= maxValues && list.every((one) => typeof textIn(one) === 'string')
+    ? (list as readonly string[])
+    : wrong;
+}
+
+/** A list, or words with spaces between them. */
+const wordsIn = (value: unknown): readonly string[] | Wrong | undefined =>
+  textsIn(typeof value === 'string' ? value.split(' ').filter((word) => word !== '') : value);
+
+/** `*` would be every account: that is for the operator alone to grant. */
+function accountsIn(value: unknown): readonly string[] | Wrong | undefined {
+  const ids = textsIn(value);
+  return Array.isArray(ids) && ids.some((id) => !/^[\w.-]{1,64}$/.test(id)) ? wrong : ids;
+}

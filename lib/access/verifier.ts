@@ -1,0 +1,43 @@
+/** Port: verifies bearer tokens. */
+
+import type { TokenClaims } from './evidence.ts';
+
+export interface TokenVerifier {
+  /** Always resolves. @param token what follows `Bearer ` */
+  verify(token: string): Promise<Verification>;
+}
+
+export type Verification =
+  | { readonly ok: true; readonly claims: TokenClaims }
+  | { readonly ok: false; readonly fault: TokenFault };
+
+/** Why a token is not accepted; stable, because refusals and logs carry it. */
+export type TokenFault = keyof typeof tokenFaults;
+
+/**
+ * A sentence for the client; none repeats any part of the token. Of characters that `error_description` of a header
+ * WWW-Authenticate may have (RFC 6750, 3).
+ */
+export const tokenFaults = {
+  missing: 'The header Authorization with a bearer token is missing.',
+  malformed: 'The token is no signed JSON Web Token.',
+  too_large: 'The token is larger than 8 kB.',
+  wrong_scheme: 'The header Authorization is not the word Bearer, a space and a token.',
+  several_tokens: 'The request has several headers Authorization.',
+  wrong_algorithm: 'The token is signed by an algorithm that is not accepted here.',
+  unknown_extension: 'The header of the token wants an extension that is not supported here.',
+  unknown_key: 'The issuer has no key with the key id of the token; get a new token.',
+  wrong_signature: 'The signature of the token is wrong.',
+  wrong_issuer: 'The token is of another issuer.',
+  wrong_audience: 'The token is not for the audience of this API.',
+  wrong_client: 'The token was given to an app that is not accepted here.',
+  not_an_access_token: 'The token is no access token.',
+  sender_constrained: 'The token is bound to a key of its holder, which is not checked here.',
+  expired: 'The token has expired; get a new one.',
+  not_yet_valid: 'The token is not valid yet.',
+  incomplete: 'The token lacks one of the claims sub, exp and iat.',
+  wrong_claim: 'A claim of the token is not of its form.',
+  revoked: 'The token, its user or its app was revoked.',
+  /** Not the client's fault: answered with 503. */
+  issuer_unavailable: 'The keys of the issuer cannot be read now.',
+} as const satisfies Record<string, string>;

@@ -1,0 +1,22 @@
+/** What a request that was sent, or refused, is answered with. */
+
+import type { Refusal } from './problem.ts';
+
+/** One or the other. */
+export type Answer = UncachedAnswer | Refused;
+
+/** The upstream answered this request, and no cache took part. */
+export interface UncachedAnswer {
+  readonly kind: 'uncached';
+  readonly body: Uint8Array;
+  readonly upstreamRequestId?: string;
+  /** What became of an earlier request: this one was not sent, or its own answer was lost. */
+  readonly isReplayed?: boolean;
+}
+
+export interface Refused {
+  readonly kind: 'refused';
+  readonly refusal: Refusal;
+}
+
+export const refused = (refusal: Refusal): Refused => ({ kind: 'refused', refusal });

@@ -1,0 +1,11 @@
+/** Every current operation of the group orders: in a file of its own, which a bundle of one operation leaves out. */
+
+import type { Operation } from './operation.ts';
+import * as cancels from './order-cancels.ts';
+import * as outcomes from './order-outcomes.ts';
+import * as reads from './order-reads.ts';
+import * as orders from './orders.ts';
+
+export const allOrders: readonly Operation[] = [orders, cancels, reads, outcomes].flatMap((file) =>
+  Object.values<Operation>(file),
+);

@@ -1,0 +1,68 @@
+/** What requests and answers about orders have in common; no operation is exported here. */
+
+import * as v from 'valibot';
+import { optionStrategy } from './common.ts';
+import { requestedDay, text } from './schemas.ts';
+
+export const side = v.picklist(['BUY', 'SELL', 'SHORT']);
+export const market = v.picklist(['US']);
+
+/** Of an existing order, which another program may have placed: any id that the upstream accepted. */
+export const clientOrderId = text;
+
+export const comboType = v.picklist(['NORMAL', 'MASTER', 'STOP_PROFIT', 'STOP_LOSS', 'OTO', 'OCO', 'OTOCO']);
+export const instrumentType = v.picklist(['EQUITY', 'OPTION', 'FUTURES', 'CRYPTO', 'EVENT']);
+export const entrustType = v.picklist(['QTY', 'AMOUNT']);
+export const orderType = v.picklist([
+  'MARKET',
+  'LIMIT',
+  'STOP_LOSS',
+  'STOP_LOSS_LIMIT',
+  'TRAILING_STOP_LOSS',
+  'MARKET_ON_OPEN',
+  'MARKET_ON_CLOSE',
+  'LIMIT_ON_OPEN',
+]);
+export const timeInForce = v.picklist(['DAY', 'GTC', 'IOC', 'GTD', 'FOK']);
+export const trailingType = v.picklist(['AMOUNT', 'PERCENTAGE']);
+export const tradingSession = v.picklist(['ALL', 'CORE', 'NIGHT']);
+
+/** What a new order and a listed order may have in common, besides their prices. */
+export const terms = {
+  expire_date: requestedDay,
+  trailing_type: trailingType,
+  algo_type: v.picklist(['TWAP', 'VWAP', 'POV']),
+  target_vol_percent: v.pipe(v.string(), v.description('POV only: 1 to 20, as text.')),
+  max_target_percent: v.pipe(v.string(), v.description('TWAP and VWAP: 1 to 20, as text.')),
+  algo_start_time: v.pipe(v.string(), v.description('HH:mm:ss, US Eastern Time.')),
+  algo_end_time: v.pipe(v.string(), v.description('HH:mm:ss, US Eastern Time.')),
+  position_intent: v.picklist(['BUY_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_OPEN', 'SELL_TO_CLOSE']),
+  leg_in_or_out: v.picklist(['LEG_IN', 'LEG_OUT']),
+  position_id: v.string(),
+  leg_in_strategy: v.picklist([
+    'VERTICAL',
+    'CALENDAR',
+    'STRANGLE',
+    'STRADDLE',
+    'IRON_CONDOR',
+    'BUTTERFLY',
+    'COVERED_STOCK',
+    'DIAGONAL',
+    'CUSTOM',
+  ]),
+  option_strategy: optionStrategy,
+};
+
+/** What a call that concerns one order, or one combination, answers. */
+export const placed = v.pipe(
+  v.looseObject({
+    client_order_id: v.optional(v.string()),
+    order_id: v.optional(v.string()),
+    client_combo_order_id: v.optional(v.string()),
+    combo_order_id: v.optional(v.string()),
+  }),
+  v.title('PlacedOrder'),
+);
+
+export const compareTheOrder =
+  'Read getOrder by the same client_order_id and compare before sending anything again.';

@@ -1,0 +1,175 @@
+/**
+ * Step who: whom a request comes from, and whether that one may make requests of this kind at all. It is asked before
+ * the request's body is read; which accounts the request names is `reach.ts`'s to compare.
+ */
+
+import { bearerToken } from '../access/bearer.ts';
+import type { Grants, Standing } from '../access/directory.ts';
+import type { Evidence, Principal, TokenClaims } from '../access/evidence.ts';
+import { type TokenFault, tokenFaults } from '../access/verifier.ts';
+import { isAccountData } from '../catalogue/groups.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import { scopeOf, scopes } from '../catalogue/scopes.ts';
+import { isRefusal, notSent, type Refusal } from '../problem.ts';
+import type { AccessOptions } from './access-options.ts';
+import type { Parties } from './context.ts';
+import type { GatewayRequest } from './http.ts';
+import { everything, type Reach } from './reach.ts';
+
+export interface Who {
+  /**
+   * What the sender may reach with the operation.
+   *
+   * @param parties is told whom the request comes from, also when it is refused
+   */
+  identify(operation: Operation, request: GatewayRequest, parties: Parties): Promise<Reach | Refusal>;
+  /** A name for the report, of several accounts with commas between; undefined of none. */
+  nameOf(accounts: readonly string[]): Promise<string | undefined>;
+}
+
+/** After its end a token is accepted for as long as two clocks may differ. */
+const clockSkewMs = 60_000;
+
+const maxAppNames = 1000;
+
+export function createWho(access: AccessOptions, clock: () => number): Who {
+  const { directory, names, verifier } = access;
+  const needsUser = ({ group }: Operation) =>
+    isAccountData(group) || (access.userGroups?.includes(group) ?? false);
+
+  async function claimsOf({ evidence, headers }: GatewayRequest): Promise<TokenClaims | Refusal | undefined> {
+    if (evidence?.claims) {
+      const isOver = evidence.claims.expiresAt * 1000 + clockSkewMs <= clock();
+      return isOver ? tokenRefusal('expired') : evidence.claims;
+    }
+    if (!verifier || !headers.authorization) return undefined;
+    const bearer = bearerToken([headers.authorization]);
+    // An AWS signature stands in that header, too. A key alone must not count in the place of a token that is not read.
+    if (!bearer.ok) return evidence?.iamArn ? undefined : tokenRefusal(bearer.fault);
+    const verified = await verifier.verify(bearer.token);
+    return verified.ok ? verified.claims : tokenRefusal(verified.fault);
+  }
+
+  /** Most requests come from a few apps. */
+  const appNames = new Map<string, string>();
+  /** A report without the app's name is better than a quote that is not answered. */
+  async function nameApp(id: string, parties: Parties): Promise<void> {
+    const name = appNames.get(id) ?? (await names.nameOf('app', id).catch(() => undefined));
+    if (name === undefined) return;
+    parties.app = name;
+    if (appNames.size < maxAppNames) appNames.set(id, name);
+  }
+
+  return {
+    async nameOf(accounts) {
+      const named = await Promise.all(accounts.map((account) => names.nameOf('account', account)));
+      return named.join() || undefined;
+    },
+    async identify(operation, request, parties) {
+      const { evidence = {} } = request;
+      if (evidence.apiKeyId) await nameApp(evidence.apiKeyId, parties);
+      if (!needsUser(operation)) return everything;
+      const claims = await claimsOf(request);
+      if (claims && isRefusal(claims)) return claims;
+      if (claims?.clientId && !evidence.apiKeyId) await nameApp(claims.clientId, parties);
+      const principal = claims ? userOf(claims) : principalOf(evidence);
+      if (!principal) return noPrincipal(verifier !== undefined);
+      let standing: Standing;
+      try {
+        standing = await directory.standing({
+          principal,
+          ...(claims && { token: tokenOf(claims) }),
+          ...(claims && evidence.apiKeyId && { besideKey: evidence.apiKeyId }),
+        });
+      } catch {
+        return { code: 'access_unavailable' };
+      }
+      parties.user = standing.user;
+      if (standing.kind === 'revoked')
+        return claims && !standing.isKey
+          ? tokenRefusal('revoked')
+          : forbidden(standing.isKey ? blockedKey : blocked);
+      if (standing.kind === 'unknown' && !claims) return forbidden(unbound[principal.kind]);
+      const grants = standing.kind === 'granted' ? standing.grants : noGrants;
+      return reachOf(operation, claims ? withClaims(grants, claims) : grants, access, claims);
+    },
+  };
+}
+
+const userOf = ({ issuer, subject }: TokenClaims): Principal => ({ kind: 'user', issuer, subject });
+
+/** The stronger evidence counts: a signature was made for this request, a key is shared by an app. */
+function principalOf({ iamArn, apiKeyId, eventSource }: Evidence): Principal | undefined {
+  if (iamArn) return { kind: 'iam', arn: iamArn };
+  if (eventSource) return { kind: 'source', name: eventSource };
+  return apiKeyId ? { kind: 'key', id: apiKeyId } : undefined;
+}
+
+const tokenOf = ({ tokenId, clientId, issuedAt }: TokenClaims) => ({
+  issuedAt,
+  ...(tokenId !== undefined && { id: tokenId }),
+  ...(clientId !== undefined && { clientId }),
+});
+
+const noGrants: Grants = { accounts: new Map(), userData: new Set() };
+
+/** Where a claim says which accounts a user has, it alone does. It has no star: that one stands for all accounts. */
+function withClaims(grants: Grants, { accounts }: TokenClaims): Grants {
+  if (!accounts) return grants;
+  const every = new Set(scopes);
+  return { ...grants, accounts: new Map(accounts.filter((one) => one !== '*').map((one) => [one, every])) };
+}
+
+function reachOf(
+  operation: Operation,
+  { accounts, userData }: Grants,
+  { tokenScopes }: AccessOptions,
+  claims: TokenClaims | undefined,
+): Reach | Refusal {
+  const scope = scopeOf(operation);
+  const accepted = tokenScopes?.[scope] ?? [scope];
+  if (claims && !accepted.some((one) => claims.scopes.includes(one)))
+    return insufficientScope(`The access token lacks the scope ${scope} of this operation.`);
+  if (!isAccountData(operation.group)) return everything;
+  const what = operation.accounts ? 'this operation' : 'what belongs to no account';
+  const lacking = insufficientScope(`The caller has not been granted the scope ${scope} for ${what}.`);
+  if (!operation.accounts) return userData.has(scope) ? everything : lacking;
+  if (accounts.get('*')?.has(scope)) return everything;
+  if ([...accounts.values()].some((granted) => granted.has(scope))) return { scope, accounts };
+  return accounts.size > 0
+    ? lacking
+    : {
+        code: 'account_not_granted',
+        detail: `The caller has been granted no account; the gateway’s operator grants them. ${notSent}`,
+      };
+}
+
+/** What a token that is not accepted is answered with. */
+function tokenRefusal(fault: TokenFault): Refusal {
+  if (fault === 'issuer_unavailable')
+    return { code: 'access_unavailable', detail: `${tokenFaults[fault]} ${notSent}` };
+  return fault === 'missing'
+    ? { code: 'missing_token' }
+    : { code: 'invalid_token', detail: tokenFaults[fault] };
+}
+
+const forbidden = (why: string): Refusal => ({ code: 'forbidden', detail: `${why} ${notSent}` });
+
+const insufficientScope = (why: string): Refusal => ({
+  code: 'insufficient_scope',
+  detail: `${why} ${notSent}`,
+});
+
+const noPrincipal = (takesTokens: boolean): Refusal =>
+  takesTokens ? { code: 'missing_token' } : forbidden('The request does not show whom it comes from.');
+
+const blocked = 'The caller was blocked.';
+const blockedKey = 'The API key was blocked; another token does not help.';
+
+/** Nothing has been granted to the principal, nor to a user that it stands for. */
+const unbound: Readonly<Record<Principal['kind'], string>> = {
+  key: 'No user is bound to this API key, or one who has been granted nothing; and the request has no access token.',
+  iam: 'Nothing has been granted to this AWS identity.',
+  source: 'Nothing has been granted to this source of events.',
+  user: 'Nothing has been granted to this user.',
+};

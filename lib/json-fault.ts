@@ -1,0 +1,125 @@
+/**
+ * Where a text stops being JSON, and what is expected there. `JSON.parse` says it in words of each engine's own, with parts
+ * of the text in them; these hold a place and nothing of the text.
+ */
+
+/** What may stand at a place. */
+const expectations = {
+  value: 'a value is expected',
+  'value or ]': 'a value or ] is expected',
+  'name or }': 'a name in double quotes or } is expected',
+  name: 'a name in double quotes is expected after the comma',
+  colon: 'a colon is expected',
+  'comma or }': 'a comma or } is expected',
+  'comma or ]': 'a comma or ] is expected',
+  end: 'the end is expected',
+} as const;
+
+type Expected = keyof typeof expectations;
+
+/**
+ * For a text that `JSON.parse` has refused: a good one need not be read for it.
+ *
+ * @returns undefined when the text is JSON
+ *
+ * @example
+ * jsonFault('{ "a": 1,\n}'); // 'at line 2, column 1 a name in double quotes is expected after the comma'
+ * jsonFault('[1'); // 'it ends at line 1, column 3, where a comma or ] is expected'
+ */
+export function jsonFault(text: string): string | undefined {
+  if (text.startsWith('\ufeff')) return 'it begins with a byte order mark';
+  if (afterSpace(text, 0) === text.length) return 'it is empty';
+  const fault = faultIn(text);
+  if (!fault) return undefined;
+  const { at, what } = fault;
+  const place = placeOf(text, at);
+  return at < text.length ? `at ${place} ${what}` : `it ends at ${place}, where ${what}`;
+}
+
+interface Fault {
+  readonly at: number;
+  readonly what: string;
+}
+
+function faultIn(text: string): Fault | undefined {
+  /** The brackets that are open, the innermost last. */
+  const open: ('{' | '[')[] = [];
+  const afterValue = (): Expected => {
+    const innermost = open.at(-1);
+    if (innermost === undefined) return 'end';
+    return innermost === '{' ? 'comma or }' : 'comma or ]';
+  };
+  let expected: Expected = 'value';
+  let at = 0;
+  for (;;) {
+    at = afterSpace(text, at);
+    const char = text[at];
+    if (char === undefined && expected === 'end') return undefined;
+    const unexpected = { at, what: expectations[expected] };
+    if (expected === 'colon') {
+      if (char !== ':') return unexpected;
+      expected = 'value';
+      at++;
+    } else if (char === ',' && (expected === 'comma or }' || expected === 'comma or ]')) {
+      expected = expected === 'comma or }' ? 'name' : 'value';
+      at++;
+    } else if ((char === '}' || char === ']') && expected.endsWith(`or ${char}`)) {
+      open.pop();
+      expected = afterValue();
+      at++;
+    } else if (expected === 'name' || expected === 'name or }') {
+      if (char !== '"') return unexpected;
+      const end = afterString(text, at);
+      if (typeof end === 'object') return end;
+      expected = 'colon';
+      at = end;
+    } else if (expected !== 'value' && expected !== 'value or ]') return unexpected;
+    else if (char === '{' || char === '[') {
+      open.push(char);
+      expected = char === '{' ? 'name or }' : 'value or ]';
+      at++;
+    } else {
+      const end = char === '"' ? afterString(text, at) : afterWord(text, at);
+      if (end === undefined) return unexpected;
+      if (typeof end === 'object') return end;
+      expected = afterValue();
+      at = end;
+    }
+  }
+}
+
+/** The white space of JSON, which is less than that of a regular expression. */
+function afterSpace(text: string, start: number): number {
+  let at = start;
+  while (text[at] === ' ' || text[at] === '\n' || text[at] === '\r' || text[at] === '\t') at++;
+  return at;
+}
+
+/** The index after the closing quote, or what is wrong before it. */
+function afterString(text: string, start: number): number | Fault {
+  for (let at = start + 1; at < text.length; at++) {
+    const char = text[at]!;
+    if (char === '"') return at + 1;
+    if (char < ' ') return { at, what: 'a text has a raw control character, such as a line break' };
+    if (char !== '\\') continue;
+    const known = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y;
+    known.lastIndex = at + 1;
+    if (!known.test(text)) return { at, what: 'an escape that JSON knows is expected' };
+    at = known.lastIndex - 1;
+  }
+  return { at: text.length, what: 'a closing double quote is expected' };
+}
+
+/** A number, or one of the three words. */
+function afterWord(text: string, start: number): number | undefined {
+  const word = /-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|true|false|null/y;
+  word.lastIndex = start;
+  return word.test(text) ? word.lastIndex : undefined;
+}
+
+/** Both from 1; a column is a character, of any number of bytes. */
+function placeOf(text: string, at: number): string {
+  const lines = text.slice(0, at).split(/\r\n|\r|\n/);
+  const column = Array.from(lines.at(-1) ?? '').length + 1;
+  return `line ${lines.length}, column ${column}`;
+}

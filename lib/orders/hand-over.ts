@@ -1,0 +1,428 @@
+/**
+ * The safe hand-over of a request with a side effect: its entry is written before it is sent, its outcome after. One that
+ * comes again is never sent again: it is answered with what became of the first.
+ *
+ *     begin       the entries of all its parts, or none               journal
+ *     send        permit → sign → send → read                         gateway
+ *     look up     when the answer is lost, and time is left           evidence.ts
+ *     finish      what became of each part                            journal
+ */
+
+import type { KeyedNames } from '../access/directory.ts';
+import { type Answer, refused } from '../answer.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import type { Refusal } from '../problem.ts';
+import { isEach, joinAnswers, type PartOutcome, partOutcomes } from './answers.ts';
+import { outcomeBy, type Settled, settledBy } from './evidence.ts';
+import { type EntryOutcome, isOver, type JournalEntry, type OrderJournal } from './journal.ts';
+import type { ReadOrder } from './order-reads.ts';
+import { type Change, type Part, partsOf, withOrders } from './parts.ts';
+import { type OrderRecord, type RecordKind, readRecord, withOutcome } from './record.ts';
+
+/** What keeps orders from being sent twice. */
+export interface OrdersOptions {
+  readonly journal: OrderJournal;
+  /** Names of entries. */
+  readonly names: KeyedNames;
+  /** Operations that show what became of an order, where the gateway does not offer them itself. Default none. */
+  readonly lookUps?: readonly Operation[];
+  /** Called when the journal fails after a request was sent: its entry stays as it was until evidence settles it. */
+  readonly reportFailure?: (step: 'begin' | 'finish' | 'read', cause: unknown) => void;
+  /** Resolves after so many milliseconds; replace it in tests only. */
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+export interface HandOverParts extends OrdersOptions {
+  readonly clock: () => number;
+}
+
+export interface Delivery {
+  /** With that body, and no later than that. */
+  send(body: string, sendBy: number): Promise<Answer>;
+  /** One look-up of an order that ends by then; undefined when none was possible. */
+  lookUp(account: string, clientOrderId: string, endBy: number): Promise<ReadOrder | 'not_found' | undefined>;
+}
+
+export interface HandOver {
+  /** Sends the request, unless it was sent before. */
+  run(change: Change, delivery: Delivery): Promise<Answer>;
+}
+
+/** Where the platform sets no bound. */
+const maxSendMs = 30_000;
+/** Of the platform's time, for the journal's last write. */
+const finishMs = 1200;
+/** How long a request that reduces risk waits for the journal. */
+const optionalBeginMs = 500;
+/** Between looks at an entry whose request is under way elsewhere. */
+const pollMs = { first: 50, max: 500 };
+/** From the loss of an answer to each look-up: most orders are visible at once. */
+const lookUpAfterMs = [0, 500, 1500, 4000];
+/** A request under way is looked up only after this time: its own instance most likely answers. */
+const lookUpElseMs = 1500;
+/** Keys of clients are kept for this time; orders for ever. */
+const keyLifeMs = 24 * 60 * 60_000;
+/** How often a request tries to write its entries while others let go of them. */
+const maxRounds = 3;
+
+/** @example const handOver = createHandOver({ journal: createMemoryOrderJournal(), names, clock: Date.now }); */
+export const createHandOver = (parts: HandOverParts): HandOver => ({
+  async run(change, delivery) {
+    const found = await partsOf(change, parts.names);
+    if (!found) return delivery.send(change.body, change.deadline);
+    return new OneHandOver(parts, change, delivery, found).run();
+  },
+});
+
+/** What is known of a part whose entry another request wrote. */
+type Known =
+  | { readonly kind: 'accepted'; readonly answer: string }
+  | { readonly kind: 'free' }
+  | { readonly kind: 'used_by_other' }
+  | { readonly kind: 'unknown' };
+
+class OneHandOver {
+  readonly #parts: HandOverParts;
+  readonly #change: Change;
+  readonly #delivery: Delivery;
+  readonly #all: readonly Part[];
+  readonly #attempt = crypto.randomUUID();
+  readonly #begunAt: number;
+  readonly #sendBy: number;
+
+  constructor(parts: HandOverParts, change: Change, delivery: Delivery, all: readonly Part[]) {
+    this.#parts = parts;
+    this.#change = change;
+    this.#delivery = delivery;
+    this.#all = all;
+    this.#begunAt = parts.clock();
+    this.#sendBy = Math.min(change.deadline - finishMs, parts.clock() + maxSendMs);
+  }
+
+  async run(): Promise<Answer> {
+    const answers = new Map<Part, string>();
+    for (let round = 0; round < maxRounds; round++) {
+      const open = this.#all.filter((part) => !answers.has(part));
+      if (open.length === 0) return this.#replay(answers);
+      const begun = await this.#begin(open);
+      if (begun === 'away') return this.#withoutJournal(answers);
+      if (begun === 'begun') return this.#deliver(open, answers);
+      const refusal = await this.#learn(begun, answers);
+      if (refusal) return refused(refusal);
+    }
+    return refused(this.#unknown(underWay));
+  }
+
+  #replay(answers: ReadonlyMap<Part, string>): Answer {
+    return { kind: 'uncached', body: joinAnswers(this.#change, this.#all, answers), isReplayed: true };
+  }
+
+  async #begin(open: readonly Part[]): Promise<'begun' | 'away' | readonly JournalEntry[]> {
+    const { journal, clock, reportFailure } = this.#parts;
+    const entries = open.map((part) => this.#entryOf(part));
+    try {
+      const begun = journal.begin(entries, clock());
+      return await (this.#isOptional ? this.#within(begun, optionalBeginMs) : begun);
+    } catch (cause) {
+      reportFailure?.('begin', cause);
+      return 'away';
+    }
+  }
+
+  /** What reduces risk is sent; nothing else is. */
+  async #withoutJournal(before: ReadonlyMap<Part, string>): Promise<Answer> {
+    if (this.#isOptional) return this.#delivery.send(this.#change.body, this.#sendBy);
+    // It may have been written all the same; then its id is free again, or is when a look-up finds nothing.
+    await this.#finishAll(
+      this.#all.map((part) => this.#outcomeOf(part, 'refused', { evidence: 'not_sent' })),
+      1,
+    );
+    return this.#notPlaced({ code: 'journal_unavailable' }, before);
+  }
+
+  /** Of a request that is known to have placed a part before, it is not said that it had no effect. */
+  #notPlaced(refusal: Refusal, before: ReadonlyMap<Part, string>): Answer {
+    return refused(before.size > 0 ? this.#unknown(partlyPlaced) : refusal);
+  }
+
+  get #isOptional(): boolean {
+    return this.#change.operation.sideEffect?.cancels === true;
+  }
+
+  /** Learns what became of the parts that are taken. A refusal ends the request: nothing of it was sent. */
+  async #learn(taken: readonly JournalEntry[], answers: Map<Part, string>): Promise<Refusal | undefined> {
+    const pairs = taken.flatMap((entry) => {
+      const part = this.#all.find(({ key }) => key === entry.key);
+      return part ? [{ part, entry }] : [];
+    });
+    if (pairs.some(({ part, entry }) => part.hash !== entry.hash)) return this.#conflict();
+    const known = await Promise.all(
+      pairs.map(async ({ part, entry }) => ({ part, entry, ...(await this.#await(entry)) })),
+    );
+    for (const one of known) if (one.kind === 'accepted') answers.set(one.part, one.answer);
+    // Parts of one answer: what is known of one is known of all.
+    const [accepted] = answers.values();
+    if (this.#isTogether && accepted !== undefined) {
+      const settled = { state: 'accepted', evidence: 'look_up', answer: accepted } as const;
+      const others = known.filter(({ kind }) => kind !== 'accepted');
+      await this.#finishAll(
+        others.map(({ entry }) => outcomeBy(entry, settled, this.#parts.clock())),
+        1,
+      );
+      for (const part of this.#all) answers.set(part, accepted);
+      return undefined;
+    }
+    if (known.some(({ kind }) => kind === 'unknown')) return this.#unknown(sentBefore);
+    // A part of a batch is sent again, so that the upstream's refusal stands beside the answers of the others.
+    if (known.some(({ kind }) => kind === 'used_by_other') && !isEach(this.#change)) return usedByOther;
+    return undefined;
+  }
+
+  get #isTogether(): boolean {
+    const journal = this.#change.operation.sideEffect?.journal;
+    return journal?.by === 'client_order_id' && journal.answered === 'together';
+  }
+
+  /** Waits for what the request that wrote the entry makes of it, and looks the order up meanwhile. */
+  async #await(first: JournalEntry): Promise<Known> {
+    const { clock } = this.#parts;
+    const startedAt = clock();
+    let nextLookUpAt =
+      first.state === 'pending' && !isOver(first, startedAt) ? startedAt + lookUpElseMs : startedAt;
+    let pauseMs = pollMs.first;
+    for (let entry: JournalEntry | undefined = first; entry; entry = await this.#read(entry)) {
+      // It was refused, and a request that asks for something else took it over.
+      if (entry.hash !== first.hash) return { kind: 'free' };
+      if (entry.state === 'accepted') return { kind: 'accepted', answer: answerIn(entry.record) };
+      if (entry.state === 'refused') return { kind: 'free' };
+      if (clock() >= nextLookUpAt) {
+        const settled = await this.#settle(entry);
+        nextLookUpAt = clock() + 2 * lookUpElseMs;
+        if (settled === 'not_written') continue;
+        if (settled) return settled;
+        // No instance works on it any more: what this look-up does not show, only time will.
+        if (entry.state === 'unknown' || isOver(entry, clock())) return { kind: 'unknown' };
+      }
+      if (clock() + pauseMs >= this.#sendBy) return { kind: 'unknown' };
+      await this.#sleep(pauseMs);
+      pauseMs = Math.min(pollMs.max, pauseMs * 2);
+    }
+    return { kind: 'free' };
+  }
+
+  /** The entry as it is now; as it was when the journal does not say. */
+  async #read(entry: JournalEntry): Promise<JournalEntry | undefined> {
+    try {
+      return (await this.#parts.journal.read([entry.key])).get(entry.key);
+    } catch (cause) {
+      this.#parts.reportFailure?.('read', cause);
+      return entry;
+    }
+  }
+
+  /** `not_written`: what was seen may be the order of a request that took the entry over meanwhile. */
+  async #settle(entry: JournalEntry): Promise<Known | 'not_written' | undefined> {
+    const settled = await this.#lookUp(entry);
+    if (!settled) return undefined;
+    const isWritten = await this.#finish(outcomeBy(entry, settled, this.#parts.clock()), 1);
+    if (!isWritten) return 'not_written';
+    if (settled.state === 'accepted') return { kind: 'accepted', answer: settled.answer };
+    return settled.usedByOther ? { kind: 'used_by_other' } : { kind: 'free' };
+  }
+
+  async #lookUp(entry: JournalEntry): Promise<Settled | undefined> {
+    const { account_id: account, client_order_id: id } = readRecord(entry.record);
+    if (!entry.canSettle || account === undefined || id === undefined) return undefined;
+    const askedAt = this.#parts.clock();
+    const found = await this.#delivery.lookUp(account, id, this.#sendBy);
+    return found && settledBy(entry, { by: 'look_up', found, askedAt });
+  }
+
+  /** Sends the parts that are begun, and answers for all. */
+  async #deliver(open: readonly Part[], before: ReadonlyMap<Part, string>): Promise<Answer> {
+    const outcome = await this.#send(open);
+    const known = partOutcomes(this.#change, open, outcome);
+    const unknown = known.filter(({ state }) => state === 'unknown');
+    const lost = unknown.map(({ part }) => part);
+    const settled = await this.#lookUpLost(unknown);
+    const at = this.#parts.clock();
+    await this.#finishAll(
+      known.map(({ part, state, ...said }) => {
+        const by = settled.get(part);
+        return by ? outcomeBy(this.#entryOf(part), by, at) : this.#outcomeOf(part, state, said);
+      }),
+    );
+    if (lost.some((part) => !settled.has(part)))
+      return outcome.kind === 'refused' ? outcome : refused(this.#unknown(partlyUnknown));
+    if (outcome.kind === 'refused' && lost.length === 0) return this.#notPlaced(outcome.refusal, before);
+    if (outcome.kind === 'uncached' && lost.length === 0 && before.size === 0) return outcome;
+    const answers = new Map([...before, ...answersKnown(known), ...answersSettled(settled)]);
+    if (answers.size === this.#all.length) return this.#replay(answers);
+    return refused(answers.size === 0 ? usedByOther : this.#unknown(partlyUnknown));
+  }
+
+  #send(open: readonly Part[]): Promise<Answer> {
+    const { body, operation } = this.#change;
+    const journal = operation.sideEffect?.journal;
+    const isReduced = open.length < this.#all.length && journal?.by === 'client_order_id';
+    const sent = isReduced
+      ? withOrders(
+          body,
+          journal.list,
+          open.map(({ text }) => text),
+        )
+      : body;
+    return this.#delivery.send(sent, this.#sendBy);
+  }
+
+  /** Looks up parts whose answer was lost, as long as there is time. */
+  async #lookUpLost(lost: readonly PartOutcome[]): Promise<ReadonlyMap<Part, Settled>> {
+    const found = new Map<Part, Settled>();
+    // One part of what is placed together stands for all.
+    const wanted = this.#isTogether ? lost.slice(0, 1) : lost;
+    const { clock } = this.#parts;
+    const startedAt = clock();
+    for (const afterMs of wanted.length > maxLookedUp ? [] : lookUpAfterMs) {
+      const open = wanted.filter(({ part }) => !found.has(part));
+      const waitMs = Math.max(0, startedAt + afterMs - clock());
+      if (open.length === 0 || clock() + waitMs >= this.#sendBy) break;
+      if (waitMs > 0) await this.#sleep(waitMs);
+      for (const { part, state, ...said } of open) {
+        const { record } = this.#outcomeOf(part, state, said);
+        const by = await this.#lookUp({ ...this.#entryOf(part), record });
+        if (by && this.#mayTell(by)) found.set(part, by);
+      }
+    }
+    const [first] = found.values();
+    return this.#isTogether && first ? new Map(lost.map(({ part }) => [part, first])) : found;
+  }
+
+  /** The upstream's words of a refused change are lost, so that only its success can be answered. */
+  #mayTell(by: Settled): boolean {
+    return by.state === 'accepted' || this.#change.operation.sideEffect?.journal?.by === 'client_order_id';
+  }
+
+  /** The outcome of a part in the journal's form. */
+  #outcomeOf(
+    part: Part,
+    state: EntryOutcome['state'],
+    said: Parameters<typeof withOutcome>[2],
+  ): EntryOutcome {
+    const { key } = part;
+    const record = withOutcome(this.#recordOf(part), this.#parts.clock(), said);
+    return { key, attempt: this.#attempt, state, record: JSON.stringify(record) };
+  }
+
+  #entryOf(part: Part): JournalEntry {
+    const { operation, credential } = this.#change;
+    const at = this.#parts.clock();
+    const isOrder = operation.sideEffect?.journal?.by === 'client_order_id';
+    return {
+      key: part.key,
+      attempt: this.#attempt,
+      hash: part.hash,
+      state: 'pending',
+      credential,
+      at,
+      sendBy: this.#sendBy,
+      record: JSON.stringify(this.#recordOf(part)),
+      canSettle:
+        kindOf(operation) !== 'other' && part.account !== undefined && part.clientOrderId !== undefined,
+      ...(!isOrder && { expiresAt: at + keyLifeMs }),
+    };
+  }
+
+  #recordOf({ text, account, clientOrderId }: Part): OrderRecord {
+    const { operation, requestId, user, app } = this.#change;
+    return {
+      operation: operation.id,
+      kind: kindOf(operation),
+      ...(account !== undefined && { account_id: account }),
+      ...(clientOrderId !== undefined && { client_order_id: clientOrderId }),
+      asked: text,
+      request_id: requestId,
+      ...(user !== undefined && { user }),
+      ...(app !== undefined && { app }),
+      begun_at: new Date(this.#begunAt).toISOString(),
+    };
+  }
+
+  /** What was sent counts, whether or not the journal takes it: an entry that stays pending is settled by evidence. */
+  async #finishAll(outcomes: readonly EntryOutcome[], attempts = 3): Promise<void> {
+    await Promise.all(outcomes.map((one) => this.#finish(one, attempts)));
+  }
+
+  /** Whether the entry took the outcome; undefined when the journal does not say. */
+  async #finish(outcome: EntryOutcome, attempts: number): Promise<boolean | undefined> {
+    const { journal, clock, reportFailure } = this.#parts;
+    for (let left = attempts; left > 0; left--) {
+      try {
+        return await journal.finish(outcome);
+      } catch (cause) {
+        reportFailure?.('finish', cause);
+        if (left === 1 || clock() + 200 > this.#change.deadline - finishMs / 2) return undefined;
+        await this.#sleep(100);
+      }
+    }
+    return undefined;
+  }
+
+  #unknown(detail: string): Refusal {
+    const findOut = this.#change.operation.sideEffect?.findOut;
+    return { code: 'outcome_unknown', detail, ...(findOut !== undefined && { findOut }) };
+  }
+
+  #conflict(): Refusal {
+    const { by } = this.#change.operation.sideEffect?.journal ?? {};
+    return { code: 'idempotency_conflict', detail: by === 'client_order_id' ? otherOrder : otherRequest };
+  }
+
+  async #within<T>(promise: Promise<T>, ms: number): Promise<T> {
+    promise.catch(() => {});
+    const late = this.#sleep(ms).then((): never => {
+      throw new Error(`the journal did not answer within ${ms} ms`);
+    });
+    return Promise.race([promise, late]);
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return (this.#parts.sleep ?? sleepWithTimer)(ms);
+  }
+}
+
+const answersKnown = (known: readonly PartOutcome[]) =>
+  known.flatMap(({ part, answer }) => (answer === undefined ? [] : [[part, answer] as const]));
+
+const answersSettled = (settled: ReadonlyMap<Part, Settled>) =>
+  [...settled].flatMap(([part, by]) => (by.state === 'accepted' ? [[part, by.answer] as const] : []));
+
+/** More would take the whole limit of order reads. */
+const maxLookedUp = 3;
+
+function kindOf({ sideEffect }: Operation): RecordKind {
+  const { journal, cancels } = sideEffect ?? {};
+  if (cancels) return 'cancellation';
+  if (journal?.by === 'client_order_id') return 'placement';
+  return journal?.replaces ? 'replacement' : 'other';
+}
+
+const answerIn = (record: string): string => readRecord(record).outcome?.answer ?? '{}';
+
+const sleepWithTimer = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+const underWay = 'The same request is under way: what becomes of it is not known yet. This one was not sent.';
+const sentBefore =
+  'The same request was sent before, and what became of it is not known yet: it is not sent twice. Send it again later, unchanged, to learn its outcome.';
+const partlyUnknown =
+  'The request was sent, but its answer does not say of each order what became of it. Send it again later, unchanged, to learn the outcome: no order is placed twice.';
+const partlyPlaced =
+  'An earlier request placed some of these orders, and this one placed none of the others. Send it again later, unchanged, for all answers: no order is placed twice.';
+const otherOrder =
+  'An earlier request with other contents has this client_order_id, and its order was placed or may have been. This request was not sent; it had no effect. Look the earlier order up before placing another one.';
+const otherRequest =
+  'An earlier request with other contents has this Idempotency-Key, and was executed or may have been. This request was not sent; it had no effect.';
+const usedByOther: Refusal = {
+  code: 'idempotency_conflict',
+  detail:
+    'The upstream has another order with this client_order_id, of another symbol, side, quantity or price. This request placed nothing.',
+};

@@ -1,0 +1,97 @@
+/**
+ * Port: the journal of requests with a side effect. An entry is written before its request is sent, on the condition that
+ * its id is free, so that no two instances send the same order.
+ */
+
+import { CountersignError } from '../signer/errors.ts';
+
+/**
+ * - `pending`: may be sent, or have been sent, until `sendBy`; after that it counts as unknown.
+ * - `accepted`: the upstream took it. Final.
+ * - `refused`: it had no effect. The id is free: another request may take the entry over.
+ * - `unknown`: it was sent, and what became of it is not known.
+ */
+export type EntryState = 'pending' | 'accepted' | 'refused' | 'unknown';
+
+export interface JournalEntry {
+  /** The keyed name of credential, account and id. */
+  readonly key: string;
+  /** The request that wrote it: no other one decides what became of it, except by evidence of the upstream. */
+  readonly attempt: string;
+  /** A keyed hash of what is asked for: a request of the same id with another one asks for something else. */
+  readonly hash: string;
+  readonly state: EntryState;
+  /** The credential's name in stores; unsettled entries are listed by it. */
+  readonly credential: string;
+  /** When the entry was written, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Nothing of the attempt leaves the gateway later. */
+  readonly sendBy: number;
+  /** JSON, see `record.ts`. It holds account and order in clear: sealed in a store. */
+  readonly record: string;
+  /** False for what no evidence can settle, such as a change of a watchlist. */
+  readonly canSettle: boolean;
+  /** When a store may forget the entry, in milliseconds since the epoch; absent: never. */
+  readonly expiresAt?: number;
+}
+
+/** What became of an entry. */
+export interface EntryOutcome {
+  readonly key: string;
+  readonly attempt: string;
+  readonly state: Exclude<EntryState, 'pending'>;
+  readonly record: string;
+}
+
+export interface OrderJournal {
+  /**
+   * Writes all entries as they are, or none, in one transaction: each where its key is absent, expired or `refused`. An
+   * entry of the same attempt, whose first answer was lost, is begun, and stays as it is: a write that is repeated or
+   * late must not undo its outcome.
+   *
+   * @param now when a stored entry counts as expired, in milliseconds since the epoch
+   * @returns `begun`, or the entries in the way; a read sees every entry that was begun before
+   * @throws JournalUnavailable, also when it is not known whether they were written
+   */
+  begin(entries: readonly JournalEntry[], now: number): Promise<'begun' | readonly JournalEntry[]>;
+  /**
+   * Writes the outcome where the entry is still of its attempt, and `pending` or `unknown`; `accepted` also replaces
+   * `refused`, because what the upstream accepted was not refused.
+   *
+   * @returns false when the entry is another attempt's, or final already
+   * @throws JournalUnavailable
+   */
+  finish(outcome: EntryOutcome): Promise<boolean>;
+  /** @throws JournalUnavailable */
+  read(keys: readonly string[]): Promise<ReadonlyMap<string, JournalEntry>>;
+  /**
+   * Entries `pending` or `unknown` that evidence can settle, oldest first. The list may lag behind. The record of one that
+   * was sealed with another identity key is empty.
+   *
+   * @throws JournalUnavailable
+   */
+  unsettled(credential: string, limit: number): Promise<readonly JournalEntry[]>;
+}
+
+/** The journal is away, or it throttles. */
+export class JournalUnavailable extends CountersignError<'journal_unavailable'> {
+  override readonly name = 'JournalUnavailable';
+
+  constructor(cause?: unknown) {
+    super('journal_unavailable', 'the journal of orders cannot be reached', { cause });
+  }
+}
+
+/** Whether nothing of the attempt can leave any more. `clockSkewMs`: so far may two instances' clocks be apart. */
+export const isOver = ({ sendBy }: Pick<JournalEntry, 'sendBy'>, now: number): boolean =>
+  now > sendBy + clockSkewMs;
+
+export const clockSkewMs = 60_000;
+
+/**
+ * How long after the last moment of sending a look-up that finds nothing says that nothing was placed. A request that is
+ * still on its way then carries a timestamp of that age, and the upstream checks timestamps; an order that it has taken
+ * is visible to a look-up by then. The interface states neither time, so this is ten minutes. (interface text,
+ * "Authentication", names no tolerance)
+ */
+export const absenceCountsAfterMs = 10 * 60_000;

@@ -1,0 +1,51 @@
+/** What the journal tells of an order: for a client that asks what became of it. */
+
+import type { KeyedNames } from '../access/directory.ts';
+import { textMembers } from '../json-members.ts';
+import { isOver, type JournalEntry, type OrderJournal } from './journal.ts';
+import { orderKey } from './parts.ts';
+import { readRecord } from './record.ts';
+
+export interface AskedOrder {
+  /** The credential's name in stores. */
+  readonly credential: string;
+  readonly account: string;
+  readonly clientOrderId: string;
+}
+
+/**
+ * The answer of `getOrderOutcome`. It names no user: each reader of the account sees what was asked for in it.
+ *
+ * @param now in milliseconds since the epoch
+ * @throws JournalUnavailable
+ */
+export async function orderOutcome(
+  { journal, names }: { readonly journal: OrderJournal; readonly names: KeyedNames },
+  asked: AskedOrder,
+  now: number,
+): Promise<Readonly<Record<string, string>>> {
+  const key = await orderKey(names, asked);
+  const entry = (await journal.read([key])).get(key);
+  return { client_order_id: asked.clientOrderId, ...(entry ? told(entry, now) : { state: 'not_recorded' }) };
+}
+
+function told(entry: JournalEntry, now: number): Readonly<Record<string, string>> {
+  const { begun_at, request_id, outcome } = readRecord(entry.record);
+  const isSettled = entry.state === 'accepted' || entry.state === 'refused';
+  return {
+    // No instance works on it any more.
+    state: entry.state === 'pending' && isOver(entry, now) ? 'unknown' : entry.state,
+    begun_at,
+    ...(outcome && isSettled && { settled_at: outcome.at }),
+    ...(outcome?.evidence && { evidence: outcome.evidence }),
+    ...idsIn(outcome?.answer),
+    ...(outcome?.code && { code: outcome.code }),
+    ...(outcome?.upstream_code && { upstream_error_code: outcome.upstream_code }),
+    request_id,
+  };
+}
+
+const idsIn = (answer: string | undefined): Readonly<Record<string, string>> =>
+  Object.fromEntries((answer && textMembers(answer, answeredIds)) || []);
+
+const answeredIds = ['order_id', 'client_combo_order_id', 'combo_order_id'];

@@ -1,0 +1,62 @@
+/** The orders as the upstream shows them: the port of their reads, and how an answer is read. */
+
+import { textMembers, textOf } from '../json-members.ts';
+import { elementsOf, isJson, membersOf } from '../json-scan.ts';
+import type { Refusal } from '../problem.ts';
+import { type OrderState, quantityOf, readOrderMembers, termsOf } from './order-state.ts';
+
+/** Port: the orders as the upstream's reads show them, at low priority and from the shared limit. */
+export interface OrderReads {
+  /** The accounts of the app key. */
+  accounts(): Promise<readonly string[]>;
+  /** All pages of the open orders. Rejects when a page is missing. */
+  openOrders(account: string): Promise<readonly ReadOrder[]>;
+  /** Orders that changed since then, in milliseconds since the epoch; all pages. May lag behind. */
+  ordersSince(account: string, since: number): Promise<readonly ReadOrder[]>;
+  order(account: string, clientOrderId: string): Promise<ReadOrder | 'not_found'>;
+}
+
+export interface ReadOrder {
+  readonly state: OrderState;
+  /** The upstream's JSON of this order, byte for byte. */
+  readonly payload: string;
+}
+
+/**
+ * What a look-up by id found; a refusal when it could not look, and when the answer says neither what the order is nor that
+ * there is none: taken for "not found", it would be said that an order was not placed.
+ */
+export function orderIn(
+  account: string,
+  clientOrderId: string,
+  answer: Uint8Array | Refusal,
+): ReadOrder | 'not_found' | Refusal {
+  if (!(answer instanceof Uint8Array)) return isNotFound(answer) ? 'not_found' : answer;
+  const list = isJson(answer) ? membersOf(answer, ['orders'])?.get('orders') : undefined;
+  if (list && /^\[\s*\]$/.test(textOf(list))) return 'not_found';
+  const found = list && ordersOfGroup(account, answer);
+  return (
+    found?.find(({ state }) => state.clientOrderId === clientOrderId) ?? { code: 'upstream_broken_answer' }
+  );
+}
+
+/** Also an id that no request can carry: such an order must not stop the comparison of the others. */
+const isNotFound = ({ code, upstream }: Refusal) =>
+  code === 'invalid_parameter' || /ORDER_NOT_FOUND$/.test(upstream?.errorCode ?? '');
+
+/** One order, or those of a combination. */
+export function ordersOfGroup(account: string, group: Uint8Array): ReadOrder[] {
+  const orders = membersOf(group, ['orders'])?.get('orders');
+  return orders ? [...elementsOf(orders)].flatMap((order) => readOrderOf(account, order) ?? []) : [];
+}
+
+/** Undefined for what has neither id nor status. */
+function readOrderOf(account: string, order: Uint8Array): ReadOrder | undefined {
+  const members = textMembers(order, readOrderMembers);
+  const clientOrderId = members?.get('client_order_id');
+  const status = members?.get('status');
+  if (!members || !clientOrderId || !status) return undefined;
+  const filled = quantityOf(members.get('filled_quantity'));
+  const state = { account, clientOrderId, status, filled, terms: termsOf(members) };
+  return { state, payload: textOf(order) };
+}

@@ -1,0 +1,121 @@
+/**
+ * The parts of a request that the journal keeps apart: the orders that it places, or else the request itself. Each has the
+ * name by which it is known when it comes again, and a hash of what it asks for.
+ */
+
+import type { KeyedNames } from '../access/directory.ts';
+import type { Journaled, Operation } from '../catalogue/operation.ts';
+import { textMembers, textOf } from '../json-members.ts';
+import { elementsOf, membersOf } from '../json-scan.ts';
+
+/** A request with a side effect, as the gateway has it after all checks. */
+export interface Change {
+  readonly operation: Operation;
+  readonly query: readonly (readonly [name: string, value: string])[];
+  /** The JSON that is sent, without white space. */
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The credential's name in stores. */
+  readonly credential: string;
+  readonly requestId: string;
+  /** When the platform stops waiting, in milliseconds since the epoch. */
+  readonly deadline: number;
+  /** The header Idempotency-Key. */
+  readonly idempotencyKey?: string;
+  /** Keyed names of those from whom the request comes. */
+  readonly user?: string;
+  readonly app?: string;
+}
+
+export interface Part {
+  readonly key: string;
+  readonly hash: string;
+  /** The JSON of this part, byte for byte. */
+  readonly text: string;
+  readonly account?: string;
+  /** Of an order that the request places, or of the one that it changes. */
+  readonly clientOrderId?: string;
+}
+
+/** The key of an order's entry. */
+export const orderKey = (
+  names: KeyedNames,
+  order: { readonly credential: string; readonly account: string; readonly clientOrderId: string },
+): Promise<string> => names.nameOf('entry', 'order', order.credential, order.account, order.clientOrderId);
+
+/** Undefined for a request that the journal does not keep. */
+export async function partsOf(change: Change, names: KeyedNames): Promise<readonly Part[] | undefined> {
+  const journaled = change.operation.sideEffect?.journal;
+  if (!journaled) return undefined;
+  if (journaled.by === 'client_order_id') return placedOrders(change, journaled, names);
+  if (change.idempotencyKey === undefined && journaled.unkeyed === 'not_recorded') return undefined;
+  return [await wholeRequest(change, names)];
+}
+
+async function placedOrders(
+  change: Change,
+  { list, answered }: Extract<Journaled, { by: 'client_order_id' }>,
+  names: KeyedNames,
+): Promise<readonly Part[]> {
+  const { credential, body, query, headers } = change;
+  const account = textMembers(body, ['account_id'])?.get('account_id') ?? '';
+  const others = [account, JSON.stringify(query), JSON.stringify(headers)];
+  return Promise.all(
+    ordersIn(body, list).map(async (order) => {
+      const clientOrderId = textMembers(order, ['client_order_id'])?.get('client_order_id') ?? '';
+      // Parts of a combination are placed together or not at all: another part makes it another combination.
+      const text = answered === 'each' ? order : body;
+      return {
+        key: await orderKey(names, { credential, account, clientOrderId }),
+        hash: await names.nameOf('asked', text, ...others),
+        text,
+        account,
+        clientOrderId,
+      };
+    }),
+  );
+}
+
+/** The key belongs to its user: another user's equal key is another one. */
+async function wholeRequest(change: Change, names: KeyedNames): Promise<Part> {
+  const { operation, body, query, headers, credential, idempotencyKey, requestId, user, app } = change;
+  const members = textMembers(body || '{}', ['account_id', 'client_order_id']);
+  const account = members?.get('account_id');
+  const clientOrderId = members?.get('client_order_id') ?? onlyModified(body);
+  const id = idempotencyKey ?? `request ${requestId} ${crypto.randomUUID()}`;
+  return {
+    key: await names.nameOf('entry', 'request', credential, user ?? app ?? '', operation.id, id),
+    hash: await names.nameOf('asked', body, JSON.stringify(query), JSON.stringify(headers)),
+    text: body,
+    ...(account !== undefined && { account }),
+    ...(clientOrderId !== undefined && { clientOrderId }),
+  };
+}
+
+/** Of a replacement of a single order. */
+function onlyModified(body: string): string | undefined {
+  const [order, ...more] = body ? ordersIn(body, 'modify_orders') : [];
+  if (order === undefined || more.length > 0) return undefined;
+  return textMembers(order, ['client_order_id'])?.get('client_order_id');
+}
+
+function ordersIn(body: string, list: string): readonly string[] {
+  const orders = membersOf(new TextEncoder().encode(body), [list])?.get(list);
+  return orders ? [...elementsOf(orders)].map(textOf) : [];
+}
+
+/**
+ * The body with only those orders in its list, each as it was.
+ *
+ * @param body compact JSON, in which each name comes once
+ */
+export function withOrders(body: string, list: string, orders: readonly string[]): string {
+  const bytes = new TextEncoder().encode(body);
+  const found = membersOf(bytes, [list])?.get(list);
+  if (!found) return body;
+  const start = found.byteOffset - bytes.byteOffset;
+  const decoder = new TextDecoder();
+  const before = decoder.decode(bytes.subarray(0, start));
+  const after = decoder.decode(bytes.subarray(start + found.length));
+  return `${before}[${orders.join(',')}]${after}`;
+}

@@ -1,0 +1,54 @@
+/** What an entry of the journal says in words: who asked for what, and how it is known what became of it. */
+
+/** All of it is sealed in a store, because it names account and order. Members are named as the interface names them. */
+export interface OrderRecord {
+  /** The operation's id in the catalogue. */
+  readonly operation: string;
+  /** What shows at the order that the request was executed. */
+  readonly kind: RecordKind;
+  readonly account_id?: string;
+  readonly client_order_id?: string;
+  /** What was asked for: the body, or of a batch the order's part of it. */
+  readonly asked: string;
+  readonly request_id: string;
+  /** Keyed names, as the gateway's log has them. */
+  readonly user?: string;
+  readonly app?: string;
+  readonly begun_at: string;
+  readonly outcome?: RecordedOutcome;
+}
+
+/** Of `other` no order shows it. */
+export type RecordKind = 'placement' | 'cancellation' | 'replacement' | 'other';
+
+/**
+ * How an outcome is known: from the upstream's answer; because nothing was sent; by a look-up of the order, a list of
+ * open orders, or an event; because a look-up found nothing for long enough.
+ */
+export type Evidence = 'answer' | 'not_sent' | 'look_up' | 'list' | 'event' | 'absence';
+
+export interface RecordedOutcome {
+  /** Absent while it is not known. */
+  readonly evidence?: Evidence;
+  readonly at: string;
+  /** Of what was accepted: the answer, byte for byte, or of a batch the order's part of it. */
+  readonly answer?: string;
+  /** Of what was refused or is unknown: the gateway's code, and the upstream's. */
+  readonly code?: string;
+  readonly upstream_code?: string;
+}
+
+/** @throws TypeError for what is no record */
+export function readRecord(text: string): OrderRecord {
+  const record = JSON.parse(text) as Partial<OrderRecord> | null;
+  if (typeof record?.operation !== 'string')
+    throw new TypeError('an entry of the journal without an operation');
+  return record as OrderRecord;
+}
+
+/** @param at in milliseconds since the epoch */
+export const withOutcome = (
+  record: OrderRecord,
+  at: number,
+  outcome: Omit<RecordedOutcome, 'at'>,
+): OrderRecord => ({ ...record, outcome: { ...outcome, at: new Date(at).toISOString() } });

@@ -1,0 +1,77 @@
+/** Seals what a store holds, so that a copy of the store shows nothing. */
+
+import { untilResolved } from './until-resolved.ts';
+
+/** Holds a key that cannot be read back. */
+export interface Sealer {
+  /** @param about what the bytes are about: they open with the same text alone */
+  seal(bytes: Uint8Array, about: string): Promise<Uint8Array>;
+  /** Undefined for what was sealed with another key, or not at all. */
+  open(sealed: Uint8Array, about: string): Promise<Uint8Array | undefined>;
+}
+
+/** AES-GCM wants no nonce twice: random ones of this length are good for four billion seals of one key. */
+const nonceBytes = 12;
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+/**
+ * AES-256-GCM with a nonce for each seal.
+ *
+ * @param makeKey is called when the key is needed first, and again when it rejected; `sealingKey` makes one. `seal` and
+ * `open` reject as it does.
+ *
+ * @example
+ * const sealer = createSealer(() => sealingKey({ secret, salt: appKey, info: 'answers' }));
+ * const sealed = await sealer.seal(new TextEncoder().encode('[]'), 'listAccounts');
+ * await sealer.open(sealed, 'listAccounts'); // the bytes of '[]'
+ */
+export function createSealer(makeKey: () => Promise<CryptoKey>): Sealer {
+  const key = untilResolved(makeKey);
+  return {
+    async seal(bytes, about) {
+      const iv = crypto.getRandomValues(new Uint8Array(nonceBytes));
+      const algorithm = { name: 'AES-GCM', iv, additionalData: utf8(about) };
+      const sealed = await crypto.subtle.encrypt(algorithm, await key(), bytes as Uint8Array<ArrayBuffer>);
+      const all = new Uint8Array(nonceBytes + sealed.byteLength);
+      all.set(iv);
+      all.set(new Uint8Array(sealed), nonceBytes);
+      return all;
+    },
+    async open(sealed, about) {
+      const iv = sealed.slice(0, nonceBytes);
+      const algorithm = { name: 'AES-GCM', iv, additionalData: utf8(about) };
+      const made = await key();
+      try {
+        return new Uint8Array(await crypto.subtle.decrypt(algorithm, made, sealed.slice(nonceBytes)));
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}
+
+/**
+ * HKDF-SHA-256, so that the key says nothing about others that are made of the same secret.
+ *
+ * @param info what the key is for; each use has its own
+ *
+ * @example
+ * const key = await sealingKey({ secret: appSecret, salt: appKey, info: 'answers' });
+ */
+export async function sealingKey({
+  secret,
+  salt,
+  info,
+}: {
+  readonly secret: string;
+  readonly salt: string;
+  readonly info: string;
+}): Promise<CryptoKey> {
+  const imported = await crypto.subtle.importKey('raw', utf8(secret), 'HKDF', false, ['deriveKey']);
+  const derivation = { name: 'HKDF', hash: 'SHA-256', salt: utf8(salt), info: utf8(info) };
+  return crypto.subtle.deriveKey(derivation, imported, { name: 'AES-GCM', length: 256 }, false, [
+    'encrypt',
+    'decrypt',
+  ]);
+}

@@ -1,0 +1,82 @@
+/**
+ * Signs a subscription to the event stream, without I/O: the same key and digest as for a request, over the stream's own
+ * text. A file of its own, so that an app without a stream does not bundle it.
+ */
+
+import {
+  algorithm,
+  type Bytes,
+  hashBody,
+  importSigningKey,
+  percentEncode,
+  signatureVersion,
+  signingPairs,
+  utf8,
+} from './canonical.ts';
+import { SignError } from './errors.ts';
+import { refuseLoneSurrogate } from './request.ts';
+import { isToken, type SignerOptions } from './signer.ts';
+
+export interface SubscriptionSigner {
+  /**
+   * @param message the serialised request: send exactly these bytes
+   * @returns the metadata of the call. Send it once: each attempt needs a nonce and a signature of its own
+   * @throws SignError `invalid_body` for an empty message, `invalid_nonce_or_time`
+   */
+  signSubscription(message: Uint8Array): Promise<Readonly<Record<string, string>>>;
+}
+
+/** Whose subscriptions are signed. */
+export interface SubscriptionSignerOptions extends SignerOptions {
+  /** Goes with the metadata, unsigned, where the upstream checks tokens. */
+  readonly accessToken?: string;
+}
+
+/**
+ * Makes a signer of event streams. The secret is imported as a key that cannot be read back.
+ *
+ * @throws SignError `invalid_credentials` for an empty or unusable key, secret or token
+ * @example
+ * const { signSubscription } = createSubscriptionSigner({ appKey, appSecret });
+ * const message = encodeSubscribeRequest({ subscribeType: 7, timestamp: Date.now(), accounts });
+ * const metadata = await signSubscription(message);
+ */
+export function createSubscriptionSigner(options: SubscriptionSignerOptions): SubscriptionSigner {
+  const { appKey, appSecret, accessToken, clock = Date.now, nonce = randomNonce } = options;
+  const isUsable = isToken(appKey) && typeof appSecret === 'string' && appSecret !== '';
+  if (!isUsable || (accessToken !== undefined && !isToken(accessToken)))
+    throw new SignError('invalid_credentials', 'appKey, appSecret or accessToken');
+  const key = importSigningKey(refuseLoneSurrogate(appSecret), 'sign');
+  return {
+    async signSubscription(message) {
+      if (message.length === 0) throw new SignError('invalid_body', 'an empty message');
+      const used = nonce();
+      const timestamp = `${`${new Date(clock()).toJSON()}`.slice(0, 19)}Z`;
+      if (!isToken(used) || !/^\d{4}-/.test(timestamp))
+        throw new SignError('invalid_nonce_or_time', 'nonce or clock');
+      const hash = (await hashBody(message as Bytes)).toLowerCase();
+      const text = percentEncode(subscriptionText({ appKey, nonce: used, timestamp }, hash));
+      const digest = await crypto.subtle.sign('HMAC', await key, utf8(text));
+      return {
+        'x-app-key': appKey,
+        'x-timestamp': timestamp,
+        'x-signature': btoa(String.fromCharCode(...new Uint8Array(digest))),
+        'x-signature-algorithm': algorithm,
+        'x-signature-version': signatureVersion,
+        'x-signature-nonce': used,
+        ...(accessToken !== undefined && { 'x-access-token': accessToken }),
+      };
+    },
+  };
+}
+
+const randomNonce = () => crypto.randomUUID().replaceAll('-', '');
+
+/** A stream has neither host nor path, and the parts are joined with `=`. */
+function subscriptionText(
+  headers: { readonly appKey: string; readonly nonce: string; readonly timestamp: string },
+  messageHash: string,
+): string {
+  const pairs = signingPairs({ ...headers, host: '' }).filter(([name]) => name !== 'host');
+  return `${pairs.map(([name, value]) => `${name}=${value}`).join('=')}&${messageHash}`;
+}

@@ -1,0 +1,128 @@
+/**
+ * When to compare: after each subscription, again when lists cannot lag behind it any more, and then every few minutes,
+ * because a stream that looks healthy may deliver nothing. One that did not deliver what a comparison found is ended.
+ */
+
+import { backOffMs } from '../back-off.ts';
+import type { Lease } from './lease.ts';
+import { Bell, type Parts } from './parts.ts';
+import { type ComparisonCall, Reconciler } from './reconcile.ts';
+import type { Stream } from './stream.ts';
+
+export interface ComparingCallbacks {
+  /** The present stream, or the last one. */
+  readonly stream: () => Stream | undefined;
+  readonly accounts: () => readonly string[];
+  /** The upstream's time, now. */
+  readonly upstreamNow: () => number;
+  readonly onAdded: () => void;
+}
+
+interface LookUp {
+  readonly account: string;
+  readonly clientOrderId: string;
+  readonly at: number;
+}
+
+/** A replacement is followed by another one within this more often than later. */
+const lookAfterMs = 1_000;
+const failedPause = { firstMs: 5_000, maxMs: 60_000 };
+
+export class Comparing {
+  readonly #parts: Parts;
+  readonly #lease: Lease;
+  readonly #callbacks: ComparingCallbacks;
+  readonly #reconciler: Reconciler;
+  readonly #bell = new Bell();
+  #compareAt = Number.POSITIVE_INFINITY;
+  #failures = 0;
+  /** By order: what is looked up twice is looked up once. */
+  readonly #lookUps = new Map<string, LookUp>();
+  /** The last complete comparison, and beside which stream it was. */
+  #previous: { readonly stream: Stream; readonly startedAt: number } | undefined;
+
+  constructor(parts: Parts, lease: Lease, callbacks: ComparingCallbacks) {
+    this.#parts = parts;
+    this.#lease = lease;
+    this.#callbacks = callbacks;
+    this.#reconciler = new Reconciler(parts, lease, callbacks.onAdded);
+  }
+
+  /** At once: there was a gap. */
+  compareNow(): void {
+    this.#compareAt = this.#parts.clock();
+    this.#bell.ring();
+  }
+
+  lookUpSoon(account: string, clientOrderId: string): void {
+    const at = this.#parts.clock() + lookAfterMs;
+    this.#lookUps.set(JSON.stringify([account, clientOrderId]), { account, clientOrderId, at });
+    this.#bell.ring();
+  }
+
+  /** Compares when it is time, until the signal aborts. What is under way then is left behind: it changes nothing false. */
+  async keep(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    while (!signal.aborted) {
+      const waitMs = Math.min(this.#compareAt, ...[...this.#lookUps.values()].map(({ at }) => at)) - clock();
+      if (waitMs > 0) await this.#bell.wait(this.#parts, Math.min(waitMs, 60_000), signal);
+      else await Promise.race([this.#workOff(signal), aborted]);
+    }
+  }
+
+  async #workOff(signal: AbortSignal): Promise<void> {
+    const { clock, report } = this.#parts;
+    try {
+      for (const [key, { account, clientOrderId, at }] of this.#lookUps) {
+        if (at > clock()) continue;
+        await this.#reconciler.lookUp({ account, clientOrderId }, this.#call(signal, false));
+        if (this.#lookUps.get(key)?.at === at) this.#lookUps.delete(key);
+      }
+      if (this.#compareAt <= clock()) await this.#compare(signal);
+      this.#failures = 0;
+    } catch (cause) {
+      if (signal.aborted) return;
+      report({ kind: 'failed', step: 'compare', cause });
+      const again = clock() + backOffMs(failedPause, this.#failures++);
+      if (this.#compareAt <= clock()) this.#compareAt = again;
+      for (const [key, lookUp] of this.#lookUps)
+        if (lookUp.at <= clock()) this.#lookUps.set(key, { ...lookUp, at: again });
+    }
+  }
+
+  async #compare(signal: AbortSignal): Promise<void> {
+    const { clock, tuning, report } = this.#parts;
+    const stream = this.#callbacks.stream();
+    const startedAt = clock();
+    const comparedAt = this.#callbacks.upstreamNow();
+    const age = stream?.isHealthy ? startedAt - (stream.state.subscribedAt ?? startedAt) : 0;
+    // The one before was late enough to find all that is older than this stream.
+    const isBeside = stream?.isHealthy === true && this.#previous?.stream === stream;
+    const isSettled = isBeside && this.#previous!.startedAt - stream.state.subscribedAt! >= tuning.lagMs;
+    const { orders, reconciled } = await this.#reconciler.compare(this.#call(signal, isSettled));
+    if (signal.aborted) return;
+    this.#lease.note({ comparedAt: Math.max(comparedAt, this.#lease.state.comparedAt ?? 0) });
+    const mute = isSettled && reconciled > 0 && stream.isHealthy;
+    report({ kind: 'compared', orders, reconciled, mute });
+    // A newer stream has asked for a comparison of its own.
+    if (!stream || this.#callbacks.stream() !== stream) return;
+    this.#previous = { stream, startedAt };
+    this.#compareAt = startedAt + (age >= tuning.lagMs ? tuning.compareEveryMs : tuning.lagMs);
+    if (mute) stream.end('mute');
+  }
+
+  #call(signal: AbortSignal, isSettled: boolean): ComparisonCall {
+    const { accounts, upstreamNow } = this.#callbacks;
+    const { tuning, pause } = this.#parts;
+    const { comparedAt = upstreamNow() } = this.#lease.state;
+    return {
+      accounts: accounts(),
+      since: comparedAt - tuning.lagMs,
+      upstreamNow,
+      grace: () => pause(tuning.graceMs, signal),
+      pause: (ms) => pause(ms, signal),
+      isSettled,
+    };
+  }
+}

@@ -1,0 +1,118 @@
+/** Makes the events of the bus. The upstream's JSON goes into their detail byte for byte: parsing would round numbers. */
+
+import type { KeyedNames } from '../access/directory.ts';
+import { textMembers } from '../json-members.ts';
+import type { TradeEvent } from './ports.ts';
+import { tradeEventNames } from './schemas.ts';
+
+/** When, by the listener's clock, and by the upstream's where it says so. */
+export interface Occasion {
+  readonly receivedAt: number;
+  readonly occurredAt?: number;
+}
+
+export interface OrderSight extends Occasion {
+  readonly account: string;
+  readonly clientOrderId: string;
+  readonly status: string;
+  readonly scene?: string;
+  readonly reconciled: boolean;
+  /** The upstream's JSON. */
+  readonly payload: string;
+}
+
+export async function orderEvent(
+  names: KeyedNames,
+  id: readonly string[],
+  sight: OrderSight,
+): Promise<TradeEvent> {
+  const { account, clientOrderId, status, scene, reconciled, payload } = sight;
+  const [eventId, accountName] = await Promise.all([
+    names.nameOf('event', ...id),
+    names.nameOf('account', account),
+  ]);
+  const shown = textMembers(payload, [
+    'order_id',
+    'symbol',
+    'category',
+    'side',
+    'filled_qty',
+    'filled_quantity',
+  ]);
+  const copied = (name: string) => shown?.get(name) !== undefined && { [name]: shown.get(name) };
+  const envelope = {
+    event_id: eventId,
+    account: accountName,
+    account_id: account,
+    client_order_id: clientOrderId,
+    ...copied('order_id'),
+    ...copied('symbol'),
+    ...copied('category'),
+    ...copied('side'),
+    ...(scene && { scene }),
+    status,
+    filled_quantity: shown?.get('filled_qty') ?? shown?.get('filled_quantity') ?? '0',
+    reconciled,
+    ...timesOf(sight),
+  };
+  return {
+    id: eventId,
+    detailType: tradeEventNames.order,
+    detail: withPart(envelope, 'order', payload),
+  };
+}
+
+export interface OtherSight extends Occasion {
+  readonly eventType: number;
+  readonly isPosition: boolean;
+  /** Unknown where the message does not name it and the stream has several. */
+  readonly account: string | undefined;
+  /** The upstream's request id, or another text that only this message has. */
+  readonly requestId: string;
+  readonly payload: string;
+}
+
+/** Of a message that is no order's, or cannot be read as one. */
+export async function otherEvent(names: KeyedNames, sight: OtherSight): Promise<TradeEvent> {
+  const { account, eventType, requestId, payload } = sight;
+  const shown = textMembers(payload, ['symbol', 'event_name']);
+  const isPosition = sight.isPosition && shown !== undefined;
+  const [eventId, accountName] = await Promise.all([
+    names.nameOf('event', 'message', `${eventType}`, account ?? '', requestId),
+    account === undefined ? undefined : names.nameOf('account', account),
+  ]);
+  const envelope = {
+    event_id: eventId,
+    ...(account !== undefined && { account: accountName, account_id: account }),
+    ...(isPosition && shown && Object.fromEntries(shown)),
+    ...(!isPosition && { event_type: eventType }),
+    reconciled: false,
+    ...timesOf(sight),
+  };
+  const part = shown ? payload : JSON.stringify(payload);
+  return isPosition
+    ? { id: eventId, detailType: tradeEventNames.position, detail: withPart(envelope, 'position', part) }
+    : { id: eventId, detailType: tradeEventNames.other, detail: withPart(envelope, 'payload', part) };
+}
+
+/** A bus takes 256 kB, with what it adds of its own. */
+const maxDetailBytes = 240 * 1024;
+
+/** What no bus takes would wait for ever: a consumer looks the order up instead. */
+function withPart(envelope: object, name: string, json: string): string {
+  const whole = `${JSON.stringify(envelope).slice(0, -1)},"${name}":${json}}`;
+  return new TextEncoder().encode(whole).length <= maxDetailBytes
+    ? whole
+    : JSON.stringify({ ...envelope, too_large: true, [name]: {} });
+}
+
+function timesOf({ receivedAt, occurredAt }: Occasion): object {
+  const occurred = occurredAt === undefined ? undefined : isoOf(occurredAt);
+  return { ...(occurred && { occurred_at: occurred }), received_at: isoOf(receivedAt) };
+}
+
+/** Undefined for a time that has no year of four digits. */
+function isoOf(time: number): string | undefined {
+  const text = new Date(time).toJSON();
+  return /^\d{4}-/.test(text ?? '') ? text : undefined;
+}

@@ -1,0 +1,137 @@
+/**
+ * The orders as the gateway's reads show them: at low priority, within the limits that all share, and past the cache. A
+ * read that the limiter refuses waits for its turn.
+ */
+
+import { listAccounts } from '../catalogue/accounts.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import { getOrder, listOpenOrders, listOrderHistory } from '../catalogue/order-reads.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import { bodyOf } from '../gateway/outcome.ts';
+import { textMembers } from '../json-members.ts';
+import { elementsOf, isJson, membersOf } from '../json-scan.ts';
+import { type OrderReads, orderIn, ordersOfGroup, type ReadOrder } from '../orders/order-reads.ts';
+import { problemOf, type Refusal } from '../problem.ts';
+import { CountersignError } from '../signer/errors.ts';
+
+export interface GatewayOrderReadsOptions {
+  /** Of the holder of the app key: `access: 'single-user'`, with the operations `orderReadOperations`. */
+  readonly gateway: Pick<Gateway, 'ask'>;
+  readonly clock?: () => number;
+  /** Resolves after so many milliseconds. */
+  readonly sleep?: (ms: number) => Promise<void>;
+  /** How long one read waits for the limiter, in milliseconds. Default 2 minutes. */
+  readonly maxWaitMs?: number;
+}
+
+/** What the gateway of these reads has to offer. */
+export const orderReadOperations: readonly Operation[] = [
+  listAccounts,
+  listOpenOrders,
+  listOrderHistory,
+  getOrder,
+];
+
+/** A read of orders failed. `code` is the gateway's; no account and no order is in it. */
+export class OrderReadError extends CountersignError<'order_read_failed'> {
+  override readonly name = 'OrderReadError';
+  /** The gateway's code, such as `upstream_unreachable`. */
+  readonly reason: string;
+
+  constructor(operation: string, reason: string) {
+    super('order_read_failed', `${operation}: ${reason}`);
+    this.reason = reason;
+  }
+}
+
+/** One attempt, the gateway's waiting for a permit included. */
+const attemptMs = 15_000;
+const minPauseMs = 500;
+/** More than any account has orders in a day: a cursor that leads on for ever ends here. */
+const maxPages = 2000;
+
+/**
+ * @example
+ * const gateway = createGateway({ operations: orderReadOperations, access: 'single-user', upstreamBaseUrl, secrets });
+ * const orders = createGatewayOrderReads({ gateway });
+ */
+export function createGatewayOrderReads(options: GatewayOrderReadsOptions): OrderReads {
+  const { gateway, clock = Date.now, sleep = wait, maxWaitMs = 120_000 } = options;
+  let requests = 0;
+
+  async function ask(operation: Operation, query: Query): Promise<Uint8Array | Refusal> {
+    const giveUpAt = clock() + maxWaitMs;
+    for (;;) {
+      const outcome = await gateway.ask({
+        method: operation.method,
+        path: operation.path,
+        query,
+        headers: { 'cache-control': 'no-cache' },
+        requestId: `trade-events-${++requests}`,
+        deadline: clock() + attemptMs,
+        priority: 'events',
+      });
+      if (outcome.kind !== 'refused') return bodyOf(outcome);
+      const { status, retryAfterSeconds = 1 } = problemOf(outcome.refusal);
+      const pauseMs = Math.max(minPauseMs, retryAfterSeconds * 1000);
+      if ((status !== 429 && status < 500) || clock() + pauseMs >= giveUpAt) return outcome.refusal;
+      await sleep(pauseMs);
+    }
+  }
+
+  async function answered(operation: Operation, query: Query): Promise<Uint8Array> {
+    const answer = await ask(operation, query);
+    if (!(answer instanceof Uint8Array)) throw new OrderReadError(operation.id, answer.code);
+    if (!isJson(answer)) throw new OrderReadError(operation.id, 'upstream_broken_answer');
+    return answer;
+  }
+
+  async function allPages(operation: Operation, account: string, query: Query): Promise<ReadOrder[]> {
+    const orders: ReadOrder[] = [];
+    const cursors = new Set<string>();
+    for (let cursor: string | undefined; ; ) {
+      const page = await answered(operation, [
+        ['account_id', account],
+        ...query,
+        ...(cursor === undefined ? [] : [['pagination_key', cursor] as const]),
+      ]);
+      orders.push(...ordersOfPage(operation, account, page));
+      cursor = textMembers(page, ['pagination_key'])?.get('pagination_key');
+      if (!cursor) return orders;
+      if (cursors.has(cursor) || cursors.size >= maxPages)
+        throw new OrderReadError(operation.id, 'endless_pages');
+      cursors.add(cursor);
+    }
+  }
+
+  return {
+    async accounts() {
+      const answer = await answered(listAccounts, []);
+      return [...elementsOf(answer)].map((record) => {
+        const account = textMembers(record, ['account_id'])?.get('account_id');
+        if (!account) throw new OrderReadError(listAccounts.id, 'upstream_broken_answer');
+        return account;
+      });
+    },
+    openOrders: (account) => allPages(listOpenOrders, account, []),
+    ordersSince: (account, since) =>
+      allPages(listOrderHistory, account, [['start_time', new Date(since).toISOString()]]),
+    async order(account, clientOrderId) {
+      const query = [['account_id', account] as const, ['client_order_id', clientOrderId] as const];
+      const found = orderIn(account, clientOrderId, await ask(getOrder, query));
+      if (found !== 'not_found' && 'code' in found) throw new OrderReadError(getOrder.id, found.code);
+      return found;
+    },
+  };
+}
+
+type Query = readonly (readonly [string, string])[];
+
+function ordersOfPage(operation: Operation, account: string, page: Uint8Array): ReadOrder[] {
+  const members = membersOf(page, ['data']);
+  if (!members) throw new OrderReadError(operation.id, 'upstream_broken_answer');
+  const data = members.get('data');
+  return data ? [...elementsOf(data)].flatMap((group) => ordersOfGroup(account, group)) : [];
+}
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,145 @@
+/** Takes what the stream delivers into the outbox, in its order, each message whole before the next. */
+
+import { backOffMs } from '../back-off.ts';
+import { orderEvent, otherEvent } from './event-detail.ts';
+import { type OrderEvent, type StreamedOrder, streamedChange } from './order-changes.ts';
+import { changeTo, eventKeptMs, orderName, type Remembered, remembered } from './order-memory.ts';
+import type { StreamMessage } from './parse.ts';
+import type { Parts } from './parts.ts';
+import type { TradeEvent } from './ports.ts';
+import { accountIn, streamedOrderOf } from './streamed-order.ts';
+
+export interface InboxCallbacks {
+  readonly onAdded: () => void;
+  /** A sign of life, when all that came before it is written. */
+  readonly onSign: (receivedAt: number) => void;
+  /** Only the look-up by id tells what the order is now. */
+  readonly onReplaced: (account: string, clientOrderId: string) => void;
+  /** A message could not be written, and is given up. */
+  readonly onLost: () => void;
+  /** Whether it takes anything: a lease that is held was renewed. */
+  readonly isStoreUp: () => boolean;
+  /** The upstream's time, now. */
+  readonly upstreamNow: () => number;
+}
+
+const retry = { firstMs: 100, maxMs: 5_000 };
+/** A message that the store does not take, although it takes others, must not stop those. */
+const giveUpMs = 60_000;
+/** A store that takes nothing at all has cost the lease: what no read shows is kept until it is back. */
+const outageMs = 600_000;
+
+export class Inbox {
+  readonly #parts: Parts;
+  readonly #lease: string;
+  readonly #callbacks: InboxCallbacks;
+  /** That of a stream that has one account only. */
+  #onlyAccount: string | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(parts: Parts, lease: string, callbacks: InboxCallbacks) {
+    this.#parts = parts;
+    this.#lease = lease;
+    this.#callbacks = callbacks;
+  }
+
+  set accounts(accounts: readonly string[]) {
+    this.#onlyAccount = accounts.length === 1 ? accounts[0] : undefined;
+  }
+
+  push(message: StreamMessage, receivedAt: number): void {
+    this.#last = this.#last.then(async () => {
+      await this.#take(message, receivedAt);
+      this.#callbacks.onSign(receivedAt);
+    });
+  }
+
+  /** Resolves when all that was pushed is written, or given up. */
+  async drained(): Promise<void> {
+    await this.#last;
+  }
+
+  async #take(message: StreamMessage, receivedAt: number): Promise<void> {
+    if (!['order', 'position', 'option', 'other'].includes(message.kind)) return;
+    const { clock, report, pause } = this.#parts;
+    for (let failures = 0; ; failures++) {
+      try {
+        return await this.#write(message, receivedAt);
+      } catch (cause) {
+        report({ kind: 'failed', step: 'store', cause });
+        const patienceMs = this.#callbacks.isStoreUp() ? giveUpMs : outageMs;
+        if (clock() - receivedAt > patienceMs) return this.#callbacks.onLost();
+        await pause(backOffMs(retry, failures));
+      }
+    }
+  }
+
+  async #write(message: StreamMessage, receivedAt: number): Promise<void> {
+    const order = message.kind === 'order' ? streamedOrderOf(message, this.#onlyAccount) : undefined;
+    if (order) return this.#writeOrder(order, message, receivedAt);
+    const { names, store, report, clock } = this.#parts;
+    if (message.kind === 'order')
+      report({ kind: 'failed', step: 'parse', cause: new Error('a message of an order names none') });
+    const event = await otherEvent(names, {
+      eventType: message.eventType,
+      isPosition: message.kind === 'position',
+      account: accountIn(message.payload) ?? this.#onlyAccount,
+      requestId: message.requestId || message.payload,
+      payload: message.payload,
+      receivedAt,
+      ...(message.timestamp > 0 && { occurredAt: message.timestamp }),
+    });
+    const now = clock();
+    await store.add({ lease: this.#lease, event, now, expiresAt: now + eventKeptMs });
+    this.#callbacks.onAdded();
+  }
+
+  /** Again from the start when a comparison has written something of the same order meanwhile. */
+  async #writeOrder(order: StreamedOrder, message: StreamMessage, receivedAt: number): Promise<void> {
+    const { account, clientOrderId } = order.state;
+    const name = await orderName(this.#parts, account, clientOrderId);
+    for (;;) {
+      const known = await remembered(this.#parts, this.#lease, name);
+      const change = streamedChange(known?.memory, order, this.#callbacks.upstreamNow());
+      if (change === 'repetition') return;
+      const event = await this.#eventOf(change, order, message, receivedAt);
+      const result = await this.#add(event, change, name, known);
+      if (result === 'overtaken') continue;
+      this.#callbacks.onAdded();
+      if (result === 'added' && change.scene === 'MODIFY_SUCCESS')
+        this.#callbacks.onReplaced(account, clientOrderId);
+      return;
+    }
+  }
+
+  #eventOf(
+    { id }: OrderEvent,
+    { state, scene, at }: StreamedOrder,
+    { payload }: StreamMessage,
+    receivedAt: number,
+  ): Promise<TradeEvent> {
+    const { account, clientOrderId, status } = state;
+    return orderEvent(this.#parts.names, id, {
+      account,
+      clientOrderId,
+      status,
+      ...(scene && { scene }),
+      reconciled: false,
+      payload,
+      receivedAt,
+      ...(at !== undefined && { occurredAt: at }),
+    });
+  }
+
+  #add(event: TradeEvent, { next }: OrderEvent, name: string, known: Remembered | undefined) {
+    const now = this.#parts.clock();
+    const isChanged = next !== undefined && next !== known?.memory;
+    return this.#parts.store.add({
+      lease: this.#lease,
+      event,
+      now,
+      expiresAt: now + eventKeptMs,
+      ...(isChanged && { order: changeTo(next, name, known?.revision, now) }),
+    });
+  }
+}

@@ -1,0 +1,318 @@
+/**
+ * The listener: waits for the lease, keeps one stream, takes what it delivers into the outbox and from there to the bus,
+ * and compares with the orders what a stream cannot be trusted to tell.
+ *
+ *     acquire     one listener a credential                                    lease.ts
+ *     stream      sign, open, ping, silence, close                             stream.ts, stream-state.ts
+ *     inbox       message → event → outbox, with what it says of its order     inbox.ts, order-changes.ts
+ *     compare     lists and look-ups → what the stream did not tell            reconcile.ts, order-changes.ts
+ *     publish     outbox → bus                                                 outbox.ts
+ *     hand over   close the stream, then release the lease
+ */
+
+import { backOffMs } from '../back-off.ts';
+import { Accounts } from './accounts.ts';
+import { Comparing } from './comparing.ts';
+import { Inbox } from './inbox.ts';
+import { acquireLease, type Lease } from './lease.ts';
+import type {
+  RunReport,
+  StreamCredential,
+  StreamEnd,
+  TradeEventListener,
+  TradeEventListenerOptions,
+} from './listener-options.ts';
+import { Outbox } from './outbox.ts';
+import { type Parts, partsOf, settledWithin } from './parts.ts';
+import { type EndedStream, Stream } from './stream.ts';
+import { type Reconnect, reconnectPause } from './stream-state.ts';
+import { UpstreamClock } from './upstream-clock.ts';
+
+type Run = Parameters<TradeEventListener['run']>[0];
+
+/**
+ * One listener of a credential's events. Start one every minute: those that are not needed resolve at once.
+ *
+ * @example
+ * const listener = createTradeEventListener({ transport, orders, store, bus, names, readCredential });
+ * const { result } = await listener.run({ until: Date.now() + 14 * 60_000 });
+ */
+export function createTradeEventListener(options: TradeEventListenerOptions): TradeEventListener {
+  const parts = partsOf(options);
+  const known = new Map<string, Accounts>();
+  return { run: (call) => run(parts, known, call) };
+}
+
+/** @param known the accounts of each credential, as far as this process has read them */
+async function run(
+  parts: Parts,
+  known: Map<string, Accounts>,
+  { until, signal = new AbortController().signal }: Run,
+): Promise<RunReport> {
+  const credential = await readCredential(parts);
+  if (!credential) return { result: 'refused' };
+  const owner = crypto.randomUUID();
+  const name = await parts.names.nameOf('credential', credential.appKey);
+  const accounts = known.get(name) ?? new Accounts(parts);
+  known.set(name, accounts);
+  const prepare = () => accounts.prepare();
+  for (let result: RunReport['result'] = 'not_needed'; ; ) {
+    const lease = await acquireLease(parts, { name, owner, endsAt: until, signal, prepare });
+    if (!lease) return { result };
+    result = await new Shift(parts, lease, credential, accounts, { until, signal }).work();
+    // A lease may be lost to a store that was away for a moment: then it is free again.
+    if (result !== 'lease_lost') return { result };
+  }
+}
+
+async function readCredential({ readCredential, report }: Parts): Promise<StreamCredential | undefined> {
+  try {
+    return await readCredential();
+  } catch (cause) {
+    report({ kind: 'failed', step: 'credential', cause });
+    return undefined;
+  }
+}
+
+/** The name that a refused secret is remembered by: it reveals nothing, and another secret has another. */
+const secretName = ({ names }: Parts, { appKey, appSecret, accessToken = '' }: StreamCredential) =>
+  names.nameOf('credential', appKey, appSecret, accessToken);
+
+const reportEveryMs = 60_000;
+/** Two that take the place from one another are both subscribed for a while: only such a stream was not refused. */
+const calmMs = 600_000;
+/** Without the accounts or the secret there is nothing to subscribe to. */
+const preparing = { firstMs: 1_000, maxMs: 30_000 };
+/** What was received is written and published before the successor begins, unless that takes longer than a moment. */
+const finishMs = 250;
+/** And then beside it: each write is made upon what is known then, so that two writers harm nothing. */
+const drainMs = 5_000;
+
+/** What one listener does while it has the lease. */
+class Shift {
+  readonly #parts: Parts;
+  readonly #lease: Lease;
+  readonly #until: number;
+  readonly #outbox: Outbox;
+  readonly #inbox: Inbox;
+  readonly #comparing: Comparing;
+  readonly #upstream: UpstreamClock;
+  readonly #over = new AbortController();
+  readonly #accounts: Accounts;
+  #credential: StreamCredential;
+  #stream: Stream | undefined;
+  /** Resolves when the stream is closed. */
+  #listening: Promise<unknown> = Promise.resolve();
+  #result: RunReport['result'] = 'listened';
+  #defect: { readonly cause: unknown } | undefined;
+
+  constructor(
+    parts: Parts,
+    lease: Lease,
+    credential: StreamCredential,
+    accounts: Accounts,
+    { until, signal }: Required<Run>,
+  ) {
+    this.#parts = parts;
+    this.#lease = lease;
+    this.#until = until;
+    this.#credential = credential;
+    this.#accounts = accounts;
+    this.#upstream = new UpstreamClock(parts.clock);
+    this.#outbox = new Outbox(parts, lease);
+    const common = { upstreamNow: () => this.#upstream.now(), onAdded: () => this.#outbox.ring() };
+    const comparing = new Comparing(parts, lease, {
+      ...common,
+      stream: () => this.#stream,
+      accounts: () => this.#accounts.list,
+    });
+    this.#comparing = comparing;
+    this.#inbox = new Inbox(parts, lease.name, {
+      ...common,
+      onSign: (receivedAt) => lease.note({ lastSignAt: receivedAt }),
+      onReplaced: (account, clientOrderId) => comparing.lookUpSoon(account, clientOrderId),
+      onLost: () => comparing.compareNow(),
+      isStoreUp: () => lease.isHeld(),
+    });
+    const whileOn = { signal: this.#over.signal };
+    signal.addEventListener('abort', () => this.#stop('listened', 'handed_over'), whileOn);
+    lease.lost.addEventListener('abort', () => this.#stop('lease_lost', 'lease_lost'), whileOn);
+    if (signal.aborted) this.#stop('listened', 'handed_over');
+  }
+
+  /** The first reason counts. */
+  #stop(result: RunReport['result'], end: StreamEnd): void {
+    if (this.#over.signal.aborted) return;
+    this.#result = result;
+    this.#over.abort();
+    this.#stream?.end(end);
+  }
+
+  async work(): Promise<RunReport['result']> {
+    const { signal } = this.#over;
+    const handedOver = new AbortController();
+    const leaseIsKept = this.#lease.keep(handedOver.signal);
+    const tasks = [
+      this.#keepStream(),
+      this.#outbox.keep(signal),
+      this.#comparing.keep(signal),
+      this.#watchSecret(),
+      this.#watchTime(),
+    ];
+    const done = this.#finish(tasks.map((task) => task.catch((defect: unknown) => this.#fail(defect))));
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    await this.#listening;
+    await settledWithin(this.#parts, done, finishMs);
+    handedOver.abort();
+    await leaseIsKept;
+    await this.#lease.release();
+    await settledWithin(this.#parts, done, drainMs);
+    if (this.#defect) throw this.#defect.cause;
+    return this.#result;
+  }
+
+  /** Resolves when all that was received is written, and published as long as the lease is held. */
+  async #finish(tasks: readonly Promise<void>[]): Promise<void> {
+    await Promise.all(tasks);
+    await this.#inbox.drained();
+    await this.#outbox.publish();
+  }
+
+  /** The stream is closed and the lease released all the same. */
+  #fail(cause: unknown): void {
+    this.#defect ??= { cause };
+    this.#stop('listened', 'broken');
+  }
+
+  /** One stream after the other, each closed before the next is opened. */
+  async #keepStream(): Promise<void> {
+    const { clock, pause, random, report } = this.#parts;
+    const { signal } = this.#over;
+    for (let failures = 0; !signal.aborted; ) {
+      if (await this.#isRefused()) {
+        report({ kind: 'state', connected: false, ...this.#signAge() });
+        return this.#stop('refused', 'authentication_error');
+      }
+      await pause((this.#lease.state.notBefore ?? 0) - clock(), signal);
+      if (!(await this.#accounts.ready())) {
+        await pause(backOffMs(preparing, failures++), signal);
+        continue;
+      }
+      const ended = await this.#listen();
+      if (!ended) return;
+      report({ kind: 'state', connected: false, ...this.#signAge() });
+      const { refusals = 0 } = this.#lease.state;
+      const isPauseAsked = ended.end === 'authentication_error' || ended.end === 'too_many_connections';
+      const next = reconnectPause(ended.state, clock(), isPauseAsked ? refusals : failures, random());
+      if (isPauseAsked) await this.#notePause(ended.end, next);
+      else failures = next.failures;
+      const { subscribedAt = clock() } = ended.state;
+      if (!isPauseAsked && clock() - subscribedAt >= calmMs) this.#lease.note({ refusals: undefined });
+      // Of a refused secret the next turn decides: there may be another one.
+      if (ended.end !== 'authentication_error') await pause(next.pauseMs, signal);
+    }
+  }
+
+  /** Whether the upstream has refused this very secret, and not long ago. Another one is tried at once. */
+  async #isRefused(): Promise<boolean> {
+    const { refusedSecret, notBefore = 0 } = this.#lease.state;
+    if (refusedSecret === undefined) return false;
+    if (refusedSecret === (await secretName(this.#parts, this.#credential))) {
+      if (this.#parts.clock() >= notBefore) return false;
+      // It may have been rotated since it was read, as while this listener waited for the lease.
+      if (!(await this.#hasNewSecret())) return true;
+    }
+    this.#lease.note({ refusedSecret: undefined, notBefore: undefined, refusals: undefined });
+    return false;
+  }
+
+  /** For this listener and its successors: they share one pause. */
+  async #notePause(end: StreamEnd, { pauseMs, failures }: Reconnect): Promise<void> {
+    const isSecret = end === 'authentication_error';
+    this.#lease.note({
+      notBefore: this.#parts.clock() + pauseMs,
+      refusals: failures,
+      refusedSecret: isSecret ? await secretName(this.#parts, this.#credential) : undefined,
+    });
+    await this.#lease.renew();
+  }
+
+  /** Undefined when the shift is over: then no stream is opened any more. */
+  async #listen(): Promise<EndedStream | undefined> {
+    const { clock, report } = this.#parts;
+    const openedAt = clock();
+    if (this.#over.signal.aborted || !this.#lease.isHeld()) return undefined;
+    const stream = new Stream(this.#parts, {
+      onMessage: (message, receivedAt) => {
+        this.#upstream.note(message.timestamp, receivedAt);
+        this.#inbox.push(message, receivedAt);
+      },
+      onSubscribed: (receivedAt) => this.#subscribed(openedAt, receivedAt),
+    });
+    this.#stream = stream;
+    const { list } = this.#accounts;
+    this.#inbox.accounts = list;
+    const listening = stream.run(this.#credential, list);
+    this.#listening = listening;
+    const ended = await listening;
+    report({ kind: 'ended', reason: ended.end, ...(ended.code !== undefined && { code: ended.code }) });
+    return ended;
+  }
+
+  #subscribed(openedAt: number, receivedAt: number): void {
+    const { tuning, report } = this.#parts;
+    const { lastSignAt, comparedAt } = this.#lease.state;
+    const gapMs = lastSignAt === undefined ? undefined : Math.max(0, receivedAt - lastSignAt);
+    this.#lease.note({
+      refusedSecret: undefined,
+      notBefore: undefined,
+      // Before the very first stream there is nothing that could have been missed, and no list that lags behind it.
+      comparedAt: comparedAt ?? this.#upstream.now() + tuning.lagMs,
+    });
+    void this.#lease.renew();
+    this.#comparing.compareNow();
+    report({ kind: 'subscribed', waitedMs: receivedAt - openedAt, ...(gapMs !== undefined && { gapMs }) });
+    report({ kind: 'state', connected: true, lastSignAgeMs: 0 });
+  }
+
+  async #watchSecret(): Promise<void> {
+    const { pause, tuning } = this.#parts;
+    const { signal } = this.#over;
+    for (;;) {
+      await pause(tuning.readSecretEveryMs, signal);
+      if (signal.aborted) return;
+      if (await this.#hasNewSecret()) this.#stream?.end('secret_changed');
+    }
+  }
+
+  /** Reads it again. A new secret is for a new stream, a new app key for a new lease. */
+  async #hasNewSecret(): Promise<boolean> {
+    const credential = await readCredential(this.#parts);
+    if (!credential) return false;
+    const [before, now] = await Promise.all([
+      secretName(this.#parts, this.#credential),
+      secretName(this.#parts, credential),
+    ]);
+    if (before === now) return false;
+    if (credential.appKey !== this.#credential.appKey) this.#stop('listened', 'secret_changed');
+    this.#credential = credential;
+    return true;
+  }
+
+  async #watchTime(): Promise<void> {
+    const { clock, pause, report } = this.#parts;
+    const { signal } = this.#over;
+    for (let reportAt = clock() + reportEveryMs; !signal.aborted; ) {
+      await pause(Math.min(reportAt, this.#until) - clock(), signal);
+      if (clock() >= this.#until) return this.#stop('listened', 'handed_over');
+      if (signal.aborted || clock() < reportAt) continue;
+      report({ kind: 'state', connected: this.#stream?.isHealthy === true, ...this.#signAge() });
+      reportAt += reportEveryMs;
+    }
+  }
+
+  #signAge(): { readonly lastSignAgeMs?: number } {
+    const { lastSignAt } = this.#lease.state;
+    return lastSignAt === undefined ? {} : { lastSignAgeMs: Math.max(0, this.#parts.clock() - lastSignAt) };
+  }
+}

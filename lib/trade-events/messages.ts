@@ -1,0 +1,88 @@
+/** The two messages of the event service, to and from their bytes. What a later version adds is skipped. */
+
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+
+/** Of the calls' path, `/grpc.trade.event.EventService/Subscribe`. */
+export const eventServicePath = '/grpc.trade.event.EventService/Subscribe';
+
+/** Bits of `subscribeType`. */
+export const subscribeTypes = { orders: 1, positions: 2, options: 4 } as const;
+
+export interface SubscribeRequest {
+  /** Which events: a sum of `subscribeTypes`. */
+  readonly subscribeType: number;
+  /** Unix time in milliseconds. */
+  readonly timestamp: number;
+  readonly contentType?: string;
+  readonly payload?: string;
+  readonly accounts: readonly string[];
+}
+
+/** One message of the stream, as the upstream wrote it; what it left out is `0` or empty. */
+export interface SubscribeResponse {
+  readonly eventType: number;
+  readonly subscribeType: number;
+  readonly contentType: string;
+  readonly payload: string;
+  readonly requestId: string;
+  /** Unix time in milliseconds. */
+  readonly timestamp: number;
+}
+
+/**
+ * The request's bytes: sign and send exactly these.
+ *
+ * @example
+ * const request = { subscribeType: 7, timestamp: Date.now(), accounts: ['1234567'] };
+ * const message = encodeSubscribeRequest(request);
+ */
+export function encodeSubscribeRequest(request: SubscribeRequest): Uint8Array {
+  const { subscribeType, timestamp, contentType, payload, accounts } = request;
+  const writer = new BinaryWriter();
+  if (subscribeType) writer.tag(1, WireType.Varint).uint32(subscribeType);
+  if (timestamp) writer.tag(2, WireType.Varint).int64(Math.trunc(timestamp));
+  if (contentType) writer.tag(3, WireType.LengthDelimited).string(contentType);
+  if (payload) writer.tag(4, WireType.LengthDelimited).string(payload);
+  for (const account of accounts) writer.tag(5, WireType.LengthDelimited).string(account);
+  return writer.finish();
+}
+
+const { Varint, LengthDelimited } = WireType;
+
+/** The form in which each field is read. In another one it is unknown, and skipped. */
+const wireTypes: Readonly<Record<number, WireType>> = {
+  1: Varint,
+  2: Varint,
+  3: LengthDelimited,
+  4: LengthDelimited,
+  5: LengthDelimited,
+  6: Varint,
+};
+
+/**
+ * @throws RangeError or Error for bytes that are no message
+ * @example
+ * const { eventType, payload } = decodeSubscribeResponse(bytes);
+ */
+export function decodeSubscribeResponse(bytes: Uint8Array): SubscribeResponse {
+  const message = {
+    eventType: 0,
+    subscribeType: 0,
+    contentType: '',
+    payload: '',
+    requestId: '',
+    timestamp: 0,
+  };
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (wireTypes[field] !== wireType) reader.skip(wireType, field);
+    else if (field === 1) message.eventType = reader.int32();
+    else if (field === 2) message.subscribeType = reader.uint32();
+    else if (field === 3) message.contentType = reader.string();
+    else if (field === 4) message.payload = reader.string();
+    else if (field === 5) message.requestId = reader.string();
+    else message.timestamp = Number(reader.int64());
+  }
+  return message;
+}

@@ -1,0 +1,192 @@
+/**
+ * What a sight of an order means beside what is known of it: an event, a note, or nothing. Two sights of the same change
+ * give the same id, whichever of them comes first.
+ *
+ * A change of status or filled quantity is named by these, because both the stream and a read show them. What changes
+ * neither is named by the upstream's request id, or, where a read finds it, by the terms.
+ */
+
+import { isFinal, isMore, type OrderState, phaseOf, termsDiffer } from '../orders/order-state.ts';
+
+/** What a store keeps of an order. */
+export interface OrderMemory extends OrderState {
+  /** When it was placed, or seen first; in the upstream's time. */
+  readonly firstAt: number;
+  /** When this was written. */
+  readonly notedAt: number;
+  /** The terms changed then, and only a look-up by id that was made later tells the new ones; in the upstream's time. */
+  readonly modifiedAt?: number;
+  /** So many replacements were found by reads. */
+  readonly replacements?: number;
+  /** Up to then, in the upstream's time, a read has told of replacements: an older message of one is a repetition. */
+  readonly replacedAt?: number;
+}
+
+/** An order's message on the stream. */
+export interface StreamedOrder {
+  readonly state: OrderState;
+  readonly scene: string;
+  /** The upstream's request id, or another text that only this message has. */
+  readonly requestId: string;
+  /** By the upstream's clock; absent when the message does not say. */
+  readonly at?: number;
+}
+
+export interface OrderEvent {
+  readonly kind: 'event';
+  /** What the event's id is made of. */
+  readonly id: readonly string[];
+  readonly scene?: string;
+  /** Absent where the order stays as it is known. */
+  readonly next?: OrderMemory;
+}
+
+/** Their messages tell of a request, not of the order's state. */
+const requestScenes: ReadonlySet<string> = new Set(['MODIFY_SUCCESS', 'MODIFY_FAILED', 'CANCEL_FAILED']);
+const stateScenes: ReadonlySet<string> = new Set([
+  'FILLED',
+  'FINAL_FILLED',
+  'PLACE_FAILED',
+  'CANCEL_SUCCESS',
+]);
+
+/** @param now in the upstream's time */
+export function streamedChange(
+  known: OrderMemory | undefined,
+  { state, scene, requestId, at }: StreamedOrder,
+  now: number,
+): OrderEvent | 'repetition' {
+  const { account, clientOrderId } = state;
+  const isOfState = stateScenes.has(scene) || (isFinal(state) && !requestScenes.has(scene));
+  if (isOfState && phaseOf(state) !== 'SUBMITTED') {
+    const filled = filledForId(known, state);
+    const seen = { ...state, filled };
+    return { kind: 'event', id: idOfState(seen), scene, next: advanced(known, seen, at ?? now) };
+  }
+  const id = ['request', account, clientOrderId, scene, requestId];
+  if (scene !== 'MODIFY_SUCCESS') return { kind: 'event', id, scene };
+  // The date alone tells: a message shows no prices, and taken for a repetition by its terms, a replacement were lost.
+  if (known?.replacedAt !== undefined && at !== undefined && at <= known.replacedAt) return 'repetition';
+  const base = known ?? { ...state, status: 'SUBMITTED', filled: '0', firstAt: at ?? now, notedAt: now };
+  const { terms: _, ...rest } = base;
+  return { kind: 'event', id, scene, next: { ...rest, modifiedAt: at ?? now } };
+}
+
+const idOfState = (state: OrderState): readonly string[] => [
+  'state',
+  state.account,
+  state.clientOrderId,
+  phaseOf(state),
+  state.filled,
+];
+
+/** A message of an order's end may leave out the filled quantity: it is one change with the message that has it. */
+function filledForId(known: OrderMemory | undefined, state: OrderState): string {
+  if (!known || !isFinal(state)) return state.filled;
+  if (known.status === state.status) return known.filled;
+  return isMore(known.filled, state.filled) ? known.filled : state.filled;
+}
+
+/** Never back behind what is known: the filled quantity grows, and an end is the end. */
+function advanced(known: OrderMemory | undefined, seen: OrderState, at: number): OrderMemory {
+  if (!known) return { ...seen, firstAt: at, notedAt: at };
+  if (isFinal(known)) return known;
+  if (!isFinal(seen) && !isMore(seen.filled, known.filled)) return known;
+  return { ...known, status: seen.status, filled: seen.filled };
+}
+
+/** How an order was read. */
+export interface Reading {
+  /** The look-up by id: it is the truth. A list may lag behind. */
+  readonly isLookUp: boolean;
+  /** What changed before was told already, or was before the first stream; in the upstream's time, like all here. */
+  readonly since: number;
+  /** When the upstream was asked, and when the answer had come. */
+  readonly from: number;
+  readonly until: number;
+  /** When the order was placed, and when it was last filled, where the read shows it. */
+  readonly placedAt?: number;
+  readonly filledAt?: number;
+  /** All of it is filled: an upstream's list may still give an older status. */
+  readonly isWhole: boolean;
+}
+
+export type ReadStep =
+  | OrderEvent
+  | { readonly kind: 'note'; readonly next: OrderMemory }
+  /** Only the look-up by id can tell. */
+  | { readonly kind: 'look' }
+  | { readonly kind: 'nothing' };
+
+const nothing: ReadStep = { kind: 'nothing' };
+/** What a store forgets is noted anew long before. */
+const noteAgainMs = 7 * 86_400_000;
+
+/** The first step of what a read means; when it is done, the same read may mean another one. */
+export function readStep(known: OrderMemory | undefined, read: OrderState, reading: Reading): ReadStep {
+  if (!known) return firstSight(read, reading);
+  if (isFinal(known)) return nothing;
+  if (isTorn(read) && !reading.isLookUp) return { kind: 'look' };
+  const { isLookUp, from, until, isWhole } = reading;
+  const { terms = '{}' } = read;
+  if (known.terms !== undefined && termsDiffer(known.terms, terms))
+    return isLookUp ? replaced(known, terms, until) : { kind: 'look' };
+  if (isFinal(read) || isMore(read.filled, known.filled)) {
+    if (isWhole && !isFinal(read)) return isLookUp ? nothing : { kind: 'look' };
+    const seen = { ...read, filled: filledForId(known, read) };
+    return stateEvent(seen, { ...known, status: seen.status, filled: seen.filled });
+  }
+  if (known.terms === undefined) {
+    const { modifiedAt = Number.NEGATIVE_INFINITY, ...rest } = known;
+    if (modifiedAt > Number.NEGATIVE_INFINITY && !isLookUp) return { kind: 'look' };
+    return from > modifiedAt ? { kind: 'note', next: { ...rest, terms } } : nothing;
+  }
+  if (until - known.notedAt > noteAgainMs) return { kind: 'note', next: { ...known, notedAt: until } };
+  return nothing;
+}
+
+/** The stream has no message of an order that is merely there, so that there is no event of it either. */
+function firstSight(read: OrderState, reading: Reading): ReadStep {
+  const { since, until, placedAt, filledAt, isLookUp, isWhole } = reading;
+  const moved = Math.max(placedAt ?? Number.POSITIVE_INFINITY, filledAt ?? 0);
+  const isOld = moved < since;
+  if (isOld && isFinal(read)) return nothing;
+  if (isTorn(read) && !isLookUp) return { kind: 'look' };
+  const next = { ...read, firstAt: placedAt ?? until, notedAt: until };
+  if (isOld || phaseOf(read) === 'SUBMITTED') return { kind: 'note', next };
+  if (isWhole && !isFinal(read)) return isLookUp ? nothing : { kind: 'look' };
+  return stateEvent(read, next);
+}
+
+/** A list that lags behind may show the status of one moment and the filled quantity of another. */
+const isTorn = ({ status, filled }: OrderState): boolean =>
+  filled === '0' ? status === 'FILLED' || status === 'PARTIAL_FILLED' : status === 'PENDING';
+
+/** The scene that the stream's message of this would have. */
+const sceneOfPhase: ReadonlyMap<string, string> = new Map([
+  ['PARTIAL_FILLED', 'FILLED'],
+  ['FILLED', 'FINAL_FILLED'],
+  ['CANCELLED', 'CANCEL_SUCCESS'],
+  ['FAILED', 'PLACE_FAILED'],
+]);
+
+function stateEvent(seen: OrderState, next: OrderMemory): OrderEvent {
+  const scene = sceneOfPhase.get(phaseOf(seen));
+  return { kind: 'event', id: idOfState(seen), ...(scene && { scene }), next };
+}
+
+/** The upstream's time is known from messages, as late as they were: what a read shows may seem to be later than it. */
+const clockDoubtMs = 500;
+
+/** The count, so that terms that come back are a change of their own. */
+function replaced(known: OrderMemory, terms: string, until: number): OrderEvent {
+  const replacements = (known.replacements ?? 0) + 1;
+  const { account, clientOrderId } = known;
+  const id = ['terms', account, clientOrderId, phaseOf(known), known.filled, `${replacements}`, terms];
+  return {
+    kind: 'event',
+    id,
+    scene: 'MODIFY_SUCCESS',
+    next: { ...known, terms, replacements, replacedAt: until + clockDoubtMs },
+  };
+}

@@ -1,0 +1,85 @@
+/** Publishes what was added: an event leaves the outbox when the bus has taken it, and not before. */
+
+import { backOffMs } from '../back-off.ts';
+import type { Lease } from './lease.ts';
+import { Bell, type Parts } from './parts.ts';
+import type { TradeEvent } from './ports.ts';
+
+/** As many as a bus takes in one call. */
+const batchSize = 10;
+/** Besides what the bus refuses: other events are not held up by it, however much that is. */
+const lookedAt = 100;
+/** Looks even if nothing was added here: a predecessor may still write what it had received, or one that was frozen. */
+const lookEveryMs = { atFirst: 5_000, later: 60_000 };
+const refusedPause = { firstMs: 500, maxMs: 30_000 };
+
+export class Outbox {
+  readonly #parts: Parts;
+  readonly #lease: Lease;
+  readonly #bell = new Bell();
+
+  constructor(parts: Parts, lease: Lease) {
+    this.#parts = parts;
+    this.#lease = lease;
+  }
+
+  /** Something was added. */
+  ring(): void {
+    this.#bell.ring();
+  }
+
+  /** Publishes until the signal aborts. */
+  async keep(signal: AbortSignal): Promise<void> {
+    const startedAt = this.#parts.clock();
+    for (let failures = 0; !signal.aborted; ) {
+      failures = (await this.publish()) ? 0 : failures + 1;
+      const isNew = this.#parts.clock() - startedAt < lookEveryMs.atFirst;
+      const lookMs = isNew ? lookEveryMs.atFirst : lookEveryMs.later;
+      const waitMs = failures > 0 ? backOffMs(refusedPause, failures - 1) : lookMs;
+      await this.#bell.wait(this.#parts, waitMs, signal);
+    }
+  }
+
+  /** Publishes all that is there. False when the bus refused something, or a call failed. Never rejects. */
+  async publish(): Promise<boolean> {
+    const { store, report } = this.#parts;
+    const refused = new Set<string>();
+    try {
+      while (this.#lease.isHeld()) {
+        const found = await store.unpublished(this.#lease.name, lookedAt + refused.size);
+        const batch = found.filter(({ id }) => !refused.has(id)).slice(0, batchSize);
+        if (batch.length === 0) break;
+        for (const id of await this.#publishBatch(batch)) refused.add(id);
+      }
+    } catch (cause) {
+      report({ kind: 'failed', step: 'publish', cause });
+      return false;
+    }
+    return refused.size === 0;
+  }
+
+  /** @returns the ids of what the bus refused */
+  async #publishBatch(batch: readonly TradeEvent[]): Promise<readonly string[]> {
+    const { store, bus, clock, report } = this.#parts;
+    const results = await bus.publish(batch);
+    const taken = batch.filter((_, index) => results[index] === true);
+    const ids = taken.map(({ id }) => id);
+    if (ids.length > 0) await store.published(this.#lease.name, ids);
+    const refused = batch.filter(({ id }) => !ids.includes(id)).map(({ id }) => id);
+    const times = taken.map(timesOf);
+    const delaysMs = times.map(({ since }) => Math.max(0, clock() - since));
+    const reconciled = times.filter((one) => one.reconciled).length;
+    if (ids.length > 0) report({ kind: 'published', events: ids.length, reconciled, delaysMs });
+    if (refused.length > 0) {
+      const cause = new Error(`the bus refused ${refused.length} of ${batch.length} events`);
+      report({ kind: 'failed', step: 'publish', cause });
+    }
+    return refused;
+  }
+}
+
+/** The delay counts from the upstream's time, or, where it says none, from when the listener had it. */
+function timesOf({ detail }: TradeEvent): { readonly since: number; readonly reconciled: boolean } {
+  const { occurred_at, received_at, reconciled } = JSON.parse(detail) as Readonly<Record<string, unknown>>;
+  return { since: Date.parse(`${occurred_at ?? received_at}`), reconciled: reconciled === true };
+}

@@ -1,0 +1,266 @@
+/**
+ * Compares what is known of the orders with what the upstream's reads show, and takes into the outbox what the stream
+ * did not tell. Lists say which orders to look at; where a list may be behind, the look-up by id decides.
+ */
+
+import { textMembers } from '../json-members.ts';
+import type { ReadOrder } from '../orders/order-reads.ts';
+import { isFinal, isMore, quantityOf } from '../orders/order-state.ts';
+import { orderEvent } from './event-detail.ts';
+import type { Lease } from './lease.ts';
+import { type OrderEvent, type OrderMemory, type Reading, readStep } from './order-changes.ts';
+import {
+  changeTo,
+  eventKeptMs,
+  orderName,
+  type Remembered,
+  remembered,
+  rememberedOf,
+} from './order-memory.ts';
+import type { Parts } from './parts.ts';
+
+export interface ComparisonCall {
+  readonly accounts: readonly string[];
+  /** What changed before was compared already; in the upstream's time. */
+  readonly since: number;
+  /** The upstream's time, now. */
+  readonly upstreamNow: () => number;
+  /** Waits until the stream had time to deliver what the reads show. */
+  readonly grace: () => Promise<void>;
+  /** Resolves after so many milliseconds, or when the comparison is given up. */
+  readonly pause: (ms: number) => Promise<void>;
+  /** The stream was up when all that may be found now happened: it goes first. After a gap it has nothing to say. */
+  readonly isSettled: boolean;
+}
+
+export interface Comparison {
+  readonly orders: number;
+  readonly reconciled: number;
+}
+
+/** What a read says, and how much that counts. */
+interface Sight {
+  readonly order: ReadOrder;
+  readonly isLookUp: boolean;
+  /** When the upstream was asked, and when the answer had come. */
+  readonly from: number;
+  readonly until: number;
+}
+
+/** With more orders to look up, a longer history is fewer requests. */
+const manyMissing = 5;
+/** How far back. */
+const maxHistoryMs = 86_400_000;
+/** An order that no read shows for so long is not waited for. */
+const forgottenMs = 86_400_000;
+/**
+ * A replacement may be made just before it is read, and its message still be on its way: that one is the event. The
+ * read's event comes only if nothing has come for so long.
+ */
+const onItsWayMs = 2_000;
+/** Of one read: two events and a note are the most, and others may write between them. */
+const maxSteps = 20;
+
+export class Reconciler {
+  readonly #parts: Parts;
+  readonly #lease: Lease;
+  readonly #onAdded: () => void;
+
+  constructor(parts: Parts, lease: Lease, onAdded: () => void) {
+    this.#parts = parts;
+    this.#lease = lease;
+    this.#onAdded = onAdded;
+  }
+
+  /** Rejects when a read or the store failed: then nothing is said of what changed. */
+  async compare(call: ComparisonCall): Promise<Comparison> {
+    const found = await this.#parts.store.openOrders(this.#lease.name);
+    const open = new Map(found.map((known) => [known.order, rememberedOf(known).memory]));
+    const from = call.upstreamNow();
+    const read = await this.#readLists(call, open);
+    const until = call.upstreamNow();
+    const sights = [...read].map(([name, order]) => ({ name, order, isLookUp: false, from, until }));
+    const { sure, unsure } = await this.#differing(sights, call);
+    const unseen = [...open].filter(([name]) => !read.has(name)).map(([, memory]) => memory);
+    const orders = read.size + unseen.length;
+    if (call.isSettled && sure.length + unsure.length + unseen.length > 0) await call.grace();
+    let reconciled = 0;
+    for (const sight of sure) reconciled += await this.#apply(sight, call);
+    for (const memory of unseen) reconciled += await this.lookUp(memory, call);
+    // One event stands for all replacements that a read finds at once: those that are on their way come first.
+    if (!call.isSettled && unsure.length > 0) await call.grace();
+    // All look-ups first, so that what is on its way is waited for once.
+    const looked: Sight[] = [];
+    for (const { order } of unsure) looked.push(...(await this.#look(order.state, call)));
+    for (const sight of looked) reconciled += await this.#apply(sight, call);
+    return { orders, reconciled };
+  }
+
+  /** Looks one order up by its id. Returns how many events that gave. */
+  async lookUp(
+    { account, clientOrderId }: Pick<OrderMemory, 'account' | 'clientOrderId'>,
+    call: ComparisonCall,
+  ): Promise<number> {
+    let added = 0;
+    for (const sight of await this.#look({ account, clientOrderId }, call))
+      added += await this.#apply(sight, call);
+    return added;
+  }
+
+  /** Nothing for an order that is over, or that the upstream does not find. */
+  async #look(
+    { account, clientOrderId }: Pick<OrderMemory, 'account' | 'clientOrderId'>,
+    call: ComparisonCall,
+  ): Promise<readonly Sight[]> {
+    const name = await orderName(this.#parts, account, clientOrderId);
+    const known = await remembered(this.#parts, this.#lease.name, name);
+    if (known && isFinal(known.memory)) return [];
+    this.#checkLease();
+    const from = call.upstreamNow();
+    const order = await this.#parts.orders.order(account, clientOrderId);
+    const until = call.upstreamNow();
+    if (order !== 'not_found') return [{ order, isLookUp: true, from, until }];
+    if (known && until - known.memory.notedAt > forgottenMs) await this.#giveUp(name, known);
+    return [];
+  }
+
+  /** Without the lease nothing is read, and what was read may be old: a listener can have been frozen since. */
+  #checkLease(): void {
+    if (!this.#lease.isHeld()) throw new Error('the lease is lost');
+  }
+
+  /** By name: of an order that both lists show, the later state. */
+  async #readLists(
+    { accounts, since }: ComparisonCall,
+    open: ReadonlyMap<string, OrderMemory>,
+  ): Promise<ReadonlyMap<string, ReadOrder>> {
+    const { orders } = this.#parts;
+    const read = new Map<string, ReadOrder>();
+    const collect = async (list: readonly ReadOrder[]) => {
+      for (const order of list) {
+        const { account, clientOrderId } = order.state;
+        const name = await orderName(this.#parts, account, clientOrderId);
+        const before = read.get(name);
+        if (!before || isLater(order, before)) read.set(name, order);
+      }
+    };
+    for (const account of accounts) {
+      this.#checkLease();
+      await collect(await orders.openOrders(account));
+      const missing = [...open].filter(([name, memory]) => memory.account === account && !read.has(name));
+      const firstAt = missing.length > manyMissing ? missing.map(([, memory]) => memory.firstAt) : [];
+      const oldest = Math.max(Math.min(...firstAt, since), since - maxHistoryMs);
+      await collect(await orders.ordersSince(account, oldest));
+    }
+    return read;
+  }
+
+  /** Those of which something is to be done, in one look at the store. */
+  async #differing(
+    sights: readonly (Sight & { readonly name: string })[],
+    call: ComparisonCall,
+  ): Promise<{ readonly sure: readonly Sight[]; readonly unsure: readonly Sight[] }> {
+    const names = sights.map(({ name }) => name);
+    const known = await this.#parts.store.known(this.#lease.name, names);
+    const stepOf = ({ name, ...sight }: Sight & { readonly name: string }) => {
+      const before = known.get(name);
+      return readStep(before && rememberedOf(before).memory, sight.order.state, readingOf(sight, call)).kind;
+    };
+    const differing = sights.map((sight) => ({ sight, step: stepOf(sight) }));
+    return {
+      sure: differing.filter(({ step }) => step === 'event' || step === 'note').map(({ sight }) => sight),
+      unsure: differing.filter(({ step }) => step === 'look').map(({ sight }) => sight),
+    };
+  }
+
+  /** Does what a read asks for, step by step, each upon what is known then. Returns how many events that gave. */
+  async #apply(sight: Sight, call: ComparisonCall): Promise<number> {
+    const { account, clientOrderId } = sight.order.state;
+    const name = await orderName(this.#parts, account, clientOrderId);
+    let added = 0;
+    for (let steps = 0; steps < maxSteps; steps++) {
+      this.#checkLease();
+      const known = await remembered(this.#parts, this.#lease.name, name);
+      const step = readStep(known?.memory, sight.order.state, readingOf(sight, call));
+      if (step.kind === 'nothing') return added;
+      if (step.kind === 'look') return added + (await this.lookUp({ account, clientOrderId }, call));
+      const onItsWay = sight.until + onItsWayMs - call.upstreamNow();
+      if (step.kind === 'event' && step.scene === 'MODIFY_SUCCESS' && onItsWay > 0) {
+        await call.pause(onItsWay);
+        continue;
+      }
+      const result = step.kind === 'event' ? await this.#add(step, sight, name, known) : 'known';
+      if (result === 'added') added++;
+      // An event that was there before says nothing of the order any more: what it said is noted.
+      if (result === 'known' && step.next) await this.#note(step.next, name, known);
+    }
+    return added;
+  }
+
+  async #add(
+    { id, scene, next }: OrderEvent,
+    { order }: Sight,
+    name: string,
+    known: Remembered | undefined,
+  ): Promise<'added' | 'known' | 'overtaken'> {
+    const { names, store, clock } = this.#parts;
+    const { account, clientOrderId, status } = order.state;
+    const now = clock();
+    const event = await orderEvent(names, id, {
+      account,
+      clientOrderId,
+      status,
+      ...(scene && { scene }),
+      reconciled: true,
+      payload: order.payload,
+      receivedAt: now,
+    });
+    const result = await store.add({
+      lease: this.#lease.name,
+      event,
+      ...(next && { order: changeTo(next, name, known?.revision, now) }),
+      now,
+      expiresAt: now + eventKeptMs,
+    });
+    if (result === 'added') this.#onAdded();
+    return result;
+  }
+
+  /** Whether or not something else was quicker: the next look at the order tells. */
+  async #note(next: OrderMemory, name: string, known: Remembered | undefined): Promise<void> {
+    const { store, clock } = this.#parts;
+    await store.note(this.#lease.name, changeTo(next, name, known?.revision, clock()));
+  }
+
+  async #giveUp(name: string, { memory, revision }: Remembered): Promise<void> {
+    const { store, clock } = this.#parts;
+    await store.note(this.#lease.name, { ...changeTo(memory, name, revision, clock()), isOpen: false });
+  }
+}
+
+const isLater = ({ state: a }: ReadOrder, { state: b }: ReadOrder): boolean =>
+  !isFinal(b) && (isFinal(a) || isMore(a.filled, b.filled));
+
+const times = ['place_time', 'place_time_at', 'filled_time', 'filled_time_at'] as const;
+
+function readingOf({ order, isLookUp, from, until }: Sight, { since }: ComparisonCall): Reading {
+  const shown = textMembers(order.payload, [...times, 'total_quantity']);
+  const placedAt = timeOf(shown?.get('place_time')) ?? timeOf(shown?.get('place_time_at'));
+  const filledAt = timeOf(shown?.get('filled_time')) ?? timeOf(shown?.get('filled_time_at'));
+  const total = quantityOf(shown?.get('total_quantity'));
+  return {
+    isLookUp,
+    since,
+    from,
+    until,
+    ...(placedAt !== undefined && { placedAt }),
+    ...(filledAt !== undefined && { filledAt }),
+    isWhole: total !== '0' && !isMore(total, order.state.filled),
+  };
+}
+
+/** Of milliseconds, or of ISO 8601. */
+function timeOf(text: string | undefined): number | undefined {
+  const time = text === undefined ? Number.NaN : /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  return Number.isNaN(time) || time === 0 ? undefined : time;
+}

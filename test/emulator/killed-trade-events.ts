@@ -1,0 +1,32 @@
+/**
+ * The listener of trade events with a shorter time limit, killed when the call says so: in place of the real handler's
+ * file, never within it. The emulator's own schedule is not waited for, and so is left out.
+ */
+
+import { deployedTradeEvents, type TradeEventsHandler } from '../../functions/aws/deployed-trade-events.ts';
+
+const listener = deployedTradeEvents();
+
+export interface Start {
+  /** What the function's time limit leaves. */
+  readonly remainingMs: number;
+  readonly killAfterMs?: number;
+}
+
+export const handler = async (event: Partial<Start>, _context: unknown): ReturnType<TradeEventsHandler> => {
+  const { remainingMs, killAfterMs } = event;
+  if (remainingMs === undefined) return { result: 'not_needed' };
+  const endsAt = Date.now() + remainingMs;
+  const killing =
+    killAfterMs === undefined
+      ? undefined
+      : setTimeout(() => {
+          process.stdout.write('{"event":"killed"}\n');
+          process.exit(1);
+        }, killAfterMs);
+  try {
+    return await listener(event, { getRemainingTimeInMillis: () => endsAt - Date.now() });
+  } finally {
+    clearTimeout(killing);
+  }
+};

@@ -1,0 +1,205 @@
+/** The audit of orders, deployed, with roles enforced: each order has its lines, and what is settled comes onto the bus. */
+
+import assert from 'node:assert/strict';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient, PutRuleCommand, PutTargetsCommand } from '@aws-sdk/client-eventbridge';
+import {
+  GetRolePolicyCommand,
+  IAMClient,
+  ListRolePoliciesCommand,
+  ListRolesCommand,
+} from '@aws-sdk/client-iam';
+import {
+  CreateQueueCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
+import { deployedOrders, showOrders } from '../../infra/commands/orders.ts';
+import { ordersArguments } from '../../infra/commands/orders-arguments.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { readRecord, withOutcome } from '../../lib/orders/record.ts';
+import { orderSettled } from '../../lib/orders/schemas.ts';
+import { itemsOf, textOfItems } from '../orders/table.ts';
+import { accountId, orderBody, orderPath } from '../support/core.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
+import { signedByAws } from './aws-signature.ts';
+import { clientConfig } from './deployment.ts';
+import { grantEverything, identityKeyOf } from './operator.ts';
+import { putSecret } from './secret.ts';
+import { canary, type Stage, stageName, startStage } from './stage.ts';
+
+describe('the audit of orders on the emulator', needsEmulator(), () => {
+  let stage: Stage;
+  const before = { ...process.env };
+  beforeAll(async () => {
+    // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    stage = await startStage({ props: { groups: { orders: 'iam' } }, env: { AUTH: 'true', USE_SSL: '1' } });
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL: stage.emulator.endpoint,
+      AWS_REGION: stage.emulator.region,
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    });
+    await putSecret(stage);
+    await grantEverything(stage);
+  });
+  afterAll(async () => {
+    await stage?.stop();
+    process.env = before;
+  });
+
+  async function place(id: string): Promise<Response> {
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.10' }),
+    };
+    const headers = await signedByAws(stage, orderPath, init);
+    return fetch(`${stage.url}${orderPath}`, { ...init, headers });
+  }
+
+  /** What the command prints. */
+  async function audited(line: string): Promise<readonly string[]> {
+    const given = ordersArguments(`audit ${stageName} ${line}`.split(' '));
+    assert.ok(given);
+    const said: string[] = [];
+    const ports = await deployedOrders(given);
+    await showOrders(given, { ...ports, say: (text) => said.push(text), warn: (text) => assert.fail(text) });
+    return said;
+  }
+
+  /**
+   * Does it again, for the emulator brings no change again that the function could not take, as Lambda does: on a busy
+   * machine a write may come too late.
+   */
+  async function until<T>(
+    act: (round: number) => Promise<void>,
+    read: () => Promise<T | undefined>,
+  ): Promise<T> {
+    for (let round = 1; ; round++) {
+      await act(round);
+      for (let look = 0; look < 50; look++) {
+        const found = await read();
+        if (found !== undefined) return found;
+        await new Promise((resolve) => setTimeout(resolve, 200));
+      }
+    }
+  }
+
+  test('an order that is placed is answered for by the command: who, what, outcome and times', async () => {
+    let id = '';
+    const text = await until(
+      async (round) => {
+        id = `canary-order-${round}`;
+        const placed = await place(id);
+        assert.equal(placed.status, 200, await placed.text());
+      },
+      async () => {
+        const [one] = await audited(`--since 1h --client-order-id ${id}`);
+        return one && JSON.parse(one).changes.length === 2 ? one : undefined;
+      },
+    );
+    const line = JSON.parse(text);
+    assert.deepEqual(
+      [line.account_id, line.client_order_id, line.operation, line.evidence, line.who],
+      [accountId, id, 'placeOrder', 'answer', 'iam arn:aws:iam::000000000000:root'],
+    );
+    assert.equal(line.asked.new_orders[0].limit_price, '1.10');
+    assert.deepEqual(
+      line.changes.map(({ after }: { readonly after: string }) => after),
+      ['pending', 'accepted'],
+    );
+    assert.ok(line.answer.order_id && line.took_ms >= 0 && line.begun_at < line.known_at, text);
+  });
+
+  test('no line in the table and none in a log has an account, an order or a secret in it', async () => {
+    const items = await itemsOf(stage.emulator.endpoint, stage.outputs.OrderAuditTable ?? '');
+    assert.ok(items.length >= 2);
+    const output = stage.emulator.output();
+    assert.match(output, /"event":"orders_audited"/);
+    for (const word of [accountId, 'canary-order', 'AAPL', canary.appSecret, canary.appKey]) {
+      assert.ok(!textOfItems(items).includes(word), word);
+      assert.ok(!output.includes(word), word);
+    }
+  });
+
+  test('an entry that evidence settles is told on the bus, by this function’s role alone', async () => {
+    const next = await consumerOf(stage);
+    const identityKey = await identityKeyOf(stage);
+    const identity = createIdentity(async () => identityKey);
+    const client = new DynamoDBClient(clientConfig(stage.emulator));
+    const tableName = stage.outputs.OrderJournalTable ?? '';
+    const journal = createDynamoOrderJournal({
+      client,
+      tableName,
+      sealer: identity.sealer,
+      timeoutMs: 60_000,
+    });
+    const [item] = await itemsOf(stage.emulator.endpoint, tableName);
+    const entry = (await journal.read([item?.pk?.S ?? ''])).values().next().value;
+    assert.ok(entry);
+    // As a function leaves it that loses an answer, and the settlement then finds it.
+    const outcome = (evidence?: 'look_up') => {
+      const said = evidence && { evidence, answer: '{"order_id":"7"}' };
+      return JSON.stringify(withOutcome(readRecord(entry.record), Date.now(), { ...said }));
+    };
+    const event = await until(async (round) => {
+      const lost = { ...entry, key: `lost-${round}`, attempt: 'lost', state: 'pending' as const };
+      const { key, attempt } = lost;
+      await journal.begin([lost], Date.now());
+      await journal.finish({ key, attempt, state: 'unknown', record: outcome() });
+      await journal.finish({ key, attempt, state: 'accepted', record: outcome('look_up') });
+    }, next);
+    const detail = v.parse(orderSettled, event.detail);
+    assert.deepEqual(
+      [event['detail-type'], detail.state, detail.evidence, detail.account_id, detail.order_id],
+      ['OrderSettled', 'accepted', 'look_up', accountId, '7'],
+    );
+    assert.equal(detail.account, await identity.names.nameOf('account', accountId));
+  });
+
+  test('its role adds lines, and neither changes nor removes one; no other role of the stack names the table', async () => {
+    const iam = new IAMClient(clientConfig(stage.emulator));
+    const { Roles = [] } = await iam.send(new ListRolesCommand({}));
+    const table = stage.outputs.OrderAuditTable ?? '';
+    const naming: unknown[] = [];
+    for (const { RoleName } of Roles) {
+      const { PolicyNames = [] } = await iam.send(new ListRolePoliciesCommand({ RoleName }));
+      for (const PolicyName of PolicyNames) {
+        const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand({ RoleName, PolicyName }));
+        const text = decodeURIComponent(PolicyDocument);
+        if (text.includes(table)) naming.push([PolicyName, JSON.parse(text).Statement[0].Action]);
+      }
+    }
+    assert.deepEqual(naming, [['AddLines', 'dynamodb:PutItem']]);
+  });
+});
+
+/** A rule as any consumer has it, into a queue of its own. @returns the next event; undefined of none */
+async function consumerOf({ emulator, outputs }: Stage) {
+  const sqs = new SQSClient(clientConfig(emulator));
+  const events = new EventBridgeClient(clientConfig(emulator));
+  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: 'settled' }));
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }),
+  );
+  const rule = { EventBusName: outputs.OrdersBus };
+  const EventPattern = JSON.stringify({ 'detail-type': ['OrderSettled'] });
+  await events.send(new PutRuleCommand({ ...rule, Name: 'settled', EventPattern }));
+  await events.send(
+    new PutTargetsCommand({
+      ...rule,
+      Rule: 'settled',
+      Targets: [{ Id: 'queue', Arn: Attributes?.QueueArn }],
+    }),
+  );
+  return async (): Promise<{ readonly 'detail-type': string; readonly detail: unknown } | undefined> => {
+    const { Messages: [message] = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl }));
+    return message && JSON.parse(message.Body ?? '');
+  };
+}

@@ -1,0 +1,64 @@
+/** A client of server-sent events for tests, as the format's standard describes one. */
+
+import { until } from '../support/until.ts';
+
+export interface Followed {
+  readonly id: string;
+  readonly data: string;
+}
+
+export interface Follower {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Oldest first. */
+  readonly events: readonly Followed[];
+  readonly comments: readonly string[];
+  /** The response came to its end. */
+  readonly hasEnded: boolean;
+  /** Waits until so many events came. */
+  came(count: number): Promise<readonly Followed[]>;
+  /** Leaves, and resolves when the connection is over. */
+  leave(): Promise<void>;
+}
+
+export async function follow(url: string, headers: Readonly<Record<string, string>>): Promise<Follower> {
+  const leaving = new AbortController();
+  const response = await fetch(url, { headers, signal: leaving.signal });
+  const events: Followed[] = [];
+  const comments: string[] = [];
+  let hasEnded = false;
+  const read = async () => {
+    let text = '';
+    for await (const chunk of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+      const blocks = (text + chunk).split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) take(block);
+    }
+    hasEnded = true;
+  };
+  function take(block: string): void {
+    const lines = block.split('\n').map((line) => /^([^:]*): ?(.*)$/.exec(line) ?? []);
+    const of = (name: string) => lines.flatMap(([, field, value = '']) => (field === name ? [value] : []));
+    comments.push(...of(''));
+    const data = of('data');
+    if (data.length > 0) events.push({ id: of('id').at(-1) ?? '', data: data.join('\n') });
+  }
+  const reading = read().catch(() => {});
+  return {
+    status: response.status,
+    headers: response.headers,
+    events,
+    comments,
+    get hasEnded() {
+      return hasEnded;
+    },
+    async came(count) {
+      await until(() => events.length >= count || hasEnded);
+      return events;
+    },
+    async leave() {
+      leaving.abort();
+      await reading;
+    },
+  };
+}

@@ -1,0 +1,427 @@
+/** Trade events of the local run: from an order over HTTP through stream, listener and bus to those who follow them. */
+
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import * as fc from 'fast-check';
+import { describe, onTestFinished, test } from 'vitest';
+import { createLocalBus, type LocalBus } from '../../infra/local/bus.ts';
+import { createEventHistory } from '../../infra/local/event-history.ts';
+import { createEventStream } from '../../infra/local/event-stream.ts';
+import { startLocalRun } from '../../infra/local/local-run.ts';
+import { readSettings } from '../../infra/local/settings.ts';
+import { createTradeEventLines, troubleOf } from '../../infra/local/trade-event-lines.ts';
+import { createLocalAccess } from '../../infra/local/users.ts';
+import { welcome } from '../../infra/local/welcome.ts';
+import { type EventFault, startSimulator } from '../../infra/simulator/index.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { parseTradeEvent, type TradeEventReport } from '../../lib/trade-events/index.ts';
+import { closedPort } from '../support/closed-port.ts';
+import { newOrder, orderPath } from '../support/core.ts';
+import { until } from '../support/until.ts';
+import { type Followed, follow } from './event-follower.ts';
+
+const key = 'key-of-this-test';
+const path = '/_events/stream';
+const resting = { order_type: 'LIMIT', limit_price: '1.00', quantity: '100' };
+
+async function runFor(env: Readonly<Record<string, string>> = {}) {
+  const reports: TradeEventReport[] = [];
+  const settings = readSettings({ API_KEY: key, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', ...env });
+  const defects: unknown[] = [];
+  const run = await startLocalRun(settings, {
+    tradeEventReport: (report) => reports.push(report),
+    defect: (error) => defects.push(error),
+  });
+  onTestFinished(async () => {
+    await run.close();
+    assert.deepEqual(defects, []);
+  });
+  const connections = () => reports.filter(({ kind }) => kind === 'subscribed').length;
+  return { ...run, settings, reports, connections };
+}
+
+/** A run whose listener has its stream, and one who follows. */
+async function scene(env?: Readonly<Record<string, string>>) {
+  const run = await runFor(env);
+  const { simulator, url } = run;
+  assert.ok(simulator);
+  await until(() => simulator.events.open === 1 && run.connections() === 1);
+  const [account = ''] = simulator.accounts.map(({ account_id }) => account_id);
+  return {
+    ...run,
+    simulator,
+    account,
+    async follow(headers: Readonly<Record<string, string>> = {}) {
+      const follower = await follow(url + path, { 'x-api-key': key, ...headers });
+      onTestFinished(() => follower.leave());
+      return follower;
+    },
+    /** Places an order that rests. @returns fills one share of it */
+    async place() {
+      const order = newOrder(resting);
+      const response = await fetch(url + orderPath, {
+        method: 'POST',
+        headers: { 'x-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify({ account_id: account, new_orders: [order] }),
+      });
+      assert.equal(response.status, 200, await response.text());
+      return () => simulator.trading.fill(account, order.client_order_id, '1');
+    },
+  };
+}
+
+const filledOf = (events: readonly Followed[]) =>
+  events.map(({ data }) => {
+    const event = parseTradeEvent(data);
+    return event?.detailType === 'OrderChanged' ? Number(event.detail.filled_quantity) : undefined;
+  });
+
+test('the lines that npm start prints: one follows, one places an order whose fill is followed', async () => {
+  const { simulator, account, settings, ...run } = await scene();
+  const lines = welcome(settings, { ...run, simulator }).split('\n');
+  const [, followed = ''] =
+    /^ {2}curl -N -H 'x-api-key: key-of-this-test' '(.*)'$/m.exec(lines.join('\n')) ?? [];
+  const follower = await follow(followed, { 'x-api-key': key });
+  onTestFinished(() => follower.leave());
+  const [, body = '', target = ''] =
+    /^ {2}curl -H '.*' -H 'content-type: application\/json' -d '(.*)' '(.*)'$/m.exec(lines.join('\n')) ?? [];
+  const response = await fetch(target, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: body.replace("'$(date +%s)'", '1795370000'),
+  });
+  assert.equal(response.status, 200, await response.text());
+  simulator.trading.fill(account, 'try-1795370000');
+  const [first] = await follower.came(1);
+  assert.equal(follower.status, 200);
+  assert.equal(follower.headers.get('content-type'), 'text/event-stream');
+  assert.equal(follower.headers.get('cache-control'), 'no-store');
+  const event = parseTradeEvent(first?.data);
+  assert.ok(event?.detailType === 'OrderChanged');
+  const { client_order_id, status, scene: what, event_id, account_id } = event.detail;
+  assert.deepEqual(
+    [client_order_id, status, what, account_id],
+    ['try-1795370000', 'FILLED', 'FINAL_FILLED', account],
+  );
+  assert.equal(event_id, first?.id);
+});
+
+describe('a follower that comes back', () => {
+  test('gets what it has missed, once and in its order', async () => {
+    const { place, follow } = await scene();
+    const fill = await place();
+    const one = await follow();
+    fill();
+    const [first] = await one.came(1);
+    const witness = await follow();
+    await one.leave();
+    fill();
+    fill();
+    await witness.came(2);
+    const again = await follow({ 'last-event-id': first?.id ?? '' });
+    fill();
+    assert.deepEqual(filledOf(await again.came(3)), [2, 3, 4]);
+    assert.deepEqual(filledOf(await witness.came(3)), [2, 3, 4]);
+    // One with an id of another run gets all that is kept, and is told so.
+    const lost = await follow({ 'last-event-id': 'of-another-run' });
+    assert.deepEqual(filledOf(await lost.came(4)), [1, 2, 3, 4]);
+    await until(() => lost.comments.some((one) => one.includes('not known')));
+    assert.deepEqual(filledOf((await follow()).events), []);
+  });
+
+  test('wherever it was cut off, as long as its last event is kept', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('event', 'cut', 'back'), { maxLength: 60 }),
+        fc.integer({ min: 1, max: 20 }),
+        (steps, limit) => {
+          const bus = createLocalBus();
+          const history = createEventHistory(bus, limit);
+          const seen: string[] = [];
+          let published = 0;
+          let missed = 0;
+          let end: (() => void) | undefined;
+          const back = () => {
+            const lastId = seen.at(-1) ?? 'none';
+            const receive = ({ id }: { id: string }) => void seen.push(id);
+            const following = history.follow({ receive, closed: () => {} }, lastId);
+            assert.equal(following.isWhole, lastId !== 'none' && missed < limit);
+            end = following.end;
+          };
+          const expected = () => Array.from({ length: published }, (_, index) => `e${index}`);
+          for (const step of [...steps, 'back'] as const) {
+            if (step === 'event') {
+              const detail = JSON.stringify({ event_id: `e${published++}`, account_id: 'a' });
+              bus.publish({ source: 'countersign', detailType: 'OrderChanged', detail });
+              if (!end) missed++;
+            } else if (step === 'cut') {
+              end?.();
+              end = undefined;
+            } else if (!end) {
+              // What is older than the oldest that is kept is lost, and nothing else; then this property begins anew.
+              const isLost = missed > limit;
+              back();
+              if (isLost) assert.deepEqual(seen.slice(-limit), expected().slice(-limit));
+              if (isLost) return;
+              missed = 0;
+            }
+            if (end) assert.deepEqual(seen, expected());
+          }
+        },
+      ),
+    ));
+
+  test('is sent away when the run has ended, and those who follow are told the end', async () => {
+    const { place, follow, close, simulator } = await scene();
+    const fill = await place();
+    const follower = await follow();
+    fill();
+    await follower.came(1);
+    await close();
+    await until(() => follower.hasEnded);
+    assert.equal(simulator.events.open, 0);
+    assert.equal(simulator.events.mostOpen, 1);
+  });
+});
+
+describe('the upstream’s stream', () => {
+  for (const fault of [
+    { kind: 'drop' },
+    { kind: 'goaway' },
+    { kind: 'expire' },
+  ] as const satisfies EventFault[])
+    test(`${fault.kind}: what happens before the next one is found, and the rest comes by it`, async () => {
+      const { place, follow, simulator, connections } = await scene();
+      const fill = await place();
+      const follower = await follow();
+      fill();
+      await follower.came(1);
+      simulator.events.bring(fault);
+      fill();
+      assert.deepEqual(filledOf(await follower.came(2)), [1, 2]);
+      await until(() => connections() === 2 && simulator.events.open === 1);
+      fill();
+      assert.deepEqual(filledOf(await follower.came(3)), [1, 2, 3]);
+      assert.equal(simulator.events.mostOpen, 1);
+    });
+
+  test('what cannot be read ends nothing', async () => {
+    const { place, follow, simulator } = await scene({ USERS: '{"ada":["*"]}' });
+    const fill = await place();
+    const follower = await follow();
+    simulator.events.bring({ kind: 'send', what: 'not-protobuf' });
+    simulator.events.bring({ kind: 'send', what: 'payload-cut' });
+    fill();
+    const events = await follower.came(2);
+    assert.deepEqual(
+      events.map(({ data }) => parseTradeEvent(data)?.detailType),
+      ['TradeEventReceived', 'OrderChanged'],
+    );
+    assert.equal(simulator.events.subscriptions.length, 1);
+  });
+
+  test('of another upstream is followed at TRADE_EVENTS_URL', async () => {
+    const simulator = await startSimulator({ appKey: 'k', appSecret: 's', accessToken: 'token' });
+    onTestFinished(() => simulator.close());
+    const { reports } = await runFor({
+      UPSTREAM_BASE_URL: simulator.url,
+      APP_KEY: 'k',
+      APP_SECRET: 's',
+      ACCESS_TOKEN: 'token',
+      OPEN_GROUPS: 'orders',
+      TRADE_EVENTS_URL: `http://127.0.0.1:${simulator.events.port}`,
+    });
+    await until(() => reports.some(({ kind }) => kind === 'subscribed'));
+    assert.equal(simulator.events.open, 1);
+  });
+
+  test('that is not there keeps neither the start waiting nor the end', async () => {
+    const simulator = await startSimulator({ appKey: 'k', appSecret: 's' });
+    onTestFinished(() => simulator.close());
+    const { reports, url, close } = await runFor({
+      UPSTREAM_BASE_URL: simulator.url,
+      APP_KEY: 'k',
+      APP_SECRET: 's',
+      OPEN_GROUPS: 'orders',
+      TRADE_EVENTS_URL: `http://127.0.0.1:${await closedPort()}`,
+    });
+    assert.equal((await fetch(`${url}/health`)).status, 200);
+    await until(() => reports.filter(({ kind }) => kind === 'ended').length === 2);
+    await close();
+  });
+});
+
+describe('who may follow', () => {
+  test('what: each caller the events of its accounts, and what names none only who has all', async () => {
+    const keys = { OTHER_API_KEYS: 'another-key', USERS: '' };
+    const { url, issuer, users, tradeEvents } = await runFor(keys);
+    const [ada = '', ben = ''] = users.flatMap(({ accounts }) => accounts);
+    const form = new URLSearchParams({ grant_type: 'password', username: 'ben' });
+    const headers = { accept: 'text/plain' };
+    const token = await (await fetch(`${issuer}/token`, { method: 'POST', headers, body: form })).text();
+    const asAda = await follow(url + path, { 'x-api-key': key });
+    const asBen = await follow(url + path, { 'x-api-key': 'another-key', authorization: `Bearer ${token}` });
+    publish(tradeEvents, 'one', ada);
+    publish(tradeEvents, 'two', ben);
+    publish(tradeEvents, 'three', undefined);
+    publish(tradeEvents, 'four', ada);
+    publish(tradeEvents, 'five', ben);
+    assert.deepEqual(idsOf(await asAda.came(2)), ['one', 'four']);
+    assert.deepEqual(idsOf(await asBen.came(2)), ['two', 'five']);
+    await Promise.all([asAda.leave(), asBen.leave()]);
+    const holder = await runFor({ USERS: '{"ada":["*"]}' });
+    const asHolder = await follow(holder.url + path, { 'x-api-key': key });
+    publish(holder.tradeEvents, 'six', undefined);
+    assert.deepEqual(idsOf(await asHolder.came(1)), ['six']);
+    await asHolder.leave();
+  });
+
+  test('no one without a key, nor with one that stands for no user', async () => {
+    const { url } = await runFor({ OTHER_API_KEYS: 'another-key' });
+    for (const [headers, status, code] of [
+      [{}, 403, 'missing_api_key'],
+      [{ 'x-api-key': 'no-key' }, 403, 'missing_api_key'],
+      [{ 'x-api-key': 'another-key' }, 403, 'forbidden'],
+      [{ 'x-api-key': key, authorization: 'Bearer of-no-user' }, 401, 'invalid_token'],
+    ] as const) {
+      const response = await fetch(url + path, { headers });
+      assert.deepEqual([response.status, ((await response.json()) as { code: string }).code], [status, code]);
+    }
+    assert.equal((await fetch(url + path, { method: 'POST', headers: { 'x-api-key': key } })).status, 405);
+  });
+
+  test('nothing where there are no trade events', async () => {
+    for (const env of [{ TRADE_EVENTS: 'off' }, { OPEN_GROUPS: 'market-data' }]) {
+      const { url, settings, tradeEvents, ...run } = await runFor(env);
+      assert.equal((await fetch(url + path, { headers: { 'x-api-key': key } })).status, 404);
+      assert.equal(tradeEvents, undefined);
+      assert.ok(!welcome(settings, { ...run, url }).includes(path));
+      assert.equal(run.simulator?.events.subscriptions.length, 0);
+    }
+  });
+});
+
+const idsOf = (events: readonly Followed[]) => events.map(({ id }) => id);
+
+const detailOf = (event_id: string, account_id: string | undefined, more = {}) =>
+  JSON.stringify({ event_id, ...(account_id !== undefined && { account_id }), ...more });
+
+function publish(bus: LocalBus | undefined, id: string, account: string | undefined): void {
+  bus?.publish({ source: 'countersign', detailType: 'OrderChanged', detail: detailOf(id, account) });
+}
+
+describe('a stream of server-sent events', () => {
+  const identity = createIdentity(async () => 'of this test, and long enough: 32');
+  const users = [{ name: 'ada', accounts: ['*'] }];
+  const access = createLocalAccess({ users, apiKeyId: 'k', issuer: () => 'http://issuer', identity });
+
+  /** The texts that a client is sent; `waiting` of them it has not read. */
+  async function opened(bus: LocalBus, waiting = 0) {
+    const texts: string[] = [];
+    let isCut = false;
+    const response = {
+      writableLength: waiting,
+      write: (text: string) => texts.push(text),
+      destroy: () => {
+        isCut = true;
+      },
+      once: () => {},
+    } as unknown as ServerResponse;
+    const { open } = createEventStream({ path, history: createEventHistory(bus), access });
+    const request = {
+      method: 'GET',
+      path,
+      query: [],
+      headers: {},
+      requestId: 'r',
+      evidence: { apiKeyId: 'k' },
+    };
+    const { status, stream } = await open(request);
+    assert.equal(status, 200);
+    stream?.(response);
+    return { texts, isCut: () => isCut };
+  }
+
+  test('has a line of data for each line of the upstream’s JSON', async () => {
+    const bus = createLocalBus();
+    const { texts } = await opened(bus);
+    const order = '{\r\n "a": 1,\r "b": "x\\ny",\n "c": 1.10 }';
+    const detail = `${detailOf('one', 'a').slice(0, -1)},"order":${order}}`;
+    bus.publish({ source: 'countersign', detailType: 'OrderChanged', detail });
+    const [id, ...data] = texts.at(-1)!.trimEnd().split('\n');
+    assert.equal(id, 'id: one');
+    assert.ok(data.length === 4 && data.every((line) => /^data: [^\r]*$/.test(line)));
+    const envelope = JSON.parse(data.map((line) => line.slice('data: '.length)).join('\n'));
+    assert.deepEqual(envelope.detail.order, JSON.parse(order));
+    assert.ok(data.at(-1)?.includes('1.10'));
+  });
+
+  test('is cut off when its client does not read', async () => {
+    const bus = createLocalBus();
+    const { texts, isCut } = await opened(bus, 5 * 1024 * 1024);
+    assert.deepEqual([texts, isCut()], [[], true]);
+  });
+});
+
+describe('the console', () => {
+  function console() {
+    const lines: string[] = [];
+    let over = () => {};
+    const bus = createLocalBus();
+    const print = (line: string) => void lines.push(line);
+    const after = (_: number, run: () => void) => {
+      over = run;
+    };
+    bus.subscribe(createTradeEventLines({ print, streamPath: path, after }));
+    const tell = (detailType: string, detail: object) =>
+      bus.publish({ source: 'countersign', detailType, detail: JSON.stringify(detail) });
+    return { lines, tell, second: () => over() };
+  }
+
+  test('has a line for each event, without its account', () => {
+    const { lines, tell } = console();
+    const account = { account: 'hash', account_id: 'CANARY', event_id: 'one' };
+    const order = { client_order_id: 'c-1', status: 'FILLED', filled_quantity: '2', order: { a: 'CANARY' } };
+    tell('OrderChanged', { ...account, ...order, symbol: 'AAPL', scene: 'FINAL_FILLED', reconciled: false });
+    tell('OrderChanged', { ...account, ...order, reconciled: true });
+    tell('PositionChanged', { ...account, symbol: 'SPX', event_name: 'CANARY', position: {} });
+    tell('TradeEventReceived', { ...account, event_type: 4096, payload: 'CANARY' });
+    tell('OrderChanged', { client_order_id: '\u001b[2J\n', status: 'x'.repeat(100), filled_quantity: '0' });
+    assert.deepEqual(lines, [
+      'OrderChanged FINAL_FILLED AAPL c-1 FILLED filled 2',
+      'OrderChanged c-1 FILLED filled 2 (found by a read)',
+      'PositionChanged SPX',
+      'TradeEventReceived type 4096',
+      `OrderChanged ?[2J? ${'x'.repeat(64)} filled 0`,
+    ]);
+  });
+
+  test('has ten lines within a second, and the number of the others', () => {
+    const { lines, tell, second } = console();
+    const many = (count: number) => {
+      for (let index = 0; index < count; index++) tell('TradeEventReceived', { event_type: index });
+    };
+    many(10);
+    second();
+    many(13);
+    second();
+    many(1);
+    assert.equal(lines.length, 22);
+    assert.equal(lines[20], `  and 3 more trade events within a second: GET ${path} has all.`);
+    assert.equal(lines[21], 'TradeEventReceived type 0');
+  });
+
+  test('says what is wrong with the stream, and nothing of what is usual', () => {
+    const ended = (reason: string) => troubleOf({ kind: 'ended', reason } as TradeEventReport);
+    assert.match(ended('broken') ?? '', /^Trade events: the stream broke; the next one is opened\.$/);
+    assert.match(ended('authentication_error') ?? '', /does not take the app key/);
+    for (const usual of ['handed_over', 'expired', 'secret_changed', 'lease_lost'])
+      assert.equal(ended(usual), undefined);
+    const cause = new Error('the store is away');
+    assert.equal(
+      troubleOf({ kind: 'failed', step: 'store', cause }),
+      'Trade events: store: the store is away.',
+    );
+    assert.equal(troubleOf({ kind: 'state', connected: false }), undefined);
+  });
+});

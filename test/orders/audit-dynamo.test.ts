@@ -1,0 +1,189 @@
+/** The audit over DynamoDB keeps the contract; its function takes the records of a stream; and what lies in its items. */
+
+import assert from 'node:assert/strict';
+import { type AttributeValue, CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBRecord, AttributeValue as StreamValue } from 'aws-lambda';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { createOrderAuditHandler, deployedOrderAudit } from '../../functions/aws/deployed-order-audit.ts';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
+import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
+import type { LogEntry } from '../../functions/aws/log.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { createOrderAudit, type OrderAuditStore } from '../../lib/orders/audit.ts';
+import { emulatorEnvironment } from '../limiter/dynamo.ts';
+import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
+import { lineOf, linesIn, now, orderAuditContract } from './audit.contract.ts';
+import { entryOf } from './journal.contract.ts';
+import { createJournalTable, itemsOf, textOfItems } from './table.ts';
+
+Object.assign(process.env, emulatorEnvironment);
+
+const identityOf = (letter: string) => createIdentity(async () => letter.repeat(32));
+
+describe('DynamoDB', needsEmulator(), () => {
+  let emulator: Ministack;
+  let tables = 0;
+  beforeAll(async () => {
+    emulator = await startMinistack();
+  });
+  afterAll(() => emulator?.stop());
+
+  async function table(): Promise<string> {
+    const TableName = `order-audit-${++tables}`;
+    const client = new DynamoDBClient({ endpoint: emulator.endpoint });
+    await client.send(
+      new CreateTableCommand({
+        TableName,
+        BillingMode: 'PAY_PER_REQUEST',
+        AttributeDefinitions: ['pk', 'sk'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+        KeySchema: [
+          { AttributeName: 'pk', KeyType: 'HASH' },
+          { AttributeName: 'sk', KeyType: 'RANGE' },
+        ],
+      }),
+    );
+    client.destroy();
+    return TableName;
+  }
+  const storeOf = (tableName: string, letter = 'k'): OrderAuditStore =>
+    createDynamoOrderAudit({
+      client: createDynamoClient(emulator.endpoint),
+      tableName,
+      sealer: identityOf(letter).sealer,
+      // The emulator takes its time on a busy machine.
+      timeoutMs: 60_000,
+    });
+
+  orderAuditContract('DynamoDB', async () => storeOf(await table()));
+
+  test('no item shows account, order or contents; another key reads the states alone', async () => {
+    const tableName = await table();
+    await storeOf(tableName).append(lineOf());
+    const items = await itemsOf(emulator.endpoint, tableName);
+    const text = textOfItems(items);
+    assert.ok(text.includes('keyed-user') && text.includes('placeOrder') && !text.includes('CANARY'), text);
+    const { record: _, ...bare } = lineOf();
+    assert.deepEqual(await linesIn(storeOf(tableName, 'o'), now, now + 1), [bare]);
+  });
+
+  /** Two writes of the journal, as records of its table's stream. */
+  async function streamed(letter = 'k'): Promise<readonly DynamoDBRecord[]> {
+    const tableName = `journal-${++tables}`;
+    await createJournalTable(emulator.endpoint, tableName);
+    const client = createDynamoClient(emulator.endpoint);
+    const { sealer } = identityOf(letter);
+    const journal = createDynamoOrderJournal({ client, tableName, sealer, timeoutMs: 60_000 });
+    const entry = entryOf('streamed', { record: JSON.stringify(lineOf().record) });
+    await journal.begin([entry], now);
+    const [before] = await itemsOf(emulator.endpoint, tableName);
+    const { key, attempt, record } = entry;
+    await journal.finish({ key, attempt, state: 'accepted', record });
+    const [after] = await itemsOf(emulator.endpoint, tableName);
+    return [recordOf(1, undefined, before), recordOf(2, before, after)];
+  }
+
+  function handlerOf(store: OrderAuditStore) {
+    const log: LogEntry[] = [];
+    const { names, sealer } = identityOf('k');
+    const bus = { publish: async (events: readonly unknown[]) => events.map(() => true) };
+    const audit = createOrderAudit({ store, bus, names });
+    const handler = createOrderAuditHandler({ audit, sealer, log: (entry) => void log.push(entry) });
+    return { handler, log };
+  }
+
+  test('records of the stream become lines, once each', async () => {
+    const store = storeOf(await table());
+    const { handler, log } = handlerOf(store);
+    const Records = [...(await streamed())];
+    assert.deepEqual(await handler({ Records }), { batchItemFailures: [] });
+    assert.deepEqual(await handler({ Records }), { batchItemFailures: [] });
+    const lines = await linesIn(store, now, now + 60_000);
+    assert.deepEqual(
+      lines.map(({ before, after, at }) => [before, after, at]),
+      [
+        [undefined, 'pending', now - (now % 1000) + 1000],
+        ['pending', 'accepted', now - (now % 1000) + 2000],
+      ],
+    );
+    assert.deepEqual(lines[1]?.record, lineOf().record);
+    assert.deepEqual(
+      log.map(({ added, repeated, failed }) => [added, repeated, failed]),
+      [
+        [2, 0, 0],
+        [0, 2, 0],
+      ],
+    );
+    assert.ok(!JSON.stringify(log).includes('CANARY'));
+  });
+
+  test('of a batch, only what the store did not take comes again', async () => {
+    const store = storeOf(await table());
+    const { handler, log } = handlerOf({
+      ...store,
+      append: (line) => (line.after === 'accepted' ? Promise.reject(new Error('away')) : store.append(line)),
+    });
+    const Records = [...(await streamed())];
+    assert.deepEqual(await handler({ Records }), { batchItemFailures: [{ itemIdentifier: '2' }] });
+    assert.equal(log.at(-1)?.level, 'error');
+    assert.equal((await linesIn(store, now, now + 60_000)).length, 1);
+  });
+
+  test('an entry of another identity key has lines without contents, and holds nothing up', async () => {
+    const store = storeOf(await table());
+    const { handler, log } = handlerOf(store);
+    assert.deepEqual(await handler({ Records: [...(await streamed('o'))] }), { batchItemFailures: [] });
+    const lines = await linesIn(store, now, now + 60_000);
+    assert.deepEqual(
+      lines.map(({ after, record }) => [after, record]),
+      [
+        ['pending', undefined],
+        ['accepted', undefined],
+      ],
+    );
+    assert.deepEqual([log.at(-1)?.level, log.at(-1)?.unreadable], ['error', 2]);
+  });
+
+  test('while the identity key cannot be read, everything comes again', async () => {
+    const store = storeOf(await table());
+    const { names } = identityOf('k');
+    const { sealer } = createIdentity(() => Promise.reject(new Error('away')));
+    const bus = { publish: async () => [] };
+    const handler = createOrderAuditHandler({
+      audit: createOrderAudit({ store, bus, names }),
+      sealer,
+      log: () => {},
+    });
+    const { batchItemFailures } = await handler({ Records: [...(await streamed())] });
+    assert.deepEqual(batchItemFailures, [{ itemIdentifier: '1' }, { itemIdentifier: '2' }]);
+    assert.deepEqual(await linesIn(store, now, now + 60_000), []);
+  });
+});
+
+test('a function without its variables names them, and fails each batch', async () => {
+  const log: LogEntry[] = [];
+  const handler = deployedOrderAudit({}, (entry) => log.push(entry));
+  await assert.rejects(handler({ Records: [] }), /wrong_configuration/);
+  assert.match(JSON.stringify(log), /ORDER_AUDIT_TABLE.*ORDER_EVENTS_BUS.*IDENTITY_KEY_SECRET_ID/);
+});
+
+type Item = Readonly<Record<string, AttributeValue>>;
+
+/** As Lambda hands it over: bytes as Base64, times in whole seconds. */
+const recordOf = (sequence: number, before: Item | undefined, after: Item | undefined): DynamoDBRecord => ({
+  eventName: before ? 'MODIFY' : 'INSERT',
+  dynamodb: {
+    SequenceNumber: String(sequence),
+    ApproximateCreationDateTime: Math.floor(now / 1000) + sequence,
+    ...(before && { OldImage: imageOf(before) }),
+    ...(after && { NewImage: imageOf(after) }),
+  },
+});
+
+const imageOf = (item: Item): Record<string, StreamValue> =>
+  JSON.parse(
+    JSON.stringify(item, (_, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
+    ),
+  );

@@ -1,0 +1,89 @@
+/** What the gateway may conclude from what the upstream shows of an order, and what it may not. */
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'vitest';
+import { settledBy } from '../../lib/orders/evidence.ts';
+import type { JournalEntry } from '../../lib/orders/index.ts';
+import { orderIn } from '../../lib/orders/order-reads.ts';
+import type { Refusal } from '../../lib/problem.ts';
+
+const account = 'A1';
+const id = 'order-of-this-test';
+const bytes = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
+
+const shown = (members: Readonly<Record<string, unknown>>) => {
+  const found = orderIn(account, id, bytes({ orders: [{ client_order_id: id, order_id: '7', ...members }] }));
+  assert.ok(found !== 'not_found' && 'state' in found);
+  return found;
+};
+
+const replacement = (asked: Readonly<Record<string, unknown>>): JournalEntry => ({
+  key: 'key',
+  attempt: 'attempt',
+  hash: 'hash',
+  state: 'unknown',
+  credential: 'credential',
+  at: 0,
+  sendBy: 0,
+  canSettle: true,
+  record: JSON.stringify({
+    operation: 'replaceOrder',
+    kind: 'replacement',
+    account_id: account,
+    client_order_id: id,
+    asked: JSON.stringify({ account_id: account, modify_orders: [{ client_order_id: id, ...asked }] }),
+    request_id: 'request',
+    begun_at: '2026-01-01T00:00:00.000Z',
+  }),
+});
+
+const look = (entry: JournalEntry, members: Readonly<Record<string, unknown>>) =>
+  settledBy(entry, { by: 'look_up', found: shown(members), askedAt: 1 })?.state;
+
+describe('a replacement whose answer was lost', () => {
+  const open = { status: 'SUBMITTED', total_quantity: '8', limit_price: '1.10' };
+
+  test('is accepted where the order shows each term that was asked for', () => {
+    assert.equal(look(replacement({ quantity: '8' }), open), 'accepted');
+    assert.equal(look(replacement({ quantity: '8.0', limit_price: '1.1' }), open), 'accepted');
+    assert.equal(look(replacement({ quantity: '9' }), open), undefined);
+  });
+
+  test('stays unknown where the order does not show a term that was asked for', () => {
+    assert.equal(look(replacement({ legs: [{ id: 'leg', quantity: '3' }] }), open), undefined);
+    assert.equal(look(replacement({ quantity: '8', legs: [{ id: 'leg', quantity: '3' }] }), open), undefined);
+    assert.equal(look(replacement({ trailing_stop_step: '0.5' }), open), undefined);
+    assert.equal(look(replacement({ expire_date: '2027-01-01' }), open), undefined);
+    assert.equal(look(replacement({ a_new_member: '1' }), open), undefined);
+  });
+
+  // It may have been executed, and another replacement after it.
+  test('is not called refused because the order ended with other terms', () => {
+    for (const status of ['FILLED', 'CANCELLED', 'FAILED'])
+      assert.equal(look(replacement({ quantity: '9' }), { ...open, status }), undefined);
+  });
+});
+
+describe('that there is no such order', () => {
+  test('is what the upstream says so of, or shows as an empty list', () => {
+    const refusal: Refusal = {
+      code: 'upstream_rejected',
+      upstream: { status: 404, errorCode: 'OPENAPI_ORDER_NOT_FOUND' },
+    };
+    assert.equal(orderIn(account, id, refusal), 'not_found');
+    assert.equal(orderIn(account, id, bytes({ orders: [] })), 'not_found');
+  });
+
+  test('is not what an answer says that cannot be read', () => {
+    for (const answer of [
+      null,
+      {},
+      [],
+      { error_code: 'SYSTEM_ERROR', message: 'later' },
+      { orders: null },
+      { orders: [{ client_order_id: id, order_state: 'SUBMITTED' }] },
+      { orders: [{ client_order_id: id.toUpperCase(), status: 'SUBMITTED' }] },
+    ])
+      assert.notEqual(orderIn(account, id, bytes(answer)), 'not_found', JSON.stringify(answer));
+  });
+});

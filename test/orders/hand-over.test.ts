@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'vitest';
+import type { Send } from '../../lib/gateway/index.ts';
+import { createMemoryOrderJournal, JournalUnavailable, type OrderJournal } from '../../lib/orders/index.ts';
+import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
+import { startInstances } from '../support/instances.ts';
+
+const place = (change = {}) => ({ body: orderBody({ client_order_id: 'order-of-this-test', ...change }) });
+const isReplay = ({ headers }: { readonly headers: Readonly<Record<string, string>> }) =>
+  headers['idempotent-replayed'] === 'true';
+/** The upstream takes every order, and loses its answer. */
+const losesAnswers = ({ method }: { readonly method: string }) =>
+  method === 'POST' ? ({ kind: 'drop-after' } as const) : undefined;
+
+describe('an order that is sent again', () => {
+  test('is answered with the same bytes, by another instance, and placed once', async (t) => {
+    const { gateways, simulator } = await startInstances(t, 2);
+    const first = await ask(gateways[0]!, orderPath, place());
+    assert.equal(first.status, 200, first.text);
+    assert.equal(isReplay(first), false);
+    const second = await ask(gateways[1]!, orderPath, place());
+    assert.equal(second.status, 200, second.text);
+    assert.equal(second.text, first.text);
+    assert.equal(isReplay(second), true);
+    assert.equal(simulator.orders.length, 1);
+  });
+
+  test('a hundred at once over five instances place one', async (t) => {
+    const { gateways, simulator } = await startInstances(t, 5);
+    const replies = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => ask(gateways[index % 5]!, orderPath, place())),
+    );
+    assert.equal(simulator.orders.length, 1);
+    assert.deepEqual(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size, 1);
+    assert.equal(replies.filter((one) => !isReplay(one)).length, 1);
+  });
+
+  test('with other contents is refused with 409, and nothing is sent', async (t) => {
+    const { gateway, simulator } = await startInstances(t, 1);
+    await ask(gateway, orderPath, place());
+    const problem = problemOf(await ask(gateway, orderPath, place({ quantity: '11' })));
+    assert.equal(problem.status, 409);
+    assert.equal(problem.code, 'idempotency_conflict');
+    assert.equal(simulator.orders.length, 1);
+  });
+
+  test('after a refusal is a new one: a refusal does not use the id up', async (t) => {
+    let refuses = true;
+    const fault = () =>
+      refuses
+        ? {
+            kind: 'status' as const,
+            status: 417,
+            body: { error_code: 'OPENAPI_NO_TRADING_TIME', message: 'no' },
+          }
+        : undefined;
+    const { gateway, simulator } = await startInstances(t, 1, { simulated: { fault } });
+    assert.equal((await ask(gateway, orderPath, place())).status, 422);
+    refuses = false;
+    assert.equal((await ask(gateway, orderPath, place({ quantity: '11' }))).status, 200);
+    assert.equal(simulator.orders.length, 1);
+  });
+
+  test('a hundred whose first answer is lost: a hundred truths, a hundred placements', async (t) => {
+    const { gateways, simulator } = await startInstances(t, 2, { simulated: { fault: losesAnswers } });
+    for (let index = 0; index < 100; index++) {
+      const id = `lost-answer-${index}`;
+      const first = await ask(gateways[0]!, orderPath, place({ client_order_id: id }));
+      const again = await ask(gateways[1]!, orderPath, place({ client_order_id: id }));
+      for (const reply of [first, again]) {
+        assert.equal(reply.status, 200, reply.text);
+        assert.equal(JSON.parse(reply.text).client_order_id, id);
+        assert.equal(isReplay(reply), true);
+      }
+    }
+    assert.equal(simulator.orders.length, 100);
+  });
+});
+
+test('orders are told apart by their ids, of any characters', async (t) => {
+  const { gateway, simulator } = await startInstances(t, 1);
+  const ids = ['{braces-first', '[bracket-first', 'a "quote" in it', 'a \\ backslash', 'null-and-void'];
+  for (const client_order_id of ids)
+    for (const isSecond of [false, true]) {
+      const reply = await ask(gateway, orderPath, place({ client_order_id }));
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(JSON.parse(reply.text).client_order_id, client_order_id);
+      assert.equal(isReplay(reply), isSecond);
+    }
+  assert.equal(simulator.orders.length, ids.length);
+});
+
+describe('an order whose id the upstream knows and the journal does not', () => {
+  test('is answered as that order', async (t) => {
+    const { gateway, instance, simulator } = await startInstances(t, 1);
+    const first = await ask(gateway, orderPath, place());
+    const again = await ask(instance(createMemoryOrderJournal()), orderPath, place());
+    assert.equal(again.status, 200, again.text);
+    assert.equal(JSON.parse(again.text).order_id, JSON.parse(first.text).order_id);
+    assert.equal(isReplay(again), true);
+    assert.equal(simulator.orders.length, 1);
+  });
+
+  test('is a conflict where that order is another one', async (t) => {
+    const { gateway, instance, simulator } = await startInstances(t, 1);
+    const limited = { order_type: 'LIMIT', limit_price: '1.10' };
+    await ask(gateway, orderPath, place(limited));
+    for (const change of [{ symbol: 'MSFT' }, { side: 'SELL' }, { quantity: '11' }, { limit_price: '2.50' }])
+      for (const journal of [createMemoryOrderJournal()].flatMap((one) => [one, one])) {
+        const reply = await ask(instance(journal), orderPath, place({ ...limited, ...change }));
+        assert.equal(reply.status, 409, JSON.stringify(change) + reply.text);
+        const problem = problemOf(reply);
+        assert.equal(problem.code, 'idempotency_conflict', JSON.stringify(change));
+      }
+    assert.equal(simulator.orders.length, 1);
+  });
+});
+
+describe('without the journal', () => {
+  const away = async () => {
+    throw new JournalUnavailable();
+  };
+  const journal: OrderJournal = { begin: away, finish: away, read: away, unsettled: away };
+
+  test('no order is sent, and the answer says so', async (t) => {
+    const { gateway, simulator } = await startInstances(t, 1, { journal });
+    const problem = problemOf(await ask(gateway, orderPath, place()));
+    assert.equal(problem.status, 503);
+    assert.equal(problem.code, 'journal_unavailable');
+    assert.equal(simulator.orders.length, 0);
+  });
+
+  test('a cancel is sent', async (t) => {
+    const good = createMemoryOrderJournal();
+    let isAway = false;
+    const sometimes: OrderJournal = {
+      begin: async (...call) => (isAway ? away() : good.begin(...call)),
+      finish: async (...call) => (isAway ? away() : good.finish(...call)),
+      read: good.read,
+      unsettled: good.unsettled,
+    };
+    const { gateway } = await startInstances(t, 1, { journal: sometimes });
+    const id = 'an-order-to-cancel';
+    // Far from the market, so that it stays open.
+    assert.equal(
+      (await ask(gateway, orderPath, place({ client_order_id: id, limit_price: '1.10' }))).status,
+      200,
+    );
+    isAway = true;
+    const cancelled = await ask(gateway, '/trading/orders/cancel', {
+      body: JSON.stringify({ account_id: accountId, client_order_id: id }),
+    });
+    assert.equal(cancelled.status, 200, cancelled.text);
+  });
+});
+
+test('more orders than the journal can begin at once are refused as wrong, not as "later"', async (t) => {
+  const { gateway, simulator } = await startInstances(t, 1);
+  const body = JSON.parse(orderBody());
+  const new_orders = Array.from({ length: 101 }, (_, index) => ({
+    ...body.new_orders[0],
+    client_order_id: `one-of-many-${index}`,
+  }));
+  const problem = problemOf(await ask(gateway, orderPath, { body: JSON.stringify({ ...body, new_orders }) }));
+  assert.equal(problem.status, 400);
+  assert.match(problem.detail, /new_orders/);
+  assert.equal(simulator.orders.length, 0);
+});
+
+describe('a batch', () => {
+  const batchOrder = {
+    combo_type: 'NORMAL',
+    instrument_type: 'EQUITY',
+    entrust_type: 'QTY',
+    support_trading_session: 'CORE',
+    symbol: 'AAPL',
+    market: 'US',
+    side: 'BUY',
+    order_type: 'LIMIT',
+    time_in_force: 'DAY',
+    quantity: '3',
+    limit_price: '1.00',
+  };
+  const batch = (...ids: readonly string[]) => ({
+    body: JSON.stringify({
+      account_id: accountId,
+      batch_orders: ids.map((client_order_id) => ({ ...batchOrder, client_order_id })),
+    }),
+  });
+  const path = '/trading/orders/batch-place';
+
+  test('two orders of one id are refused', async (t) => {
+    const { gateway, simulator } = await startInstances(t, 1);
+    const problem = problemOf(await ask(gateway, path, batch('batch-order-1', 'batch-order-1')));
+    assert.equal(problem.status, 400);
+    assert.match(problem.detail, /batch_orders\/1\/client_order_id/);
+    assert.equal(simulator.orders.length, 0);
+  });
+
+  test('an order at which a server of the upstream failed is not called refused', async (t) => {
+    const [id, other] = ['batch-order-1', 'batch-order-2'];
+    const isShown = new Set<string>();
+    const send: Send = async ({ method, url }) => {
+      const asked = new URL(url).searchParams.get('client_order_id') ?? '';
+      const shown = { client_order_id: id, order_id: '7', symbol: 'AAPL', side: 'BUY', status: 'SUBMITTED' };
+      const failed = { client_order_id: id, error_code: 'OPENAPI_SYSTEM_ERROR', message: 'later' };
+      const taken = { client_order_id: other, order_id: '8' };
+      const placed = { total: 2, success: 1, failed: 1, batch_orders: [failed, taken] };
+      if (method === 'GET' && !isShown.has(asked)) return { kind: 'lost' };
+      const answer = method === 'GET' ? { orders: [shown] } : placed;
+      const body = new TextEncoder().encode(JSON.stringify(answer));
+      return { kind: 'answer', status: 200, header: () => undefined, body };
+    };
+    const { gateway } = await startInstances(t, 1, { options: { send }, sleep: async () => {} });
+    const unknown = problemOf(await ask(gateway, path, batch(id, other)));
+    assert.equal(unknown.code, 'outcome_unknown');
+    isShown.add(id);
+    const again = await ask(gateway, path, batch(id, other));
+    assert.equal(again.status, 200, again.text);
+    assert.equal(isReplay(again), true);
+    assert.deepEqual(
+      JSON.parse(again.text).batch_orders.map((one: { readonly order_id: string }) => one.order_id),
+      ['7', '8'],
+    );
+  });
+
+  test('sent again with one more order places that one alone, and answers for all', async (t) => {
+    const { gateway, simulator } = await startInstances(t, 1);
+    const first = JSON.parse((await ask(gateway, path, batch('batch-order-1', 'batch-order-2'))).text);
+    const reply = await ask(gateway, path, batch('batch-order-1', 'batch-order-2', 'batch-order-3'));
+    const second = JSON.parse(reply.text);
+    assert.equal(simulator.orders.length, 3);
+    assert.deepEqual(second.batch_orders.slice(0, 2), first.batch_orders);
+    assert.equal(second.total, 3);
+  });
+});
+
+test('a replacement with an Idempotency-Key is executed once', async (t) => {
+  const changes: string[] = [];
+  const fault = ({ method, path }: { readonly method: string; readonly path: string }) => {
+    if (method === 'POST') changes.push(path);
+    return undefined;
+  };
+  const { gateway } = await startInstances(t, 1, { simulated: { fault } });
+  const id = 'an-order-to-replace';
+  await ask(gateway, orderPath, place({ client_order_id: id, limit_price: '1.10' }));
+  const replace = () =>
+    ask(gateway, '/trading/orders/replace', {
+      body: JSON.stringify({
+        account_id: accountId,
+        modify_orders: [{ client_order_id: id, limit_price: '1.20' }],
+      }),
+      headers: { 'idempotency-key': 'key-1' },
+    });
+  const [first, second] = [await replace(), await replace()];
+  assert.equal(first.status, 200, first.text);
+  assert.equal(second.text, first.text);
+  assert.equal(isReplay(second), true);
+  assert.deepEqual(changes, [orderPath, '/trading/orders/replace']);
+});

@@ -1,0 +1,208 @@
+/** The journal over DynamoDB keeps the contract; besides, what lies in its items, and what a table in trouble means. */
+
+import assert from 'node:assert/strict';
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { JournalUnavailable, type OrderJournal } from '../../lib/orders/index.ts';
+import { StoreThrottled } from '../../lib/store-throttled.ts';
+import { emulatorEnvironment } from '../limiter/dynamo.ts';
+import { startThrottlingProxy } from '../limiter/throttling-proxy.ts';
+import { closedPort } from '../support/closed-port.ts';
+import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
+import { startInstances } from '../support/instances.ts';
+import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
+import { entryOf, orderJournalContract } from './journal.contract.ts';
+import { bytesOf, createJournalTable, itemsOf, textOfItems } from './table.ts';
+
+Object.assign(process.env, emulatorEnvironment);
+
+const sealerOf = (letter: string) => createIdentity(async () => letter.repeat(32)).sealer;
+const now = Date.UTC(2036, 0, 1);
+
+describe('DynamoDB', needsEmulator(), () => {
+  let emulator: Ministack;
+  let tables = 0;
+  beforeAll(async () => {
+    emulator = await startMinistack();
+  });
+  afterAll(() => emulator?.stop());
+
+  async function table(): Promise<string> {
+    const name = `orders-${++tables}`;
+    await createJournalTable(emulator.endpoint, name);
+    return name;
+  }
+  const journalOf = (tableName: string, { endpoint = emulator.endpoint, key = 'k' } = {}): OrderJournal =>
+    createDynamoOrderJournal({
+      client: createDynamoClient(endpoint),
+      tableName,
+      sealer: sealerOf(key),
+      // The emulator takes its time on a busy machine.
+      timeoutMs: 60_000,
+    });
+
+  orderJournalContract('DynamoDB', async () => journalOf(await table()));
+
+  test('no item shows account, order or body, and none opens with another key', async (t) => {
+    const tableName = await table();
+    const { gateway } = await startInstances(t, 1, { journal: journalOf(tableName) });
+    const id = 'canary-order-4711';
+    const placed = await ask(gateway, orderPath, { body: orderBody({ client_order_id: id }) });
+    assert.equal(placed.status, 200, placed.text);
+    const items = await itemsOf(emulator.endpoint, tableName);
+    const [item] = items;
+    assert.equal(items.length, 1);
+    assert.equal(item?.state?.S, 'accepted');
+    // The cost page counts one unit for each write of an entry.
+    assert.ok(bytesOf(item ?? {}) <= 1024, `${bytesOf(item ?? {})}`);
+    const text = textOfItems(items);
+    assert.ok(text.length > 300);
+    for (const word of [
+      accountId,
+      id,
+      'canary',
+      'AAPL',
+      'limit_price',
+      'placeOrder',
+      JSON.parse(placed.text).order_id,
+    ])
+      assert.ok(!text.includes(word), word);
+    const other = journalOf(tableName, { key: 'o' });
+    await assert.rejects(other.read([item?.pk?.S ?? '']), JournalUnavailable);
+  });
+
+  test('an unsettled entry of another identity key does not hide the others', async () => {
+    const tableName = await table();
+    const [mine, another] = ['k', 'o'].map((key) => journalOf(tableName, { key }));
+    const credential = 'credential-of-both';
+    await another!.begin([entryOf('sealed-elsewhere', { credential, at: now })], now);
+    const readable = entryOf('sealed-here', { credential, at: now + 1 });
+    await mine!.begin([readable], now);
+    const [first, second] = await mine!.unsettled(credential, 10);
+    assert.deepEqual([first?.key, first?.record], ['sealed-elsewhere', '']);
+    assert.deepEqual(second, readable);
+  });
+
+  test('a seal opens in its own entry alone', async () => {
+    const tableName = await table();
+    const journal = journalOf(tableName);
+    await journal.begin([entryOf('one')], now);
+    await journal.begin([entryOf('other')], now);
+    const [item] = (await itemsOf(emulator.endpoint, tableName)).filter(({ pk }) => pk?.S === 'one');
+    await new DynamoDBClient({ endpoint: emulator.endpoint }).send(
+      new UpdateItemCommand({
+        TableName: tableName,
+        Key: { pk: { S: 'other' } },
+        UpdateExpression: 'SET sealed = :sealed',
+        ExpressionAttributeValues: { ':sealed': item?.sealed ?? { S: '' } },
+      }),
+    );
+    await assert.rejects(journal.read(['other']), JournalUnavailable);
+  });
+
+  test('only what expires has a time to live, and only what is unsettled is in the index', async () => {
+    const tableName = await table();
+    const journal = journalOf(tableName);
+    const [order, change] = [entryOf('order'), entryOf('change', { expiresAt: now + 1, canSettle: false })];
+    await journal.begin([order, change], now);
+    const attributes = async (key: string) => {
+      const items = await itemsOf(emulator.endpoint, tableName);
+      return Object.keys(items.find(({ pk }) => pk?.S === key) ?? {}).toSorted();
+    };
+    const always = ['at', 'attempt', 'credential', 'hash', 'pk', 'sealed', 'send_by', 'state'];
+    assert.deepEqual(await attributes('order'), [...always, 'can_settle', 'unsettled'].toSorted());
+    assert.deepEqual(await attributes('change'), [...always, 'expires_at', 'known_until'].toSorted());
+    await journal.finish({ ...order, state: 'unknown' });
+    assert.ok((await attributes('order')).includes('unsettled'));
+    await journal.finish({ ...order, state: 'refused' });
+    assert.ok(!(await attributes('order')).includes('unsettled'));
+  });
+
+  test('a throttled table is an unavailable journal; one that throttles now and then is not', async (t) => {
+    const tableName = await table();
+    const [always, sometimes] = await Promise.all(
+      [1, 0.3].map(async (share) => {
+        const proxy = await startThrottlingProxy(emulator.endpoint, share);
+        t.onTestFinished(() => proxy.close());
+        return proxy;
+      }),
+    );
+    const throttled = journalOf(tableName, always);
+    const isUnavailable = (error: unknown) =>
+      error instanceof JournalUnavailable && error.cause instanceof StoreThrottled;
+    const entry = entryOf('throttled');
+    await assert.rejects(throttled.begin([entry], now), isUnavailable);
+    await assert.rejects(throttled.begin([entry, entryOf('another')], now), isUnavailable);
+    await assert.rejects(throttled.finish({ ...entry, state: 'accepted' }), isUnavailable);
+    await assert.rejects(throttled.read(['throttled']), isUnavailable);
+    await assert.rejects(throttled.unsettled('credential', 1), isUnavailable);
+    let begun = 0;
+    for (let index = 0; index < 50; index++)
+      await journalOf(tableName, sometimes)
+        .begin([entryOf(`sometimes-${index}`)], now)
+        .then(
+          () => begun++,
+          (error) => assert.ok(isUnavailable(error)),
+        );
+    // Four throttled attempts in a row are 0.8 % of all.
+    assert.ok(begun >= 40, `${begun}`);
+  });
+
+  test('a table that cannot be reached, or hangs, is an unavailable journal', async () => {
+    const endpoint = `http://127.0.0.1:${await closedPort()}`;
+    await assert.rejects(journalOf('any', { endpoint }).begin([entryOf('away')], now), JournalUnavailable);
+    const hanging = createDynamoOrderJournal({
+      client: { send: (() => new Promise(() => {})) as never },
+      tableName: 'any',
+      sealer: sealerOf('k'),
+    });
+    await assert.rejects(hanging.begin([entryOf('hangs')], now), JournalUnavailable);
+    await assert.rejects(hanging.finish({ ...entryOf('hangs'), state: 'accepted' }), JournalUnavailable);
+  });
+
+  test('writes whose answers are lost count once: the attempt is begun, the outcome is written', async () => {
+    const tableName = await table();
+    const client = createDynamoClient(emulator.endpoint);
+    let sent = 0;
+    /** Of each operation the first. */
+    const loses = async (command: never) => {
+      const isLost = sent++ % 2 === 0;
+      const answer = await client.send(command);
+      if (isLost) throw new Error('the connection broke');
+      return answer;
+    };
+    const sealer = sealerOf('k');
+    const journal = createDynamoOrderJournal({
+      client: { send: loses as never },
+      tableName,
+      sealer,
+      timeoutMs: 60_000,
+    });
+    const [one, two, three] = ['lost-1', 'lost-2', 'lost-3'].map((key) => entryOf(key));
+    assert.equal(await journal.begin([one!], now), 'begun');
+    assert.equal(await journal.begin([two!, three!], now), 'begun');
+    assert.equal(await journal.finish({ ...one!, state: 'accepted' }), true);
+    assert.equal(sent, 6);
+    assert.equal(await journal.finish({ ...one!, state: 'accepted' }), false);
+  });
+
+  test('what is too large for an item is not sent', async (t) => {
+    const journal = journalOf(await table());
+    const { gateway, simulator } = await startInstances(t, 1, { journal });
+    const noise = (bytes: number) =>
+      Array.from({ length: bytes / 64 }, () =>
+        Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString('base64'),
+      ).join('');
+    const place = (bytes: number, id: string) =>
+      ask(gateway, orderPath, { body: orderBody({ client_order_id: id, x_noise: noise(bytes) }) });
+    const problem = problemOf(await place(900_000, 'order-too-large'));
+    assert.equal(problem.code, 'journal_unavailable');
+    assert.equal(simulator.orders.length, 0);
+    const large = await place(200_000, 'order-that-is-large');
+    assert.equal(large.status, 200, large.text);
+  });
+});

@@ -1,0 +1,226 @@
+/** The contract of every journal of orders. */
+
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import {
+  type EntryState,
+  type JournalEntry,
+  JournalUnavailable,
+  type OrderJournal,
+} from '../../lib/orders/index.ts';
+
+let count = 0;
+const now = Date.UTC(2036, 0, 1);
+
+/** @param create gives an empty journal */
+export function orderJournalContract(name: string, create: () => OrderJournal | Promise<OrderJournal>): void {
+  const check = (what: string, run: (journal: OrderJournal, key: string) => Promise<void>) =>
+    test(`${name}: ${what}`, async () => run(await create(), `entry-${++count}`));
+
+  check('what was never begun is not there', async (journal, key) => {
+    assert.equal((await journal.read([key])).size, 0);
+    assert.equal((await journal.read([])).size, 0);
+    assert.deepEqual(await journal.unsettled(credentialOf(key), 10), []);
+  });
+
+  check('what was begun is read as it is; the rest is left out', async (journal, key) => {
+    const entry = entryOf(key, { record: `{"asked":"${'€'.repeat(1000)}"}` });
+    const expiring = entryOf(`${key}-expiring`, { expiresAt: now + 1, canSettle: false });
+    assert.equal(await journal.begin([entry], now), 'begun');
+    assert.equal(await journal.begin([expiring], now), 'begun');
+    const read = await journal.read([entry.key, 'another', entry.key, expiring.key]);
+    assert.deepEqual(sorted(read.values()), [entry, expiring]);
+    assert.equal(read.get(key)?.key, key);
+  });
+
+  for (const state of ['pending', 'unknown', 'accepted'] as const)
+    check(`an entry that is ${state} is in the way, and is told`, async (journal, key) => {
+      const first = await stored(journal, key, state);
+      const taken = await journal.begin([entryOf(key, { attempt: 'second', hash: 'other' })], now);
+      assert.deepEqual(taken, [first]);
+      assert.deepEqual((await journal.read([key])).get(key), first);
+    });
+
+  check('a refused entry is taken over', async (journal, key) => {
+    await stored(journal, key, 'refused');
+    const second = entryOf(key, { attempt: 'second', hash: 'other' });
+    assert.equal(await journal.begin([second], now), 'begun');
+    assert.deepEqual((await journal.read([key])).get(key), second);
+  });
+
+  check('an expired entry is taken over when it expires, and not before', async (journal, key) => {
+    const first = entryOf(key, { expiresAt: now + 1000 });
+    await journal.begin([first], now);
+    const second = entryOf(key, { attempt: 'second' });
+    assert.deepEqual(await journal.begin([second], now + 999), [first]);
+    assert.equal(await journal.begin([second], now + 1000), 'begun');
+    // Without an end of its own.
+    assert.deepEqual((await journal.read([key])).get(key), second);
+  });
+
+  for (const state of ['pending', 'unknown', 'accepted', 'refused'] as const)
+    check(`the same attempt is begun when it comes again, and stays ${state}`, async (journal, key) => {
+      const entries = [entryOf(key), entryOf(`${key}-other`)];
+      assert.equal(await journal.begin(entries, now), 'begun');
+      if (state !== 'pending') await journal.finish({ key, attempt: 'first', state, record: '{"late":1}' });
+      const before = await journal.read(entries.map((one) => one.key));
+      assert.equal(await journal.begin(entries, now), 'begun');
+      assert.equal(await journal.begin(entries.slice(0, 1), now), 'begun');
+      assert.deepEqual(await journal.read(entries.map((one) => one.key)), before);
+      assert.equal(before.get(key)?.state, state);
+    });
+
+  check('of several entries all are begun, or none', async (journal, key) => {
+    const taken = await stored(journal, `${key}-2`, 'unknown');
+    const entries = [1, 2, 3].map((index) => entryOf(`${key}-${index}`, { attempt: 'second' }));
+    assert.deepEqual(await journal.begin(entries, now), [taken]);
+    const read = await journal.read(entries.map((entry) => entry.key));
+    assert.deepEqual([...read.values()], [taken]);
+    await journal.finish({ ...taken, state: 'refused' });
+    assert.equal(await journal.begin(entries, now), 'begun');
+    assert.equal((await journal.read(entries.map((entry) => entry.key))).size, 3);
+  });
+
+  check('every entry in the way is told', async (journal, key) => {
+    const taken = [
+      await stored(journal, `${key}-1`, 'accepted'),
+      await stored(journal, `${key}-3`, 'pending'),
+    ];
+    const entries = [1, 2, 3].map((index) => entryOf(`${key}-${index}`, { attempt: 'second' }));
+    const answer = await journal.begin(entries, now);
+    assert.ok(answer !== 'begun');
+    assert.deepEqual(sorted(answer), taken);
+  });
+
+  check('of a hundred attempts at once on one key one is begun', async (journal, key) => {
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => journal.begin([entryOf(key, { attempt: `${index}` })], now)),
+    );
+    const begun = answers.flatMap((answer, index) => (answer === 'begun' ? [`${index}`] : []));
+    assert.equal(begun.length, 1);
+    assert.equal((await journal.read([key])).get(key)?.attempt, begun[0]);
+    for (const answer of answers) if (answer !== 'begun') assert.equal(answer[0]?.attempt, begun[0]);
+  });
+
+  check(
+    'of attempts at once that share an entry one is begun, with all its entries',
+    async (journal, key) => {
+      const entriesOf = (attempt: number) =>
+        [`${key}-shared`, `${key}-${attempt}`].map((one) => entryOf(one, { attempt: `${attempt}` }));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, attempt) =>
+          // That many transactions on one item are more than some journals take.
+          journal.begin(entriesOf(attempt), now).catch((error: unknown) => {
+            assert.ok(error instanceof JournalUnavailable);
+            return [];
+          }),
+        ),
+      );
+      const begun = answers.flatMap((answer, attempt) => (answer === 'begun' ? [attempt] : []));
+      assert.equal(begun.length, 1);
+      const keys = answers.flatMap((_, attempt) => entriesOf(attempt).map((entry) => entry.key));
+      assert.deepEqual(sorted((await journal.read(keys)).values()), sorted(entriesOf(begun[0]!)));
+    },
+  );
+
+  /** What an outcome may replace. */
+  const mayReplace: Readonly<Record<EntryState, readonly string[]>> = {
+    pending: ['accepted', 'refused', 'unknown'],
+    unknown: ['accepted', 'refused', 'unknown'],
+    refused: ['accepted'],
+    accepted: [],
+  };
+  for (const from of Object.keys(mayReplace) as EntryState[])
+    for (const state of ['accepted', 'refused', 'unknown'] as const) {
+      const may = mayReplace[from].includes(state);
+      check(`${state} ${may ? 'replaces' : 'does not replace'} ${from}`, async (journal, key) => {
+        const before = await stored(journal, key, from);
+        const record = '{"outcome":"new"}';
+        assert.equal(await journal.finish({ key, attempt: 'first', state, record }), may);
+        const after = (await journal.read([key])).get(key);
+        assert.deepEqual(after, may ? { ...before, state, record } : before);
+      });
+    }
+
+  check('no outcome is written of another attempt, nor where nothing was begun', async (journal, key) => {
+    const outcome = { key, attempt: 'second', state: 'accepted', record: '{}' } as const;
+    assert.equal(await journal.finish(outcome), false);
+    assert.equal((await journal.read([key])).size, 0);
+    const refused = await stored(journal, key, 'refused');
+    assert.equal(await journal.finish(outcome), false);
+    assert.deepEqual((await journal.read([key])).get(key), refused);
+  });
+
+  check('of outcomes at once one is written', async (journal, key) => {
+    await stored(journal, key, 'unknown');
+    const written = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        journal.finish({ key, attempt: 'first', state: 'accepted', record: `${index}` }),
+      ),
+    );
+    assert.equal(written.filter(Boolean).length, 1);
+    assert.equal((await journal.read([key])).get(key)?.record, `${written.indexOf(true)}`);
+  });
+
+  check('lists what is unsettled of a credential, oldest first', async (journal, key) => {
+    const at = (index: number) => ({ at: now + index, credential: credentialOf(key) });
+    const pending = await stored(journal, `${key}-c`, 'pending', at(3));
+    const unknown = await stored(journal, `${key}-a`, 'unknown', at(9));
+    const oldest = await stored(journal, `${key}-d`, 'unknown', at(-100_000));
+    await stored(journal, `${key}-accepted`, 'accepted', at(1));
+    await stored(journal, `${key}-refused`, 'refused', at(2));
+    await stored(journal, `${key}-other`, 'pending', { ...at(4), credential: 'another credential' });
+    await stored(journal, `${key}-watchlist`, 'pending', { ...at(5), canSettle: false });
+    const list = (limit: number) => journal.unsettled(credentialOf(key), limit);
+    assert.deepEqual(await list(10), [oldest, pending, unknown]);
+    assert.deepEqual(await list(2), [oldest, pending]);
+    await journal.finish({ ...oldest, state: 'accepted' });
+    assert.deepEqual(await list(2), [pending, unknown]);
+    // Begun again, it is unsettled again.
+    const again = entryOf(`${key}-refused`, { ...at(2), attempt: 'second' });
+    await journal.begin([again], now);
+    assert.deepEqual(await list(10), [again, pending, unknown]);
+  });
+
+  check('lists more than one page', async (journal, key) => {
+    const credential = credentialOf(key);
+    const entries = Array.from({ length: 130 }, (_, index) =>
+      entryOf(`${key}-${index}`, { at: now + index, credential }),
+    );
+    for (const entry of entries) await journal.begin([entry], now);
+    assert.deepEqual(await journal.unsettled(credential, 1000), entries);
+    assert.equal((await journal.read(entries.map((entry) => entry.key))).size, 130);
+  });
+}
+
+const credentialOf = (key: string) => `credential of ${key}`;
+
+export const entryOf = (key: string, more: Partial<JournalEntry> = {}): JournalEntry => ({
+  key,
+  attempt: 'first',
+  hash: 'hash',
+  state: 'pending',
+  credential: credentialOf(key),
+  at: now,
+  sendBy: now + 10_000,
+  record: '{"operation":"placeOrder"}',
+  canSettle: true,
+  ...more,
+});
+
+/** An entry of the attempt `first`, as the journal has it now. */
+async function stored(
+  journal: OrderJournal,
+  key: string,
+  state: EntryState,
+  more: Partial<JournalEntry> = {},
+): Promise<JournalEntry> {
+  const entry = entryOf(key, more);
+  assert.equal(await journal.begin([entry], now), 'begun');
+  if (state === 'pending') return entry;
+  const record = `{"outcome":"${state}"}`;
+  assert.equal(await journal.finish({ key, attempt: 'first', state, record }), true);
+  return { ...entry, state, record };
+}
+
+const sorted = (entries: Iterable<JournalEntry>) => [...entries].sort((a, b) => (a.key < b.key ? -1 : 1));

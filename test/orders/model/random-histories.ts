@@ -1,0 +1,43 @@
+/** Many random histories, each of a seed of its own, and what they come to. */
+
+import type { Subject } from './history.ts';
+import { runRandomHistory } from './random-history.ts';
+import type { Finding } from './witness.ts';
+
+export interface Figures {
+  readonly histories: number;
+  readonly requests: number;
+  readonly placements: number;
+  /** Clients that heard of an unknown outcome, or nothing. */
+  readonly unknowns: number;
+  /** Until such a client knows the truth. */
+  readonly settledSeconds: { readonly p50: number; readonly p99: number; readonly max: number };
+}
+
+export interface SeededFinding extends Finding {
+  readonly seed: number;
+}
+
+/** @param most it ends after so many findings */
+export async function liveHistories(
+  count: number,
+  subject: Subject,
+  { firstSeed = 0, most = 5, report = (_: number) => {} } = {},
+): Promise<{ readonly findings: readonly SeededFinding[]; readonly figures: Figures }> {
+  const findings: SeededFinding[] = [];
+  const settled: number[] = [];
+  let [histories, requests, placements] = [0, 0, 0];
+  for (; histories < count && findings.length < most; histories++) {
+    const seed = firstSeed + histories;
+    const lived = await runRandomHistory(seed, subject);
+    requests += lived.requests;
+    placements += lived.placements;
+    for (const ms of lived.settledMs) settled.push(ms);
+    for (const finding of lived.findings) findings.push({ seed, ...finding });
+    report(histories);
+  }
+  settled.sort((a, b) => a - b);
+  const at = (part: number) => Math.round((settled[Math.floor(part * (settled.length - 1))] ?? 0) / 100) / 10;
+  const settledSeconds = { p50: at(0.5), p99: at(0.99), max: at(1) };
+  return { findings, figures: { histories, requests, placements, unknowns: settled.length, settledSeconds } };
+}

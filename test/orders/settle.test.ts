@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'vitest';
+import { limiterKey } from '../../lib/limiter/store.ts';
+
+import {
+  createMemoryOrderJournal,
+  createSettlement,
+  type JournalEntry,
+  JournalUnavailable,
+} from '../../lib/orders/index.ts';
+import { accountId, ask, credentials, orderBody, orderPath, problemOf } from '../support/core.ts';
+import { names, settlementFor, startInstances } from '../support/instances.ts';
+
+const minute = 60_000;
+
+/** Instances that lose each answer of the upstream, orders and reads alike, while `loses` is true. */
+async function startLosing(t: TestContext) {
+  const state = { loses: true, executes: true, clock: Date.UTC(2026, 10, 20, 15) };
+  const clock = () => state.clock;
+  const journal = createMemoryOrderJournal();
+  const fault = () => (state.loses ? ({ kind: state.executes ? 'drop-after' : 'drop' } as const) : undefined);
+  const { gateway, simulator } = await startInstances(t, 1, {
+    simulated: { fault, clock },
+    journal,
+    options: { clock },
+    sleep: async (ms) => {
+      state.clock += ms;
+    },
+  });
+  const settlement = settlementFor(simulator.url, { journal, clock });
+  /** Loses the order's answer and each look-up. */
+  async function placeLost(id: string) {
+    // The look-ups of the request end with its deadline.
+    const reply = await ask(gateway, orderPath, {
+      body: orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.10' }),
+    });
+    assert.equal(problemOf(reply).code, 'outcome_unknown');
+  }
+  return { state, gateway, simulator, journal, settlement, placeLost };
+}
+
+describe('what stayed unknown', () => {
+  test('is accepted when a look-up finds the order', async (t) => {
+    const { state, settlement, placeLost, gateway, simulator } = await startLosing(t);
+    await placeLost('unknown-order-1');
+    state.loses = false;
+    assert.deepEqual(await settlement.run(state.clock + minute), {
+      accepted: 1,
+      refused: 0,
+      left: 0,
+      oldestMs: 0,
+      reads: 1,
+    });
+    const again = await ask(gateway, orderPath, {
+      body: orderBody({ client_order_id: 'unknown-order-1', order_type: 'LIMIT', limit_price: '1.10' }),
+    });
+    assert.equal(again.status, 200, again.text);
+    assert.equal(simulator.orders.length, 1);
+  });
+
+  test('counts as not placed when a look-up finds nothing, but not before the stated time', async (t) => {
+    const { state, settlement, placeLost, gateway, simulator, journal } = await startLosing(t);
+    state.executes = false;
+    await placeLost('unknown-order-1');
+    state.loses = false;
+    const early = await settlement.run(state.clock + minute);
+    assert.equal(early.left, 1);
+    state.clock += 15 * minute;
+    const late = await settlement.run(state.clock + minute);
+    assert.equal(late.refused, 1);
+    assert.deepEqual(await journal.unsettled(await limiterKey('account', credentials.appKey), 10), []);
+    // The id is free.
+    const again = await ask(gateway, orderPath, {
+      body: orderBody({ client_order_id: 'unknown-order-1', order_type: 'LIMIT', limit_price: '1.10' }),
+    });
+    assert.equal(again.status, 200, again.text);
+    assert.equal(simulator.orders.length, 1);
+  });
+
+  test('of many, one list of open orders settles those that are open', async (t) => {
+    const { state, settlement, placeLost, simulator } = await startLosing(t);
+    for (let index = 0; index < 5; index++) await placeLost(`unknown-order-${index}`);
+    state.loses = false;
+    const report = await settlement.run(state.clock + minute);
+    assert.equal(report.accepted, 5);
+    assert.ok(report.reads < 5, `${report.reads} reads`);
+    assert.equal(simulator.orders.length, 5);
+  });
+
+  test('is settled by an event', async (t) => {
+    const { settlement, placeLost, journal } = await startLosing(t);
+    await placeLost('unknown-order-1');
+    const state = { account: accountId, clientOrderId: 'unknown-order-1', status: 'SUBMITTED', filled: '0' };
+    const payload = '{"client_order_id":"unknown-order-1","order_id":"7","symbol":"AAPL","side":"BUY"}';
+    assert.equal(await settlement.saw({ state, payload }), true);
+    assert.equal(await settlement.saw({ state, payload }), false);
+    const [entry] = await journal.unsettled(await limiterKey('account', credentials.appKey), 10);
+    assert.equal(entry, undefined);
+  });
+});
+
+test('a failure that an event tells may be that of an earlier order of the same id: a look-up decides', async (t) => {
+  const { settlement, placeLost, state: world } = await startLosing(t);
+  world.executes = false;
+  await placeLost('unknown-order-1');
+  const state = { account: accountId, clientOrderId: 'unknown-order-1', status: 'FAILED', filled: '0' };
+  const payload = '{"client_order_id":"unknown-order-1","symbol":"AAPL","side":"BUY"}';
+  assert.equal(await settlement.saw({ state, payload }), false);
+});
+
+describe('many that stay unknown', () => {
+  const at = Date.UTC(2026, 10, 20, 15);
+  const entry = (index: number, kind: string, record?: string): JournalEntry => ({
+    key: `key-${index}`,
+    attempt: 'attempt',
+    hash: 'hash',
+    state: 'unknown',
+    credential: 'credential',
+    at: at + index,
+    sendBy: at + index,
+    canSettle: true,
+    record:
+      record ??
+      JSON.stringify({
+        operation: 'of this test',
+        kind,
+        account_id: accountId,
+        client_order_id: `order-${index}`,
+        asked: JSON.stringify({ new_orders: [{ client_order_id: `order-${index}` }] }),
+        request_id: 'request',
+        begun_at: new Date(at).toISOString(),
+      }),
+  });
+  /** Each read takes a second; every order is open. */
+  async function startWith(entries: readonly JournalEntry[]) {
+    let now = at + 60 * minute;
+    const causes: unknown[] = [];
+    const asked: string[] = [];
+    const journal = createMemoryOrderJournal();
+    await journal.begin(entries, at);
+    const settlement = createSettlement({
+      journal,
+      names,
+      credential: async () => 'credential',
+      clock: () => now,
+      reportFailure: (cause) => causes.push(cause),
+      orders: {
+        openOrders: async () => [],
+        async order(account, clientOrderId) {
+          now += 1000;
+          asked.push(clientOrderId);
+          const state = { account, clientOrderId, status: 'SUBMITTED', filled: '0' };
+          return { state, payload: JSON.stringify({ client_order_id: clientOrderId }) };
+        },
+      },
+    });
+    return { settlement, journal, causes, asked, now: () => now };
+  }
+
+  test('cancellations that do not show do not hold up placements', async () => {
+    const cancels = Array.from({ length: 50 }, (_, index) => entry(index + 1, 'cancellation'));
+    const { settlement, asked, now } = await startWith([entry(0, 'placement'), ...cancels]);
+    const report = await settlement.run(now() + 10_000);
+    assert.equal(asked[0], 'order-0');
+    assert.equal(report.accepted, 1);
+    assert.equal(report.left, 50);
+  });
+
+  test('one that cannot be read is told of, counted, and stops none', async () => {
+    const broken = [entry(0, 'placement', ''), entry(1, 'placement', '{}')];
+    const { settlement, causes, now } = await startWith([...broken, entry(2, 'placement')]);
+    const report = await settlement.run(now() + minute);
+    assert.equal(report.accepted, 1);
+    assert.equal(report.left, 2);
+    assert.ok(report.oldestMs >= 60 * minute);
+    assert.equal(causes.length, 2);
+  });
+
+  test('one whose end the journal does not take stops none', async () => {
+    const { settlement, journal, causes, now } = await startWith(
+      [0, 1].map((one) => entry(one, 'placement')),
+    );
+    const { finish } = journal;
+    journal.finish = async (outcome) => {
+      if (outcome.key === 'key-1') throw new JournalUnavailable();
+      return finish(outcome);
+    };
+    const report = await settlement.run(now() + minute);
+    assert.equal(report.accepted, 1);
+    assert.equal(report.left, 1);
+    assert.equal(causes.length, 1);
+  });
+
+  test('what has expired is left alone', async () => {
+    const { settlement, now } = await startWith([{ ...entry(0, 'cancellation'), expiresAt: at + 1 }]);
+    assert.deepEqual(await settlement.run(now() + minute), {
+      accepted: 0,
+      refused: 0,
+      left: 0,
+      oldestMs: 0,
+      reads: 0,
+    });
+  });
+});

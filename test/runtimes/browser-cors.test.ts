@@ -1,0 +1,86 @@
+/** A web app in Chromium in front of the local run: what its scripts read with `CORS_ORIGINS`, and without. */
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, type TestContext, test } from 'vitest';
+import { startLocalRun } from '../../infra/local/local-run.ts';
+import { readSettings } from '../../infra/local/settings.ts';
+import { noChromium, openBrowser } from '../support/chromium.ts';
+import { accountsPath, snapshotTarget } from '../support/core.ts';
+import { orTell } from '../support/missing.ts';
+
+const key = 'key-of-this-test';
+
+/** @returns the origin of a web app, whose page is empty */
+async function appOf(t: TestContext): Promise<string> {
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end('<!doctype html><title>app</title>');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function openApp(t: TestContext, app: string) {
+  const page = await openBrowser();
+  t.onTestFinished(() => page.close());
+  await page.open(app);
+  /** @returns status and a header, or what the browser says when it lets nothing through */
+  return (url: string, init: object = {}) =>
+    page.evaluate<string>(
+      `fetch(${JSON.stringify(url)}, ${JSON.stringify(init)}).then(
+        async (response) => [response.status, response.headers.get('x-request-id') !== null, (await response.text()).length > 0].join(' '),
+        (error) => error.name,
+      )`,
+    );
+}
+
+describe('a web app in Chromium', orTell(noChromium), () => {
+  test('reads answers and refusals of a run that names its origin, and no other app does', async (t) => {
+    const [app, other] = [await appOf(t), await appOf(t)];
+    const run = await startLocalRun(
+      readSettings({
+        PORT: '0',
+        UPSTREAM_PORT: '0',
+        EVENTS_PORT: '0',
+        API_KEY: key,
+        CORS_ORIGINS: `https://a.example,${app}`,
+      }),
+    );
+    t.onTestFinished(() => run.close());
+    const ask = await openApp(t, app);
+    const headers = { 'x-api-key': key };
+    const events = {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: '{"source":"a","detail-type":"b","detail":{}}',
+    };
+    for (const [target, init, expected] of [
+      [snapshotTarget, { headers }, '200 true true'],
+      [accountsPath, { headers: { ...headers, authorization: 'Bearer no-token' } }, '401 true true'],
+      [accountsPath, {}, '403 true true'],
+      ['/nowhere', {}, '404 true true'],
+      ['/health', {}, '200 false true'],
+      ['/_events', events, '200 false true'],
+    ] as const)
+      assert.equal(await ask(run.url + target, init), expected, target);
+    const askFromOther = await openApp(t, other);
+    assert.equal(await askFromOther(run.url + snapshotTarget, { headers }), 'TypeError');
+    assert.equal(await askFromOther(`${run.url}/_events`, events), 'TypeError');
+  });
+
+  test('reads nothing of a run that names none', async (t) => {
+    const app = await appOf(t);
+    const run = await startLocalRun(
+      readSettings({ PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: key, TRADE_EVENTS: 'off' }),
+    );
+    t.onTestFinished(() => run.close());
+    const ask = await openApp(t, app);
+    assert.equal(await ask(run.url + snapshotTarget, { headers: { 'x-api-key': key } }), 'TypeError');
+    assert.equal(await ask(`${run.url}/health`), 'TypeError');
+    assert.equal(run.simulator?.received.length, 0);
+  });
+});

@@ -1,0 +1,174 @@
+/** The reference page of the local run in Chromium: what a person sees there, keeps over a reload, and sends. */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'vitest';
+import { startLocalRun } from '../../infra/local/local-run.ts';
+import { readSettings } from '../../infra/local/settings.ts';
+import { type BrowserPage, noChromium, openBrowser } from '../support/chromium.ts';
+import { orTell } from '../support/missing.ts';
+
+const key = 'a-key-that-is-nowhere';
+
+async function pageOf(t: TestContext, env: Readonly<Record<string, string>> = {}) {
+  const run = await startLocalRun(
+    readSettings({ PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: key, ...env }),
+  );
+  t.onTestFinished(() => run.close());
+  const page = await openBrowser();
+  t.onTestFinished(() => page.close());
+  return { ...run, page };
+}
+
+/** Opens one operation by its link, as a person who reloads there. */
+async function openOperation(page: BrowserPage, group: string, operation: string): Promise<string> {
+  await page.evaluate(`location.hash = '#/${group}/${operation}'`);
+  await page.reload();
+  const place = `#operations-${group}-${operation}`;
+  await page.until(`document.querySelector('${place} .execute')`);
+  return place;
+}
+
+/** Presses Execute. @returns the status that the page shows */
+async function execute(page: BrowserPage, place: string): Promise<string> {
+  const shown = `document.querySelector('${place} .live-responses-table tbody .response-col_status')`;
+  await page.evaluate(`document.querySelector('${place} .btn-clear')?.click()`);
+  await page.until(`!${shown}`);
+  await page.evaluate(`document.querySelector('${place} .execute').click()`);
+  await page.until(shown);
+  return page.evaluate(`${shown}.textContent.trim()`);
+}
+
+/** Types it over what stands there, as React hears of it. */
+const typeInto = (page: BrowserPage, selector: string, text: string) =>
+  page.evaluate(`(() => {
+    const field = document.querySelector(${JSON.stringify(selector)});
+    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value')
+      .set.call(field, ${JSON.stringify(text)});
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  })()`);
+
+describe('the reference page in Chromium', orTell(noChromium), () => {
+  test('keeps its key over a reload, in the tab alone', async (t) => {
+    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'accounts' });
+    await page.open(`${url}/docs#key=${key}`);
+    const place = await openOperation(page, 'accounts', 'listAccounts');
+    assert.equal(await execute(page, place), '200');
+    await page.reload();
+    await page.until(`document.querySelector('${place} .execute')`);
+    assert.equal(await execute(page, place), '200');
+    const seen = `[location.href, document.cookie, JSON.stringify(localStorage), history.length]`;
+    const [address, cookie, stored] = await page.evaluate<string[]>(seen);
+    assert.deepEqual([address, cookie, stored], [`${url}/docs#/accounts/listAccounts`, '', '{}']);
+    assert.equal(await page.evaluate(`document.getElementById('key-note').textContent`), '');
+    // Another tab has a session of its own.
+    const other = await openBrowser();
+    t.onTestFinished(() => other.close());
+    await other.open(`${url}/docs`);
+    await other.until(`document.querySelector('.opblock-tag')`);
+    assert.match(await other.evaluate(`document.getElementById('key-note').textContent`), /^No key: press/);
+    assert.deepEqual([...page.errors, ...other.errors], []);
+  });
+
+  test('sends what Execute is pressed for, also at the moment that it appears', async (t) => {
+    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'accounts' });
+    await page.open(`${url}/docs#key=${key}`);
+    const tag = `document.querySelector('#operations-tag-accounts')`;
+    await page.until(tag);
+    await page.evaluate(`{
+      const press = () => {
+        const button = document.querySelector('.execute');
+        if (button) { seen.disconnect(); button.click(); }
+      };
+      const seen = new MutationObserver(press);
+      seen.observe(document.body, { childList: true, subtree: true });
+      ${tag}.click();
+    }`);
+    const operation = `document.querySelector('#operations-accounts-listAccounts .opblock-summary-control')`;
+    await page.until(operation);
+    await page.evaluate(`${operation}.click()`);
+    await page.until(`document.querySelector('.live-responses-table .response-col_status')`);
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('drops a key that the run does not know, and says what to do', async (t) => {
+    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'accounts' });
+    await page.open(`${url}/docs#key=of-an-earlier-run`);
+    const place = await openOperation(page, 'accounts', 'listAccounts');
+    assert.equal(await execute(page, place), '403');
+    const note = `document.getElementById('key-note').textContent`;
+    assert.match(await page.evaluate(note), /^The key is not of this run: press Authorize/);
+    await page.reload();
+    await page.until(`document.querySelector('${place} .execute')`);
+    assert.match(await page.evaluate(note), /^No key:/);
+  });
+
+  test('says which groups are open here, and none that is open is called closed', async (t) => {
+    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'market-data,accounts' });
+    await page.open(`${url}/docs#key=${key}`);
+    await page.until(`document.querySelector('.opblock-tag')`);
+    assert.equal(
+      await page.evaluate(`document.getElementById('groups').innerText`),
+      'Open groups: accounts, market-data. Closed: orders, instruments, screeners, watchlists, fundamentals (OPEN_GROUPS says which are open).',
+    );
+    const tags = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('.opblock-tag')].map((tag) => tag.innerText)`,
+    );
+    assert.ok(tags.some((text) => text.startsWith('accounts')));
+    assert.ok(!tags.some((text) => /(orders|watchlists)\n|\bClosed\b/.test(text)));
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('folds errors: a row of codes for each status, whose examples open and close with a press', async (t) => {
+    const { url, page } = await pageOf(t, { OPEN_GROUPS: 'orders' });
+    await page.open(`${url}/docs#key=${key}`);
+    const place = await openOperation(page, 'orders', 'placeOrder');
+    await page.until(`document.querySelector('${place} [data-fold]')`);
+    const statuses = await page.evaluate<string[]>(
+      `[...document.querySelectorAll('${place} [data-fold]')].map((row) => row.dataset.fold)`,
+    );
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as {
+      paths: Record<string, { post?: { operationId: string; responses: object } }>;
+    };
+    const { responses = {} } =
+      Object.values(document.paths).find(({ post }) => post?.operationId === 'placeOrder')?.post ?? {};
+    assert.deepEqual(
+      statuses,
+      Object.keys(responses).filter((status) => Number(status) >= 400),
+    );
+    const shown = `[...document.querySelectorAll('${place} .responses-table:not(.live-responses-table) .response[data-code]')].map((row) => row.dataset.code)`;
+    assert.deepEqual(await page.evaluate(shown), ['200']);
+    const button = `document.querySelector('${place} [data-fold="502"] button')`;
+    assert.match(await page.evaluate(`${button}.innerText`), /outcome_unknown/);
+    await page.evaluate(`${button}.click()`);
+    await page.until(`document.querySelector('${place} .response[data-code="502"] .example')`);
+    assert.deepEqual(await page.evaluate(shown), ['200', '502']);
+    await page.evaluate(`${button}.click()`);
+    await page.until(`!document.querySelector('${place} .response[data-code="502"]')`);
+    assert.deepEqual(page.errors, []);
+  });
+
+  test('an order that is tried twice has another id each time; an id that was typed stays', async (t) => {
+    const { url, page, simulator } = await pageOf(t, { OPEN_GROUPS: 'orders' });
+    await page.open(`${url}/docs#key=${key}`);
+    const place = await openOperation(page, 'orders', 'placeOrder');
+    for (let tries = 0; tries < 2; tries++) assert.equal(await execute(page, place), '200');
+    const bodies = () => simulator!.received.flatMap(({ method, body }) => (method === 'POST' ? [body] : []));
+    const [first = '', second = ''] = bodies();
+    const idOf = (body: string) => /"client_order_id":"([^"]+)"/.exec(body)?.[1] ?? '';
+    assert.notEqual(idOf(first), idOf(second));
+    assert.equal(first.replace(idOf(first), ''), second.replace(idOf(second), ''));
+    const field = `${place} .body-param__text`;
+    const text = await page.evaluate<string>(`document.querySelector(${JSON.stringify(field)}).value`);
+    await typeInto(page, field, text.replace(/gw-\d+-\d+/, 'typed-by-a-person'));
+    await page.until(`document.querySelector(${JSON.stringify(field)}).value.includes('typed-by-a-person')`);
+    assert.equal(await execute(page, place), '200');
+    // The same order again is answered with what became of the first, and not sent.
+    assert.equal(await execute(page, place), '200');
+    assert.deepEqual(bodies().slice(2).map(idOf), ['typed-by-a-person']);
+    // What is done to an order names it: its id is sent as it stands there.
+    const cancel = await openOperation(page, 'orders', 'cancelOrder');
+    await execute(page, cancel);
+    assert.equal(idOf(bodies().at(-1) ?? ''), 'gw-20261020-000002');
+    assert.deepEqual(page.errors, []);
+  });
+});

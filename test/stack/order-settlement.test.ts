@@ -1,0 +1,60 @@
+/** The function that settles unknown orders as resources: where orders are open, each minute, and by trade events. */
+
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import { settlementActions, settlementIndexActions } from '../../infra/stack/order-settlement.ts';
+import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+
+const settlementOf = ({ all }: Synthesised) =>
+  all('AWS::Lambda::Function').find(([id]) => id.startsWith('OrderSettlement'))?.[1];
+const rulesOf = ({ all }: Synthesised) =>
+  all('AWS::Events::Rule').filter(([, { Properties }]) =>
+    /OrderSettlement/.test(JSON.stringify(Properties.Targets)),
+  );
+
+const opened = synthesise({ groups: { orders: 'iam' } });
+
+test('there is none while no order can be placed', () => {
+  assert.equal(settlementOf(synthesise({ groups: { watchlists: 'iam' } })), undefined);
+  assert.ok(settlementOf(opened));
+});
+
+test('it runs each minute, and once for an event, also when it fails', () => {
+  const rules = rulesOf(opened);
+  assert.deepEqual(
+    rules.map(([, { Properties }]) => Properties.ScheduleExpression),
+    ['rate(1 minute)'],
+  );
+  const withEvents = rulesOf(
+    synthesise({ groups: { orders: 'iam' }, tradeEvents: { endpoint: 'events.example:443' } }),
+  );
+  assert.deepEqual(withEvents.map(([, { Properties }]) => Properties.EventPattern).filter(Boolean), [
+    { 'detail-type': ['OrderChanged'] },
+  ]);
+  const [, invoke] = opened
+    .all('AWS::Lambda::EventInvokeConfig')
+    .find(([id]) => id.startsWith('OrderSettlement'))!;
+  assert.equal(invoke.Properties.MaximumRetryAttempts, 0);
+});
+
+test('it reads what is unsettled and finishes it, and writes no entry of its own', () => {
+  const properties = settlementOf(opened)!.Properties;
+  assert.deepEqual(variablesOf(properties).ORDER_JOURNAL_TABLE, {
+    Ref: opened.table('OrderJournal')?.[0],
+  });
+  const policies = policiesOf(opened.template.Resources[idOf(properties.Role)]);
+  const settle = JSON.stringify(policies.find(({ PolicyName }) => PolicyName === 'Settle'));
+  const actions = [...settle.matchAll(/dynamodb:(\w+)/g)].map(([, action]) => action);
+  assert.deepEqual(actions.sort(), [...settlementActions, ...settlementIndexActions].sort());
+  assert.match(settle, /index\/Unsettled/);
+});
+
+test('the alarm is raised by an outcome that is unknown for twenty minutes, and when nothing settles any', () => {
+  const [, { Properties }] = opened
+    .all('AWS::CloudWatch::Alarm')
+    .find(([id]) => id.startsWith('OrderSettlement'))!;
+  assert.deepEqual(
+    [Properties.MetricName, Properties.Threshold, Properties.TreatMissingData],
+    ['OrdersUnknownSeconds', 1200, 'breaching'],
+  );
+});
