@@ -52,6 +52,12 @@ export const refusalKinds = {
     errorCode: 'ACCOUNT_ACCESS_DENIED',
     detail: `The caller has not been granted this account; the gateway’s operator grants it. ${notSent}`,
   },
+  /** A pre-trade check, or the kill switch. The detail says which, its limit and what came. */
+  order_blocked: {
+    status: 403,
+    errorCode: 'ORDER_BLOCKED',
+    detail: `The gateway’s limits do not allow this order. ${notSent}`,
+  },
   data_not_subscribed: {
     status: 403,
     errorCode: 'UNAUTHORIZED_CATEGORY',
@@ -202,6 +208,13 @@ export const refusalKinds = {
     detail: `The gateway cannot write its journal of orders now. ${notSent}`,
     retryAfter: 2,
   },
+  /** Pre-trade limits and the kill switch: without them no order is placed. */
+  trading_limits_unavailable: {
+    status: 503,
+    errorCode: 'SERVICE_NOT_AVAILABLE',
+    detail: `The gateway cannot find out now whether trading is allowed. ${notSent}`,
+    retryAfter: 2,
+  },
   secret_unavailable: {
     status: 503,
     errorCode: 'SECRET_UNAVAILABLE',
@@ -232,6 +245,8 @@ export interface Fault {
   readonly allowed?: string;
   /** The value received, shortened. */
   readonly received?: string;
+  /** The pre-trade check that the order fails, such as `max_order_notional`. */
+  readonly check?: string;
 }
 
 /** More than a body's check names; a query may have thousands of wrong parameters, which would fill pages. */

@@ -56,6 +56,12 @@ export const problem = v.looseObject({
           detail: v.string(),
           allowed: v.optional(v.pipe(v.string(), v.description('What would be right.'))),
           received: v.optional(v.pipe(v.string(), v.description('What came, shortened.'))),
+          check: v.optional(
+            v.pipe(
+              v.string(),
+              v.description('The pre-trade check that the order fails: `max_order_notional`.'),
+            ),
+          ),
         }),
       ),
       v.description('Each wrong part of the request.'),

@@ -1,6 +1,7 @@
 /** Which errors an operation can have, and how they are documented. */
 
 import type { Operation } from '../../lib/catalogue/index.ts';
+import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { type RefusalCode, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
 import { faultsInWords } from '../../lib/problem.ts';
 import type { Json, JsonObject } from '../json.ts';
@@ -33,6 +34,8 @@ const ofUsers: readonly RefusalCode[] = [
 const ofAccounts: readonly RefusalCode[] = ['account_not_granted'];
 /** Of requests that the journal keeps. */
 const ofJournaled: readonly RefusalCode[] = ['idempotency_conflict', 'journal_unavailable'];
+/** Of pre-trade checks and the kill switch. */
+const ofGuarded: readonly RefusalCode[] = ['order_blocked', 'trading_limits_unavailable'];
 /** Of what the gateway answers of its journal: there may be none. Nothing comes from the upstream, and no limit counts. */
 const ofJournalAnswers: readonly RefusalCode[] = ['unknown_operation', 'journal_unavailable'];
 const ofUpstream = /^(upstream_|data_not_subscribed$|budget_used_up$)/;
@@ -59,6 +62,7 @@ function canAnswer(
   if (ofUsers.includes(code)) return asks;
   if (ofAccounts.includes(code)) return asks && accounts !== undefined;
   if (ofJournaled.includes(code)) return sideEffect?.journal !== undefined;
+  if (ofGuarded.includes(code)) return sideEffect !== undefined && isGuarded({ sideEffect });
   if (ofShared.includes(code)) return freshness !== undefined;
   if (ofReads.includes(code)) return sideEffect === undefined;
   return !ofSideEffects.includes(code) || sideEffect !== undefined;
@@ -104,6 +108,7 @@ function nameOf(
   if (gatewayAnswer) return `${words}OfConstant`;
   if (answeredBy) return `${words}OfOwnAnswer${users}`;
   if (has(ofShared)) return `${words}OfSharedRead${users}`;
+  if (has(ofGuarded)) return `${words}OfOrder${users}`;
   return `${words}${has(ofReads) ? 'OfRead' : has(ofJournaled) && status !== 409 ? 'OfChange' : ''}${users}`;
 }
 

@@ -109,6 +109,12 @@ export type Journaled =
       readonly lookUp?: string;
     };
 
+/** Whether it places or replaces orders: pre-trade checks and the kill switch are for these. */
+export const isGuarded = ({ sideEffect }: Pick<Operation, 'sideEffect'>): boolean => {
+  const { journal } = sideEffect ?? {};
+  return journal?.by === 'client_order_id' || journal?.replaces === true;
+};
+
 /** False of what a gateway answers by itself. */
 export const isSentOn = ({ gatewayAnswer, answeredBy }: Operation): boolean => !gatewayAnswer && !answeredBy;
 

@@ -5,6 +5,8 @@ import type { Priority } from '../limiter/index.ts';
 export interface RequestContext {
   /** When the platform stops waiting, by the gateway's clock. */
   readonly deadline: number;
+  /** An attempt leaves the gateway by then or not at all, by the gateway's clock. Default the deadline. */
+  readonly leaveBy?: number;
   readonly priority?: Priority;
   readonly usage: UpstreamUsage;
   readonly parties: Parties;

@@ -52,8 +52,12 @@ export function createOrderHandOver(
       ...context.parties,
     };
     return handOver.run(asked, {
-      send: (body, sendBy) =>
-        send({ ...change, valid: { ...valid, body }, context: { ...context, deadline: sendBy } }),
+      send: (body, sendBy, leaveBy) =>
+        send({
+          ...change,
+          valid: { ...valid, body },
+          context: { ...context, deadline: sendBy, ...(leaveBy !== undefined && { leaveBy }) },
+        }),
       async lookUp(account, clientOrderId, endBy) {
         const lookUp = lookUpFor(operation, known);
         if (!lookUp) return undefined;

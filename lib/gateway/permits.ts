@@ -18,6 +18,8 @@ export interface AttemptCall {
   readonly limits: readonly [string, ...string[]];
   /** Until the platform stops waiting, in milliseconds. */
   readonly timeLeft: () => number;
+  /** Until the attempt may not leave any more, in milliseconds. */
+  readonly timeToLeave: () => number;
   readonly clock: () => number;
   readonly context: Pick<RequestContext, 'usage' | 'priority'>;
   /** How long it waits for a permit at most. Default 2 s. */
@@ -70,7 +72,11 @@ export async function acquireForAttempt(
         }
         permit = next;
       }
-      // Nothing is awaited between the check of the permit and this.
+      if (call.timeToLeave() <= 0) {
+        refusal = outOfTime;
+        return false;
+      }
+      // Nothing is awaited between the checks and this.
       call.context.usage.attempts++;
       leave();
       return true;

@@ -18,7 +18,7 @@ import {
   sightOf,
   type UpstreamBreaker,
 } from './read-again.ts';
-import type { Send, SendResult } from './send.ts';
+import type { LetGo, Send, SendResult } from './send.ts';
 import { readUpstreamAnswer, type Sent, type UpstreamOutcome } from './upstream-answer.ts';
 import type { UpstreamPaths } from './upstream-paths.ts';
 import type { SentParts } from './validate.ts';
@@ -180,6 +180,7 @@ class SignedUpstream implements Upstream {
     if (permit && isRefusal(permit)) return { kind: 'refused', refusal: permit };
     const result = await this.#send(call, credential, permit, freshConnection);
     if (result.kind !== 'not_sent') return result;
+    if (!permit) call.context.usage.attempts--;
     return { kind: 'refused', refusal: permit?.refusal ?? outOfTime };
   }
 
@@ -189,8 +190,10 @@ class SignedUpstream implements Upstream {
     const limits = limitsOf(call.operation, this.#options, !call.own);
     if (!limiter || !limits) return undefined;
     const { context, permit, own } = call;
-    const timeLeft = () => this.#timeLeft(call);
-    return acquireForAttempt(limiter, { appKey, limits, timeLeft, context, clock, ...own }, permit);
+    const timeLeft = () => Math.min(this.#timeLeft(call), this.#timeToLeave(call) + minAttemptMs);
+    const timeToLeave = () => this.#timeToLeave(call);
+    const asked = { appKey, limits, timeLeft, timeToLeave, context, clock, ...own };
+    return acquireForAttempt(limiter, asked, permit);
   }
 
   async #send(
@@ -204,6 +207,7 @@ class SignedUpstream implements Upstream {
     const { query, body, headers } = request;
     const upstreamPath = Object.hasOwn(paths, operation.id) ? paths[operation.id] : path;
     const url = `${baseUrl}${upstreamPath}`;
+    const letGo = permit?.letGo ?? (context.leaveBy !== undefined ? this.#inTimeToLeave(call) : undefined);
     const signed = await signer.sign({ method: operation.method, url, query, body });
     // A permit counts the attempt itself, at the moment when the request leaves.
     if (!permit) context.usage.attempts++;
@@ -216,9 +220,22 @@ class SignedUpstream implements Upstream {
         timeoutMs: Math.min(call.timeoutMs ?? timeoutMs, timeoutMs, this.#timeLeft(call)),
         maxBytes: maxAnswerBytes,
         ...(freshConnection && { freshConnection }),
-        ...(permit && { letGo: permit.letGo }),
+        ...(letGo && { letGo }),
       },
     );
+  }
+
+  /** For an attempt without a permit. */
+  #inTimeToLeave(call: UpstreamCall): LetGo {
+    return async (leave) => {
+      if (this.#timeToLeave(call) <= 0) return false;
+      leave();
+      return true;
+    };
+  }
+
+  #timeToLeave({ context }: UpstreamCall): number {
+    return (context.leaveBy ?? context.deadline) - this.#options.clock();
   }
 
   #timeLeft({ context }: UpstreamCall): number {

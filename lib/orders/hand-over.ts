@@ -10,14 +10,23 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import { type Answer, refused } from '../answer.ts';
-import type { Operation } from '../catalogue/operation.ts';
+import { isGuarded, type Operation } from '../catalogue/operation.ts';
+import { createGuard, type Guard, type GuardOptions, type ScopeFailure } from '../guard-rails/guard.ts';
 import type { Refusal } from '../problem.ts';
 import { isEach, joinAnswers, type PartOutcome, partOutcomes } from './answers.ts';
+import { type Begun, beginChecked, type CheckedEntry } from './checked-begin.ts';
 import { outcomeBy, type Settled, settledBy } from './evidence.ts';
-import { type EntryOutcome, isOver, type JournalEntry, type OrderJournal } from './journal.ts';
+import {
+  type CountingJournal,
+  type EntryOutcome,
+  isOver,
+  type JournalEntry,
+  type OrderJournal,
+} from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
 import { type Change, type Part, partsOf, withOrders } from './parts.ts';
 import { type OrderRecord, type RecordKind, readRecord, withOutcome } from './record.ts';
+import { releaseExposure } from './released.ts';
 
 /** What keeps orders from being sent twice. */
 export interface OrdersOptions {
@@ -26,8 +35,15 @@ export interface OrdersOptions {
   readonly names: KeyedNames;
   /** Operations that show what became of an order, where the gateway does not offer them itself. Default none. */
   readonly lookUps?: readonly Operation[];
-  /** Called when the journal fails after a request was sent: its entry stays as it was until evidence settles it. */
-  readonly reportFailure?: (step: 'begin' | 'finish' | 'read', cause: unknown) => void;
+  /** Pre-trade checks and the kill switch, and the journal once more, which counts for them. Default none. */
+  readonly guard?: GuardOptions & { readonly journal: CountingJournal };
+  /** Called with the pre-trade checks that an order fails, and that are set to notify: it is placed all the same. */
+  readonly reportNoted?: (failures: readonly ScopeFailure[]) => void;
+  /**
+   * Called when the journal fails, or what operators have set cannot be read (`check`). After a request was sent, its entry
+   * stays as it was until evidence settles it.
+   */
+  readonly reportFailure?: (step: 'begin' | 'check' | 'finish' | 'read' | 'release', cause: unknown) => void;
   /** Resolves after so many milliseconds; replace it in tests only. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
@@ -36,9 +52,18 @@ export interface HandOverParts extends OrdersOptions {
   readonly clock: () => number;
 }
 
+interface Parts extends Omit<HandOverParts, 'guard'> {
+  readonly checks: Checks | undefined;
+}
+
+interface Checks {
+  readonly journal: CountingJournal;
+  readonly guard: Guard;
+}
+
 export interface Delivery {
-  /** With that body, and no later than that. */
-  send(body: string, sendBy: number): Promise<Answer>;
+  /** With that body; answered by `sendBy`, and leaving by `leaveBy` or not at all. */
+  send(body: string, sendBy: number, leaveBy?: number): Promise<Answer>;
   /** One look-up of an order that ends by then; undefined when none was possible. */
   lookUp(account: string, clientOrderId: string, endBy: number): Promise<ReadOrder | 'not_found' | undefined>;
 }
@@ -52,6 +77,8 @@ export interface HandOver {
 const maxSendMs = 30_000;
 /** Of the platform's time, for the journal's last write. */
 const finishMs = 1200;
+/** How long a request waits for its entries while others change the same counters. */
+const maxBeginMs = 4000;
 /** How long a request that reduces risk waits for the journal. */
 const optionalBeginMs = 500;
 /** Between looks at an entry whose request is under way elsewhere. */
@@ -66,13 +93,17 @@ const keyLifeMs = 24 * 60 * 60_000;
 const maxRounds = 3;
 
 /** @example const handOver = createHandOver({ journal: createMemoryOrderJournal(), names, clock: Date.now }); */
-export const createHandOver = (parts: HandOverParts): HandOver => ({
-  async run(change, delivery) {
-    const found = await partsOf(change, parts.names);
-    if (!found) return delivery.send(change.body, change.deadline);
-    return new OneHandOver(parts, change, delivery, found).run();
-  },
-});
+export function createHandOver(parts: HandOverParts): HandOver {
+  const { guard, names, clock } = parts;
+  const checks = guard && { journal: guard.journal, guard: createGuard({ ...guard, names, clock }) };
+  return {
+    async run(change, delivery) {
+      const found = await partsOf(change, names);
+      if (!found) return delivery.send(change.body, change.deadline);
+      return new OneHandOver({ ...parts, checks }, change, delivery, found).run();
+    },
+  };
+}
 
 /** What is known of a part whose entry another request wrote. */
 type Known =
@@ -82,15 +113,17 @@ type Known =
   | { readonly kind: 'unknown' };
 
 class OneHandOver {
-  readonly #parts: HandOverParts;
+  readonly #parts: Parts;
   readonly #change: Change;
   readonly #delivery: Delivery;
   readonly #all: readonly Part[];
   readonly #attempt = crypto.randomUUID();
+  /** What counters have of the entries that this request has begun, by key. */
+  readonly #begun = new Map<string, Pick<JournalEntry, 'exposure'>>();
   readonly #begunAt: number;
   readonly #sendBy: number;
 
-  constructor(parts: HandOverParts, change: Change, delivery: Delivery, all: readonly Part[]) {
+  constructor(parts: Parts, change: Change, delivery: Delivery, all: readonly Part[]) {
     this.#parts = parts;
     this.#change = change;
     this.#delivery = delivery;
@@ -105,9 +138,10 @@ class OneHandOver {
       const open = this.#all.filter((part) => !answers.has(part));
       if (open.length === 0) return this.#replay(answers);
       const begun = await this.#begin(open);
-      if (begun === 'away') return this.#withoutJournal(answers);
-      if (begun === 'begun') return this.#deliver(open, answers);
-      const refusal = await this.#learn(begun, answers);
+      if (begun.kind === 'away') return this.#withoutJournal(answers);
+      if (begun.kind === 'begun') return this.#deliver(open, answers, begun.leaveBy);
+      if (begun.kind === 'refused') return this.#notPlaced(begun.refusal, answers);
+      const refusal = await this.#learn(begun.entries, answers);
       if (refusal) return refused(refusal);
     }
     return refused(this.#unknown(underWay));
@@ -117,16 +151,42 @@ class OneHandOver {
     return { kind: 'uncached', body: joinAnswers(this.#change, this.#all, answers), isReplayed: true };
   }
 
-  async #begin(open: readonly Part[]): Promise<'begun' | 'away' | readonly JournalEntry[]> {
-    const { journal, clock, reportFailure } = this.#parts;
-    const entries = open.map((part) => this.#entryOf(part));
+  async #begin(open: readonly Part[]): Promise<Begun> {
+    const { journal, clock, reportFailure, checks } = this.#parts;
     try {
-      const begun = journal.begin(entries, clock());
-      return await (this.#isOptional ? this.#within(begun, optionalBeginMs) : begun);
+      if (checks && isGuarded(this.#change.operation)) return await this.#beginChecked(open, checks);
+      const entries = open.map((part) => this.#entryOf(part));
+      const writing = journal.begin(entries, clock());
+      const begun = await (this.#isOptional ? this.#within(writing, optionalBeginMs) : writing);
+      if (begun === 'begun') return { kind: 'begun' };
+      return { kind: 'taken', entries: begun };
     } catch (cause) {
       reportFailure?.('begin', cause);
-      return 'away';
+      return { kind: 'away' };
     }
+  }
+
+  #beginChecked(open: readonly Part[], checks: Checks): Promise<Begun> {
+    const { names, clock, reportFailure, reportNoted } = this.#parts;
+    const endBy = Math.min(this.#sendBy, clock() + maxBeginMs);
+    return beginChecked(
+      {
+        ...checks,
+        names,
+        clock,
+        sleep: (ms) => this.#sleep(ms),
+        ...(reportFailure && { reportFailure }),
+        ...(reportNoted && { reportNoted }),
+        lookUp: (account, clientOrderId) => this.#delivery.lookUp(account, clientOrderId, endBy),
+      },
+      {
+        change: this.#change,
+        all: this.#all,
+        open,
+        entryOf: (part, checked) => this.#checkedEntryOf(part, checked),
+        endBy,
+      },
+    );
   }
 
   /** What reduces risk is sent; nothing else is. */
@@ -194,7 +254,10 @@ class OneHandOver {
       // It was refused, and a request that asks for something else took it over.
       if (entry.hash !== first.hash) return { kind: 'free' };
       if (entry.state === 'accepted') return { kind: 'accepted', answer: answerIn(entry.record) };
-      if (entry.state === 'refused') return { kind: 'free' };
+      if (entry.state === 'refused') {
+        await this.#release(entry);
+        return { kind: 'free' };
+      }
       if (clock() >= nextLookUpAt) {
         const settled = await this.#settle(entry);
         nextLookUpAt = clock() + 2 * lookUpElseMs;
@@ -227,6 +290,7 @@ class OneHandOver {
     const isWritten = await this.#finish(outcomeBy(entry, settled, this.#parts.clock()), 1);
     if (!isWritten) return 'not_written';
     if (settled.state === 'accepted') return { kind: 'accepted', answer: settled.answer };
+    await this.#release(entry);
     return settled.usedByOther ? { kind: 'used_by_other' } : { kind: 'free' };
   }
 
@@ -239,8 +303,12 @@ class OneHandOver {
   }
 
   /** Sends the parts that are begun, and answers for all. */
-  async #deliver(open: readonly Part[], before: ReadonlyMap<Part, string>): Promise<Answer> {
-    const outcome = await this.#send(open);
+  async #deliver(
+    open: readonly Part[],
+    before: ReadonlyMap<Part, string>,
+    leaveBy: number | undefined,
+  ): Promise<Answer> {
+    const outcome = await this.#send(open, leaveBy);
     const known = partOutcomes(this.#change, open, outcome);
     const unknown = known.filter(({ state }) => state === 'unknown');
     const lost = unknown.map(({ part }) => part);
@@ -261,7 +329,7 @@ class OneHandOver {
     return refused(answers.size === 0 ? usedByOther : this.#unknown(partlyUnknown));
   }
 
-  #send(open: readonly Part[]): Promise<Answer> {
+  #send(open: readonly Part[], leaveBy: number | undefined): Promise<Answer> {
     const { body, operation } = this.#change;
     const journal = operation.sideEffect?.journal;
     const isReduced = open.length < this.#all.length && journal?.by === 'client_order_id';
@@ -272,7 +340,7 @@ class OneHandOver {
           open.map(({ text }) => text),
         )
       : body;
-    return this.#delivery.send(sent, this.#sendBy);
+    return this.#delivery.send(sent, this.#sendBy, leaveBy);
   }
 
   /** Looks up parts whose answer was lost, as long as there is time. */
@@ -313,6 +381,22 @@ class OneHandOver {
     return { key, attempt: this.#attempt, state, record: JSON.stringify(record) };
   }
 
+  #checkedEntryOf(part: Part, { exposure, failedChecks = [], refusedAs }: CheckedEntry): JournalEntry {
+    const record = {
+      ...this.#recordOf(part),
+      ...(failedChecks.length > 0 && { failed_checks: failedChecks }),
+    };
+    const at = this.#parts.clock();
+    const said = refusedAs ? withOutcome(record, at, { evidence: 'not_sent', code: refusedAs }) : record;
+    this.#begun.set(part.key, { ...(exposure !== undefined && { exposure }) });
+    return {
+      ...this.#entryOf(part),
+      record: JSON.stringify(said),
+      ...(refusedAs && { state: 'refused' }),
+      ...(exposure !== undefined && { exposure }),
+    };
+  }
+
   #entryOf(part: Part): JournalEntry {
     const { operation, credential } = this.#change;
     const at = this.#parts.clock();
@@ -349,7 +433,24 @@ class OneHandOver {
 
   /** What was sent counts, whether or not the journal takes it: an entry that stays pending is settled by evidence. */
   async #finishAll(outcomes: readonly EntryOutcome[], attempts = 3): Promise<void> {
-    await Promise.all(outcomes.map((one) => this.#finish(one, attempts)));
+    await Promise.all(
+      outcomes.map(async (one) => {
+        const isWritten = await this.#finish(one, attempts);
+        if (isWritten && one.state === 'refused')
+          await this.#release({ key: one.key, ...this.#begun.get(one.key) });
+      }),
+    );
+  }
+
+  /** What is not released now is released by the settlement. */
+  async #release(entry: Pick<JournalEntry, 'key' | 'exposure'>): Promise<void> {
+    const { checks, reportFailure } = this.#parts;
+    if (entry.exposure === undefined || !checks) return;
+    try {
+      await releaseExposure(entry, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
+    } catch (cause) {
+      reportFailure?.('release', cause);
+    }
   }
 
   /** Whether the entry took the outcome; undefined when the journal does not say. */

@@ -7,11 +7,15 @@
 
 export { createHandOver, type HandOver, type OrdersOptions } from './hand-over.ts';
 export {
+  type CountedChanges,
+  type CountingJournal,
   type EntryOutcome,
   type EntryState,
+  type ExposureChange,
   type JournalEntry,
   JournalUnavailable,
   type OrderJournal,
+  type Stale,
 } from './journal.ts';
 export { createMemoryOrderJournal } from './memory-journal.ts';
 export { type Evidence, type OrderRecord, type RecordedOutcome, readRecord } from './record.ts';

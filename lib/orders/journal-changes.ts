@@ -1,7 +1,7 @@
 /** A journal that tells its changes where its store has no stream: for one process. */
 
 import type { EntryChange } from './audit-line.ts';
-import type { JournalEntry, OrderJournal } from './journal.ts';
+import type { CountingJournal, JournalEntry } from './journal.ts';
 
 /**
  * The same journal, which tells each change that it has made, as the stream of a table does.
@@ -9,10 +9,10 @@ import type { JournalEntry, OrderJournal } from './journal.ts';
  * @param clock in milliseconds since the epoch
  */
 export function withChanges(
-  journal: OrderJournal,
+  journal: CountingJournal,
   changed: (change: EntryChange) => void,
   clock: () => number,
-): OrderJournal {
+): CountingJournal {
   const known = new Map<string, JournalEntry>();
   let count = 0;
   const tell = (after: JournalEntry) => {
@@ -21,12 +21,20 @@ export function withChanges(
     const sequence = String(++count);
     changed({ sequence, at: clock(), ...(before && { before }), after });
   };
+  const tellNew = (entries: readonly JournalEntry[]) => {
+    for (const entry of entries) if (known.get(entry.key)?.attempt !== entry.attempt) tell(entry);
+  };
+  // Changes of counters alone are no changes of orders.
   return {
     ...journal,
     async begin(entries, now) {
       const begun = await journal.begin(entries, now);
-      if (begun === 'begun')
-        for (const entry of entries) if (known.get(entry.key)?.attempt !== entry.attempt) tell(entry);
+      if (begun === 'begun') tellNew(entries);
+      return begun;
+    },
+    async beginCounted(entries, now, changes) {
+      const begun = await journal.beginCounted(entries, now, changes);
+      if (begun === 'begun') tellNew(entries);
       return begun;
     },
     async finish(outcome) {

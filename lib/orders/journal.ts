@@ -3,6 +3,7 @@
  * its id is free, so that no two instances send the same order.
  */
 
+import type { CounterChange, StoredCounter } from '../guard-rails/counter.ts';
 import { CountersignError } from '../signer/errors.ts';
 
 /**
@@ -33,6 +34,30 @@ export interface JournalEntry {
   readonly canSettle: boolean;
   /** When a store may forget the entry, in milliseconds since the epoch; absent: never. */
   readonly expiresAt?: number;
+  /** What counters have of its order, see `exposure.ts`; absent where they have nothing of it. */
+  readonly exposure?: string;
+}
+
+/** What is written beside an entry, in the same transaction. */
+export interface CountedChanges {
+  readonly counters: readonly CounterChange[];
+  readonly exposures: readonly ExposureChange[];
+}
+
+/** Of an entry that was there before. */
+export interface ExposureChange {
+  readonly key: string;
+  /** As read. */
+  readonly before: string | undefined;
+  /** Undefined when its order is not counted any more. */
+  readonly next: string | undefined;
+}
+
+/** Something was not as it was read: as it is now. Nothing was written. */
+export interface Stale {
+  readonly counters: readonly StoredCounter[];
+  /** Whether an exposure was another one, too. */
+  readonly exposures: boolean;
 }
 
 /** What became of an entry. */
@@ -48,6 +73,8 @@ export interface OrderJournal {
    * Writes all entries as they are, or none, in one transaction: each where its key is absent, expired or `refused`. An
    * entry of the same attempt, whose first answer was lost, is begun, and stays as it is: a write that is repeated or
    * late must not undo its outcome.
+   *
+   * A refused entry whose order is still counted is in the way: its exposure would be lost.
    *
    * @param now when a stored entry counts as expired, in milliseconds since the epoch
    * @returns `begun`, or the entries in the way; a read sees every entry that was begun before
@@ -71,6 +98,41 @@ export interface OrderJournal {
    * @throws JournalUnavailable
    */
   unsettled(credential: string, limit: number): Promise<readonly JournalEntry[]>;
+}
+
+/** A journal that keeps the counters of pre-trade checks, too: they change in the transactions that write entries. */
+export interface CountingJournal extends OrderJournal {
+  /**
+   * Begins entries, and writes the changes with them: all or nothing. Entries of the same attempt are begun with their
+   * changes.
+   *
+   * @returns what `begin` does, or what was not as it was read
+   * @throws JournalUnavailable, also when it is not known whether they were written
+   */
+  beginCounted(
+    entries: readonly JournalEntry[],
+    now: number,
+    changes: CountedChanges,
+  ): Promise<'begun' | readonly JournalEntry[] | Stale>;
+  /**
+   * All changes, or none.
+   *
+   * @throws JournalUnavailable, also when it is not known whether they were written
+   */
+  change(changes: CountedChanges): Promise<'changed' | Stale>;
+  /**
+   * Those that are there, as they are now.
+   *
+   * @throws JournalUnavailable
+   */
+  counters(keys: readonly string[]): Promise<readonly StoredCounter[]>;
+  /**
+   * Entries with an exposure, oldest first. The list may lag behind. The record of one that was sealed with another
+   * identity key is empty.
+   *
+   * @throws JournalUnavailable
+   */
+  exposed(credential: string, limit: number): Promise<readonly JournalEntry[]>;
 }
 
 /** The journal is away, or it throttles. */

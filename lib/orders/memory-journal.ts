@@ -1,55 +1,128 @@
 /** The journal in memory: for tests, and for one process. */
 
-import type { JournalEntry, OrderJournal } from './journal.ts';
+import type { StoredCounter } from '../guard-rails/counter.ts';
+import type { CountedChanges, CountingJournal, JournalEntry, OrderJournal, Stale } from './journal.ts';
 
 /**
  * @example
  * const gateway = createGateway({ ...options, orders: { journal: createMemoryOrderJournal(), names } });
  */
-export function createMemoryOrderJournal(): OrderJournal {
-  const entries = new Map<string, JournalEntry>();
+export const createMemoryOrderJournal = (): CountingJournal => {
+  const journal = new MemoryJournal();
+  return {
+    begin: (entries, now) => journal.begin(entries, now),
+    beginCounted: (entries, now, changes) => journal.beginCounted(entries, now, changes),
+    finish: (outcome) => journal.finish(outcome),
+    read: (keys) => journal.read(keys),
+    unsettled: (credential, limit) => journal.unsettled(credential, limit),
+    change: (changes) => journal.change(changes),
+    counters: (keys) => journal.counters(keys),
+    exposed: (credential, limit) => journal.exposed(credential, limit),
+  };
+};
 
-  const isOfSameAttempt = ({ key, attempt }: JournalEntry) => entries.get(key)?.attempt === attempt;
+class MemoryJournal implements CountingJournal {
+  readonly #entries = new Map<string, JournalEntry>();
+  readonly #counters = new Map<string, StoredCounter>();
 
-  const inTheWay = ({ key, attempt }: JournalEntry, now: number): readonly JournalEntry[] => {
-    const stored = entries.get(key);
+  async begin(begun: readonly JournalEntry[], now: number) {
+    const written = await this.beginCounted(begun, now, { counters: [], exposures: [] });
+    return isStale(written) ? [] : written;
+  }
+
+  async beginCounted(
+    begun: readonly JournalEntry[],
+    now: number,
+    changes: CountedChanges,
+  ): Promise<'begun' | readonly JournalEntry[] | Stale> {
+    const taken = begun.flatMap((entry) => this.#inTheWay(entry, now));
+    if (taken.length > 0) return taken;
+    if (begun.every((entry) => this.#isOfSameAttempt(entry))) return 'begun';
+    const stale = this.#stale(changes);
+    if (stale) return stale;
+    for (const entry of begun) if (!this.#isOfSameAttempt(entry)) this.#entries.set(entry.key, entry);
+    this.#write(changes);
+    return 'begun';
+  }
+
+  async finish({ key, attempt, state, record }: Parameters<OrderJournal['finish']>[0]) {
+    const stored = this.#entries.get(key);
+    const mayChange =
+      stored?.attempt === attempt &&
+      stored.state !== 'accepted' &&
+      (stored.state !== 'refused' || state === 'accepted');
+    if (mayChange) this.#entries.set(key, { ...stored, state, record });
+    return mayChange;
+  }
+
+  async read(keys: readonly string[]) {
+    return new Map(keys.flatMap((key) => [...named(key, this.#entries.get(key))]));
+  }
+
+  async unsettled(credential: string, limit: number) {
+    return this.#list(credential, isUnsettled, limit);
+  }
+
+  async change(changes: CountedChanges) {
+    const stale = this.#stale(changes);
+    if (stale) return stale;
+    this.#write(changes);
+    return 'changed' as const;
+  }
+
+  async counters(keys: readonly string[]) {
+    return keys.flatMap((key) => this.#counters.get(key) ?? []);
+  }
+
+  async exposed(credential: string, limit: number) {
+    return this.#list(credential, ({ exposure }) => exposure !== undefined, limit);
+  }
+
+  #list(credential: string, isListed: (entry: JournalEntry) => boolean, limit: number) {
+    return [...this.#entries.values()]
+      .filter((entry) => entry.credential === credential && isListed(entry))
+      .sort((a, b) => a.at - b.at)
+      .slice(0, limit);
+  }
+
+  #isOfSameAttempt({ key, attempt }: JournalEntry): boolean {
+    return this.#entries.get(key)?.attempt === attempt;
+  }
+
+  #inTheWay({ key, attempt }: JournalEntry, now: number): readonly JournalEntry[] {
+    const stored = this.#entries.get(key);
     const isFree =
       !stored ||
-      stored.state === 'refused' ||
       stored.attempt === attempt ||
-      (stored.expiresAt !== undefined && stored.expiresAt <= now);
+      (stored.exposure === undefined &&
+        (stored.state === 'refused' || (stored.expiresAt !== undefined && stored.expiresAt <= now)));
     return isFree ? [] : [stored];
-  };
+  }
 
-  return {
-    async begin(begun, now) {
-      const taken = begun.flatMap((entry) => inTheWay(entry, now));
-      if (taken.length > 0) return taken;
-      for (const entry of begun) if (!isOfSameAttempt(entry)) entries.set(entry.key, entry);
-      return 'begun';
-    },
-    async finish({ key, attempt, state, record }) {
-      const stored = entries.get(key);
-      const mayChange =
-        stored?.attempt === attempt &&
-        stored.state !== 'accepted' &&
-        (stored.state !== 'refused' || state === 'accepted');
-      if (mayChange) entries.set(key, { ...stored, state, record });
-      return mayChange;
-    },
-    async read(keys) {
-      return new Map(keys.flatMap((key) => [...named(key, entries.get(key))]));
-    },
-    async unsettled(credential, limit) {
-      return [...entries.values()]
-        .filter((entry) => entry.credential === credential && isUnsettled(entry))
-        .sort((a, b) => a.at - b.at)
-        .slice(0, limit);
-    },
-  };
+  /** Undefined when all is as it was read. */
+  #stale({ counters, exposures }: CountedChanges): Stale | undefined {
+    const changed = counters.flatMap(({ key, revision }) => {
+      const stored = this.#counters.get(key);
+      return stored && stored.revision !== revision ? [stored] : [];
+    });
+    const isOther = exposures.some(({ key, before }) => this.#entries.get(key)?.exposure !== before);
+    return changed.length > 0 || isOther ? { counters: changed, exposures: isOther } : undefined;
+  }
+
+  #write({ counters, exposures }: CountedChanges): void {
+    for (const { key, revision, next } of counters)
+      this.#counters.set(key, { key, revision: revision + 1, state: next });
+    for (const { key, next } of exposures) {
+      const { exposure: _, ...entry } = this.#entries.get(key)!;
+      this.#entries.set(key, { ...entry, ...(next !== undefined && { exposure: next }) });
+    }
+  }
 }
 
 const named = (key: string, entry: JournalEntry | undefined) => (entry ? [[key, entry] as const] : []);
+
+const isStale = (written: 'begun' | readonly JournalEntry[] | Stale): written is Stale =>
+  written !== 'begun' && 'counters' in written;
 
 /** Evidence is looked for. */
 export const isUnsettled = ({ state, canSettle }: Pick<JournalEntry, 'state' | 'canSettle'>): boolean =>

@@ -99,9 +99,18 @@ function onlyModified(body: string): string | undefined {
   return textMembers(order, ['client_order_id'])?.get('client_order_id');
 }
 
-function ordersIn(body: string, list: string): readonly string[] {
+/** The orders in a list of the body, each byte for byte. */
+export function ordersIn(body: string, list: string): readonly string[] {
   const orders = membersOf(new TextEncoder().encode(body), [list])?.get(list);
   return orders ? [...elementsOf(orders)].map(textOf) : [];
+}
+
+/** Out of what a placement asked for, which is a batch's part or a whole body, the order of that id. */
+export function askedOrder(asked: string, clientOrderId: string): string | undefined {
+  const orders = ordersIn(asked, 'new_orders');
+  const isIt = (order: string) =>
+    textMembers(order, ['client_order_id'])?.get('client_order_id') === clientOrderId;
+  return (orders.length > 0 ? orders : [asked]).find(isIt);
 }
 
 /**

@@ -29,6 +29,7 @@ import {
   refusalResponse,
   type TokenClaims,
 } from '../../lib/gateway/index.ts';
+import { type Control, createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryOrderJournal, JournalUnavailable, type OrderJournal } from '../../lib/orders/index.ts';
 import { bearer, claimsOf, createTestAccess } from '../support/access.ts';
 import {
@@ -156,6 +157,14 @@ const conflictingOrder: Source = async (t) => {
     const answer = await gateway.handle(request);
     return seen(answer.status, answer.headers, new TextDecoder().decode(answer.body));
   };
+};
+/** An operator has stopped trading, or has set a limit below the order. */
+const guarded = (control: Omit<Control, 'version'> | 'away'): Source => {
+  const controls = createMemoryControls();
+  if (control !== 'away') controls.set('stack', control);
+  const read = control === 'away' ? async () => Promise.reject(new Error('away')) : controls.read;
+  const journal = createMemoryOrderJournal();
+  return order({ options: { orders: { journal, names, guard: { controls: { read }, journal } } } });
 };
 const refusedWith = (fault: Fault, options?: Partial<GatewayOptions>): Source =>
   core(accountsPath, { fault, ...(options && { options }) });
@@ -312,6 +321,11 @@ const sources: Readonly<Record<RefusalCode, Readonly<Record<string, Source>>>> =
     'the gateway': core(accountsPath, { method: 'PUT' }),
     'the local run': local(accountsPath, { method: 'PUT' }),
   },
+  order_blocked: {
+    'a pre-trade check': guarded({ limits: { max_order_notional: '0.01', max_orders_per_minute: 0 } }),
+    'the kill switch': guarded({ limits: {}, stopped: { at: Date.UTC(2026, 10, 1) } }),
+  },
+  trading_limits_unavailable: { 'no controls': guarded('away') },
   idempotency_conflict: { 'an id that is used': conflictingOrder },
   payload_too_large: {
     'the gateway': order({ body: ' '.repeat(1024 * 1024 + 1) }),

@@ -1,0 +1,94 @@
+/**
+ * What operators have set: limits and stops, for the stack, for accounts and for users. Port of their store, and the
+ * reader that every instance has of it: nothing that is older than five seconds counts.
+ */
+
+import type { TradingLimits } from './limits.ts';
+
+/** What an operator has set for one scope. */
+export interface Control {
+  /** Of its last change: 1, 2, 3 … */
+  readonly version: number;
+  readonly limits: TradingLimits;
+  /** Present while placing and replacing are stopped. */
+  readonly stopped?: Stop;
+}
+
+export interface Stop {
+  /** When, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Port: the store of controls, as instances read it. */
+export interface ControlStore {
+  /** Those that are set, by key; a read sees every change that was made before. Rejects when the store is away. */
+  read(keys: readonly string[]): Promise<ReadonlyMap<string, Control>>;
+}
+
+/** Controls as they were at a moment. */
+export interface ReadControls {
+  readonly controls: ReadonlyMap<string, Control>;
+  /** When the oldest of them began to be read, in milliseconds since the epoch. */
+  readonly readAt: number;
+}
+
+export interface Controls {
+  /** @throws the store's error when it is away and what is known is too old */
+  read(keys: readonly string[]): Promise<ReadControls>;
+}
+
+/** Keys of scopes in a store. */
+export const stackScope = 'stack';
+/** @param name the account's keyed name */
+export const accountScope = (name: string): string => `account ${name}`;
+/** @param name the user's keyed name */
+export const userScope = (name: string): string => `user ${name}`;
+
+/** So long counts what was read: a stop is effective after that in every instance. */
+export const maxControlAgeMs = 5000;
+/** From this age on it is read again, beside the request that found it so old. */
+const refreshAfterMs = 1500;
+/** From this age on a request waits for it, so that it has time left to be sent. */
+const waitAfterMs = 3000;
+/** Of accounts and users that have not been heard of for a while, the oldest are forgotten. */
+const maxKnown = 1000;
+
+/** @example const controls = createControls(store, Date.now); */
+export function createControls(store: ControlStore, clock: () => number): Controls {
+  const known = new Map<string, { readonly control: Control | undefined; readonly readAt: number }>();
+
+  async function refresh(keys: readonly string[]): Promise<void> {
+    // The moment of asking: what an operator changes while the answer is on its way may not be in it.
+    const readAt = clock();
+    const found = await store.read(keys);
+    for (const key of keys) {
+      if ((known.get(key)?.readAt ?? 0) > readAt) continue;
+      known.delete(key);
+      known.set(key, { control: found.get(key), readAt });
+    }
+    for (const key of [...known.keys()].slice(0, Math.max(0, known.size - maxKnown))) known.delete(key);
+  }
+
+  const ageOf = (key: string) => clock() - (known.get(key)?.readAt ?? Number.NEGATIVE_INFINITY);
+
+  return {
+    async read(keys) {
+      const late = keys.filter((key) => ageOf(key) > waitAfterMs);
+      if (late.length > 0) {
+        try {
+          await refresh(keys);
+        } catch (error) {
+          if (keys.some((key) => ageOf(key) > maxControlAgeMs)) throw error;
+        }
+      } else if (keys.some((key) => ageOf(key) > refreshAfterMs)) refresh(keys).catch(() => {});
+      const controls = keys.flatMap((key) => {
+        const control = known.get(key)?.control;
+        return control ? [[key, control] as const] : [];
+      });
+      return {
+        controls: new Map(controls),
+        readAt: Math.min(...keys.map((key) => known.get(key)?.readAt ?? 0)),
+      };
+    },
+  };
+}

@@ -1,0 +1,279 @@
+/**
+ * Decides whether orders may be placed or replaced: stops first, then what each order is by itself, then what it comes to
+ * with those before it. It writes nothing: what it counts is written in the transaction that writes the order's entry.
+ */
+
+import type { KeyedNames } from '../access/directory.ts';
+import { compareDecimals, subtractDecimals } from '../client/decimals.ts';
+import { type Failure, failuresOf, marginOf, maxQuoteAgeMs, takesLastPrice } from './checks.ts';
+import {
+  accountScope,
+  type Control,
+  type ControlStore,
+  type Controls,
+  createControls,
+  maxControlAgeMs,
+  stackScope,
+  userScope,
+} from './controls.ts';
+import {
+  type CountedOrder,
+  type CounterChange,
+  count,
+  emptyCounter,
+  readCounter,
+  type StoredCounter,
+} from './counter.ts';
+import { type Exposure, widest } from './exposure.ts';
+import type { LastPrices } from './last-price.ts';
+import { isCounted, type TradingLimits, withChanges } from './limits.ts';
+import { notionalOf, type OrderToCheck, orderToCheck } from './order.ts';
+
+/** Pre-trade checks and the kill switch. */
+export interface GuardOptions {
+  /** What operators have set. */
+  readonly controls: ControlStore;
+  /** Limits of the whole gateway, until an operator sets others. Default none. */
+  readonly limits?: TradingLimits;
+  /** Without them, what needs the last price of a symbol is blocked. */
+  readonly lastPrices?: LastPrices;
+}
+
+export interface GuardParts extends GuardOptions {
+  readonly names: KeyedNames;
+  readonly clock: () => number;
+}
+
+/** An order that a request places, or what it makes of one. */
+export interface AskedOrder {
+  /** JSON, as the interface places it or shows it. */
+  readonly json: string;
+  /** Where it stands in the request, as a JSON Pointer. */
+  readonly at: string;
+  /** JSON of what a replacement changes. */
+  readonly replaced?: string;
+  /** What is counted of it already. */
+  readonly exposure?: Exposure | undefined;
+}
+
+export interface GuardQuestion {
+  /** The credential's name in stores. */
+  readonly credential: string;
+  /** In clear. */
+  readonly account: string;
+  /** The user's keyed name. */
+  readonly user?: string;
+  readonly orders: readonly AskedOrder[];
+  /** When the answer is needed, in milliseconds since the epoch. */
+  readonly endBy: number;
+}
+
+export type ScopeKind = 'gateway' | 'account' | 'user';
+
+/** A check that failed, and whose limit it is. */
+export interface ScopeFailure extends Failure {
+  readonly scope: ScopeKind;
+}
+
+export type Verdict =
+  | {
+      readonly kind: 'allowed';
+      readonly counters: readonly CounterChange[];
+      /** Of each order, in the order of the question; undefined where nothing counts it. */
+      readonly exposures: readonly (Exposure | undefined)[];
+      /** Failed, and set to notify. */
+      readonly noted: readonly ScopeFailure[];
+      /** The request leaves by then or not at all: a stop that came since is not known. */
+      readonly leaveBy: number;
+    }
+  | { readonly kind: 'stopped'; readonly scope: ScopeKind; readonly since: number }
+  | {
+      readonly kind: 'blocked';
+      readonly failures: readonly ScopeFailure[];
+      /** Counters on which that rests, and which another instance may have changed. */
+      readonly counters: readonly string[];
+    };
+
+export interface Guard {
+  /** @throws the store's error when it is not known what operators have set */
+  verdict(question: GuardQuestion): Promise<Verdict>;
+  /** Counters as they are in the store. */
+  learn(counters: readonly StoredCounter[]): void;
+}
+
+/** What one scope demands. */
+interface Rule {
+  readonly kind: ScopeKind;
+  readonly limits: TradingLimits;
+  readonly counter: string;
+  readonly control: Control | undefined;
+}
+
+/** An order with what is known for its checks. */
+interface Known {
+  readonly asked: AskedOrder;
+  readonly order: OrderToCheck;
+  readonly lastPrice: string | undefined;
+  readonly what: string;
+}
+
+/** Counters of accounts and users that have not ordered for a while are forgotten. */
+const maxCounters = 1000;
+
+/** @example const guard = createGuard({ controls, limits: { max_order_notional: '10000' }, names, clock: Date.now }); */
+export const createGuard = (parts: GuardParts): Guard => new OrderGuard(parts);
+
+class OrderGuard implements Guard {
+  readonly #parts: GuardParts;
+  readonly #controls: Controls;
+  readonly #counters = new Map<string, StoredCounter>();
+
+  constructor(parts: GuardParts) {
+    this.#parts = parts;
+    this.#controls = createControls(parts.controls, parts.clock);
+  }
+
+  async verdict(question: GuardQuestion): Promise<Verdict> {
+    const { rules, readAt } = await this.#rules(question);
+    const stop = rules.find(({ control }) => control?.stopped);
+    if (stop?.control?.stopped) return { kind: 'stopped', scope: stop.kind, since: stop.control.stopped.at };
+    const known = await Promise.all(question.orders.map((asked) => this.#know(asked, rules, question)));
+    const now = this.#parts.clock();
+    const counted = rules
+      .filter(({ limits }) => isCounted(limits))
+      .map((rule) => this.#count(rule, known, now));
+    const failures = [
+      ...rules.flatMap((rule) =>
+        known.flatMap((one) => ofRule(rule, failuresOf(one.order, rule.limits, one.lastPrice))),
+      ),
+      ...counted.flatMap(({ rule, failures }) => ofRule(rule, failures)),
+    ];
+    const blocking = failures.filter(({ action }) => action === 'block');
+    if (blocking.length > 0) {
+      const counters = counted.flatMap(({ rule, failures }) => (failures.length > 0 ? [rule.counter] : []));
+      return { kind: 'blocked', failures: blocking.map(withoutAction), counters };
+    }
+    return {
+      kind: 'allowed',
+      counters: counted.map(({ change }) => change),
+      exposures: known.map((one, index) =>
+        exposureOf(
+          one,
+          counted.map(({ rule, totals }) => [rule, totals[index]]),
+        ),
+      ),
+      noted: failures.map(withoutAction),
+      leaveBy: readAt + maxControlAgeMs,
+    };
+  }
+
+  learn(counters: readonly StoredCounter[]): void {
+    for (const counter of counters) {
+      this.#counters.delete(counter.key);
+      this.#counters.set(counter.key, counter);
+    }
+    for (const key of [...this.#counters.keys()].slice(0, Math.max(0, this.#counters.size - maxCounters)))
+      this.#counters.delete(key);
+  }
+
+  async #rules({ credential, account, user }: GuardQuestion) {
+    const { names, limits = {} } = this.#parts;
+    const scopes = [
+      { kind: 'gateway', key: stackScope },
+      { kind: 'account', key: accountScope(await names.nameOf('account', account)) },
+      ...(user === undefined ? [] : [{ kind: 'user', key: userScope(user) } as const]),
+    ] as const;
+    const { controls, readAt } = await this.#controls.read(scopes.map(({ key }) => key));
+    const rules = scopes.map(({ kind, key }): Rule => {
+      const control = controls.get(key);
+      return {
+        kind,
+        limits: kind === 'gateway' ? withChanges(limits, control?.limits ?? {}) : (control?.limits ?? {}),
+        counter: counterKey(credential, key),
+        control,
+      };
+    });
+    return { rules, readAt };
+  }
+
+  async #know(asked: AskedOrder, rules: readonly Rule[], { account, endBy }: GuardQuestion): Promise<Known> {
+    const order = widest(orderToCheck(asked.json, asked.at, asked.replaced), asked);
+    const { names, lastPrices } = this.#parts;
+    const wanting = rules.filter(({ limits }) => takesLastPrice(order, limits));
+    const [symbol] = order.symbols;
+    const maxAgeMs = Math.min(...wanting.map(({ limits }) => maxQuoteAgeMs(limits)));
+    const last =
+      wanting.length > 0 && symbol !== undefined
+        ? await lastPrices?.lastPrice(symbol, maxAgeMs, endBy)
+        : undefined;
+    const repeats = rules.some(({ limits }) => limits.max_duplicative_orders);
+    const { symbols, sides, quantity, amount } = order;
+    return {
+      asked,
+      order,
+      lastPrice: last?.price,
+      what:
+        repeats && !order.isReplacement
+          ? await names.nameOf('asked', account, JSON.stringify([symbols, sides, quantity, amount]))
+          : '',
+    };
+  }
+
+  #count(rule: Rule, known: readonly Known[], now: number) {
+    const stored = this.#counters.get(rule.counter) ?? emptyCounter(rule.counter);
+    const margin = marginOf(rule.limits);
+    const isOpenCounted = rule.limits.max_open_notional !== undefined;
+    const totals = known.map(({ asked, order, lastPrice }) => {
+      const before = asked.exposure?.counted[rule.counter] ?? '0';
+      const notional = isOpenCounted ? notionalOf(order, lastPrice, margin) : before;
+      return { before, total: notional === undefined ? undefined : larger(notional, before) };
+    });
+    const orders = known.map(({ order, what }, index): CountedOrder => {
+      const { before, total } = totals[index]!;
+      return { at: order.at, added: total === undefined ? undefined : subtractDecimals(total, before), what };
+    });
+    const { after, failures } = count(readCounter(stored), rule.limits, orders, now);
+    const change = { key: rule.counter, revision: stored.revision, next: JSON.stringify(after) };
+    return { rule, change, failures, totals: totals.map(({ total }) => total) };
+  }
+}
+
+/** The key of a scope's counter: each credential has its own orders. */
+const counterKey = (credential: string, scope: string): string => `counter ${credential} ${scope}`;
+
+const larger = (a: string, b: string): string => (compareDecimals(a, b) < 0 ? b : a);
+
+const ofRule = ({ kind, limits }: Rule, failures: readonly Failure[]) =>
+  failures.map(({ came, ...failure }) => ({
+    ...failure,
+    scope: kind,
+    action: limits.actions?.[failure.check] ?? 'block',
+    // What the gateway's counters come to is the business of other users.
+    ...(came !== undefined && !(kind === 'gateway' && countedChecks.has(failure.check)) && { came }),
+  }));
+
+const countedChecks: ReadonlySet<string> = new Set([
+  'max_orders_per_minute',
+  'max_duplicative_orders',
+  'max_open_notional',
+]);
+
+const withoutAction = ({ action: _, ...failure }: ScopeFailure & { readonly action: string }): ScopeFailure =>
+  failure;
+
+function exposureOf(
+  { asked, order }: Known,
+  counted: readonly (readonly [Rule, string | undefined])[],
+): Exposure | undefined {
+  const own = counted.flatMap(([{ counter, limits }, total]) =>
+    limits.max_open_notional !== undefined && total !== undefined ? [[counter, total] as const] : [],
+  );
+  if (own.length === 0 && !asked.exposure && asked.replaced === undefined) return undefined;
+  const { quantity, limitPrice, stopPrice } = order;
+  return {
+    ...(quantity !== undefined && { quantity }),
+    ...(limitPrice !== undefined && { limitPrice }),
+    ...(stopPrice !== undefined && { stopPrice }),
+    counted: { ...asked.exposure?.counted, ...Object.fromEntries(own) },
+  };
+}
