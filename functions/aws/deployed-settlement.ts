@@ -72,7 +72,7 @@ export function deployedSettlement(
       return { settled };
     }
     const report = await settlement.run(clock() + context.getRemainingTimeInMillis() - marginMs);
-    const { accepted, refused, left, oldestMs, reads } = report;
+    const { accepted, refused, left, oldestMs, released, reads } = report;
     const values = {
       OrdersUnknown: left,
       OrdersUnknownSeconds: oldestMs / 1000,
@@ -84,6 +84,7 @@ export function deployedSettlement(
       event: 'orders_settled',
       accepted,
       refused,
+      released,
       ...embeddedMetrics(units, { dimensions: { Function: functionName }, at: clock(), values }),
     });
     return report;

@@ -30,7 +30,7 @@ import {
 } from '../../lib/gateway/index.ts';
 import { withLookUps } from '../../lib/gateway/look-ups.ts';
 import { createLowPriorityLimiter, type LowPriorityLimiter } from '../../lib/lookups/index.ts';
-import type { OrderJournal } from '../../lib/orders/index.ts';
+import type { CountingJournal } from '../../lib/orders/index.ts';
 import { orderReadOperations } from '../../lib/trade-events/index.ts';
 import type { LocalBus } from './bus.ts';
 import { createLocalLookups, type LocalLookups } from './lookups.ts';
@@ -55,7 +55,7 @@ export interface LocalHandlers {
   readonly lookups?: LocalLookups;
   /** As the holder of the app key, at low priority: for the listener of trade events. */
   readonly orders: Pick<Gateway, 'ask'>;
-  readonly journal: OrderJournal;
+  readonly journal: CountingJournal;
 }
 
 /** While less than half of the limit is left, lookups take one permit in this time. */

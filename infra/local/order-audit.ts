@@ -3,7 +3,7 @@
 import { toProxyResult } from '../../functions/aws/rest-proxy.ts';
 import type { KeyedNames } from '../../lib/access/directory.ts';
 import { createOrderAudit } from '../../lib/orders/audit.ts';
-import { createMemoryOrderJournal, type OrderJournal } from '../../lib/orders/index.ts';
+import { type CountingJournal, createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { withChanges } from '../../lib/orders/journal-changes.ts';
 import { createMemoryOrderAudit } from '../../lib/orders/memory-audit.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
@@ -11,7 +11,7 @@ import type { LocalRoute } from './options.ts';
 
 export interface LocalOrderAudit {
   /** Each of its changes is audited. */
-  readonly journal: OrderJournal;
+  readonly journal: CountingJournal;
   /** JSON lines: who ordered what. */
   readonly route: LocalRoute;
 }

@@ -4,13 +4,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KeyedNames } from '../../lib/access/directory.ts';
 import type { Gateway } from '../../lib/gateway/index.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
-import { createSettlement, type OrderJournal } from '../../lib/orders/index.ts';
+import { type CountingJournal, createSettlement } from '../../lib/orders/index.ts';
 import { orderInEvent } from '../../lib/trade-events/event-order.ts';
 import { createGatewayOrderReads, tradeEventNames } from '../../lib/trade-events/index.ts';
 import type { LocalBus } from './bus.ts';
 
 export interface LocalSettlementOptions {
-  readonly journal: OrderJournal;
+  readonly journal: CountingJournal;
   /** Reads orders as the holder of the app key. */
   readonly orders: Pick<Gateway, 'ask'>;
   readonly names: KeyedNames;
@@ -36,6 +36,7 @@ export function startSettlement(options: LocalSettlementOptions): { close(): voi
   const { journal, orders, names, appKey, bus, onFailure = () => {} } = options;
   const settlement = createSettlement({
     journal,
+    counting: journal,
     orders: createGatewayOrderReads({ gateway: orders, sleep, maxWaitMs: runMs }),
     names,
     credential: () => limiterKey('account', appKey),

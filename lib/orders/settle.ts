@@ -5,19 +5,30 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import { outcomeBy, type Sight, settledBy } from './evidence.ts';
-import { absenceCountsAfterMs, isOver, type JournalEntry, type OrderJournal } from './journal.ts';
+import {
+  absenceCountsAfterMs,
+  type CountingJournal,
+  isOver,
+  type JournalEntry,
+  type OrderJournal,
+} from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { orderKey } from './parts.ts';
 import { type OrderRecord, readRecord } from './record.ts';
+import { type ReleaseOptions, releaseEnded, releaseSeen } from './release-ended.ts';
 
 export interface SettlementOptions {
   readonly journal: OrderJournal;
+  /** The same journal, where pre-trade checks count in it: orders that have ended leave the counters. */
+  readonly counting?: CountingJournal;
   /** At low priority: clients come first. */
   readonly orders: Pick<OrderReads, 'openOrders' | 'order'>;
   readonly names: KeyedNames;
   /** The credential's name in stores. */
   readonly credential: () => Promise<string>;
   readonly clock?: () => number;
+  /** Resolves after so many milliseconds; replace it in tests only. */
+  readonly sleep?: (ms: number) => Promise<void>;
   /** A read that failed: its entries stay unknown until the next run. No account and no order is in it. */
   readonly reportFailure?: (cause: unknown) => void;
 }
@@ -31,6 +42,8 @@ export interface SettlementReport {
   readonly left: number;
   /** How long the oldest of those has been unknown, in milliseconds; 0 of none. */
   readonly oldestMs: number;
+  /** Orders that pre-trade checks count no longer. */
+  readonly released: number;
   /** Requests to the upstream. */
   readonly reads: number;
 }
@@ -79,7 +92,11 @@ class JournalSettlement implements Settlement {
       if (this.#clock() >= until) break;
       await this.#lookUp(run, open);
     }
-    return run.report(this.#clock());
+    const report = run.report(this.#clock());
+    const counting = this.#counting();
+    if (!counting) return { ...report, released: 0 };
+    const { released, reads } = await releaseEnded(await credential(), counting, until);
+    return { ...report, released, reads: report.reads + reads };
   }
 
   async saw(order: ReadOrder): Promise<boolean> {
@@ -87,8 +104,25 @@ class JournalSettlement implements Settlement {
     const { account, clientOrderId } = order.state;
     const key = await orderKey(names, { credential: await credential(), account, clientOrderId });
     const entry = (await journal.read([key])).get(key);
-    if (!entry || !isLeft(entry, this.#clock())) return false;
-    return (await this.#settle(entry, { by: 'event', found: order, askedAt: this.#clock() })) !== undefined;
+    if (!entry) return false;
+    const isSettled =
+      isLeft(entry, this.#clock()) &&
+      (await this.#settle(entry, { by: 'event', found: order, askedAt: this.#clock() })) !== undefined;
+    const counting = this.#counting();
+    if (counting) await releaseSeen(entry, order, counting);
+    return isSettled;
+  }
+
+  #counting(): ReleaseOptions | undefined {
+    const { counting, orders, sleep = sleepWithTimer, reportFailure } = this.#options;
+    if (!counting) return undefined;
+    return {
+      journal: counting,
+      orders,
+      clock: this.#clock,
+      sleep,
+      ...(reportFailure && { reportFailure }),
+    };
   }
 
   /** One that cannot be read must not stop the others: it stays among those that are left. */
@@ -192,11 +226,13 @@ class Run {
     this.#left.delete(open.entry);
   }
 
-  report(now: number): SettlementReport {
+  report(now: number): Omit<SettlementReport, 'released'> {
     const ages = [...this.#left].map(({ at }) => now - at);
     return { ...this.#counts, left: ages.length, oldestMs: Math.max(0, ...ages), reads: this.reads };
   }
 }
+
+const sleepWithTimer = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** No instance is at it any more, and what became of it is not known. */
 const isLeft = (

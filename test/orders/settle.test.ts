@@ -49,6 +49,7 @@ describe('what stayed unknown', () => {
       refused: 0,
       left: 0,
       oldestMs: 0,
+      released: 0,
       reads: 1,
     });
     const again = await ask(gateway, orderPath, {
@@ -198,6 +199,7 @@ describe('many that stay unknown', () => {
       refused: 0,
       left: 0,
       oldestMs: 0,
+      released: 0,
       reads: 0,
     });
   });

@@ -6,7 +6,12 @@ import { createIdentity } from '../../lib/access/identity.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../lib/gateway/index.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
-import { createMemoryOrderJournal, createSettlement, type OrderJournal } from '../../lib/orders/index.ts';
+import {
+  type CountingJournal,
+  createMemoryOrderJournal,
+  createSettlement,
+  type OrderJournal,
+} from '../../lib/orders/index.ts';
 import { createGatewayOrderReads, orderReadOperations } from '../../lib/trade-events/index.ts';
 import { credentials, secretText } from './core.ts';
 
@@ -46,7 +51,15 @@ export async function startInstances(
 /** The settlement of what these instances leave unknown. */
 export const settlementFor = (
   upstreamBaseUrl: string,
-  { journal, clock }: { readonly journal: OrderJournal; readonly clock: () => number },
+  {
+    journal,
+    clock,
+    counting,
+  }: {
+    readonly journal: OrderJournal;
+    readonly clock: () => number;
+    readonly counting?: CountingJournal;
+  },
 ) =>
   createSettlement({
     journal,
@@ -62,6 +75,7 @@ export const settlementFor = (
       maxWaitMs: 0,
     }),
     names,
+    ...(counting && { counting }),
     credential: () => limiterKey('account', credentials.appKey),
     clock,
   });

@@ -1,0 +1,121 @@
+/**
+ * Takes orders out of the counters of pre-trade checks when the upstream shows that they are not open any more. What it
+ * misses stays counted: counters may have too much, and never too little.
+ */
+
+import type { Sight } from './evidence.ts';
+import { absenceCountsAfterMs, type CountingJournal, isOver, type JournalEntry } from './journal.ts';
+import type { OrderReads, ReadOrder } from './order-reads.ts';
+import { isFinal } from './order-state.ts';
+import { readRecord } from './record.ts';
+import { releaseExposure } from './released.ts';
+
+export interface ReleaseOptions {
+  readonly journal: CountingJournal;
+  readonly orders: Pick<OrderReads, 'openOrders' | 'order'>;
+  readonly clock: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly reportFailure?: (cause: unknown) => void;
+}
+
+/** What a run came to. */
+export interface Released {
+  /** Orders that are counted no longer. */
+  readonly released: number;
+  /** Requests to the upstream. */
+  readonly reads: number;
+}
+
+/** More is left to the next run. */
+const maxEntries = 1000;
+/** A list lags behind: it may not show an order yet that was placed just now. */
+const settledMs = 30_000;
+
+interface Counted {
+  readonly entry: JournalEntry;
+  readonly account: string;
+  readonly id: string;
+}
+
+/**
+ * One list of open orders for each account that has counted orders, and a look-up of each that is not in it.
+ *
+ * @param until in milliseconds since the epoch
+ * @throws JournalUnavailable
+ */
+export async function releaseEnded(
+  credential: string,
+  options: ReleaseOptions,
+  until: number,
+): Promise<Released> {
+  const { journal, orders, clock, reportFailure } = options;
+  const entries = await journal.exposed(credential, maxEntries);
+  let [released, reads] = [0, 0];
+  const release = async (entry: JournalEntry) => {
+    if (await tryRelease(entry, options)) released++;
+  };
+  const read = async <T>(reading: () => Promise<T>): Promise<T | undefined> => {
+    reads++;
+    try {
+      return await reading();
+    } catch (cause) {
+      reportFailure?.(cause);
+      return undefined;
+    }
+  };
+  // Nothing of it was placed; the request that was refused did not get so far.
+  for (const entry of entries) if (entry.state === 'refused') await release(entry);
+  for (const [account, counted] of byAccount(entries.filter((entry) => mayHaveEnded(entry, clock())))) {
+    if (clock() >= until) break;
+    const list = await read(() => orders.openOrders(account));
+    if (!list) continue;
+    const open = new Set(list.filter(({ state }) => !isFinal(state)).map(({ state }) => state.clientOrderId));
+    for (const { entry, id } of counted) {
+      if (open.has(id) || clock() >= until) continue;
+      const found = await read(() => orders.order(account, id));
+      if (found !== undefined && hasEnded(entry, found, clock())) await release(entry);
+    }
+  }
+  return { released, reads };
+}
+
+/**
+ * Of an order that an event shows. A `FAILED` may be that of an earlier request, whose refusal freed the id.
+ *
+ * @throws JournalUnavailable
+ */
+export async function releaseSeen(entry: JournalEntry, { state }: ReadOrder, options: ReleaseOptions) {
+  return isFinal(state) && state.status !== 'FAILED' && (await tryRelease(entry, options));
+}
+
+async function tryRelease(entry: JournalEntry, { journal, sleep, reportFailure }: ReleaseOptions) {
+  if (entry.exposure === undefined) return false;
+  try {
+    return await releaseExposure(entry, { journal, sleep });
+  } catch (cause) {
+    reportFailure?.(cause);
+    return false;
+  }
+}
+
+/** What is under way may be placed yet, and what is unknown is settled first. */
+function mayHaveEnded(entry: JournalEntry, now: number): boolean {
+  const isReplacement = entry.expiresAt !== undefined;
+  return (entry.state === 'accepted' || (isReplacement && isOver(entry, now))) && now > entry.at + settledMs;
+}
+
+/** Found neither in the list of open orders nor by its id, long after it was placed: it is not open. */
+const hasEnded = (entry: JournalEntry, found: Exclude<Sight['found'], undefined>, now: number): boolean =>
+  found === 'not_found' ? isOver(entry, now - absenceCountsAfterMs) : isFinal(found.state);
+
+function byAccount(entries: readonly JournalEntry[]): ReadonlyMap<string, readonly Counted[]> {
+  const accounts = new Map<string, Counted[]>();
+  for (const entry of entries) {
+    // Sealed with another identity key: its order cannot be named.
+    if (entry.record === '') continue;
+    const { account_id: account, client_order_id: id } = readRecord(entry.record);
+    if (account === undefined || id === undefined) continue;
+    accounts.set(account, [...(accounts.get(account) ?? []), { entry, account, id }]);
+  }
+  return accounts;
+}

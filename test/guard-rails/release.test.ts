@@ -1,0 +1,150 @@
+/** Orders leave the open notional when the upstream shows their end, and not before. */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'vitest';
+import { createMemoryControls } from '../../lib/guard-rails/index.ts';
+import { limiterKey } from '../../lib/limiter/store.ts';
+import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
+import { accountId, ask, credentials, orderBody, orderPath, problemOf } from '../support/core.ts';
+import { names, settlementFor, startInstances } from '../support/instances.ts';
+
+const minute = 60_000;
+const cancelPath = '/trading/orders/cancel';
+const replacePath = '/trading/orders/replace';
+
+/** An account whose orders may come to 100, and its settlement; both by one clock. */
+async function start(t: TestContext) {
+  const state = { clock: Date.UTC(2026, 10, 20, 15), losesAnswers: false };
+  const clock = () => state.clock;
+  const sleep = async (ms: number) => {
+    state.clock += ms;
+  };
+  const journal = createMemoryOrderJournal();
+  const controls = createMemoryControls();
+  controls.set('stack', { limits: { max_open_notional: '100' } });
+  const { gateway, simulator } = await startInstances(t, 1, {
+    simulated: { clock, fault: () => (state.losesAnswers ? { kind: 'drop-after' } : undefined) },
+    journal,
+    options: { clock, orders: { journal, names, sleep, guard: { controls, journal } } },
+  });
+  const settlement = settlementFor(simulator.url, { journal, counting: journal, clock });
+  const place = (id: string, more: Readonly<Record<string, string>> = {}) =>
+    ask(gateway, orderPath, {
+      body: orderBody({
+        client_order_id: id,
+        order_type: 'LIMIT',
+        limit_price: '1.00',
+        quantity: '10',
+        time_in_force: 'GTC',
+        ...more,
+      }),
+    });
+  const change = (path: string, body: object) =>
+    ask(gateway, path, { body: JSON.stringify({ account_id: accountId, ...body }) });
+  const credential = await limiterKey('account', credentials.appKey);
+  const open = async () => {
+    const [counter] = await journal.counters([`counter ${credential} stack`]);
+    return (JSON.parse(counter?.state ?? '{"open":"0"}') as { open: string }).open;
+  };
+  const settle = async () => {
+    state.clock += minute;
+    return settlement.run(state.clock + minute);
+  };
+  return { state, simulator, place, change, open, settle, settlement, journal, credential };
+}
+
+describe('an order leaves the open notional', () => {
+  test('when it is cancelled, and not when the cancel is asked for', async (t) => {
+    const { place, change, open, settle } = await start(t);
+    assert.equal((await place('order-of-release-1')).status, 200);
+    assert.equal(await open(), '10');
+    assert.equal((await settle()).released, 0);
+    assert.equal(await open(), '10');
+    assert.equal((await change(cancelPath, { client_order_id: 'order-of-release-1' })).status, 200);
+    assert.equal(await open(), '10');
+    assert.equal((await settle()).released, 1);
+    assert.equal(await open(), '0');
+    assert.equal((await settle()).released, 0);
+  });
+
+  test('when it is filled, wholly', async (t) => {
+    const { place, open, settle, simulator } = await start(t);
+    assert.equal((await place('order-of-release-2')).status, 200);
+    simulator.trading.fill(accountId, 'order-of-release-2', '4');
+    await settle();
+    assert.equal(await open(), '10');
+    simulator.trading.fill(accountId, 'order-of-release-2');
+    await settle();
+    assert.equal(await open(), '0');
+  });
+
+  test('at once when it is refused, so that it costs the next one nothing', async (t) => {
+    const { place, open } = await start(t);
+    const refused = await place('order-of-release-3', { symbol: 'NOSUCH' });
+    assert.equal(problemOf(refused).code, 'upstream_rejected');
+    assert.equal(await open(), '0');
+  });
+
+  test('after its outcome was unknown, by what the upstream shows', async (t) => {
+    const { place, open, settle, state, simulator } = await start(t);
+    state.losesAnswers = true;
+    assert.equal(problemOf(await place('order-of-release-4')).code, 'outcome_unknown');
+    assert.equal(await open(), '10');
+    state.losesAnswers = false;
+    assert.equal((await settle()).accepted, 1);
+    assert.equal(await open(), '10');
+    simulator.trading.fill(accountId, 'order-of-release-4');
+    await settle();
+    assert.equal(await open(), '0');
+  });
+
+  test('by an event of its end, but for one that says it failed', async (t) => {
+    const { place, open, settlement } = await start(t);
+    assert.equal((await place('order-of-release-5')).status, 200);
+    const seen = (status: string) =>
+      settlement.saw({
+        state: { account: accountId, clientOrderId: 'order-of-release-5', status, filled: '0' },
+        payload: '{}',
+      });
+    for (const status of ['SUBMITTED', 'PARTIAL_FILLED', 'FAILED']) {
+      await seen(status);
+      assert.equal(await open(), '10', status);
+    }
+    await seen('FILLED');
+    assert.equal(await open(), '0');
+    await seen('FILLED');
+    assert.equal(await open(), '0');
+  });
+});
+
+describe('a replacement counts as what the order may be at most', () => {
+  test('until the order ends', async (t) => {
+    const { place, change, open, settle } = await start(t);
+    const id = 'order-of-release-6';
+    assert.equal((await place(id)).status, 200);
+    const replace = (terms: object) =>
+      change(replacePath, { modify_orders: [{ client_order_id: id, ...terms }] });
+    assert.equal((await replace({ quantity: '40' })).status, 200);
+    assert.equal(await open(), '40');
+    assert.equal((await replace({ quantity: '20' })).status, 200);
+    assert.equal(await open(), '40');
+    const blocked = await replace({ quantity: '101' });
+    assert.equal(problemOf(blocked).code, 'order_blocked');
+    assert.equal(await open(), '40');
+    assert.equal((await change(cancelPath, { client_order_id: id })).status, 200);
+    await settle();
+    assert.equal(await open(), '0');
+  });
+});
+
+test('what is left counts against the next order', async (t) => {
+  const { place, change, settle } = await start(t);
+  assert.equal((await place('order-of-release-7', { quantity: '100' })).status, 200);
+  assert.equal(
+    problemOf(await place('order-of-release-8', { quantity: '1', limit_price: '0.01' })).code,
+    'order_blocked',
+  );
+  assert.equal((await change(cancelPath, { client_order_id: 'order-of-release-7' })).status, 200);
+  await settle();
+  assert.equal((await place('order-of-release-8', { quantity: '100' })).status, 200);
+});
