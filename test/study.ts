@@ -11,12 +11,14 @@
  *     npm run study -- trade-events 500
  *     npm run study -- orders-under-fire 500
  *     npm run study -- orders 1000000 200000
+ *     npm run study -- open-notional 2000
  */
 
 import { studyFairness } from './cache/fairness-study.ts';
 import { studyOrdersUnderFire } from './emulator/orders-study.ts';
 import { studyTradeEvents } from './emulator/trade-events-study.ts';
 import { studyWrongPreset } from './gateway/wrong-preset.ts';
+import { studyOpenNotional } from './guard-rails/open-notional-study.ts';
 import { studyStoreLoss } from './limiter/store-loss-study.ts';
 import { studyStorm } from './limiter/storm-study.ts';
 import { studyLimiter } from './limiter/study.ts';
@@ -35,6 +37,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   'trade-events': studyTradeEvents,
   'orders-under-fire': studyOrdersUnderFire,
   orders: studyOrders,
+  'open-notional': studyOpenNotional,
 };
 
 const [name = 'limiter', ...args] = process.argv.slice(2);
