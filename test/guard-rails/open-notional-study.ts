@@ -106,7 +106,7 @@ class Day {
     this.#settledAt = state.clock;
     const clock = () => state.clock;
     const sleep = async (ms: number) => {
-      state.clock += ms;
+      state.clock += Math.ceil(ms);
       await turn();
     };
     const [journal, controls] = [this.#journal, this.#controls];
@@ -138,7 +138,7 @@ class Day {
 
   /** Places, replaces, cancels or fills an order. */
   async act(step: number): Promise<void> {
-    this.#state.clock += (dayMs / this.#steps) * 2 * this.#random();
+    this.#state.clock += Math.round((dayMs / this.#steps) * 2 * this.#random());
     const chance = this.#random();
     const order = this.#pick(this.#known.slice(-40));
     if (chance < 0.6 || !order) await this.#place(`${idPrefix}${step}`);
