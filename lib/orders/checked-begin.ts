@@ -10,6 +10,7 @@ import type { AskedOrder, Guard, ScopeFailure, Verdict } from '../guard-rails/gu
 import { blocked, controlsAway, stopped } from '../guard-rails/refusals.ts';
 import { textMembers } from '../json-members.ts';
 import type { Refusal } from '../problem.ts';
+import type { CheckedEntry } from './entries.ts';
 import type { CountingJournal, ExposureChange, JournalEntry, Stale } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
 import { askedOrder, type Change, orderKey, ordersIn, type Part } from './parts.ts';
@@ -34,14 +35,6 @@ export interface CheckedBeginParts {
   readonly reportNoted?: (failures: readonly ScopeFailure[]) => void;
   /** An order at the upstream that another program placed. */
   readonly lookUp: (account: string, clientOrderId: string) => Promise<ReadOrder | 'not_found' | undefined>;
-}
-
-/** What an entry says of the checks, besides what it says anyway. */
-export interface CheckedEntry {
-  readonly exposure?: string;
-  readonly failedChecks?: readonly string[];
-  /** Present for what is not sent. */
-  readonly refusedAs?: Refusal['code'];
 }
 
 export interface BeginRequest {

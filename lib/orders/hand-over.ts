@@ -14,7 +14,8 @@ import { isGuarded, type Operation } from '../catalogue/operation.ts';
 import { createGuard, type Guard, type GuardOptions, type ScopeFailure } from '../guard-rails/guard.ts';
 import type { Refusal } from '../problem.ts';
 import { isEach, joinAnswers, type PartOutcome, partOutcomes } from './answers.ts';
-import { type Begun, beginChecked, type CheckedEntry } from './checked-begin.ts';
+import { type Begun, beginChecked } from './checked-begin.ts';
+import { Entries } from './entries.ts';
 import { outcomeBy, type Settled, settledBy } from './evidence.ts';
 import {
   type CountingJournal,
@@ -25,7 +26,7 @@ import {
 } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
 import { type Change, type Part, partsOf, withOrders } from './parts.ts';
-import { type OrderRecord, type RecordKind, readRecord, withOutcome } from './record.ts';
+import { readRecord } from './record.ts';
 import { releaseExposure } from './released.ts';
 
 /** What keeps orders from being sent twice. */
@@ -87,8 +88,6 @@ const pollMs = { first: 50, max: 500 };
 const lookUpAfterMs = [0, 500, 1500, 4000];
 /** A request under way is looked up only after this time: its own instance most likely answers. */
 const lookUpElseMs = 1500;
-/** Keys of clients are kept for this time; orders for ever. */
-const keyLifeMs = 24 * 60 * 60_000;
 /** How often a request tries to write its entries while others let go of them. */
 const maxRounds = 3;
 
@@ -117,10 +116,7 @@ class OneHandOver {
   readonly #change: Change;
   readonly #delivery: Delivery;
   readonly #all: readonly Part[];
-  readonly #attempt = crypto.randomUUID();
-  /** What counters have of the entries that this request has begun, by key. */
-  readonly #begun = new Map<string, Pick<JournalEntry, 'exposure'>>();
-  readonly #begunAt: number;
+  readonly #entries: Entries;
   readonly #sendBy: number;
 
   constructor(parts: Parts, change: Change, delivery: Delivery, all: readonly Part[]) {
@@ -128,8 +124,8 @@ class OneHandOver {
     this.#change = change;
     this.#delivery = delivery;
     this.#all = all;
-    this.#begunAt = parts.clock();
     this.#sendBy = Math.min(change.deadline - finishMs, parts.clock() + maxSendMs);
+    this.#entries = new Entries(change, this.#sendBy, parts.clock);
   }
 
   async run(): Promise<Answer> {
@@ -155,7 +151,7 @@ class OneHandOver {
     const { journal, clock, reportFailure, checks } = this.#parts;
     try {
       if (checks && isGuarded(this.#change.operation)) return await this.#beginChecked(open, checks);
-      const entries = open.map((part) => this.#entryOf(part));
+      const entries = open.map((part) => this.#entries.of(part));
       const writing = journal.begin(entries, clock());
       const begun = await (this.#isOptional ? this.#within(writing, optionalBeginMs) : writing);
       if (begun === 'begun') return { kind: 'begun' };
@@ -183,7 +179,7 @@ class OneHandOver {
         change: this.#change,
         all: this.#all,
         open,
-        entryOf: (part, checked) => this.#checkedEntryOf(part, checked),
+        entryOf: (part, checked) => this.#entries.checked(part, checked),
         endBy,
       },
     );
@@ -194,7 +190,7 @@ class OneHandOver {
     if (this.#isOptional) return this.#delivery.send(this.#change.body, this.#sendBy);
     // It may have been written all the same; then its id is free again, or is when a look-up finds nothing.
     await this.#finishAll(
-      this.#all.map((part) => this.#outcomeOf(part, 'refused', { evidence: 'not_sent' })),
+      this.#all.map((part) => this.#entries.outcome(part, 'refused', { evidence: 'not_sent' })),
       1,
     );
     return this.#notPlaced({ code: 'journal_unavailable' }, before);
@@ -317,7 +313,7 @@ class OneHandOver {
     await this.#finishAll(
       known.map(({ part, state, ...said }) => {
         const by = settled.get(part);
-        return by ? outcomeBy(this.#entryOf(part), by, at) : this.#outcomeOf(part, state, said);
+        return by ? outcomeBy(this.#entries.of(part), by, at) : this.#entries.outcome(part, state, said);
       }),
     );
     if (lost.some((part) => !settled.has(part)))
@@ -356,8 +352,8 @@ class OneHandOver {
       if (open.length === 0 || clock() + waitMs >= this.#sendBy) break;
       if (waitMs > 0) await this.#sleep(waitMs);
       for (const { part, state, ...said } of open) {
-        const { record } = this.#outcomeOf(part, state, said);
-        const by = await this.#lookUp({ ...this.#entryOf(part), record });
+        const { record } = this.#entries.outcome(part, state, said);
+        const by = await this.#lookUp({ ...this.#entries.of(part), record });
         if (by && this.#mayTell(by)) found.set(part, by);
       }
     }
@@ -370,84 +366,29 @@ class OneHandOver {
     return by.state === 'accepted' || this.#change.operation.sideEffect?.journal?.by === 'client_order_id';
   }
 
-  /** The outcome of a part in the journal's form. */
-  #outcomeOf(
-    part: Part,
-    state: EntryOutcome['state'],
-    said: Parameters<typeof withOutcome>[2],
-  ): EntryOutcome {
-    const { key } = part;
-    const record = withOutcome(this.#recordOf(part), this.#parts.clock(), said);
-    return { key, attempt: this.#attempt, state, record: JSON.stringify(record) };
-  }
-
-  #checkedEntryOf(part: Part, { exposure, failedChecks = [], refusedAs }: CheckedEntry): JournalEntry {
-    const record = {
-      ...this.#recordOf(part),
-      ...(failedChecks.length > 0 && { failed_checks: failedChecks }),
-    };
-    const at = this.#parts.clock();
-    const said = refusedAs ? withOutcome(record, at, { evidence: 'not_sent', code: refusedAs }) : record;
-    this.#begun.set(part.key, { ...(exposure !== undefined && { exposure }) });
-    return {
-      ...this.#entryOf(part),
-      record: JSON.stringify(said),
-      ...(refusedAs && { state: 'refused' }),
-      ...(exposure !== undefined && { exposure }),
-    };
-  }
-
-  #entryOf(part: Part): JournalEntry {
-    const { operation, credential } = this.#change;
-    const at = this.#parts.clock();
-    const isOrder = operation.sideEffect?.journal?.by === 'client_order_id';
-    return {
-      key: part.key,
-      attempt: this.#attempt,
-      hash: part.hash,
-      state: 'pending',
-      credential,
-      at,
-      sendBy: this.#sendBy,
-      record: JSON.stringify(this.#recordOf(part)),
-      canSettle:
-        kindOf(operation) !== 'other' && part.account !== undefined && part.clientOrderId !== undefined,
-      ...(!isOrder && { expiresAt: at + keyLifeMs }),
-    };
-  }
-
-  #recordOf({ text, account, clientOrderId }: Part): OrderRecord {
-    const { operation, requestId, user, app } = this.#change;
-    return {
-      operation: operation.id,
-      kind: kindOf(operation),
-      ...(account !== undefined && { account_id: account }),
-      ...(clientOrderId !== undefined && { client_order_id: clientOrderId }),
-      asked: text,
-      request_id: requestId,
-      ...(user !== undefined && { user }),
-      ...(app !== undefined && { app }),
-      begun_at: new Date(this.#begunAt).toISOString(),
-    };
-  }
-
   /** What was sent counts, whether or not the journal takes it: an entry that stays pending is settled by evidence. */
   async #finishAll(outcomes: readonly EntryOutcome[], attempts = 3): Promise<void> {
     await Promise.all(
       outcomes.map(async (one) => {
         const isWritten = await this.#finish(one, attempts);
         if (isWritten && one.state === 'refused')
-          await this.#release({ key: one.key, ...this.#begun.get(one.key) });
+          await this.#release({ key: one.key, exposure: this.#entries.exposureOf(one.key) });
       }),
     );
   }
 
   /** What is not released now is released by the settlement. */
-  async #release(entry: Pick<JournalEntry, 'key' | 'exposure'>): Promise<void> {
+  async #release({
+    key,
+    exposure,
+  }: {
+    readonly key: string;
+    readonly exposure?: string | undefined;
+  }): Promise<void> {
     const { checks, reportFailure } = this.#parts;
-    if (entry.exposure === undefined || !checks) return;
+    if (exposure === undefined || !checks) return;
     try {
-      await releaseExposure(entry, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
+      await releaseExposure({ key, exposure }, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
     } catch (cause) {
       reportFailure?.('release', cause);
     }
@@ -499,13 +440,6 @@ const answersSettled = (settled: ReadonlyMap<Part, Settled>) =>
 
 /** More would take the whole limit of order reads. */
 const maxLookedUp = 3;
-
-function kindOf({ sideEffect }: Operation): RecordKind {
-  const { journal, cancels } = sideEffect ?? {};
-  if (cancels) return 'cancellation';
-  if (journal?.by === 'client_order_id') return 'placement';
-  return journal?.replaces ? 'replacement' : 'other';
-}
 
 const answerIn = (record: string): string => readRecord(record).outcome?.answer ?? '{}';
 

@@ -1,0 +1,100 @@
+/** What one request writes into the journal: the entries of its parts, and their outcomes. */
+
+import type { Operation } from '../catalogue/operation.ts';
+import type { Refusal } from '../problem.ts';
+import type { EntryOutcome, JournalEntry } from './journal.ts';
+import type { Change, Part } from './parts.ts';
+import { type OrderRecord, type RecordedOutcome, type RecordKind, withOutcome } from './record.ts';
+
+/** What an entry says of pre-trade checks, besides what it says anyway. */
+export interface CheckedEntry {
+  /** See `exposure.ts`. */
+  readonly exposure?: string;
+  readonly failedChecks?: readonly string[];
+  /** Present for what is not sent. */
+  readonly refusedAs?: Refusal['code'];
+}
+
+/** Keys of clients are kept for this time; orders for ever. */
+const keyLifeMs = 24 * 60 * 60_000;
+
+export class Entries {
+  readonly sendBy: number;
+  readonly #change: Change;
+  readonly #clock: () => number;
+  readonly #attempt = crypto.randomUUID();
+  readonly #begunAt: number;
+  /** By the key of an entry. */
+  readonly #checked = new Map<string, CheckedEntry>();
+
+  /** @param sendBy in milliseconds since the epoch */
+  constructor(change: Change, sendBy: number, clock: () => number) {
+    this.sendBy = sendBy;
+    this.#change = change;
+    this.#clock = clock;
+    this.#begunAt = clock();
+  }
+
+  /** As the checks have left it. */
+  checked(part: Part, checked: CheckedEntry): JournalEntry {
+    const { exposure, refusedAs } = checked;
+    this.#checked.set(part.key, checked);
+    const entry = { ...this.of(part), ...(exposure !== undefined && { exposure }) };
+    if (refusedAs === undefined) return entry;
+    const { state, record } = this.outcome(part, 'refused', { evidence: 'not_sent', code: refusedAs });
+    return { ...entry, state, record };
+  }
+
+  of(part: Part): JournalEntry {
+    const { operation, credential } = this.#change;
+    const at = this.#clock();
+    const isOrder = operation.sideEffect?.journal?.by === 'client_order_id';
+    return {
+      key: part.key,
+      attempt: this.#attempt,
+      hash: part.hash,
+      state: 'pending',
+      credential,
+      at,
+      sendBy: this.sendBy,
+      record: JSON.stringify(this.#recordOf(part)),
+      canSettle:
+        kindOf(operation) !== 'other' && part.account !== undefined && part.clientOrderId !== undefined,
+      ...(!isOrder && { expiresAt: at + keyLifeMs }),
+    };
+  }
+
+  outcome(part: Part, state: EntryOutcome['state'], said: Omit<RecordedOutcome, 'at'>): EntryOutcome {
+    const record = withOutcome(this.#recordOf(part), this.#clock(), said);
+    return { key: part.key, attempt: this.#attempt, state, record: JSON.stringify(record) };
+  }
+
+  /** What counters have of an entry of this request; undefined where they have nothing of it. */
+  exposureOf(key: string): string | undefined {
+    return this.#checked.get(key)?.exposure;
+  }
+
+  #recordOf({ key, text, account, clientOrderId }: Part): OrderRecord {
+    const { operation, requestId, user, app } = this.#change;
+    const { failedChecks = [] } = this.#checked.get(key) ?? {};
+    return {
+      operation: operation.id,
+      kind: kindOf(operation),
+      ...(account !== undefined && { account_id: account }),
+      ...(clientOrderId !== undefined && { client_order_id: clientOrderId }),
+      asked: text,
+      request_id: requestId,
+      ...(user !== undefined && { user }),
+      ...(app !== undefined && { app }),
+      begun_at: new Date(this.#begunAt).toISOString(),
+      ...(failedChecks.length > 0 && { failed_checks: failedChecks }),
+    };
+  }
+}
+
+function kindOf({ sideEffect }: Operation): RecordKind {
+  const { journal, cancels } = sideEffect ?? {};
+  if (cancels) return 'cancellation';
+  if (journal?.by === 'client_order_id') return 'placement';
+  return journal?.replaces ? 'replacement' : 'other';
+}
