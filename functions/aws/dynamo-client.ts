@@ -24,6 +24,12 @@ export interface SendLimit {
   readonly attempts?: number;
   /** Which other errors may pass. Default none. */
   readonly alsoPasses?: (error: unknown) => boolean;
+  /** What passes sooner than these: its attempts and pauses are its own. */
+  readonly conflicts?: {
+    readonly isOne: (error: unknown) => boolean;
+    readonly attempts: number;
+    readonly pauses: BackOff;
+  };
 }
 
 /** Before the second attempt up to 100 ms, chosen at random so that instances do not repeat together. */
@@ -32,17 +38,24 @@ const pauses: BackOff = { firstMs: 100, maxMs: 2000 };
 /** The same client, whose operations end within a time: to the last byte, as the client's own limit does not. */
 export function withLimit(
   client: DynamoSender,
-  { timeoutMs, attempts = 1, alsoPasses = () => false }: SendLimit,
+  { timeoutMs, attempts = 1, alsoPasses = () => false, conflicts }: SendLimit,
 ): DynamoSender {
   const send = client.send.bind(client) as (command: unknown, options: object) => Promise<unknown>;
   const repeated = async (command: unknown, abortSignal: AbortSignal) => {
-    for (let attempt = 1; ; attempt++)
+    let [failures, met] = [0, 0];
+    for (;;)
       try {
         return await send(command, { abortSignal });
       } catch (error) {
+        if (abortSignal.aborted) throw error;
+        if (conflicts?.isOne(error)) {
+          if (++met >= conflicts.attempts) throw error;
+          await pause(jitteredMs(conflicts.pauses, met - 1, Math.random));
+          continue;
+        }
         const mayRepeat = mayPass(error) || alsoPasses(error);
-        if (attempt >= attempts || abortSignal.aborted || !mayRepeat) throw error;
-        await pause(jitteredMs(pauses, attempt - 1, Math.random));
+        if (++failures >= attempts || !mayRepeat) throw error;
+        await pause(jitteredMs(pauses, failures - 1, Math.random));
       }
   };
   const limited = (command: unknown) => inTime(timeoutMs, (signal) => repeated(command, signal));

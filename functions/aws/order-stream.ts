@@ -4,7 +4,7 @@ import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import type { EntryChange, SeenEntry } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
 import type { Sealer } from '../../lib/sealer.ts';
-import { openRecord } from './dynamo-order-journal.ts';
+import { openRecord } from './dynamo-order-entries.ts';
 
 /**
  * @throws TypeError for what is no record of a stream; and as the sealer does when its key cannot be read

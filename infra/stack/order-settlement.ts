@@ -9,7 +9,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { unsettledIndex } from '../../functions/aws/dynamo-order-journal.ts';
+import { exposedIndex, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
 import { allowing, GroupFunction, type GroupFunctionProps } from './group-function.ts';
 
 export interface OrderSettlementProps
@@ -23,7 +23,7 @@ export interface OrderSettlementProps
   readonly entry?: string;
 }
 
-/** What the function does to the journal and to its index; a test compares it with its code. */
+/** What the function does to the journal and to its indexes; a test compares it with its code. */
 export const settlementActions = ['BatchGetItem', 'UpdateItem'];
 export const settlementIndexActions = ['Query'];
 
@@ -61,7 +61,10 @@ export class OrderSettlement extends Construct {
         Settle: new PolicyDocument({
           statements: [
             allow(settlementActions, journal.tableArn),
-            allow(settlementIndexActions, `${journal.tableArn}/index/${unsettledIndex}`),
+            allow(
+              settlementIndexActions,
+              ...[unsettledIndex, exposedIndex].map((index) => `${journal.tableArn}/index/${index}`),
+            ),
           ],
         }),
       },
@@ -102,11 +105,11 @@ export class OrderSettlement extends Construct {
   }
 }
 
-const allow = (actions: readonly string[], resource: string) =>
+const allow = (actions: readonly string[], ...resources: readonly string[]) =>
   new PolicyStatement({
     effect: Effect.ALLOW,
     actions: actions.map((action) => `dynamodb:${action}`),
-    resources: [resource],
+    resources: [...resources],
   });
 
 const handler = fileURLToPath(new URL('../../functions/order-settlement/handler.ts', import.meta.url));

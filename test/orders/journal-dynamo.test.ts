@@ -2,11 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { JournalUnavailable, type OrderJournal } from '../../lib/orders/index.ts';
+import {
+  type CountingJournal,
+  createMemoryOrderJournal,
+  JournalUnavailable,
+} from '../../lib/orders/index.ts';
 import { StoreThrottled } from '../../lib/store-throttled.ts';
 import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { startThrottlingProxy } from '../limiter/throttling-proxy.ts';
@@ -15,7 +20,9 @@ import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core
 import { startInstances } from '../support/instances.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
+import { counted, countingJournalContract, exposing } from './counting-journal.contract.ts';
 import { entryOf, orderJournalContract } from './journal.contract.ts';
+import { playedOnBoth } from './journal-plays.ts';
 import { bytesOf, createJournalTable, itemsOf, textOfItems } from './table.ts';
 
 Object.assign(process.env, emulatorEnvironment);
@@ -36,7 +43,7 @@ describe('DynamoDB', needsEmulator(), () => {
     await createJournalTable(emulator.endpoint, name);
     return name;
   }
-  const journalOf = (tableName: string, { endpoint = emulator.endpoint, key = 'k' } = {}): OrderJournal =>
+  const journalOf = (tableName: string, { endpoint = emulator.endpoint, key = 'k' } = {}): CountingJournal =>
     createDynamoOrderJournal({
       client: createDynamoClient(endpoint),
       tableName,
@@ -46,6 +53,7 @@ describe('DynamoDB', needsEmulator(), () => {
     });
 
   orderJournalContract('DynamoDB', async () => journalOf(await table()));
+  countingJournalContract('DynamoDB', async () => journalOf(await table()));
 
   test('no item shows account, order or body, and none opens with another key', async (t) => {
     const tableName = await table();
@@ -122,6 +130,73 @@ describe('DynamoDB', needsEmulator(), () => {
     assert.ok(!(await attributes('order')).includes('unsettled'));
   });
 
+  test('does as the journal in memory does, whatever comes one after the other', async () => {
+    const journal = journalOf(await table());
+    await fc.assert(
+      fc.asyncProperty(playedOnBoth, async (play) => play(journal, createMemoryOrderJournal())),
+      { numRuns: 40 },
+    );
+  });
+
+  test('what is counted is in the second index, and has no time to live', async () => {
+    const tableName = await table();
+    const journal = journalOf(tableName);
+    const entry = entryOf('order', { exposure: 'one', expiresAt: now + 1, canSettle: false });
+    await journal.beginCounted([entry], now, counted('counter', 0, 'one'));
+    const items = async () =>
+      new Map((await itemsOf(emulator.endpoint, tableName)).map((item) => [item.pk?.S, item]));
+    const { order, counter } = Object.fromEntries(await items());
+    assert.deepEqual([order?.exposed?.S, order?.expires_at], [entry.credential, undefined]);
+    assert.deepEqual(counter, { pk: { S: 'counter' }, revision: { N: '1' }, state: { S: 'one' } });
+    await journal.change(exposing({ key: 'order', before: 'one', next: undefined }));
+    const { order: bare = {} } = Object.fromEntries(await items());
+    assert.deepEqual([bare.exposure, bare.exposed], [undefined, undefined]);
+  });
+
+  /** A client whose first transactions meet others at an item. */
+  function meeting(conflicts: number, name: string) {
+    const client = createDynamoClient(emulator.endpoint);
+    const tokens: unknown[] = [];
+    const send = async (command: { readonly input: { readonly ClientRequestToken?: string } }) => {
+      const { ClientRequestToken: token } = command.input;
+      if (token !== undefined && tokens.push(token) <= conflicts)
+        throw Object.assign(new Error(name), {
+          name,
+          $fault: 'client',
+          CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
+        });
+      return client.send(command as never);
+    };
+    return { client: { send: send as never }, tokens };
+  }
+
+  for (const name of ['TransactionCanceledException', 'TransactionInProgressException'])
+    test(`${name}: a transaction waits for others at the same item, and is written once`, async () => {
+      const tableName = await table();
+      const { client, tokens } = meeting(12, name);
+      const journal = createDynamoOrderJournal({
+        client,
+        tableName,
+        sealer: sealerOf('k'),
+        timeoutMs: 60_000,
+      });
+      assert.equal(await journal.beginCounted([entryOf('one')], now, counted('counter', 0, 'one')), 'begun');
+      assert.deepEqual([tokens.length, new Set(tokens).size], [13, 1]);
+      assert.deepEqual(await journal.counters(['counter']), [{ key: 'counter', revision: 1, state: 'one' }]);
+    });
+
+  test('a conflict that persists is an unavailable journal, and nothing is written', async () => {
+    const tableName = await table();
+    const { client } = meeting(Number.POSITIVE_INFINITY, 'TransactionCanceledException');
+    const journal = createDynamoOrderJournal({ client, tableName, sealer: sealerOf('k') });
+    await assert.rejects(
+      journal.beginCounted([entryOf('one')], now, counted('counter', 0, 'one')),
+      JournalUnavailable,
+    );
+    await assert.rejects(journal.change(counted('counter', 0, 'one')), JournalUnavailable);
+    assert.deepEqual(await itemsOf(emulator.endpoint, tableName), []);
+  });
+
   test('a throttled table is an unavailable journal; one that throttles now and then is not', async (t) => {
     const tableName = await table();
     const [always, sometimes] = await Promise.all(
@@ -140,6 +215,10 @@ describe('DynamoDB', needsEmulator(), () => {
     await assert.rejects(throttled.finish({ ...entry, state: 'accepted' }), isUnavailable);
     await assert.rejects(throttled.read(['throttled']), isUnavailable);
     await assert.rejects(throttled.unsettled('credential', 1), isUnavailable);
+    await assert.rejects(throttled.exposed('credential', 1), isUnavailable);
+    await assert.rejects(throttled.counters(['counter']), isUnavailable);
+    await assert.rejects(throttled.change(counted('counter', 0, 'one')), isUnavailable);
+    await assert.rejects(throttled.beginCounted([entry], now, counted('counter', 0, 'one')), isUnavailable);
     let begun = 0;
     for (let index = 0; index < 50; index++)
       await journalOf(tableName, sometimes)
@@ -188,6 +267,14 @@ describe('DynamoDB', needsEmulator(), () => {
     assert.equal(await journal.finish({ ...one!, state: 'accepted' }), true);
     assert.equal(sent, 6);
     assert.equal(await journal.finish({ ...one!, state: 'accepted' }), false);
+    sent = 0;
+    const four = entryOf('lost-4', { exposure: 'one' });
+    assert.equal(await journal.beginCounted([four], now, counted('counter', 0, 'one')), 'begun');
+    const { exposures } = exposing({ key: four.key, before: 'one', next: undefined });
+    assert.equal(await journal.change({ ...counted('counter', 1, 'two'), exposures }), 'changed');
+    assert.equal(sent, 4);
+    const [counter] = await journalOf(tableName).counters(['counter']);
+    assert.deepEqual(counter, { key: 'counter', revision: 2, state: 'two' });
   });
 
   test('what is too large for an item is not sent', async (t) => {

@@ -193,7 +193,7 @@ export function orderJournalContract(name: string, create: () => OrderJournal | 
   });
 }
 
-const credentialOf = (key: string) => `credential of ${key}`;
+export const credentialOf = (key: string) => `credential of ${key}`;
 
 export const entryOf = (key: string, more: Partial<JournalEntry> = {}): JournalEntry => ({
   key,
@@ -209,7 +209,7 @@ export const entryOf = (key: string, more: Partial<JournalEntry> = {}): JournalE
 });
 
 /** An entry of the attempt `first`, as the journal has it now. */
-async function stored(
+export async function stored(
   journal: OrderJournal,
   key: string,
   state: EntryState,
@@ -223,4 +223,5 @@ async function stored(
   return { ...entry, state, record };
 }
 
-const sorted = (entries: Iterable<JournalEntry>) => [...entries].sort((a, b) => (a.key < b.key ? -1 : 1));
+export const sorted = (entries: Iterable<JournalEntry>) =>
+  [...entries].sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -8,9 +8,11 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import {
   begunAttribute,
+  exposedAttribute,
+  exposedIndex,
   unsettledAttribute,
   unsettledIndex,
-} from '../../functions/aws/dynamo-order-journal.ts';
+} from '../../functions/aws/dynamo-order-entries.ts';
 
 const clientOf = (endpoint: string) =>
   new DynamoDBClient({
@@ -28,19 +30,21 @@ export async function createJournalTable(endpoint: string, TableName: string): P
       AttributeDefinitions: [
         { AttributeName: 'pk', AttributeType: 'S' },
         { AttributeName: unsettledAttribute, AttributeType: 'S' },
+        { AttributeName: exposedAttribute, AttributeType: 'S' },
         { AttributeName: begunAttribute, AttributeType: 'N' },
       ],
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
       GlobalSecondaryIndexes: [
-        {
-          IndexName: unsettledIndex,
-          KeySchema: [
-            { AttributeName: unsettledAttribute, KeyType: 'HASH' },
-            { AttributeName: begunAttribute, KeyType: 'RANGE' },
-          ],
-          Projection: { ProjectionType: 'KEYS_ONLY' },
-        },
-      ],
+        [unsettledIndex, unsettledAttribute],
+        [exposedIndex, exposedAttribute],
+      ].map(([IndexName, AttributeName]) => ({
+        IndexName,
+        KeySchema: [
+          { AttributeName, KeyType: 'HASH' },
+          { AttributeName: begunAttribute, KeyType: 'RANGE' },
+        ],
+        Projection: { ProjectionType: 'KEYS_ONLY' },
+      })),
     }),
   );
   client.destroy();

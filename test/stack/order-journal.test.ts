@@ -49,6 +49,7 @@ test('the table: on demand, restorable, with a stream, and protected unless it g
         { AttributeName: 'pk', AttributeType: 'S' },
         { AttributeName: 'unsettled', AttributeType: 'S' },
         { AttributeName: 'at', AttributeType: 'N' },
+        { AttributeName: 'exposed', AttributeType: 'S' },
       ],
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
       GlobalSecondaryIndexes: [
@@ -56,6 +57,14 @@ test('the table: on demand, restorable, with a stream, and protected unless it g
           IndexName: 'Unsettled',
           KeySchema: [
             { AttributeName: 'unsettled', KeyType: 'HASH' },
+            { AttributeName: 'at', KeyType: 'RANGE' },
+          ],
+          Projection: { ProjectionType: 'KEYS_ONLY' },
+        },
+        {
+          IndexName: 'Exposed',
+          KeySchema: [
+            { AttributeName: 'exposed', KeyType: 'HASH' },
             { AttributeName: 'at', KeyType: 'RANGE' },
           ],
           Projection: { ProjectionType: 'KEYS_ONLY' },
@@ -95,7 +104,7 @@ test('the function that sends orders may read and write entries, not list them, 
 test('the actions are those of the code, without its list', () => {
   const code = readFileSync(new URL('../../functions/aws/dynamo-order-journal.ts', import.meta.url), 'utf8');
   const calls = [...code.matchAll(/new (\w+)Command\(/g)].map(([, name]) => name);
-  // A transaction of puts needs the permission to put.
+  // A transaction of puts and updates needs the permissions to put and to update.
   const own = new Set(calls.filter((name) => name !== 'Query' && name !== 'TransactWriteItems'));
   assert.deepEqual([...own].sort(), journalActions);
 });

@@ -1,0 +1,82 @@
+/**
+ * Changes of counters and of exposures as updates of a transaction. A counter is an item of the journal's table: its key,
+ * the revision of its last change, and its state as text.
+ */
+
+import type { Update } from '@aws-sdk/client-dynamodb';
+import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
+import type { CountedChanges, ExposureChange, Stale } from '../../lib/orders/journal.ts';
+import { number } from './dynamo-attributes.ts';
+import { exposedAttribute, exposureAttribute, type Item, numberOf, textOf } from './dynamo-order-entries.ts';
+import { type Failure, present } from './dynamo-transaction.ts';
+
+/** Each item once, as a transaction wants it: of several changes of one item the last counts. */
+export const oncePerItem = ({ counters, exposures }: CountedChanges): CountedChanges => ({
+  counters: [...new Map(counters.map((one) => [one.key, one])).values()],
+  exposures: [...new Map(exposures.map((one) => [one.key, one])).values()],
+});
+
+/** Counters first, then exposures: `staleIn` takes what became of them in that order. */
+export const updatesOf = (
+  { counters, exposures }: CountedChanges,
+  tableName: string,
+): readonly (Update & { readonly TableName: string })[] => [
+  ...counters.map(({ key, revision, next }) => ({
+    TableName: tableName,
+    Key: { pk: { S: key } },
+    UpdateExpression: 'SET #state = :next, revision = :changed',
+    ConditionExpression: 'attribute_not_exists(pk) OR revision = :read',
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: {
+      ':next': { S: next },
+      ':changed': number(revision + 1),
+      ':read': number(revision),
+    },
+    // It says how the counter is now: no read before the next try.
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+  })),
+  ...exposures.map((change) => ({
+    TableName: tableName,
+    Key: { pk: { S: change.key } },
+    ...expressionsOf(change),
+  })),
+];
+
+function expressionsOf({ before, next }: ExposureChange) {
+  const values = {
+    ...(before !== undefined && { ':before': { S: before } }),
+    ...(next !== undefined && { ':next': { S: next } }),
+  };
+  const asRead =
+    before === undefined ? `attribute_not_exists(${exposureAttribute})` : `${exposureAttribute} = :before`;
+  return {
+    UpdateExpression:
+      next === undefined
+        ? `REMOVE ${exposureAttribute}, ${exposedAttribute}`
+        : `SET ${exposureAttribute} = :next, ${exposedAttribute} = credential`,
+    // Without an entry there is nothing to change.
+    ConditionExpression: `attribute_exists(pk) AND ${asRead}`,
+    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+  };
+}
+
+/** @returns undefined when all was as it was read */
+export function staleIn(
+  { counters }: CountedChanges,
+  failures: readonly (Failure | undefined)[],
+): Stale | undefined {
+  if (failures.every((failure) => failure === undefined)) return undefined;
+  return {
+    counters: failures
+      .slice(0, counters.length)
+      .flatMap((failure) => (failure ? [toCounter(present(failure.item))] : [])),
+    exposures: failures.slice(counters.length).some((failure) => failure !== undefined),
+  };
+}
+
+/** @throws TypeError for what is no counter */
+export const toCounter = (item: Item): StoredCounter => ({
+  key: textOf(item, 'pk'),
+  revision: numberOf(item, 'revision'),
+  state: textOf(item, 'state'),
+});

@@ -1,0 +1,133 @@
+/**
+ * Entries of the journal as items of its table, whose key is a text named `pk`. Entries that are listed have an attribute
+ * besides, the partition key of a global index by time; it is not there while they are not listed.
+ *
+ * What an entry says in words is sealed; the rest are keyed names, and what counters have of the order: numbers alone.
+ */
+
+import type { AttributeValue, PutItemCommandInput } from '@aws-sdk/client-dynamodb';
+import type { JournalEntry } from '../../lib/orders/journal.ts';
+import { isUnsettled } from '../../lib/orders/memory-journal.ts';
+import type { Sealer } from '../../lib/sealer.ts';
+import { compress, decompress } from './brotli.ts';
+import { number, seconds } from './dynamo-attributes.ts';
+
+export type Item = Record<string, AttributeValue>;
+export type Put = PutItemCommandInput & { readonly Item: Item };
+
+/** The index of what is to be settled, with its partition and its sort key. */
+export const unsettledIndex = 'Unsettled';
+export const unsettledAttribute = 'unsettled';
+export const begunAttribute = 'at';
+
+/** The index of what counters have orders of, with its partition key; its sort key is the same. */
+export const exposedIndex = 'Exposed';
+export const exposedAttribute = 'exposed';
+export const exposureAttribute = 'exposure';
+
+/** More than a request's body and its answer can be. */
+const maxUnpackedBytes = 16 * 1024 * 1024;
+
+/**
+ * Where the key is absent, or where what stands there is expired or another attempt's that was refused, and in no counter.
+ * An entry of the same attempt stays as it is: a write that arrives late must not undo its outcome.
+ *
+ * @param sealed the entry's record
+ * @param now when a stored entry counts as expired, in milliseconds since the epoch
+ */
+export function putOf(
+  entry: JournalEntry,
+  {
+    sealed,
+    now,
+    tableName,
+  }: { readonly sealed: Uint8Array; readonly now: number; readonly tableName: string },
+): Put {
+  const { key, attempt, hash, state, credential, at, sendBy, canSettle, expiresAt, exposure } = entry;
+  return {
+    TableName: tableName,
+    Item: {
+      pk: { S: key },
+      attempt: { S: attempt },
+      hash: { S: hash },
+      state: { S: state },
+      credential: { S: credential },
+      [begunAttribute]: number(at),
+      send_by: number(sendBy),
+      sealed: { B: sealed },
+      ...(canSettle && { can_settle: { BOOL: true } }),
+      ...(isUnsettled(entry) && { [unsettledAttribute]: { S: credential } }),
+      // DynamoDB removes what has expired within days, so that conditions have a moment of their own.
+      ...(expiresAt !== undefined && { known_until: number(expiresAt) }),
+      // What is counted stays: removed, it would be counted for ever.
+      ...(expiresAt !== undefined && exposure === undefined && { expires_at: seconds(expiresAt) }),
+      ...(exposure !== undefined && {
+        [exposureAttribute]: { S: exposure },
+        [exposedAttribute]: { S: credential },
+      }),
+    },
+    ConditionExpression: `attribute_not_exists(pk) OR (attempt <> :attempt AND attribute_not_exists(${exposureAttribute}) AND (known_until <= :now OR #state = :refused))`,
+    ExpressionAttributeNames: { '#state': 'state' },
+    ExpressionAttributeValues: {
+      ':now': number(now),
+      ':refused': { S: 'refused' },
+      ':attempt': { S: attempt },
+    },
+    ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+  };
+}
+
+/**
+ * @param closed the record of what does not open; default none, so that it throws: taken for nothing, its order would be
+ * sent again
+ */
+export async function toEntry(item: Item, sealer: Sealer, closed?: string): Promise<JournalEntry> {
+  const key = textOf(item, 'pk');
+  const { known_until: knownUntil, [exposureAttribute]: exposure } = item;
+  const record = (await openRecord(sealer, key, item.sealed?.B)) ?? closed;
+  if (record === undefined) throw new Error('an entry of the journal does not open');
+  return {
+    key,
+    attempt: textOf(item, 'attempt'),
+    hash: textOf(item, 'hash'),
+    state: textOf(item, 'state') as JournalEntry['state'],
+    credential: textOf(item, 'credential'),
+    at: numberOf(item, begunAttribute),
+    sendBy: numberOf(item, 'send_by'),
+    record,
+    canSettle: item.can_settle?.BOOL === true,
+    ...(knownUntil && { expiresAt: numberOf(item, 'known_until') }),
+    ...(exposure && { exposure: textOf(item, exposureAttribute) }),
+  };
+}
+
+/** What an entry says, for its item. */
+export const sealRecord = (sealer: Sealer, key: string, record: string): Promise<Uint8Array> =>
+  sealer.seal(compress(Buffer.from(record)), about(key));
+
+/** What an entry says, out of its item. @returns undefined for what was sealed with another key, or not at all */
+export async function openRecord(
+  sealer: Sealer,
+  key: string,
+  sealed: Uint8Array | undefined,
+): Promise<string | undefined> {
+  const opened = sealed && (await sealer.open(sealed, about(key)));
+  return opened && decompress(opened, maxUnpackedBytes).toString();
+}
+
+/** Sealed contents open in their own place alone. */
+const about = (key: string) => `order journal ${key}`;
+
+/** @throws TypeError for what is no item of the journal */
+export function textOf(item: Item, name: string): string {
+  const text = item[name]?.S;
+  if (text === undefined) throw new TypeError(`an item of the journal without ${name}`);
+  return text;
+}
+
+/** @throws TypeError for what is no item of the journal */
+export function numberOf(item: Item, name: string): number {
+  const value = Number(item[name]?.N ?? Number.NaN);
+  if (!Number.isSafeInteger(value)) throw new TypeError(`an item of the journal without ${name}`);
+  return value;
+}

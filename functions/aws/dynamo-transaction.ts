@@ -1,0 +1,60 @@
+/** What became of a transaction of DynamoDB that was not written, by its error. */
+
+import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import type { Item } from './dynamo-order-entries.ts';
+
+/** An item whose condition was not met. */
+export interface Failure {
+  /** What stands there; absent where nothing does, or where it was not asked for. */
+  readonly item?: Item | undefined;
+}
+
+/**
+ * @returns for each item of the request, in its order, undefined or how it failed; nothing at all when no condition failed
+ */
+export function conditionFailures(error: unknown): readonly (Failure | undefined)[] {
+  if (error instanceof ConditionalCheckFailedException) return [{ item: error.Item }];
+  const reasons = reasonsOf(error);
+  if (!reasons.some(hasFailed)) return [];
+  return reasons.map((reason) => (hasFailed(reason) ? { item: reason.Item } : undefined));
+}
+
+/** @throws TypeError for a failed condition without its item: what stands there is not known */
+export function present(item: Item | undefined): Item {
+  if (!item) throw new TypeError('DynamoDB did not say which item is in the way');
+  return item;
+}
+
+/** Another request has an item of this one; no condition has failed. */
+export function isConflict(error: unknown): boolean {
+  const { name = '' } = error as Cancelled;
+  return (
+    /^Transaction(Conflict|InProgress)Exception$/.test(name) || isCancelledFor(error, ['TransactionConflict'])
+  );
+}
+
+/** DynamoDB throttles an item of the transaction; no condition has failed. */
+export const isThrottledItem = (error: unknown): boolean =>
+  isCancelledFor(error, ['ThrottlingError', 'ProvisionedThroughputExceeded']);
+
+interface Cancelled {
+  readonly name?: string;
+  readonly CancellationReasons?: readonly Reason[];
+}
+
+interface Reason {
+  readonly Code?: string;
+  readonly Item?: Item;
+}
+
+const isCancelledFor = (error: unknown, codes: readonly string[]) => {
+  const reasons = reasonsOf(error);
+  return !reasons.some(hasFailed) && reasons.some(({ Code = '' }) => codes.includes(Code));
+};
+
+const hasFailed = ({ Code }: Reason) => Code === 'ConditionalCheckFailed';
+
+const reasonsOf = (error: unknown): readonly Reason[] => {
+  const { name, CancellationReasons = [] } = error as Cancelled;
+  return name === 'TransactionCanceledException' ? CancellationReasons : [];
+};
