@@ -52,11 +52,11 @@ export const createOrderAuditHandler =
   ({ audit, sealer, log }: OrderAuditHandlerParts): OrderAuditHandler =>
   async ({ Records }) => {
     const read = await Promise.all(Records.map((record) => changeOf(record, sealer, log)));
-    const changes = read.filter((change) => change !== undefined);
+    const changes = read.filter((change) => change !== undefined && change !== 'unread');
     const { failed, ...counts } = await audit.take(changes);
     const lost = new Set(failed.map(({ sequence }) => sequence));
     const again = Records.filter(
-      ({ dynamodb }, index) => !read[index] || lost.has(dynamodb?.SequenceNumber ?? ''),
+      ({ dynamodb }, index) => read[index] === 'unread' || lost.has(dynamodb?.SequenceNumber ?? ''),
     );
     const isWhole = again.length === 0 && counts.unreadable === 0;
     log({ level: isWhole ? 'info' : 'error', event: 'orders_audited', ...counts, failed: again.length });
@@ -65,12 +65,16 @@ export const createOrderAuditHandler =
     };
   };
 
-/** Undefined for what cannot be read now: it comes again. */
-async function changeOf(record: DynamoDBRecord, sealer: Sealer, log: Log): Promise<EntryChange | undefined> {
+/** @returns undefined for what is no change of an order; `unread` for what cannot be read now: it comes again */
+async function changeOf(
+  record: DynamoDBRecord,
+  sealer: Sealer,
+  log: Log,
+): Promise<EntryChange | 'unread' | undefined> {
   try {
     return await entryChange(record, sealer);
   } catch (cause) {
     log({ level: 'error', event: 'order_change_not_read', ...describe(cause) });
-    return undefined;
+    return 'unread';
   }
 }

@@ -1,18 +1,20 @@
 /** Changes of the journal, out of the records of its table's stream. */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import type { EntryChange, SeenEntry } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
 import type { Sealer } from '../../lib/sealer.ts';
-import { openRecord } from './dynamo-order-entries.ts';
+import { exposedAttribute, exposureAttribute, openRecord } from './dynamo-order-entries.ts';
 
 /**
+ * @returns undefined for what changed nothing of an order: a counter, or what counters have of an entry
  * @throws TypeError for what is no record of a stream; and as the sealer does when its key cannot be read
  */
 export async function entryChange(
   { eventName, dynamodb, userIdentity }: DynamoDBRecord,
   sealer: Sealer,
-): Promise<EntryChange> {
+): Promise<EntryChange | undefined> {
   const {
     SequenceNumber: sequence,
     ApproximateCreationDateTime: seconds,
@@ -21,6 +23,7 @@ export async function entryChange(
   } = dynamodb ?? {};
   if (sequence === undefined || seconds === undefined)
     throw new TypeError('a stream’s record without its number or time');
+  if (!isOfOrder(OldImage, NewImage)) return undefined;
   const [before, after] = await Promise.all([OldImage, NewImage].map((image) => seenIn(image, sealer)));
   return {
     sequence,
@@ -37,7 +40,20 @@ const isExpiry = (identity: DynamoDBRecord['userIdentity']): boolean =>
 
 type Image = Readonly<Record<string, AttributeValue>>;
 
-/** What is no entry is shown, too: left out, it would be a change of the journal that the audit does not have. */
+/** What counters have of an entry is not asked for by an order, and says nothing of what became of it. */
+const countedAttributes: ReadonlySet<string> = new Set([exposureAttribute, exposedAttribute]);
+
+function isOfOrder(before: Image | undefined, after: Image | undefined): boolean {
+  // A counter has none.
+  if (![before, after].some((image) => image && 'attempt' in image)) return false;
+  if (!before || !after) return true;
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changed = [...names].filter((name) => !isDeepStrictEqual(before[name], after[name]));
+  // A change of nothing is none of a counter: it is shown.
+  return changed.length === 0 || changed.some((name) => !countedAttributes.has(name));
+}
+
+/** An entry whose attempt was removed is shown, too: left out, the audit would not have that change of the journal. */
 async function seenIn(image: Image | undefined, sealer: Sealer): Promise<SeenEntry | undefined> {
   if (!image) return undefined;
   const text = (name: string) => image[name]?.S ?? '';

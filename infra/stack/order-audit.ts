@@ -12,6 +12,8 @@ import { EventBus, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
 import { Effect, Policy, PolicyStatement, StarPrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   EventSourceMapping,
+  FilterCriteria,
+  FilterRule,
   type Function as LambdaFunction,
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda';
@@ -204,6 +206,10 @@ export class OrderAudit extends Construct {
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize,
       maxBatchingWindow: Duration.seconds(1),
+      // Counters of orders lie in the same table, change with each order, and say nothing that is audited.
+      filters: ['NewImage', 'OldImage'].map((image) =>
+        FilterCriteria.filter({ dynamodb: { [image]: { attempt: { S: FilterRule.exists() } } } }),
+      ),
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
       onFailure: { bind: () => ({ destination: this.lost.queueArn }) },

@@ -15,6 +15,7 @@ import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { lineOf, linesIn, now, orderAuditContract } from './audit.contract.ts';
+import { counted, exposing } from './counting-journal.contract.ts';
 import { entryOf } from './journal.contract.ts';
 import { createJournalTable, itemsOf, textOfItems } from './table.ts';
 
@@ -116,6 +117,62 @@ describe('DynamoDB', needsEmulator(), () => {
       ],
     );
     assert.ok(!JSON.stringify(log).includes('CANARY'));
+  });
+
+  test('counters and what they have of an entry are no lines, and nothing of them comes again', async () => {
+    const store = storeOf(await table());
+    const { handler, log } = handlerOf(store);
+    const tableName = `journal-${++tables}`;
+    await createJournalTable(emulator.endpoint, tableName);
+    const client = createDynamoClient(emulator.endpoint);
+    const { sealer } = identityOf('k');
+    const journal = createDynamoOrderJournal({ client, tableName, sealer, timeoutMs: 60_000 });
+    const itemOf = async (key: string) =>
+      (await itemsOf(emulator.endpoint, tableName)).find(({ pk }) => pk?.S === key);
+    const entry = entryOf('streamed', { record: JSON.stringify(lineOf().record), exposure: 'one' });
+    await journal.beginCounted([entry], now, counted('counter', 0, 'one'));
+    const [begun, first] = [await itemOf('streamed'), await itemOf('counter')];
+    const { exposures } = exposing({ key: 'streamed', before: 'one', next: 'two' });
+    await journal.change({ ...counted('counter', 1, 'two'), exposures });
+    const [wider, second] = [await itemOf('streamed'), await itemOf('counter')];
+    await journal.change(exposing({ key: 'streamed', before: 'two', next: undefined }));
+    const released = await itemOf('streamed');
+    const Records = [
+      recordOf(1, undefined, begun),
+      recordOf(2, undefined, first),
+      recordOf(3, begun, wider),
+      recordOf(4, first, second),
+      recordOf(5, wider, released),
+      recordOf(6, second, undefined),
+    ];
+    assert.deepEqual(await handler({ Records }), { batchItemFailures: [] });
+    const lines = await linesIn(store, now, now + 60_000);
+    assert.deepEqual(
+      lines.map(({ sequence, after }) => [sequence, after]),
+      [['1', 'pending']],
+    );
+    assert.deepEqual([log.at(-1)?.level, log.at(-1)?.added], ['info', 1]);
+  });
+
+  test('an entry of which more changes than what is counted is a line, also without its attempt', async () => {
+    const store = storeOf(await table());
+    const { handler } = handlerOf(store);
+    const [record] = await streamed();
+    const item = record?.dynamodb?.NewImage ?? {};
+    const { attempt: _, ...bare } = item;
+    const counts = { exposure: { S: 'one' }, exposed: { S: 'credential' } };
+    const changed = (sequence: number, OldImage: typeof item, NewImage: typeof item) => ({
+      eventName: 'MODIFY' as const,
+      dynamodb: { ...record?.dynamodb, SequenceNumber: `${sequence}`, OldImage, NewImage },
+    });
+    const Records = [
+      changed(1, item, { ...item, ...counts, state: { S: 'refused' } }),
+      changed(2, { ...item, ...counts }, bare),
+      changed(3, bare, item),
+    ];
+    assert.deepEqual(await handler({ Records }), { batchItemFailures: [] });
+    const lines = await linesIn(store, now, now + 60_000);
+    assert.deepEqual(lines.map(({ sequence }) => sequence).toSorted(), ['1', '2', '3']);
   });
 
   test('of a batch, only what the store did not take comes again', async () => {

@@ -146,6 +146,12 @@ test('it reads the stream from its beginning, and each record again until it is 
     StartingPosition: 'TRIM_HORIZON',
     BatchSize: 100,
     MaximumBatchingWindowInSeconds: 1,
+    // What was an entry or is one: counters are neither.
+    FilterCriteria: {
+      Filters: ['NewImage', 'OldImage'].map((image) => ({
+        Pattern: JSON.stringify({ dynamodb: { [image]: { attempt: { S: [{ exists: true }] } } } }),
+      })),
+    },
     BisectBatchOnFunctionError: true,
     FunctionResponseTypes: ['ReportBatchItemFailures'],
     DestinationConfig: { OnFailure: { Destination: arn(lost) } },
