@@ -1,6 +1,5 @@
 /** The cache of a deployed function: all functions on the same table share it. */
 
-import { textHash } from '../../lib/cache/snapshots/hash.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import type { CacheOptions } from '../../lib/gateway/cache-options.ts';
 import type { DynamoSender } from './dynamo-client.ts';
@@ -8,6 +7,7 @@ import { createDynamoDirectoryStore } from './dynamo-directory-store.ts';
 import { createDynamoResponseStore } from './dynamo-response-store.ts';
 import { createDynamoSnapshotStore } from './dynamo-snapshot-store.ts';
 import type { CacheSettings } from './environment.ts';
+import { storePartition, upstreamPartition } from './snapshot-keys.ts';
 
 /**
  * @param upstreamBaseUrl part of every key: no upstream's answer is ever returned as another's
@@ -22,11 +22,11 @@ export function createDeployedCache(
   const store = {
     client,
     tableName,
-    partition: textHash(upstreamBaseUrl).toString(36),
+    partition: upstreamPartition(upstreamBaseUrl),
   };
   return {
     snapshots: (partition) =>
-      createDynamoSnapshotStore({ ...store, partition: `${store.partition}#${partition}` }),
+      createDynamoSnapshotStore({ ...store, partition: storePartition(upstreamBaseUrl, partition) }),
     // A response's key contains its account.
     responses: createDynamoResponseStore(store),
     // The same symbols exist for all accounts.

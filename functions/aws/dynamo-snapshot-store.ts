@@ -37,6 +37,7 @@ import {
   unpackFlights,
   unpackRecord,
 } from './snapshot-items.ts';
+import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
 import { fromStoredPlan, type StoredPlan, toStoredPlan } from './snapshot-names.ts';
 import { withStoreErrors } from './store-errors.ts';
 
@@ -54,10 +55,6 @@ export interface DynamoSnapshotStoreOptions {
 }
 
 type Item = Record<string, AttributeValue>;
-
-/** Sorts after every record of the log. */
-const controlKey = '~control';
-const recordKey = (sequence: number) => String(sequence).padStart(15, '0');
 
 const maxPages = 4;
 
@@ -157,9 +154,7 @@ class DynamoSnapshotStore implements SnapshotStore {
     const pk = this.#shardKey('checkpoint', copy);
     const parts = packCheckpoint(checkpoint, maxCheckpointBytes);
     await Promise.all(
-      parts.map((part, index) =>
-        this.#put(pk, String(index).padStart(3, '0'), { part: { B: part } }, recordMs),
-      ),
+      parts.map((part, index) => this.#put(pk, partKey(index), { part: { B: part } }, recordMs)),
     );
   }
 
@@ -176,11 +171,11 @@ class DynamoSnapshotStore implements SnapshotStore {
   }
 
   get #pk(): AttributeValue {
-    return { S: `quotes#${this.#partition}` };
+    return logKey(this.#partition);
   }
 
   #shardKey(what: string, shard: number): AttributeValue {
-    return { S: `quotes#${this.#partition}#${what}#${shard}` };
+    return shardKey(this.#partition, what, shard);
   }
 
   #anyShard(): number {

@@ -1,0 +1,31 @@
+/**
+ * Where snapshots stand in the table that all functions share. The texts are stored, and keep the words of the first
+ * version.
+ */
+
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { textHash } from '../../lib/cache/snapshots/hash.ts';
+
+/** Part of every key: no upstream's answer is ever returned as another's. */
+export const upstreamPartition = (upstreamBaseUrl: string): string => textHash(upstreamBaseUrl).toString(36);
+
+/** The whole name of what one operation of one account shares: see `snapshotPartition`. */
+export const storePartition = (upstreamBaseUrl: string, partition: string): string =>
+  `${upstreamPartition(upstreamBaseUrl)}#${partition}`;
+
+/** Of the control item and the refresh log. */
+export const logKey = (partition: string): AttributeValue => ({ S: `quotes#${partition}` });
+
+/** Of what is spread over partitions of its own. */
+export const shardKey = (partition: string, what: string, shard: number): AttributeValue => ({
+  S: `quotes#${partition}#${what}#${shard}`,
+});
+
+/** Sorts after every record of the log. */
+export const controlKey = '~control';
+
+/** Of a record of the log. */
+export const recordKey = (sequence: number): string => String(sequence).padStart(15, '0');
+
+/** Of a part of a checkpoint. */
+export const partKey = (index: number): string => String(index).padStart(3, '0');
