@@ -1,0 +1,130 @@
+/**
+ * Reads that a gateway makes for itself, of an operation that it does not offer: with a credential, limits and a circuit
+ * breaker as those of its callers, and no caller.
+ */
+
+import type { Operation } from '../catalogue/operation.ts';
+import { createCircuitBreaker } from '../circuit-breaker.ts';
+import type { Refusal } from '../problem.ts';
+import { normalBaseUrl } from './base-url.ts';
+import { createContext } from './context.ts';
+import { accountOf } from './credential.ts';
+import { createCredentials } from './credentials.ts';
+import type { GatewayRequest } from './http.ts';
+import { checkOptions, type GatewayOptions } from './options.ts';
+import { createFetchSend } from './send.ts';
+import { createTighteningGateway } from './tightening.ts';
+import { createUpstream } from './upstream.ts';
+
+/** As those of the gateway. */
+export type OwnReadsOptions = Pick<
+  GatewayOptions,
+  | 'upstreamBaseUrl'
+  | 'upstreamPaths'
+  | 'secrets'
+  | 'send'
+  | 'limiter'
+  | 'operationLimits'
+  | 'upstreamLimits'
+  | 'tightening'
+  | 'clock'
+  | 'random'
+  | 'breaker'
+  | 'nonce'
+  | 'upstreamTimeoutMs'
+  | 'maxAnswerBytes'
+>;
+
+export interface OwnReads {
+  /** The name in stores of the account whose key signs; undefined while there is no secret that can be used. */
+  account(): Promise<string | undefined>;
+  /**
+   * Always resolves. One request; after a refused signature, or on a connection that the upstream had closed, a second one.
+   *
+   * @param endBy when an answer is of no use any more, in milliseconds since the epoch
+   */
+  read(query: GatewayRequest['query'], endBy: number): Promise<OwnAnswer>;
+}
+
+export type OwnAnswer =
+  /** @property sentAt when the upstream was asked, in milliseconds since the epoch */
+  | { readonly kind: 'answer'; readonly body: Uint8Array; readonly sentAt: number }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+/** So long it waits for a permit: clients that read come first. */
+const permitMs = 1000;
+
+/**
+ * @param operation without a side effect
+ * @throws TypeError for options that no request could be sent with
+ *
+ * @example
+ * const reads = createOwnReads(getStockSnapshots, { upstreamBaseUrl, secrets, limiter });
+ * await reads.read([['symbols', 'AAPL'], ['category', 'US_STOCK']], Date.now() + 3000);
+ */
+export function createOwnReads(operation: Operation, options: OwnReadsOptions): OwnReads {
+  const whole: GatewayOptions = { ...options, operations: [operation], access: 'single-user' };
+  checkOptions(whole);
+  const { clock = Date.now, random = Math.random, upstreamTimeoutMs: timeoutMs = 10_000 } = options;
+  const credentials = createCredentials({
+    source: options.secrets,
+    clock,
+    ...(options.nonce && { nonce: options.nonce }),
+  });
+
+  /** Of one choice of limits, as the gateway that goes over to tighter ones makes them. */
+  function readsOf(choice: GatewayOptions) {
+    const upstream = createUpstream({
+      credentials,
+      clock,
+      random,
+      timeoutMs,
+      baseUrl: normalBaseUrl(choice.upstreamBaseUrl),
+      paths: choice.upstreamPaths ?? {},
+      send: choice.send ?? createFetchSend(),
+      maxAnswerBytes: choice.maxAnswerBytes ?? 4 * 1024 * 1024,
+      canCarry: () => true,
+      operationLimits: choice.operationLimits ?? {},
+      upstreamLimits: choice.upstreamLimits ?? 'interface',
+      afterRateLimit: choice.afterRateLimit,
+      breaker: choice.breaker ?? createCircuitBreaker({ clock, random }),
+      ...(choice.limiter && { limiter: choice.limiter }),
+    });
+    async function ask({ query, deadline = Number.POSITIVE_INFINITY }: GatewayRequest): Promise<OwnAnswer> {
+      const current = await credentials.forRead();
+      if (!current.ok) return { kind: 'refused', refusal: { code: current.code } };
+      const context = createContext(deadline, undefined);
+      const outcome = await upstream.fetch(
+        {
+          operation,
+          path: operation.path,
+          request: { query, body: '', headers: {} },
+          context,
+          own: { waitMs: permitMs },
+          isRepeatedByCaller: true,
+        },
+        current.credential,
+      );
+      if (outcome.kind === 'refused') return outcome;
+      return { kind: 'answer', body: outcome.body, sentAt: context.usage.sentAt ?? clock() };
+    }
+    return { ask, handle: ask };
+  }
+
+  const { tightening } = options;
+  const { ask } = tightening ? createTighteningGateway(whole, tightening, readsOf) : readsOf(whole);
+  return {
+    async account() {
+      const current = await credentials.forRead();
+      return current.ok ? accountOf(current.credential) : undefined;
+    },
+    async read(query, deadline) {
+      const { method, path } = operation;
+      try {
+        return await ask({ method, path, query, headers: {}, requestId: '', deadline });
+      } catch {
+        return { kind: 'refused', refusal: { code: 'gateway_error' } };
+      }
+    },
+  };
+}

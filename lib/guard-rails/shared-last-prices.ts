@@ -1,0 +1,170 @@
+/**
+ * Last prices for one instance: out of its memory, else of what all instances share, else by one call of the upstream.
+ * Concurrent questions for one symbol share one look and one call.
+ */
+
+import { type After, afterTimeout } from '../limiter/index.ts';
+import type { LastPrice, LastPrices } from './last-price.ts';
+
+export interface SharedLastPricesOptions {
+  /** What other instances have fetched. Default nothing. */
+  readonly store?: SharedPrices;
+  readonly upstreamRead: UpstreamRead;
+  /** Now, in milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number;
+  /** Default the platform's timer. */
+  readonly after?: After;
+  /** Called when a price could not be read. An error that it throws is ignored. */
+  readonly reportFailure?: (failure: LastPriceFailure) => void;
+}
+
+/**
+ * Port: what other instances have fetched of a symbol, and not before `since`. Rejects when that cannot be read, and ends
+ * by itself.
+ */
+export type SharedPrices = (symbol: string, since: number) => Promise<LastPrice | undefined>;
+
+/** Port: asks the upstream for one symbol, and gives up at `endBy`. */
+export type UpstreamRead = (symbol: string, endBy: number) => Promise<UpstreamPrice>;
+
+export type UpstreamPrice =
+  | { readonly kind: 'found'; readonly found: LastPrice }
+  /** The upstream has no such symbol, or no price of it. */
+  | { readonly kind: 'unknown' }
+  /** @property code of the refusal */
+  | { readonly kind: 'failed'; readonly code: string };
+
+export type LastPriceFailure =
+  | { readonly step: 'shared' | 'upstream'; readonly cause: unknown }
+  | { readonly step: 'upstream'; readonly code: string };
+
+/** A call serves later questions, too: it does not end with the question that began it. An order can wait no longer. */
+const upstreamMs = 3000;
+/** So long a symbol without a price is not asked for again: each question would cost a permit that quotes need. */
+const unknownMs = 10_000;
+/** Clocks of instances differ by less. A price of a later time was dated by a wrong clock, and would seem fresh for long. */
+export const maxAheadMs = 1000;
+/** Symbols that an instance remembers: a record of each is some hundred bytes. */
+const maxKnown = 1000;
+/** A question that never ends is bounded by the look and by the call. A timer takes no longer time than this. */
+const maxTimerMs = 60_000;
+
+/** Printable ASCII without the comma, which separates symbols. */
+const oneSymbol = /^[!-+\--~]{1,64}$/;
+
+/**
+ * @example
+ * const prices = createSharedLastPrices({ upstreamRead });
+ * await prices.lastPrice('AAPL', 15_000, Date.now() + 2000); // { price: '227.10', at: 1795239000000 }
+ */
+export const createSharedLastPrices = (options: SharedLastPricesOptions): LastPrices =>
+  new SharedLastPrices(options);
+
+class SharedLastPrices implements LastPrices {
+  readonly #options: SharedLastPricesOptions;
+  readonly #clock: () => number;
+  readonly #known = new Map<string, LastPrice>();
+  readonly #unknownUntil = new Map<string, number>();
+  readonly #looks = new Map<string, Promise<void>>();
+  readonly #calls = new Map<string, Promise<void>>();
+
+  constructor(options: SharedLastPricesOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? Date.now;
+  }
+
+  async lastPrice(symbol: string, maxAgeMs: number, endBy: number): Promise<LastPrice | undefined> {
+    if (!oneSymbol.test(symbol)) return undefined;
+    const known = this.#fresh(symbol, maxAgeMs);
+    if (known || this.#clock() >= endBy) return known;
+    const { store } = this.#options;
+    if (store) {
+      const since = this.#clock() - maxAgeMs;
+      await this.#until(
+        endBy,
+        share(this.#looks, symbol, () => this.#look(store, symbol, since)),
+      );
+      const shared = this.#fresh(symbol, maxAgeMs);
+      if (shared || this.#clock() >= endBy) return shared;
+    }
+    if ((this.#unknownUntil.get(symbol) ?? 0) > this.#clock()) return undefined;
+    await this.#until(
+      endBy,
+      share(this.#calls, symbol, () => this.#call(symbol)),
+    );
+    return this.#fresh(symbol, maxAgeMs);
+  }
+
+  #fresh(symbol: string, maxAgeMs: number): LastPrice | undefined {
+    const known = this.#known.get(symbol);
+    return known && this.#clock() - known.at <= maxAgeMs ? known : undefined;
+  }
+
+  /** Never rejects. */
+  async #look(store: SharedPrices, symbol: string, since: number): Promise<void> {
+    try {
+      const found = await store(symbol, since);
+      if (found) this.#keep(symbol, found);
+    } catch (cause) {
+      this.#report({ step: 'shared', cause });
+    }
+  }
+
+  /** Never rejects. */
+  async #call(symbol: string): Promise<void> {
+    try {
+      const answer = await this.#options.upstreamRead(symbol, this.#clock() + upstreamMs);
+      if (answer.kind === 'found') this.#keep(symbol, answer.found);
+      else if (answer.kind === 'unknown') put(this.#unknownUntil, symbol, this.#clock() + unknownMs);
+      else this.#report({ step: 'upstream', code: answer.code });
+    } catch (cause) {
+      this.#report({ step: 'upstream', cause });
+    }
+  }
+
+  #keep(symbol: string, found: LastPrice): void {
+    const { at } = found;
+    if (at > this.#clock() + maxAheadMs || at < (this.#known.get(symbol)?.at ?? 0)) return;
+    put(this.#known, symbol, found);
+  }
+
+  /** Resolves with the work, or at `endBy`: the work goes on for other questions. */
+  #until(endBy: number, work: Promise<void>): Promise<void> {
+    const { after = afterTimeout } = this.#options;
+    return new Promise((resolve) => {
+      const cancel = after(Math.min(maxTimerMs, endBy - this.#clock()), resolve);
+      work.then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  #report(failure: LastPriceFailure): void {
+    try {
+      this.#options.reportFailure?.(failure);
+    } catch {
+      // A log that fails must not fail a check.
+    }
+  }
+}
+
+/** Of those that wait for the same symbol, the first one begins the work. */
+function share(
+  underWay: Map<string, Promise<void>>,
+  symbol: string,
+  begin: () => Promise<void>,
+): Promise<void> {
+  const other = underWay.get(symbol);
+  if (other) return other;
+  const work = begin().finally(() => underWay.delete(symbol));
+  underWay.set(symbol, work);
+  return work;
+}
+
+/** As the latest; the oldest is forgotten. */
+function put<T>(map: Map<string, T>, symbol: string, value: T): void {
+  map.delete(symbol);
+  map.set(symbol, value);
+  if (map.size > maxKnown) map.delete(map.keys().next().value!);
+}

@@ -1,0 +1,314 @@
+/**
+ * The one-symbol reader over what the gateway of market data itself has shared, and over the simulated upstream: stores
+ * and limiter are in memory.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'vitest';
+import type { SimulatorOptions } from '../../infra/simulator/index.ts';
+import { recordOfSymbol, type SnapshotReads, snapshotReadsOf } from '../../lib/cache/snapshots/one-symbol.ts';
+import { getStockSnapshots } from '../../lib/catalogue/index.ts';
+import {
+  createLimiter,
+  createMemoryCacheStores,
+  createMemoryLimiterStore,
+  limiterLimits,
+  type RefreshRecord,
+} from '../../lib/gateway/index.ts';
+import { createGatewayLastPrices, type GatewayLastPricesOptions } from '../../lib/gateway/last-prices.ts';
+import type { LastPriceFailure } from '../../lib/guard-rails/shared-last-prices.ts';
+import { ask, coreFor, credentials, secretText, snapshotPath } from '../support/core.ts';
+
+async function sharedFor(
+  t: TestContext,
+  {
+    marketData,
+    ...simulated
+  }: Partial<SimulatorOptions> & { readonly marketData?: { readonly requests: number } } = {},
+  options: Partial<GatewayLastPricesOptions> = {},
+) {
+  let ahead = 0;
+  const clock = () => Date.now() + ahead;
+  const limiterStore = createMemoryLimiterStore();
+  const limits = {
+    ...limiterLimits(),
+    ...(marketData && { 'market-data': { ...marketData, perSeconds: 60 } }),
+  };
+  const newLimiter = () => createLimiter({ store: limiterStore, limits, bucket: 'test', clock });
+  const stores = createMemoryCacheStores();
+  const core = await coreFor(t, { clock, ...simulated }, { clock, cache: stores, limiter: newLimiter() });
+  const failures: LastPriceFailure[] = [];
+  const another = () =>
+    createGatewayLastPrices(getStockSnapshots, {
+      upstreamBaseUrl: core.simulator.url,
+      secrets: { read: async () => secretText() },
+      limiter: newLimiter(),
+      clock,
+      snapshots: (partition) => snapshotReadsOf(stores.snapshots(partition)),
+      reportFailure: (failure) => failures.push(failure),
+      ...options,
+    });
+  const prices = another();
+  return {
+    ...core,
+    prices,
+    another,
+    failures,
+    clock,
+    newLimiter,
+    calls: () => core.simulator.received.filter(({ target }) => target.includes('/snapshot')),
+    skip: (ms: number) => {
+      ahead += ms;
+    },
+    lastPrice: (symbol: string, maxAgeMs = 15_000) => prices.lastPrice(symbol, maxAgeMs, clock() + 20_000),
+    /** As a caller reads it through the gateway of market data. */
+    async read(symbols: string, more = '') {
+      const query = more.includes('category') ? more : `&category=US_STOCK${more}`;
+      const reply = await ask(core.gateway, `${snapshotPath}?symbols=${symbols}${query}`);
+      assert.equal(reply.status, 200, reply.text);
+      return JSON.parse(reply.text) as readonly { readonly symbol: string; readonly price: string }[];
+    },
+  };
+}
+
+describe('what callers have read', () => {
+  test('is the price, in any view, without a call', async (t) => {
+    // The market stands still: a refresh between two reads brings the same prices.
+    const before = Date.now();
+    const { read, lastPrice, calls, clock } = await sharedFor(t, { clock: () => before });
+    const [apple, microsoft] = await read('AAPL,MSFT');
+    const [nvidia] = await read('NVDA', '&extend_hour_required=true&overnight_required=true');
+    const [fund] = await read('SPY', '&category=US_ETF');
+    const sent = calls().length;
+    for (const record of [apple, microsoft, nvidia, fund]) {
+      const found = await lastPrice(record!.symbol);
+      assert.equal(found?.price, record!.price);
+      assert.ok(found.at >= before && found.at <= clock());
+    }
+    assert.equal(calls().length, sent);
+  });
+
+  test('of another account is no price', async (t) => {
+    const other = { appKey: 'another-app-key', appSecret: 'another-app-secret' };
+    const secrets = { read: async () => secretText(other) };
+    const { read, lastPrice, calls, failures } = await sharedFor(t, {}, { secrets });
+    await read('AAPL');
+    const sent = calls().length;
+    // The upstream knows the other key no more than the cache does.
+    assert.equal(await lastPrice('AAPL'), undefined);
+    assert.equal(calls().length, sent + 1);
+    assert.deepEqual(failures, [{ step: 'upstream', code: 'upstream_auth_failed' }]);
+  });
+
+  test('too long ago is no price: the upstream is asked', async (t) => {
+    const { read, lastPrice, calls, skip, clock } = await sharedFor(t);
+    await read('AAPL');
+    skip(15_001);
+    const from = clock();
+    const sent = calls().length;
+    const found = await lastPrice('AAPL');
+    assert.ok(found && found.at >= from);
+    assert.equal(calls().length, sent + 1);
+  });
+
+  test('is found in the checkpoint and in the log since', async (t) => {
+    const { read, lastPrice, calls, skip } = await sharedFor(t);
+    // A checkpoint is written with one of the refreshes; later records stand in the log alone.
+    const records = [];
+    for (const symbols of ['AAPL', 'MSFT', 'NVDA', 'TSLA', 'AMZN', 'GOOGL', 'META']) {
+      records.push(...(await read(symbols)));
+      skip(300);
+    }
+    const sent = calls().length;
+    for (const { symbol, price } of records)
+      assert.ok((await lastPrice(symbol))?.price, `${symbol} ${price}`);
+    assert.equal(calls().length, sent);
+  });
+});
+
+describe('what no caller has read', () => {
+  test('takes one call for all questions, for the symbol alone, with a permit of the limit of market data', async (t) => {
+    const { lastPrice, calls, clock, newLimiter } = await sharedFor(t);
+    const before = clock();
+    const found = await Promise.all(Array.from({ length: 20 }, () => lastPrice('AAPL')));
+    const price = found[0]?.price ?? '';
+    assert.match(price, /^\d+\.\d+$/);
+    assert.ok(found.every((one) => one?.price === price && one.at >= before && one.at <= clock()));
+    const [call, ...others] = calls();
+    assert.deepEqual(others, []);
+    assert.equal(call?.target, `${getStockSnapshots.path}?symbols=AAPL&category=US_STOCK`);
+    assert.equal(await newLimiter().used(credentials.appKey, 'market-data'), 1);
+  });
+
+  test('a fund takes a second call at first, and one from then on', async (t) => {
+    const { lastPrice, calls, skip } = await sharedFor(t);
+    assert.ok(await lastPrice('SPY'));
+    assert.deepEqual(
+      calls().map(({ target }) => target.split('category=')[1]),
+      ['US_STOCK', 'US_ETF'],
+    );
+    skip(20_000);
+    assert.ok(await lastPrice('SPY'));
+    assert.equal(calls().length, 3);
+    assert.match(calls()[2]!.target, /US_ETF$/);
+  });
+
+  test('a symbol that does not exist has none, and is no failure', async (t) => {
+    const { lastPrice, calls, failures } = await sharedFor(t);
+    assert.equal(await lastPrice('NOSUCHSYMBOL'), undefined);
+    assert.equal(await lastPrice('NOSUCHSYMBOL'), undefined);
+    assert.equal(calls().length, 2);
+    assert.deepEqual(failures, []);
+  });
+
+  test('without a permit nothing is sent', async (t) => {
+    const { lastPrice, calls, failures } = await sharedFor(t, { marketData: { requests: 2 } });
+    const symbols = ['AAPL', 'MSFT', 'NVDA', 'TSLA'];
+    const found = await Promise.all(symbols.map((symbol) => lastPrice(symbol)));
+    const sent = calls().length;
+    assert.ok(sent <= 2 && found.filter((one) => one).length === sent);
+    assert.deepEqual(
+      failures,
+      Array.from({ length: 4 - sent }, () => ({ step: 'upstream', code: 'budget_used_up' })),
+    );
+  });
+
+  test('an upstream that refuses, fails or is not there gives none, in time', async (t) => {
+    for (const [simulated, code] of [
+      [{ unsubscribed: ['US_STOCK'] }, 'data_not_subscribed'],
+      [{ fault: () => ({ kind: 'status', status: 500 }) }, 'upstream_error'],
+    ] as const) {
+      const { lastPrice, failures } = await sharedFor(t, simulated as Partial<SimulatorOptions>);
+      assert.equal(await lastPrice('AAPL'), undefined);
+      assert.deepEqual(failures, [{ step: 'upstream', code }]);
+    }
+    const { lastPrice, failures, simulator } = await sharedFor(t);
+    await simulator.close();
+    assert.equal(await lastPrice('AAPL'), undefined);
+    assert.deepEqual(failures, [{ step: 'upstream', code: 'upstream_unreachable' }]);
+  });
+
+  test('a path of the deployer is asked in place of the catalogue’s', async (t) => {
+    const { lastPrice, simulator } = await sharedFor(
+      t,
+      {},
+      { upstreamPaths: { getStockSnapshots: getStockSnapshots.aliases[0]! } },
+    );
+    assert.ok(await lastPrice('AAPL'));
+    assert.ok(simulator.received.at(-1)?.target.startsWith(`${getStockSnapshots.aliases[0]}?`));
+  });
+});
+
+test('an empty secret and a store that is away cost no more than the price', async (t) => {
+  const { lastPrice, failures, calls } = await sharedFor(t, {}, { secrets: { read: async () => '' } });
+  assert.equal(await lastPrice('AAPL'), undefined);
+  assert.deepEqual([failures, calls()], [[{ step: 'upstream', code: 'secret_not_set' }], []]);
+
+  const away = () => Promise.reject(new Error('the store is away'));
+  const alone = await sharedFor(t, {}, { snapshots: () => ({ last: away, records: away }) });
+  assert.ok(await alone.lastPrice('AAPL'));
+  assert.deepEqual(
+    alone.failures.map(({ step }) => step),
+    ['shared'],
+  );
+});
+
+describe('the reader of one symbol', () => {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const refresh = (
+    sequence: number,
+    symbol: string,
+    view = 'US_STOCK',
+    sentAt = sequence,
+  ): RefreshRecord => ({
+    sequence,
+    kind: 'refresh',
+    view,
+    sentAt,
+    symbols: [symbol],
+    outcome: { kind: 'answer', records: new Map([[symbol, bytes(`${symbol} ${sentAt}`)]]), unknown: [] },
+    demand: [],
+  });
+  function readsOf(log: readonly RefreshRecord[], sequence: number, checkpoint?: readonly [number, string]) {
+    const read: number[][] = [];
+    const reads: SnapshotReads = {
+      last: async () => ({
+        sequence,
+        checkpoint: checkpoint && {
+          sequence: checkpoint[0],
+          fetched: [
+            {
+              view: 'US_STOCK',
+              sentAt: checkpoint[0],
+              records: new Map([[checkpoint[1], bytes('kept')]]),
+            },
+          ],
+        },
+      }),
+      async records(sequences) {
+        read.push([...sequences]);
+        return log.filter((one) => sequences.includes(one.sequence));
+      },
+    };
+    const ask = async (symbol: string, since = 0, until = 1_000_000) => {
+      const found = await recordOfSymbol(reads, { symbol, categories: ['US_STOCK', 'US_ETF'], since, until });
+      return found && new TextDecoder().decode(found.record);
+    };
+    return { ask, read };
+  }
+
+  test('a checkpoint that is fresh enough is all that is read', async () => {
+    const { ask, read } = readsOf([refresh(41, 'A')], 41, [40, 'A']);
+    assert.equal(await ask('A', 40), 'kept');
+    assert.deepEqual(read, []);
+    assert.equal(await ask('A', 41), 'A 41');
+    assert.deepEqual(read, [[41]]);
+  });
+
+  test('of the log the latest record counts, and it is read from its end', async () => {
+    const log = [
+      refresh(60, 'A'),
+      refresh(61, 'A', 'US_STOCK+eo'),
+      ...range(62, 99).map((n) => refresh(n, 'B')),
+    ];
+    const { ask, read } = readsOf(log, 99, [50, 'B']);
+    assert.equal(await ask('A', 51), 'A 61');
+    assert.deepEqual(
+      read.map((sequences) => [sequences[0], sequences.at(-1)]),
+      [
+        [99, 84],
+        [83, 68],
+        [67, 52],
+      ],
+    );
+  });
+
+  test('it looks back no further than the checkpoint, than the time, and than 64 records', async () => {
+    const log = range(1, 200).map((n) => refresh(n, n === 1 ? 'A' : 'B'));
+    for (const [checkpoint, since, oldest] of [
+      [150, 0, 151],
+      [150, 190, 169],
+      [10, 0, 137],
+      // The checkpoint of a table that was there before.
+      [900, 0, 137],
+    ] as const) {
+      const { ask, read } = readsOf(log, 200, [checkpoint, 'C']);
+      assert.equal(await ask('A', since), undefined);
+      assert.equal(read.at(-1)?.at(-1), oldest);
+    }
+  });
+
+  test('other categories, refused refreshes and what is dated later do not count', async () => {
+    const rejected: RefreshRecord = {
+      ...refresh(1, 'A'),
+      outcome: { kind: 'rejected', error: { code: 'upstream_rejected', status: 417 } },
+    };
+    assert.equal(await readsOf([rejected], 1).ask('A'), undefined);
+    assert.equal(await readsOf([refresh(1, 'A', 'US_OPTION')], 1).ask('A'), undefined);
+    assert.equal(await readsOf([refresh(1, 'A', 'US_STOCK', 11)], 1).ask('A', 0, 10), undefined);
+    assert.equal(await readsOf([refresh(1, 'A', 'US_STOCK', 10)], 1).ask('A', 10, 10), 'A 10');
+    assert.equal(await readsOf([], 0).ask('A'), undefined);
+  });
+});
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
