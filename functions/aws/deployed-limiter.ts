@@ -33,7 +33,7 @@ const bucketOf = (wide: string, bucket: string) =>
   wide === apart || wide.startsWith('endpoint.') ? `${bucket}.${wide}` : bucket;
 
 /** Divides any reserve to less than one request. */
-const maxInstances = Number.MAX_SAFE_INTEGER;
+export const maxInstances = Number.MAX_SAFE_INTEGER;
 
 export interface DeployedLimiter {
   readonly limiter: Limiter;

@@ -3,7 +3,12 @@
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import type { AccessOptions } from '../../lib/gateway/access-options.ts';
-import { type GatewayOptions, type Limiter, refusalResponse } from '../../lib/gateway/index.ts';
+import {
+  type GatewayOptions,
+  type Limiter,
+  refusalResponse,
+  upstreamPathsOf,
+} from '../../lib/gateway/index.ts';
 import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createDeployedAccess, type DeployedAccess } from './deployed-access.ts';
 import { createDeployedCache } from './deployed-cache.ts';
@@ -41,6 +46,9 @@ export interface DeployedParts {
  * A wrong environment is one line in the log when the function starts, and a problem of the gateway to every
  * request. If it threw, Lambda would restart the function again and again, and API Gateway would answer without a
  * reason.
+ *
+ * @param listing the upstream's lists of symbols, for a function that serves snapshots
+ * @param snapshots what last prices are read with, for a function that checks orders before it sends them
  */
 export function deployedHandler(
   operations: readonly Operation[],
@@ -48,8 +56,9 @@ export function deployedHandler(
   log: Log = writeLog,
   listing?: SymbolListing,
   lookUps: readonly Operation[] = [],
+  snapshots?: Operation,
 ): GroupHandler {
-  const read = readGatewaySettings(env, [...operations, ...lookUps]);
+  const read = readGatewaySettings(env, [...operations, ...lookUps], snapshots);
   if (!read.ok) {
     log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
     return misconfigured(log);
@@ -75,7 +84,9 @@ export function gatewayOptions(
     cache,
     access: accessSettings,
     journalTable,
-    corsOrigins: _,
+    upstreamPaths = {},
+    lastPrices: _,
+    corsOrigins: __,
     ...settings
   }: FunctionSettings,
   operations: readonly Operation[],
@@ -99,6 +110,8 @@ export function gatewayOptions(
   const wrapped = (limiter: Limiter) => lowPriority?.wrap(limiter) ?? limiter;
   return {
     ...settings,
+    // Without that of a read that is not this gateway's.
+    upstreamPaths: upstreamPathsOf(upstreamPaths, [...operations, ...lookUps]),
     operations,
     send: createNodeSend(),
     secrets: createSecretsManagerSource({

@@ -44,6 +44,15 @@ export interface FunctionSettings {
   readonly access?: AccessSettings;
   /** The table of the journal. Present when there is one, and the function's requests have entries there. */
   readonly journalTable?: string;
+  /** Present when the function checks orders against last prices, and quotes are shared. */
+  readonly lastPrices?: LastPriceSettings;
+}
+
+export interface LastPriceSettings {
+  /** Of the cache. */
+  readonly tableName: string;
+  /** What the function of market data shares by symbol, and what a price is read with that it does not have. */
+  readonly snapshots: Operation;
 }
 
 export interface AccessSettings extends DirectorySettings {
@@ -83,12 +92,19 @@ export const defaultBucket = 'countersign';
 /** API Gateway waits 29 seconds in all. */
 const maxUpstreamTimeoutMs = 28_000;
 
-/** @param operations those of this function, which alone may have other paths at the upstream */
+/**
+ * @param offered operations of this function, which alone may have other paths at the upstream
+ * @param snapshots what a function that checks orders asks for, too, when it is told where quotes are shared
+ */
 export function readFunctionSettings(
   given: Environment,
-  operations: readonly Operation[] = [],
+  offered: readonly Operation[] = [],
+  snapshots?: Operation,
 ): ReadSettings {
   const env = withFormerNames(given);
+  const { LAST_PRICE_TABLE: priceTable } = env;
+  const lastPrices = priceTable && snapshots ? { tableName: priceTable, snapshots } : undefined;
+  const operations = lastPrices ? [...offered, lastPrices.snapshots] : offered;
   const faults: string[] = [];
   const upstreamBaseUrl = env.UPSTREAM_BASE_URL ?? '';
   const urlFault = upstreamBaseUrl ? baseUrlFault(upstreamBaseUrl) : 'not set';
@@ -109,9 +125,9 @@ export function readFunctionSettings(
   faults.push(...originsFaults(corsOrigins).map((fault) => `CORS_ORIGINS: ${fault}`));
 
   const limiter = readLimiter(env, operations, faults);
-  const cache = readCache(env, operations, faults);
+  const cache = readCache(env, offered, faults);
   const access = readAccess(env, faults);
-  const journalTable = areJournaled(operations) ? env.ORDER_JOURNAL_TABLE : undefined;
+  const journalTable = areJournaled(offered) ? env.ORDER_JOURNAL_TABLE : undefined;
   // Its entries are named and sealed with the identity key.
   if (journalTable && !access) faults.push('ACCESS_TABLE: not set, but ORDER_JOURNAL_TABLE is');
 
@@ -128,13 +144,18 @@ export function readFunctionSettings(
       ...(cache && { cache }),
       ...(access && { access }),
       ...(journalTable && { journalTable }),
+      ...(lastPrices && { lastPrices }),
     },
   };
 }
 
 /** The settings of a function whose operations callers reach: account data is for callers who are known. */
-export function readGatewaySettings(env: Environment, operations: readonly Operation[]): ReadSettings {
-  const read = readFunctionSettings(env, operations);
+export function readGatewaySettings(
+  env: Environment,
+  operations: readonly Operation[],
+  snapshots?: Operation,
+): ReadSettings {
+  const read = readFunctionSettings(env, operations, snapshots);
   if (!read.ok || read.settings.access || !operations.some(({ group }) => isAccountData(group))) return read;
   return { ok: false, faults: ['ACCESS_TABLE: not set'] };
 }

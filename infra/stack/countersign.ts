@@ -42,6 +42,7 @@ import { type Cache, sharedCache } from './cache.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { createDomain } from './domain.ts';
 import { GroupFunction } from './group-function.ts';
+import { lastPriceAccess } from './last-prices.ts';
 import {
   type LimiterAlarms,
   type LimiterTable,
@@ -341,7 +342,8 @@ export class Countersign extends Construct {
   #groupFunction(name: FunctionName, entryOf: (name: FunctionName) => string): LambdaFunction {
     const { functions, origins, logs } = this.#config;
     const operations = operationsIn(name, this.#operations);
-    const asked = withLookUps(operations, catalogue);
+    const lastPrices = lastPriceAccess(name, operations, { exposed: this.#operations, cache: this.#cache });
+    const asked = [...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])];
     const users = this.#users?.accessOf(groupOf(name));
     const journal = this.orderJournal?.accessOf(operations);
     return new GroupFunction(this, name, {
@@ -355,8 +357,9 @@ export class Countersign extends Construct {
         ...(origins.length > 0 && { CORS_ORIGINS: origins.join(',') }),
         ...users?.variables,
         ...journal?.variables,
+        ...lastPrices?.variables,
       },
-      ...(users && { policies: { ...users.policies, ...journal?.policies } }),
+      ...(users && { policies: { ...users.policies, ...journal?.policies, ...lastPrices?.policies } }),
       ...functions,
       reservedConcurrency: functions.reservedConcurrency[name],
       logRetentionDays: logs.retentionDays,

@@ -9,7 +9,7 @@ import { startSimulator } from '../../infra/simulator/index.ts';
 import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import { type Bundle, bundleFunctions } from './bundles.ts';
+import { type Bundle, bundleFile, bundleFunctions } from './bundles.ts';
 import {
   awsEnvironment,
   identityKeyId,
@@ -54,7 +54,7 @@ test('every group that can be opened has its functions, and no other has', () =>
   );
 });
 
-test('a bundle knows the operations of its function, and with snapshots those of the group that lists their symbols', async () => {
+test('a bundle knows the operations of its function, with snapshots those of the group that lists their symbols, and to check orders the snapshots', async () => {
   const { operation: listing } = symbolListing;
   for (const { group, file } of bundles.filter(({ group }) => routable.has(group as FunctionName))) {
     const text = await readFile(file, 'utf8');
@@ -66,6 +66,7 @@ test('a bundle knows the operations of its function, and with snapshots those of
           own.includes(operation) ||
             // A cancel's answer may be lost: then its order is looked up.
             (group === 'order-cancels' && isOrderRead(operation)) ||
+            (group === 'orders' && operation.id === 'getStockSnapshots') ||
             (group === 'market-data' && operation.group === listing.group && !operation.legacyOf),
           `${group}: ${word}`,
         );
@@ -78,6 +79,22 @@ test('the function for the access token knows the three groups that it calls, an
     assert.ok(inputs.includes(`lib/catalogue/${group}.ts`), group);
   for (const group of ['orders', 'market-data/index', 'instruments', 'index'])
     assert.ok(!inputs.includes(`lib/catalogue/${group}.ts`), group);
+});
+
+test('the reader of last prices has of the cache what one symbol takes, and nothing that makes refreshes or writes', async () => {
+  const entry = fileURLToPath(new URL('../../functions/aws/deployed-last-prices.ts', import.meta.url));
+  const { kept } = await bundleFile(entry, join(directory, 'deployed-last-prices'));
+  assert.deepEqual(kept.filter((input) => /^lib\/cache\/|snapshot-store/.test(input)).sort(), [
+    'lib/cache/snapshots/hash.ts',
+    'lib/cache/snapshots/one-symbol.ts',
+    'lib/cache/snapshots/records.ts',
+    // Of both the names of partitions and views alone.
+    'lib/cache/snapshots/store.ts',
+    'lib/cache/snapshots/view.ts',
+  ]);
+  for (const input of ['lib/gateway/gateway.ts', 'lib/gateway/cache.ts'])
+    assert.ok(!kept.includes(input), input);
+  assert.ok(kept.includes('functions/aws/dynamo-snapshot-reads.ts'));
 });
 
 test('the authorizer has neither an AWS client nor a gateway nor an operation in it, and so no secret and no table', () => {

@@ -15,6 +15,8 @@ export interface Bundle {
   readonly bytes: number;
   /** What went into it, relative to the repository. */
   readonly inputs: readonly string[];
+  /** Those of them of which something is left in it. */
+  readonly kept: readonly string[];
 }
 
 /** Into one folder for each function, as `index.mjs`. */
@@ -50,5 +52,8 @@ export async function bundleFile(entry: string, folder: string): Promise<Bundle>
     file: join(folder, 'index.mjs'),
     bytes: output?.[1].bytes ?? 0,
     inputs: Object.keys(metafile.inputs),
+    kept: Object.entries(output?.[1].inputs ?? {}).flatMap(([name, { bytesInOutput }]) =>
+      bytesInOutput > 0 ? [name] : [],
+    ),
   };
 }

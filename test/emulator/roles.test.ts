@@ -142,6 +142,7 @@ describe('with roles enforced', needsEmulator(), () => {
         'CountRequests',
         ...(journaled.includes(group) ? ['KeepJournal'] : []),
         ...(asking.includes(group) ? ['ReadIdentityKey'] : []),
+        ...(group === 'orders' ? ['ReadQuotes'] : []),
         'ReadSecret',
         ...(asking.includes(group) ? ['ReadUsers'] : []),
         'ShareAnswers',

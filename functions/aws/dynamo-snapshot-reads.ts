@@ -1,0 +1,74 @@
+/**
+ * What a function that serves no snapshots reads of those that others share: the last checkpoint, and records of the
+ * refresh log. It needs BatchGetItem on the table, and no other action. What is read may be some milliseconds behind.
+ */
+
+import { type AttributeValue, BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
+import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { joinCheckpoint, unpackCheckpoint, unpackRecord } from './snapshot-items.ts';
+import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
+import { withStoreErrors } from './store-errors.ts';
+
+export interface DynamoSnapshotReadsOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  /** As that of the store: see `storePartition`. */
+  readonly partition: string;
+  /** For one operation, in milliseconds. Default 300: an order waits for it. */
+  readonly timeoutMs?: number;
+}
+
+type Item = Record<string, AttributeValue>;
+
+/** An instance holds 20,000 symbols, of 70 bytes each in a checkpoint: four items. A part that is not there costs no time. */
+const maxParts = 4;
+
+/** @example const reads = createDynamoSnapshotReads({ client, tableName, partition: storePartition(baseUrl, partition) }); */
+export function createDynamoSnapshotReads({
+  client,
+  tableName,
+  partition,
+  timeoutMs = 300,
+}: DynamoSnapshotReadsOptions): SnapshotReads {
+  const sender = withStoreErrors(withLimit(client, { timeoutMs }));
+  const log = logKey(partition);
+  const checkpoint = shardKey(partition, 'checkpoint', 0);
+
+  /** In the order of the sort keys. What the service leaves out, when it is asked for too much, counts as absent. */
+  async function read(
+    keys: readonly (readonly [pk: AttributeValue, sk: string])[],
+  ): Promise<readonly Item[]> {
+    const Keys = keys.map(([pk, sk]) => ({ pk, sk: { S: sk } }));
+    const { Responses } = await sender.send(
+      new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys } } }),
+    );
+    return (Responses?.[tableName] ?? []).toSorted((a, b) => (skOf(a) < skOf(b) ? -1 : 1));
+  }
+
+  return {
+    async last() {
+      const parts = Array.from({ length: maxParts }, (_, index) => [checkpoint, partKey(index)] as const);
+      const items = await read([[log, controlKey], ...parts]);
+      const control = items.find((item) => skOf(item) === controlKey);
+      // The first part says to which checkpoint the others belong.
+      const hasFirst = items.some((item) => skOf(item) === partKey(0));
+      const known = items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B)) ?? []);
+      return {
+        sequence: sequenceOf(control?.turn?.N),
+        checkpoint: hasFirst ? joinCheckpoint(known) : undefined,
+      };
+    },
+    async records(sequences) {
+      const items = await read(sequences.map((sequence) => [log, recordKey(sequence)] as const));
+      return items.flatMap((item) => (item.entry?.B && unpackRecord(Number(skOf(item)), item.entry.B)) ?? []);
+    },
+  };
+}
+
+const skOf = ({ sk }: Item): string => sk?.S ?? '';
+
+const sequenceOf = (text = '0'): number => {
+  const sequence = Number(text);
+  return Number.isSafeInteger(sequence) ? sequence : 0;
+};

@@ -1,0 +1,106 @@
+/** Last prices of a deployed function: what its variables mean, and what it logs when nothing can be asked. */
+
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import { deployedHandler } from '../../functions/aws/deployed.ts';
+import { createDeployedLastPrices } from '../../functions/aws/deployed-last-prices.ts';
+import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import { readFunctionSettings, readGatewaySettings } from '../../functions/aws/environment.ts';
+import type { LogEntry } from '../../functions/aws/log.ts';
+import { createNodeSend } from '../../functions/aws/node-send.ts';
+import { startSimulator } from '../../infra/simulator/index.ts';
+import { getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
+import { credentials, secretText } from '../support/core.ts';
+import { awsEnvironment } from './secrets-manager-stub.ts';
+
+const plain = { UPSTREAM_BASE_URL: 'https://upstream.example', SECRET_ID: 'secret' };
+const env = { ...plain, LIMITER_TABLE: 'limiter', LAST_PRICE_TABLE: 'cache' };
+const snapshotsPath = { UPSTREAM_PATHS: '{"getStockSnapshots":"/elsewhere"}' };
+
+test('the variable is read where there is an operation to read prices with, and takes the limiter’s table', () => {
+  const read = (given: Readonly<Record<string, string>>, ...snapshots: [typeof getStockSnapshots?]) =>
+    readFunctionSettings(given, [placeOrder], ...snapshots);
+  const settingsOf = (given: ReturnType<typeof read>) => {
+    assert.ok(given.ok, JSON.stringify(given));
+    return given.settings;
+  };
+  const { lastPrices, limiter, cache, journalTable } = settingsOf(read(env, getStockSnapshots));
+  assert.deepEqual(lastPrices, { tableName: 'cache', snapshots: getStockSnapshots });
+  assert.equal(limiter?.tableName, 'limiter');
+  // It is no cache of the function's own, and no journal.
+  assert.deepEqual([cache, journalTable], [undefined, undefined]);
+  assert.equal(settingsOf(read(env)).lastPrices, undefined);
+  assert.equal(settingsOf(read(plain, getStockSnapshots)).lastPrices, undefined);
+
+  assert.deepEqual(read({ ...plain, LAST_PRICE_TABLE: 'cache' }, getStockSnapshots), {
+    ok: false,
+    faults: ['LIMITER_TABLE: not set'],
+  });
+  assert.ok(read({ ...env, ...snapshotsPath }, getStockSnapshots).ok);
+  assert.ok(!read({ ...plain, ...snapshotsPath }, getStockSnapshots).ok);
+});
+
+test('another path of quotes is none of the function’s own gateway, which starts all the same', () => {
+  Object.assign(process.env, awsEnvironment);
+  const logged: LogEntry[] = [];
+  const variables = {
+    ...env,
+    ...snapshotsPath,
+    ACCESS_TABLE: 'users',
+    IDENTITY_KEY_SECRET_ID: 'key',
+  };
+  const log = (entry: LogEntry) => void logged.push(entry);
+  assert.ok(deployedHandler([placeOrder], variables, log, undefined, [], getStockSnapshots));
+  assert.deepEqual(
+    logged.filter(({ event }) => event === 'wrong_configuration'),
+    [],
+  );
+});
+
+test('without its tables it sends nothing, gives no price, and says why', async (t) => {
+  const simulator = await startSimulator(credentials);
+  t.onTestFinished(() => simulator.close());
+  const read = readGatewaySettings(
+    {
+      ...env,
+      UPSTREAM_BASE_URL: simulator.url,
+      ACCESS_TABLE: 'users',
+      IDENTITY_KEY_SECRET_ID: 'key',
+      // What is reserved belongs to functions that serve quotes.
+      LIMITER_RESERVE: '0.5',
+      LIMITER_INSTANCES: '1',
+    },
+    [placeOrder],
+    getStockSnapshots,
+  );
+  assert.ok(read.ok, JSON.stringify(read));
+  const logged: LogEntry[] = [];
+  const away = {
+    send: () => Promise.reject(Object.assign(new Error(`no ${credentials.appKey}`), { $fault: 'client' })),
+  } as unknown as DynamoSender;
+  const parts = {
+    functionName: 'orders',
+    client: away,
+    secrets: { read: async () => secretText() },
+    send: createNodeSend(),
+    log: (entry: LogEntry) => void logged.push(entry),
+  };
+  const prices = createDeployedLastPrices({ settings: read.settings, ...parts });
+  assert.equal(await prices?.lastPrice('AAPL', 15_000, Date.now() + 60_000), undefined);
+  assert.deepEqual(simulator.received, []);
+  const failures = logged.filter(({ event }) => event === 'last_price_not_read');
+  assert.deepEqual(
+    failures.map(({ level, step, name, code }) => [level, step, name, code]),
+    [
+      ['warn', 'shared', 'Error', undefined],
+      ['warn', 'upstream', undefined, 'budget_used_up'],
+    ],
+  );
+  assert.doesNotMatch(
+    JSON.stringify(logged),
+    new RegExp(`${credentials.appKey}|${credentials.appSecret}|AAPL`),
+  );
+
+  const { lastPrices: _, ...without } = read.settings;
+  assert.equal(createDeployedLastPrices({ settings: without, ...parts }), undefined);
+});

@@ -1,0 +1,210 @@
+/**
+ * The function that places orders reads what the function of market data shares in DynamoDB: both as they are deployed,
+ * from the same variables, on the emulator.
+ */
+
+import assert from 'node:assert/strict';
+import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
+import { gatewayOptions } from '../../functions/aws/deployed.ts';
+import { createDeployedLastPrices } from '../../functions/aws/deployed-last-prices.ts';
+import { createDynamoClient, type DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoSnapshotReads } from '../../functions/aws/dynamo-snapshot-reads.ts';
+import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
+import { readFunctionSettings } from '../../functions/aws/environment.ts';
+import type { LogEntry } from '../../functions/aws/log.ts';
+import { createNodeSend } from '../../functions/aws/node-send.ts';
+import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
+import { lastPriceActions } from '../../infra/stack/last-prices.ts';
+import { type Checkpoint, noControl } from '../../lib/cache/snapshots/index.ts';
+import { operationsIn } from '../../lib/catalogue/functions.ts';
+import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
+import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
+import { createGateway } from '../../lib/gateway/index.ts';
+import { ask, credentials, secretText, snapshotPath } from '../support/core.ts';
+import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
+
+const timeoutMs = 10_000;
+const secrets = { read: async () => secretText() };
+
+describe('prices in DynamoDB', needsEmulator(), () => {
+  let emulator: Ministack;
+  let client: DynamoDBClient;
+
+  beforeAll(async () => {
+    emulator = await startMinistack();
+    Object.assign(process.env, {
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+      AWS_REGION: emulator.region,
+    });
+    client = createDynamoClient(emulator.endpoint);
+    for (const [TableName, keys] of [
+      ['cache', ['pk', 'sk']],
+      ['limiter', ['pk']],
+    ] as const)
+      await client.send(
+        new CreateTableCommand({
+          TableName,
+          BillingMode: 'PAY_PER_REQUEST',
+          AttributeDefinitions: keys.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+          KeySchema: keys.map((AttributeName, index) => ({
+            AttributeName,
+            KeyType: index === 0 ? 'HASH' : 'RANGE',
+          })),
+        }),
+      );
+  });
+  afterAll(async () => {
+    client?.destroy();
+    await emulator?.stop();
+  });
+
+  /** The client, and what is called of a table. */
+  function observed(): { readonly client: DynamoSender; readonly calls: (readonly [string, string])[] } {
+    const calls: (readonly [action: string, input: string])[] = [];
+    const send = (command: { readonly input: object }, options: object) => {
+      calls.push([command.constructor.name.replace('Command', ''), JSON.stringify(command.input)]);
+      return client.send(command as never, options);
+    };
+    return { client: { send } as unknown as DynamoSender, calls };
+  }
+
+  async function deployed(t: TestContext) {
+    let fault: Fault | undefined;
+    // The market stands still: a refresh between two reads brings the same prices.
+    const from = Date.now();
+    const simulator = await startSimulator({ ...credentials, fault: () => fault, clock: () => from });
+    t.onTestFinished(() => simulator.close());
+    const logged: LogEntry[] = [];
+    const log = (entry: LogEntry) => void logged.push(entry);
+    const common = { UPSTREAM_BASE_URL: simulator.url, SECRET_ID: 'secret', LIMITER_TABLE: 'limiter' };
+
+    const own = operationsIn('market-data', operations);
+    const ofMarketData = readFunctionSettings({ ...common, CACHE_TABLE: 'cache' }, own);
+    assert.ok(ofMarketData.ok);
+    const parts = { client: () => client, listing: symbolListing };
+    const marketData = createGateway({
+      ...gatewayOptions(ofMarketData.settings, own, {}, log, parts),
+      secrets,
+    });
+
+    const env = { ...common, LAST_PRICE_TABLE: 'cache' };
+    const ofOrders = readFunctionSettings(env, operationsIn('orders', operations), getStockSnapshots);
+    assert.ok(ofOrders.ok);
+    const { client: reader, calls } = observed();
+    const { settings } = ofOrders;
+    const given = { settings, functionName: 'orders', client: reader, secrets, send: createNodeSend(), log };
+    const prices = createDeployedLastPrices(given);
+    assert.ok(prices);
+    return {
+      simulator,
+      marketData,
+      prices,
+      calls,
+      logged,
+      setFault(next: Fault | undefined) {
+        fault = next;
+      },
+    };
+  }
+
+  test('what the function of market data has fetched is the price, and BatchGetItem is all that it takes', async (t) => {
+    const { marketData, prices, calls, setFault } = await deployed(t);
+    const wanted = new Map<string, string>();
+    for (const target of ['AAPL,MSFT&category=US_STOCK', 'SPY&category=US_ETF&extend_hour_required=true']) {
+      // A busy emulator may take longer than a request waits.
+      let reply = await ask(marketData, `${snapshotPath}?symbols=${target}`);
+      for (let tries = 1; reply.status !== 200 && tries < 20; tries++)
+        reply = await ask(marketData, `${snapshotPath}?symbols=${target}`);
+      for (const { symbol, price } of JSON.parse(reply.text)) wanted.set(symbol, price);
+    }
+    assert.equal(wanted.size, 3);
+    // From now on the upstream gives no price.
+    setFault({ kind: 'status', status: 500 });
+    for (const [symbol, price] of wanted) {
+      let found = await prices.lastPrice(symbol, 300_000, Date.now() + 20_000);
+      for (let tries = 1; !found && tries < 20; tries++)
+        found = await prices.lastPrice(symbol, 300_000, Date.now() + 20_000);
+      assert.equal(found?.price, price, symbol);
+    }
+    const shared = calls.filter(([, input]) => input.includes('"cache"'));
+    assert.deepEqual([...new Set(shared.map(([action]) => action))], lastPriceActions);
+  });
+
+  test('what no function has fetched is one call, counted in the table of the limiter', async (t) => {
+    const { simulator, prices, calls, logged } = await deployed(t);
+    // The reader waits 300 ms for a table, and the limiter 500 ms.
+    let found = await prices.lastPrice('NVDA', 15_000, Date.now() + 20_000);
+    for (let tries = 1; !found && tries < 20; tries++)
+      found = await prices.lastPrice('NVDA', 15_000, Date.now() + 20_000);
+    assert.match(found?.price ?? '', /^\d+\.\d+$/, JSON.stringify(logged));
+    assert.deepEqual(
+      simulator.received.map(({ target }) => target),
+      [`${getStockSnapshots.path}?symbols=NVDA&category=US_STOCK`],
+    );
+    assert.ok(calls.some(([, input]) => input.includes('"limiter"') && input.includes('market-data')));
+    for (const { event } of logged) assert.ok(['budget', 'last_price_not_read'].includes(event), event);
+  });
+
+  test('a checkpoint of several items is read whole, and records of the log one by one', async () => {
+    const options = { client, tableName: 'cache', timeoutMs, partition: 'of-this-test' };
+    const store = createDynamoSnapshotStore(options);
+    const reads = createDynamoSnapshotReads(options);
+    assert.deepEqual(await reads.last(), { sequence: 0, checkpoint: undefined });
+    const groups = (count: number, sequence: number): Checkpoint => ({
+      sequence,
+      at: sequence,
+      fetched: Array.from({ length: count }, (_, group) => ({
+        view: 'US_STOCK',
+        sentAt: sequence,
+        records: recordsOf(group),
+      })),
+      demand: [],
+      negative: [],
+      recent: [],
+      failedProbes: [],
+    });
+    await store.acquire({ ...noControl, sequence: 9 }, 0);
+    for (const [count, sequence] of [
+      [60, 7],
+      // Smaller than the one before, of which items are left.
+      [20, 8],
+    ] as const) {
+      const written = groups(count, sequence);
+      await store.writeCheckpoint(0, written);
+      const { checkpoint, sequence: last } = await reads.last();
+      assert.equal(last, 9);
+      assert.equal(checkpoint?.sequence, sequence);
+      assert.deepEqual(
+        checkpoint.fetched.map(({ records }) => [...records.keys()]).sort(),
+        written.fetched.map(({ records }) => [...records.keys()]).sort(),
+      );
+    }
+    await store.write({
+      sequence: 9,
+      kind: 'refresh',
+      view: 'US_STOCK',
+      sentAt: 5,
+      symbols: ['AAPL'],
+      outcome: { kind: 'answer', records: recordsOf(1), unknown: [] },
+      demand: [],
+    });
+    const found = await reads.records([8, 9]);
+    assert.deepEqual(
+      found.map(({ sequence, sentAt }) => [sequence, sentAt]),
+      [[9, 5]],
+    );
+  });
+});
+
+/** Of a hundred symbols, in bytes that hardly compress. */
+const recordsOf = (group: number) =>
+  new Map(
+    Array.from({ length: 100 }, (_, index) => {
+      const symbol = `S${group}X${index}`;
+      const noise = Array.from({ length: 6 }, () => crypto.randomUUID()).join('');
+      return [symbol, new TextEncoder().encode(`{"symbol":"${symbol}","price":"1.10","noise":"${noise}"}`)];
+    }),
+  );

@@ -1,0 +1,99 @@
+/** The function that places orders reads what quotes are shared, where there are any; no other function does. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'vitest';
+import { readGatewaySettings } from '../../functions/aws/environment.ts';
+import { lastPriceActions } from '../../infra/stack/last-prices.ts';
+import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
+import {
+  cancelOrder,
+  operations as catalogue,
+  getOrder,
+  getStockSnapshots,
+  listAccounts,
+  placeOrder,
+  previewOrder,
+} from '../../lib/catalogue/index.ts';
+import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+
+const groups = { accounts: 'iam', orders: 'iam' } as const;
+const operations = [getStockSnapshots, listAccounts, placeOrder, previewOrder, cancelOrder, getOrder];
+
+function accessOf({ functionOf, template }: Synthesised, name: FunctionName) {
+  const [, { Properties }] = functionOf(name);
+  const policies = policiesOf(template.Resources[idOf(Properties.Role)]);
+  return {
+    variables: variablesOf(Properties),
+    statements: policies.find(({ PolicyName }) => PolicyName === 'ReadQuotes')?.PolicyDocument.Statement,
+    counts: policies.some(({ PolicyName }) => PolicyName === 'CountRequests'),
+  };
+}
+
+test('the function of orders may read items of the cache by their keys, and count its calls', () => {
+  const everything = synthesise({ groups, operations });
+  const [tableId] = everything.table('Cache') ?? [];
+  for (const name of new Set(operations.map(functionOf))) {
+    const { variables, statements, counts } = accessOf(everything, name);
+    if (name !== 'orders') {
+      assert.deepEqual([variables.LAST_PRICE_TABLE, statements], [undefined, undefined], name);
+      continue;
+    }
+    assert.deepEqual(variables.LAST_PRICE_TABLE, { Ref: tableId });
+    assert.deepEqual(statements, [
+      {
+        Effect: 'Allow',
+        Action: 'dynamodb:BatchGetItem',
+        Resource: { 'Fn::GetAtt': [tableId, 'Arn'] },
+      },
+    ]);
+    assert.ok(counts);
+    assert.ok(variables.LIMITER_TABLE);
+  }
+});
+
+test('it counts and sends as the function of market data does, and the settings are those that the function takes', () => {
+  const elsewhere = '/elsewhere/snapshots';
+  const synthesised = synthesise({
+    groups,
+    operations,
+    upstream: {
+      baseUrl: 'https://upstream.example',
+      limits: 'published',
+      paths: { getStockSnapshots: elsewhere },
+    },
+    limiter: { share: 0.5, bucket: 'team' },
+  });
+  const own = accessOf(synthesised, 'orders').variables;
+  const others = accessOf(synthesised, 'market-data').variables;
+  for (const name of ['LIMITER_TABLE', 'LIMITER_SHARE', 'LIMITER_BUCKET', 'UPSTREAM_LIMITS'])
+    assert.deepEqual(own[name], others[name], name);
+  assert.deepEqual(JSON.parse(String(own.UPSTREAM_PATHS)), { getStockSnapshots: elsewhere });
+  // A function sees the values of the references.
+  const env = Object.fromEntries(
+    Object.entries(own).map(([name, value]) => [name, typeof value === 'string' ? value : 'resolved']),
+  );
+  const read = readGatewaySettings(env, operationsIn('orders', catalogue), getStockSnapshots);
+  assert.ok(read.ok, JSON.stringify(read));
+  assert.deepEqual(read.settings.upstreamPaths, { getStockSnapshots: elsewhere });
+  assert.equal(read.settings.limiter?.bucket, 'team');
+  assert.deepEqual(read.settings.lastPrices, { tableName: 'resolved', snapshots: getStockSnapshots });
+});
+
+test('where nothing is placed, no quotes are open, or nothing is shared, there is none', () => {
+  for (const props of [
+    { groups, operations, cache: 'off' },
+    { groups, operations: [getStockSnapshots, listAccounts, previewOrder] },
+    { groups, operations: [listAccounts, previewOrder, placeOrder] },
+    { groups: { ...groups, 'market-data': 'closed' }, operations },
+    { operations },
+  ] as const)
+    assert.doesNotMatch(JSON.stringify(synthesise(props).template), /LAST_PRICE_TABLE|ReadQuotes/);
+});
+
+test('what is granted is what the reader calls', () => {
+  const file = join(import.meta.dirname, '../../functions/aws/dynamo-snapshot-reads.ts');
+  const called = [...readFileSync(file, 'utf8').matchAll(/new (\w+)Command\(/g)].map(([, action]) => action);
+  assert.deepEqual([...new Set(called)], lastPriceActions);
+});
