@@ -6,8 +6,6 @@
  */
 
 import {
-  type AttributeValue,
-  BatchGetItemCommand,
   QueryCommand,
   ScanCommand,
   type TransactWriteItem,
@@ -15,7 +13,9 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { AccessEntry, AccessStore, AccessWrite, AuditEntry } from '../../lib/access/store.ts';
 import { seconds } from './dynamo-attributes.ts';
+import { batchGet, type Item } from './dynamo-batch-get.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { isOvertaken, pages } from './dynamo-records.ts';
 import { withStoreErrors } from './store-errors.ts';
 
 export interface DynamoAccessStoreOptions {
@@ -28,17 +28,10 @@ export interface DynamoAccessStoreOptions {
   readonly timeoutMs?: number;
 }
 
-type Item = Readonly<Record<string, AttributeValue>>;
-
 /** The sort key of a record. */
 const recordKey = 'record';
 /** The partition of all lines of the audit; their sort keys begin with the time. */
 const auditPartition = 'audit';
-
-/** DynamoDB's bound for one BatchGetItem. */
-const maxKeys = 100;
-/** DynamoDB returns keys unread when it throttles; each read of the directory has a few. */
-const maxReads = 3;
 
 /** What a function needs of the store. */
 export function createDynamoAccessReader({
@@ -48,27 +41,10 @@ export function createDynamoAccessReader({
 }: DynamoAccessStoreOptions): Pick<AccessStore, 'read'> {
   const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2 }));
 
-  async function readSome(keys: readonly string[]): Promise<readonly Item[]> {
-    let Keys: Item[] = keys.map((key) => ({ pk: { S: key }, sk: { S: recordKey } }));
-    const items: Item[] = [];
-    for (let left = maxReads; Keys.length > 0; left--) {
-      if (left === 0) throw new Error('DynamoDB left keys unread');
-      const { Responses = {}, UnprocessedKeys = {} } = await limited.send(
-        new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys, ConsistentRead: true } } }),
-      );
-      items.push(...(Responses[tableName] ?? []));
-      Keys = UnprocessedKeys[tableName]?.Keys ?? [];
-    }
-    return items;
-  }
-
   return {
     async read(keys) {
-      const unique = [...new Set(keys)];
-      const parts = Array.from({ length: Math.ceil(unique.length / maxKeys) }, (_, index) =>
-        readSome(unique.slice(index * maxKeys, (index + 1) * maxKeys)),
-      );
-      const entries = (await Promise.all(parts)).flat().map(toEntry);
+      const wanted = [...new Set(keys)].map((key) => ({ pk: { S: key }, sk: { S: recordKey } }));
+      const entries = (await batchGet(limited, tableName, wanted)).map(toEntry);
       return new Map(entries.map((entry) => [entry.key, entry]));
     },
   };
@@ -154,38 +130,6 @@ const attributesOf = ({ revision, sealed, expiresAt }: NonNullable<AccessWrite['
   sealed: { B: sealed },
   ...(expiresAt !== undefined && { expires_at: seconds(expiresAt) }),
 });
-
-/** Another operator's write came first, or is being done now. */
-function isOvertaken(error: unknown): boolean {
-  const { name, CancellationReasons: reasons = [] } = error as {
-    readonly name?: string;
-    readonly CancellationReasons?: readonly { readonly Code?: string }[];
-  };
-  return (
-    name === 'TransactionCanceledException' &&
-    reasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict')
-  );
-}
-
-interface Page {
-  readonly Items?: Record<string, AttributeValue>[] | undefined;
-  readonly LastEvaluatedKey?: Record<string, AttributeValue> | undefined;
-}
-
-/** As many items as wanted, or all. */
-async function pages(
-  read: (start: Record<string, AttributeValue> | undefined) => Promise<Page>,
-  limit = Number.POSITIVE_INFINITY,
-): Promise<readonly Item[]> {
-  const items: Item[] = [];
-  let start: Record<string, AttributeValue> | undefined;
-  do {
-    const { Items = [], LastEvaluatedKey } = await read(start);
-    items.push(...Items);
-    start = LastEvaluatedKey;
-  } while (start && items.length < limit);
-  return items.slice(0, limit);
-}
 
 /** @throws TypeError for what is no record: it must not count as none */
 function toEntry({ pk, revision, sealed, expires_at: expiresAt }: Item): AccessEntry {

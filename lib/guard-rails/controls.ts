@@ -9,6 +9,7 @@ import type { TradingLimits } from './limits.ts';
 export interface Control {
   /** Of its last change: 1, 2, 3 … */
   readonly version: number;
+  /** Of the gateway's scope also with null in place of a value, where the deployment's own limit is not to count. */
   readonly limits: TradingLimits;
   /** Present while placing and replacing are stopped. */
   readonly stopped?: Stop;

@@ -3,15 +3,29 @@
 import * as v from 'valibot';
 import { plainDecimal } from '../client/decimals.ts';
 
+const decimalFault = "takes a decimal above 0 as text, such as '10000'";
 /** Above zero; of a hundred digits at most, which no price or quantity has. */
 const positiveDecimal = v.pipe(
-  v.string(),
-  v.maxLength(100),
-  v.check(isPositive, 'a decimal above 0, as text'),
+  v.string(decimalFault),
+  v.maxLength(100, decimalFault),
+  v.check(isPositive, decimalFault),
 );
 const share = v.pipe(positiveDecimal, v.description('In percent.'));
-const count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100_000));
-const names = v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxLength(64))), v.maxLength(1000));
+const whole = (min: number, max: number) => {
+  const fault = `takes a whole number from ${min} to ${max}`;
+  return v.pipe(v.number(fault), v.integer(fault), v.minValue(min, fault), v.maxValue(max, fault));
+};
+const namesFault = 'takes a list of at most 1000 names, of 1 to 64 characters each';
+const names = v.pipe(
+  v.array(v.pipe(v.string(namesFault), v.minLength(1, namesFault), v.maxLength(64, namesFault)), namesFault),
+  v.maxLength(1000, namesFault),
+);
+/** One message for the list and for what is in it. */
+function amongst<const V extends readonly string[]>(...known: V) {
+  const fault = `takes a list of ${known.join(', ')}`;
+  return v.array(v.picklist(known, fault), fault);
+}
+const repetitionsFault = 'takes orders, 1 to 100000, and seconds, 1 to 3600';
 
 const values = {
   max_order_quantity: v.pipe(positiveDecimal, v.description('Of one order: shares or contracts.')),
@@ -25,23 +39,23 @@ const values = {
       'Of all orders that may be open, those included whose outcome is unknown. It counts orders placed since it was set.',
     ),
   ),
-  max_orders_per_minute: v.pipe(count, v.description('Placed and replaced within any 60 seconds.')),
+  max_orders_per_minute: v.pipe(
+    whole(0, 100_000),
+    v.description('Placed and replaced within any 60 seconds.'),
+  ),
   max_duplicative_orders: v.pipe(
-    v.object({
-      orders: v.pipe(count, v.minValue(1)),
-      seconds: v.pipe(count, v.minValue(1), v.maxValue(3600)),
-    }),
+    v.object({ orders: whole(1, 100_000), seconds: whole(1, 3600) }, repetitionsFault),
     v.description('Orders of the same symbol, side and quantity within so many seconds.'),
   ),
   allowed_symbols: v.pipe(names, v.description('No other symbol is traded.')),
   restricted_symbols: v.pipe(names, v.description('These symbols are not traded.')),
-  allowed_sides: v.array(v.picklist(['BUY', 'SELL', 'SHORT'])),
+  allowed_sides: amongst('BUY', 'SELL', 'SHORT'),
   allowed_order_types: names,
   price_collar: v.pipe(
     share,
     v.description('How far a limit or stop price may be from the last price of a stock, either way.'),
   ),
-  allowed_sessions: v.array(v.picklist(['ALL', 'CORE', 'NIGHT'])),
+  allowed_sessions: amongst('ALL', 'CORE', 'NIGHT'),
 };
 
 /** In the order in which they are checked and told. */
@@ -64,14 +78,11 @@ export type CheckName = (typeof checkNames)[number];
 /** `notify`: the order goes on, and the log and the audit say that the check failed. */
 export type CheckAction = 'notify' | 'block';
 
-const actions = v.partial(
-  v.object(
-    Object.fromEntries(checkNames.map((name) => [name, v.picklist(['notify', 'block'])])) as Record<
-      CheckName,
-      v.PicklistSchema<['notify', 'block'], undefined>
-    >,
-  ),
-);
+const action = v.picklist(['notify', 'block'], 'takes notify or block');
+const byCheck = <T>(value: T) =>
+  Object.fromEntries(checkNames.map((name) => [name, value])) as Readonly<Record<CheckName, T>>;
+const actionsFault = "takes checks with their actions, such as { price_collar: 'notify' }";
+const actions = v.strictObject(byCheck(v.optional(action)), actionsFault);
 
 const assumptions = {
   market_order_margin: v.pipe(
@@ -79,22 +90,33 @@ const assumptions = {
     v.description('Added to the last price of an order without a limit price. Default 5.'),
   ),
   max_quote_age: v.pipe(
-    count,
-    v.minValue(1),
-    v.maxValue(3600),
+    whole(1, 3600),
     v.description('How old the last price may be, in seconds. Default 15.'),
   ),
 };
 
-const limits = v.strictObject({
-  ...v.partial(v.object({ ...values, ...assumptions })).entries,
-  actions: v.optional(actions),
-});
+const all = { ...values, ...assumptions };
+
+const limits = v.strictObject({ ...v.partial(v.object(all)).entries, actions: v.optional(actions) });
 
 export type TradingLimits = v.InferOutput<typeof limits>;
 
-/** Values of an operator's change: null takes a limit away. */
-export type LimitChanges = { readonly [K in keyof TradingLimits]?: TradingLimits[K] | null };
+/** In the order of the documentation. */
+export const limitNames = Object.keys(all) as readonly (keyof typeof all)[];
+
+type NullableAll = {
+  readonly [K in keyof typeof all]: v.OptionalSchema<v.NullableSchema<(typeof all)[K], undefined>, undefined>;
+};
+
+const changes = v.strictObject({
+  ...(Object.fromEntries(
+    Object.entries(all).map(([name, schema]) => [name, v.optional(v.nullable(schema as v.GenericSchema))]),
+  ) as NullableAll),
+  actions: v.optional(v.strictObject(byCheck(v.optional(v.nullable(action))), actionsFault)),
+});
+
+/** Values of an operator's change: null takes a limit, or the action of a check, away. */
+export type LimitChanges = v.InferOutput<typeof changes>;
 
 /** What is wrong with a set of limits, a sentence each. */
 export interface LimitFault {
@@ -111,21 +133,41 @@ export interface LimitFault {
  */
 export function readLimits(given: unknown): TradingLimits | readonly LimitFault[] {
   const read = v.safeParse(limits, given);
-  if (read.success) return read.output;
-  return read.issues.map(({ path, message }) => ({
-    name: path?.map(({ key }) => String(key)).join('.') ?? '',
-    detail: message,
+  return read.success ? read.output : faultsOf(read.issues);
+}
+
+/** @returns the changes, or what is wrong with them */
+export function readLimitChanges(given: unknown): LimitChanges | readonly LimitFault[] {
+  const read = v.safeParse(changes, given);
+  return read.success ? read.output : faultsOf(read.issues);
+}
+
+function faultsOf(issues: readonly v.BaseIssue<unknown>[]): readonly LimitFault[] {
+  return issues.map(({ path = [], message, type, expected }) => ({
+    name: path.map(({ key }) => String(key)).join('.'),
+    detail: type === 'strict_object' && expected === 'never' ? 'is no limit' : message,
   }));
 }
 
-export const areLimits = (read: TradingLimits | readonly LimitFault[]): read is TradingLimits =>
-  !Array.isArray(read);
+export const areLimits = <T extends TradingLimits | LimitChanges>(
+  read: T | readonly LimitFault[],
+): read is T => !Array.isArray(read);
+
+/** Two changes as one: the later one counts, and what it does not name stays. */
+export function mergeChanges(before: LimitChanges, later: LimitChanges): LimitChanges {
+  const actions = { ...before.actions, ...later.actions };
+  return { ...before, ...later, ...(Object.keys(actions).length > 0 && { actions }) };
+}
 
 /** The limits after a change: what it does not name stays. */
-export function withChanges(before: TradingLimits, changes: LimitChanges): TradingLimits {
-  const all = { ...before, ...changes };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
+export function withChanges(before: LimitChanges, changes: LimitChanges): TradingLimits {
+  const { actions = {}, ...own } = mergeChanges(before, changes);
+  const left = withoutNulls(actions);
+  return { ...withoutNulls(own), ...(Object.keys(left).length > 0 && { actions: left }) };
 }
+
+const withoutNulls = (members: object) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 
 /** Whether a limit counts over orders, so that instances share a counter. */
 export const isCounted = ({

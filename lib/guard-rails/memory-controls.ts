@@ -1,21 +1,43 @@
 /** Controls in memory, with the operator's side: for tests, and for one process. */
 
-import type { Control, ControlStore } from './controls.ts';
+import {
+  type ControlAdminStore,
+  type ControlEntry,
+  type ControlHistoryEntry,
+  controlOf,
+} from './control-admin-store.ts';
+import type { Control } from './controls.ts';
 
-export interface MemoryControls extends ControlStore {
-  /** What is set of a scope from now on. */
+export interface MemoryControls extends ControlAdminStore {
+  /** What is set of a scope from now on, without a record of the history. */
   set(key: string, control: Omit<Control, 'version'>): void;
 }
 
 /** @example const controls = createMemoryControls(); controls.set('stack', { limits: { max_orders_per_minute: 30 } }); */
 export function createMemoryControls(): MemoryControls {
-  const controls = new Map<string, Control>();
+  const entries = new Map<string, ControlEntry>();
+  const records: ControlHistoryEntry[] = [];
+  const versionOf = (key: string) => entries.get(key)?.version ?? 0;
   return {
     async read(keys) {
-      return new Map(keys.flatMap((key) => (controls.has(key) ? [[key, controls.get(key)!] as const] : [])));
+      return new Map(
+        keys.flatMap((key) => {
+          const entry = entries.get(key);
+          return entry ? [[key, controlOf(entry)] as const] : [];
+        }),
+      );
     },
+    find: async (key) => entries.get(key),
+    async write({ expected, next, history }) {
+      if (versionOf(next.key) !== expected) return false;
+      entries.set(next.key, next);
+      records.push(history);
+      return true;
+    },
+    list: async () => [...entries.values()],
+    history: async (limit) => [...records].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit),
     set(key, control) {
-      controls.set(key, { ...control, version: (controls.get(key)?.version ?? 0) + 1 });
+      entries.set(key, { ...control, key, version: versionOf(key) + 1, sealed: new Uint8Array() });
     },
   };
 }

@@ -1,0 +1,59 @@
+/**
+ * What operators have set of trading, in DynamoDB, as functions read it: one item for each scope, in a table whose key is
+ * two texts named `pk` and `sk`. A function needs BatchGetItem on the table. The operator's side stands apart, in
+ * `dynamo-control-admin.ts`, so that no function has it in its bundle.
+ */
+
+import { type ControlEntry, controlOf } from '../../lib/guard-rails/control-admin-store.ts';
+import type { ControlStore } from '../../lib/guard-rails/controls.ts';
+import { areLimits, readLimitChanges } from '../../lib/guard-rails/limits.ts';
+import { batchGet, type Item } from './dynamo-batch-get.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { withStoreErrors } from './store-errors.ts';
+
+export interface DynamoControlsOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  /**
+   * For one operation with all its attempts, in milliseconds. Default 1000 for the reader: a client waits with its order.
+   * Default 10,000 for operators.
+   */
+  readonly timeoutMs?: number;
+}
+
+/** The sort key of a scope's item. */
+export const controlKey = 'control';
+
+export const keyOf = (key: string) => ({ pk: { S: key }, sk: { S: controlKey } });
+
+/** @example const controls = createDynamoControls({ client, tableName }); await controls.read(['stack']); */
+export function createDynamoControls({
+  client,
+  tableName,
+  timeoutMs = 1000,
+}: DynamoControlsOptions): ControlStore {
+  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2 }));
+  return {
+    async read(keys) {
+      const items = await batchGet(limited, tableName, [...new Set(keys)].map(keyOf));
+      return new Map(items.map(toControlEntry).map((entry) => [entry.key, controlOf(entry)]));
+    },
+  };
+}
+
+/**
+ * @throws Error for what is no control, and for limits that only a later version knows: neither may count as none, or
+ * what an operator has set would not hold
+ */
+export function toControlEntry({ pk, version, limits, stopped_at: at, sealed }: Item): ControlEntry {
+  const read = limits?.S === undefined ? [] : readLimitChanges(JSON.parse(limits.S));
+  if (pk?.S === undefined || version?.N === undefined || !sealed?.B || !areLimits(read))
+    throw new Error('an item of the table is no control of trading, or one of a later version');
+  return {
+    key: pk.S,
+    version: Number(version.N),
+    limits: read,
+    ...(at?.N !== undefined && { stopped: { at: Number(at.N) } }),
+    sealed: sealed.B,
+  };
+}

@@ -1,0 +1,155 @@
+/** What operators do with limits and stops: change them, each time with a record of the history, and look at them. */
+
+import type { Identity } from '../access/identity.ts';
+import { base64url } from '../base64url.ts';
+import type { ControlAdminStore, ControlEntry } from './control-admin-store.ts';
+import {
+  type ControlChange,
+  ControlChangeError,
+  type ControlState,
+  type ControlSubject,
+  changedControl,
+  keyOfControl,
+} from './control-changes.ts';
+
+export interface ControlAdminOptions {
+  readonly store: ControlAdminStore;
+  readonly identity: Identity;
+  /** Who changes it, for the history: an operator's ARN, for example. */
+  readonly by: string;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+export interface ControlAdmin {
+  /**
+   * Writes nothing, and no record of the history, when the scope is so already. A concurrent change of the same scope is
+   * never lost: this one begins anew.
+   *
+   * @throws ControlChangeError `change_refused` for limits that are none, or without a reason where one is needed,
+   * `changed_by_others` when other operators changed the scope each time
+   */
+  apply(change: ControlChange): Promise<AppliedControl>;
+  /** @returns undefined when nothing was ever set of it */
+  find(subject: ControlSubject): Promise<ListedControl | undefined>;
+  list(): Promise<readonly ListedControl[]>;
+  /** The newest first. */
+  history(limit: number): Promise<readonly ControlHistoryLine[]>;
+}
+
+export interface AppliedControl {
+  readonly isChanged: boolean;
+  /** As it is now; undefined when nothing was ever set. */
+  readonly control: ListedControl | undefined;
+}
+
+/** What is set of a scope, for an operator. */
+export interface ListedControl extends ControlState {
+  readonly version: number;
+  /** The account's or user's name in logs; absent for the gateway. */
+  readonly name?: string;
+  /** Absent when it was sealed with another identity key: limits and stop count all the same. */
+  readonly about?: ControlAbout;
+}
+
+/** What is sealed of a scope. */
+export interface ControlAbout {
+  readonly subject: ControlSubject;
+  /** Who stopped it, and why. */
+  readonly stopped?: { readonly by: string; readonly reason: string };
+}
+
+export type ControlHistoryLine =
+  | { readonly at: string; readonly by: string; readonly version: number; readonly change: ControlChange }
+  /** Sealed with another identity key. */
+  | { readonly at: string };
+
+/** How often a change begins anew because another one came between. */
+const maxTries = 8;
+
+/**
+ * @example
+ * const admin = createControlAdmin({ store: createMemoryControls(), identity, by: 'local run' });
+ * await admin.apply({ action: 'stop', subject: { kind: 'gateway' }, reason: 'a strategy runs wild' });
+ */
+export function createControlAdmin({
+  store,
+  identity,
+  by,
+  clock = Date.now,
+}: ControlAdminOptions): ControlAdmin {
+  const { names, sealer } = identity;
+  const seal = (value: object, about: string) => sealer.seal(utf8(JSON.stringify(value)), about);
+
+  async function open<T>(sealed: Uint8Array, about: string): Promise<T | undefined> {
+    const bytes = await sealer.open(sealed, about);
+    return bytes && (JSON.parse(new TextDecoder().decode(bytes)) as T);
+  }
+
+  async function listed({ key, sealed, version, limits, stopped }: ControlEntry): Promise<ListedControl> {
+    const about = await open<ControlAbout>(sealed, key);
+    const name = key.split(' ')[1];
+    return {
+      version,
+      limits,
+      ...(stopped && { stopped }),
+      ...(name !== undefined && { name }),
+      ...(about && { about }),
+    };
+  }
+
+  async function aboutOf(change: ControlChange, next: ControlState, before: ControlEntry | undefined) {
+    const { subject } = change;
+    if (!next.stopped) return { subject };
+    const stopped =
+      change.action === 'stop'
+        ? { by, reason: change.reason }
+        : before && (await open<ControlAbout>(before.sealed, before.key))?.stopped;
+    return { subject, ...(stopped && { stopped }) };
+  }
+
+  return {
+    async apply(change) {
+      const key = await keyOfControl(names, change.subject);
+      for (let left = maxTries; left > 0; left--) {
+        const now = clock();
+        const before = await store.find(key);
+        const state = stateOf(before);
+        const changed = changedControl(state, change, now);
+        if (changed === state) return { isChanged: false, control: before && (await listed(before)) };
+        const expected = before?.version ?? 0;
+        const version = expected + 1;
+        const sealed = await seal(await aboutOf(change, changed, before), key);
+        const next = { key, version, ...changed, sealed };
+        const id = `${new Date(now).toISOString()}#${nonce()}`;
+        const history = { id, sealed: await seal({ by, version, change }, historyKey(id)) };
+        if (await store.write({ expected, next, history }))
+          return { isChanged: true, control: await listed(next) };
+      }
+      throw new ControlChangeError('changed_by_others', 'others changed the same scope each time');
+    },
+    async find(subject) {
+      const entry = await store.find(await keyOfControl(names, subject));
+      return entry && listed(entry);
+    },
+    list: async () => Promise.all((await store.list()).map(listed)),
+    async history(limit) {
+      const entries = await store.history(limit);
+      return Promise.all(
+        entries.map(async ({ id, sealed }) => ({
+          at: id.slice(0, id.indexOf('#')),
+          ...(await open<object>(sealed, historyKey(id))),
+        })),
+      );
+    },
+  };
+}
+
+const stateOf = (entry: ControlEntry | undefined): ControlState =>
+  entry ? { limits: entry.limits, ...(entry.stopped && { stopped: entry.stopped }) } : { limits: {} };
+
+const historyKey = (id: string) => `history ${id}`;
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+const nonce = () => base64url(crypto.getRandomValues(new Uint8Array(12)));
