@@ -5,3 +5,7 @@ export function keyOutput(plan: string, key: string): string {
   const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
   return plan === 'default' && key === 'default' ? 'ApiKeyId' : `ApiKeyId${capital(plan)}${capital(key)}`;
 }
+
+/** What operators have set of trading, and the limits that were deployed, as JSON. */
+export const tradingControlsTableOutput = 'TradingControlsTable';
+export const tradingLimitsOutput = 'TradingLimits';

@@ -1,0 +1,80 @@
+/** Limits as an operator writes them in a shell, and reads them back: `max_duplicative_orders=3/60`. */
+
+import {
+  areLimits,
+  checkNames,
+  type LimitChanges,
+  limitNames,
+  readLimitChanges,
+} from '../../lib/guard-rails/limits.ts';
+import { didYouMean } from '../nearest-name.ts';
+
+const counts: ReadonlySet<string> = new Set(['max_orders_per_minute', 'max_quote_age']);
+const lists: ReadonlySet<string> = new Set([
+  'allowed_symbols',
+  'restricted_symbols',
+  'allowed_sides',
+  'allowed_order_types',
+  'allowed_sessions',
+]);
+const repetitions = 'max_duplicative_orders';
+const actionPrefix = 'actions.';
+
+/** Every name that `--set` takes. */
+export const settable: readonly string[] = [
+  ...limitNames,
+  ...checkNames.map((name) => `${actionPrefix}${name}`),
+];
+
+/**
+ * @param given pairs of a name and its text; null takes the limit away
+ * @returns the change, or a sentence that says what is wrong
+ */
+export function limitChanges(given: ReadonlyMap<string, string | null>): LimitChanges | string {
+  const own: Record<string, unknown> = {};
+  const actions: Record<string, unknown> = {};
+  for (const [name, text] of given) {
+    if (!settable.includes(name)) return `${name} is no limit.${didYouMean(name, settable)}`;
+    const fault = text === null ? undefined : faultOf(name, text);
+    if (fault) return `${name} takes ${fault}.`;
+    if (name.startsWith(actionPrefix)) actions[name.slice(actionPrefix.length)] = text;
+    else own[name] = text === null ? null : valueIn(name, text);
+  }
+  const read = readLimitChanges({ ...own, ...(Object.keys(actions).length > 0 && { actions }) });
+  if (areLimits(read)) return read;
+  const [{ name = '', detail = '' } = {}] = read;
+  return `${name.replace(/\.(\d+|orders|seconds)$/, '')} ${detail}.`;
+}
+
+function faultOf(name: string, text: string): string | undefined {
+  if (name === repetitions && !/^\d{1,9}\/\d{1,9}$/.test(text))
+    return 'orders/seconds, such as 3/60: three of the same within a minute';
+  // An empty list would stop all trading: there is a word for that.
+  if (lists.has(name) && namesIn(text).some((one) => one === ''))
+    return 'names with commas between, such as AAPL,MSFT; stop ends all trading, --unset takes the limit away';
+  return undefined;
+}
+
+function valueIn(name: string, text: string): unknown {
+  if (lists.has(name)) return namesIn(text);
+  if (counts.has(name)) return /^\d{1,9}$/.test(text) ? Number(text) : text;
+  if (name !== repetitions) return text;
+  const [orders, seconds] = text.split('/').map(Number);
+  return { orders, seconds };
+}
+
+const namesIn = (text: string) => text.split(',').map((one) => one.trim());
+
+/** Each limit with its text, as `--set` takes it; null for what was taken away. */
+export function limitTexts({ actions = {}, ...own }: LimitChanges): ReadonlyMap<string, string | null> {
+  return new Map([
+    ...Object.entries(own).map(([name, value]) => [name, textOf(value)] as const),
+    ...Object.entries(actions).map(([name, value]) => [`${actionPrefix}${name}`, value ?? null] as const),
+  ]);
+}
+
+function textOf(value: LimitChanges[keyof LimitChanges]): string | null {
+  if (value === null || value === undefined) return null;
+  if (Array.isArray(value)) return value.join(',');
+  return typeof value === 'object' && 'orders' in value ? `${value.orders}/${value.seconds}` : String(value);
+}

@@ -1,0 +1,70 @@
+/** Limits, stops and their history in words, for an operator. */
+
+import type { ControlHistoryLine, ListedControl } from '../../lib/guard-rails/admin.ts';
+import type { ControlChange, ControlSubject } from '../../lib/guard-rails/control-changes.ts';
+import type { LimitChanges, TradingLimits } from '../../lib/guard-rails/limits.ts';
+import { limitTexts } from './trading-values.ts';
+import { subjectWords } from './users-words.ts';
+
+export function scopeWords(subject: ControlSubject): string {
+  switch (subject.kind) {
+    case 'gateway':
+      return 'gateway';
+    case 'account':
+      return `account ${subject.id}`;
+    case 'user':
+      return subjectWords(subject.user);
+  }
+}
+
+/** One line for the scope, and one for each thing that is set of it. */
+export function controlWords(
+  { name, version, limits, stopped, about }: ListedControl,
+  deployed: TradingLimits,
+): readonly string[] {
+  const isGateway = name === undefined;
+  const head = about ? scopeWords(about.subject) : isGateway ? 'gateway' : 'sealed with another identity key';
+  const all = isGateway ? limitsWords(limits, deployed) : limitsWords(limits, {});
+  const by = about?.stopped ? ` by ${about.stopped.by}: ${about.stopped.reason}` : '';
+  return [
+    head,
+    ...(stopped ? [`  stopped since ${momentOf(stopped.at)}${by}`] : []),
+    ...(all.length > 0 ? all : ['  no limits']),
+    `  version ${version}`,
+    ...(isGateway ? [] : [`  name in logs: ${name}`]),
+  ];
+}
+
+/** What counts: the limits that were set, and those of the deployment that nothing was set in place of. */
+function limitsWords(limits: LimitChanges, deployed: TradingLimits): readonly string[] {
+  const set = limitTexts(limits);
+  const before = limitTexts(deployed);
+  return [...new Set([...before.keys(), ...set.keys()])].flatMap((name) => {
+    const own = set.get(name);
+    const deployedText = before.get(name);
+    if (own === undefined) return [`  ${name}: ${deployedText} (deployed)`];
+    if (deployedText === undefined) return own === null ? [] : [`  ${name}: ${own}`];
+    return [`  ${name}: ${own ?? 'none'} (in place of the deployed ${deployedText})`];
+  });
+}
+
+/** What is deployed, where an operator has set nothing. */
+export const deployedWords = (deployed: TradingLimits): readonly string[] => {
+  const all = limitsWords({}, deployed);
+  return ['gateway', ...(all.length > 0 ? all : ['  no limits'])];
+};
+
+export function historyWords(line: ControlHistoryLine): string {
+  if (!('change' in line)) return `${line.at}  (sealed with another identity key)`;
+  const { at, by, version, change } = line;
+  const reason = change.reason === undefined ? '' : `: ${change.reason}`;
+  return `${at}  ${by}  ${scopeWords(change.subject)} version ${version}  ${changeWords(change)}${reason}`;
+}
+
+function changeWords(change: ControlChange): string {
+  if (change.action !== 'limits') return change.action;
+  const all = [...limitTexts(change.changes)];
+  return all.map(([name, text]) => (text === null ? `unset ${name}` : `set ${name}=${text}`)).join(', ');
+}
+
+const momentOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

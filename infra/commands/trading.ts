@@ -1,0 +1,228 @@
+/**
+ * `npm run trading`: limits of trading, the kill switch, and their history. It writes the table of controls, each change
+ * with a record of the history, and reads the identity key and the directory, so that an operator names accounts and
+ * users where the table holds keyed names.
+ */
+
+import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { type AccessAdmin, createAccessAdmin } from '../../lib/access/admin.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { isPrincipal, subjectOf } from '../../lib/access/records.ts';
+import { type ControlAdmin, createControlAdmin, type ListedControl } from '../../lib/guard-rails/admin.ts';
+import {
+  type ControlChange,
+  ControlChangeError,
+  type ControlSubject,
+} from '../../lib/guard-rails/control-changes.ts';
+import { maxControlAgeMs } from '../../lib/guard-rails/controls.ts';
+import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
+import { StartError } from '../environment.ts';
+import { tradingControlsTableOutput, tradingLimitsOutput } from '../stack/outputs.ts';
+import { stackNameOf } from '../stack/stages.ts';
+import { operatorArn } from './operator.ts';
+import { outputOf, outputsOf, stackSecret } from './stack-secret.ts';
+import type { TradingArguments } from './trading-arguments.ts';
+import { controlWords, deployedWords, historyWords, scopeWords } from './trading-words.ts';
+import { accessTableOutput, identityKeyOutput, issuerOutput } from './users.ts';
+import { subjectWords } from './users-words.ts';
+
+export interface TradingPorts {
+  readonly stackName: string;
+  readonly admin: ControlAdmin;
+  readonly directory: Pick<AccessAdmin, 'list'>;
+  /** Of access tokens; undefined where the stack takes none. */
+  readonly issuer: string | undefined;
+  /** The gateway's limits until an operator sets others. */
+  readonly deployed: TradingLimits;
+  /** One line for the operator. */
+  say(line: string): void;
+}
+
+/** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
+export async function deployedTrading(given: TradingArguments): Promise<TradingPorts> {
+  const stackName = stackNameOf(given.stage);
+  const outputs = await outputsOf(stackName);
+  if (!outputs.has(tradingControlsTableOutput))
+    throw new StartError(
+      `The stack ${stackName} places no orders: open the group orders in the stage (docs/configuration.md, "groups"), and deploy it.`,
+    );
+  const [key, by] = await Promise.all([
+    stackSecret(stackName, outputOf(stackName, outputs, identityKeyOutput)).read(),
+    changeOf(given) ? operatorArn() : '',
+  ]);
+  if (!key) throw new StartError(`The identity key of ${stackName} is not set: deploy the stage once more.`);
+  const identity = createIdentity(async () => key.text);
+  const client = createDynamoClient();
+  const tableName = (name: string) => outputOf(stackName, outputs, name);
+  const deployed = readLimits(JSON.parse(outputOf(stackName, outputs, tradingLimitsOutput)));
+  return {
+    stackName,
+    admin: createControlAdmin({
+      store: createDynamoControlAdmin({ client, tableName: tableName(tradingControlsTableOutput) }),
+      identity,
+      by,
+    }),
+    directory: createAccessAdmin({
+      store: createDynamoAccessStore({ client, tableName: tableName(accessTableOutput) }),
+      identity,
+      // It changes nothing.
+      by: '',
+    }),
+    issuer: outputs.get(issuerOutput),
+    deployed: areLimits(deployed) ? deployed : {},
+    say: (line) => console.log(line),
+  };
+}
+
+/** @throws StartError in one sentence; nothing was changed then */
+export async function manageTrading(given: TradingArguments, ports: TradingPorts): Promise<void> {
+  try {
+    const { subject, hint } = await subjectFor(given, ports);
+    const change = changeOf(given, subject);
+    if (change) await apply(given, change, ports, hint);
+    else if (given.verb === 'history') await history(given, subject, ports);
+    else await show(given, subject, ports);
+  } catch (error) {
+    throw asStartError(error, ports.stackName);
+  }
+}
+
+/** Undefined where the command only looks. */
+function changeOf(
+  { verb, changes, reason }: TradingArguments,
+  subject: ControlSubject = { kind: 'gateway' },
+): ControlChange | undefined {
+  if (verb === 'history') return undefined;
+  if (verb !== 'limits') return { action: verb, subject, reason: reason ?? '' };
+  return changes && { action: 'limits', subject, changes, ...(reason !== undefined && { reason }) };
+}
+
+async function show({ scope, json }: TradingArguments, subject: ControlSubject, ports: TradingPorts) {
+  const { admin, say, stackName, deployed } = ports;
+  const found =
+    scope.kind === 'gateway'
+      ? await admin.list()
+      : [await admin.find(subject)].filter((one) => one !== undefined);
+  const controls = [...found].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  if (json) return say(JSON.stringify({ stack: stackName, deployed, controls }));
+  if (scope.kind === 'gateway' && controls.every(({ name }) => name !== undefined))
+    for (const line of deployedWords(deployed)) say(line);
+  if (scope.kind !== 'gateway' && controls.length === 0)
+    say(`Nothing was ever set of ${scopeWords(subject)} in ${stackName}.`);
+  for (const one of controls) for (const line of controlWords(one, deployed)) say(line);
+}
+
+/** The gateway first, then accounts, then users. */
+const sortKey = ({ name, about }: ListedControl) =>
+  name === undefined ? '' : about ? scopeWords(about.subject) : `~${name}`;
+
+/** Beyond this the older ones of one scope are not looked for. */
+const maxHistory = 10_000;
+
+async function history(given: TradingArguments, subject: ControlSubject, ports: TradingPorts) {
+  const { admin, say, stackName } = ports;
+  const { scope, limit, json } = given;
+  const all = await admin.history(scope.kind === 'gateway' ? limit : maxHistory);
+  const wanted = scopeWords(subject);
+  const lines =
+    scope.kind === 'gateway'
+      ? all
+      : all.filter((line) => 'change' in line && scopeWords(line.change.subject) === wanted).slice(0, limit);
+  if (json) return say(JSON.stringify({ stack: stackName, history: lines }));
+  if (lines.length === 0) say(`No change of trading has been made in ${stackName}.`);
+  for (const line of lines) say(historyWords(line));
+}
+
+async function apply(given: TradingArguments, change: ControlChange, ports: TradingPorts, hint?: string) {
+  const { admin, say, stackName, deployed } = ports;
+  const { isChanged, control } = await admin.apply(change);
+  if (given.json)
+    return say(JSON.stringify({ stack: stackName, changed: isChanged, control: control ?? null }));
+  say(
+    isChanged
+      ? `Written to ${stackName}; effective in all functions within ${maxControlAgeMs / 1000} seconds.`
+      : `Nothing to change in ${stackName}.`,
+  );
+  if (control) for (const line of controlWords(control, deployed)) say(line);
+  if (hint !== undefined) say(hint);
+  for (const one of hintsFor(given, change)) say(one);
+}
+
+function hintsFor({ stage, scope }: TradingArguments, { action }: ControlChange): readonly string[] {
+  const whose =
+    scope.kind === 'gateway'
+      ? ''
+      : scope.kind === 'account'
+        ? ` --account ${scope.id}`
+        : ` --user ${quoted(scope.text)}`;
+  return [
+    ...(action === 'stop'
+      ? [
+          'Orders are neither placed nor replaced. Open orders are not cancelled by it; cancels go through.',
+          `To resume: npm run trading -- resume ${stage}${whose} --reason "…"`,
+        ]
+      : []),
+    ...(action === 'resume' && scope.kind !== 'gateway'
+      ? ['A stop of the whole gateway, or of others that the order belongs to, goes on.']
+      : []),
+  ];
+}
+
+const quoted = (text: string) => (/^[\w.:/@-]+$/.test(text) ? text : JSON.stringify(text));
+
+interface Meant {
+  readonly subject: ControlSubject;
+  /** For the operator, where a wrong name would go unnoticed. */
+  readonly hint?: string;
+}
+
+/** Of what acts for a user, that user: its orders count as the user's. */
+async function subjectFor({ scope }: TradingArguments, ports: TradingPorts): Promise<Meant> {
+  if (scope.kind === 'account')
+    return {
+      subject: scope,
+      hint: 'Account ids are taken as they are: compare them with those of listAccounts.',
+    };
+  if (scope.kind === 'gateway') return { subject: scope };
+  const { directory, issuer, stackName } = ports;
+  const { records } = await directory.list();
+  const found = records.flatMap(({ name, record }) => {
+    if (!('principal' in record)) return [];
+    const subject = subjectOf(record);
+    const isMeant = name === scope.text || subjectWords(subject) === `${subject.kind} ${scope.text}`;
+    return isMeant && isPrincipal(subject) ? [record.standsFor ?? subject] : [];
+  });
+  const distinct = new Map(found.map((one) => [JSON.stringify(one), one]));
+  const [user] = distinct.values();
+  if (distinct.size > 1)
+    throw new StartError(
+      `${JSON.stringify(scope.text)} is the name of ${distinct.size} in ${stackName}: give the name in logs, which npm run users -- list shows.`,
+    );
+  if (user) return { subject: { kind: 'user', user } };
+  if (issuer)
+    return {
+      subject: { kind: 'user', user: { kind: 'user', issuer, subject: scope.text } },
+      hint: 'Nothing has been granted to this user: compare the subject with that of the token.',
+    };
+  throw new StartError(
+    `Nothing has been granted to ${JSON.stringify(scope.text)} in ${stackName}, which takes no tokens: npm run users -- list shows whose trading can be limited.`,
+  );
+}
+
+const defects = [TypeError, ReferenceError, RangeError];
+
+/** Of an error of AWS its name alone: a service may repeat in the message what it was sent. */
+function asStartError(error: unknown, stackName: string): unknown {
+  if (error instanceof StartError) return error;
+  if (error instanceof ControlChangeError)
+    return new StartError(
+      error.code === 'change_refused'
+        ? `${error.message} Nothing was changed.`
+        : `Others change the same scope of ${stackName} all the time; nothing was changed. Run the command again.`,
+    );
+  if (!(error instanceof Error) || defects.some((one) => error instanceof one)) return error;
+  const reason = error.name === 'Error' ? error.message : error.name;
+  return new StartError(`The limits of ${stackName} cannot be read or changed: ${reason}.`);
+}
