@@ -38,11 +38,15 @@ export function validate(operation: Operation, request: GatewayRequest): ValidRe
   return { query: query.pairs, body: body.text, headers: headers.headers, accounts };
 }
 
-/** Of two orders with one id the upstream would place one, and nothing could tell which. */
+/**
+ * Of two orders with one id the upstream would place one, and nothing could tell which. Of two changes of one order it
+ * would keep one, or a mixture of both.
+ */
 function repeatedOrders({ sideEffect }: Operation, body: unknown): readonly Fault[] {
   const { journal } = sideEffect ?? {};
-  if (journal?.by !== 'client_order_id') return [];
-  const orders = (body as Readonly<Record<string, unknown>> | undefined)?.[journal.list];
+  const list = journal?.by === 'client_order_id' ? journal.list : journal?.replaces && 'modify_orders';
+  if (!list) return [];
+  const orders = (body as Readonly<Record<string, unknown>> | undefined)?.[list];
   if (!Array.isArray(orders)) return [];
   const ids = orders.map(
     (order) => (order as { readonly client_order_id?: unknown } | null)?.client_order_id,
@@ -52,7 +56,7 @@ function repeatedOrders({ sideEffect }: Operation, body: unknown): readonly Faul
       ? [
           {
             in: 'body',
-            name: `/${journal.list}/${index}/client_order_id`,
+            name: `/${list}/${index}/client_order_id`,
             detail: 'another order of this request has the same id',
             received: shorten(id),
           },

@@ -35,13 +35,16 @@ const unknown = 'not known';
 
 const single: Partial<Record<CheckName, Check>> = {
   restricted_symbols: ({ symbols }, { restricted_symbols: limit }) => {
-    const found = limit && symbols.find((symbol) => upper(limit).includes(symbol));
-    return found === undefined ? undefined : { limit: 'a restricted symbol', came: found };
+    if (!limit) return undefined;
+    const restricted = new Set(limit.map(plainSymbol));
+    const found = symbols.find((symbol) => restricted.has(plainSymbol(symbol)));
+    if (found === undefined && symbols.length > 0) return undefined;
+    return { limit: 'a restricted symbol', came: found ?? unknown };
   },
   allowed_symbols: ({ symbols }, { allowed_symbols: limit }) => notAmong(symbols, limit && upper(limit)),
   allowed_sides: ({ sides }, { allowed_sides: limit }) => notAmong(sides, limit),
   allowed_order_types: ({ orderType }, { allowed_order_types: limit }) => notAmong([orderType], limit),
-  allowed_sessions: ({ session }, { allowed_sessions: limit }) => notAmong([session], limit),
+  allowed_sessions: ({ sessions }, { allowed_sessions: limit }) => notAmong(sessions, limit),
   max_order_quantity: ({ quantity }, { max_order_quantity: limit }) => above(quantity, limit),
   max_order_notional: (order, limits, lastPrice) =>
     above(notionalOf(order, lastPrice, marginOf(limits)), limits.max_order_notional),
@@ -99,6 +102,9 @@ function notAmong(
   const other = values.find((value) => value === undefined || !allowed.includes(value));
   return { limit: allowed.join(', ') || 'none', came: other ?? unknown };
 }
+
+/** `BRK.B` and `BRK B` are one. */
+export const plainSymbol = (symbol: string): string => symbol.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 const upper = (symbols: readonly string[]): readonly string[] => symbols.map((one) => one.toUpperCase());
 

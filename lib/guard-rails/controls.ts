@@ -3,6 +3,7 @@
  * reader that every instance has of it: nothing that is older than five seconds counts.
  */
 
+import { afterTimeout } from '../limiter/clock.ts';
 import type { TradingLimits } from './limits.ts';
 
 /** What an operator has set for one scope. */
@@ -51,6 +52,8 @@ export const maxControlAgeMs = 5000;
 const refreshAfterMs = 1500;
 /** From this age on a request waits for it, so that it has time left to be sent. */
 const waitAfterMs = 3000;
+/** A store that does not answer by then counts as away. */
+const maxWaitMs = 1000;
 /** Of accounts and users that have not been heard of for a while, the oldest are forgotten. */
 const maxKnown = 1000;
 
@@ -74,10 +77,9 @@ export function createControls(store: ControlStore, clock: () => number): Contro
 
   return {
     async read(keys) {
-      const late = keys.filter((key) => ageOf(key) > waitAfterMs);
-      if (late.length > 0) {
+      if (keys.some((key) => ageOf(key) > waitAfterMs)) {
         try {
-          await refresh(keys);
+          await within(refresh(keys), maxWaitMs);
         } catch (error) {
           if (keys.some((key) => ageOf(key) > maxControlAgeMs)) throw error;
         }
@@ -92,4 +94,12 @@ export function createControls(store: ControlStore, clock: () => number): Contro
       };
     },
   };
+}
+
+/** What comes later counts for the next request. */
+function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = afterTimeout(ms, () => reject(new Error(`no answer within ${ms} ms`)));
+    promise.then(resolve, reject).finally(cancel);
+  });
 }

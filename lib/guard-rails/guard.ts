@@ -5,7 +5,7 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import { compareDecimals, subtractDecimals } from '../client/decimals.ts';
-import { type Failure, failuresOf, marginOf, maxQuoteAgeMs, takesLastPrice } from './checks.ts';
+import { type Failure, failuresOf, marginOf, maxQuoteAgeMs, plainSymbol, takesLastPrice } from './checks.ts';
 import {
   accountScope,
   type Control,
@@ -24,7 +24,7 @@ import {
   readCounter,
   type StoredCounter,
 } from './counter.ts';
-import { type Exposure, widest } from './exposure.ts';
+import { asReplaced, atMost, type Exposure, exposureAfter } from './exposure.ts';
 import type { LastPrices } from './last-price.ts';
 import { isCounted, type TradingLimits, withChanges } from './limits.ts';
 import { notionalOf, type OrderToCheck, orderToCheck } from './order.ts';
@@ -112,7 +112,10 @@ interface Rule {
 /** An order with what is known for its checks. */
 interface Known {
   readonly asked: AskedOrder;
+  /** As the request makes it. */
   readonly order: OrderToCheck;
+  /** As it may be at most, with the replacements before. */
+  readonly largest: OrderToCheck;
   readonly lastPrice: string | undefined;
   readonly what: string;
 }
@@ -169,6 +172,8 @@ class OrderGuard implements Guard {
 
   learn(counters: readonly StoredCounter[]): void {
     for (const counter of counters) {
+      // Requests of this instance learn side by side: what comes late is older.
+      if ((this.#counters.get(counter.key)?.revision ?? 0) > counter.revision) continue;
       this.#counters.delete(counter.key);
       this.#counters.set(counter.key, counter);
     }
@@ -197,25 +202,26 @@ class OrderGuard implements Guard {
   }
 
   async #know(asked: AskedOrder, rules: readonly Rule[], { account, endBy }: GuardQuestion): Promise<Known> {
-    const order = widest(orderToCheck(asked.json, asked.at, asked.replaced), asked);
+    const read = orderToCheck(asked.json, asked.at, asked.replaced);
+    const [order, largest] = [asReplaced(read, asked), atMost(read, asked)];
     const { names, lastPrices } = this.#parts;
-    const wanting = rules.filter(({ limits }) => takesLastPrice(order, limits));
+    const wanting = rules.filter(
+      ({ limits }) => takesLastPrice(order, limits) || takesLastPrice(largest, limits),
+    );
     const [symbol] = order.symbols;
     const maxAgeMs = Math.min(...wanting.map(({ limits }) => maxQuoteAgeMs(limits)));
     const last =
       wanting.length > 0 && symbol !== undefined
         ? await lastPrices?.lastPrice(symbol, maxAgeMs, endBy)
         : undefined;
-    const repeats = rules.some(({ limits }) => limits.max_duplicative_orders);
-    const { symbols, sides, quantity, amount } = order;
+    const repeats = rules.some(({ limits }) => limits.max_duplicative_orders) && !order.isReplacement;
     return {
       asked,
       order,
-      lastPrice: last?.price,
-      what:
-        repeats && !order.isReplacement
-          ? await names.nameOf('asked', account, JSON.stringify([symbols, sides, quantity, amount]))
-          : '',
+      largest,
+      // Of what was never traded.
+      lastPrice: last && compareDecimals(last.price, '0') > 0 ? last.price : undefined,
+      what: repeats ? await names.nameOf('asked', account, contentsOf(order)) : '',
     };
   }
 
@@ -223,9 +229,9 @@ class OrderGuard implements Guard {
     const stored = this.#counters.get(rule.counter) ?? emptyCounter(rule.counter);
     const margin = marginOf(rule.limits);
     const isOpenCounted = rule.limits.max_open_notional !== undefined;
-    const totals = known.map(({ asked, order, lastPrice }) => {
+    const totals = known.map(({ asked, largest, lastPrice }) => {
       const before = asked.exposure?.counted[rule.counter] ?? '0';
-      const notional = isOpenCounted ? notionalOf(order, lastPrice, margin) : before;
+      const notional = isOpenCounted ? notionalOf(largest, lastPrice, margin) : before;
       return { before, total: notional === undefined ? undefined : larger(notional, before) };
     });
     const orders = known.map(({ order, what }, index): CountedOrder => {
@@ -237,6 +243,10 @@ class OrderGuard implements Guard {
     return { rule, change, failures, totals: totals.map(({ total }) => total) };
   }
 }
+
+/** What two orders have in common of which one may be the repetition of the other. */
+const contentsOf = ({ symbols, sides, quantity, amount }: OrderToCheck): string =>
+  JSON.stringify([symbols.map(plainSymbol), sides, amount === undefined ? quantity : undefined, amount]);
 
 /** The key of a scope's counter: each credential has its own orders. */
 const counterKey = (credential: string, scope: string): string => `counter ${credential} ${scope}`;
@@ -262,18 +272,12 @@ const withoutAction = ({ action: _, ...failure }: ScopeFailure & { readonly acti
   failure;
 
 function exposureOf(
-  { asked, order }: Known,
+  { asked, largest }: Known,
   counted: readonly (readonly [Rule, string | undefined])[],
 ): Exposure | undefined {
   const own = counted.flatMap(([{ counter, limits }, total]) =>
     limits.max_open_notional !== undefined && total !== undefined ? [[counter, total] as const] : [],
   );
   if (own.length === 0 && !asked.exposure && asked.replaced === undefined) return undefined;
-  const { quantity, limitPrice, stopPrice } = order;
-  return {
-    ...(quantity !== undefined && { quantity }),
-    ...(limitPrice !== undefined && { limitPrice }),
-    ...(stopPrice !== undefined && { stopPrice }),
-    counted: { ...asked.exposure?.counted, ...Object.fromEntries(own) },
-  };
+  return exposureAfter(largest, asked, Object.fromEntries(own));
 }

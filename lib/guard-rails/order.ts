@@ -7,18 +7,20 @@ import { elementsOf, membersOf } from '../json-scan.ts';
 export interface OrderToCheck {
   /** Where it stands in the request, as a JSON Pointer. */
   readonly at: string;
-  /** In upper case, those of legs among them. */
+  /** In upper case, those of legs among them; none where it is not known what the order is. */
   readonly symbols: readonly string[];
   readonly sides: readonly string[];
   readonly orderType: string | undefined;
-  readonly session: string;
+  readonly sessions: readonly string[];
   readonly instrument: string;
-  /** Undefined for an order by amount, and where it is not known. */
+  /** Never negative. Undefined for an order by amount, and where it is not known. */
   readonly quantity: string | undefined;
-  /** In money, of an order by amount. */
+  /** In money, of an order by amount; never negative. */
   readonly amount: string | undefined;
   readonly limitPrice: string | undefined;
   readonly stopPrice: string | undefined;
+  /** It has a limit price, and a replacement may have taken that away. */
+  readonly mayBeUnlimited?: boolean;
   /** A replacement is not the repetition of an order. */
   readonly isReplacement: boolean;
 }
@@ -29,6 +31,7 @@ const members = [
   'order_type',
   'support_trading_session',
   'instrument_type',
+  'entrust_type',
   'quantity',
   'total_quantity',
   'total_cash_amount',
@@ -36,6 +39,7 @@ const members = [
   'stop_price',
 ] as const;
 
+type Member = (typeof members)[number];
 type Members = ReadonlyMap<string, string>;
 
 /**
@@ -44,23 +48,35 @@ type Members = ReadonlyMap<string, string>;
  */
 export function orderToCheck(json: string, at: string, replaced?: string): OrderToCheck {
   const before = membersIn(json);
-  const changes = replaced === undefined ? undefined : membersIn(replaced);
+  const changes = replaced === undefined ? new Map<string, string>() : membersIn(replaced);
   const legs = legsIn(json);
   const changedLegs = replaced === undefined ? [] : legsIn(replaced);
-  const all = new Map([...before, ...(changes ?? [])]);
-  const quantity = changes?.get('quantity') ?? before.get('quantity') ?? before.get('total_quantity');
+  const each = [before, changes, ...legs];
+  const now = (name: Member) => changes.get(name) ?? before.get(name);
+  const quantity = largestOf([
+    now('quantity') ?? before.get('total_quantity'),
+    // Of a changed leg it is not known which one it is.
+    ...[...legs, ...changedLegs].map((leg) => leg.get('quantity')),
+  ]);
+  const isByAmount = now('entrust_type') === 'AMOUNT' || quantity === undefined;
   return {
     at,
-    symbols: distinct([all, ...legs].map((one) => one.get('symbol')?.toUpperCase())),
-    sides: distinct([all, ...legs].map((one) => one.get('side'))),
-    orderType: all.get('order_type'),
-    session: all.get('support_trading_session') ?? 'CORE',
-    instrument: all.get('instrument_type') ?? 'EQUITY',
-    // Of a changed leg it is not known which one it is.
-    quantity: largest([quantity, ...[...legs, ...changedLegs].map((leg) => leg.get('quantity'))]),
-    amount: largest([all.get('total_cash_amount')]),
-    limitPrice: decimalOf(all.get('limit_price')),
-    stopPrice: decimalOf(all.get('stop_price')),
+    // What no replacement changes by the catalogue, the upstream may change or not: both are checked.
+    symbols: distinct(each.map((one) => one.get('symbol')?.toUpperCase())),
+    sides: distinct(each.map((one) => one.get('side'))),
+    orderType: now('order_type'),
+    sessions: distinct([
+      before.get('support_trading_session') ?? 'CORE',
+      changes.get('support_trading_session'),
+    ]),
+    instrument: before.get('instrument_type') ?? 'EQUITY',
+    quantity,
+    amount: largestOf([
+      isByAmount ? before.get('total_cash_amount') : undefined,
+      changes.get('total_cash_amount'),
+    ]),
+    limitPrice: decimalOf(now('limit_price')),
+    stopPrice: decimalOf(now('stop_price')),
     isReplacement: replaced !== undefined,
   };
 }
@@ -75,11 +91,13 @@ export const hasLimitPrice = ({ orderType }: OrderToCheck): boolean => limited.h
 
 /** Whether the notional takes the last price. */
 export const needsLastPrice = (order: OrderToCheck): boolean =>
-  order.amount === undefined && !hasLimitPrice(order);
+  !isLimited(order) && (order.amount === undefined || order.quantity !== undefined);
+
+const isLimited = (order: OrderToCheck): boolean => hasLimitPrice(order) && !order.mayBeUnlimited;
 
 /**
  * Price × quantity × size. Of an order without a limit price, the price is the last one, or the stop price when that is
- * higher, and the margin besides.
+ * higher, and the margin besides. Of an order by amount it is the amount; of one that names a quantity, too, the larger.
  *
  * @param margin in percent
  * @returns undefined when it is not known
@@ -89,35 +107,53 @@ export function notionalOf(
   lastPrice: string | undefined,
   margin: string,
 ): string | undefined {
-  const { amount, quantity, limitPrice, stopPrice, instrument } = order;
-  if (amount !== undefined) return amount;
+  const { amount, quantity, instrument } = order;
+  if (quantity === undefined) return amount;
   const size = sizes[instrument];
-  const price = hasLimitPrice(order)
-    ? limitPrice
-    : lastPrice &&
-      multiplyDecimals(largest([lastPrice, stopPrice]) ?? lastPrice, addDecimals('1', hundredth(margin)));
-  if (size === undefined || price === undefined || quantity === undefined) return undefined;
-  // A combination of options may be sold at a negative price.
-  return absolute(multiplyDecimals(multiplyDecimals(price, quantity), size));
+  const price = isLimited(order) ? order.limitPrice : unlimitedPrice(order, lastPrice, margin);
+  if (size === undefined || price === undefined) return undefined;
+  return largest([multiplyDecimals(multiplyDecimals(price, quantity), size), amount]);
+}
+
+/** With its limit price, where that is higher: a replacement may have taken it away or not. */
+function unlimitedPrice(
+  { limitPrice, stopPrice }: OrderToCheck,
+  lastPrice: string | undefined,
+  margin: string,
+): string | undefined {
+  if (lastPrice === undefined) return undefined;
+  const price = largest([lastPrice, stopPrice]) ?? lastPrice;
+  return largest([multiplyDecimals(price, addDecimals('1', hundredth(margin))), limitPrice]);
 }
 
 export const hundredth = (percent: string): string => multiplyDecimals(percent, '0.01');
 
 export const absolute = (value: string): string => (value.startsWith('-') ? value.slice(1) : value);
 
-/** The larger of those that are known. */
+/** The largest of those that are known, without signs: a combination of options may be sold at a negative price. */
 export function largest(values: readonly (string | undefined)[]): string | undefined {
-  const known = values.flatMap((value) => decimalOf(value) ?? []);
+  const known = values.flatMap((value) => (value === undefined ? [] : [absolute(plainDecimal(value))]));
   return known.reduce<string | undefined>(
     (most, value) => (most === undefined || compareDecimals(value, most) > 0 ? value : most),
     undefined,
   );
 }
 
-/** Undefined for what is no decimal: the upstream refuses it, or a check does. */
+/** The same of texts; undefined when one of them is no decimal. */
+function largestOf(texts: readonly (string | undefined)[]): string | undefined {
+  const given = texts.filter((text) => text !== undefined).map(decimalOf);
+  return given.includes(undefined) ? undefined : largest(given);
+}
+
+/** No price or quantity has more. Longer ones would make counters longer than a store takes. */
+const maxDigits = 100;
+
+/** Undefined for what is no decimal, or none of that length: the upstream refuses it, or a check does. */
 function decimalOf(text: string | undefined): string | undefined {
+  if (text === undefined || text.length > maxDigits) return undefined;
   try {
-    return text === undefined ? undefined : plainDecimal(text);
+    const plain = plainDecimal(text);
+    return plain.length > maxDigits ? undefined : plain;
   } catch {
     return undefined;
   }

@@ -4,8 +4,9 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
+import type { CounterChange, StoredCounter } from '../guard-rails/counter.ts';
 import type { Exposure } from '../guard-rails/exposure.ts';
-import { readExposure, writeExposure } from '../guard-rails/exposure.ts';
+import { readExposure, together, writeExposure } from '../guard-rails/exposure.ts';
 import type { AskedOrder, Guard, ScopeFailure, Verdict } from '../guard-rails/guard.ts';
 import { blocked, controlsAway, stopped } from '../guard-rails/refusals.ts';
 import { textMembers } from '../json-members.ts';
@@ -66,6 +67,7 @@ export async function beginChecked(parts: CheckedBeginParts, request: BeginReque
     if (verdict?.kind !== 'allowed') return refuse(parts, request, verdict);
     const begun = await begin(parts, request, asked, verdict);
     if (begun === 'begun') {
+      guard.learn(verdict.counters.map(writtenCounter));
       if (verdict.noted.length > 0) parts.reportNoted?.(verdict.noted);
       return { kind: 'begun', leaveBy: verdict.leaveBy };
     }
@@ -76,6 +78,13 @@ export async function beginChecked(parts: CheckedBeginParts, request: BeginReque
     await sleep(pause * (0.5 + Math.random()));
   }
 }
+
+/** As the store has it now, so that the next request of this instance begins at once. */
+const writtenCounter = ({ key, revision, next }: CounterChange): StoredCounter => ({
+  key,
+  revision: revision + 1,
+  state: next,
+});
 
 const isStale = (begun: readonly JournalEntry[] | Stale): begun is Stale => 'counters' in begun;
 
@@ -134,9 +143,13 @@ function begin(
   const failedChecks = checksOf(noted);
   const written = asked.map(({ of }, index) => ({ of, exposure: exposures[index] }));
   const entries = open.map((part) => {
-    const own = written.find(({ of, exposure }) => of.kind === 'part' && of.part === part && exposure);
+    const own = together(
+      written.flatMap(({ of, exposure }) =>
+        of.kind === 'part' && of.part === part && exposure ? exposure : [],
+      ),
+    );
     return entryOf(part, {
-      ...(own?.exposure && { exposure: writeExposure(own.exposure) }),
+      ...(own && { exposure: writeExposure(own) }),
       ...(failedChecks.length > 0 && { failedChecks }),
     });
   });
@@ -173,6 +186,9 @@ async function askedOrders(parts: CheckedBeginParts, request: BeginRequest): Pro
 
 const modified = 'modify_orders';
 
+/** As many as a combination has: each takes a request of those that all clients share. */
+const maxLookedUp = 7;
+
 /** What a replacement makes of each order: what was asked for when it was placed, or what the upstream shows of it. */
 async function replacedOrders(
   { journal, names, lookUp }: CheckedBeginParts,
@@ -188,6 +204,7 @@ async function replacedOrders(
     }),
   );
   const entries = await journal.read(replacements.map(({ key }) => key));
+  let lookedUp = 0;
   return Promise.all(
     replacements.map(async ({ replaced, id, key, at }): Promise<AskedBy> => {
       const entry = entries.get(key);
@@ -198,7 +215,8 @@ async function replacedOrders(
           entry.exposure === undefined ? undefined : readExposure(entry.exposure);
         return { order: { json: placed, at, replaced, exposure }, of: { kind: 'entry', entry } };
       }
-      const found = account === '' ? undefined : await lookUp(account, id);
+      const mayLookUp = account !== '' && lookedUp++ < maxLookedUp;
+      const found = mayLookUp ? await lookUp(account, id) : undefined;
       const json = found && found !== 'not_found' ? found.payload : '{}';
       return { order: { json, at, replaced }, of: { kind: 'part', part } };
     }),

@@ -105,12 +105,15 @@ export function ordersIn(body: string, list: string): readonly string[] {
   return orders ? [...elementsOf(orders)].map(textOf) : [];
 }
 
-/** Out of what a placement asked for, which is a batch's part or a whole body, the order of that id. */
+/**
+ * Out of what a placement asked for, which is a batch's part or a whole body, the order of that id. Members that no
+ * operation names pass unchanged, so that a text can look like both: it then says nothing.
+ */
 export function askedOrder(asked: string, clientOrderId: string): string | undefined {
-  const orders = ordersIn(asked, 'new_orders');
   const isIt = (order: string) =>
     textMembers(order, ['client_order_id'])?.get('client_order_id') === clientOrderId;
-  return (orders.length > 0 ? orders : [asked]).find(isIt);
+  const found = [asked, ...ordersIn(asked, 'new_orders')].filter(isIt);
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /**
