@@ -178,7 +178,10 @@ describe('in time that passes', () => {
       },
       async block() {},
     };
-    const { place, sent } = await startGuarded(t, { controls, options: { limiter: limiter as never } });
+    const { place, sent } = await startGuarded(t, {
+      controls,
+      options: { limiter: limiter as never, upstreamLimits: 'published' },
+    });
     assert.equal((await answered(place(anOrder()), 500)).answer, 'sent');
     await time.pass(500);
     // The controls are a second old: it may leave within four.
