@@ -1,0 +1,157 @@
+/** What a blocked request leaves behind: an entry for the audit, a free id, and nothing of others in its answer. */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'vitest';
+import { limiterKey } from '../../lib/limiter/store.ts';
+import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
+import { withChanges } from '../../lib/orders/journal-changes.ts';
+import { orderKey } from '../../lib/orders/parts.ts';
+import { readRecord } from '../../lib/orders/record.ts';
+import { accountId, ask, credentials } from '../support/core.ts';
+import { names } from '../support/instances.ts';
+import { bodyOf, limited, outcomeOf, placePath, startGuarded } from './guarded.ts';
+
+const clientOrderId = 'an-order-of-refusals';
+const order = (quantity: string) => limited(clientOrderId, '1', quantity);
+
+async function entryOf(journal: ReturnType<typeof createMemoryOrderJournal>) {
+  const credential = await limiterKey('account', credentials.appKey);
+  const key = await orderKey(names, { credential, account: accountId, clientOrderId });
+  return (await journal.read([key])).get(key);
+}
+
+describe('a blocked order', () => {
+  test('leaves an entry that says for which checks, and its id can be used again', async (t) => {
+    const { place, journal, controls, sent } = await startGuarded(t);
+    controls.set('stack', { limits: { max_order_quantity: '10', allowed_sides: ['SELL'] } });
+    assert.match(outcomeOf(await place(order('11'))), /^blocked: allowed_sides .*, max_order_quantity /);
+    const entry = await entryOf(journal);
+    assert.equal(entry?.state, 'refused');
+    const { failed_checks, outcome, asked } = readRecord(entry!.record);
+    assert.deepEqual(failed_checks, ['allowed_sides', 'max_order_quantity']);
+    assert.deepEqual([outcome?.code, outcome?.evidence], ['order_blocked', 'not_sent']);
+    assert.match(asked, /"quantity":"11"/);
+    assert.equal(sent(), 0);
+    const { place: placeLater } = await startGuarded(t, { journal, limits: { max_order_quantity: '10' } });
+    assert.equal(outcomeOf(await placeLater(order('10'))), 'sent');
+    assert.equal((await entryOf(journal))?.state, 'accepted');
+  });
+
+  test('is one line of the audit, and one more when it is placed', async (t) => {
+    const changes: (string | undefined)[] = [];
+    const journal = withChanges(
+      createMemoryOrderJournal(),
+      ({ before, after }) => changes.push(`${before?.state} ${after?.state}`),
+      Date.now,
+    );
+    const { place } = await startGuarded(t, { journal, limits: { max_order_quantity: '10' } });
+    await place(order('11'));
+    await place(order('10'));
+    assert.deepEqual(changes, ['undefined refused', 'refused pending', 'pending accepted']);
+  });
+
+  test('that was stopped, or could not be judged, says so', async (t) => {
+    const state = { isAway: false };
+    const journal = createMemoryOrderJournal();
+    const { controls } = await startGuarded(t);
+    controls.set('stack', { limits: {}, stopped: { at: 1 } });
+    for (const [isAway, code] of [
+      [false, 'order_blocked'],
+      [true, 'trading_limits_unavailable'],
+    ] as const) {
+      state.isAway = isAway;
+      const store = {
+        read: async () => (isAway ? Promise.reject(new Error('away')) : controls.read(['stack'])),
+      };
+      const { place } = await startGuarded(t, { journal, controls: store });
+      const reply = await place(order('1'));
+      assert.equal(JSON.parse(reply.text).code, code);
+      const record = readRecord((await entryOf(journal))!.record);
+      assert.deepEqual([record.outcome?.code, record.failed_checks], [code, undefined]);
+    }
+  });
+
+  test('twice at once is refused twice, and blocks no one', async (t) => {
+    const { gateways, place } = await startGuarded(t, { count: 5, limits: { max_order_quantity: '10' } });
+    const body = bodyOf({ new_orders: [order('11')] });
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => ask(gateways[index % 5]!, placePath, body)),
+    );
+    assert.deepEqual([...new Set(replies.map(outcomeOf))], ['blocked: max_order_quantity /new_orders/0']);
+    assert.equal(outcomeOf(await place(order('10'))), 'sent');
+  });
+
+  test('beside the same id that is placed at that moment: one is placed, and no answer is untrue', async (t) => {
+    const { gateways, simulator } = await startGuarded(t, { count: 5, limits: { max_order_quantity: '10' } });
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        ask(gateways[index % 5]!, placePath, bodyOf({ new_orders: [order(index % 2 ? '11' : '10')] })),
+      ),
+    );
+    assert.equal(simulator.orders.length, 1);
+    for (const [index, reply] of replies.entries()) {
+      const outcome = outcomeOf(reply);
+      if (index % 2) assert.match(outcome, /^blocked: max_order_quantity|^idempotency_conflict$/);
+      else assert.equal(outcome, 'sent');
+    }
+  });
+});
+
+test('an order that was placed is answered from the journal, although it would be blocked now', async (t) => {
+  const { place, journal } = await startGuarded(t, { limits: { max_order_quantity: '10' } });
+  const first = await place(order('10'));
+  assert.equal(outcomeOf(first), 'sent');
+  const later = await startGuarded(t, {
+    journal,
+    limits: {
+      max_order_quantity: '1',
+      max_order_notional: '1',
+      max_open_notional: '1',
+      max_orders_per_minute: 0,
+      allowed_symbols: [],
+    },
+  });
+  const again = await later.place(order('10'));
+  assert.deepEqual([again.status, again.text], [200, first.text]);
+  assert.equal(again.headers['idempotent-replayed'], 'true');
+  assert.equal(later.sent(), 0);
+  assert.equal((await later.counter()).recent.length, 0);
+  assert.equal(outcomeOf(await later.place(order('9'))), 'idempotency_conflict');
+});
+
+describe('a check that is to notify', () => {
+  async function startNotified(t: TestContext) {
+    const noted: string[] = [];
+    const journal = createMemoryOrderJournal();
+    const { controls } = await startGuarded(t);
+    controls.set('stack', {
+      limits: {
+        max_order_quantity: '10',
+        max_orders_per_minute: 1,
+        actions: { max_order_quantity: 'notify', max_orders_per_minute: 'notify' },
+      },
+    });
+    const desk = await startGuarded(t, {
+      options: {
+        orders: {
+          journal,
+          names,
+          guard: { controls, journal },
+          reportNoted: (failures) => noted.push(...failures.map(({ check, scope }) => `${scope} ${check}`)),
+        },
+      },
+    });
+    return { ...desk, journal, noted };
+  }
+
+  test('lets the order go on, and is told to the log and the audit', async (t) => {
+    const { place, journal, noted, sent } = await startNotified(t);
+    assert.equal(outcomeOf(await place(limited('not-noted-order', '1', '10'))), 'sent');
+    assert.deepEqual(noted, []);
+    assert.equal(outcomeOf(await place(order('11'))), 'sent');
+    assert.deepEqual(noted, ['gateway max_order_quantity', 'gateway max_orders_per_minute']);
+    assert.equal(sent(), 2);
+    const record = readRecord((await entryOf(journal))!.record);
+    assert.deepEqual(record.failed_checks, ['max_order_quantity', 'max_orders_per_minute']);
+  });
+});
