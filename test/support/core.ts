@@ -86,6 +86,7 @@ export interface Problem {
     readonly detail: string;
     readonly allowed?: string;
     readonly received?: string;
+    readonly check?: string;
   }[];
   readonly upstream_status?: number;
   readonly upstream_error_code?: string;
