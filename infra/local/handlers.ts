@@ -7,9 +7,17 @@ import { createGroupHandler } from '../../functions/aws/group-handler.ts';
 import { readsOf } from '../../functions/aws/lookup-environment.ts';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { createVersions } from '../../lib/cache/responses/index.ts';
+import { snapshotReadsOf } from '../../lib/cache/snapshots/one-symbol.ts';
 import { functionOf, functionsOf, groupOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
-import { getOrder, limits, operations, routesOf, type UpstreamLimits } from '../../lib/catalogue/index.ts';
+import {
+  getOrder,
+  getStockSnapshots,
+  limits,
+  operations,
+  routesOf,
+  type UpstreamLimits,
+} from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { AccessOptions } from '../../lib/gateway/access-options.ts';
 import {
@@ -28,7 +36,9 @@ import {
   type Tightening,
   upstreamPathsOf,
 } from '../../lib/gateway/index.ts';
+import { createGatewayLastPrices } from '../../lib/gateway/last-prices.ts';
 import { withLookUps } from '../../lib/gateway/look-ups.ts';
+import type { ControlStore, LastPrices, TradingLimits } from '../../lib/guard-rails/index.ts';
 import { createLowPriorityLimiter, type LowPriorityLimiter } from '../../lib/lookups/index.ts';
 import type { CountingJournal } from '../../lib/orders/index.ts';
 import { orderReadOperations } from '../../lib/trade-events/index.ts';
@@ -38,9 +48,14 @@ import type { LocalRoute } from './options.ts';
 import { createLocalOrderAudit } from './order-audit.ts';
 import type { LocalSettings } from './settings.ts';
 
+/** Wide enough for every example, and narrow enough to be met by a slip of the finger. */
+export const demoLimits: TradingLimits = { max_order_notional: '100000', max_orders_per_minute: 600 };
+
 export interface HandlerParts {
   readonly upstreamBaseUrl: string;
   readonly access: AccessOptions;
+  /** Limits and the kill switch. */
+  readonly controls: ControlStore;
   /** Where lookups are asked for, and answered. */
   readonly bus: LocalBus;
   readonly report?: ((report: RequestReport) => void) | undefined;
@@ -71,8 +86,12 @@ export function createHandlers(settings: LocalSettings, parts: HandlerParts): Lo
   });
   const ordersLowPriority = createLowPriorityLimiter(ordersPriority);
   const audit = createLocalOrderAudit(parts.access.names);
-  const ordersKept = { journal: audit.journal, names: parts.access.names, lookUps: [getOrder] };
   const optionsOf = sharedOptions(settings, parts, [lowPriority, ordersLowPriority]);
+  const { names } = parts.access;
+  const { journal } = audit;
+  const guard = { controls: parts.controls, limits: settings.tradingLimits ?? demoLimits, journal };
+  const lastPrices = lastPricesOf(optionsOf([getStockSnapshots]));
+  const ordersKept = { journal, names, lookUps: [getOrder], guard: { ...guard, lastPrices } };
   const groupRoutes = openGroups.flatMap(functionsOf).flatMap((name) => {
     const handler = createGroupHandler({
       ...optionsOf(operationsIn(name, operations)),
@@ -94,11 +113,18 @@ export function createHandlers(settings: LocalSettings, parts: HandlerParts): Lo
   );
   const { cache: _, ...ordersOptions } = optionsOf(orderReadOperations, ordersLowPriority.wrap);
   const orders = createGateway({ ...ordersOptions, access: 'single-user' });
-  const { journal } = audit;
   if (reads.length === 0) return { routes, orders, journal };
   const gateway = createGateway(optionsOf(reads, lowPriority.wrap));
   const lookups = createLocalLookups({ gateway, operations: reads, bus: parts.bus });
   return { routes, orders, journal, lookups };
+}
+
+/** Shares the quotes that clients read. */
+function lastPricesOf({ cache, ...options }: GatewayOptions): LastPrices {
+  return createGatewayLastPrices(getStockSnapshots, {
+    ...options,
+    ...(cache && { snapshots: (partition) => snapshotReadsOf(cache.snapshots(partition)) }),
+  });
 }
 
 /** @returns what every gateway of the run has; `wrap` for one whose requests can wait */

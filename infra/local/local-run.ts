@@ -13,6 +13,7 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { type RateLimitReport, type RequestReport, refusalResponse } from '../../lib/gateway/index.ts';
 import { otherMethod, unknownPath } from '../../lib/gateway/no-route.ts';
+import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
 import { listening } from '../environment.ts';
@@ -34,6 +35,7 @@ import { constantPages, createPages } from './pages.ts';
 import type { LocalSettings } from './settings.ts';
 import { startSettlement } from './settlement.ts';
 import { type LocalTradeEvents, startTradeEvents, type TradeEventHooks } from './trade-events.ts';
+import { createTradingRoutes } from './trading.ts';
 import { createLocalAccess, type LocalUser, usersOf } from './users.ts';
 
 export interface LocalRun {
@@ -120,9 +122,11 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
     const issuer = await createIssuer({ issuer: issuerUrl, users: users.map(({ name }) => name) });
     const access = createLocalAccess({ users, apiKeyId: keyOfFirstUser, issuer: issuerUrl, identity });
     const { report, rateLimited } = hooks;
+    const controls = createMemoryControls();
     const handlers = createHandlers(settings, {
       upstreamBaseUrl: upstreamUrl,
       access,
+      controls,
       bus,
       report,
       rateLimited,
@@ -146,7 +150,13 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
     api = await listening(
       startApiGateway({
         port: settings.port,
-        routes: [...handlers.routes, ...eventsRoutes(settings, bus, lookups)],
+        routes: [
+          ...handlers.routes,
+          ...eventsRoutes(settings, bus, lookups),
+          ...(settings.openGroups.includes('orders')
+            ? createTradingRoutes({ store: controls, identity, issuer: issuerUrl })
+            : []),
+        ],
         streams: tradeEvents ? [tradeEvents.stream] : [],
         forms: below(issuerPath, issuer.forms),
         pages: new Map([

@@ -17,6 +17,7 @@ import {
 import { doubledPathFault } from '../../lib/doubled-path.ts';
 import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
+import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import {
   type AppCredentials,
   type Environment,
@@ -60,6 +61,8 @@ export interface LocalSettings {
   readonly upstreamLimits?: UpstreamLimits;
   /** What goes wrong at the simulator. Default: nothing. */
   readonly faults?: Pick<SimulatorOptions, 'fault' | 'showAfterMs'>;
+  /** Pre-trade limits of the whole run until others are set. Default: the demo's. */
+  readonly tradingLimits?: TradingLimits;
   /** `off`: every read goes to the upstream. */
   readonly cache?: 'off';
   /** Where operations are sent instead of the paths that they are called by. */
@@ -112,6 +115,7 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
   const portFault = samePortFault({ PORT: port, UPSTREAM_PORT: simulatorPort, EVENTS_PORT: eventsPort });
   if (portFault) mistakes.add(portFault);
   const faults = mistakes.read(() => readFaults(env), {});
+  const tradingLimits = mistakes.read(() => readTradingLimits(env.TRADING_LIMITS), undefined);
   const isCacheOff = mistakes.read(() => readCacheOff(env.CACHE), false);
   const cors = mistakes.read(() => readCorsOrigins(env.CORS_ORIGINS), {});
   const accessToken = mistakes.read(() => readAccessToken(env.ACCESS_TOKEN, credentials !== undefined), {});
@@ -133,6 +137,7 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
     ...(marketDataLimit && { marketDataLimit }),
     ...(upstreamLimits && { upstreamLimits }),
     ...(faults.fault && { faults }),
+    ...(tradingLimits && { tradingLimits }),
     ...(isCacheOff && { cache: 'off' }),
     ...(hasEvents && {
       tradeEvents: { isShown: eventsMode !== 'quiet', ...(eventsUrl !== undefined && { url: eventsUrl }) },
@@ -152,6 +157,23 @@ function readCorsOrigins(text: string | undefined): Pick<LocalSettings, 'corsOri
   const faults = originsFaults(corsOrigins);
   if (faults.length > 0) throw new StartError(`CORS_ORIGINS: ${faults.join('; ')}.`);
   return corsOrigins.length > 0 ? { corsOrigins } : {};
+}
+
+/** As the deployed functions read them; `none` for no limits. */
+function readTradingLimits(text: string | undefined): TradingLimits | undefined {
+  if (!text) return undefined;
+  if (text === 'none') return {};
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    throw new StartError(`TRADING_LIMITS must be none, or JSON like {"max_order_notional":"5000"}.`);
+  }
+  const limits = readLimits(given);
+  if (areLimits(limits)) return limits;
+  throw new StartError(
+    `TRADING_LIMITS: ${limits.map(({ name, detail }) => `${name} ${detail}`).join('; ')}.`,
+  );
 }
 
 function readTradeEventsMode(text: string | undefined): 'on' | 'quiet' | 'off' {

@@ -13,6 +13,7 @@ import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { functionOf } from '../../lib/catalogue/functions.ts';
 import { cancelOrder, findRoute, getOrder, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { accountId, credentials, newOrder, orderPath } from '../support/core.ts';
 import { until } from '../support/until.ts';
 
@@ -79,6 +80,7 @@ async function runWith(t: TestContext, routesAs = (routes: readonly LocalRoute[]
   const { routes } = createHandlers(settings, {
     upstreamBaseUrl: simulator.url,
     access,
+    controls: createMemoryControls(),
     bus: createLocalBus({ onFailure: assert.ifError }),
   });
   const api = await startApiGateway({

@@ -1,0 +1,114 @@
+/**
+ * Limits and the kill switch of the local run: in memory, set and shown with the key, as `npm run trading` does it for a
+ * deployment.
+ */
+
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import * as v from 'valibot';
+import { toGatewayRequest, toProxyResult } from '../../functions/aws/rest-proxy.ts';
+import type { Identity } from '../../lib/access/identity.ts';
+import { refusalResponse } from '../../lib/gateway/index.ts';
+import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
+import type { ControlAdminStore } from '../../lib/guard-rails/control-admin-store.ts';
+import {
+  type ControlChange,
+  ControlChangeError,
+  type ControlSubject,
+} from '../../lib/guard-rails/control-changes.ts';
+import type { LocalRoute } from './options.ts';
+
+/** With a leading underscore, as no operation has it. */
+export const tradingPath = '/_trading';
+
+const about = { account: v.optional(v.string()), user: v.optional(v.string()) };
+const bodies = {
+  limits: v.strictObject({
+    ...about,
+    set: v.record(v.string(), v.unknown()),
+    reason: v.optional(v.string()),
+  }),
+  stop: v.strictObject({ ...about, reason: v.string() }),
+  resume: v.strictObject({ ...about, reason: v.string() }),
+};
+
+export interface LocalTradingOptions {
+  readonly store: ControlAdminStore;
+  readonly identity: Identity;
+  /** Of the run's tokens; known when it listens. */
+  readonly issuer: () => string;
+}
+
+/**
+ * @example
+ * const routes = createTradingRoutes({ store: createMemoryControls(), identity, issuer: () => `${url}/issuer` });
+ */
+export function createTradingRoutes({ store, identity, issuer }: LocalTradingOptions): readonly LocalRoute[] {
+  const admin = createControlAdmin({ store, identity, by: 'the local run' });
+
+  function subjectOf({ account, user }: Given): ControlSubject {
+    if (account !== undefined) return { kind: 'account', id: account };
+    if (user !== undefined) return { kind: 'user', user: { kind: 'user', issuer: issuer(), subject: user } };
+    return { kind: 'gateway' };
+  }
+
+  const shown = async () => ({ controls: await admin.list(), history: await admin.history(20) });
+
+  const changing =
+    <Action extends keyof typeof bodies>(action: Action): LocalRoute['handler'] =>
+    async (event: APIGatewayProxyEvent) => {
+      const { requestId, headers } = await toGatewayRequest(event);
+      const given = v.safeParse(bodies[action], jsonIn(event));
+      const refuse = (detail: string) =>
+        toProxyResult(refusalResponse({ code: 'invalid_body', detail }, requestId, headers.accept));
+      if (!given.success) return refuse(`Send JSON such as ${examples[action]}.`);
+      try {
+        await admin.apply(changeOf(action, given.output, subjectOf(given.output)));
+      } catch (error) {
+        if (error instanceof ControlChangeError) return refuse(error.message);
+        throw error;
+      }
+      return json(await shown());
+    };
+
+  return [
+    { method: 'GET', path: tradingPath, handler: async () => json(await shown()) },
+    ...(Object.keys(bodies) as (keyof typeof bodies)[]).map(
+      (action): LocalRoute => ({
+        method: 'POST',
+        path: `${tradingPath}/${action}`,
+        handler: changing(action),
+      }),
+    ),
+  ];
+}
+
+const examples: Readonly<Record<keyof typeof bodies, string>> = {
+  limits: '{"set":{"max_order_notional":"5000","max_orders_per_minute":null},"account":"ACCOUNT_ID"}',
+  stop: '{"reason":"a strategy runs wild"}',
+  resume: '{"reason":"the strategy is fixed"}',
+};
+
+type Given = v.InferOutput<(typeof bodies)[keyof typeof bodies]>;
+
+/** What is wrong with the limits is said by the change itself. */
+function changeOf(action: keyof typeof bodies, given: Given, subject: ControlSubject): ControlChange {
+  const { reason } = given;
+  if ('set' in given)
+    return { action: 'limits', subject, changes: given.set, ...(reason !== undefined && { reason }) };
+  return { action: action === 'stop' ? 'stop' : 'resume', subject, reason: reason ?? '' };
+}
+
+function jsonIn({ body, isBase64Encoded }: APIGatewayProxyEvent): unknown {
+  try {
+    return JSON.parse(Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8').toString());
+  } catch {
+    return undefined;
+  }
+}
+
+const json = (value: object) =>
+  toProxyResult({
+    status: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+    body: Buffer.from(`${JSON.stringify(value, null, 2)}\n`),
+  });

@@ -1,0 +1,106 @@
+/** Limits and the kill switch of the local run, through everything: set with curl's own words, and obeyed. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'vitest';
+import { startLocalRun } from '../../infra/local/local-run.ts';
+import type { LocalSettings } from '../../infra/local/settings.ts';
+import { openable } from '../../lib/catalogue/index.ts';
+import { accountId, credentials, newOrder, orderPath, type Problem } from '../support/core.ts';
+
+const apiKey = 'key-of-this-test';
+
+async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
+  const run = await startLocalRun({
+    port: 0,
+    apiKey,
+    openGroups: openable,
+    credentials,
+    upstream: { simulatorPort: 0 },
+    ...change,
+  });
+  t.onTestFinished(() => run.close());
+  const ask = async (path: string, body?: object) => {
+    const answer = await fetch(`${run.url}${path}`, {
+      method: body ? 'POST' : 'GET',
+      headers: {
+        'x-api-key': apiKey,
+        accept: 'application/problem+json',
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, json: (await answer.json()) as Problem };
+  };
+  let placed = 0;
+  const place = (more: object = {}) => {
+    const order = { ...newOrder, client_order_id: `order-of-trading-${++placed}`, ...more };
+    return ask(orderPath, { account_id: accountId, new_orders: [order] });
+  };
+  return { run, ask, place };
+}
+
+test('the demo has limits, which a slip of the finger meets', async (t) => {
+  const { place, run } = await runFor(t);
+  assert.equal((await place()).status, 200);
+  const slip = await place({ order_type: 'LIMIT', limit_price: '228.50', quantity: '10000' });
+  assert.equal(slip.status, 403);
+  assert.equal(slip.json.code, 'order_blocked');
+  assert.deepEqual(
+    slip.json.errors?.map(({ check, allowed, received }) => [check, allowed, received]),
+    [['max_order_notional', '100000', '2285000']],
+  );
+  // Of a market order by the last price, which one call of the gateway's own has read.
+  assert.equal((await place({ order_type: 'MARKET', limit_price: undefined, quantity: '1' })).status, 200);
+  const dear = await place({ order_type: 'MARKET', limit_price: undefined, quantity: '10000' });
+  assert.equal(dear.json.code, 'order_blocked');
+  assert.equal(
+    run.simulator?.orders.filter(({ clientOrderId }) => /of-trading/.test(clientOrderId)).length,
+    2,
+  );
+});
+
+test('limits are set for all, for an account and for a user', async (t) => {
+  const { ask, place } = await runFor(t, { tradingLimits: {} });
+  for (const whose of [{}, { account: accountId }, { user: 'ada' }]) {
+    const set = (limit: string | null) =>
+      ask('/_trading/limits', { ...whose, set: { max_order_quantity: limit } });
+    assert.equal((await set('2')).status, 200);
+    // Instances look again after some seconds.
+    await untilAnswered(403, () => place({ quantity: '3' }));
+    assert.equal((await place({ quantity: '2' })).status, 200);
+    assert.equal((await set(null)).status, 200);
+    await untilAnswered(200, () => place({ quantity: '3' }));
+  }
+  const { status, json } = await ask('/_trading/limits', { set: { max_order_quantity: '-1' } });
+  assert.equal(status, 400);
+  assert.match(json.detail, /max_order_quantity/);
+});
+
+test('the switch stops placing and replacing, and cancels go through', async (t) => {
+  const { ask, place } = await runFor(t);
+  const order = { client_order_id: 'order-before-the-stop', order_type: 'LIMIT', limit_price: '1.00' };
+  assert.equal((await place({ ...order, time_in_force: 'GTC' })).status, 200);
+  assert.equal((await ask('/_trading/stop', {})).status, 400);
+  assert.equal((await ask('/_trading/stop', { reason: 'a strategy runs wild' })).status, 200);
+  await untilAnswered(403, place);
+  const stopped = await place();
+  assert.match(stopped.json.detail, /Trading of this gateway has been stopped since .* Cancels go through/);
+  assert.doesNotMatch(JSON.stringify(stopped.json), /wild/);
+  const { client_order_id } = order;
+  const replaced = await ask('/trading/orders/replace', {
+    account_id: accountId,
+    modify_orders: [{ client_order_id, quantity: '2' }],
+  });
+  assert.equal(replaced.json.code, 'order_blocked');
+  const cancelled = await ask('/trading/orders/cancel', { account_id: accountId, client_order_id });
+  assert.equal(cancelled.status, 200);
+  assert.equal((await ask('/_trading/resume', { reason: 'it is fixed' })).status, 200);
+  await untilAnswered(200, place);
+  const shown = await ask('/_trading');
+  assert.match(JSON.stringify(shown.json), /a strategy runs wild/);
+});
+
+/** What was set is effective within five seconds. */
+async function untilAnswered(status: number, ask: () => Promise<{ readonly status: number }>): Promise<void> {
+  while ((await ask()).status !== status) await new Promise((resolve) => setTimeout(resolve, 100));
+}
