@@ -66,8 +66,8 @@ const maxReads = 3;
 /**
  * Orders of one scope change one counter. While one transaction has it, for some 10 ms, DynamoDB refuses the others at
  * once, and each of them is late by then: its next try tells how the counter is now. So tries follow each other in about
- * the time of a transaction or two, by chance so that they do not meet again; a pause that grows further only lets
- * newcomers pass. In a model of transactions of 20 ms, a hundred orders at once on one counter all pass within 3.7 s.
+ * the time of some transactions, by chance so that they do not meet again; a pause that grew further would let newcomers
+ * pass. `test/orders/contention.test.ts` has orders of many instances on one counter.
  */
 const conflicts = { isOne: isConflict, attempts: 30, pauses: { firstMs: 40, maxMs: 160 } };
 

@@ -49,14 +49,18 @@ export interface BeginRequest {
   readonly endBy: number;
 }
 
-/** From one try to the next, while other instances change the same counters. */
-const pauseMs = { first: 5, max: 80 };
+/**
+ * From one try to the next, while other instances change the same counters: at most, by chance. A try that was late has just
+ * been told how the counters are, and that is true until the next order; so it comes again before that one does, and a
+ * pause that grew would let newcomers pass for as long as they come.
+ */
+const maxPauseMs = 10;
 
 export async function beginChecked(parts: CheckedBeginParts, request: BeginRequest): Promise<Begun> {
   const { journal, guard, clock, sleep } = parts;
   const { endBy } = request;
   let areFresh = false;
-  for (let pause = pauseMs.first; ; pause = Math.min(pauseMs.max, pause * 1.5)) {
+  for (;;) {
     const asked = await askedOrders(parts, request);
     const verdict = await verdictOf(parts, request, asked);
     if (verdict?.kind === 'blocked' && verdict.counters.length > 0 && !areFresh) {
@@ -74,8 +78,8 @@ export async function beginChecked(parts: CheckedBeginParts, request: BeginReque
     if (!isStale(begun)) return { kind: 'taken', entries: begun };
     guard.learn(begun.counters);
     areFresh = true;
-    if (clock() + pause >= endBy) return { kind: 'away' };
-    await sleep(pause * (0.5 + Math.random()));
+    if (clock() + maxPauseMs >= endBy) return { kind: 'away' };
+    await sleep(maxPauseMs * Math.random());
   }
 }
 

@@ -69,6 +69,29 @@ test('an operation that fails is sent again as often as its store allows, and a 
   assert.equal(asked, 7);
 });
 
+test('a conflict has attempts of its own, and takes none of those of a failure', async (t) => {
+  const conflict = 'TransactionConflictException';
+  const answers = [conflict, 'InternalServerError', conflict, conflict, ''];
+  let asked = 0;
+  const answer: RequestListener = (_, response) => {
+    const __type = answers[asked++] ?? conflict;
+    response
+      .writeHead(__type === '' ? 200 : 400, head)
+      .end(__type === '' ? '{}' : JSON.stringify({ __type }));
+  };
+  const isOne = (error: unknown) => (error as Error).name === conflict;
+  const get = await clientOf(t, answer, {
+    timeoutMs: 60_000,
+    attempts: 2,
+    alsoPasses: (error) => (error as Error).name === 'InternalServerError',
+    conflicts: { isOne, attempts: 4, pauses: { firstMs: 1, maxMs: 2 } },
+  });
+  await get();
+  assert.equal(asked, 5);
+  await assert.rejects(get, { name: conflict });
+  assert.equal(asked, 9);
+});
+
 test('what is sent once is not sent again', async (t) => {
   let asked = 0;
   const get = await clientOf(
