@@ -7,16 +7,18 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
 import { recordOfSymbol, type SnapshotReads, snapshotReadsOf } from '../../lib/cache/snapshots/one-symbol.ts';
-import { getStockSnapshots } from '../../lib/catalogue/index.ts';
+import { getStockSnapshots, type UpstreamLimits } from '../../lib/catalogue/index.ts';
 import {
   createLimiter,
   createMemoryCacheStores,
   createMemoryLimiterStore,
   limiterLimits,
   type RefreshRecord,
+  type Tightening,
 } from '../../lib/gateway/index.ts';
 import { createGatewayLastPrices, type GatewayLastPricesOptions } from '../../lib/gateway/last-prices.ts';
 import type { LastPriceFailure } from '../../lib/guard-rails/shared-last-prices.ts';
+import { limiterKey } from '../../lib/limiter/store.ts';
 import { ask, coreFor, credentials, secretText, snapshotPath } from '../support/core.ts';
 
 async function sharedFor(
@@ -70,6 +72,10 @@ async function sharedFor(
     },
   };
 }
+
+const answering = (status: number, error_code?: string): Partial<SimulatorOptions> => ({
+  fault: () => ({ kind: 'status', status, ...(error_code && { body: { error_code, message: 'no' } }) }),
+});
 
 describe('what callers have read', () => {
   test('is the price, in any view, without a call', async (t) => {
@@ -176,16 +182,39 @@ describe('what no caller has read', () => {
   test('an upstream that refuses, fails or is not there gives none, in time', async (t) => {
     for (const [simulated, code] of [
       [{ unsubscribed: ['US_STOCK'] }, 'data_not_subscribed'],
-      [{ fault: () => ({ kind: 'status', status: 500 }) }, 'upstream_error'],
+      [answering(500), 'upstream_error'],
+      // About the category as a whole, and not about the symbol.
+      [answering(403, 'ACCOUNT_ACCESS_DENIED'), 'upstream_rejected'],
+      [answering(417, 'UNSUPPORTED_CATEGORY'), 'upstream_rejected'],
     ] as const) {
-      const { lastPrice, failures } = await sharedFor(t, simulated as Partial<SimulatorOptions>);
+      const { lastPrice, failures, calls } = await sharedFor(t, simulated);
       assert.equal(await lastPrice('AAPL'), undefined);
+      assert.equal(calls().length, 1);
       assert.deepEqual(failures, [{ step: 'upstream', code }]);
     }
     const { lastPrice, failures, simulator } = await sharedFor(t);
     await simulator.close();
     assert.equal(await lastPrice('AAPL'), undefined);
     assert.deepEqual(failures, [{ step: 'upstream', code: 'upstream_unreachable' }]);
+  });
+
+  test('the limits in force are those of the call, too', async (t) => {
+    const chosen: UpstreamLimits[] = [];
+    const limiterStore = createMemoryLimiterStore();
+    const tightening: Tightening = {
+      inForce: { known: 1, current: async () => 1, tighten: async () => {}, widest: async () => 1 },
+      limiterFor(upstreamLimits) {
+        chosen.push(upstreamLimits);
+        const limits = limiterLimits({}, 1, { upstreamLimits, operations: [getStockSnapshots] });
+        return createLimiter({ store: limiterStore, limits, bucket: 'tighter' });
+      },
+    };
+    const { lastPrice } = await sharedFor(t, {}, { tightening });
+    assert.ok(await lastPrice('AAPL'));
+    assert.deepEqual(chosen, ['published']);
+    const { counters = {} } =
+      (await limiterStore.read(await limiterKey('tighter', credentials.appKey))) ?? {};
+    assert.ok(Object.keys(counters).includes('endpoint.getStockSnapshots'), JSON.stringify(counters));
   });
 
   test('a path of the deployer is asked in place of the catalogue’s', async (t) => {
@@ -267,8 +296,8 @@ describe('the reader of one symbol', () => {
 
   test('of the log the latest record counts, and it is read from its end', async () => {
     const log = [
-      refresh(60, 'A'),
       refresh(61, 'A', 'US_STOCK+eo'),
+      refresh(60, 'A'),
       ...range(62, 99).map((n) => refresh(n, 'B')),
     ];
     const { ask, read } = readsOf(log, 99, [50, 'B']);
