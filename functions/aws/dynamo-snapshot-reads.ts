@@ -47,21 +47,23 @@ export function createDynamoSnapshotReads({
   }
 
   return {
-    async last() {
+    async last(symbol) {
       const parts = Array.from({ length: maxParts }, (_, index) => [checkpoint, partKey(index)] as const);
       const items = await read([[log, controlKey], ...parts]);
       const control = items.find((item) => skOf(item) === controlKey);
       // The first part says to which checkpoint the others belong.
       const hasFirst = items.some((item) => skOf(item) === partKey(0));
-      const known = items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B)) ?? []);
+      const known = items.flatMap(({ part }) => (part?.B && unpackCheckpoint(part.B, symbol)) ?? []);
       return {
         sequence: sequenceOf(control?.turn?.N),
         checkpoint: hasFirst ? joinCheckpoint(known) : undefined,
       };
     },
-    async records(sequences) {
+    async records(sequences, symbol) {
       const items = await read(sequences.map((sequence) => [log, recordKey(sequence)] as const));
-      return items.flatMap((item) => (item.entry?.B && unpackRecord(Number(skOf(item)), item.entry.B)) ?? []);
+      return items.flatMap(
+        (item) => (item.entry?.B && unpackRecord(Number(skOf(item)), item.entry.B, symbol)) ?? [],
+      );
     },
   };
 }

@@ -53,14 +53,17 @@ export function packRecord(record: RefreshRecord): Uint8Array {
   return compress(headed(head, isAnswer ? [toColumns([...outcome.records.values()])] : []));
 }
 
-/** Undefined for what is no record of this version. */
-export function unpackRecord(sequence: number, packed: Uint8Array): RefreshRecord | undefined {
+/**
+ * @param only the one symbol that is needed: without it, an answer has no snapshots
+ * @returns undefined for what is no record of this version
+ */
+export function unpackRecord(sequence: number, packed: Uint8Array, only?: string): RefreshRecord | undefined {
   try {
     const { head, body } = cutHead<StoredRecord>(packed);
     const { v, outcome, sibling, caller, priority, namesUnknown } = head;
     if (!isKnown(v)) return undefined;
     const isAnswer = outcome.kind === 'answer';
-    const records = isAnswer ? recordsIn(body, v) : undefined;
+    const records = isAnswer ? recordsIn(body, v, only) : undefined;
     if (isAnswer && !records) return undefined;
     return {
       sequence,
@@ -129,8 +132,11 @@ const toStoredFetched = (
   length: number,
 ): StoredFetched => ({ view, sentAt, isDoubtful: isSuspect, namesUnknown, length });
 
-/** Undefined for what is no part of a checkpoint of this version. */
-export function unpackCheckpoint(packed: Uint8Array): Checkpoint | undefined {
+/**
+ * @param only the one symbol that is needed: groups without it have no snapshots
+ * @returns undefined for what is no part of a checkpoint of this version
+ */
+export function unpackCheckpoint(packed: Uint8Array, only?: string): Checkpoint | undefined {
   try {
     const { head, body } = cutHead<StoredCheckpoint>(packed);
     if (!isKnown(head.v)) return undefined;
@@ -143,7 +149,7 @@ export function unpackCheckpoint(packed: Uint8Array): Checkpoint | undefined {
       failedProbes: failedTests,
       ...(denials && { forbidden: denials }),
       ...(pause && { pause }),
-      fetched: cutGroups(groups, body, v),
+      fetched: cutGroups(groups, body, v, only),
       demand: Object.entries(demand).flatMap(([view, list]) =>
         chunksOf(list, 3).map(
           ([symbol, times, seconds]) =>
@@ -156,11 +162,16 @@ export function unpackCheckpoint(packed: Uint8Array): Checkpoint | undefined {
   }
 }
 
-function cutGroups(groups: readonly StoredFetched[], body: Uint8Array, v: number): readonly Fetched[] {
+function cutGroups(
+  groups: readonly StoredFetched[],
+  body: Uint8Array,
+  v: number,
+  only: string | undefined,
+): readonly Fetched[] {
   const fetched: Fetched[] = [];
   let at = 0;
   for (const { view, sentAt, isDoubtful, namesUnknown, length } of groups) {
-    const records = recordsIn(body.subarray(at, at + length), v);
+    const records = recordsIn(body.subarray(at, at + length), v, only);
     at += length;
     if (!records) continue;
     const marks = { ...(isDoubtful && { isSuspect: isDoubtful }), ...(namesUnknown && { namesUnknown }) };
@@ -171,9 +182,12 @@ function cutGroups(groups: readonly StoredFetched[], body: Uint8Array, v: number
 
 const isKnown = (v: number) => v === version || v === withoutColumns;
 
-/** By symbol; undefined for what the version's records are not. */
-const recordsIn = (body: Uint8Array, v: number) =>
-  cutRecords(v === withoutColumns ? body : fromColumns(body));
+/** By symbol; undefined for what the version's records are not. Cutting them is most of what reading one symbol would cost. */
+function recordsIn(body: Uint8Array, v: number, only: string | undefined) {
+  if (only !== undefined && !Buffer.from(body.buffer, body.byteOffset, body.length).includes(`"${only}"`))
+    return new Map<string, Uint8Array>();
+  return cutRecords(v === withoutColumns ? body : fromColumns(body));
+}
 
 /** The parts of the last checkpoint as one; of an older one that was larger, parts may be left. */
 export function joinCheckpoint(parts: readonly Checkpoint[]): Checkpoint | undefined {

@@ -152,7 +152,7 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     const options = { client, tableName: 'cache', timeoutMs, partition: 'of-this-test' };
     const store = createDynamoSnapshotStore(options);
     const reads = createDynamoSnapshotReads(options);
-    assert.deepEqual(await reads.last(), { sequence: 0, checkpoint: undefined });
+    assert.deepEqual(await reads.last('S0X1'), { sequence: 0, checkpoint: undefined });
     const groups = (count: number, sequence: number): Checkpoint => ({
       sequence,
       at: sequence,
@@ -174,13 +174,14 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     ] as const) {
       const written = groups(count, sequence);
       await store.writeCheckpoint(0, written);
-      const { checkpoint, sequence: last } = await reads.last();
-      assert.equal(last, 9);
-      assert.equal(checkpoint?.sequence, sequence);
-      assert.deepEqual(
-        checkpoint.fetched.map(({ records }) => [...records.keys()]).sort(),
-        written.fetched.map(({ records }) => [...records.keys()]).sort(),
-      );
+      for (const group of [0, 1, 19, 20, 31, 59]) {
+        const symbol = `S${group}X1`;
+        const { checkpoint, sequence: last } = await reads.last(symbol);
+        assert.deepEqual([last, checkpoint?.sequence], [9, sequence]);
+        const found = checkpoint?.fetched.flatMap(({ records }) => records.get(symbol) ?? []);
+        const expected = written.fetched[group]?.records.get(symbol);
+        assert.deepEqual(found, expected ? [expected] : [], symbol);
+      }
     }
     await store.write({
       sequence: 9,
@@ -191,11 +192,13 @@ describe('prices in DynamoDB', needsEmulator(), () => {
       outcome: { kind: 'answer', records: recordsOf(1), unknown: [] },
       demand: [],
     });
-    const found = await reads.records([8, 9]);
+    const found = await reads.records([8, 9], 'S1X1');
     assert.deepEqual(
-      found.map(({ sequence, sentAt }) => [sequence, sentAt]),
-      [[9, 5]],
+      found.map(({ sequence, sentAt, symbols }) => [sequence, sentAt, symbols.length]),
+      [[9, 5, 100]],
     );
+    const [other] = await reads.records([9], 'S2X1');
+    assert.deepEqual([other?.sequence, other?.sentAt, other?.symbols], [9, 5, []]);
   });
 });
 

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
+import fc from 'fast-check';
 import { test } from 'vitest';
 import {
   packCheckpoint,
@@ -135,3 +136,40 @@ test('calls under way and the control item are', () => {
   const { due, probes, checkpoint: mark } = control;
   assert.deepEqual(fromStoredPlan(JSON.parse(text), noControl), { due, probes, checkpoint: mark });
 });
+
+test('of one symbol the stored items give what they give of it among all, however short it is', () =>
+  fc.assert(
+    fc.property(
+      fc.array(fc.uniqueArray(fc.stringMatching(/^[A-Z. /]{1,3}$/), { minLength: 1, maxLength: 8 }), {
+        maxLength: 4,
+      }),
+      fc.stringMatching(/^[A-Z. /]{1,3}$/),
+      (groups, other) => {
+        const fetched = groups.map((symbols, index) => ({
+          view: 'US_STOCK',
+          sentAt: index,
+          records: new Map(
+            symbols.map((symbol) => [symbol, bytes(`{"symbol":"${symbol}","price":"${index}","name":"A"}`)]),
+          ),
+        }));
+        const sequence = 1;
+        const nothing = { demand: [], negative: [], recent: [], failedProbes: [] };
+        const [checkpoint] = packCheckpoint({ sequence, at: 1, fetched, ...nothing }, 1_000_000);
+        const records = fetched.map((group) => {
+          const outcome = { kind: 'answer', records: group.records, unknown: [] } as const;
+          return packRecord({ ...answer, sequence, outcome });
+        });
+        for (const symbol of [other, ...groups.flat()]) {
+          const inCheckpoint = unpackCheckpoint(checkpoint!, symbol)?.fetched;
+          const inLog = records.map((packed) => unpackRecord(sequence, packed, symbol)?.outcome);
+          for (const [index, group] of fetched.entries()) {
+            const expected = group.records.get(symbol);
+            assert.deepEqual(inCheckpoint?.[index]?.records.get(symbol), expected, symbol);
+            const outcome = inLog[index];
+            assert.ok(outcome?.kind === 'answer');
+            assert.deepEqual(outcome.records.get(symbol), expected, symbol);
+          }
+        }
+      },
+    ),
+  ));

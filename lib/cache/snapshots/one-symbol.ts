@@ -6,12 +6,15 @@
 import type { Checkpoint, Fetched, RefreshRecord, SnapshotStore } from './store.ts';
 import { viewOfId } from './view.ts';
 
-/** Port: what a reader needs of the store. Rejects when it cannot be asked, and ends by itself. */
+/**
+ * Port: what a reader needs of the store. Rejects when it cannot be asked, and ends by itself. Snapshots of other symbols
+ * than the given one may be left out.
+ */
 export interface SnapshotReads {
   /** The number of the last refresh lease, 0 before the first, and the primary checkpoint. */
-  last(): Promise<LastSnapshots>;
+  last(symbol: string): Promise<LastSnapshots>;
   /** Those that exist, in any order. */
-  records(sequences: readonly number[]): Promise<readonly RefreshRecord[]>;
+  records(sequences: readonly number[], symbol: string): Promise<readonly RefreshRecord[]>;
 }
 
 export interface LastSnapshots {
@@ -55,14 +58,16 @@ export async function recordOfSymbol(
   reads: SnapshotReads,
   question: SymbolQuestion,
 ): Promise<SymbolRecord | undefined> {
-  const { sequence, checkpoint } = await reads.last();
+  const { symbol } = question;
+  const { sequence, checkpoint } = await reads.last(symbol);
   const found = latestIn(checkpoint?.fetched ?? [], question);
   if (found) return found;
   const inCheckpoint = checkpoint && checkpoint.sequence <= sequence ? checkpoint.sequence : 0;
   const oldest = Math.max(inCheckpoint, sequence - lookBack) + 1;
   for (let newest = sequence; newest >= oldest; newest -= atOnce) {
     const length = Math.min(atOnce, newest - oldest + 1);
-    const records = await reads.records(Array.from({ length }, (_, index) => newest - index));
+    const sequences = Array.from({ length }, (_, index) => newest - index);
+    const records = await reads.records(sequences, symbol);
     const latest = latestIn(records.flatMap(fetchedBy), question);
     if (latest) return latest;
     // Older ones are of an earlier time, and none of these is late by more than the time of a call.
