@@ -77,9 +77,9 @@ export const bodyOf = (members: object) => ({
   body: JSON.stringify({ account_id: accountId, ...members }),
 });
 
-type BlockedProblem = Problem & {
+interface BlockedProblem extends Pick<Problem, 'code'> {
   readonly errors?: readonly { readonly check?: string; readonly name: string }[];
-};
+}
 
 /** `sent`, or the checks that held the request back, or the code of another refusal. */
 export function outcomeOf(reply: Reply): string {

@@ -1,0 +1,288 @@
+/** What is true of the guard rails by themselves, so that a copy with one rule broken can be held to it. */
+
+import assert from 'node:assert/strict';
+import type { AskedOrder, createGuard, Guard, Verdict } from '../../lib/guard-rails/guard.ts';
+import type { ControlStore, TradingLimits } from '../../lib/guard-rails/index.ts';
+import { newOrder } from '../support/orders.ts';
+import { cases } from './cases.ts';
+
+export interface GuardSubject {
+  readonly createGuard: typeof createGuard;
+}
+
+const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
+const begin = 1_800_000_000_000;
+
+interface World {
+  now: number;
+  limits: Readonly<Record<string, TradingLimits>>;
+  stopped: readonly string[];
+  isAway: boolean;
+  last: string | undefined;
+  maxAgesMs: number[];
+  /** What happens while controls are read. */
+  whileRead: () => void;
+}
+
+/** One instance, whose counters are written as a journal would. */
+function createDesk({ createGuard }: GuardSubject, given: Partial<World> = {}) {
+  const world: World = {
+    now: begin,
+    limits: {},
+    stopped: [],
+    isAway: false,
+    last: undefined,
+    maxAgesMs: [],
+    whileRead: () => {},
+    ...given,
+  };
+  const controls: ControlStore = {
+    async read(keys) {
+      if (world.isAway) throw new Error('away');
+      const found = keys.filter((key) => world.limits[key] || world.stopped.includes(key));
+      const read = found.map((key) => {
+        const stop = world.stopped.includes(key) && { stopped: { at: 1 } };
+        return [key, { version: 1, limits: world.limits[key] ?? {}, ...stop }] as const;
+      });
+      world.whileRead();
+      return new Map(read);
+    },
+  };
+  const lastPrices = {
+    lastPrice: async (_: string, maxAgeMs: number) => {
+      world.maxAgesMs.push(maxAgeMs);
+      return world.last === undefined ? undefined : { price: world.last, at: world.now };
+    },
+  };
+  const guard = createGuard({ controls, lastPrices, names, clock: () => world.now });
+  return { world, guard, ask: (...orders: readonly AskedOrder[]) => ask(guard, orders) };
+}
+
+async function ask(guard: Guard, orders: readonly AskedOrder[]): Promise<Verdict> {
+  const verdict = await guard.verdict({
+    credential: 'app',
+    account: 'a',
+    user: 'u',
+    orders,
+    endBy: Number.MAX_SAFE_INTEGER,
+  });
+  if (verdict.kind === 'allowed')
+    guard.learn(
+      verdict.counters.map(({ key, revision, next }) => ({ key, revision: revision + 1, state: next })),
+    );
+  return verdict;
+}
+
+const scopes = { gateway: 'stack', account: 'account account|a', user: 'user u' } as const;
+
+const placed = (given: object = {}): AskedOrder => ({ json: JSON.stringify(newOrder(given)), at: '/0' });
+const limited = (limit_price: string, quantity: string, more = {}) =>
+  placed({ order_type: 'LIMIT', limit_price, quantity, ...more });
+const replaced = (json: string, changes: object, exposure?: AskedOrder['exposure']): AskedOrder => ({
+  json,
+  at: '/0',
+  replaced: JSON.stringify(changes),
+  exposure,
+});
+
+/** The checks for which it is blocked; none of an order that is allowed. */
+const failedOf = (verdict: Verdict): readonly string[] =>
+  verdict.kind === 'blocked'
+    ? verdict.failures.map(({ check }) => check)
+    : verdict.kind === 'stopped'
+      ? ['stopped']
+      : [];
+
+async function checksFail(subject: GuardSubject): Promise<void> {
+  for (const { name, limits, order, last, fails } of cases)
+    for (const scope of Object.values(scopes)) {
+      const { ask } = createDesk(subject, { limits: { [scope]: limits }, last });
+      assert.deepEqual(
+        failedOf(await ask({ json: JSON.stringify(order), at: '/0' })),
+        fails,
+        `${scope}: ${name}`,
+      );
+    }
+}
+
+async function quotesAreFresh(subject: GuardSubject): Promise<void> {
+  const limits = { stack: { max_order_notional: '1' }, 'user u': { price_collar: '1', max_quote_age: 3 } };
+  const { world, ask } = createDesk(subject, { limits });
+  await ask(placed());
+  await ask(limited('1', '1'));
+  await ask(limited('1', '1', { instrument_type: 'OPTION' }));
+  assert.deepEqual(world.maxAgesMs, [15_000, 3000]);
+}
+
+async function unknownIsBlocked(subject: GuardSubject): Promise<void> {
+  const limits: TradingLimits = {
+    restricted_symbols: ['MSFT'],
+    allowed_symbols: ['AAPL'],
+    allowed_sides: ['BUY'],
+    allowed_order_types: ['LIMIT'],
+    max_order_quantity: '1000',
+    max_order_notional: '1000',
+    max_open_notional: '1000',
+  };
+  const { ask } = createDesk(subject, { limits: { stack: limits } });
+  const expected = Object.keys(limits);
+  assert.deepEqual(failedOf(await ask(replaced('{}', {}))), expected);
+}
+
+async function minuteCounts(subject: GuardSubject): Promise<void> {
+  for (const scope of Object.values(scopes)) {
+    const { world, ask } = createDesk(subject, { limits: { [scope]: { max_orders_per_minute: 2 } } });
+    assert.deepEqual(failedOf(await ask(placed(), placed(), placed())), ['max_orders_per_minute']);
+    assert.deepEqual(failedOf(await ask(placed(), placed())), []);
+    world.now += 59_999;
+    assert.deepEqual(failedOf(await ask(placed())), ['max_orders_per_minute']);
+    world.now += 1;
+    assert.deepEqual(failedOf(await ask(placed())), []);
+    assert.deepEqual(failedOf(await ask(replaced(placed().json, { quantity: '1' }), placed())), [
+      'max_orders_per_minute',
+    ]);
+  }
+}
+
+async function repetitionsCount(subject: GuardSubject): Promise<void> {
+  for (const scope of Object.values(scopes)) {
+    const limits = {
+      [scope]: { max_duplicative_orders: { orders: 2, seconds: 90 }, max_orders_per_minute: 100 },
+    };
+    const { world, ask } = createDesk(subject, { limits });
+    assert.deepEqual(failedOf(await ask(limited('1', '1'), placed())), []);
+    assert.deepEqual(failedOf(await ask(placed({ symbol: 'aapl', quantity: '1.0' }))), [
+      'max_duplicative_orders',
+    ]);
+    for (const other of [{ symbol: 'MSFT' }, { side: 'SELL' }, { quantity: '2' }])
+      assert.deepEqual(failedOf(await ask(placed(other))), [], JSON.stringify(other));
+    const byAmount = (total_cash_amount: string) =>
+      placed({ entrust_type: 'AMOUNT', quantity: null, total_cash_amount });
+    assert.deepEqual(failedOf(await ask(byAmount('5'), byAmount('5'), byAmount('6'))), []);
+    assert.deepEqual(failedOf(await ask(byAmount('5.0'))), ['max_duplicative_orders']);
+    const change = replaced(placed().json, { limit_price: '1' });
+    assert.deepEqual(failedOf(await ask(change, change, change)), []);
+    world.now += 89_999;
+    assert.deepEqual(failedOf(await ask(placed())), ['max_duplicative_orders']);
+    world.now += 1;
+    assert.deepEqual(failedOf(await ask(placed())), []);
+  }
+}
+
+async function openCounts(subject: GuardSubject): Promise<void> {
+  for (const [kind, scope] of Object.entries(scopes)) {
+    const { world, ask } = createDesk(subject, {
+      limits: { [scope]: { max_open_notional: '100' } },
+      last: '10',
+    });
+    const order = limited('6', '10');
+    const first = await ask(order);
+    assert.ok(first.kind === 'allowed');
+    const [exposure] = first.exposures;
+    assert.deepEqual(exposure?.counted, { [`counter app ${scope}`]: '60' });
+    const above = await ask(limited('4.00000001', '10'));
+    assert.deepEqual(failedOf(above), ['max_open_notional']);
+    assert.ok(above.kind === 'blocked');
+    assert.deepEqual(above.counters, [`counter app ${scope}`]);
+    assert.equal(above.failures[0]?.scope, kind);
+    assert.equal(above.failures[0]?.came, kind === 'gateway' ? undefined : '100.0000001');
+    const blockedInAll = await ask(limited('4', '5'), limited('4.00000001', '5'));
+    assert.deepEqual(failedOf(blockedInAll), ['max_open_notional']);
+    // It is counted already, so that the difference counts.
+    assert.deepEqual(failedOf(await ask(replaced(order.json, { limit_price: '10.00000001' }, exposure))), [
+      'max_open_notional',
+    ]);
+    const larger = await ask(replaced(order.json, { limit_price: '10' }, exposure));
+    assert.ok(larger.kind === 'allowed');
+    assert.deepEqual(larger.exposures[0]?.counted, { [`counter app ${scope}`]: '100' });
+    const smaller = await ask(replaced(order.json, { limit_price: '1' }, larger.exposures[0]));
+    assert.ok(smaller.kind === 'allowed');
+    assert.deepEqual(smaller.exposures[0]?.counted, { [`counter app ${scope}`]: '100' });
+    world.limits = { [scope]: { max_open_notional: '1' } };
+    world.now += 6000;
+    assert.deepEqual(failedOf(await ask(replaced(order.json, { quantity: '1' }, larger.exposures[0]))), []);
+    assert.deepEqual(failedOf(await ask(limited('0.01', '0.01'))), ['max_open_notional']);
+  }
+}
+
+async function olderCountersAreNotLearnt(subject: GuardSubject): Promise<void> {
+  const { guard, ask } = createDesk(subject, { limits: { stack: { max_open_notional: '100' } } });
+  const key = 'counter app stack';
+  guard.learn([{ key, revision: 7, state: '{"open":"0","recent":[]}' }]);
+  guard.learn([{ key, revision: 6, state: '{"open":"100","recent":[]}' }]);
+  const verdict = await ask(limited('1', '100'));
+  assert.ok(verdict.kind === 'allowed');
+  assert.equal(verdict.counters[0]?.revision, 7);
+}
+
+async function stopsHold(subject: GuardSubject): Promise<void> {
+  for (const [kind, scope] of Object.entries(scopes)) {
+    const { ask } = createDesk(subject, { stopped: [scope] });
+    const verdict = await ask(placed());
+    assert.deepEqual([verdict.kind, verdict.kind === 'stopped' && verdict.scope], ['stopped', kind]);
+  }
+  const { world, ask } = createDesk(subject);
+  const first = await ask(placed());
+  assert.ok(first.kind === 'allowed');
+  assert.equal(first.leaveBy, begin + 5000);
+  world.stopped = ['stack'];
+  world.now += 3000;
+  const cached = await ask(placed());
+  assert.ok(cached.kind === 'allowed');
+  assert.equal(cached.leaveBy, begin + 5000);
+  world.now += 1;
+  assert.deepEqual(failedOf(await ask(placed())), ['stopped']);
+}
+
+/** What an operator changes while an answer is on its way is not in it. */
+async function ageIsFromAsking(subject: GuardSubject): Promise<void> {
+  const { world, ask } = createDesk(subject);
+  world.whileRead = () => {
+    world.now += 400;
+  };
+  const verdict = await ask(placed());
+  assert.ok(verdict.kind === 'allowed');
+  assert.equal(verdict.leaveBy, begin + 5000);
+}
+
+/** The oldest of what counts decides how long it counts. */
+async function oldestDecides({ createGuard }: GuardSubject): Promise<void> {
+  let now = begin;
+  const controls = { read: async () => new Map() };
+  const guard = createGuard({ controls, names, clock: () => now });
+  const question = { credential: 'app', account: 'a', orders: [placed()], endBy: Number.MAX_SAFE_INTEGER };
+  await guard.verdict(question);
+  now += 1000;
+  await guard.verdict({ ...question, account: 'b' });
+  now += 500;
+  const verdict = await guard.verdict(question);
+  assert.ok(verdict.kind === 'allowed');
+  // The account was read at first, the gateway again since.
+  assert.equal(verdict.leaveBy, begin + 5000);
+}
+
+async function awayIsBounded(subject: GuardSubject): Promise<void> {
+  const { world, ask } = createDesk(subject);
+  await ask(placed());
+  world.isAway = true;
+  world.now += 5000;
+  assert.equal((await ask(placed())).kind, 'allowed');
+  world.now += 1;
+  await assert.rejects(ask(placed()), /away/);
+  const cold = createDesk(subject, { isAway: true });
+  await assert.rejects(cold.ask(placed()), /away/);
+}
+
+export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
+  checksFail,
+  quotesAreFresh,
+  unknownIsBlocked,
+  minuteCounts,
+  repetitionsCount,
+  openCounts,
+  olderCountersAreNotLearnt,
+  stopsHold,
+  ageIsFromAsking,
+  oldestDecides,
+  awayIsBounded,
+];
