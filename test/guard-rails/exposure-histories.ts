@@ -3,14 +3,14 @@
 import fc from 'fast-check';
 import { type ExposureSubject, ExposureWorld, type How, type Terms } from './exposure-world.ts';
 
-const limits = { stack: '100', accounts: { a: '60', b: '80' } };
+const limits = { stack: '300', accounts: { a: '180', b: '90' } };
 
-const account = fc.constantFrom('a', 'b');
-const id = fc.integer({ min: 1, max: 4 }).map((number) => `order-number-${number}`);
+const account = fc.constantFrom('a', 'a', 'a', 'b');
+const id = fc.constantFrom(1, 1, 1, 2).map((number) => `order-number-${number}`);
 const quantity = fc.constantFrom('1', '2', '5', '9.5', '12', '30');
 const price = fc.constantFrom('0.5', '1', '2.25', '4', '6');
 const how: fc.Arbitrary<How> = fc.record({
-  fate: fc.constantFrom('answered', 'answered', 'answered', 'refused', 'answer lost', 'lost', 'late'),
+  fate: fc.constantFrom('answered', 'answered', 'answered', 'refused', 'answer lost', 'lost', 'late', 'late'),
   instance: fc.integer({ min: 0, max: 2 }),
   failsIn: fc.constantFrom(0, 0, 0, 0, 1, 2, 3),
   failsAfter: fc.boolean(),
@@ -46,13 +46,13 @@ const step = (says: string, take: Step['take']): Step => ({ says, take });
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
   {
-    weight: 6,
+    weight: 4,
     arbitrary: fc
       .tuple(account, id, placed, how)
       .map((given) => step(`place ${JSON.stringify(given)}`, (world) => world.place(...given))),
   },
   {
-    weight: 8,
+    weight: 12,
     arbitrary: fc
       .tuple(account, id, replaced, how)
       .map((given) => step(`replace ${JSON.stringify(given)}`, (world) => world.replace(...given))),

@@ -1,5 +1,10 @@
 import { test } from 'vitest';
 import { createGuard } from '../../lib/guard-rails/guard.ts';
+import { createHandOver } from '../../lib/orders/hand-over.ts';
+import { createMemoryOrderJournal, createSettlement } from '../../lib/orders/index.ts';
+import { handOverRules } from './hand-over-rules.ts';
 import { rules } from './rules.ts';
 
-for (const rule of rules) test(rule.name, () => rule({ createGuard }));
+const subject = { createGuard, createHandOver, createMemoryOrderJournal, createSettlement };
+
+for (const rule of [...rules, ...handOverRules]) test(rule.name, () => rule(subject));

@@ -75,7 +75,10 @@ async function ask(guard: Guard, orders: readonly AskedOrder[]): Promise<Verdict
 
 const scopes = { gateway: 'stack', account: 'account account|a', user: 'user u' } as const;
 
-const placed = (given: object = {}): AskedOrder => ({ json: JSON.stringify(newOrder(given)), at: '/0' });
+const placed = (given: Readonly<Record<string, unknown>> = {}): AskedOrder => ({
+  json: JSON.stringify(newOrder(given)),
+  at: '/0',
+});
 const limited = (limit_price: string, quantity: string, more = {}) =>
   placed({ order_type: 'LIMIT', limit_price, quantity, ...more });
 const replaced = (json: string, changes: object, exposure?: AskedOrder['exposure']): AskedOrder => ({
@@ -112,6 +115,11 @@ async function quotesAreFresh(subject: GuardSubject): Promise<void> {
   await ask(limited('1', '1'));
   await ask(limited('1', '1', { instrument_type: 'OPTION' }));
   assert.deepEqual(world.maxAgesMs, [15_000, 3000]);
+  const priced = createDesk(subject, {
+    limits: { stack: { max_order_notional: '1', max_open_notional: '1' } },
+  });
+  await priced.ask(limited('1', '1'));
+  assert.deepEqual(priced.world.maxAgesMs, []);
 }
 
 async function unknownIsBlocked(subject: GuardSubject): Promise<void> {
@@ -167,6 +175,99 @@ async function repetitionsCount(subject: GuardSubject): Promise<void> {
     world.now += 1;
     assert.deepEqual(failedOf(await ask(placed())), []);
   }
+}
+
+/** Each limit of time forgets by itself, although the counter keeps what the other one needs. */
+async function timesAreApart(subject: GuardSubject): Promise<void> {
+  const rate = { max_orders_per_minute: 2, max_duplicative_orders: { orders: 100, seconds: 3600 } };
+  const first = createDesk(subject, { limits: { stack: rate } });
+  await first.ask(placed(), placed());
+  first.world.now += 59_999;
+  assert.deepEqual(failedOf(await first.ask(placed())), ['max_orders_per_minute']);
+  first.world.now += 1;
+  assert.deepEqual(failedOf(await first.ask(placed(), placed())), []);
+  const repetitions = { max_orders_per_minute: 100, max_duplicative_orders: { orders: 1, seconds: 5 } };
+  const second = createDesk(subject, { limits: { stack: repetitions } });
+  await second.ask(placed());
+  second.world.now += 4999;
+  assert.deepEqual(failedOf(await second.ask(placed())), ['max_duplicative_orders']);
+  second.world.now += 1;
+  assert.deepEqual(failedOf(await second.ask(placed())), []);
+}
+
+/** Replacements of one order of 10 at 1, each of which may be executed or not, and at any time. */
+async function replacementsAddUp(subject: GuardSubject): Promise<void> {
+  const chains: readonly (readonly [changes: readonly object[], counted: string])[] = [
+    [[{ quantity: '100' }, { quantity: '1' }, { limit_price: '5' }], '500'],
+    [[{ quantity: '100' }, { quantity: null, limit_price: '5' }], '500'],
+    [[{ quantity: '100' }, { quantity: '1', limit_price: '5' }], '500'],
+    [[{ limit_price: '5' }, { quantity: '20', limit_price: '1' }], '100'],
+    [
+      [
+        { quantity: '20', limit_price: '5' },
+        { quantity: '50', limit_price: '3' },
+      ],
+      '150',
+    ],
+    [
+      [{ quantity: '20', limit_price: '5' }, { quantity: '50', limit_price: '3' }, { limit_price: '4' }],
+      '250',
+    ],
+    [
+      [{ quantity: '20', limit_price: '5' }, { limit_price: '1' }, { quantity: '30', limit_price: '1' }],
+      '150',
+    ],
+    // 10 at the last price and 5 percent.
+    [[{ order_type: 'STOP_LOSS', stop_price: '2' }, { quantity: '20' }], '420'],
+    [
+      [
+        { order_type: 'STOP_LOSS', stop_price: '40' },
+        { quantity: '20', limit_price: '1' },
+      ],
+      '840',
+    ],
+  ];
+  for (const [changes, counted] of chains) {
+    const { ask } = createDesk(subject, { limits: { stack: { max_open_notional: '10000' } }, last: '20' });
+    const order = limited('1', '10');
+    let verdict = await ask(order);
+    for (const change of changes) {
+      assert.ok(verdict.kind === 'allowed');
+      verdict = await ask(replaced(order.json, change, verdict.exposures[0]));
+    }
+    assert.ok(verdict.kind === 'allowed');
+    assert.deepEqual(
+      verdict.exposures[0]?.counted,
+      { 'counter app stack': counted },
+      JSON.stringify(changes),
+    );
+  }
+}
+
+/** For one order alone, what a replacement names counts as it comes. */
+async function replacementIsChecked(subject: GuardSubject): Promise<void> {
+  const limits: TradingLimits = { max_order_notional: '100', max_open_notional: '10000' };
+  const { ask } = createDesk(subject, { limits: { stack: limits }, last: '20' });
+  const order = limited('1', '10');
+  const option = limited('1', '1', { instrument_type: 'OPTION' });
+  const failsOn = async (json: string, changes: object, exposure?: AskedOrder['exposure']) =>
+    failedOf(await ask(replaced(json, changes, exposure)));
+  assert.deepEqual(await failsOn(option.json, { limit_price: '1.01', instrument_type: 'EQUITY' }), [
+    'max_order_notional',
+  ]);
+  const first = await ask(replaced(order.json, { quantity: '100' }));
+  assert.ok(first.kind === 'allowed');
+  const [exposure] = first.exposures;
+  assert.deepEqual(await failsOn(order.json, { quantity: null, limit_price: '1.01' }, exposure), [
+    'max_order_notional',
+  ]);
+  assert.deepEqual(await failsOn(order.json, { quantity: '50', limit_price: '2' }, exposure), []);
+  assert.deepEqual(await failsOn(order.json, { quantity: '50', limit_price: '2.01' }, exposure), [
+    'max_order_notional',
+  ]);
+  const unlimited = { ...exposure!, quantity: '4', isUnlimited: true as const };
+  assert.deepEqual(await failsOn(order.json, { quantity: '5' }, unlimited), ['max_order_notional']);
+  assert.deepEqual(await failsOn(order.json, { quantity: '5', order_type: 'LIMIT' }, unlimited), []);
 }
 
 async function openCounts(subject: GuardSubject): Promise<void> {
@@ -232,6 +333,11 @@ async function stopsHold(subject: GuardSubject): Promise<void> {
   assert.equal(cached.leaveBy, begin + 5000);
   world.now += 1;
   assert.deepEqual(failedOf(await ask(placed())), ['stopped']);
+  const waiting = createDesk(subject);
+  await waiting.ask(placed());
+  waiting.world.stopped = ['stack'];
+  waiting.world.now += 3001;
+  assert.deepEqual(failedOf(await waiting.ask(placed())), ['stopped']);
 }
 
 /** What an operator changes while an answer is on its way is not in it. */
@@ -279,6 +385,9 @@ export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
   unknownIsBlocked,
   minuteCounts,
   repetitionsCount,
+  timesAreApart,
+  replacementsAddUp,
+  replacementIsChecked,
   openCounts,
   olderCountersAreNotLearnt,
   stopsHold,

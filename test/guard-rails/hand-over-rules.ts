@@ -1,0 +1,185 @@
+/** What is true of the hand-over behind the guard rails, for one request. */
+
+import assert from 'node:assert/strict';
+import { type Answer, refused } from '../../lib/answer.ts';
+import { placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import { createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
+import { newOrder } from '../support/orders.ts';
+import type { ExposureSubject } from './exposure-world.ts';
+
+const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
+const now = 1_800_000_000_000;
+const entryKey = (id: string) => `entry|order|app|a|${id}`;
+
+interface State {
+  /** Until when each request was to leave. */
+  sent: (number | undefined)[];
+  lookUps: number;
+  noted: number;
+  outcome: Answer;
+  /** Happens once, between a request and its answer. */
+  whileSent: () => Promise<unknown>;
+}
+
+/** Instances that share a journal, and what they send. */
+function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubject, limits: TradingLimits) {
+  const journal = createMemoryOrderJournal();
+  const controls = createMemoryControls();
+  controls.set('stack', { limits });
+  const state: State = {
+    sent: [],
+    lookUps: 0,
+    noted: 0,
+
+    outcome: taken,
+    whileSent: async () => {},
+  };
+  const instances = [0, 1].map(() =>
+    createHandOver({
+      journal,
+      names,
+      clock: () => now,
+      sleep: async () => {},
+      guard: { controls, journal },
+      reportNoted: () => state.noted++,
+    }),
+  );
+  const request = (operation: Operation, body: object, instance = 0): Promise<Answer> =>
+    instances[instance]!.run(
+      {
+        operation,
+        query: [],
+        body: JSON.stringify({ account_id: 'a', ...body }),
+        headers: {},
+        credential: 'app',
+        requestId: 'r',
+        deadline: now + 29_000,
+      },
+      {
+        send: async (_, __, leaveBy) => {
+          state.sent.push(leaveBy);
+          const { outcome, whileSent } = state;
+          state.whileSent = async () => {};
+          await whileSent();
+          return outcome;
+        },
+        lookUp: async () => {
+          state.lookUps++;
+          return undefined;
+        },
+      },
+    );
+  return {
+    state,
+    controls,
+    journal,
+    place: (id: string, terms: object, instance?: number) =>
+      request(placeOrder, { new_orders: [newOrder({ client_order_id: id, ...terms })] }, instance),
+    replace: (...orders: readonly object[]) => request(replaceOrder, { modify_orders: orders }),
+  };
+}
+
+const taken: Answer = { kind: 'uncached', body: new TextEncoder().encode('{"order_id":"7"}') };
+const priced = (quantity: string) => ({ order_type: 'LIMIT', limit_price: '1', quantity });
+const codeOf = (answer: Answer) => (answer.kind === 'refused' ? answer.refusal.code : 'sent');
+
+async function blockedIsKept(subject: ExposureSubject): Promise<void> {
+  const { place, journal, state } = createFloor(subject, { max_order_quantity: '10' });
+  assert.equal(codeOf(await place('blocked-order', priced('11'))), 'order_blocked');
+  assert.deepEqual(state.sent, []);
+  const entry = (await journal.read([entryKey('blocked-order')])).get(entryKey('blocked-order'));
+  assert.equal(entry?.state, 'refused');
+  const { failed_checks, outcome } = JSON.parse(entry.record);
+  assert.deepEqual([failed_checks, outcome.code], [['max_order_quantity'], 'order_blocked']);
+  assert.equal(codeOf(await place('blocked-order', priced('10'))), 'sent');
+  assert.equal(codeOf(await place('blocked-order', priced('10'), 1)), 'sent');
+  // Of both it is told until when they may leave, and the second one is a replay.
+  assert.deepEqual(state.sent, [now + 5000]);
+}
+
+async function replayedWhileStopped(subject: ExposureSubject): Promise<void> {
+  const { place, controls, state } = createFloor(subject, {});
+  assert.equal(codeOf(await place('placed-before', priced('1'))), 'sent');
+  controls.set('stack', { limits: {}, stopped: { at: 1 } });
+  assert.equal(codeOf(await place('placed-before', priced('1'), 1)), 'sent');
+  assert.equal(codeOf(await place('placed-after', priced('1'), 1)), 'order_blocked');
+  assert.equal(state.sent.length, 1);
+}
+
+async function notedIsTold(subject: ExposureSubject): Promise<void> {
+  const limits: TradingLimits = { max_order_quantity: '10', actions: { max_order_quantity: 'notify' } };
+  const { place, journal, state } = createFloor(subject, limits);
+  assert.equal(codeOf(await place('noted-order', priced('11'))), 'sent');
+  assert.equal(state.noted, 1);
+  const entry = (await journal.read([entryKey('noted-order')])).get(entryKey('noted-order'));
+  assert.deepEqual(JSON.parse(entry!.record).failed_checks, ['max_order_quantity']);
+}
+
+/** Another instance has released what this one has counted. */
+async function asksBeforeItRefuses(subject: ExposureSubject): Promise<void> {
+  const { place, state } = createFloor(subject, { max_open_notional: '10' });
+  state.outcome = refused({ code: 'upstream_rejected', upstream: { status: 417 } });
+  assert.equal(codeOf(await place('refused-order', priced('10'))), 'upstream_rejected');
+  state.outcome = taken;
+  assert.equal(codeOf(await place('another-order', priced('10'))), 'sent');
+  assert.equal(codeOf(await place('one-more-order', priced('1'), 1)), 'order_blocked');
+}
+
+async function aFewAreLookedUp(subject: ExposureSubject): Promise<void> {
+  const { replace, state } = createFloor(subject, { max_order_quantity: '10' });
+  const orders = Array.from({ length: 20 }, (_, index) => ({
+    client_order_id: `foreign-${index}`,
+    limit_price: '1',
+  }));
+  assert.equal(codeOf(await replace(...orders)), 'order_blocked');
+  assert.equal(state.lookUps, 7);
+}
+
+/** Orders that this journal does not have are counted by the replacement's own entry: all of them. */
+async function foreignAreCounted(subject: ExposureSubject): Promise<void> {
+  const { replace, journal } = createFloor(subject, {
+    max_orders_per_minute: 5,
+    max_open_notional: '100',
+    actions: { max_open_notional: 'notify' },
+  });
+  await replace(
+    { client_order_id: 'foreign-1', quantity: '1' },
+    { client_order_id: 'foreign-2', quantity: '1' },
+  );
+  const [counter] = await journal.counters(['counter app stack']);
+  assert.equal(JSON.parse(counter!.state).recent.length, 2);
+}
+
+async function refusedIsNotReplaced(subject: ExposureSubject): Promise<void> {
+  const { place, replace, state } = createFloor(subject, { max_order_quantity: '10' });
+  assert.equal(codeOf(await place('refused-order', priced('11'))), 'order_blocked');
+  // Another program may have an order of that id.
+  assert.equal(
+    codeOf(await replace({ client_order_id: 'refused-order', limit_price: '1' })),
+    'order_blocked',
+  );
+  assert.equal(state.lookUps, 1);
+}
+
+/** The order is refused after a replacement has made it larger. */
+async function replacedIsReleased(subject: ExposureSubject): Promise<void> {
+  const { place, replace, journal, state } = createFloor(subject, { max_open_notional: '100' });
+  state.outcome = refused({ code: 'upstream_rejected', upstream: { status: 417 } });
+  state.whileSent = () => replace({ client_order_id: 'refused-order', quantity: '50' });
+  assert.equal(codeOf(await place('refused-order', priced('10'))), 'upstream_rejected');
+  const [counter] = await journal.counters(['counter app stack']);
+  assert.equal(JSON.parse(counter!.state).open, '0');
+  assert.deepEqual(await journal.exposed('app', 10), []);
+}
+
+export const handOverRules: readonly ((subject: ExposureSubject) => Promise<void>)[] = [
+  blockedIsKept,
+  replayedWhileStopped,
+  notedIsTold,
+  asksBeforeItRefuses,
+  aFewAreLookedUp,
+  foreignAreCounted,
+  refusedIsNotReplaced,
+  replacedIsReleased,
+];

@@ -1,0 +1,47 @@
+/**
+ * Would these tests notice a broken guard rail? Each mutant breaks one rule in the real source, and the rules or the random
+ * histories that pass for the code as it is must fail for it.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import { bundle, load, replaceIn } from '../support/bundle.ts';
+import { exposureFault } from './exposure-histories.ts';
+import type { ExposureSubject } from './exposure-world.ts';
+import { handOverRules } from './hand-over-rules.ts';
+import { type Mutant, mutants } from './mutants.ts';
+import { type GuardSubject, rules } from './rules.ts';
+
+type Subject = GuardSubject & ExposureSubject;
+
+/** The first that fails. */
+async function caughtBy(subject: Subject): Promise<string | undefined> {
+  for (const rule of [...rules, ...handOverRules])
+    try {
+      await rule(subject);
+    } catch (error) {
+      return `${rule.name}: ${String(error).split('\n')[0]}`;
+    }
+  return (await exposureFault(subject, 300))?.split('\n')[0];
+}
+
+const sources = `
+  export { createGuard } from './lib/guard-rails/guard.ts';
+  export { createHandOver } from './lib/orders/hand-over.ts';
+  export { createMemoryOrderJournal, createSettlement } from './lib/orders/index.ts';`;
+
+async function subjectOf(mutant?: Mutant): Promise<Subject> {
+  const plugins = mutant ? [replaceIn(`lib/${mutant.file}.ts`, mutant.find, mutant.by)] : [];
+  return (await load((await bundle(sources, { plugins })).text)) as Subject;
+}
+
+test('the code as it is passes', async () => {
+  assert.equal(await caughtBy(await subjectOf()), undefined);
+});
+
+for (const mutant of mutants)
+  test(`caught: ${mutant.file}: ${mutant.rule}`, async () => {
+    const by = await caughtBy(await subjectOf(mutant));
+    console.log(`| ${mutant.rule} | ${by?.slice(0, 100) ?? 'survives'} |`);
+    assert.ok(by, 'survives');
+  });
