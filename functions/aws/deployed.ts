@@ -13,6 +13,7 @@ import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createDeployedAccess, type DeployedAccess } from './deployed-access.ts';
 import { createDeployedCache } from './deployed-cache.ts';
 import { createDeployedJournal } from './deployed-journal.ts';
+import { createDeployedLastPrices } from './deployed-last-prices.ts';
 import { createDeployedLimiter } from './deployed-limiter.ts';
 import { createDeployedVerifier } from './deployed-verifier.ts';
 import { createDynamoClient, type DynamoSender } from './dynamo-client.ts';
@@ -85,8 +86,9 @@ export function gatewayOptions(
     access: accessSettings,
     journalTable,
     upstreamPaths = {},
-    lastPrices: _,
-    corsOrigins: __,
+    lastPrices,
+    guard,
+    corsOrigins: _,
     ...settings
   }: FunctionSettings,
   operations: readonly Operation[],
@@ -107,23 +109,48 @@ export function gatewayOptions(
       log,
       lowPriority?.observe,
     );
+  const send = createNodeSend();
+  const secrets = createSecretsManagerSource({
+    secretId,
+    onFailure: (error, version) =>
+      log({ level: 'error', event: 'secret_not_read', version, ...describe(error) }),
+  });
+  const prices =
+    lastPrices &&
+    createDeployedLastPrices({
+      settings: {
+        ...settings,
+        upstreamPaths,
+        lastPrices,
+        ...(limiterSettings && { limiter: limiterSettings }),
+      },
+      functionName: name,
+      client: client(),
+      secrets,
+      send,
+      log,
+    });
   const wrapped = (limiter: Limiter) => lowPriority?.wrap(limiter) ?? limiter;
   return {
     ...settings,
     // Without that of a read that is not this gateway's.
     upstreamPaths: upstreamPathsOf(upstreamPaths, [...operations, ...lookUps]),
     operations,
-    send: createNodeSend(),
-    secrets: createSecretsManagerSource({
-      secretId,
-      onFailure: (error, version) =>
-        log({ level: 'error', event: 'secret_not_read', version, ...describe(error) }),
-    }),
+    send,
+    secrets,
     readSecretAhead: true,
     ...(access && { access }),
     ...(journalTable &&
       own && {
-        orders: { ...createDeployedJournal(journalTable, { client: client(), log, ...own }), lookUps },
+        orders: {
+          ...createDeployedJournal(journalTable, {
+            client: client(),
+            log,
+            guard: guard && { ...guard, lastPrices: prices },
+            ...own,
+          }),
+          lookUps,
+        },
       }),
     ...(deployed && {
       limiter: wrapped(deployed.limiter),

@@ -5,7 +5,7 @@ import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import { openByDefault } from '../../lib/catalogue/exposure.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { type UpstreamLimits, upstreamLimitsFault } from '../../lib/catalogue/limits.ts';
-import type { Operation } from '../../lib/catalogue/operation.ts';
+import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
 import { baseUrlFault } from '../../lib/gateway/base-url.ts';
 import type { CacheTuning } from '../../lib/gateway/cache-options.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
@@ -23,6 +23,7 @@ import type { ReserveOptions } from '../../lib/limiter/index.ts';
 import { readAuthSettings } from './auth-settings.ts';
 import { type CorsOrigins, originsFaults, readOrigins } from './cors.ts';
 import type { AccessSettings as DirectorySettings } from './deployed-access.ts';
+import { type GuardSettings, readGuardSettings } from './deployed-guard.ts';
 import { type Environment, withFormerNames } from './former-names.ts';
 
 export type { Environment } from './former-names.ts';
@@ -46,6 +47,8 @@ export interface FunctionSettings {
   readonly journalTable?: string;
   /** Present when the function checks orders against last prices, and quotes are shared. */
   readonly lastPrices?: LastPriceSettings;
+  /** What operators set of trading. Present when there is a table for it, and the function places or replaces orders. */
+  readonly guard?: GuardSettings;
 }
 
 export interface LastPriceSettings {
@@ -131,6 +134,10 @@ export function readFunctionSettings(
   // Its entries are named and sealed with the identity key.
   if (journalTable && !access) faults.push('ACCESS_TABLE: not set, but ORDER_JOURNAL_TABLE is');
 
+  const guard = operations.some(isGuarded) ? readGuardSettings(env, faults) : undefined;
+  // Its counters are in the journal.
+  if (guard && !journalTable) faults.push('ORDER_JOURNAL_TABLE: not set, but TRADING_CONTROLS_TABLE is');
+
   if (faults.length > 0) return { ok: false, faults };
   return {
     ok: true,
@@ -145,6 +152,7 @@ export function readFunctionSettings(
       ...(access && { access }),
       ...(journalTable && { journalTable }),
       ...(lastPrices && { lastPrices }),
+      ...(guard && { guard }),
     },
   };
 }

@@ -4,11 +4,13 @@ import type { FunctionName } from '../../lib/catalogue/functions.ts';
 import type { Group, PlanTier, RequestLimit, UsagePlan } from '../../lib/catalogue/index.ts';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import type { OperationLimits, UpstreamPaths } from '../../lib/gateway/index.ts';
+import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { AccessMode } from '../access-modes.ts';
 import type { AuthConfig, ResolvedAuth } from './auth-config.ts';
 import type { EventsConfig } from './lookups-config.ts';
 import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
 import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
+import type { TradingConfig } from './trading-config.ts';
 
 /** How a group's operations are reached: in one of the modes of `infra/access-modes.ts`, or not at all. */
 export type Access = AccessMode | 'closed';
@@ -117,6 +119,8 @@ export interface CountersignConfig {
    * listener runs all the time, which costs a few dollars a month.
    */
   readonly tradeEvents?: TradeEventsConfig;
+  /** Limits of orders. Required where `groups.orders` opens to users: `jwt` or `bound-key`. */
+  readonly trading?: TradingConfig;
   /**
    * On what basis one fetch of market data serves several callers: `own-use`, where all of them are the person or firm
    * that the broker's data is for; `licensed`, where others are among them and a licence allows it. Required unless
@@ -288,6 +292,8 @@ export interface ResolvedConfig {
   readonly events?: EventsConfig;
   readonly accessToken?: ResolvedAccessToken | undefined;
   readonly tradeEvents?: ResolvedTradeEvents;
+  /** Of the whole gateway, until an operator sets others. */
+  readonly tradingLimits: TradingLimits;
   readonly cache: 'off' | (Required<Pick<CacheConfig, 'snapshots' | 'clients'>> & CacheConfig);
   readonly origins: readonly string[];
   readonly functions: {

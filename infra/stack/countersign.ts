@@ -33,6 +33,7 @@ import {
   type Operation,
   routesOf,
 } from '../../lib/catalogue/index.ts';
+import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { areJournaled, haveLookUps, withLookUps } from '../../lib/gateway/look-ups.ts';
 import { mayCount } from '../../lib/gateway/operation-limits.ts';
@@ -52,6 +53,7 @@ import {
 } from './limiter.ts';
 import { Lookups } from './lookups.ts';
 import { marketDataUseFault } from './market-data-use.ts';
+import { openTradingFault } from './open-trading.ts';
 import { OrderAudit, type OrderSettledFilter } from './order-audit.ts';
 import { OrderJournal } from './order-journal.ts';
 import { OrderSettlement } from './order-settlement.ts';
@@ -61,6 +63,7 @@ import { createRestApi } from './rest-api.ts';
 import { methodThrottles } from './throttling.ts';
 import { TokenCheck } from './token-check.ts';
 import { type TradeEventFilter, TradeEvents } from './trade-events.ts';
+import { TradingControls } from './trading-controls.ts';
 import { Plan } from './usage-plans.ts';
 import { groupsThatAsk, Users } from './users.ts';
 
@@ -131,6 +134,8 @@ export class Countersign extends Construct {
     readonly orderJournal?: Table;
     /** Who ordered what, line by line. There where the journal is. */
     readonly orderAudit?: Table;
+    /** Limits and stops of trading. None while no open operation places or replaces orders. */
+    readonly tradingControls?: Table;
     /** What is known of orders, and events that wait for the bus. None without `tradeEvents`. */
     readonly tradeEvents?: Table;
   };
@@ -152,6 +157,8 @@ export class Countersign extends Construct {
   readonly orderSettlement?: OrderSettlement;
   /** Keeps who ordered what, and tells what was settled; there where the journal is. */
   readonly orderAudit?: OrderAudit;
+  /** Limits and stops of trading, and the alarm that they cannot be read; none while no order can be placed or replaced. */
+  readonly tradingControls?: TradingControls;
   /** Changes of orders and positions, on a bus of their own; none without `tradeEvents`. */
   readonly tradeEvents?: TradeEvents;
 
@@ -185,6 +192,7 @@ export class Countersign extends Construct {
       ...openingFaults(config, access, operations),
       ...[
         marketDataUseFault(config, openOperations(access, operations)),
+        openTradingFault(config, access, openOperations(access, operations)),
         certificateRegionFault(domain, Token.isUnresolved(region) ? undefined : region),
       ].filter((fault) => fault !== undefined),
     ]);
@@ -213,6 +221,11 @@ export class Countersign extends Construct {
     if (areJournaled(exposed))
       this.orderJournal = new OrderJournal(this, 'OrderJournal', { removalPolicy: this.#removalPolicy });
     if (this.orderJournal) this.orderAudit = this.#orderAudit(this.orderJournal, name);
+    if (exposed.some(isGuarded))
+      this.tradingControls = new TradingControls(this, 'TradingControls', {
+        limits: resolved.tradingLimits,
+        removalPolicy: this.#removalPolicy,
+      });
     const names = this.#groups
       .flatMap(functionsOf)
       .filter((name) => exposed.some((operation) => functionOf(operation) === name));
@@ -232,6 +245,7 @@ export class Countersign extends Construct {
       ...(this.#users?.table && { users: this.#users.table }),
       ...(this.orderJournal && { orderJournal: this.orderJournal.table }),
       ...(this.orderAudit && { orderAudit: this.orderAudit.table }),
+      ...(this.tradingControls && { tradingControls: this.tradingControls.table }),
       ...(this.tradeEvents && { tradeEvents: this.tradeEvents.table }),
     };
     this.api = this.#restApi(title ?? name);
@@ -346,6 +360,7 @@ export class Countersign extends Construct {
     const asked = [...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])];
     const users = this.#users?.accessOf(groupOf(name));
     const journal = this.orderJournal?.accessOf(operations);
+    const controls = this.tradingControls?.accessOf(operations);
     return new GroupFunction(this, name, {
       title: titleOf(name),
       entry: entryOf(name),
@@ -358,8 +373,11 @@ export class Countersign extends Construct {
         ...users?.variables,
         ...journal?.variables,
         ...lastPrices?.variables,
+        ...controls?.variables,
       },
-      ...(users && { policies: { ...users.policies, ...journal?.policies, ...lastPrices?.policies } }),
+      ...(users && {
+        policies: { ...users.policies, ...journal?.policies, ...lastPrices?.policies, ...controls?.policies },
+      }),
       ...functions,
       reservedConcurrency: functions.reservedConcurrency[name],
       logRetentionDays: logs.retentionDays,

@@ -36,6 +36,7 @@ import { resolveTradeEvents } from './resolve-trade-events.ts';
 import { oneOf, topicArn, whole } from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
 import { tradeEventsSchema } from './trade-events-config.ts';
+import { resolveTrading, tradingSchema } from './trading-config.ts';
 import { chosenLimits, upstreamLimitsSchema } from './upstream-limits.ts';
 
 function accessSchemaOf(group: Group) {
@@ -129,6 +130,7 @@ export const config = v.strictObject({
   events: v.optional(eventsSchema),
   accessToken: v.optional(accessTokenSchema),
   tradeEvents: v.optional(tradeEventsSchema),
+  trading: v.optional(tradingSchema),
   cors: v.optional(
     v.strictObject({
       origins: v.pipe(
@@ -273,6 +275,7 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
     limiter: reserved,
     ...(events && { events }),
     ...(tradeEvents && { tradeEvents }),
+    tradingLimits: resolve(['trading'], () => resolveTrading(parts.trading, mistakes)),
     cache: resolve(['cache'], () => resolveCache(parts.cache)),
     ...(domain && { domain }),
     functions,

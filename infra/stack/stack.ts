@@ -9,8 +9,9 @@ import type { DomainConfig } from './config.ts';
 import { Countersign, type CountersignProps } from './countersign.ts';
 import type { Lookups } from './lookups.ts';
 import type { OrderAudit } from './order-audit.ts';
-import { keyOutput } from './outputs.ts';
+import { keyOutput, tradingControlsTableOutput, tradingLimitsOutput } from './outputs.ts';
 import type { TradeEvents } from './trade-events.ts';
+import type { TradingControls } from './trading-controls.ts';
 
 export interface CountersignStackProps extends Omit<CountersignProps, 'title'> {
   /** CDK's own properties: account and Region, tags, description … */
@@ -28,8 +29,8 @@ export class CountersignStack extends Stack {
     // CDK leaves this id out of logical ids. With another one CloudFormation would replace every resource, the
     // limiter's table among them, and forget what was sent.
     this.countersign = new Countersign(this, 'Default', { ...config, title: id });
-    const { url, secret, tables, plans, lookups, identityKey, tradeEvents, orderSettlement, orderAudit } =
-      this.countersign;
+    const { url, secret, tables, plans, lookups, identityKey } = this.countersign;
+    const { tradeEvents, orderSettlement, orderAudit, tradingControls } = this.countersign;
 
     this.#output('ApiUrl', 'What clients put in place of the base URL of the upstream', url);
     if (config.domain) this.#domainOutputs(config.domain);
@@ -64,6 +65,7 @@ export class CountersignStack extends Stack {
         'What became of each order that was sent, sealed',
         tables.orderJournal.tableName,
       );
+    if (tradingControls) this.#tradingOutputs(tradingControls);
     if (orderSettlement)
       this.#output(
         'OrderSettlementFunction',
@@ -140,6 +142,19 @@ export class CountersignStack extends Stack {
       bus.eventBusName,
     );
     this.#output('OrdersBusArn', 'The same, for rules', bus.eventBusArn);
+  }
+
+  #tradingOutputs({ table, limits }: TradingControls): void {
+    this.#output(
+      tradingControlsTableOutput,
+      'Limits and stops of trading; npm run trading writes it',
+      table.tableName,
+    );
+    this.#output(
+      tradingLimitsOutput,
+      'The limits of all trading, until an operator sets others',
+      JSON.stringify(limits),
+    );
   }
 
   #output(name: string, description: string, value: string): void {

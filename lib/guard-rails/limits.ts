@@ -142,10 +142,13 @@ export function readLimitChanges(given: unknown): LimitChanges | readonly LimitF
   return read.success ? read.output : faultsOf(read.issues);
 }
 
+/** What is wrong with a name. */
+export const noLimit = 'is no limit';
+
 function faultsOf(issues: readonly v.BaseIssue<unknown>[]): readonly LimitFault[] {
   return issues.map(({ path = [], message, type, expected }) => ({
     name: path.map(({ key }) => String(key)).join('.'),
-    detail: type === 'strict_object' && expected === 'never' ? 'is no limit' : message,
+    detail: type === 'strict_object' && expected === 'never' ? noLimit : message,
   }));
 }
 

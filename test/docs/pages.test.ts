@@ -9,6 +9,7 @@ import { openApiArguments } from '../../infra/commands/open-api.ts';
 import { ordersArguments } from '../../infra/commands/orders-arguments.ts';
 import { preflightArguments } from '../../infra/commands/preflight.ts';
 import { stackNameFrom } from '../../infra/commands/secret-set.ts';
+import { tradingArguments } from '../../infra/commands/trading-arguments.ts';
 import { usersArguments } from '../../infra/commands/users-arguments.ts';
 import { readUpstreamFaults } from '../../infra/simulator/faults-variable.ts';
 import { stageOf } from '../../infra/stack/stages.ts';
@@ -36,6 +37,7 @@ const argumentsOf: Readonly<Record<string, (args: readonly string[]) => unknown>
   token: stackNameFrom,
   users: usersArguments,
   orders: (args) => ordersArguments(args),
+  trading: tradingArguments,
   limits: limitsArguments,
   study: ([name]) => assert.ok(name === undefined || studies.includes(name), `no study ${name}`),
   bench: (parts) => {

@@ -46,6 +46,8 @@ describe('users on the emulator', needsEmulator(), () => {
       upstreamLimit: 1_000_000,
       props: {
         groups: { orders: 'jwt', accounts: 'bound-key', watchlists: 'iam' },
+        // This is not about guard rails.
+        trading: { limits: 'none' },
         auth: { issuer: issuer.url, clientIds: ['app'] },
         cors: { origins: [origin] },
         // Too many requests for one key: this is not about plans.

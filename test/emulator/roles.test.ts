@@ -144,6 +144,7 @@ describe('with roles enforced', needsEmulator(), () => {
         ...(asking.includes(group) ? ['ReadIdentityKey'] : []),
         ...(group === 'orders' ? ['ReadQuotes'] : []),
         'ReadSecret',
+        ...(group === 'orders' ? ['ReadTradingControls'] : []),
         ...(asking.includes(group) ? ['ReadUsers'] : []),
         'ShareAnswers',
         'WriteLog',
@@ -158,7 +159,12 @@ describe('with roles enforced', needsEmulator(), () => {
           : []),
         ['ReadSecret', 'secret_unavailable'],
         // A cancel is sent without it.
-        ...(group === 'orders' ? ([['KeepJournal', 'journal_unavailable']] as const) : []),
+        ...(group === 'orders'
+          ? ([
+              ['ReadTradingControls', 'trading_limits_unavailable'],
+              ['KeepJournal', 'journal_unavailable'],
+            ] as const)
+          : []),
       ] as const;
       const policies = needed.map(([PolicyName]) => ({ RoleName, PolicyName }));
       const documents = await Promise.all(

@@ -33,7 +33,7 @@ async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
   };
   let placed = 0;
   const place = (more: object = {}) => {
-    const order = { ...newOrder, client_order_id: `order-of-trading-${++placed}`, ...more };
+    const order = newOrder({ client_order_id: `order-of-trading-${++placed}`, ...more });
     return ask(orderPath, { account_id: accountId, new_orders: [order] });
   };
   return { run, ask, place };
@@ -102,5 +102,8 @@ test('the switch stops placing and replacing, and cancels go through', async (t)
 
 /** What was set is effective within five seconds. */
 async function untilAnswered(status: number, ask: () => Promise<{ readonly status: number }>): Promise<void> {
-  while ((await ask()).status !== status) await new Promise((resolve) => setTimeout(resolve, 100));
+  for (let left = 600; (await ask()).status !== status; left--) {
+    assert.ok(left > 0, `never ${status}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }

@@ -64,7 +64,10 @@ test('what needs no key, or no plan bounds in time, is throttled by the stage', 
   ];
   assert.deepEqual(settings({}), keyless);
   for (const mode of ['jwt', 'bound-key', 'iam'] as const) {
-    const auth = mode !== 'iam' && { auth: { issuer: 'https://issuer.example', clientIds: ['app'] } };
+    const auth = mode !== 'iam' && {
+      auth: { issuer: 'https://issuer.example', clientIds: ['app'] },
+      trading: { limits: 'none' as const },
+    };
     const orders = [placeOrder.path, ...placeOrder.aliases].map((path) => [`POST /${path}`, 50, 60]);
     assert.deepEqual(
       settings({ groups: { orders: mode }, throttle: { ratePerSecond: 50, burst: 60 }, ...auth }).sort(),
@@ -185,6 +188,7 @@ const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
   },
   'users by token': {
     groups: { orders: 'jwt' },
+    trading: { limits: 'none' },
     auth: { issuer: 'https://issuer.example', clientIds: ['app'] },
   },
   'lookups by event': {

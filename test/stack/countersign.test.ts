@@ -78,6 +78,7 @@ test('its members are what it made', () => {
     'users',
     'orderJournal',
     'orderAudit',
+    'tradingControls',
     'tradeEvents',
   ]);
   assert.ok(made.identityKey);

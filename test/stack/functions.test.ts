@@ -252,7 +252,7 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
     const secretOf = (name: string) =>
       all('AWS::SecretsManager::Secret').find(([id]) => id.startsWith(name))?.[0];
     const functions = serving({ all });
-    const tableArn = (name: 'Budget' | 'Cache' | 'Users' | 'OrderJournal') => ({
+    const tableArn = (name: 'Budget' | 'Cache' | 'Users' | 'OrderJournal' | 'TradingControls') => ({
       'Fn::GetAtt': [table(name)?.[0], 'Arn'],
     });
     const roles = own(all('AWS::IAM::Role'));
@@ -300,6 +300,7 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
                 Action: ['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
                 Resource: tableArn('OrderJournal'),
               },
+              { Effect: 'Allow', Action: 'dynamodb:BatchGetItem', Resource: tableArn('TradingControls') },
             ]
           : []),
         {

@@ -35,7 +35,7 @@ export interface Synthesised {
   one(type: string): readonly [id: string, resource: Resource];
   /** The table that is called so in the stack. */
   table(
-    name: 'Budget' | 'Cache' | 'Users' | 'OrderJournal' | 'OrderAudit',
+    name: 'Budget' | 'Cache' | 'Users' | 'OrderJournal' | 'OrderAudit' | 'TradingControls',
   ): readonly [id: string, resource: Resource] | undefined;
   /** A function behind the API. */
   functionOf(name: FunctionName): readonly [id: string, resource: Resource];

@@ -94,9 +94,13 @@ test('market facts by token need a user, too', () => {
 });
 
 test('a function reads the table by the calls of its directory alone', () => {
-  const code = readFileSync(new URL('../../functions/aws/dynamo-access-store.ts', import.meta.url), 'utf8');
+  const codeOf = (name: string) =>
+    readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8');
+  const code = codeOf('dynamo-access-store');
   const reader = code.slice(0, code.indexOf('export function createDynamoAccessStore'));
-  const calls = [...reader.matchAll(/new (\w+)Command\(/g)].map(([, name]) => name);
+  const calls = [...`${codeOf('dynamo-batch-get')}${reader}`.matchAll(/new (\w+)Command\(/g)].map(
+    ([, name]) => name,
+  );
   assert.deepEqual([...new Set(calls)].sort(), directoryActions);
 });
 

@@ -1,0 +1,109 @@
+/** The guard rails of a deployed function: what its environment must say, and what its log tells of them. */
+
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import { createDeployedJournal } from '../../functions/aws/deployed-journal.ts';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { readFunctionSettings } from '../../functions/aws/environment.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { cancelOrder, placeOrder } from '../../lib/catalogue/index.ts';
+import { JournalUnavailable } from '../../lib/orders/journal.ts';
+import { startAwsStub } from '../lookups/aws-stub.ts';
+
+const env = {
+  UPSTREAM_BASE_URL: 'https://upstream.example',
+  SECRET_ID: 'secret',
+  LIMITER_TABLE: 'limiter',
+  ACCESS_TABLE: 'access',
+  IDENTITY_KEY_SECRET_ID: 'key',
+  ORDER_JOURNAL_TABLE: 'journal',
+};
+
+test('a function that places orders takes table and limits; another one does not look at them', () => {
+  const given = { ...env, TRADING_CONTROLS_TABLE: 'controls', TRADING_LIMITS: '{"max_orders_per_minute":3}' };
+  const read = readFunctionSettings(given, [placeOrder]);
+  assert.deepEqual(read.ok && read.settings.guard, {
+    tableName: 'controls',
+    limits: { max_orders_per_minute: 3 },
+  });
+  const { TRADING_LIMITS: _, ...without } = given;
+  const bare = readFunctionSettings(without, [placeOrder]);
+  assert.deepEqual(bare.ok && bare.settings.guard, { tableName: 'controls', limits: {} });
+  for (const [variables, operation] of [
+    [env, placeOrder],
+    [{ ...given, TRADING_LIMITS: '?' }, cancelOrder],
+  ] as const) {
+    const other = readFunctionSettings(variables, [operation]);
+    assert.deepEqual(other.ok && other.settings.guard, undefined);
+  }
+});
+
+test('limits that are none, and one of the tables without the other, are told by the variable’s name', () => {
+  const faults = (change: object) => {
+    const read = readFunctionSettings({ ...env, TRADING_CONTROLS_TABLE: 'controls', ...change }, [
+      placeOrder,
+    ]);
+    return read.ok ? [] : read.faults;
+  };
+  assert.deepEqual(faults({}), []);
+  for (const text of ['?', '3', '{"max_moon":"1"}', '{"max_order_notional":1}'])
+    assert.deepEqual(faults({ TRADING_LIMITS: text }), ['TRADING_LIMITS: not limits of trading, as JSON']);
+  assert.deepEqual(faults({ TRADING_CONTROLS_TABLE: '', TRADING_LIMITS: '{}' }), [
+    'TRADING_CONTROLS_TABLE: not set, but TRADING_LIMITS is',
+  ]);
+  assert.deepEqual(faults({ ORDER_JOURNAL_TABLE: '' }), [
+    'ORDER_JOURNAL_TABLE: not set, but TRADING_CONTROLS_TABLE is',
+  ]);
+});
+
+const { names, sealer } = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
+
+function journalOf(url?: string) {
+  const lines: Readonly<Record<string, unknown>>[] = [];
+  const guard = { tableName: 'controls', limits: {} };
+  const client = createDynamoClient(url ?? 'http://127.0.0.1:1');
+  const orders = createDeployedJournal('journal', {
+    client,
+    log: (line) => lines.push(line),
+    names,
+    sealer,
+    guard,
+  });
+  return { orders, lines };
+}
+
+test('what operators have set is read from the table of controls, and counted in the journal', async (t) => {
+  const stub = await startAwsStub(t, () => ({ Responses: {} }));
+  const { orders } = journalOf(stub.url);
+  assert.equal((await orders.guard?.controls.read(['stack']))?.size, 0);
+  assert.deepEqual(Object.keys(stub.sent[0]?.body.RequestItems ?? {}), ['controls']);
+  assert.equal(orders.guard?.journal, orders.journal);
+});
+
+test('a failed check that is set to notify is a line with check and scope alone', () => {
+  const { orders, lines } = journalOf();
+  const failure = { at: '/new_orders/0', limit: '10', came: 'canary', scope: 'account' } as const;
+  orders.reportNoted?.([{ check: 'max_order_notional', ...failure }]);
+  assert.deepEqual(lines, [
+    { level: 'warn', event: 'order_check_failed', check: 'max_order_notional', scope: 'account' },
+  ]);
+});
+
+test('controls that cannot be read are a metric of their own, and no failure of the journal', () => {
+  const { orders, lines } = journalOf();
+  orders.reportFailure?.('check', Object.assign(new Error('canary'), { name: 'AccessDeniedException' }));
+  orders.reportFailure?.('release', new JournalUnavailable(new Error('canary')));
+  const told = lines.map((line) => [
+    line.event,
+    line.step,
+    line.TradingControlsNotRead,
+    line.TradingControlsTable,
+    line.OrderJournalFailed,
+    line.name,
+  ]);
+  assert.deepEqual(told, [
+    ['trading_controls_not_read', undefined, 1, 'controls', undefined, 'AccessDeniedException'],
+    ['journal_failed', 'release', undefined, undefined, 1, 'Error'],
+  ]);
+  assert.doesNotMatch(JSON.stringify(lines), /canary/);
+});
