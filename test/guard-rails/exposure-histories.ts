@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { type ExposureSubject, ExposureWorld, type How, type Terms } from './exposure-world.ts';
 
-const limits = { stack: '300', accounts: { a: '180', b: '90' } };
+const limits = { stack: '900', accounts: { a: '700', b: '400' } };
 
 const account = fc.constantFrom('a', 'a', 'a', 'b');
 const id = fc.constantFrom(1, 1, 1, 2).map((number) => `order-number-${number}`);
@@ -44,7 +44,28 @@ interface Step {
 
 const step = (says: string, take: Step['take']): Step => ({ says, take });
 
+const fine: How = { fate: 'answered', instance: 0, failsIn: 0, failsAfter: false };
+const lateOrNot = fc.constantFrom<How>(fine, fine, { ...fine, fate: 'late' });
+const chainId = fc.integer({ min: 10, max: 99 }).map((number) => `order-number-${number}`);
+
+/** An order that is replaced several times, so that a later replacement may overtake an earlier one. */
+const chain = fc
+  .tuple(
+    account,
+    chainId,
+    limitOrder,
+    fc.array(fc.tuple(replaced, lateOrNot), { minLength: 2, maxLength: 4 }),
+  )
+  .map(([ofAccount, ofId, terms, changes]) =>
+    step(`chain ${JSON.stringify([ofAccount, ofId, terms, changes])}`, async (world) => {
+      await world.place(ofAccount, ofId, terms, fine);
+      for (const [change, how] of changes) await world.replace(ofAccount, ofId, change, how);
+      world.arrive();
+    }),
+  );
+
 const steps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: chain },
   {
     weight: 4,
     arbitrary: fc

@@ -12,5 +12,5 @@ import { exposureFault } from './exposure-histories.ts';
 const subject = { createHandOver, createMemoryOrderJournal, createSettlement };
 
 test('in random histories the open notional is never above the limit, and never counted too low', async () => {
-  assert.equal(await exposureFault(subject, 300), undefined);
+  assert.equal(await exposureFault(subject, 150), undefined);
 });
