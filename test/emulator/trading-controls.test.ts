@@ -1,0 +1,111 @@
+/** Limits and the kill switch of a deployed gateway: what an operator sets holds in warm functions, and cancels go through. */
+
+import assert from 'node:assert/strict';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { cancelOrder } from '../../lib/catalogue/index.ts';
+import { type ControlAdmin, createControlAdmin } from '../../lib/guard-rails/index.ts';
+import { accountId, orderBody, orderPath } from '../support/core.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
+import { signedByAws } from './aws-signature.ts';
+import { clientConfig } from './deployment.ts';
+import { emulatorIdentity, grantEverything, identityKeyOf } from './operator.ts';
+import { putSecret } from './secret.ts';
+import { type Stage, startStage } from './stage.ts';
+
+describe('trading controls on the emulator', needsEmulator(), () => {
+  let stage: Stage;
+  let admin: ControlAdmin;
+  let orders = 0;
+
+  beforeAll(async () => {
+    stage = await startStage({
+      props: { groups: { orders: 'iam' }, trading: { limits: { max_order_quantity: '1000' } } },
+    });
+    await putSecret(stage);
+    await grantEverything(stage);
+    const key = await identityKeyOf(stage);
+    admin = createControlAdmin({
+      store: createDynamoControlAdmin({
+        client: new DynamoDBClient(clientConfig(stage.emulator)),
+        tableName: stage.outputs.TradingControlsTable ?? '',
+      }),
+      identity: createIdentity(async () => key),
+      by: 'operator',
+    });
+  });
+  afterAll(() => stage?.stop());
+
+  async function post(path: string, body: string) {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    const response = await fetch(`${stage.url}${path}`, {
+      ...init,
+      headers: await signedByAws(stage, path, init),
+    });
+    return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
+  }
+  const place = (more = {}) =>
+    post(
+      orderPath,
+      orderBody({
+        client_order_id: `controls-order-${++orders}`,
+        order_type: 'LIMIT',
+        limit_price: '1.10',
+        quantity: '1',
+        ...more,
+      }),
+    );
+  const sent = () => stage.simulator.received.filter(({ method }) => method === 'POST').length;
+
+  /** Places orders until one is answered so; a function may use what it knows for five seconds. */
+  async function until(status: number, more = {}) {
+    for (;;) {
+      const reply = await place(more);
+      if (reply.status === status) return reply;
+      assert.ok([200, 403].includes(reply.status), JSON.stringify(reply.body));
+      await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+  }
+
+  test('the limits of the stage hold from the beginning, at their boundary', async () => {
+    const before = sent();
+    const blocked = await place({ quantity: '1001' });
+    assert.deepEqual([blocked.status, blocked.body.code], [403, 'order_blocked']);
+    assert.equal(sent(), before);
+    const placed = await place({ quantity: '1000' });
+    assert.equal(placed.status, 200, JSON.stringify(placed.body));
+  });
+
+  test('limits that an operator sets take the place of the stage’s, or take it away', async () => {
+    const subject = { kind: 'gateway' } as const;
+    await admin.apply({ action: 'limits', subject, changes: { max_order_quantity: '10' } });
+    await until(403, { quantity: '11' });
+    await admin.apply({ action: 'limits', subject, changes: { max_order_quantity: null } });
+    await until(200, { quantity: '1001' });
+  });
+
+  test('a stop of the gateway, of the account or of the user ends placing until it is resumed; cancels go through', async () => {
+    for (const subject of [
+      { kind: 'gateway' },
+      { kind: 'account', id: accountId },
+      { kind: 'user', user: emulatorIdentity },
+    ] as const) {
+      const open = `controls-order-${orders + 1}`;
+      assert.equal((await place()).status, 200);
+      await admin.apply({ action: 'stop', subject, reason: 'a test' });
+      const stopped = await until(403);
+      assert.match(String(stopped.body.message ?? stopped.body.detail), /has been stopped since/);
+      const before = sent();
+      const cancelled = await post(
+        cancelOrder.path,
+        JSON.stringify({ account_id: accountId, client_order_id: open }),
+      );
+      assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body));
+      assert.equal(sent(), before + 1);
+      await admin.apply({ action: 'resume', subject, reason: 'over' });
+      await until(200);
+    }
+  });
+});
