@@ -6,6 +6,7 @@ import { eventNames } from '../../lib/events/names.ts';
 import { eventsPath, type LocalRun } from './local-run.ts';
 import type { LocalSettings } from './settings.ts';
 import { eventStreamPath } from './trade-events.ts';
+import { tradingPath } from './trading.ts';
 import type { LocalUser } from './users.ts';
 
 export function welcome({ apiKey, openGroups, misspelt = [] }: LocalSettings, run: LocalRun): string {
@@ -83,6 +84,10 @@ function tradeEventCalls({ url, simulator, users }: LocalRun, apiKey: string): r
     'Trade events, as they come; and an order, which is filled in seconds:',
     follow,
     `  curl ${key} -H 'content-type: application/json' -d '${body}' '${url}${placeOrder.path}'`,
+    'Limits, which orders are checked against, and the kill switch; an order is refused then, a cancel is not:',
+    `  curl ${key} -d '{"set":{"max_order_notional":"100"}}' '${url}${tradingPath}/limits'`,
+    `  curl ${key} -d '{"reason":"try"}' '${url}${tradingPath}/stop'`,
+    `  curl ${key} -d '{"reason":"try"}' '${url}${tradingPath}/resume'`,
   ];
 }
 

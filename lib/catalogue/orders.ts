@@ -131,12 +131,8 @@ export const placeOrder = describe({
   body: v.looseObject({
     account_id: text,
     client_combo_order_id,
-    // The pages name seven at most. A hundred is what the journal can write in one transaction.
-    new_orders: v.pipe(
-      v.array(withSession(v.looseObject(newOrderMembers))),
-      v.minLength(1),
-      v.maxLength(100),
-    ),
+    // The pages name seven at most. So many entries go with the counters into one transaction of the journal.
+    new_orders: v.pipe(v.array(withSession(v.looseObject(newOrderMembers))), v.minLength(1), v.maxLength(96)),
   }),
   response: placed,
   accounts: ofBody,

@@ -49,6 +49,8 @@ const single: Partial<Record<CheckName, Check>> = {
   max_order_notional: (order, limits, lastPrice) =>
     above(notionalOf(order, lastPrice, marginOf(limits)), limits.max_order_notional),
   price_collar: (order, { price_collar: limit }, lastPrice) => {
+    // Of nothing else a last price is read.
+    if (order.instrument !== 'EQUITY') return undefined;
     const prices = [order.limitPrice, order.stopPrice].filter((price) => price !== undefined);
     if (limit === undefined || (prices.length === 0 && !hasLimitPrice(order))) return undefined;
     const far = prices.find((price) => lastPrice === undefined || isFar(price, lastPrice, limit));

@@ -89,14 +89,16 @@ const limited: ReadonlySet<string | undefined> = new Set(['LIMIT', 'STOP_LOSS_LI
 
 export const hasLimitPrice = ({ orderType }: OrderToCheck): boolean => limited.has(orderType);
 
-/** Whether the notional takes the last price. */
+/** Whether the notional takes the last price, where one is known. A sale brings what the market pays, however low its limit. */
 export const needsLastPrice = (order: OrderToCheck): boolean =>
-  !isLimited(order) && (order.amount === undefined || order.quantity !== undefined);
+  (!isLimited(order) || isSale(order)) && (order.amount === undefined || order.quantity !== undefined);
+
+const isSale = ({ sides }: OrderToCheck): boolean => sides.some((side) => side !== 'BUY');
 
 const isLimited = (order: OrderToCheck): boolean => hasLimitPrice(order) && !order.mayBeUnlimited;
 
 /**
- * Price × quantity × size. Of an order without a limit price, the price is the last one, or the stop price when that is
+ * Price × quantity × size. Of a sale with a limit price, the price is the last one where that is higher. Of an order without a limit price, the price is the last one, or the stop price when that is
  * higher, and the margin besides. Of an order by amount it is the amount; of one that names a quantity, too, the larger.
  *
  * @param margin in percent
@@ -110,10 +112,14 @@ export function notionalOf(
   const { amount, quantity, instrument } = order;
   if (quantity === undefined) return amount;
   const size = sizes[instrument];
-  const price = isLimited(order) ? order.limitPrice : unlimitedPrice(order, lastPrice, margin);
+  const price = isLimited(order) ? limitedPrice(order, lastPrice) : unlimitedPrice(order, lastPrice, margin);
   if (size === undefined || price === undefined) return undefined;
   return largest([multiplyDecimals(multiplyDecimals(price, quantity), size), amount]);
 }
+
+/** A sale without a known last price counts by its limit: to block it would keep a holder from selling. */
+const limitedPrice = (order: OrderToCheck, lastPrice: string | undefined): string | undefined =>
+  order.limitPrice !== undefined && isSale(order) ? largest([order.limitPrice, lastPrice]) : order.limitPrice;
 
 /** With its limit price, where that is higher: a replacement may have taken it away or not. */
 function unlimitedPrice(

@@ -3,10 +3,12 @@
  * misses stays counted: counters may have too much, and never too little.
  */
 
+import { textMembers } from '../json-members.ts';
 import type { Sight } from './evidence.ts';
 import { absenceCountsAfterMs, type CountingJournal, isOver, type JournalEntry } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
+import { ordersIn } from './parts.ts';
 import { readRecord } from './record.ts';
 import { releaseExposure } from './released.ts';
 
@@ -33,8 +35,8 @@ const settledMs = 30_000;
 
 interface Counted {
   readonly entry: JournalEntry;
-  readonly account: string;
-  readonly id: string;
+  /** Several of a replacement of several orders that other programs placed. */
+  readonly ids: readonly string[];
 }
 
 /**
@@ -70,10 +72,11 @@ export async function releaseEnded(
     const list = await read(() => orders.openOrders(account));
     if (!list) continue;
     const open = new Set(list.filter(({ state }) => !isFinal(state)).map(({ state }) => state.clientOrderId));
-    for (const { entry, id } of counted) {
-      if (open.has(id) || clock() >= until) continue;
-      const found = await read(() => orders.order(account, id));
-      if (found !== undefined && hasEnded(entry, found, clock())) await release(entry);
+    for (const { entry, ids } of counted) {
+      if (ids.some((id) => open.has(id)) || clock() >= until) continue;
+      const found: (ReadOrder | 'not_found' | undefined)[] = [];
+      for (const id of ids) found.push(await read(() => orders.order(account, id)));
+      if (found.every((one) => one !== undefined && hasEnded(entry, one, clock()))) await release(entry);
     }
   }
   return { released, reads };
@@ -113,9 +116,15 @@ function byAccount(entries: readonly JournalEntry[]): ReadonlyMap<string, readon
   for (const entry of entries) {
     // Sealed with another identity key: its order cannot be named.
     if (entry.record === '') continue;
-    const { account_id: account, client_order_id: id } = readRecord(entry.record);
-    if (account === undefined || id === undefined) continue;
-    accounts.set(account, [...(accounts.get(account) ?? []), { entry, account, id }]);
+    const { account_id: account, client_order_id: id, asked } = readRecord(entry.record);
+    const ids = id === undefined ? replacedIds(asked) : [id];
+    if (account === undefined || ids.length === 0) continue;
+    accounts.set(account, [...(accounts.get(account) ?? []), { entry, ids }]);
   }
   return accounts;
 }
+
+const replacedIds = (asked: string): readonly string[] =>
+  ordersIn(asked, 'modify_orders').flatMap(
+    (order) => textMembers(order, ['client_order_id'])?.get('client_order_id') ?? [],
+  );

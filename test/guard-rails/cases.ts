@@ -219,6 +219,26 @@ const ofLists = [
 
 const stop = (stop_price: string) => ({ order_type: 'STOP_LOSS', stop_price });
 
+const sale = (price: string, quantity: string) => limited(price, quantity, { side: 'SHORT' });
+
+/** A sale brings what the market pays, however low its limit. */
+const ofSales = [
+  ...around(
+    'max_order_notional',
+    { max_order_notional: '1000' },
+    {
+      last: '100',
+      passes: [sale('1', '10'), sale('125', '8')],
+      fails: [sale('1', '10.00000001'), sale('125', '8.1')],
+    },
+  ),
+  ...around(
+    'max_order_notional',
+    { max_order_notional: '1000' },
+    { passes: [sale('100', '10')], fails: [sale('100', '10.00000001')] },
+  ),
+];
+
 const ofCollar = [
   ...around(
     'price_collar',
@@ -230,6 +250,8 @@ const ofCollar = [
         stop('110'),
         stop('90.0'),
         { order_type: 'MARKET' },
+        // No last price is read of what is no stock.
+        limited('1', '1', option),
       ],
       fails: [
         ...['110.00000001', '89.99999999', '-100', '1e999', '1e1001', '0'].map((price) =>
@@ -240,7 +262,6 @@ const ofCollar = [
         limited('100', '1', { order_type: 'STOP_LOSS_LIMIT', stop_price: '110.00000001' }),
         { order_type: 'MARKET', limit_price: '1' },
         { order_type: 'LIMIT' },
-        limited('1', '1', option),
       ],
     },
   ),
@@ -283,4 +304,11 @@ const ofActions: readonly Case[] = [
   { name: 'no limits', limits: {}, order: newOrder(limited('1e999', '1e999')), fails: [] },
 ];
 
-export const cases: readonly Case[] = [...ofQuantity, ...ofNotional, ...ofLists, ...ofCollar, ...ofActions];
+export const cases: readonly Case[] = [
+  ...ofQuantity,
+  ...ofNotional,
+  ...ofLists,
+  ...ofSales,
+  ...ofCollar,
+  ...ofActions,
+];

@@ -75,7 +75,10 @@ describe('of an order in the journal', () => {
     );
     assert.equal(await replace({ total_cash_amount: '101' }), 'blocked: max_order_notional /modify_orders/0');
     assert.equal(await replace({ symbol: 'MSFT' }), 'blocked: allowed_symbols /modify_orders/0');
-    assert.equal(await replace({ side: 'SELL' }), 'blocked: allowed_sides /modify_orders/0');
+    assert.equal(
+      await replace({ side: 'SELL' }),
+      'blocked: allowed_sides /modify_orders/0, max_order_notional /modify_orders/0',
+    );
     assert.equal(
       await replace({ support_trading_session: 'NIGHT' }),
       'blocked: allowed_sessions /modify_orders/0',
@@ -227,7 +230,7 @@ describe('the open notional has the most that an order may be', () => {
 describe('of an order that another program placed', () => {
   /** Orders that the upstream has, and this journal does not. */
   async function startBesideOthers(t: TestContext, limits: TradingLimits, others: readonly object[]) {
-    const desk = await startGuarded(t, { clock, last, limits });
+    const desk = await startGuarded(t, { clock, limits });
     const other = createGateway({
       operations,
       upstreamBaseUrl: desk.simulator.url,

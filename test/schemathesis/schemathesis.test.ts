@@ -54,6 +54,7 @@ describe('schemathesis', orSkip(missing), () => {
       credentials,
       upstream: { baseUrl: simulator.url },
       marketDataLimit,
+      tradingLimits: {},
     });
     const answer = await fetch(`${run.url}/issuer/token`, {
       method: 'POST',
