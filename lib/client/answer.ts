@@ -58,7 +58,7 @@ const saysFailed = ({ verdict }: Operation, answer: unknown) =>
 
 /** Codes of a gateway after which nothing was executed, although the status is a server's error. */
 const notExecuted =
-  /^(upstream_(auth_failed|token_expired|unreachable|rate_limited|quota_used_up)|secret_\w+|(access|journal)_unavailable|gateway_(error|timeout))$/;
+  /^(upstream_(auth_failed|token_expired|unreachable|rate_limited|quota_used_up)|secret_\w+|(access|journal|trading_limits)_unavailable|gateway_(error|timeout))$/;
 
 /** The upstream's own failures, with any status; a request that arrived twice; an id that an accepted order has used up. */
 const upstreamFailed =

@@ -30,6 +30,8 @@ const settings: LocalSettings = {
   openGroups: openable,
   credentials,
   upstream: { simulatorPort: 0 },
+  // No price is read before an order.
+  tradingLimits: {},
 };
 
 const withKey = { 'x-api-key': settings.apiKey };

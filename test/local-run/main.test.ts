@@ -278,6 +278,7 @@ describe('npm start', { concurrent: true }, () => {
       APP_SECRET: secret,
       API_KEY: 'mine',
       OPEN_GROUPS: 'all',
+      TRADING_LIMITS: 'none',
     });
     const [, url] = await printed(/^Countersign on (\S+)$/m);
     await printed(/Ctrl-C ends it\.\n/);

@@ -228,7 +228,8 @@ test('a function knows the other paths of its own operations', () => {
   const variables = serving({ all }).map(([, { Properties }]) => variablesOf(Properties).UPSTREAM_PATHS);
   assert.deepEqual(variables.filter((variable) => variable !== undefined).sort(), [
     JSON.stringify({ getStockSnapshots: paths.getStockSnapshots }),
-    JSON.stringify({ placeOrder: paths.placeOrder }),
+    // Last prices are read there, too.
+    JSON.stringify(paths),
   ]);
 });
 
@@ -300,6 +301,8 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
                 Action: ['dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
                 Resource: tableArn('OrderJournal'),
               },
+              // Last prices, of what market data shares.
+              { Effect: 'Allow', Action: 'dynamodb:BatchGetItem', Resource: tableArn('Cache') },
               { Effect: 'Allow', Action: 'dynamodb:BatchGetItem', Resource: tableArn('TradingControls') },
             ]
           : []),
