@@ -84,6 +84,7 @@ function tradeEventCalls({ url, simulator, users }: LocalRun, apiKey: string): r
     'Trade events, as they come; and an order, which is filled in seconds:',
     follow,
     `  curl ${key} -H 'content-type: application/json' -d '${body}' '${url}${placeOrder.path}'`,
+    '',
     'Limits, which orders are checked against, and the kill switch; an order is refused then, a cancel is not:',
     `  curl ${key} -d '{"set":{"max_order_notional":"100"}}' '${url}${tradingPath}/limits'`,
     `  curl ${key} -d '{"reason":"try"}' '${url}${tradingPath}/stop'`,
