@@ -75,7 +75,7 @@ describe('in front of a local run', () => {
           .replaceAll(/\b[0-9a-f]{8}…/g, settings.apiKey)
           .replace('http://127.0.0.1:8787', run.url),
       );
-    assert.equal(calls.length, 7);
+    assert.equal(calls.length, 10);
     const [first, second] = await Promise.all(calls.slice(0, 2).map((call) => curl(call)));
     assert.deepEqual([first?.status, second?.status], [200, 200]);
     const [, asksForToken = ''] = /^TOKEN=\$\((.*)\)$/.exec(calls[2] ?? '') ?? [];
@@ -102,6 +102,7 @@ describe('in front of a local run', () => {
     await following.body?.cancel();
     const placed = (await (await curl(calls[6] ?? '')).json()) as { client_order_id?: string };
     assert.equal(placed.client_order_id, 'try-1795370000');
+    for (const call of calls.slice(7)) assert.equal((await curl(call)).status, 200, call);
   });
 
   for (const page of pages)
