@@ -130,6 +130,12 @@ export const users = {
 export const orderWrites = { begin: 1, finish: 1, index: 2 } as const;
 
 /**
+ * The same of an order that one counter has. Entry and counter are written in one transaction when it is begun and in one
+ * when it has ended, each write of which costs twice; the index of what is counted is put and removed, too.
+ */
+export const countedOrderWrites = { begin: 4, finish: 1, release: 4, index: 4 } as const;
+
+/**
  * The audit of an order that is sent once: a line when it is begun and one when it is known, each of about a kilobyte, and
  * at most one call of the function for each. Lambda's time is assumed; Lambda reads the stream without a charge.
  */

@@ -17,6 +17,7 @@ import {
 } from './cost.ts';
 import {
   answerBytes,
+  countedOrderWrites,
   hoursPerDay,
   tradeEvents as listener,
   lookupSituations,
@@ -68,6 +69,7 @@ const tradeEventRows: readonly (readonly [part: keyof TradeEventCost, label: str
   ['logs', 'CloudWatch Logs'],
 ];
 
+const countedUnits = Object.values(countedOrderWrites).reduce((sum, units) => sum + units, 0);
 const orderUnits = orderWrites.begin + orderWrites.finish + orderWrites.index;
 
 const dollars = (amount: number) => `$${amount.toFixed(amount < 0.1 ? 3 : 2)}`;
@@ -141,6 +143,10 @@ what their requests cost. Orders in one request are written in one transaction, 
 orders stay: a million of them is about a gigabyte, ${dollars(prices.storedPerGbMonth)} a month and ${dollars(prices.restorablePerGbMonth)} for point-in-time recovery. A request that
 comes again reads its entry and costs a write that is refused. The alarm and its metric cost ${dollars(prices.alarmPerMonth)}, and ${dollars(prices.metricPerMonth)} by the hour
 in which the journal fails.
+
+An order that counts against [a limit](orders.md#guard-rails) of one scope writes ${countedUnits} units, ${dollars(countedUnits * prices.writeUnitsPerMillion)} for a million: its entry and
+the counter in one transaction when it is begun, and in another one when it has ended. Each further scope whose limits count
+adds four. The table of limits and stops is read by each instance that places orders, each few seconds at most.
 
 [The audit](order-audit.md) adds ${dollars(orderAuditCost())} for a million orders at most, when each is audited by itself: ${orderAudit.lines} lines of up to
 ${orderAudit.writeUnits} units, and a call of its function for each. Orders that come together share calls. At rest it costs ${dollars(orderAudit.alarms * prices.alarmPerMonth)} a
