@@ -12,9 +12,11 @@
  *     npm run study -- orders-under-fire 500
  *     npm run study -- orders 1000000 200000
  *     npm run study -- open-notional 2000
+ *     npm run study -- order-latency 300
  */
 
 import { studyFairness } from './cache/fairness-study.ts';
+import { studyOrderLatency } from './emulator/order-latency.ts';
 import { studyOrdersUnderFire } from './emulator/orders-study.ts';
 import { studyTradeEvents } from './emulator/trade-events-study.ts';
 import { studyWrongPreset } from './gateway/wrong-preset.ts';
@@ -38,6 +40,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   'orders-under-fire': studyOrdersUnderFire,
   orders: studyOrders,
   'open-notional': studyOpenNotional,
+  'order-latency': studyOrderLatency,
 };
 
 const [name = 'limiter', ...args] = process.argv.slice(2);

@@ -60,7 +60,7 @@ const single: Partial<Record<CheckName, Check>> = {
   },
 };
 
-/** The checks that an order fails by itself, whatever others were placed. */
+/** The checks that an order fails by itself, not for other orders. */
 export function failuresOf(
   order: OrderToCheck,
   limits: TradingLimits,

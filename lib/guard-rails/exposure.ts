@@ -51,7 +51,7 @@ export function asReplaced(order: OrderToCheck, { replaced, exposure }: Replaced
 }
 
 /**
- * The order at its largest, in whatever order the upstream executes the replacements, or leaves them out. Where each of
+ * The order at its largest, in any order in which the upstream executes the replacements or leaves them out. Where each of
  * them named quantity and price, no two mix.
  */
 export function atMost(order: OrderToCheck, { replaced, exposure }: Replaced): OrderToCheck {
