@@ -64,8 +64,8 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'an ambiguous begin counts as begun',
     file: 'hand-over',
-    find: "return 'away';\n    }",
-    by: "return 'begun';\n    }",
+    find: "return { kind: 'away' };\n    }",
+    by: "return { kind: 'begun' };\n    }",
   },
   { rule: 'the hash is not compared', file: 'hand-over', find: 'part.hash !== entry.hash', by: 'false' },
   {
