@@ -2,23 +2,27 @@
 
 import schemathesis
 
+LISTS = ("new_orders", "batch_orders", "modify_orders")
+
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    orders = case.body.get("new_orders") if isinstance(case.body, dict) else None
-    if not isinstance(orders, list):
+    if not isinstance(case.body, dict):
         return
+    for name in LISTS:
+        orders = case.body.get(name)
+        if isinstance(orders, list):
+            give_own_ids(orders)
+
+
+def give_own_ids(orders):
+    """The first order of an id keeps it, so that an id that is wrong by itself stays in the request."""
     seen = set()
     for at, order in enumerate(orders):
         own = order.get("client_order_id") if isinstance(order, dict) else None
         if not isinstance(own, str):
             continue
-        if own in seen and usable(own):
+        if own in seen:
             # One object may stand in the list more than once.
             orders[at] = {**order, "client_order_id": f"{own[:24]}-{at}"}
         seen.add(own)
-
-
-def usable(own):
-    """An id that is wrong by itself stays wrong."""
-    return own.isascii() and own.isprintable() and 0 < len(own) <= 32
