@@ -7,7 +7,6 @@
  */
 
 import {
-  BatchGetItemCommand,
   ConditionalCheckFailedException,
   PutItemCommand,
   QueryCommand,
@@ -26,6 +25,7 @@ import {
 } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
 import type { Sealer } from '../../lib/sealer.ts';
+import { batchGet } from './dynamo-batch-get.ts';
 import { type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
 import {
@@ -58,10 +58,8 @@ export interface DynamoOrderJournalOptions {
   readonly timeoutMs?: number;
 }
 
-/** DynamoDB's bound for one BatchGetItem. */
+/** Entries that are listed at once: as many as one read takes. */
 const maxKeys = 100;
-/** DynamoDB returns keys unread when it throttles. */
-const maxReads = 3;
 
 /**
  * Orders of one scope change one counter. While one transaction has it, for some 10 ms, DynamoDB refuses the others at
@@ -242,7 +240,7 @@ class DynamoOrderJournal implements CountingJournal {
         }),
       );
       const keys = Items.map((item) => textOf(item, 'pk'));
-      const items = keys.length > 0 ? await this.#items(keys) : [];
+      const items = await this.#itemsOf(keys);
       const read = await Promise.all(items.map((item) => this.#toEntry(item, '')));
       const entries = new Map(read.map((entry) => [entry.key, entry]));
       found.push(...keys.flatMap((key) => entries.get(key) ?? []).filter(isListed));
@@ -290,28 +288,9 @@ class DynamoOrderJournal implements CountingJournal {
     return putOf(entry, { sealed: await sealRecord(sealer, entry.key, entry.record), now, tableName });
   }
 
-  async #itemsOf(keys: readonly string[]): Promise<readonly Item[]> {
-    const unique = [...new Set(keys)];
-    const parts = Array.from({ length: Math.ceil(unique.length / maxKeys) }, (_, index) =>
-      this.#items(unique.slice(index * maxKeys, (index + 1) * maxKeys)),
-    );
-    return (await Promise.all(parts)).flat();
-  }
-
-  async #items(keys: readonly string[]): Promise<readonly Item[]> {
-    const { tableName } = this.#options;
-    const client = this.#client('read');
-    const items: Item[] = [];
-    let Keys: Item[] = keys.map((key) => ({ pk: { S: key } }));
-    for (let left = maxReads; Keys.length > 0; left--) {
-      if (left === 0) throw new Error('DynamoDB left keys unread');
-      const { Responses = {}, UnprocessedKeys = {} } = await client.send(
-        new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys, ConsistentRead: true } } }),
-      );
-      items.push(...(Responses[tableName] ?? []));
-      Keys = UnprocessedKeys[tableName]?.Keys ?? [];
-    }
-    return items;
+  #itemsOf(keys: readonly string[]): Promise<readonly Item[]> {
+    const unique = [...new Set(keys)].map((key) => ({ pk: { S: key } }));
+    return batchGet(this.#client('read'), this.#options.tableName, unique);
   }
 
   #toEntry(item: Item, closed?: string): Promise<JournalEntry> {

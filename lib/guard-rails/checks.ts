@@ -1,6 +1,6 @@
 /** The checks of one order by itself: what they compare, and what they say of an order that fails. */
 
-import { addDecimals, compareDecimals, multiplyDecimals, subtractDecimals } from '../client/decimals.ts';
+import { compareDecimals, multiplyDecimals, subtractDecimals } from '../client/decimals.ts';
 import type { CheckName, TradingLimits } from './limits.ts';
 import {
   absolute,
@@ -21,9 +21,6 @@ export interface Failure {
   /** Where the order stands in the request, as a JSON Pointer. */
   readonly at: string;
 }
-
-/** Undefined where no fresh one is known. */
-export type LastPriceOf = (order: OrderToCheck) => string | undefined;
 
 type Check = (
   order: OrderToCheck,
@@ -113,5 +110,3 @@ const upper = (symbols: readonly string[]): readonly string[] => symbols.map((on
 /** Exactly: |price − last| > limit % of last, without a division. */
 const isFar = (price: string, last: string, limit: string): boolean =>
   compareDecimals(absolute(subtractDecimals(price, last)), multiplyDecimals(last, hundredth(limit))) > 0;
-
-export const sumOf = (values: readonly string[]): string => values.reduce(addDecimals, '0');
