@@ -29,6 +29,7 @@ import { createNodeSend } from './node-send.ts';
 import { onDemand } from './on-demand.ts';
 import { toGatewayRequest, toProxyResult } from './rest-proxy.ts';
 import { createSecretsManagerSource } from './secrets-manager.ts';
+import { tokenRefusal } from './token-metric.ts';
 
 export interface DeployedParts {
   /** Not called for a function without a table. */
@@ -164,7 +165,7 @@ export function gatewayOptions(
     ...(cache && { cache: createDeployedCache(cache, client(), settings.upstreamBaseUrl, listing) }),
     reportRefresh: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
     report: (report) => {
-      log(requestEntry(report));
+      log({ ...requestEntry(report), ...tokenRefusal(report, secretId, Date.now()) });
       deployed?.metrics.write();
     },
   };

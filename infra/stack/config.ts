@@ -173,6 +173,11 @@ export interface CountersignConfig {
    * domain: { name: 'api.example.com', hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' } }
    */
   readonly domain?: DomainConfig;
+  /**
+   * The ARN of the SNS topic that hears of every alarm of the stack, but of those of a part that names its own. Default
+   * none: the alarms exist all the same.
+   */
+  readonly alarmTopic?: string;
   /** What becomes of the secret and the logs when the stack is deleted. Default `destroy`. */
   readonly onRemoval?: 'destroy' | 'retain';
 }
@@ -304,6 +309,7 @@ export interface ResolvedConfig {
   readonly logs: { readonly retentionDays: number; readonly access: AccessLog };
   readonly stageName: string;
   readonly domain?: DomainConfig & Required<Pick<DomainConfig, 'securityPolicy' | 'disableStageUrl'>>;
+  readonly alarmTopic?: string | undefined;
   readonly onRemoval: 'destroy' | 'retain';
 }
 

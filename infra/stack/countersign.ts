@@ -38,6 +38,7 @@ import { upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { areJournaled, haveLookUps, withLookUps } from '../../lib/gateway/look-ups.ts';
 import { mayCount } from '../../lib/gateway/operation-limits.ts';
 import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
+import { sendAlarmsTo } from './alarm-topic.ts';
 import { apiDefinition } from './api-definition.ts';
 import { type Cache, sharedCache } from './cache.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
@@ -262,6 +263,7 @@ export class Countersign extends Construct {
         }),
       ]),
     );
+    if (resolved.alarmTopic) sendAlarmsTo(resolved.alarmTopic, this);
   }
 
   /** The bus that takes requests by event and gives replies; none without `events`. */

@@ -6,7 +6,6 @@
 import { fileURLToPath } from 'node:url';
 import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
 import { Effect, Policy, PolicyStatement, StarPrincipal } from 'aws-cdk-lib/aws-iam';
@@ -17,7 +16,6 @@ import {
   type Function as LambdaFunction,
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda';
-import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { orderSettledName } from '../../lib/orders/settled-event.ts';
@@ -31,8 +29,6 @@ export interface OrderAuditProps {
   readonly identityKeyArn: string;
   readonly logRetentionDays: number;
   readonly removalPolicy: RemovalPolicy;
-  /** The ARN of the SNS topic that hears of the alarms. Default none: the alarms exist all the same. */
-  readonly alarmTopic?: string | undefined;
 }
 
 /** Which events a rule takes; of several values any, of several members all. Nothing: all events. */
@@ -110,7 +106,7 @@ export class OrderAudit extends Construct {
     this.function = this.#function(props);
     this.#protect();
     this.#readStream(props.journal);
-    this.alarms = this.#alarms(props.alarmTopic);
+    this.alarms = this.#alarms();
   }
 
   /** A rule of the bus. */
@@ -216,7 +212,7 @@ export class OrderAudit extends Construct {
     });
   }
 
-  #alarms(topicArn: string | undefined): OrderAudit['alarms'] {
+  #alarms(): OrderAudit['alarms'] {
     const alarm = (id: string, alarmDescription: string, metric: IMetric, threshold: number) =>
       new Alarm(this, id, {
         alarmDescription,
@@ -227,7 +223,7 @@ export class OrderAudit extends Construct {
         treatMissingData: TreatMissingData.NOT_BREACHING,
       });
     const period = Duration.minutes(5);
-    const alarms = {
+    return {
       behind: alarm(
         'BehindAlarm',
         'The audit of orders is five minutes behind the journal: lines and OrderSettled events are late. After a day the stream forgets. The log events order_not_audited and order_event_not_published say why.',
@@ -247,11 +243,6 @@ export class OrderAudit extends Construct {
         1,
       ),
     };
-    if (topicArn) {
-      const action = new SnsAction(Topic.fromTopicArn(this, 'AlarmTopic', topicArn));
-      for (const one of Object.values(alarms)) one.addAlarmAction(action);
-    }
-    return alarms;
   }
 }
 

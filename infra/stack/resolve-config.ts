@@ -166,6 +166,7 @@ export const config = v.strictObject({
     'v1',
   ),
   domain: v.optional(domainSchema),
+  alarmTopic: v.optional(topicArn),
   onRemoval: v.optional(oneOf('destroy', 'retain'), 'destroy'),
 });
 
@@ -262,12 +263,13 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
         reservesNone: parts.functions.reservedConcurrency === 'none',
       }),
   );
-  const { throttle, accessToken, logs, stageName, onRemoval } = parts;
+  const { throttle, accessToken, logs, stageName, alarmTopic, onRemoval } = parts;
   return {
     throttle,
     accessToken,
     logs,
     stageName,
+    alarmTopic,
     onRemoval,
     upstream,
     access,

@@ -13,11 +13,13 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
+import { tokenMetric } from '../../functions/aws/token-metric.ts';
 import { GroupFunction, type GroupFunctionProps } from './group-function.ts';
 import type { ResolvedAccessToken } from './token-config.ts';
 
 export interface TokenCheckProps
-  extends Pick<GroupFunctionProps, 'secretArn' | 'environment' | 'logRetentionDays' | 'removalPolicy'> {
+  extends Pick<GroupFunctionProps, 'environment' | 'logRetentionDays' | 'removalPolicy'> {
+  readonly secretArn: string;
   readonly config: ResolvedAccessToken;
   readonly upstreamTimeoutSeconds: number;
   /** In place of `functions/access-token/handler.ts`. */
@@ -32,6 +34,8 @@ export class TokenCheck extends Construct {
   readonly function: Lambda;
   /** Raised days before the token's end, and as soon as a check finds that it does not work. */
   readonly endAlarm: Alarm;
+  /** Raised at the first request that the upstream refuses for its token, hours before a check may find it. */
+  readonly refusedAlarm: Alarm;
   /** Raised when every check of a day has failed. */
   readonly checkAlarm: Alarm;
 
@@ -66,6 +70,20 @@ export class TokenCheck extends Construct {
       // Between two checks the alarm stays as the last one left it.
       treatMissingData: TreatMissingData.IGNORE,
     });
+    this.refusedAlarm = new Alarm(this, 'TokenRefusedAlarm', {
+      alarmDescription: 'The upstream refuses the access token of a request: run npm run token.',
+      metric: new Metric({
+        namespace: 'Countersign',
+        metricName: tokenMetric.name,
+        dimensionsMap: { [tokenMetric.dimension]: props.secretArn },
+        statistic: 'Sum',
+        period: Duration.minutes(5),
+      }),
+      threshold: 1,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: 1,
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
     this.checkAlarm = new Alarm(this, 'TokenCheckAlarm', {
       alarmDescription:
         'The access token could not be checked for a day: the function’s log says why, as token_not_checked.',
@@ -78,7 +96,7 @@ export class TokenCheck extends Construct {
     });
     if (config.alarmTopic) {
       const action = new SnsAction(Topic.fromTopicArn(this, 'AlarmTopic', config.alarmTopic));
-      for (const alarm of [this.endAlarm, this.checkAlarm]) alarm.addAlarmAction(action);
+      for (const alarm of [this.endAlarm, this.refusedAlarm, this.checkAlarm]) alarm.addAlarmAction(action);
     }
   }
 }

@@ -38,8 +38,13 @@ const event = (resource: string, change: Partial<ProxyEvent> = {}): ProxyEvent =
 
 const accounts = event('/trading/accounts/list');
 
-async function deployed(t: TestContext, env: Readonly<Record<string, string>> = {}, text?: string) {
-  const simulator = await startSimulator(credentials);
+async function deployed(
+  t: TestContext,
+  env: Readonly<Record<string, string>> = {},
+  text?: string,
+  upstream: { readonly accessToken?: string } = {},
+) {
+  const simulator = await startSimulator({ ...credentials, ...upstream });
   const stub = await startSecretsManagerStub();
   t.onTestFinished(async () => void (await Promise.all([simulator.close(), stub.close()])));
   if (text !== undefined) stub.set(text);
@@ -98,6 +103,22 @@ test('a refused call has its cause in the log, and nothing of the secret', async
   const entry = logged.find(({ event }) => event === 'request');
   assert.deepEqual([entry?.code, entry?.cause], ['upstream_auth_failed', 'wrong_secret']);
   assert.doesNotMatch(JSON.stringify(logged), /canary|another-key/);
+});
+
+test('a refused access token is counted in the line of its request, which holds nothing of it', async (t) => {
+  const token = '"access_token":"canary-token"';
+  const text = secret.replace('}', `,${token}}`);
+  const { handler, logged, stub } = await deployed(t, {}, text, { accessToken: 'another-token' });
+  assert.equal((await handler(accounts, context)).statusCode, 503);
+  const entry = logged.find(({ event }) => event === 'request');
+  assert.deepEqual(
+    [entry?.code, entry?.AccessTokenRefused, entry?.Secret],
+    ['upstream_token_expired', 1, stub.secretId],
+  );
+  assert.doesNotMatch(JSON.stringify(logged), /canary|another-token/);
+  const served = await deployed(t, {}, text, { accessToken: 'canary-token' });
+  assert.equal((await served.handler(accounts, context)).statusCode, 200);
+  assert.doesNotMatch(JSON.stringify(served.logged), /AccessTokenRefused/);
 });
 
 test('refusals carry CORS headers too', async (t) => {

@@ -76,8 +76,15 @@ test('it runs on a schedule, which alone may invoke it', () => {
   assert.equal(only(often, 'AWS::Events::Rule')[1].Properties.ScheduleExpression, 'rate(1 hour)');
 });
 
-test('one alarm hears the days that are left, and stays between two checks; one hears a day of failures', () => {
+test('alarms hear the days that are left, a request whose token is refused, and a day of failures', () => {
   const [lambda] = only(opened, 'AWS::Lambda::Function');
+  const [secret] = opened.one('AWS::SecretsManager::Secret');
+  const dimensionOf: Readonly<Record<string, object>> = {
+    // Those that the functions write, and that of Lambda itself.
+    TokenDaysLeft: { Name: 'Function', Value: { Ref: lambda } },
+    AccessTokenRefused: { Name: 'Secret', Value: { Ref: secret } },
+    Errors: { Name: 'FunctionName', Value: { Ref: lambda } },
+  };
   const alarmTopic = 'arn:aws:sns:eu-central-1:123456789012:alarms';
   for (const [from, days, actions] of [
     [opened, 3, undefined],
@@ -100,13 +107,12 @@ test('one alarm hears the days that are left, and stays between two checks; one 
         .sort(),
       [
         ['AWS/Lambda', 'Errors', 'Minimum', 86_400, 1, 'GreaterThanOrEqualToThreshold', 'ignore'],
+        ['Countersign', 'AccessTokenRefused', 'Sum', 300, 1, 'GreaterThanOrEqualToThreshold', 'notBreaching'],
         ['Countersign', 'TokenDaysLeft', 'Minimum', 300, days, 'LessThanOrEqualToThreshold', 'ignore'],
       ],
     );
     for (const { MetricName, Dimensions, AlarmActions } of alarms) {
-      // The name that the function writes, and that of Lambda itself.
-      const Name = MetricName === 'TokenDaysLeft' ? 'Function' : 'FunctionName';
-      assert.deepEqual(Dimensions, [{ Name, Value: { Ref: lambda } }]);
+      assert.deepEqual(Dimensions, [dimensionOf[MetricName as string]]);
       assert.deepEqual(AlarmActions, actions);
     }
   }
