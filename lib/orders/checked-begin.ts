@@ -3,47 +3,34 @@
  * so that a check costs no round trip of its own, and no two instances pass by one counter.
  */
 
-import type { KeyedNames } from '../access/directory.ts';
 import type { CounterChange, StoredCounter } from '../guard-rails/counter.ts';
-import type { Exposure } from '../guard-rails/exposure.ts';
-import { readExposure, together, writeExposure } from '../guard-rails/exposure.ts';
-import type { AskedOrder, Guard, ScopeFailure, Verdict } from '../guard-rails/guard.ts';
+import { together, writeExposure } from '../guard-rails/exposure.ts';
+import type { Guard, ScopeFailure, Verdict } from '../guard-rails/guard.ts';
 import { blocked, controlsAway, stopped } from '../guard-rails/refusals.ts';
-import { textMembers } from '../json-members.ts';
 import type { Refusal } from '../problem.ts';
+import { type AskedBy, type AskedOrdersParts, type AskedOrdersRequest, askedOrders } from './asked-orders.ts';
 import type { CheckedEntry } from './entries.ts';
 import type { CountingJournal, ExposureChange, JournalEntry, Stale } from './journal.ts';
-import type { ReadOrder } from './order-reads.ts';
-import { askedOrder, type Change, orderKey, ordersIn, type Part } from './parts.ts';
-import { type OrderRecord, readRecord } from './record.ts';
+import type { Part } from './parts.ts';
 
 export type Begun =
   | { readonly kind: 'begun'; readonly leaveBy?: number }
-  /** Entries of other requests are in the way. */
+  /** Entries of other requests are in the way: some of them may be of orders that the request replaces. */
   | { readonly kind: 'taken'; readonly entries: readonly JournalEntry[] }
   /** Nothing was sent. */
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'away' };
 
-export interface CheckedBeginParts {
+export interface CheckedBeginParts extends AskedOrdersParts {
   readonly journal: CountingJournal;
   readonly guard: Guard;
-  readonly names: KeyedNames;
-  readonly clock: () => number;
   readonly sleep: (ms: number) => Promise<void>;
   readonly reportFailure?: (step: 'begin' | 'check', cause: unknown) => void;
   /** A check that failed, and is set to notify. */
   readonly reportNoted?: (failures: readonly ScopeFailure[]) => void;
-  /** An order at the upstream that another program placed. */
-  readonly lookUp: (account: string, clientOrderId: string) => Promise<ReadOrder | 'not_found' | undefined>;
 }
 
-export interface BeginRequest {
-  readonly change: Change;
-  /** All of the request, in its order. */
-  readonly all: readonly Part[];
-  /** Those that are to be begun. */
-  readonly open: readonly Part[];
+export interface BeginRequest extends AskedOrdersRequest {
   readonly entryOf: (part: Part, checked: CheckedEntry) => JournalEntry;
   /** In milliseconds since the epoch. */
   readonly endBy: number;
@@ -162,70 +149,10 @@ function begin(
       ? [{ key: of.entry.key, before: of.entry.exposure, next: writeExposure(exposure) }]
       : [],
   );
-  return journal.beginCounted(entries, clock(), { counters, exposures: changed });
-}
-
-/** An order to be checked, and the entry that has its exposure: the part's own, or that of the order it replaces. */
-interface AskedBy {
-  readonly order: AskedOrder;
-  readonly of:
-    | { readonly kind: 'part'; readonly part: Part }
-    | { readonly kind: 'entry'; readonly entry: JournalEntry };
-}
-
-async function askedOrders(parts: CheckedBeginParts, request: BeginRequest): Promise<readonly AskedBy[]> {
-  const { change, all, open } = request;
-  const { journal } = change.operation.sideEffect ?? {};
-  if (journal?.by === 'client_order_id') {
-    const orders = ordersIn(change.body, journal.list);
-    return open.map((part) => {
-      const index = all.indexOf(part);
-      const order = { json: orders[index] ?? '{}', at: `/${journal.list}/${index}` };
-      return { order, of: { kind: 'part', part } };
-    });
-  }
-  const [part] = all;
-  return part ? replacedOrders(parts, change, part) : [];
-}
-
-const modified = 'modify_orders';
-
-/** As many as a combination has: each takes a request of those that all clients share. */
-const maxLookedUp = 7;
-
-/** What a replacement makes of each order: what was asked for when it was placed, or what the upstream shows of it. */
-async function replacedOrders(
-  { journal, names, lookUp }: CheckedBeginParts,
-  { body, credential }: Change,
-  part: Part,
-): Promise<readonly AskedBy[]> {
-  const account = part.account ?? '';
-  const replacements = await Promise.all(
-    ordersIn(body, modified).map(async (replaced, index) => {
-      const id = textMembers(replaced, ['client_order_id'])?.get('client_order_id') ?? '';
-      const key = await orderKey(names, { credential, account, clientOrderId: id });
-      return { replaced, id, key, at: `/${modified}/${index}` };
-    }),
+  const adopted = written.flatMap(({ of, exposure }) =>
+    of.kind === 'elsewhere' && exposure ? [{ ...of.entry, exposure: writeExposure(exposure) }] : [],
   );
-  const entries = await journal.read(replacements.map(({ key }) => key));
-  let lookedUp = 0;
-  return Promise.all(
-    replacements.map(async ({ replaced, id, key, at }): Promise<AskedBy> => {
-      const entry = entries.get(key);
-      const placed =
-        entry && entry.state !== 'refused' ? placedOrder(readRecord(entry.record), id) : undefined;
-      if (entry && placed !== undefined) {
-        const exposure: Exposure | undefined =
-          entry.exposure === undefined ? undefined : readExposure(entry.exposure);
-        return { order: { json: placed, at, replaced, exposure }, of: { kind: 'entry', entry } };
-      }
-      const mayLookUp = account !== '' && lookedUp++ < maxLookedUp;
-      const found = mayLookUp ? await lookUp(account, id) : undefined;
-      const json = found && found !== 'not_found' ? found.payload : '{}';
-      return { order: { json, at, replaced }, of: { kind: 'part', part } };
-    }),
-  );
+  return journal.beginCounted([...entries, ...once(adopted)], clock(), { counters, exposures: changed });
 }
 
-const placedOrder = ({ asked }: OrderRecord, clientOrderId: string): string | undefined =>
-  askedOrder(asked, clientOrderId);
+const once = (entries: readonly JournalEntry[]) => new Map(entries.map((one) => [one.key, one])).values();

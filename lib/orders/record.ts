@@ -15,6 +15,8 @@ export interface OrderRecord {
   readonly user?: string;
   readonly app?: string;
   readonly begun_at: string;
+  /** Another program placed the order. The entry is here because a request that replaces it is counted. */
+  readonly placed_elsewhere?: true;
   /** Pre-trade checks that the request failed: those for which it was blocked, or that were to notify only. */
   readonly failed_checks?: readonly string[];
   readonly outcome?: RecordedOutcome;

@@ -18,7 +18,7 @@ export interface OrderEvent {
  */
 export function isSettled({ before, after, record }: AuditLine): boolean {
   if (after !== 'accepted' && after !== 'refused') return false;
-  if (before === undefined || before === after) return false;
+  if (before === undefined || before === after || record?.placed_elsewhere) return false;
   const evidence = record?.outcome?.evidence;
   return before !== 'pending' || (evidence !== 'answer' && evidence !== 'not_sent');
 }

@@ -8,6 +8,8 @@ export interface Ordered {
   readonly client_order_id?: string;
   /** The operation's id in the catalogue. */
   readonly operation?: string;
+  /** No request placed this order: it is known because one replaced it. */
+  readonly placed_elsewhere?: true;
   /** The keyed names that the gateway's log has. */
   readonly user?: string;
   readonly app?: string;
@@ -81,8 +83,9 @@ export async function whoOrderedWhat(
 
 function orderedOf(lines: readonly AuditLine[], nameOf: (user: string) => string | undefined): Ordered {
   const last = lines.at(-1) as AuditLine;
+  const record = [...lines].reverse().find(({ record }) => record)?.record;
   const { operation, account_id, client_order_id, user, app, begun_at, request_id, asked, outcome } =
-    [...lines].reverse().find(({ record }) => record)?.record ?? {};
+    record ?? {};
   const who = user === undefined ? undefined : nameOf(user);
   const isKnown = last.after === 'accepted' || last.after === 'refused';
   const known_at = isKnown ? outcome?.at : undefined;
@@ -90,6 +93,7 @@ function orderedOf(lines: readonly AuditLine[], nameOf: (user: string) => string
     account_id,
     client_order_id,
     operation,
+    placed_elsewhere: record?.placed_elsewhere,
     user,
     who,
     app,

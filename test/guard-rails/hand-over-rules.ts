@@ -17,6 +17,8 @@ interface State {
   sent: (number | undefined)[];
   lookUps: number;
   noted: number;
+  /** Orders that another program placed, by id: JSON as the upstream shows it. */
+  elsewhere: Readonly<Record<string, string>>;
   outcome: Answer;
   /** Happens once, between a request and its answer. */
   whileSent: () => Promise<unknown>;
@@ -31,7 +33,7 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
     sent: [],
     lookUps: 0,
     noted: 0,
-
+    elsewhere: {},
     outcome: taken,
     whileSent: async () => {},
   };
@@ -64,9 +66,12 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
           await whileSent();
           return outcome;
         },
-        lookUp: async () => {
+        lookUp: async (account, clientOrderId) => {
           state.lookUps++;
-          return undefined;
+          const payload = state.elsewhere[clientOrderId];
+          return payload === undefined
+            ? undefined
+            : { state: { account, clientOrderId, status: 'SUBMITTED', filled: '0', terms: '' }, payload };
         },
       },
     );
@@ -77,6 +82,8 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
     place: (id: string, terms: object, instance?: number) =>
       request(placeOrder, { new_orders: [newOrder({ client_order_id: id, ...terms })] }, instance),
     replace: (...orders: readonly object[]) => request(replaceOrder, { modify_orders: orders }),
+    replaceBy: (instance: number, ...orders: readonly object[]) =>
+      request(replaceOrder, { modify_orders: orders }, instance),
   };
 }
 
@@ -151,6 +158,42 @@ async function foreignAreCounted(subject: ExposureSubject): Promise<void> {
   assert.equal(JSON.parse(counter!.state).recent.length, 2);
 }
 
+/** Each names one of price and quantity; together they make the order 100 times as large. */
+async function twoOfElsewhere(
+  { replaceBy, state }: ReturnType<typeof createFloor>,
+  how: 'together' | 'in turn',
+): Promise<readonly string[]> {
+  state.elsewhere = { shared: JSON.stringify(newOrder({ client_order_id: 'shared', ...priced('1') })) };
+  const first = () => replaceBy(0, { client_order_id: 'shared', quantity: '10' });
+  const second = () => replaceBy(1, { client_order_id: 'shared', limit_price: '10' });
+  const answers =
+    how === 'together' ? await Promise.all([first(), second()]) : [await first(), await second()];
+  return answers.map(codeOf).sort();
+}
+
+/** Another program placed it: its first replacement makes an entry, by which the second one knows of the first. */
+async function elsewhereDoesNotMix(subject: ExposureSubject): Promise<void> {
+  for (const limits of [{ max_open_notional: '99' }, { max_order_notional: '99' }])
+    for (const how of ['in turn', 'together'] as const) {
+      const floor = createFloor(subject, limits);
+      assert.deepEqual(await twoOfElsewhere(floor, how), ['order_blocked', 'sent']);
+    }
+  const floor = createFloor(subject, { max_open_notional: '100' });
+  assert.deepEqual(await twoOfElsewhere(floor, 'in turn'), ['sent', 'sent']);
+  const { journal, place, state } = floor;
+  assert.equal(state.lookUps, 1);
+  const [counter] = await journal.counters(['counter app stack']);
+  assert.equal(JSON.parse(counter!.state).open, '100');
+  const exposed = await journal.exposed('app', 10);
+  assert.deepEqual(
+    exposed.map(({ key, state, expiresAt }) => [key, state, expiresAt]),
+    [[entryKey('shared'), 'accepted', undefined]],
+  );
+  assert.equal(JSON.parse(exposed[0]!.record).placed_elsewhere, true);
+  // No request placed it, so none is its repetition.
+  assert.equal(codeOf(await place('shared', priced('1'))), 'idempotency_conflict');
+}
+
 async function refusedIsNotReplaced(subject: ExposureSubject): Promise<void> {
   const { place, replace, state } = createFloor(subject, { max_order_quantity: '10' });
   assert.equal(codeOf(await place('refused-order', priced('11'))), 'order_blocked');
@@ -180,6 +223,7 @@ export const handOverRules: readonly ((subject: ExposureSubject) => Promise<void
   asksBeforeItRefuses,
   aFewAreLookedUp,
   foreignAreCounted,
+  elsewhereDoesNotMix,
   refusedIsNotReplaced,
   replacedIsReleased,
 ];

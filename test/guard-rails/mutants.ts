@@ -19,6 +19,7 @@ const exposure = inFile('guard-rails/exposure');
 const guard = inFile('guard-rails/guard');
 const controls = inFile('guard-rails/controls');
 const begin = inFile('orders/checked-begin');
+const asked = inFile('orders/asked-orders');
 const released = inFile('orders/released');
 
 export const mutants: readonly Mutant[] = [
@@ -244,8 +245,14 @@ export const mutants: readonly Mutant[] = [
     'if (verdict.noted.length > 1) parts',
   ),
   begin('what failed is not written', "verdict?.kind === 'blocked' ? checksOf(verdict.failures) : []", '[]'),
-  begin('what was refused is still there', "entry && entry.state !== 'refused' ?", 'entry ?'),
-  begin('any number is looked up', 'lookedUp++ < maxLookedUp', 'true'),
+  begin('an order of another program has no entry', '[...entries, ...once(adopted)]', 'entries'),
+  begin(
+    'the entry of another program’s order counts nothing',
+    '{ ...of.entry, exposure: writeExposure(exposure) }',
+    'of.entry',
+  ),
+  asked('what was refused is still there', "entry && entry.state !== 'refused' ?", 'entry ?'),
+  asked('any number is looked up', 'lookedUp++ < maxLookedUp', 'true'),
   begin(
     'a blocked request writes no entry',
     'const begun = await journal.begin(entries, clock());\n    if',

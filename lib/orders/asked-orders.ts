@@ -1,0 +1,140 @@
+/**
+ * The orders of a request as pre-trade checks take them: those that it places, or what it makes of orders that are there,
+ * each with the entry that has its exposure.
+ */
+
+import type { KeyedNames } from '../access/directory.ts';
+import { type Exposure, readExposure } from '../guard-rails/exposure.ts';
+import type { AskedOrder } from '../guard-rails/guard.ts';
+import { textMembers } from '../json-members.ts';
+import type { JournalEntry, OrderJournal } from './journal.ts';
+import type { ReadOrder } from './order-reads.ts';
+import { askedOrder, type Change, orderKey, ordersIn, type Part } from './parts.ts';
+import { type OrderRecord, readRecord, withOutcome } from './record.ts';
+
+export interface AskedOrdersParts {
+  readonly journal: Pick<OrderJournal, 'read'>;
+  readonly names: KeyedNames;
+  readonly clock: () => number;
+  /** An order at the upstream that another program placed. */
+  readonly lookUp: (account: string, clientOrderId: string) => Promise<ReadOrder | 'not_found' | undefined>;
+}
+
+export interface AskedOrdersRequest {
+  readonly change: Change;
+  /** All of the request, in its order. */
+  readonly all: readonly Part[];
+  /** Those that are to be begun. */
+  readonly open: readonly Part[];
+}
+
+/**
+ * An order to be checked, and the entry that has its exposure: the part's own, or that of the order it replaces. One that
+ * another program placed has no entry yet: it gets one with its first replacement, so that the next one knows of this.
+ */
+export interface AskedBy {
+  readonly order: AskedOrder;
+  readonly of:
+    | { readonly kind: 'part'; readonly part: Part }
+    | { readonly kind: 'entry' | 'elsewhere'; readonly entry: JournalEntry };
+}
+
+export async function askedOrders(
+  parts: AskedOrdersParts,
+  request: AskedOrdersRequest,
+): Promise<readonly AskedBy[]> {
+  const { change, all, open } = request;
+  const { journal } = change.operation.sideEffect ?? {};
+  if (journal?.by === 'client_order_id') {
+    const orders = ordersIn(change.body, journal.list);
+    return open.map((part) => {
+      const index = all.indexOf(part);
+      const order = { json: orders[index] ?? '{}', at: `/${journal.list}/${index}` };
+      return { order, of: { kind: 'part', part } };
+    });
+  }
+  const [part] = all;
+  return part ? replacedOrders(parts, change, part) : [];
+}
+
+const modified = 'modify_orders';
+
+/** As many as a combination has: each takes a request of those that all clients share. */
+const maxLookedUp = 7;
+
+/** What a replacement makes of each order: what was asked for when it was placed, or what the upstream shows of it. */
+async function replacedOrders(
+  { journal, names, clock, lookUp }: AskedOrdersParts,
+  change: Change,
+  part: Part,
+): Promise<readonly AskedBy[]> {
+  const { body, credential } = change;
+  const account = part.account ?? '';
+  const replacements = await Promise.all(
+    ordersIn(body, modified).map(async (replaced, index) => {
+      const id = textMembers(replaced, ['client_order_id'])?.get('client_order_id') ?? '';
+      const key = await orderKey(names, { credential, account, clientOrderId: id });
+      return { replaced, id, key, at: `/${modified}/${index}` };
+    }),
+  );
+  const entries = await journal.read(replacements.map(({ key }) => key));
+  let lookedUp = 0;
+  return Promise.all(
+    replacements.map(async ({ replaced, id, key, at }): Promise<AskedBy> => {
+      const entry = entries.get(key);
+      const placed =
+        entry && entry.state !== 'refused' ? placedOrder(readRecord(entry.record), id) : undefined;
+      if (entry && placed !== undefined) {
+        const exposure: Exposure | undefined =
+          entry.exposure === undefined ? undefined : readExposure(entry.exposure);
+        return { order: { json: placed, at, replaced, exposure }, of: { kind: 'entry', entry } };
+      }
+      const mayLookUp = account !== '' && lookedUp++ < maxLookedUp;
+      const found = mayLookUp ? await lookUp(account, id) : undefined;
+      if (!found || found === 'not_found')
+        return { order: { json: '{}', at, replaced }, of: { kind: 'part', part } };
+      const { payload: json } = found;
+      const seen = { change, key, account, clientOrderId: id, json, at: clock() };
+      return { order: { json, at, replaced }, of: { kind: 'elsewhere', entry: placedElsewhere(seen) } };
+    }),
+  );
+}
+
+const placedOrder = ({ asked }: OrderRecord, clientOrderId: string): string | undefined =>
+  askedOrder(asked, clientOrderId);
+
+/** An order that another program placed, as a look-up showed it. */
+interface SeenElsewhere {
+  readonly change: Change;
+  readonly key: string;
+  readonly account: string;
+  readonly clientOrderId: string;
+  readonly json: string;
+  readonly at: number;
+}
+
+/** Without a hash: no request asked for it, so that none is its repetition. */
+function placedElsewhere({ change, key, account, clientOrderId, json, at }: SeenElsewhere): JournalEntry {
+  const { operation, requestId, credential } = change;
+  const record: OrderRecord = {
+    operation: operation.id,
+    kind: 'placement',
+    account_id: account,
+    client_order_id: clientOrderId,
+    asked: json,
+    request_id: requestId,
+    begun_at: new Date(at).toISOString(),
+    placed_elsewhere: true,
+  };
+  return {
+    key,
+    attempt: crypto.randomUUID(),
+    hash: '',
+    state: 'accepted',
+    credential,
+    at,
+    sendBy: at,
+    record: JSON.stringify(withOutcome(record, at, { evidence: 'look_up', answer: json })),
+    canSettle: true,
+  };
+}
