@@ -1,6 +1,7 @@
 /** What a client may send: the parameters and the body of an operation, as its check takes them. */
 
 import type { Operation, Parameter } from '../../lib/catalogue/index.ts';
+import { maxBodyBytesOf } from '../../lib/catalogue/validation.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { sharingParametersOf } from './cache.ts';
 import { portable } from './dialects.ts';
@@ -67,11 +68,12 @@ function scalar(type: Parameter['json']['type'], text: string): Json {
 }
 
 /** Undefined for an operation that takes no body. */
-export function requestBodyOf({ body, example }: Operation, schemas: Schemas): JsonObject | undefined {
+export function requestBodyOf(operation: Operation, schemas: Schemas): JsonObject | undefined {
+  const { body, example } = operation;
   if (!body) return undefined;
   return {
     required: true,
-    description: 'JSON of at most 1 MiB. Members that the schema does not name are passed on.',
+    description: `JSON of at most ${maxBodyBytesOf(operation) / 1024} KiB. Members that the schema does not name are passed on.`,
     content: {
       'application/json': {
         schema: schemas.of(body, 'request'),

@@ -110,16 +110,24 @@ const unwantedWords = {
 
 /** Far above the body of any operation, and small enough to be checked. */
 const maxBodyBytes = 1024 * 1024;
+/** What a journal keeps of a request must fit its store: an item of DynamoDB has 400 kB, with the answer. */
+const maxJournaledBytes = 128 * 1024;
+
+/** How large a body of the operation may be. */
+export const maxBodyBytesOf = ({ sideEffect }: Pick<Operation, 'sideEffect'>): number =>
+  sideEffect?.journal ? maxJournaledBytes : maxBodyBytes;
 
 /** Why no body of this length is one of the operation's, before it is read; undefined where one may be. */
 export function bodyLengthFault(
-  { id, body }: Operation,
+  operation: Operation,
   bytes: number,
 ): { readonly code: 'invalid_body' | 'payload_too_large'; readonly detail: string } | undefined {
+  const { id, body } = operation;
   if (!body) return bytes > 0 ? { code: 'invalid_body', detail: `${id} takes no body.` } : undefined;
   if (bytes === 0) return { code: 'invalid_body', detail: `${id} needs a JSON body.` };
-  if (bytes <= maxBodyBytes) return undefined;
-  return { code: 'payload_too_large', detail: `A body may have ${maxBodyBytes} bytes.` };
+  const max = maxBodyBytesOf(operation);
+  if (bytes <= max) return undefined;
+  return { code: 'payload_too_large', detail: `A body of ${id} may have ${max} bytes.` };
 }
 
 const maxFaults = 20;

@@ -459,10 +459,12 @@ describe('a body against its schema', () => {
     ]);
   });
 
-  test('of more than a mebibyte is answered 413, unread', async (t) => {
+  // What a journal keeps of an order must fit its store.
+  test('of more than 128 KiB is answered 413, unread', async (t) => {
     const { gateway, simulator } = await coreFor(t);
-    const response = await ask(gateway, orderPath, { body: ' '.repeat(1024 * 1024 + 1) });
-    assert.equal(problemOf(response).status, 413);
+    const statusOf = async (bytes: number) =>
+      problemOf(await ask(gateway, orderPath, { body: ' '.repeat(bytes) })).status;
+    assert.deepEqual([await statusOf(128 * 1024), await statusOf(128 * 1024 + 1)], [400, 413]);
     assert.equal(simulator.received.length, 0);
   });
 });
