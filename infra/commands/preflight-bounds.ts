@@ -45,11 +45,15 @@ const reservations = ({
   functions,
   authorizerConcurrency,
   tradeEvents,
+  stopOnAlarms,
 }: ResolvedConfig): [string, number][] => [
   ...Object.entries(functions.reservedConcurrency),
   ...(authorizerConcurrency ? [['the authorizer', authorizerConcurrency] as [string, number]] : []),
   ...(tradeEvents?.reservedConcurrency
     ? [['trade events', tradeEvents.reservedConcurrency] as [string, number]]
+    : []),
+  ...(stopOnAlarms?.reservedConcurrency
+    ? [['stops by alarms', stopOnAlarms.reservedConcurrency] as [string, number]]
     : []),
 ];
 

@@ -31,6 +31,8 @@ const inner: Readonly<Record<string, object>> = {
   'plans.*.quota': { requests: 10_000, per: 'day' },
   'limiter.operationLimits': { bars: { requests: 60, perSeconds: 60, for: ['getStockBars'] } },
   'limiter.operationLimits.*': { requests: 60, perSeconds: 60, for: ['getStockBars'] },
+  'trading.stopOnAlarms': { names: ['orders-refused'] },
+  'trading.stopOnAlarms.names': ['orders-refused'],
   'trading.limits': { max_order_notional: '10000', max_orders_per_minute: 30 },
   'cache.snapshots': { staleAfterSeconds: 30 },
   'cache.clients': { refreshesPerMinute: 20 },
@@ -40,7 +42,7 @@ const inner: Readonly<Record<string, object>> = {
 };
 
 /** What opens something without any member of its own. */
-export const opensEmpty: readonly string[] = ['events', 'accessToken', 'tradeEvents'];
+export const opensEmpty: readonly string[] = ['events', 'accessToken', 'tradeEvents', 'trading.stopOnAlarms'];
 
 const named = ['plans', 'limiter.operationLimits'];
 

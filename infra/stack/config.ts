@@ -8,6 +8,7 @@ import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { AccessMode } from '../access-modes.ts';
 import type { AuthConfig, ResolvedAuth } from './auth-config.ts';
 import type { EventsConfig } from './lookups-config.ts';
+import type { ResolvedStopOnAlarms } from './stop-on-alarms-config.ts';
 import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
 import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
 import type { TradingConfig } from './trading-config.ts';
@@ -119,7 +120,7 @@ export interface CountersignConfig {
    * listener runs all the time, which costs a few dollars a month.
    */
   readonly tradeEvents?: TradeEventsConfig;
-  /** Limits of orders. Required where `groups.orders` opens to users: `jwt` or `bound-key`. */
+  /** Limits of orders, and alarms that stop them. Required where `groups.orders` opens to users: `jwt` or `bound-key`. */
   readonly trading?: TradingConfig;
   /**
    * On what basis one fetch of market data serves several callers: `own-use`, where all of them are the person or firm
@@ -299,6 +300,7 @@ export interface ResolvedConfig {
   readonly tradeEvents?: ResolvedTradeEvents;
   /** Of the whole gateway, until an operator sets others. */
   readonly tradingLimits: TradingLimits;
+  readonly stopOnAlarms?: ResolvedStopOnAlarms;
   readonly cache: 'off' | (Required<Pick<CacheConfig, 'snapshots' | 'clients'>> & CacheConfig);
   readonly origins: readonly string[];
   readonly functions: {

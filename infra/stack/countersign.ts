@@ -54,7 +54,7 @@ import {
 } from './limiter.ts';
 import { Lookups } from './lookups.ts';
 import { marketDataUseFault } from './market-data-use.ts';
-import { openTradingFault } from './open-trading.ts';
+import { openTradingFault, stopOnAlarmsFault } from './open-trading.ts';
 import { OrderAudit, type OrderSettledFilter } from './order-audit.ts';
 import { OrderJournal } from './order-journal.ts';
 import { OrderSettlement } from './order-settlement.ts';
@@ -65,6 +65,7 @@ import { methodThrottles } from './throttling.ts';
 import { TokenCheck } from './token-check.ts';
 import { type TradeEventFilter, TradeEvents } from './trade-events.ts';
 import { TradingControls } from './trading-controls.ts';
+import { TradingStop } from './trading-stop.ts';
 import { Plan } from './usage-plans.ts';
 import { groupsThatAsk, Users } from './users.ts';
 
@@ -85,6 +86,8 @@ export interface CountersignProps extends CountersignConfig {
   readonly tradeEventsEntry?: string;
   /** The same of the function that settles unknown orders. Default `functions/order-settlement/handler.ts`. */
   readonly settlementEntry?: string;
+  /** The same of the function that stops trading for an alarm. Default `functions/trading-stop/handler.ts`. */
+  readonly tradingStopEntry?: string;
 }
 
 /**
@@ -160,6 +163,8 @@ export class Countersign extends Construct {
   readonly orderAudit?: OrderAudit;
   /** Limits and stops of trading, and the alarm that they cannot be read; none while no order can be placed or replaced. */
   readonly tradingControls?: TradingControls;
+  /** Stops trading for an alarm; none without `trading.stopOnAlarms`. */
+  readonly tradingStop?: TradingStop;
   /** Changes of orders and positions, on a bus of their own; none without `tradeEvents`. */
   readonly tradeEvents?: TradeEvents;
 
@@ -186,6 +191,7 @@ export class Countersign extends Construct {
       authorizerEntry,
       tradeEventsEntry,
       settlementEntry,
+      tradingStopEntry,
       ...config
     } = given;
     const { region, urlSuffix } = Stack.of(scope);
@@ -194,6 +200,7 @@ export class Countersign extends Construct {
       ...[
         marketDataUseFault(config, openOperations(access, operations)),
         openTradingFault(config, access, openOperations(access, operations)),
+        stopOnAlarmsFault(config, openOperations(access, operations)),
         certificateRegionFault(domain, Token.isUnresolved(region) ? undefined : region),
       ].filter((fault) => fault !== undefined),
     ]);
@@ -227,6 +234,8 @@ export class Countersign extends Construct {
         limits: resolved.tradingLimits,
         removalPolicy: this.#removalPolicy,
       });
+    if (this.tradingControls && resolved.stopOnAlarms)
+      this.tradingStop = this.#tradingStop(this.tradingControls, resolved.stopOnAlarms, tradingStopEntry);
     const names = this.#groups
       .flatMap(functionsOf)
       .filter((name) => exposed.some((operation) => functionOf(operation) === name));
@@ -461,6 +470,21 @@ export class Countersign extends Construct {
       logRetentionDays: this.#config.logs.retentionDays,
       removalPolicy: this.#removalPolicy,
     };
+  }
+
+  #tradingStop(
+    { table }: TradingControls,
+    config: NonNullable<ResolvedConfig['stopOnAlarms']>,
+    entry: string | undefined,
+  ): TradingStop {
+    return new TradingStop(this, 'TradingStop', {
+      config,
+      controls: table,
+      identityKeyArn: this.identityKey?.secretArn ?? '',
+      logRetentionDays: this.#config.logs.retentionDays,
+      removalPolicy: this.#removalPolicy,
+      ...(entry && { entry }),
+    });
   }
 
   #orderAudit({ table }: OrderJournal, name: string): OrderAudit {

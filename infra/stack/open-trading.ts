@@ -6,6 +6,15 @@ import type { CountersignConfig, ResolvedConfig } from './config.ts';
 /** Where a deployer reads what each limit bounds; a test follows the link. */
 export const guardRailsPage = 'docs/orders.md#guard-rails';
 
+/** @returns one sentence, when alarms are to stop trading where no operation trades */
+export const stopOnAlarmsFault = (
+  { trading }: Pick<CountersignConfig, 'trading'>,
+  operations: readonly Operation[],
+): string | undefined =>
+  trading?.stopOnAlarms && !operations.some(isGuarded)
+    ? 'trading.stopOnAlarms has nothing to stop, because no open operation places or replaces orders: open groups.orders, or leave it out.'
+    : undefined;
+
 const asked = ['max_order_notional', 'max_orders_per_minute'] as const;
 
 /**

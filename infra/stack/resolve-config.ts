@@ -34,6 +34,7 @@ import { plansSchema, resolvePlan } from './resolve-plans.ts';
 import { type Drawing, resolveReserve } from './resolve-reserve.ts';
 import { resolveTradeEvents } from './resolve-trade-events.ts';
 import { oneOf, topicArn, whole } from './schema-parts.ts';
+import { resolveStopOnAlarms } from './stop-on-alarms-config.ts';
 import { accessTokenSchema } from './token-config.ts';
 import { tradeEventsSchema } from './trade-events-config.ts';
 import { resolveTrading, tradingSchema } from './trading-config.ts';
@@ -263,6 +264,12 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
         reservesNone: parts.functions.reservedConcurrency === 'none',
       }),
   );
+  const stopOnAlarms = resolve(
+    ['trading', 'functions'],
+    () =>
+      parts.trading?.stopOnAlarms &&
+      resolveStopOnAlarms(parts.trading.stopOnAlarms, parts.functions.reservedConcurrency === 'none'),
+  );
   const { throttle, accessToken, logs, stageName, alarmTopic, onRemoval } = parts;
   return {
     throttle,
@@ -278,6 +285,7 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
     ...(events && { events }),
     ...(tradeEvents && { tradeEvents }),
     tradingLimits: resolve(['trading'], () => resolveTrading(parts.trading, mistakes)),
+    ...(stopOnAlarms && { stopOnAlarms }),
     cache: resolve(['cache'], () => resolveCache(parts.cache)),
     ...(domain && { domain }),
     functions,

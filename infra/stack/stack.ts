@@ -9,7 +9,7 @@ import type { DomainConfig } from './config.ts';
 import { Countersign, type CountersignProps } from './countersign.ts';
 import type { Lookups } from './lookups.ts';
 import type { OrderAudit } from './order-audit.ts';
-import { keyOutput, tradingControlsTableOutput, tradingLimitsOutput } from './outputs.ts';
+import { keyOutput, tradingControlsTableOutput, tradingLimitsOutput, tradingStopOutput } from './outputs.ts';
 import type { TradeEvents } from './trade-events.ts';
 import type { TradingControls } from './trading-controls.ts';
 
@@ -30,7 +30,7 @@ export class CountersignStack extends Stack {
     // limiter's table among them, and forget what was sent.
     this.countersign = new Countersign(this, 'Default', { ...config, title: id });
     const { url, secret, tables, plans, lookups, identityKey } = this.countersign;
-    const { tradeEvents, orderSettlement, orderAudit, tradingControls } = this.countersign;
+    const { tradeEvents, orderSettlement, orderAudit, tradingControls, tradingStop } = this.countersign;
 
     this.#output('ApiUrl', 'What clients put in place of the base URL of the upstream', url);
     if (config.domain) this.#domainOutputs(config.domain);
@@ -66,6 +66,12 @@ export class CountersignStack extends Stack {
         tables.orderJournal.tableName,
       );
     if (tradingControls) this.#tradingOutputs(tradingControls);
+    if (tradingStop)
+      this.#output(
+        tradingStopOutput,
+        'Stops trading: an alarm of any stack in the account and Region can name it as its action',
+        tradingStop.function.functionArn,
+      );
     if (orderSettlement)
       this.#output(
         'OrderSettlementFunction',

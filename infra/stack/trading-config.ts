@@ -10,6 +10,7 @@ import {
 } from '../../lib/guard-rails/limits.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { didYouMean } from '../nearest-name.ts';
+import { type StopOnAlarmsConfig, stopOnAlarmsSchema } from './stop-on-alarms-config.ts';
 
 export interface TradingConfig {
   /**
@@ -17,6 +18,8 @@ export interface TradingConfig {
    * where `groups.orders` opens to users: then with `max_order_notional` and `max_orders_per_minute` at least, or `none`.
    */
   readonly limits: TradingLimits | 'none';
+  /** Alarms that stop the gateway's trading, until an operator resumes it; `{}` opens. Default none do. */
+  readonly stopOnAlarms?: StopOnAlarmsConfig;
 }
 
 /** A function's environment holds 4 kB in all: a longer list belongs into the table. */
@@ -29,10 +32,14 @@ export const tradingSchema = v.strictObject({
     (given) => given === 'none' || (typeof given === 'object' && given !== null && !Array.isArray(given)),
     limitsFault,
   ),
+  stopOnAlarms: v.optional(stopOnAlarmsSchema),
 });
 
 /** @param mistakes takes a sentence for each value that is no limit */
-export function resolveTrading(given: TradingConfig | undefined, mistakes: Mistakes): TradingLimits {
+export function resolveTrading(
+  given: Pick<TradingConfig, 'limits'> | undefined,
+  mistakes: Mistakes,
+): TradingLimits {
   if (!given || given.limits === 'none') return {};
   const read = readLimits(given.limits);
   if (areLimits(read)) {

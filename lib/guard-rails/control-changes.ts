@@ -6,6 +6,7 @@ import { nameOfPrincipal } from '../access/identity.ts';
 import { CountersignError } from '../signer/errors.ts';
 import { accountScope, type Stop, stackScope, userScope } from './controls.ts';
 import { areLimits, type LimitChanges, mergeChanges, readLimitChanges, withChanges } from './limits.ts';
+import { isReason } from './reason.ts';
 
 /** Whose trading a change is about, in clear. */
 export type ControlSubject =
@@ -83,10 +84,6 @@ function changedLimits(
 const textOf = ({ actions = {}, ...limits }: LimitChanges) =>
   JSON.stringify([sorted(limits), sorted(actions)]);
 const sorted = (members: object) => Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1));
-
-/** It is printed: without what could end a line, or hide in one. */
-const isReason = (text: string): boolean =>
-  text.length <= 500 && text.trim() !== '' && !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(text);
 
 const refuse = (reason: string): never => {
   throw new ControlChangeError('change_refused', reason);

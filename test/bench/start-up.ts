@@ -39,6 +39,7 @@ const authorizer = 'authorizer';
 const tradeEvents = 'trade-events';
 const audit = 'order-audit';
 const settlement = 'order-settlement';
+const tradingStop = 'trading-stop';
 const emptyWithClient = 'empty with the AWS client';
 /** Its function sends to SQS and EventBridge, too. */
 const emptyWithLookupClients = 'empty with the clients of lookups';
@@ -151,6 +152,7 @@ const variablesOf = (group: string, issuer: IssuerServer): Readonly<Record<strin
   ...(group === tradeEvents && { SECRET_ID: 'none', IDENTITY_KEY_SECRET_ID: identityKeyId }),
   ...(group === audit && { IDENTITY_KEY_SECRET_ID: identityKeyId }),
   ...(group === settlement && { IDENTITY_KEY_SECRET_ID: identityKeyId, ORDER_JOURNAL_TABLE: 'bench' }),
+  ...(group === tradingStop && { IDENTITY_KEY_SECRET_ID: identityKeyId, TRADING_CONTROLS_TABLE: 'bench' }),
   ...(journaled.has(group) && { ORDER_JOURNAL_TABLE: 'bench' }),
   ...(asking.has(group) && { ACCESS_TABLE: usersTable, IDENTITY_KEY_SECRET_ID: identityKeyId }),
 });
@@ -245,6 +247,12 @@ const noOrder: FirstEvent = {
   isAnswer: (answer) => 'settled' in answer && answer.settled === false,
 };
 
+/** Of an alarm that is over. */
+const noAlarm: FirstEvent = {
+  event: { source: 'aws.cloudwatch', alarmData: { alarmName: 'bench', state: { value: 'OK' } } },
+  isAnswer: (answer) => 'result' in answer && answer.result === 'no_alarm',
+};
+
 /** Those of functions that are no group's. */
 const firstEvents = (issuer: IssuerServer): Readonly<Record<string, FirstEvent>> => ({
   [lookups]: emptyBatch,
@@ -252,6 +260,7 @@ const firstEvents = (issuer: IssuerServer): Readonly<Record<string, FirstEvent>>
   [tradeEvents]: everyMinute,
   [audit]: emptyBatch,
   [settlement]: noOrder,
+  [tradingStop]: noAlarm,
   [authorizer]: question(issuer.token()),
 });
 

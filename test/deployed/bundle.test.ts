@@ -21,15 +21,16 @@ import {
 const routable = new Set(operations.filter(({ group }) => openable.includes(group)).map(functionOf));
 
 /**
- * Six are no group's: one reads by event what any open group offers, one looks after the access token, one is asked by
+ * Seven are no group's: one reads by event what any open group offers, one looks after the access token, one is asked by
  * API Gateway whether a user's token is accepted, one listens to the upstream's events, one settles orders whose outcome
- * is unknown, one audits them.
+ * is unknown, one audits them, one stops trading for an alarm.
  */
 const lookups = 'quote-lookup';
 const tokenCheck = 'access-token';
 const authorizer = 'authorizer';
 const tradeEvents = 'trade-events';
-const ofOrders = ['order-settlement', 'order-audit'];
+const tradingStop = 'trading-stop';
+const ofOrders = ['order-settlement', 'order-audit', tradingStop];
 
 /** Of one file, which comes whole. */
 const isOrderRead = (operation: Operation) =>
@@ -95,6 +96,16 @@ test('the reader of last prices has of the cache what one symbol takes, and noth
   for (const input of ['lib/gateway/gateway.ts', 'lib/gateway/cache.ts'])
     assert.ok(!kept.includes(input), input);
   assert.ok(kept.includes('functions/aws/dynamo-snapshot-reads.ts'));
+});
+
+test('the function that stops trading has neither a gateway nor a signer nor an operation in it, and so cannot order', () => {
+  const { kept = [] } = bundles.find(({ group }) => group === tradingStop) ?? {};
+  assert.ok(kept.includes('lib/guard-rails/admin.ts'));
+  for (const input of kept)
+    assert.doesNotMatch(
+      input,
+      /^lib\/(gateway|catalogue|limiter|orders)\/|signer\/(canonical|sign)|node-send/,
+    );
 });
 
 test('the authorizer has neither an AWS client nor a gateway nor an operation in it, and so no secret and no table', () => {

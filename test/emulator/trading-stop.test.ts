@@ -1,0 +1,170 @@
+/** A stop that an alarm sets, deployed, with roles enforced: warm functions place nothing five seconds later. */
+
+import assert from 'node:assert/strict';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  DescribeRuleCommand,
+  EventBridgeClient,
+  ListRulesCommand,
+  TestEventPatternCommand,
+} from '@aws-sdk/client-eventbridge';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { cancelOrder } from '../../lib/catalogue/index.ts';
+import { type ControlAdmin, createControlAdmin, maxControlAgeMs } from '../../lib/guard-rails/index.ts';
+import { accountId, orderBody, orderPath } from '../support/core.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
+import { signedByAws } from './aws-signature.ts';
+import { clientConfig } from './deployment.ts';
+import { grantEverything, identityKeyOf } from './operator.ts';
+import { putSecret } from './secret.ts';
+import { canary, type Stage, startStage } from './stage.ts';
+
+const alarm = 'orders-refused';
+const reason = 'Threshold Crossed: 1 datapoint [7.0] was greater than the threshold (5.0).';
+const gateway = { kind: 'gateway' } as const;
+
+describe('a stop that an alarm sets on the emulator', needsEmulator(), () => {
+  let stage: Stage;
+  let admin: ControlAdmin;
+  let orders = 0;
+  const before = { ...process.env };
+
+  beforeAll(async () => {
+    // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    stage = await startStage({
+      props: {
+        groups: { orders: 'iam' },
+        trading: { limits: 'none', stopOnAlarms: { names: [alarm] } },
+      },
+      env: { AUTH: 'true', USE_SSL: '1' },
+    });
+    await putSecret(stage);
+    await grantEverything(stage);
+    const key = await identityKeyOf(stage);
+    admin = createControlAdmin({
+      store: createDynamoControlAdmin({
+        client: new DynamoDBClient(clientConfig(stage.emulator)),
+        tableName: stage.outputs.TradingControlsTable ?? '',
+      }),
+      identity: createIdentity(async () => key),
+      by: 'operator',
+    });
+  });
+  afterAll(async () => {
+    await stage?.stop();
+    process.env = before;
+  });
+
+  async function post(path: string, body: string) {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    const headers = await signedByAws(stage, path, init);
+    const response = await fetch(`${stage.url}${path}`, { ...init, headers });
+    return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
+  }
+  const place = (id = `of-the-alarm-${++orders}`) =>
+    post(orderPath, orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.10' }));
+
+  /** What EventBridge hands to the function, and what CloudWatch invokes it with. */
+  const changed = (value: string, name = alarm) => ({
+    source: 'aws.cloudwatch',
+    'detail-type': 'CloudWatch Alarm State Change',
+    account: '000000000000',
+    detail: { alarmName: name, state: { value, reason } },
+  });
+  const action = (value: string) => ({
+    source: 'aws.cloudwatch',
+    alarmArn: `arn:aws:cloudwatch:us-east-1:000000000000:alarm:${alarm}`,
+    alarmData: { alarmName: alarm, state: { value, reason } },
+  });
+
+  async function invoke(event: object) {
+    const lambda = new LambdaClient(clientConfig(stage.emulator));
+    const { FunctionError, Payload } = await lambda.send(
+      new InvokeCommand({
+        FunctionName: stage.outputs.TradingStopFunctionArn,
+        Payload: new TextEncoder().encode(JSON.stringify(event)),
+      }),
+    );
+    return { FunctionError, answer: JSON.parse(new TextDecoder().decode(Payload)) as unknown };
+  }
+
+  for (const [form, event] of [
+    ['an event of the bus', changed],
+    ['an action of the alarm', action],
+  ] as const)
+    test(`${form} stops trading: warm functions send no order five seconds later, and cancels go through`, async () => {
+      const open = `of-the-alarm-${++orders}`;
+      assert.equal((await place(open)).status, 200);
+      assert.deepEqual(await invoke(event('OK')), {
+        FunctionError: undefined,
+        answer: { result: 'no_alarm' },
+      });
+      assert.equal((await place()).status, 200);
+      const stopped = await invoke(event('ALARM'));
+      assert.deepEqual(stopped, { FunctionError: undefined, answer: { result: 'stopped' } });
+      const effectiveAt = Date.now() + maxControlAgeMs;
+      // Until then, too, it is sent or blocked, and nothing else becomes of it.
+      while (Date.now() <= effectiveAt) {
+        assert.ok([200, 403].includes((await place()).status));
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      const sent = stage.simulator.orders.length;
+      const refused = await place();
+      assert.deepEqual(
+        [refused.status, refused.body.code],
+        [403, 'order_blocked'],
+        JSON.stringify(refused.body),
+      );
+      assert.equal(stage.simulator.orders.length, sent);
+      const cancelled = await post(
+        cancelOrder.path,
+        JSON.stringify({ account_id: accountId, client_order_id: open }),
+      );
+      assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body));
+      assert.deepEqual((await admin.find(gateway))?.about?.stopped, { by: `alarm ${alarm}`, reason });
+      assert.deepEqual((await invoke(event('ALARM'))).answer, { result: 'stopped_already' });
+      assert.deepEqual((await invoke(event('OK'))).answer, { result: 'no_alarm' });
+      assert.ok((await admin.find(gateway))?.stopped);
+      await admin.apply({ action: 'resume', subject: gateway, reason: 'over' });
+      while ((await place()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 250));
+    });
+
+  test('the rule takes the alarms that the stage names, when they are raised, and nothing else', async () => {
+    const events = new EventBridgeClient(clientConfig(stage.emulator));
+    const { Rules = [] } = await events.send(new ListRulesCommand({}));
+    const ours = Rules.find(({ EventPattern }) => EventPattern?.includes('aws.cloudwatch'));
+    const { EventPattern } = await events.send(new DescribeRuleCommand({ Name: ours?.Name }));
+    const takes = async (event: object) => {
+      const Event = JSON.stringify({
+        id: '1',
+        time: '2026-11-23T15:00:00Z',
+        region: 'us-east-1',
+        resources: [],
+        ...event,
+      });
+      return (await events.send(new TestEventPatternCommand({ EventPattern, Event }))).Result;
+    };
+    assert.equal(await takes(changed('ALARM')), true);
+    for (const other of [
+      changed('OK'),
+      changed('INSUFFICIENT_DATA'),
+      changed('ALARM', 'another'),
+      { ...changed('ALARM'), source: 'my.app' },
+      { ...changed('ALARM'), account: '111111111111' },
+    ])
+      assert.equal(await takes(other), false, JSON.stringify(other));
+  });
+
+  test('what is no alarm fails, and says so in the log, where no secret and no account is', async () => {
+    const { FunctionError } = await invoke({ source: 'my.app', detail: { canary: 'canary-of-the-event' } });
+    assert.ok(FunctionError);
+    const output = stage.emulator.output();
+    assert.match(output, /"event":"trading_alarm_not_read"/);
+    for (const word of [accountId, canary.appSecret, canary.appKey, 'canary-of-the-event'])
+      assert.ok(!output.includes(word), word);
+  });
+});

@@ -1,0 +1,179 @@
+/** The stop that an alarm sets, as resources: who may invoke it, what it may do, and what tells that it failed. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'vitest';
+import type { StopOnAlarmsConfig } from '../../infra/stack/stop-on-alarms-config.ts';
+import { tradingStopActions } from '../../infra/stack/trading-stop.ts';
+import { cancelOrder, getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
+import { idOf, policiesOf, type Resource, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+
+const operations = [getStockSnapshots, placeOrder, cancelOrder];
+const names = ['orders-refused', 'Größe / Verlust'];
+const alarmTopic = 'arn:aws:sns:us-east-1:123456789012:ops';
+
+const stopping = (stopOnAlarms?: StopOnAlarmsConfig, more: Parameters<typeof synthesise>[0] = {}) =>
+  synthesise({
+    operations,
+    groups: { orders: 'iam' },
+    trading: { limits: 'none', ...(stopOnAlarms && { stopOnAlarms }) },
+    ...more,
+  });
+const of = ({ all }: Synthesised, type: string) => all(type).filter(([id]) => id.startsWith('TradingStop'));
+/** The only one of a type. */
+const oneOf = (given: Synthesised, type: string) => {
+  const [found, ...others] = of(given, type);
+  assert.ok(found && others.length === 0, type);
+  return { id: found[0], properties: found[1].Properties };
+};
+const targetOf = ({ Targets }: Resource['Properties']) =>
+  (Targets as readonly Readonly<Record<string, unknown>>[])[0] ?? {};
+const opened = stopping({ names, alarmTopic });
+const lambda = oneOf(opened, 'AWS::Lambda::Function');
+
+test('there is none unless the stage asks for it', () => {
+  assert.doesNotMatch(JSON.stringify(stopping().template), /TradingStop/);
+  assert.equal(of(stopping({}), 'AWS::Lambda::Function').length, 1);
+});
+
+test('a rule brings it the alarms that the stage names, of this account alone, when they are raised', () => {
+  const { properties } = oneOf(opened, 'AWS::Events::Rule');
+  assert.deepEqual(properties.EventPattern, {
+    source: ['aws.cloudwatch'],
+    'detail-type': ['CloudWatch Alarm State Change'],
+    account: [{ Ref: 'AWS::AccountId' }],
+    detail: { alarmName: names, state: { value: ['ALARM'] } },
+  });
+  assert.equal(properties.EventBusName, undefined);
+  assert.equal(idOf(targetOf(properties).Arn), lambda.id);
+});
+
+test('without names there is no rule, and any alarm of the account and Region can still invoke it', () => {
+  const direct = stopping({});
+  assert.deepEqual(of(direct, 'AWS::Events::Rule'), []);
+  const { Principal, SourceAccount, SourceArn } = oneOf(direct, 'AWS::Lambda::Permission').properties;
+  assert.deepEqual(
+    [Principal, SourceAccount],
+    ['lambda.alarms.cloudwatch.amazonaws.com', { Ref: 'AWS::AccountId' }],
+  );
+  assert.match(JSON.stringify(SourceArn), /:cloudwatch:.*"AWS::Region".*"AWS::AccountId".*:alarm:\*/);
+  const arn = direct.template.Outputs.TradingStopFunctionArn?.Value;
+  assert.match(idOf(arn), /^TradingStop/);
+});
+
+test('it reads and writes limits and stops, reads the identity key, and does nothing else: not even the app secret', () => {
+  const role = opened.template.Resources[idOf(lambda.properties.Role)];
+  const [controls] = opened.table('TradingControls') ?? [''];
+  const [appSecret] = opened.all('AWS::SecretsManager::Secret').find(([id]) => id.startsWith('Secret')) ?? [
+    '',
+  ];
+  const granted = policiesOf(role).flatMap(({ PolicyName, PolicyDocument }) =>
+    (PolicyDocument.Statement as readonly { readonly Action: unknown }[]).map(({ Action }) => [
+      PolicyName,
+      Action,
+    ]),
+  );
+  assert.deepEqual(granted.sort(), [
+    ['NoteLost', 'sqs:SendMessage'],
+    ['ReadIdentityKey', 'secretsmanager:GetSecretValue'],
+    ['StopTrading', ['dynamodb:BatchGetItem', 'dynamodb:PutItem']],
+    ['WriteLog', ['logs:CreateLogStream', 'logs:PutLogEvents']],
+  ]);
+  const [own] = policiesOf(role).filter(({ PolicyName }) => PolicyName === 'StopTrading');
+  assert.match(JSON.stringify(own), new RegExp(`\\["${controls}","Arn"\\]`));
+  assert.ok(appSecret && !JSON.stringify([role, lambda]).includes(`"${appSecret}"`));
+  assert.deepEqual(
+    opened.all('AWS::IAM::Policy').filter(([, one]) => JSON.stringify(one).includes('TradingStop')),
+    [],
+  );
+  assert.deepEqual(Object.keys(variablesOf(lambda.properties)).sort(), [
+    'IDENTITY_KEY_SECRET_ID',
+    'TRADING_CONTROLS_TABLE',
+  ]);
+});
+
+test('no other function gains the right to write limits and stops', () => {
+  const writing = opened
+    .all('AWS::IAM::Role')
+    .filter(([, role]) =>
+      policiesOf(role).some(
+        (policy) => /TradingControls/.test(JSON.stringify(policy)) && /PutItem/.test(JSON.stringify(policy)),
+      ),
+    );
+  assert.equal(writing.length, 1);
+  assert.match(writing[0]?.[0] ?? '', /^TradingStop/);
+});
+
+test('the actions are among those of the code', () => {
+  const code = ['dynamo-control-admin', 'dynamo-batch-get'].map((name) =>
+    readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8'),
+  );
+  const calls = [...code.join('').matchAll(/new (\w+)Command\(/g)].map(([, name]) => name);
+  // Both puts of a change are in one transaction; commands alone query and scan.
+  assert.deepEqual(
+    [...new Set(calls)].map((name) => (name === 'TransactWriteItems' ? 'PutItem' : name)).sort(),
+    [...tradingStopActions, 'Query', 'Scan'].sort(),
+  );
+});
+
+test('Lambda tries three times within a quarter of an hour; what is left is kept, and an alarm hears of each', () => {
+  const { properties: invoke } = oneOf(opened, 'AWS::Lambda::EventInvokeConfig');
+  assert.deepEqual([invoke.MaximumRetryAttempts, invoke.MaximumEventAgeInSeconds], [2, 900]);
+  const lost = { 'Fn::GetAtt': [oneOf(opened, 'AWS::SQS::Queue').id, 'Arn'] };
+  assert.deepEqual(invoke.DestinationConfig, { OnFailure: { Destination: lost } });
+  const { DeadLetterConfig, RetryPolicy } = targetOf(oneOf(opened, 'AWS::Events::Rule').properties);
+  assert.deepEqual([DeadLetterConfig, RetryPolicy], [{ Arn: lost }, { MaximumEventAgeInSeconds: 900 }]);
+  const alarms = of(opened, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
+  assert.deepEqual(
+    alarms.map(({ MetricName, Threshold, Period, AlarmActions }) => [
+      MetricName,
+      Threshold,
+      Period,
+      AlarmActions,
+    ]),
+    [
+      ['Errors', 1, 60, [alarmTopic]],
+      ['ApproximateNumberOfMessagesVisible', 1, 60, [alarmTopic]],
+    ],
+  );
+});
+
+test('an instance is kept free for it, unless the stage reserves none', () => {
+  const reserved = (given: Synthesised) =>
+    oneOf(given, 'AWS::Lambda::Function').properties.ReservedConcurrentExecutions;
+  assert.equal(reserved(opened), 1);
+  assert.equal(reserved(stopping({ names }, { functions: { reservedConcurrency: 'none' } })), undefined);
+});
+
+test('names that are none, and a stop where nothing trades, are refused in a sentence', () => {
+  const refused = (given: unknown, message: string) =>
+    assert.throws(() => stopping(given as StopOnAlarmsConfig), { name: 'ConfigError', message });
+  const such = "such as {} or { names: ['orders-refused'] }";
+  refused(true, `trading.stopOnAlarms takes an object, ${such}.`);
+  refused(['orders-refused'], `trading.stopOnAlarms takes an object, ${such}.`);
+  refused(
+    { names: 'orders-refused' },
+    "trading.stopOnAlarms.names takes a list, such as ['orders-refused'].",
+  );
+  refused({ alarms: names }, 'trading.stopOnAlarms.alarms is not a property that can be configured here.');
+  refused({ names: ['a', 'a'] }, 'trading.stopOnAlarms.names has the same alarm twice.');
+  const name = 'takes the name of a CloudWatch alarm, of 1 to 255 visible characters, and not its ARN';
+  for (const wrong of [
+    '',
+    ' ',
+    'a\nb',
+    'x'.repeat(256),
+    'arn:aws:cloudwatch:us-east-1:123456789012:alarm:a',
+    7,
+  ])
+    refused({ names: ['a', wrong] }, `trading.stopOnAlarms.names.1 ${name}.`);
+  refused(
+    { names: Array.from({ length: 10 }, (_, index) => `${index}`.repeat(200)) },
+    'trading.stopOnAlarms.names takes names that fit 1,500 characters as JSON, because one rule has them: make a composite alarm of several.',
+  );
+  refused({ alarmTopic: 'ops' }, 'trading.stopOnAlarms.alarmTopic takes the ARN of an SNS topic.');
+  assert.throws(() => stopping({ names }, { operations: [getStockSnapshots, cancelOrder] }), {
+    message:
+      'trading.stopOnAlarms has nothing to stop, because no open operation places or replaces orders: open groups.orders, or leave it out.',
+  });
+});
