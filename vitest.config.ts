@@ -34,7 +34,7 @@ const integration = [
 /** Thousands of random requests, or hours on a virtual clock: more than one waits for with every change. */
 const long = [
   'test/access/model.test.ts',
-  'test/guard-rails/{exposure-model,open-notional}.test.ts',
+  'test/guard-rails/{control-delay,exposure-model,open-notional}.test.ts',
   'test/orders/{model,random-histories}.test.ts',
   'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
   'test/gateway/{routes,secrecy,wrong-preset}.test.ts',

@@ -13,6 +13,7 @@
  *     npm run study -- orders 1000000 200000
  *     npm run study -- open-notional 2000
  *     npm run study -- order-latency 300
+ *     npm run study -- control-delay 5
  */
 
 import { studyFairness } from './cache/fairness-study.ts';
@@ -20,6 +21,7 @@ import { studyOrderLatency } from './emulator/order-latency.ts';
 import { studyOrdersUnderFire } from './emulator/orders-study.ts';
 import { studyTradeEvents } from './emulator/trade-events-study.ts';
 import { studyWrongPreset } from './gateway/wrong-preset.ts';
+import { studyControlDelay } from './guard-rails/control-delay-study.ts';
 import { studyOpenNotional } from './guard-rails/open-notional-study.ts';
 import { studyStoreLoss } from './limiter/store-loss-study.ts';
 import { studyStorm } from './limiter/storm-study.ts';
@@ -41,6 +43,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   orders: studyOrders,
   'open-notional': studyOpenNotional,
   'order-latency': studyOrderLatency,
+  'control-delay': studyControlDelay,
 };
 
 const [name = 'limiter', ...args] = process.argv.slice(2);

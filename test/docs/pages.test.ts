@@ -50,7 +50,10 @@ const argumentsOf: Readonly<Record<string, (args: readonly string[]) => unknown>
   smoke: ([url = '"$API_URL"', ...rest]) => assert.deepEqual([url, ...rest], ['"$API_URL"']),
 };
 
-/** Of the test emulator, where `lookup-examples.test.ts` runs the first four as they are printed. */
+/**
+ * Of the test emulator, where `lookup-examples.test.ts` runs the first four as they are printed, and `trading-stop.test.ts`
+ * the last four.
+ */
 const awsCommands = [
   'events put-events',
   'scheduler create-schedule',
@@ -58,6 +61,10 @@ const awsCommands = [
   'events start-replay',
   'sqs start-message-move-task',
   'apigateway get-api-key',
+  'cloudformation describe-stack-resources',
+  'logs put-metric-filter',
+  'cloudwatch put-metric-alarm',
+  'cloudwatch set-alarm-state',
 ];
 
 const file = (path: string) => assert.ok(existsSync(join(root, path)), `${path} is not there`);
@@ -65,7 +72,7 @@ const file = (path: string) => assert.ok(existsSync(join(root, path)), `${path} 
 /** @throws for what does not exist, and for a command of a kind that nothing here can check */
 function check(command: string): void {
   const plain = command
-    .replace(/^API_KEY=\$\((.*?)\)\s+/, (_, inner: string) => {
+    .replace(/^(?:API_KEY|LOGS)=\$\((.*)\)\s*/, (_, inner: string) => {
       check(inner);
       return '';
     })
@@ -75,7 +82,8 @@ function check(command: string): void {
     })
     .replace(/\s+<\s+\S+$/, '');
   const [program, verb = '', ...rest] = plain.split(/\s+/);
-  if (/^[A-Z_]+='.*'$/.test(plain) || program === 'curl') return;
+  // All of it was in the brackets, or it only sets a variable.
+  if (plain === '' || /^[A-Z_]+='.*'$/.test(plain) || program === 'curl') return;
   if (program === 'aws') assert.ok(awsCommands.includes(`${verb} ${rest[0]}`), plain);
   else if (program === 'npx' && verb === 'vitest') for (const path of pathsIn(rest)) file(path);
   else if (program === 'npx') file(`node_modules/.bin/${verb}`);

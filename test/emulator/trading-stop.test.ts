@@ -1,6 +1,16 @@
 /** A stop that an alarm sets, deployed, with roles enforced: warm functions place nothing five seconds later. */
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { CloudWatchClient, DescribeAlarmsCommand } from '@aws-sdk/client-cloudwatch';
+import {
+  CloudWatchLogsClient,
+  DescribeMetricFiltersCommand,
+  FilterLogEventsCommand,
+} from '@aws-sdk/client-cloudwatch-logs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   DescribeRuleCommand,
@@ -14,6 +24,7 @@ import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-adm
 import { createIdentity } from '../../lib/access/identity.ts';
 import { cancelOrder } from '../../lib/catalogue/index.ts';
 import { type ControlAdmin, createControlAdmin, maxControlAgeMs } from '../../lib/guard-rails/index.ts';
+import { root } from '../support/bundle.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { signedByAws } from './aws-signature.ts';
@@ -22,6 +33,7 @@ import { grantEverything, identityKeyOf } from './operator.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, startStage } from './stage.ts';
 
+const run = promisify(execFile);
 const alarm = 'orders-refused';
 const reason = 'Threshold Crossed: 1 datapoint [7.0] was greater than the threshold (5.0).';
 const gateway = { kind: 'gateway' } as const;
@@ -157,6 +169,42 @@ describe('a stop that an alarm sets on the emulator', needsEmulator(), () => {
       { ...changed('ALARM'), account: '111111111111' },
     ])
       assert.equal(await takes(other), false, JSON.stringify(other));
+  });
+
+  test('the example of the page is accepted as it is printed, and its words are those of the log', async () => {
+    const page = readFileSync(join(root, 'docs/operation.md'), 'utf8');
+    const [example = ''] = /(?<=```sh\n)LOGS=.*?(?=```)/s.exec(page) ?? [];
+    const [drill = ''] = /^aws cloudwatch set-alarm-state .*$/m.exec(page) ?? [];
+    const prelude = 'aws() { command aws --no-verify-ssl --endpoint-url "$AWS_ENDPOINT_URL" "$@"; }';
+    await run(
+      'bash',
+      ['-ec', [prelude, example.replace('Countersign-prod', 'Countersign-test'), drill].join('\n')],
+      {
+        env: {
+          PATH: [join(import.meta.dirname, '.venv/bin'), '/usr/bin', '/bin'].join(delimiter),
+          AWS_ENDPOINT_URL: stage.emulator.endpoint,
+          AWS_DEFAULT_REGION: stage.emulator.region,
+          AWS_ACCESS_KEY_ID: 'test',
+          AWS_SECRET_ACCESS_KEY: 'test',
+        },
+      },
+    );
+    const config = clientConfig(stage.emulator);
+    const { MetricAlarms: [raised] = [] } = await new CloudWatchClient(config).send(
+      new DescribeAlarmsCommand({ AlarmNames: [alarm] }),
+    );
+    assert.deepEqual([raised?.StateValue, raised?.StateReason], ['ALARM', 'drill']);
+    const logs = new CloudWatchLogsClient(config);
+    const { metricFilters: [filter] = [] } = await logs.send(
+      new DescribeMetricFiltersCommand({ filterNamePrefix: alarm }),
+    );
+    assert.equal(filter?.metricTransformations?.[0]?.metricName, raised?.MetricName);
+    const [, name, value] = /^{ \$\.(\w+) = ("\w+") }$/.exec(filter?.filterPattern ?? '') ?? [];
+    // The orders that the stops above have refused.
+    const { events = [] } = await logs.send(
+      new FilterLogEventsCommand({ logGroupName: filter?.logGroupName }),
+    );
+    assert.ok(events.some(({ message }) => message?.includes(`"${name}":${value}`)));
   });
 
   test('what is no alarm fails, and says so in the log, where no secret and no account is', async () => {
