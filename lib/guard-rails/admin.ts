@@ -2,6 +2,7 @@
 
 import type { Identity } from '../access/identity.ts';
 import { base64url } from '../base64url.ts';
+import { clockSkewMs } from '../clock-skew.ts';
 import type { ControlAdminStore, ControlEntry } from './control-admin-store.ts';
 import {
   type ControlChange,
@@ -11,6 +12,8 @@ import {
   changedControl,
   keyOfControl,
 } from './control-changes.ts';
+import { maxControlAgeMs } from './controls.ts';
+import type { MassCancel } from './mass-cancels.ts';
 
 export interface ControlAdminOptions {
   readonly store: ControlAdminStore;
@@ -23,8 +26,8 @@ export interface ControlAdminOptions {
 
 export interface ControlAdmin {
   /**
-   * Writes nothing, and no record of the history, when the scope is so already. A concurrent change of the same scope is
-   * never lost: this one begins anew.
+   * Writes nothing, and no record of the history, when the scope is so already and nothing is to be cancelled. A concurrent
+   * change of the same scope is never lost: this one begins anew.
    *
    * @throws ControlChangeError `change_refused` for limits that are none, or without a reason where one is needed,
    * `changed_by_others` when other operators changed the scope each time
@@ -101,8 +104,9 @@ export function createControlAdmin({
   async function aboutOf(change: ControlChange, next: ControlState, before: ControlEntry | undefined) {
     const { subject } = change;
     if (!next.stopped) return { subject };
+    // One that is stopped already stays stopped by the first, whatever a second stop cancels.
     const stopped =
-      change.action === 'stop'
+      change.action === 'stop' && !before?.stopped
         ? { by, reason: change.reason }
         : before && (await open<ControlAbout>(before.sealed, before.key))?.stopped;
     return { subject, ...(stopped && { stopped }) };
@@ -116,14 +120,16 @@ export function createControlAdmin({
         const before = await store.find(key);
         const state = stateOf(before);
         const changed = changedControl(state, change, now);
-        if (changed === state) return { isChanged: false, control: before && (await listed(before)) };
+        const massCancel = massCancelOf(change, key, now);
+        if (changed === state && !massCancel)
+          return { isChanged: false, control: before && (await listed(before)) };
         const expected = before?.version ?? 0;
         const version = expected + 1;
         const sealed = await seal(await aboutOf(change, changed, before), key);
         const next = { key, version, ...changed, sealed };
         const id = `${new Date(now).toISOString()}#${nonce()}`;
         const history = { id, sealed: await seal({ by, version, change }, historyKey(id)) };
-        if (await store.write({ expected, next, history }))
+        if (await store.write({ expected, next, history, ...(massCancel && { massCancel }) }))
           return { isChanged: true, control: await listed(next) };
       }
       throw new ControlChangeError('changed_by_others', 'others changed the same scope each time');
@@ -143,6 +149,17 @@ export function createControlAdmin({
       );
     },
   };
+}
+
+/**
+ * From the stop on orders may be placed for as long as instances may not know of it, by clocks that may be behind the
+ * operator's.
+ */
+const stoppedAfterMs = maxControlAgeMs + clockSkewMs;
+
+function massCancelOf(change: ControlChange, scope: string, now: number): MassCancel | undefined {
+  if (change.action !== 'stop' || !change.cancelOpen) return undefined;
+  return { id: nonce(), scope, at: now, placedBefore: now + stoppedAfterMs };
 }
 
 const stateOf = (entry: ControlEntry | undefined): ControlState =>

@@ -5,6 +5,7 @@
 
 import type { Control, ControlStore } from './controls.ts';
 import type { LimitChanges } from './limits.ts';
+import type { MassCancel } from './mass-cancels.ts';
 
 /** What is set of one scope. It stays for ever, so that versions go on. */
 export interface ControlEntry extends Omit<Control, 'limits'> {
@@ -26,6 +27,8 @@ export interface ControlWrite {
   readonly next: ControlEntry;
   /** Written in the same transaction. */
   readonly history: ControlHistoryEntry;
+  /** Written in the same transaction, in place of any other one of its scope. */
+  readonly massCancel?: MassCancel;
 }
 
 /** Each method rejects when the store cannot tell, or takes too long. A read sees every write that was answered before. */

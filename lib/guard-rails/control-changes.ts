@@ -23,7 +23,14 @@ export type ControlChange =
       readonly changes: LimitChanges;
       readonly reason?: string;
     }
-  | { readonly action: 'stop' | 'resume'; readonly subject: ControlSubject; readonly reason: string };
+  | {
+      readonly action: 'stop';
+      readonly subject: ControlSubject;
+      readonly reason: string;
+      /** Cancels what is open, too; also of what is stopped already. */
+      readonly cancelOpen?: boolean;
+    }
+  | { readonly action: 'resume'; readonly subject: ControlSubject; readonly reason: string };
 
 /** What a scope is, without what the store adds. */
 export interface ControlState {

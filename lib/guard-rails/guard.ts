@@ -26,7 +26,8 @@ import {
 } from './counter.ts';
 import { asReplaced, atMost, type Exposure, exposureAfter } from './exposure.ts';
 import type { LastPrices } from './last-price.ts';
-import { isCounted, type TradingLimits, withChanges } from './limits.ts';
+import { type CheckAction, isCounted, type TradingLimits, withChanges } from './limits.ts';
+import type { MassCancelStore } from './mass-cancels.ts';
 import { notionalOf, type OrderToCheck, orderToCheck } from './order.ts';
 
 /** Pre-trade checks and the kill switch. */
@@ -37,6 +38,8 @@ export interface GuardOptions {
   readonly limits?: TradingLimits;
   /** Without them, what needs the last price of a symbol is blocked. */
   readonly lastPrices?: LastPrices;
+  /** Where a check of action `block_and_cancel` asks for cancels. Without it such a check blocks, and that is all. */
+  readonly massCancels?: Pick<MassCancelStore, 'request'>;
 }
 
 export interface GuardParts extends GuardOptions {
@@ -70,6 +73,13 @@ export interface GuardQuestion {
 
 export type ScopeKind = 'gateway' | 'account' | 'user';
 
+/** Whose open orders a failed check cancels. */
+export interface CancelledScope {
+  readonly kind: Exclude<ScopeKind, 'gateway'>;
+  /** As in `controls.ts`. */
+  readonly key: string;
+}
+
 /** A check that failed, and whose limit it is. */
 export interface ScopeFailure extends Failure {
   readonly scope: ScopeKind;
@@ -92,6 +102,8 @@ export type Verdict =
       readonly failures: readonly ScopeFailure[];
       /** Counters on which that rests, and which another instance may have changed. */
       readonly counters: readonly string[];
+      /** What is to be cancelled for it. */
+      readonly cancelled: readonly CancelledScope[];
     };
 
 export interface Guard {
@@ -107,6 +119,8 @@ interface Rule {
   readonly limits: TradingLimits;
   readonly counter: string;
   readonly control: Control | undefined;
+  /** Whose open orders go when a check of it fails with `block_and_cancel`. */
+  readonly cancelled: CancelledScope;
 }
 
 /** An order with what is known for its checks. */
@@ -151,10 +165,12 @@ class OrderGuard implements Guard {
       ),
       ...counted.flatMap(({ rule, failures }) => ofRule(rule, failures)),
     ];
-    const blocking = failures.filter(({ action }) => action === 'block');
+    const blocking = failures.filter(({ action }) => action !== 'notify');
     if (blocking.length > 0) {
       const counters = counted.flatMap(({ rule, failures }) => (failures.length > 0 ? [rule.counter] : []));
-      return { kind: 'blocked', failures: blocking.map(withoutAction), counters };
+      const cancelling = blocking.filter(({ action }) => action === 'block_and_cancel');
+      const cancelled = [...new Set(cancelling.map(({ rule }) => rule.cancelled))];
+      return { kind: 'blocked', failures: blocking.map(asTold), counters, cancelled };
     }
     return {
       kind: 'allowed',
@@ -165,7 +181,7 @@ class OrderGuard implements Guard {
           counted.map(({ rule, totals }) => [rule, totals[index]]),
         ),
       ),
-      noted: failures.map(withoutAction),
+      noted: failures.map(asTold),
       leaveBy: readAt + maxControlAgeMs,
     };
   }
@@ -183,19 +199,21 @@ class OrderGuard implements Guard {
 
   async #rules({ credential, account, user }: GuardQuestion) {
     const { names, limits = {} } = this.#parts;
-    const scopes = [
-      { kind: 'gateway', key: stackScope },
-      { kind: 'account', key: accountScope(await names.nameOf('account', account)) },
-      ...(user === undefined ? [] : [{ kind: 'user', key: userScope(user) } as const]),
-    ] as const;
+    const ofAccount = { kind: 'account', key: accountScope(await names.nameOf('account', account)) } as const;
+    const ofUser = user === undefined ? undefined : ({ kind: 'user', key: userScope(user) } as const);
+    // An order that is beyond the gateway's limit never cancels the orders of others.
+    const [forGateway, forUser] = [ofUser ?? ofAccount, ofUser ? [ofUser] : []];
+    const scopes = [{ kind: 'gateway', key: stackScope } as const, ofAccount, ...forUser];
     const { controls, readAt } = await this.#controls.read(scopes.map(({ key }) => key));
-    const rules = scopes.map(({ kind, key }): Rule => {
+    const rules = scopes.map((scope): Rule => {
+      const { kind, key } = scope;
       const control = controls.get(key);
       return {
         kind,
         limits: kind === 'gateway' ? withChanges(limits, control?.limits ?? {}) : (control?.limits ?? {}),
         counter: counterKey(credential, key),
         control,
+        cancelled: scope.kind === 'gateway' ? forGateway : scope,
       };
     });
     return { rules, readAt };
@@ -253,13 +271,20 @@ const counterKey = (credential: string, scope: string): string => `counter ${cre
 
 const larger = (a: string, b: string): string => (compareDecimals(a, b) < 0 ? b : a);
 
-const ofRule = ({ kind, limits }: Rule, failures: readonly Failure[]) =>
+/** A failure, and what comes of it. */
+interface RuleFailure extends ScopeFailure {
+  readonly rule: Rule;
+  readonly action: CheckAction;
+}
+
+const ofRule = (rule: Rule, failures: readonly Failure[]): readonly RuleFailure[] =>
   failures.map(({ came, ...failure }) => ({
     ...failure,
-    scope: kind,
-    action: limits.actions?.[failure.check] ?? 'block',
+    rule,
+    scope: rule.kind,
+    action: rule.limits.actions?.[failure.check] ?? 'block',
     // What the gateway's counters come to is the business of other users.
-    ...(came !== undefined && !(kind === 'gateway' && countedChecks.has(failure.check)) && { came }),
+    ...(came !== undefined && !(rule.kind === 'gateway' && countedChecks.has(failure.check)) && { came }),
   }));
 
 const countedChecks: ReadonlySet<string> = new Set([
@@ -268,8 +293,7 @@ const countedChecks: ReadonlySet<string> = new Set([
   'max_open_notional',
 ]);
 
-const withoutAction = ({ action: _, ...failure }: ScopeFailure & { readonly action: string }): ScopeFailure =>
-  failure;
+const asTold = ({ action: _action, rule: _rule, ...failure }: RuleFailure): ScopeFailure => failure;
 
 function exposureOf(
   { asked, largest }: Known,

@@ -24,5 +24,12 @@ export {
 export { type Control, type ControlStore, maxControlAgeMs, type Stop } from './controls.ts';
 export type { GuardOptions } from './guard.ts';
 export type { LastPrice, LastPrices } from './last-price.ts';
-export { type CheckName, type LimitChanges, readLimits, type TradingLimits } from './limits.ts';
+export {
+  type CheckAction,
+  type CheckName,
+  type LimitChanges,
+  readLimits,
+  type TradingLimits,
+} from './limits.ts';
+export type { MassCancel, MassCancelStore } from './mass-cancels.ts';
 export { createMemoryControls, type MemoryControls } from './memory-controls.ts';

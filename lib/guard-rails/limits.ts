@@ -75,10 +75,15 @@ export const checkNames = [
 
 export type CheckName = (typeof checkNames)[number];
 
-/** `notify`: the order goes on, and the log and the audit say that the check failed. */
-export type CheckAction = 'notify' | 'block';
+const actionNames = ['notify', 'block', 'block_and_cancel'] as const;
 
-const action = v.picklist(['notify', 'block'], 'takes notify or block');
+/**
+ * `notify`: the order goes on, and the log and the audit say that the check failed. `block_and_cancel`: it is blocked, and
+ * what is open is cancelled, of the user whose limit it is, or of the account.
+ */
+export type CheckAction = (typeof actionNames)[number];
+
+const action = v.picklist(actionNames, 'takes notify, block or block_and_cancel');
 const byCheck = <T>(value: T) =>
   Object.fromEntries(checkNames.map((name) => [name, value])) as Readonly<Record<CheckName, T>>;
 const actionsFault = "takes checks with their actions, such as { price_collar: 'notify' }";

@@ -1,4 +1,4 @@
-/** Controls in memory, with the operator's side: for tests, and for one process. */
+/** Controls and mass cancels in memory, with the operator's side: for tests, and for one process. */
 
 import {
   type ControlAdminStore,
@@ -7,8 +7,10 @@ import {
   controlOf,
 } from './control-admin-store.ts';
 import type { Control } from './controls.ts';
+import type { MassCancel, MassCancelStore } from './mass-cancels.ts';
 
 export interface MemoryControls extends ControlAdminStore {
+  readonly massCancels: MassCancelStore;
   /** What is set of a scope from now on, without a record of the history. */
   set(key: string, control: Omit<Control, 'version'>): void;
 }
@@ -17,6 +19,7 @@ export interface MemoryControls extends ControlAdminStore {
 export function createMemoryControls(): MemoryControls {
   const entries = new Map<string, ControlEntry>();
   const records: ControlHistoryEntry[] = [];
+  const massCancels = new Map<string, MassCancel>();
   const versionOf = (key: string) => entries.get(key)?.version ?? 0;
   return {
     async read(keys) {
@@ -28,14 +31,24 @@ export function createMemoryControls(): MemoryControls {
       );
     },
     find: async (key) => entries.get(key),
-    async write({ expected, next, history }) {
+    async write({ expected, next, history, massCancel }) {
       if (versionOf(next.key) !== expected) return false;
       entries.set(next.key, next);
       records.push(history);
+      if (massCancel) massCancels.set(massCancel.scope, massCancel);
       return true;
     },
     list: async () => [...entries.values()],
     history: async (limit) => [...records].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit),
+    massCancels: {
+      async request(massCancel) {
+        const { scope, placedBefore } = massCancel;
+        const open = massCancels.get(scope);
+        if (!open || placedBefore >= open.placedBefore) massCancels.set(scope, massCancel);
+      },
+      open: async () => [...massCancels.values()],
+      finish: async ({ id, scope }) => massCancels.get(scope)?.id === id && massCancels.delete(scope),
+    },
     set(key, control) {
       entries.set(key, { ...control, key, version: versionOf(key) + 1, sealed: new Uint8Array() });
     },

@@ -1,7 +1,7 @@
 /** What the guard rails say to a client whose order they hold back: nothing of it was sent. */
 
 import { type Fault, notSent, type Refusal } from '../problem.ts';
-import type { ScopeFailure, ScopeKind } from './guard.ts';
+import type { CancelledScope, ScopeFailure, ScopeKind } from './guard.ts';
 
 const whose: Readonly<Record<ScopeKind, string>> = {
   gateway: 'this gateway',
@@ -21,11 +21,18 @@ export const stopped = ({
   detail: `Trading of ${whose[scope]} has been stopped since ${new Date(since).toISOString()}: orders are neither placed nor replaced until an operator resumes it. Cancels go through. ${notSent}`,
 });
 
-/** @param failures one at least */
-export function blocked(failures: readonly ScopeFailure[]): Refusal {
+/**
+ * @param failures one at least
+ * @param cancelled whose open orders are being cancelled for it
+ */
+export function blocked(
+  failures: readonly ScopeFailure[],
+  cancelled: readonly CancelledScope['kind'][] = [],
+): Refusal {
   const errors = failures.map(faultOf);
   const words = errors.map(({ name, detail }) => `${name}: ${detail}`).join('; ');
-  return { code: 'order_blocked', detail: `${words}. ${notSent}`, errors };
+  const cancels = cancelled.map((kind) => ` Open orders of ${whose[kind]} are being cancelled.`).join('');
+  return { code: 'order_blocked', detail: `${words}.${cancels} ${notSent}`, errors };
 }
 
 /** It is not known what operators have set. */

@@ -3,9 +3,10 @@
  * so that a check costs no round trip of its own, and no two instances pass by one counter.
  */
 
+import type { CancelRequests } from '../guard-rails/cancel-requests.ts';
 import type { CounterChange, StoredCounter } from '../guard-rails/counter.ts';
 import { together, writeExposure } from '../guard-rails/exposure.ts';
-import type { Guard, ScopeFailure, Verdict } from '../guard-rails/guard.ts';
+import type { CancelledScope, Guard, ScopeFailure, Verdict } from '../guard-rails/guard.ts';
 import { blocked, controlsAway, stopped } from '../guard-rails/refusals.ts';
 import type { Refusal } from '../problem.ts';
 import { type AskedBy, type AskedOrdersParts, type AskedOrdersRequest, askedOrders } from './asked-orders.ts';
@@ -24,6 +25,7 @@ export type Begun =
 export interface CheckedBeginParts extends AskedOrdersParts {
   readonly journal: CountingJournal;
   readonly guard: Guard;
+  readonly cancels: CancelRequests;
   readonly sleep: (ms: number) => Promise<void>;
   readonly reportFailure?: (step: 'begin' | 'check', cause: unknown) => void;
   /** A check that failed, and is set to notify. */
@@ -102,11 +104,11 @@ async function verdictOf(
 
 /** Its entries say for the audit why nothing was sent. One that was sent before is in their way: it is answered instead. */
 async function refuse(
-  { journal, clock, reportFailure }: CheckedBeginParts,
+  { journal, clock, cancels, reportFailure }: CheckedBeginParts,
   { open, entryOf }: BeginRequest,
   verdict: Exclude<Verdict, { kind: 'allowed' }> | undefined,
 ): Promise<Begun> {
-  const refusal = refusalOf(verdict);
+  const refusal = refusalOf(verdict, []);
   const failedChecks = verdict?.kind === 'blocked' ? checksOf(verdict.failures) : [];
   const entries = open.map((part) => entryOf(part, { failedChecks, refusedAs: refusal.code }));
   try {
@@ -115,12 +117,25 @@ async function refuse(
   } catch (cause) {
     reportFailure?.('begin', cause);
   }
-  return { kind: 'refused', refusal };
+  if (verdict?.kind !== 'blocked' || verdict.cancelled.length === 0) return { kind: 'refused', refusal };
+  // Only now: one that was sent before is no order beyond a limit.
+  const asked = await Promise.all(
+    verdict.cancelled.map(async (scope) => ({ scope, isAsked: await cancels.request(scope.key) })),
+  );
+  const cancelled = asked.flatMap(({ scope, isAsked }) => (isAsked ? [scope] : []));
+  return { kind: 'refused', refusal: refusalOf(verdict, cancelled) };
 }
 
-function refusalOf(verdict: Exclude<Verdict, { kind: 'allowed' }> | undefined): Refusal {
+function refusalOf(
+  verdict: Exclude<Verdict, { kind: 'allowed' }> | undefined,
+  cancelled: readonly CancelledScope[],
+): Refusal {
   if (!verdict) return controlsAway;
-  return verdict.kind === 'stopped' ? stopped(verdict) : blocked(verdict.failures);
+  if (verdict.kind === 'stopped') return stopped(verdict);
+  return blocked(
+    verdict.failures,
+    cancelled.map(({ kind }) => kind),
+  );
 }
 
 const checksOf = (failures: readonly ScopeFailure[]) => [...new Set(failures.map(({ check }) => check))];

@@ -11,6 +11,7 @@
 import type { KeyedNames } from '../access/directory.ts';
 import { type Answer, refused } from '../answer.ts';
 import { isGuarded, type Operation } from '../catalogue/operation.ts';
+import { type CancelRequests, createCancelRequests } from '../guard-rails/cancel-requests.ts';
 import { createGuard, type Guard, type GuardOptions, type ScopeFailure } from '../guard-rails/guard.ts';
 import type { Refusal } from '../problem.ts';
 import { isEach, joinAnswers, type PartOutcome, partOutcomes } from './answers.ts';
@@ -41,10 +42,13 @@ export interface OrdersOptions {
   /** Called with the pre-trade checks that an order fails, and that are set to notify: it is placed all the same. */
   readonly reportNoted?: (failures: readonly ScopeFailure[]) => void;
   /**
-   * Called when the journal fails, or what operators have set cannot be read (`check`). After a request was sent, its entry
-   * stays as it was until evidence settles it.
+   * Called when the journal fails, what operators have set cannot be read (`check`), or cancels cannot be asked for
+   * (`mass_cancel`). After a request was sent, its entry stays as it was until evidence settles it.
    */
-  readonly reportFailure?: (step: 'begin' | 'check' | 'finish' | 'read' | 'release', cause: unknown) => void;
+  readonly reportFailure?: (
+    step: 'begin' | 'check' | 'finish' | 'mass_cancel' | 'read' | 'release',
+    cause: unknown,
+  ) => void;
   /** Resolves after so many milliseconds; replace it in tests only. */
   readonly sleep?: (ms: number) => Promise<void>;
 }
@@ -60,6 +64,7 @@ interface Parts extends Omit<HandOverParts, 'guard'> {
 interface Checks {
   readonly journal: CountingJournal;
   readonly guard: Guard;
+  readonly cancels: CancelRequests;
 }
 
 export interface Delivery {
@@ -93,8 +98,16 @@ const maxRounds = 3;
 
 /** @example const handOver = createHandOver({ journal: createMemoryOrderJournal(), names, clock: Date.now }); */
 export function createHandOver(parts: HandOverParts): HandOver {
-  const { guard, names, clock } = parts;
-  const checks = guard && { journal: guard.journal, guard: createGuard({ ...guard, names, clock }) };
+  const { guard, names, clock, reportFailure } = parts;
+  const checks = guard && {
+    journal: guard.journal,
+    guard: createGuard({ ...guard, names, clock }),
+    cancels: createCancelRequests({
+      store: guard.massCancels ?? noMassCancels,
+      clock,
+      reportFailure: (cause) => reportFailure?.('mass_cancel', cause),
+    }),
+  };
   return {
     async run(change, delivery) {
       const found = await partsOf(change, names);
@@ -103,6 +116,11 @@ export function createHandOver(parts: HandOverParts): HandOver {
     },
   };
 }
+
+/** A limit wants cancels, and the deployer of this gateway has given it nowhere to ask for them. */
+const noMassCancels = {
+  request: () => Promise.reject(new Error('this gateway has no store of mass cancels')),
+};
 
 /** What is known of a part whose entry another request wrote. */
 type Known =

@@ -17,6 +17,14 @@ export {
   type OrderJournal,
   type Stale,
 } from './journal.ts';
+export {
+  type CancelOrder,
+  type CancelOutcome,
+  createMassCancels,
+  type MassCancelReport,
+  type MassCancels,
+  type MassCancelsOptions,
+} from './mass-cancel.ts';
 export { createMemoryOrderJournal } from './memory-journal.ts';
 export { type Evidence, type OrderRecord, type RecordedOutcome, readRecord } from './record.ts';
 export {

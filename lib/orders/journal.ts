@@ -3,6 +3,7 @@
  * its id is free, so that no two instances send the same order.
  */
 
+import { clockSkewMs } from '../clock-skew.ts';
 import type { CounterChange, StoredCounter } from '../guard-rails/counter.ts';
 import { CountersignError } from '../signer/errors.ts';
 
@@ -144,11 +145,9 @@ export class JournalUnavailable extends CountersignError<'journal_unavailable'> 
   }
 }
 
-/** Whether nothing of the attempt can leave any more. `clockSkewMs`: so far may two instances' clocks be apart. */
+/** Whether nothing of the attempt can leave any more. */
 export const isOver = ({ sendBy }: Pick<JournalEntry, 'sendBy'>, now: number): boolean =>
   now > sendBy + clockSkewMs;
-
-export const clockSkewMs = 60_000;
 
 /**
  * How long after the last moment of sending a look-up that finds nothing says that nothing was placed. A request that is

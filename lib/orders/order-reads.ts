@@ -20,6 +20,8 @@ export interface ReadOrder {
   readonly state: OrderState;
   /** The upstream's JSON of this order, byte for byte. */
   readonly payload: string;
+  /** The upstream's id of the combination that the order is a part of; absent of one that stands alone. */
+  readonly combination?: string;
 }
 
 /**
@@ -47,7 +49,11 @@ const isNotFound = ({ code, upstream }: Refusal) =>
 /** One order, or those of a combination. */
 export function ordersOfGroup(account: string, group: Uint8Array): ReadOrder[] {
   const orders = membersOf(group, ['orders'])?.get('orders');
-  return orders ? [...elementsOf(orders)].flatMap((order) => readOrderOf(account, order) ?? []) : [];
+  if (!orders) return [];
+  const found = [...elementsOf(orders)].flatMap((order) => readOrderOf(account, order) ?? []);
+  const ids = textMembers(group, ['combo_order_id', 'client_combo_order_id']);
+  const combination = ids?.get('combo_order_id') || ids?.get('client_combo_order_id');
+  return combination ? found.map((order) => ({ ...order, combination })) : found;
 }
 
 /** Undefined for what has neither id nor status. */

@@ -193,7 +193,7 @@ export const mutants: readonly Mutant[] = [
     'rules.slice(0, 1).find(({ control }) => control?.stopped)',
   ),
   guard('what fails is told only', "?? 'block'", "?? 'notify'"),
-  guard('what is to notify blocks', "action === 'block'", 'action !== undefined'),
+  guard('what is to notify blocks', "action !== 'notify'", 'action !== undefined'),
   guard('one fails, one passes', 'blocking.length > 0', 'blocking.length > 1'),
   guard('counters tell of others', "kind === 'gateway' && countedChecks", "kind === 'user' && countedChecks"),
   guard('a price of nothing is a price', "compareDecimals(last.price, '0') > 0", 'true'),

@@ -102,7 +102,15 @@ for (const [instances, each, transactionMs] of [
       const journal = createDynamoOrderJournal({ client, tableName: 'orders', sealer });
       const part = { key: `order-${index}`, hash: 'hash', text: '{}', account: 'account' };
       const { kind } = await beginChecked(
-        { journal, guard, names, clock: Date.now, sleep, lookUp: async () => undefined },
+        {
+          journal,
+          guard,
+          cancels: { request: async () => false },
+          names,
+          clock: Date.now,
+          sleep,
+          lookUp: async () => undefined,
+        },
         {
           change: {
             operation: placeOrder,

@@ -5,10 +5,10 @@
 
 import { createHash } from 'node:crypto';
 import { type Answer, refused } from '../../../lib/answer.ts';
+import { clockSkewMs } from '../../../lib/clock-skew.ts';
 import type { createHandOver, Delivery } from '../../../lib/orders/hand-over.ts';
 import {
   absenceCountsAfterMs,
-  clockSkewMs,
   type JournalEntry,
   JournalUnavailable,
   type OrderJournal,

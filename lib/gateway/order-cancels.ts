@@ -1,0 +1,58 @@
+/** Cancels of single orders through a gateway, for the function that cancels what is open. */
+
+import { cancelOrder } from '../catalogue/order-cancels.ts';
+import type { CancelOrder } from '../orders/mass-cancel.ts';
+import { problemOf, type RefusalCode } from '../problem.ts';
+import type { Gateway } from './gateway.ts';
+
+export interface GatewayCancelsOptions {
+  /**
+   * Of the holder of the app key: `access: 'single-user'`, with the operation `cancelOrder`, and in `orders` the journal
+   * with the look-up `getOrder`.
+   */
+  readonly gateway: Pick<Gateway, 'ask'>;
+  readonly clock?: () => number;
+  /** Resolves after so many milliseconds. */
+  readonly sleep?: (ms: number) => Promise<void>;
+}
+
+/** One request, its waiting for a permit included. */
+const attemptMs = 15_000;
+const minPauseMs = 500;
+/** Nothing was executed, and another attempt makes sense. */
+const waitFor: ReadonlySet<RefusalCode> = new Set(['budget_used_up', 'upstream_rate_limited']);
+
+/**
+ * Always resolves. A cancel that the limiter refuses waits for its turn.
+ *
+ * @example
+ * const cancel = createGatewayCancels({ gateway });
+ * await cancel('1234567', 'an-order', 'key-of-this-run', Date.now() + 30_000);
+ */
+export function createGatewayCancels(options: GatewayCancelsOptions): CancelOrder {
+  const { gateway, clock = Date.now, sleep = wait } = options;
+  return async (account, clientOrderId, idempotencyKey, endBy = Number.POSITIVE_INFINITY) => {
+    const body = JSON.stringify({ account_id: account, client_order_id: clientOrderId });
+    const giveUpAt = Math.min(endBy, clock() + 2 * attemptMs);
+    for (;;) {
+      const outcome = await gateway.ask({
+        method: cancelOrder.method,
+        path: cancelOrder.path,
+        query: [],
+        headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
+        body: new TextEncoder().encode(body),
+        requestId: `mass-cancel-${idempotencyKey}`,
+        deadline: Math.min(clock() + attemptMs, endBy),
+      });
+      if (outcome.kind !== 'refused') return 'accepted';
+      const { code } = outcome.refusal;
+      if (code === 'outcome_unknown') return 'unknown';
+      const { retryAfterSeconds = 1 } = problemOf(outcome.refusal);
+      const pauseMs = Math.max(minPauseMs, retryAfterSeconds * 1000);
+      if (!waitFor.has(code) || clock() + pauseMs >= giveUpAt) return 'refused';
+      await sleep(pauseMs);
+    }
+  };
+}
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

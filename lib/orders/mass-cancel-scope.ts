@@ -1,0 +1,83 @@
+/** Which orders a request to cancel what is open means, and from when on a list without them says that all is done. */
+
+import { clockSkewMs } from '../clock-skew.ts';
+import { accountScope, stackScope, userScope } from '../guard-rails/controls.ts';
+import type { MassCancel } from '../guard-rails/mass-cancels.ts';
+import { textMembers } from '../json-members.ts';
+import { absenceCountsAfterMs, isOver, type JournalEntry } from './journal.ts';
+import type { ReadOrder } from './order-reads.ts';
+import { readRecord } from './record.ts';
+
+/** An open order, with what is known of its placing. */
+export interface OpenOrder {
+  readonly order: ReadOrder;
+  /** The keyed name of the user who placed it through the gateway; undefined where that is not known. */
+  readonly user: string | undefined;
+  /** As the gateway or the upstream knows it, the earlier one; undefined where neither does. */
+  readonly placedAt: number | undefined;
+}
+
+/** Nothing leaves the gateway later than this after its entry was written. */
+const maxSendMs = 30_000;
+/** The list of open orders may lag behind: it may not show yet what was placed, or show what is cancelled. */
+const listLagMs = 30_000;
+
+const userPrefix = userScope('');
+const accountPrefix = accountScope('');
+
+/** Of another scope it is not known what it means: it is never done. */
+export const isKnownScope = ({ scope }: MassCancel): boolean =>
+  scope === stackScope || scope.startsWith(userPrefix) || scope.startsWith(accountPrefix);
+
+/** @param name the account's keyed name */
+export const meansAccount = ({ scope }: MassCancel, name: string): boolean =>
+  !scope.startsWith(accountPrefix) || scope === accountScope(name);
+
+/** Of an account that it means. A user's request means what is known to be the user's, and nothing else. */
+export const meansOrder = ({ scope, placedBefore }: MassCancel, { user, placedAt }: OpenOrder): boolean =>
+  (!scope.startsWith(userPrefix) || (user !== undefined && scope === userScope(user))) &&
+  (placedAt === undefined || placedAt <= placedBefore);
+
+/**
+ * @param entry of the order's id; one that was refused says nothing of an order that is open
+ * @throws TypeError for an entry that is none
+ */
+export function openOrderOf(order: ReadOrder, entry: JournalEntry | undefined): OpenOrder {
+  const own = entry && entry.state !== 'refused' ? entry : undefined;
+  const shownAt = Date.parse(textMembers(order.payload, ['place_time_at'])?.get('place_time_at') ?? '');
+  const moments = [own?.at, shownAt].filter((at) => at !== undefined && !Number.isNaN(at));
+  return {
+    order,
+    user: own && userIn(own),
+    placedAt: moments.length > 0 ? Math.min(...(moments as number[])) : undefined,
+  };
+}
+
+/** Of one that was sealed with another identity key nothing is known. */
+const userIn = ({ record }: JournalEntry) => (record === '' ? undefined : readRecord(record).user);
+
+/** Whether a list that was asked for then shows every order that the request means. */
+export const isLateEnough = ({ placedBefore }: MassCancel, askedAt: number): boolean =>
+  askedAt > placedBefore + maxSendMs + listLagMs + clockSkewMs;
+
+/** Whether an order that the request means may be placed yet, although no list shows it: only the journal can tell. */
+export const mayStillAppear = ({ placedBefore }: MassCancel, now: number): boolean =>
+  !isOver({ sendBy: placedBefore + maxSendMs }, now - absenceCountsAfterMs);
+
+/**
+ * Whether an unsettled entry may be an order that the request means.
+ *
+ * @param nameOf the keyed name of an account
+ */
+export async function mayBecomeOrder(
+  { scope, placedBefore }: MassCancel,
+  { at, record }: JournalEntry,
+  nameOf: (account: string) => Promise<string>,
+): Promise<boolean> {
+  if (at > placedBefore) return false;
+  if (record === '') return true;
+  const { kind, user, account_id: account = '' } = readRecord(record);
+  if (kind !== 'placement') return false;
+  if (scope.startsWith(userPrefix)) return user !== undefined && scope === userScope(user);
+  return !scope.startsWith(accountPrefix) || scope === accountScope(await nameOf(account));
+}
