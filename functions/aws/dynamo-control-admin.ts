@@ -1,6 +1,6 @@
 /**
- * The operator's side of what is set of trading, in DynamoDB: it writes an item for each scope, and one for each change.
- * The command needs BatchGetItem, PutItem, Query and Scan on the table.
+ * The operator's side of what is set of trading, in DynamoDB: it writes an item for each scope, one for each change, and
+ * one for each scope in which a stop cancels what is open. The command needs BatchGetItem, PutItem, Query and Scan on the table.
  */
 
 import {
@@ -17,6 +17,7 @@ import type {
 import { number } from './dynamo-attributes.ts';
 import { batchGet, type Item } from './dynamo-batch-get.ts';
 import { withLimit } from './dynamo-client.ts';
+import { massCancelItem } from './dynamo-mass-cancel-requests.ts';
 import { isOvertaken, pages } from './dynamo-records.ts';
 import {
   controlKey,
@@ -91,7 +92,7 @@ export function createDynamoControlAdmin(options: DynamoControlsOptions): Contro
 
 function transactionOf(
   TableName: string,
-  { expected, next: { key, version, limits, stopped, sealed }, history }: ControlWrite,
+  { expected, next: { key, version, limits, stopped, sealed }, history, massCancel }: ControlWrite,
 ): TransactWriteItem[] {
   const Item = {
     ...keyOf(key),
@@ -113,6 +114,7 @@ function transactionOf(
     { Put: { TableName, Item, ...condition } },
     // Nothing is ever written over: the history only grows.
     { Put: { TableName, Item: record, ConditionExpression: 'attribute_not_exists(pk)' } },
+    ...(massCancel ? [{ Put: { TableName, Item: massCancelItem(massCancel) } }] : []),
   ];
 }
 

@@ -1,16 +1,21 @@
-/** The store of controls over DynamoDB keeps the contract; and its items name no user, no account and no operator. */
+/**
+ * The stores of controls and of mass cancels over DynamoDB keep their contracts; and no item names a user, an account or an
+ * operator.
+ */
 
 import assert from 'node:assert/strict';
 import { CreateTableCommand, type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { createDynamoMassCancels } from '../../functions/aws/dynamo-mass-cancels.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createControlAdmin, type LimitChanges } from '../../lib/guard-rails/index.ts';
 import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { controlStoreContract } from './controls.contract.ts';
+import { massCancelStoreContract } from './mass-cancels.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);
 
@@ -50,6 +55,11 @@ describe('DynamoDB', needsEmulator(), () => {
   const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
 
   controlStoreContract('DynamoDB', async () => storeOf(await table()));
+  massCancelStoreContract('DynamoDB', async () => {
+    const tableName = await table();
+    const massCancels = createDynamoMassCancels({ client, tableName, timeoutMs: 60_000 });
+    return { controls: storeOf(tableName), massCancels };
+  });
 
   test('no item shows an account, a user, an operator or a reason', async () => {
     const tableName = await table();
@@ -66,10 +76,10 @@ describe('DynamoDB', needsEmulator(), () => {
     ] as const;
     for (const subject of subjects) {
       await admin.apply({ action: 'limits', subject, changes: { max_orders_per_minute: 3 } });
-      await admin.apply({ action: 'stop', subject, reason: 'canary-reason' });
+      await admin.apply({ action: 'stop', subject, reason: 'canary-reason', cancelOpen: true });
     }
     const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName }));
-    assert.equal(Items.length, 4 + 8);
+    assert.equal(Items.length, 4 + 8 + 4);
     for (const item of Items) {
       const texts = [JSON.stringify(item)];
       for (const { B } of Object.values(item)) if (B) texts.push(Buffer.from(B).toString('latin1'));

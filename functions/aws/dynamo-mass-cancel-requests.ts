@@ -1,0 +1,72 @@
+/**
+ * Requests to cancel what is open, as they are written to DynamoDB: an item for each scope, in one partition of the table
+ * of limits and stops. A function that asks for cancels needs PutItem in that partition. The other side stands apart, in
+ * `dynamo-mass-cancels.ts`, so that no function that places orders has it in its bundle.
+ */
+
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
+import { number } from './dynamo-attributes.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { withStoreErrors } from './store-errors.ts';
+
+export interface DynamoMassCancelsOptions {
+  readonly client: DynamoSender;
+  /** Of limits and stops. */
+  readonly tableName: string;
+  /**
+   * For one operation with all its attempts, in milliseconds. Default 1000 for a function that asks: the refusal of an
+   * order waits for it. Default 10,000 for the function that cancels.
+   */
+  readonly timeoutMs?: number;
+}
+
+/** Of all requests: few are open at a time, and one query reads them. */
+export const massCancelPartition = 'mass-cancel';
+
+/** A scope has one at most: a later one takes its place. */
+export const massCancelKey = (scope: string): Record<string, AttributeValue> => ({
+  pk: { S: massCancelPartition },
+  sk: { S: scope },
+});
+
+export const massCancelItem = ({
+  id,
+  scope,
+  at,
+  placedBefore,
+}: MassCancel): Record<string, AttributeValue> => ({
+  ...massCancelKey(scope),
+  id: { S: id },
+  at: number(at),
+  placed_before: number(placedBefore),
+});
+
+/** @example const massCancels = createDynamoMassCancelRequests({ client, tableName }); */
+export function createDynamoMassCancelRequests({
+  client,
+  tableName: TableName,
+  timeoutMs = 1000,
+}: DynamoMassCancelsOptions): Pick<MassCancelStore, 'request'> {
+  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2 }));
+  return {
+    async request(massCancel) {
+      const command = new PutItemCommand({
+        TableName,
+        Item: massCancelItem(massCancel),
+        ConditionExpression: 'attribute_not_exists(pk) OR placed_before <= :before',
+        ExpressionAttributeValues: { ':before': number(massCancel.placedBefore) },
+      });
+      try {
+        await limited.send(command);
+      } catch (error) {
+        // One is there that cancels all that this one would.
+        if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/**
+ * Requests to cancel what is open, in DynamoDB, as the function has them that cancels: it needs DeleteItem and Query in
+ * their partition of the table of limits and stops.
+ */
+
+import { ConditionalCheckFailedException, DeleteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
+import type { Item } from './dynamo-batch-get.ts';
+import { withLimit } from './dynamo-client.ts';
+import {
+  createDynamoMassCancelRequests,
+  type DynamoMassCancelsOptions,
+  massCancelKey,
+  massCancelPartition,
+} from './dynamo-mass-cancel-requests.ts';
+import { pages } from './dynamo-records.ts';
+import { withStoreErrors } from './store-errors.ts';
+
+/** @example const store = createDynamoMassCancels({ client, tableName }); await store.open(); */
+export function createDynamoMassCancels(options: DynamoMassCancelsOptions): MassCancelStore {
+  const { tableName: TableName, timeoutMs = 10_000 } = options;
+  const client = withStoreErrors(withLimit(options.client, { timeoutMs, attempts: 3 }));
+  return {
+    ...createDynamoMassCancelRequests({ ...options, timeoutMs }),
+    async open() {
+      const items = await pages((ExclusiveStartKey) =>
+        client.send(
+          new QueryCommand({
+            TableName,
+            ConsistentRead: true,
+            KeyConditionExpression: 'pk = :partition',
+            ExpressionAttributeValues: { ':partition': { S: massCancelPartition } },
+            ExclusiveStartKey,
+          }),
+        ),
+      );
+      return items.map(toMassCancel);
+    },
+    async finish({ id, scope }) {
+      try {
+        await client.send(
+          new DeleteItemCommand({
+            TableName,
+            Key: massCancelKey(scope),
+            ConditionExpression: '#id = :id',
+            ExpressionAttributeNames: { '#id': 'id' },
+            ExpressionAttributeValues: { ':id': { S: id } },
+          }),
+        );
+        return true;
+      } catch (error) {
+        if (error instanceof ConditionalCheckFailedException) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+/** @throws TypeError for what is no such request: it must not count as none */
+function toMassCancel({ sk, id, at, placed_before: before }: Item): MassCancel {
+  if (sk?.S === undefined || id?.S === undefined || at?.N === undefined || before?.N === undefined)
+    throw new TypeError('an item of the table is no request to cancel what is open');
+  return { id: id.S, scope: sk.S, at: Number(at.N), placedBefore: Number(before.N) };
+}

@@ -1,0 +1,91 @@
+/** What the store of mass cancels makes of an engine that is away, fails, or has what it cannot read. */
+
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { createDynamoMassCancelRequests } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
+import { createDynamoMassCancels } from '../../functions/aws/dynamo-mass-cancels.ts';
+import { emulatorEnvironment } from '../limiter/dynamo.ts';
+import { startAwsStub } from '../lookups/aws-stub.ts';
+import { closedPort } from '../support/closed-port.ts';
+
+Object.assign(process.env, emulatorEnvironment);
+
+const tableName = 'controls';
+const massCancel = { id: 'an-id', scope: 'user a', at: 1000, placedBefore: 66_000 };
+const item = {
+  pk: { S: 'mass-cancel' },
+  sk: { S: 'user a' },
+  id: { S: 'an-id' },
+  at: { N: '1000' },
+  placed_before: { N: '66000' },
+};
+
+test('an engine that is not there rejects', async () => {
+  const client = createDynamoClient(`http://127.0.0.1:${await closedPort()}`);
+  const store = createDynamoMassCancels({ client, tableName, timeoutMs: 100 });
+  await assert.rejects(store.request(massCancel));
+  await assert.rejects(store.open());
+  await assert.rejects(store.finish(massCancel));
+});
+
+test('one that fails is asked once more, and no third time: the refusal of an order waits for it', async (t) => {
+  const stub = await startAwsStub(t, (_, nth) => (nth === 1 || nth > 2 ? 500 : {}));
+  const requests = createDynamoMassCancelRequests({ client: createDynamoClient(stub.url), tableName });
+  await requests.request(massCancel);
+  await assert.rejects(requests.request(massCancel));
+  assert.equal(stub.sent.length, 4);
+});
+
+test('a function asks by one write, in the partition of requests alone', async (t) => {
+  const stub = await startAwsStub(t, () => ({}));
+  const requests = createDynamoMassCancelRequests({ client: createDynamoClient(stub.url), tableName });
+  await requests.request(massCancel);
+  assert.deepEqual(
+    stub.sent.map(({ action, body }) => [action, body.TableName, body.Item]),
+    [['PutItem', tableName, item]],
+  );
+});
+
+test('a stop writes the same item in its transaction, and none without the word', async (t) => {
+  const stub = await startAwsStub(t, () => ({}));
+  const admin = createDynamoControlAdmin({ client: createDynamoClient(stub.url), tableName });
+  const next = { key: 'user a', version: 1, limits: {}, sealed: new Uint8Array([1]) };
+  const history = { id: 'a', sealed: new Uint8Array([1]) };
+  await admin.write({ expected: 0, next, history, massCancel });
+  await admin.write({ expected: 0, next, history });
+  const puts = stub.sent.map(({ body }) =>
+    (body.TransactItems as readonly { readonly Put: { readonly Item: object } }[]).map(({ Put }) => Put.Item),
+  );
+  assert.deepEqual(puts[0]?.[2], item);
+  assert.deepEqual(
+    puts.map(({ length }) => length),
+    [3, 2],
+  );
+});
+
+test('the list is of what was written last, over all pages', async (t) => {
+  const stub = await startAwsStub(t, (_, nth) =>
+    nth === 1
+      ? { Items: [item], LastEvaluatedKey: { pk: item.pk, sk: item.sk } }
+      : { Items: [{ ...item, sk: { S: 'user b' } }] },
+  );
+  const store = createDynamoMassCancels({ client: createDynamoClient(stub.url), tableName });
+  assert.deepEqual(await store.open(), [massCancel, { ...massCancel, scope: 'user b' }]);
+  assert.deepEqual(
+    stub.sent.map(({ action, body }) => [action, body.ConsistentRead, body.ExclusiveStartKey]),
+    [
+      ['Query', true, undefined],
+      ['Query', true, { pk: item.pk, sk: item.sk }],
+    ],
+  );
+});
+
+for (const name of ['sk', 'id', 'at', 'placed_before'] as const)
+  test(`an item without ${name} rejects: it must not count as no request`, async (t) => {
+    const { [name]: _, ...rest } = item;
+    const stub = await startAwsStub(t, () => ({ Items: [rest] }));
+    const store = createDynamoMassCancels({ client: createDynamoClient(stub.url), tableName });
+    await assert.rejects(store.open(), /no request to cancel/);
+  });
