@@ -1,6 +1,7 @@
 /**
  * The stop that an alarm sets, as it is deployed: EventBridge brings the state of an alarm, or CloudWatch invokes the
- * function as the alarm's action, and the gateway's trading is stopped. It never resumes: that takes an operator.
+ * function as the alarm's action, and the gateway's trading is stopped; where the stage says so, what is open is cancelled.
+ * It never resumes: that takes an operator.
  */
 
 import { createIdentity, type Identity } from '../../lib/access/identity.ts';
@@ -17,7 +18,10 @@ import { describe, type Log, writeLog } from './log.ts';
 export type TradingStopHandler = (event: unknown) => Promise<TradingStopReport>;
 
 export interface TradingStopReport {
-  /** `stopped_already` where a stop was there, which stays as it is; `no_alarm` for a state other than ALARM. */
+  /**
+   * `stopped_already` where a stop was there, which stays as it is, and nothing is to be cancelled; `no_alarm` for a state
+   * other than ALARM.
+   */
   readonly result: 'stopped' | 'stopped_already' | 'no_alarm';
 }
 
@@ -25,14 +29,19 @@ export interface TradingStopSettings {
   readonly tableName: string;
   /** The ARN or name of the secret that holds the identity key. */
   readonly identityKeySecretId: string;
+  /** Whether what is open is cancelled, too. */
+  readonly cancelOpen: boolean;
 }
 
 /** @param faults takes a sentence for each variable that is wrong */
 export function readTradingStopSettings(env: Environment, faults: string[]): TradingStopSettings {
   const required = requiredOf(env, faults);
+  const { TRADING_STOP_CANCELS_OPEN: cancels = '' } = env;
+  if (!['', 'true'].includes(cancels)) faults.push('TRADING_STOP_CANCELS_OPEN: neither empty nor true');
   return {
     tableName: required('TRADING_CONTROLS_TABLE'),
     identityKeySecretId: required('IDENTITY_KEY_SECRET_ID'),
+    cancelOpen: cancels === 'true',
   };
 }
 
@@ -43,7 +52,7 @@ export function deployedTradingStop(
   clock: () => number = Date.now,
 ): TradingStopHandler {
   const faults: string[] = [];
-  const { tableName, identityKeySecretId } = readTradingStopSettings(env, faults);
+  const { tableName, identityKeySecretId, cancelOpen } = readTradingStopSettings(env, faults);
   if (faults.length > 0) {
     log({ level: 'error', event: 'wrong_configuration', faults });
     return () => Promise.reject(new Error('wrong_configuration'));
@@ -51,6 +60,7 @@ export function deployedTradingStop(
   return createTradingStopHandler({
     store: createDynamoControlAdmin({ client: createDynamoClient(), tableName }),
     identity: createIdentity(createIdentityKeyReader(identityKeySecretId, log)),
+    cancelOpen,
     log,
     clock,
   });
@@ -59,6 +69,8 @@ export function deployedTradingStop(
 export interface TradingStopParts {
   readonly store: ControlAdminStore;
   readonly identity: Identity;
+  /** Default false. */
+  readonly cancelOpen?: boolean;
   readonly log: Log;
   readonly clock: () => number;
 }
@@ -73,6 +85,7 @@ export interface TradingStopParts {
 export function createTradingStopHandler({
   store,
   identity,
+  cancelOpen = false,
   log,
   clock,
 }: TradingStopParts): TradingStopHandler {
@@ -97,7 +110,12 @@ export function createTradingStopHandler({
     const admin = createControlAdmin({ store, identity, by: `alarm ${alarm}`, clock });
     const reason = toReason(found.reason, 'the alarm says no reason');
     try {
-      const { isChanged } = await admin.apply({ action: 'stop', subject: { kind: 'gateway' }, reason });
+      const { isChanged } = await admin.apply({
+        action: 'stop',
+        subject: { kind: 'gateway' },
+        reason,
+        ...(cancelOpen && { cancelOpen }),
+      });
       return said({ result: isChanged ? 'stopped' : 'stopped_already' });
     } catch (cause) {
       log({ level: 'error', event: 'trading_not_stopped', alarm, ...describe(cause) });

@@ -29,7 +29,7 @@ import {
 import { withStoreErrors } from './store-errors.ts';
 
 /** The partition of the whole history; its sort keys begin with the time. */
-const historyPartition = 'history';
+export const historyPartition = 'history';
 
 /** @example const store = createDynamoControlAdmin({ client, tableName }); */
 export function createDynamoControlAdmin(options: DynamoControlsOptions): ControlAdminStore {

@@ -264,12 +264,14 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
         reservesNone: parts.functions.reservedConcurrency === 'none',
       }),
   );
-  const stopOnAlarms = resolve(
-    ['trading', 'functions'],
-    () =>
-      parts.trading?.stopOnAlarms &&
-      resolveStopOnAlarms(parts.trading.stopOnAlarms, parts.functions.reservedConcurrency === 'none'),
-  );
+  const stopOnAlarms =
+    functions &&
+    resolve(
+      ['trading'],
+      () =>
+        parts.trading?.stopOnAlarms &&
+        resolveStopOnAlarms(parts.trading.stopOnAlarms, functions.reservedConcurrency.orders === undefined),
+    );
   const { throttle, accessToken, logs, stageName, alarmTopic, onRemoval } = parts;
   return {
     throttle,

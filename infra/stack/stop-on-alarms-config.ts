@@ -9,6 +9,11 @@ export interface StopOnAlarmsConfig {
    * gateway's trading. Default none: an alarm can name the function as its action all the same.
    */
   readonly names?: readonly string[];
+  /**
+   * Whether such a stop cancels all open orders of all accounts, too, those that other programs placed among them. Default
+   * false: they stay open.
+   */
+  readonly cancelOpen?: boolean;
   /** The ARN of the SNS topic that hears when a stop could not be set. Default none: the alarms exist all the same. */
   readonly alarmTopic?: string;
 }
@@ -16,6 +21,7 @@ export interface StopOnAlarmsConfig {
 /** With nothing left open. */
 export interface ResolvedStopOnAlarms {
   readonly names: readonly string[];
+  readonly cancelOpen: boolean;
   readonly alarmTopic?: string | undefined;
   /** Instances that Lambda keeps free for the stop. */
   readonly reservedConcurrency?: number;
@@ -40,13 +46,14 @@ export const stopOnAlarmsSchema = v.strictObject({
     ),
     [],
   ),
+  cancelOpen: v.optional(v.boolean('takes true or false'), false),
   alarmTopic: v.optional(topicArn),
 });
 
 /** One instance is enough: a second event of the kind finds that trading is stopped. */
 const reserved = 1;
 
-/** @param reservesNone as `functions.reservedConcurrency: 'none'` says, for accounts that have too few instances */
+/** @param reservesNone as `functions.reservedConcurrency` says for all or for orders, where an account has too few instances */
 export const resolveStopOnAlarms = (
   given: v.InferOutput<typeof stopOnAlarmsSchema>,
   reservesNone: boolean,

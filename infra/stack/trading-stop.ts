@@ -10,11 +10,14 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { historyPartition } from '../../functions/aws/dynamo-control-admin.ts';
+import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
+import { stackScope } from '../../lib/guard-rails/controls.ts';
 import { allowing, GroupFunction, type GroupFunctionProps } from './group-function.ts';
 import type { ResolvedStopOnAlarms } from './stop-on-alarms-config.ts';
 
@@ -78,13 +81,14 @@ export class TradingStop extends Construct {
       title: 'Trading stop',
       purpose: 'stops trading for an alarm',
       entry,
-      environment: { IDENTITY_KEY_SECRET_ID: identityKeyArn, TRADING_CONTROLS_TABLE: controls.tableName },
+      environment: {
+        IDENTITY_KEY_SECRET_ID: identityKeyArn,
+        TRADING_CONTROLS_TABLE: controls.tableName,
+        ...(config.cancelOpen && { TRADING_STOP_CANCELS_OPEN: 'true' }),
+      },
       policies: {
         ReadIdentityKey: allowing(['secretsmanager:GetSecretValue'], identityKeyArn),
-        StopTrading: allowing(
-          tradingStopActions.map((action) => `dynamodb:${action}`),
-          controls.tableArn,
-        ),
+        StopTrading: new PolicyDocument({ statements: [stopping(controls, config)] }),
         NoteLost: allowing(['sqs:SendMessage'], this.lost.queueArn),
       },
       timeoutSeconds,
@@ -147,5 +151,17 @@ export class TradingStop extends Construct {
     return alarms;
   }
 }
+
+/** What is set of accounts and users lies in other partitions. */
+const stopping = ({ tableArn }: Table, { cancelOpen }: ResolvedStopOnAlarms): PolicyStatement =>
+  new PolicyStatement({
+    actions: tradingStopActions.map((action) => `dynamodb:${action}`),
+    resources: [tableArn],
+    conditions: {
+      'ForAllValues:StringEquals': {
+        'dynamodb:LeadingKeys': [stackScope, historyPartition, ...(cancelOpen ? [massCancelPartition] : [])],
+      },
+    },
+  });
 
 const handler = fileURLToPath(new URL('../../functions/trading-stop/handler.ts', import.meta.url));

@@ -39,12 +39,13 @@ const forms = [
   ['an action of the alarm', action],
 ] as const;
 
-function world(change: Partial<ControlAdminStore> = {}) {
+function world(change: Partial<ControlAdminStore> = {}, cancelOpen = false) {
   const memory = createMemoryControls();
   const lines: LogEntry[] = [];
   const handler = createTradingStopHandler({
     store: { ...memory, ...change },
     identity,
+    cancelOpen,
     log: (entry) => lines.push(entry),
     clock: () => now,
   });
@@ -113,6 +114,23 @@ describe.each(forms)('%s', (_, event) => {
   });
 });
 
+test('where the stage says so, what is open is cancelled too: once for each alarm, also when trading is stopped already', async () => {
+  const open = (memory: ReturnType<typeof createMemoryControls>) => memory.massCancels.open();
+  const without = world();
+  await without.handler(changed('ALARM'));
+  assert.deepEqual(await open(without.memory), []);
+  const { handler, admin, memory, stop } = world({}, true);
+  await admin.apply({ action: 'stop', subject: { kind: 'gateway' }, reason: 'by hand' });
+  await handler(changed('OK'));
+  assert.deepEqual(await open(memory), []);
+  assert.deepEqual(await handler(changed('ALARM')), { result: 'stopped' });
+  const [request, ...others] = await open(memory);
+  assert.deepEqual([request?.scope, request?.at, others], ['stack', now, []]);
+  assert.deepEqual(await stop(), { at: now - 60_000 });
+  const [line] = await admin.history(1);
+  assert.ok(line && 'change' in line && line.change.action === 'stop' && line.change.cancelOpen);
+});
+
 test('limits that operators have set stay through the stop', async () => {
   const { handler, admin, memory } = world();
   const changes = { max_orders_per_minute: 3 };
@@ -178,9 +196,14 @@ test('a stop that cannot be set fails, and the next try sets it', async () => {
 
 test('a wrong environment fails each event, and says which variable', async () => {
   const lines: LogEntry[] = [];
-  const handler = deployedTradingStop({ TRADING_CONTROLS_TABLE: 't' }, (entry) => lines.push(entry));
+  const env = { TRADING_CONTROLS_TABLE: 't', TRADING_STOP_CANCELS_OPEN: 'yes' };
+  const handler = deployedTradingStop(env, (entry) => lines.push(entry));
   await assert.rejects(handler(changed('ALARM')), { message: 'wrong_configuration' });
   assert.deepEqual(lines, [
-    { level: 'error', event: 'wrong_configuration', faults: ['IDENTITY_KEY_SECRET_ID: not set'] },
+    {
+      level: 'error',
+      event: 'wrong_configuration',
+      faults: ['TRADING_STOP_CANCELS_OPEN: neither empty nor true', 'IDENTITY_KEY_SECRET_ID: not set'],
+    },
   ]);
 });

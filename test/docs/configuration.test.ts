@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { GenericSchema } from 'valibot';
 import { describe, test } from 'vitest';
+import { readTradingStopSettings } from '../../functions/aws/deployed-trading-stop.ts';
 import { readFunctionSettings } from '../../functions/aws/environment.ts';
 import { formerNames } from '../../functions/aws/former-names.ts';
 import { readLookupSettings } from '../../functions/aws/lookup-environment.ts';
@@ -71,6 +72,7 @@ describe('it has every variable', () => {
     const read = new Set([
       ...namesRead((env) => readFunctionSettings(env, operations)),
       ...namesRead((env) => readLookupSettings(env, operations)),
+      ...namesRead((env) => readTradingStopSettings(env, [])),
     ]);
     // The changelog has the former ones.
     for (const former of Object.values(formerNames)) assert.ok(read.delete(former), former);

@@ -21,6 +21,7 @@ import {
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { createDynamoMassCancels } from '../../functions/aws/dynamo-mass-cancels.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { cancelOrder } from '../../lib/catalogue/index.ts';
 import { type ControlAdmin, createControlAdmin, maxControlAgeMs } from '../../lib/guard-rails/index.ts';
@@ -205,6 +206,23 @@ describe('a stop that an alarm sets on the emulator', needsEmulator(), () => {
       new FilterLogEventsCommand({ logGroupName: filter?.logGroupName }),
     );
     assert.ok(events.some(({ message }) => message?.includes(`"${name}":${value}`)));
+  });
+
+  test('where the stage says so, the stop asks to cancel what is open, in the same transaction', async () => {
+    const tableName = stage.outputs.TradingControlsTable ?? '';
+    const requests = createDynamoMassCancels({
+      client: new DynamoDBClient(clientConfig(stage.emulator)),
+      tableName,
+    });
+    assert.deepEqual(await requests.open(), []);
+    await stage.update({ trading: { limits: 'none', stopOnAlarms: { names: [alarm], cancelOpen: true } } });
+    assert.deepEqual((await invoke(action('ALARM'))).answer, { result: 'stopped' });
+    const stoppedAt = (await admin.find(gateway))?.stopped?.at;
+    assert.deepEqual(
+      (await requests.open()).map(({ scope, at }) => ({ scope, at })),
+      [{ scope: 'stack', at: stoppedAt }],
+    );
+    await admin.apply({ action: 'resume', subject: gateway, reason: 'over' });
   });
 
   test('what is no alarm fails, and says so in the log, where no secret and no account is', async () => {

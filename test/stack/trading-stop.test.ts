@@ -6,7 +6,15 @@ import { test } from 'vitest';
 import type { StopOnAlarmsConfig } from '../../infra/stack/stop-on-alarms-config.ts';
 import { tradingStopActions } from '../../infra/stack/trading-stop.ts';
 import { cancelOrder, getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
-import { idOf, policiesOf, type Resource, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import {
+  idOf,
+  type Policy,
+  policiesOf,
+  type Resource,
+  type Synthesised,
+  synthesise,
+  variablesOf,
+} from './synthesise.ts';
 
 const operations = [getStockSnapshots, placeOrder, cancelOrder];
 const names = ['orders-refused', 'Größe / Verlust'];
@@ -28,6 +36,13 @@ const oneOf = (given: Synthesised, type: string) => {
 };
 const targetOf = ({ Targets }: Resource['Properties']) =>
   (Targets as readonly Readonly<Record<string, unknown>>[])[0] ?? {};
+/** The partitions to which a policy's first statement is held. */
+const partitionsOf = (policy: Policy | undefined) => {
+  const [{ Condition } = {}] = (policy?.PolicyDocument.Statement ?? []) as readonly {
+    readonly Condition?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+  }[];
+  return Condition?.['ForAllValues:StringEquals']?.['dynamodb:LeadingKeys'];
+};
 const opened = stopping({ names, alarmTopic });
 const lambda = oneOf(opened, 'AWS::Lambda::Function');
 
@@ -61,7 +76,7 @@ test('without names there is no rule, and any alarm of the account and Region ca
   assert.match(idOf(arn), /^TradingStop/);
 });
 
-test('it reads and writes limits and stops, reads the identity key, and does nothing else: not even the app secret', () => {
+test('it reads and writes what is set of the gateway, reads the identity key, and does nothing else: not even the app secret', () => {
   const role = opened.template.Resources[idOf(lambda.properties.Role)];
   const [controls] = opened.table('TradingControls') ?? [''];
   const [appSecret] = opened.all('AWS::SecretsManager::Secret').find(([id]) => id.startsWith('Secret')) ?? [
@@ -81,6 +96,7 @@ test('it reads and writes limits and stops, reads the identity key, and does not
   ]);
   const [own] = policiesOf(role).filter(({ PolicyName }) => PolicyName === 'StopTrading');
   assert.match(JSON.stringify(own), new RegExp(`\\["${controls}","Arn"\\]`));
+  assert.deepEqual(partitionsOf(own), ['stack', 'history']);
   assert.ok(appSecret && !JSON.stringify([role, lambda]).includes(`"${appSecret}"`));
   assert.deepEqual(
     opened.all('AWS::IAM::Policy').filter(([, one]) => JSON.stringify(one).includes('TradingStop')),
@@ -92,16 +108,28 @@ test('it reads and writes limits and stops, reads the identity key, and does not
   ]);
 });
 
-test('no other function gains the right to write limits and stops', () => {
-  const writing = opened
-    .all('AWS::IAM::Role')
-    .filter(([, role]) =>
-      policiesOf(role).some(
-        (policy) => /TradingControls/.test(JSON.stringify(policy)) && /PutItem/.test(JSON.stringify(policy)),
-      ),
-    );
-  assert.equal(writing.length, 1);
-  assert.match(writing[0]?.[0] ?? '', /^TradingStop/);
+test('no other function may write limits and stops', () => {
+  const writing = opened.all('AWS::IAM::Role').filter(([, role]) =>
+    policiesOf(role).some((policy) => {
+      const text = JSON.stringify(policy);
+      // Blocked orders may ask for cancels, in a partition of their own.
+      const isOfCancels = partitionsOf(policy)?.join() === 'mass-cancel';
+      return /TradingControls/.test(text) && /PutItem|UpdateItem/.test(text) && !isOfCancels;
+    }),
+  );
+  assert.deepEqual(
+    writing.map(([id]) => id.replace(/[0-9A-F]{8}$/, '')),
+    ['TradingStopRole'],
+  );
+});
+
+test('where a stop cancels what is open, the function is told so, and may ask for it', () => {
+  const cancelling = stopping({ cancelOpen: true });
+  const { properties } = oneOf(cancelling, 'AWS::Lambda::Function');
+  assert.equal(variablesOf(properties).TRADING_STOP_CANCELS_OPEN, 'true');
+  const policies = policiesOf(cancelling.template.Resources[idOf(properties.Role)]);
+  const [own] = policies.filter(({ PolicyName }) => PolicyName === 'StopTrading');
+  assert.deepEqual(partitionsOf(own), ['stack', 'history', 'mass-cancel']);
 });
 
 test('the actions are among those of the code', () => {
@@ -142,7 +170,8 @@ test('an instance is kept free for it, unless the stage reserves none', () => {
   const reserved = (given: Synthesised) =>
     oneOf(given, 'AWS::Lambda::Function').properties.ReservedConcurrentExecutions;
   assert.equal(reserved(opened), 1);
-  assert.equal(reserved(stopping({ names }, { functions: { reservedConcurrency: 'none' } })), undefined);
+  for (const reservedConcurrency of ['none', { orders: 'none' }] as const)
+    assert.equal(reserved(stopping({ names }, { functions: { reservedConcurrency } })), undefined);
 });
 
 test('names that are none, and a stop where nothing trades, are refused in a sentence', () => {
@@ -171,6 +200,7 @@ test('names that are none, and a stop where nothing trades, are refused in a sen
     { names: Array.from({ length: 10 }, (_, index) => `${index}`.repeat(200)) },
     'trading.stopOnAlarms.names takes names that fit 1,500 characters as JSON, because one rule has them: make a composite alarm of several.',
   );
+  refused({ cancelOpen: 'yes' }, 'trading.stopOnAlarms.cancelOpen takes true or false.');
   refused({ alarmTopic: 'ops' }, 'trading.stopOnAlarms.alarmTopic takes the ARN of an SNS topic.');
   assert.throws(() => stopping({ names }, { operations: [getStockSnapshots, cancelOrder] }), {
     message:
