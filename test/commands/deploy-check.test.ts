@@ -34,6 +34,12 @@ const cases: readonly (readonly [
     { instances: 10 },
     /^The stage reserves 10 instances \(the authorizer 10\)/,
   ],
+  [
+    'a new account with alarms that stop trading',
+    [{ ...orders, trading: { limits: 'none', stopOnAlarms: {} } }, []],
+    { instances: 10 },
+    /^The stage reserves .*, stops by alarms 1\)/,
+  ],
   ['nothing reserved', [{ upstream }, []], { instances: 10 }, undefined],
   [
     'none by word',

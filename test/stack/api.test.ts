@@ -191,6 +191,10 @@ const variants: Readonly<Record<string, Partial<CountersignStackProps>>> = {
     trading: { limits: 'none' },
     auth: { issuer: 'https://issuer.example', clientIds: ['app'] },
   },
+  'a stop that alarms set': {
+    groups: { orders: 'iam' },
+    trading: { limits: 'none', stopOnAlarms: { names: ['orders-refused'], cancelOpen: true } },
+  },
   'lookups by event': {
     events: { archiveDays: 7, alarmTopic: 'arn:aws:sns:eu-central-1:123456789012:alarms' },
   },

@@ -20,6 +20,7 @@ const all: Omit<CountersignProps, 'upstream'> = {
   groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
   events: { archiveDays: 1, alarmTopic: 'arn:aws:sns:eu-central-1:123456789012:alarms' },
   tradeEvents: {},
+  trading: { limits: 'none', stopOnAlarms: { names: ['orders-refused'] } },
   plans: { app: { tier: 'app' } },
   logs: { access: 'use-account-role' },
 };

@@ -111,6 +111,7 @@ test('cfn-lint finds nothing', orSkip(existsSync(cfnLint) ? undefined : missing)
     domain: { name: 'api.example.com', hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' } },
     onRemoval: 'retain',
     tradeEvents: { endpoint: 'events.example.com' },
+    trading: { limits: 'none', stopOnAlarms: { names: ['orders-refused'], cancelOpen: true } },
     limiter: { share: 0.5, operationLimits: { trading: { requests: 10, perSeconds: 1, for: ['orders'] } } },
   });
   writeFileSync(everything, JSON.stringify(template));
