@@ -61,7 +61,7 @@ const awsCommands = [
   'events start-replay',
   'sqs start-message-move-task',
   'apigateway get-api-key',
-  'cloudformation describe-stack-resources',
+  'cloudformation list-stack-resources',
   'logs put-metric-filter',
   'cloudwatch put-metric-alarm',
   'cloudwatch set-alarm-state',
