@@ -3,6 +3,7 @@
 import type { GuardOptions, ScopeFailure } from '../../lib/guard-rails/guard.ts';
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { DynamoSender } from './dynamo-client.ts';
+import { createDynamoMassCancelRequests } from './dynamo-mass-cancel-requests.ts';
 import { createDynamoControls } from './dynamo-trading-controls.ts';
 import { embeddedMetrics } from './emf.ts';
 import type { Environment } from './former-names.ts';
@@ -16,6 +17,8 @@ export interface GuardSettings {
 
 /** Of the table, because one alarm has to see all functions. */
 export const controlsMetric = { name: 'TradingControlsNotRead', dimension: 'TradingControlsTable' } as const;
+/** The same where what is open could not be asked to be cancelled. */
+export const massCancelMetric = { ...controlsMetric, name: 'MassCancelNotRequested' } as const;
 
 /** @returns undefined without a table; what is wrong is added to the faults */
 export function readGuardSettings(env: Environment, faults: string[]): GuardSettings | undefined {
@@ -43,14 +46,16 @@ function limitsIn(text: string): TradingLimits | undefined {
 export const createDeployedGuard = (
   { tableName, limits }: GuardSettings,
   client: DynamoSender,
-): Pick<GuardOptions, 'controls' | 'limits'> => ({
+): Pick<GuardOptions, 'controls' | 'limits' | 'massCancels'> => ({
   controls: createDynamoControls({ client, tableName }),
   limits,
+  massCancels: createDynamoMassCancelRequests({ client, tableName }),
 });
 
 /**
- * Log lines of the checks: `order_check_failed` for one that is set to notify, and `trading_controls_not_read` with a
- * metric when it is not known what operators have set. Neither has an order, an account or a user in it.
+ * Log lines of the checks: `order_check_failed` for one that is set to notify; `trading_controls_not_read` and
+ * `mass_cancel_not_requested`, each with a metric, when it is not known what operators have set, and when what is open is
+ * not cancelled although a check asks for it. None has an order, an account or a user in it.
  */
 export const guardReports = ({ tableName }: GuardSettings, log: Log) => ({
   noted(failures: readonly ScopeFailure[]) {
@@ -58,18 +63,20 @@ export const guardReports = ({ tableName }: GuardSettings, log: Log) => ({
       log({ level: 'warn', event: 'order_check_failed', check, scope });
   },
   notRead(cause: unknown) {
-    log({
-      level: 'error',
-      event: 'trading_controls_not_read',
-      ...embeddedMetrics(
-        { [controlsMetric.name]: 'Count' },
-        {
-          dimensions: { [controlsMetric.dimension]: tableName },
-          at: Date.now(),
-          values: { [controlsMetric.name]: 1 },
-        },
-      ),
-      ...describe(cause),
-    });
+    const event = { level: 'error', event: 'trading_controls_not_read' } as const;
+    log({ ...event, ...counted(controlsMetric, tableName), ...describe(cause) });
+  },
+  notRequested(cause: unknown) {
+    const event = { level: 'error', event: 'mass_cancel_not_requested' } as const;
+    log({ ...event, ...counted(massCancelMetric, tableName), ...describe(cause) });
   },
 });
+
+const counted = (
+  { name, dimension }: { readonly name: string; readonly dimension: string },
+  tableName: string,
+) =>
+  embeddedMetrics(
+    { [name]: 'Count' as const },
+    { dimensions: { [dimension]: tableName }, at: Date.now(), values: { [name]: 1 } },
+  );

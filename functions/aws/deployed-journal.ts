@@ -43,6 +43,7 @@ export function createDeployedJournal(
     ...(reports && { reportNoted: reports.noted }),
     reportFailure: (step, cause) => {
       if (step === 'check' && reports) reports.notRead(cause);
+      else if (step === 'mass_cancel' && reports) reports.notRequested(cause);
       else reportJournal(tableName, log, step, cause);
     },
   };

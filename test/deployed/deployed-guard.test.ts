@@ -80,6 +80,16 @@ test('what operators have set is read from the table of controls, and counted in
   assert.equal(orders.guard?.journal, orders.journal);
 });
 
+test('what is open is asked to be cancelled in the table of controls', async (t) => {
+  const stub = await startAwsStub(t, () => ({}));
+  const { orders } = journalOf(stub.url);
+  await orders.guard?.massCancels?.request({ id: 'id', scope: 'user a', at: 1, placedBefore: 2 });
+  assert.deepEqual(
+    stub.sent.map(({ action, body }) => [action, body.TableName]),
+    [['PutItem', 'controls']],
+  );
+});
+
 test('a failed check that is set to notify is a line with check and scope alone', () => {
   const { orders, lines } = journalOf();
   const failure = { at: '/new_orders/0', limit: '10', came: 'canary', scope: 'account' } as const;
@@ -89,21 +99,24 @@ test('a failed check that is set to notify is a line with check and scope alone'
   ]);
 });
 
-test('controls that cannot be read are a metric of their own, and no failure of the journal', () => {
+test('controls that cannot be read and cancels that cannot be asked for are metrics of their own, and no failure of the journal', () => {
   const { orders, lines } = journalOf();
   orders.reportFailure?.('check', Object.assign(new Error('canary'), { name: 'AccessDeniedException' }));
+  orders.reportFailure?.('mass_cancel', Object.assign(new Error('canary'), { name: 'TimeoutError' }));
   orders.reportFailure?.('release', new JournalUnavailable(new Error('canary')));
   const told = lines.map((line) => [
     line.event,
     line.step,
     line.TradingControlsNotRead,
+    line.MassCancelNotRequested,
     line.TradingControlsTable,
     line.OrderJournalFailed,
     line.name,
   ]);
   assert.deepEqual(told, [
-    ['trading_controls_not_read', undefined, 1, 'controls', undefined, 'AccessDeniedException'],
-    ['journal_failed', 'release', undefined, undefined, 1, 'Error'],
+    ['trading_controls_not_read', undefined, 1, undefined, 'controls', undefined, 'AccessDeniedException'],
+    ['mass_cancel_not_requested', undefined, undefined, 1, 'controls', undefined, 'TimeoutError'],
+    ['journal_failed', 'release', undefined, undefined, undefined, 1, 'Error'],
   ]);
   assert.doesNotMatch(JSON.stringify(lines), /canary/);
 });
