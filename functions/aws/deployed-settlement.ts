@@ -5,13 +5,13 @@
 
 import type { Context } from 'aws-lambda';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { createSettlement, type Settlement, type SettlementReport } from '../../lib/orders/settle.ts';
 import { orderInEvent } from '../../lib/trade-events/event-order.ts';
 import { createGatewayOrderReads, orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
 import { tradeEventNames } from '../../lib/trade-events/schemas.ts';
+import { createCredentialName } from './credential-name.ts';
 import { gatewayOptions } from './deployed.ts';
 import { createDynamoClient } from './dynamo-client.ts';
 import { createDynamoOrderJournal } from './dynamo-order-journal.ts';
@@ -116,12 +116,7 @@ function create(settings: FunctionSettings, { env, log, tableName, identityKeySe
     journal: createDynamoOrderJournal({ client, tableName, sealer: identity.sealer }),
     orders: createGatewayOrderReads({ gateway, maxWaitMs: maxReadWaitMs }),
     names: identity.names,
-    // Read each time: what another secret signed is another credential's.
-    async credential() {
-      const found = toCredential(await secret.read(), { clock: Date.now });
-      if (!found.ok) throw Object.assign(new Error(found.code), { code: found.code });
-      return accountOf(found.credential);
-    },
+    credential: createCredentialName(secret),
     reportFailure: (cause) => log({ level: 'warn', event: 'order_not_read', ...describe(cause) }),
   });
 }

@@ -148,6 +148,21 @@ export const orderAudit = {
   alarms: 3,
 } as const;
 
+/**
+ * A month of the function that cancels what is open while there is no request: it reads an empty partition each minute, and
+ * says so in a line with two metrics. Lambda's time is assumed.
+ */
+export const massCancels = {
+  runsPerMonth: 30 * 24 * 60,
+  billedMs: 50,
+  memoryMiB: 256,
+  readUnits: 1,
+  metrics: 2,
+  alarms: 2,
+  /** That line and those of Lambda's own, each with the 26 bytes that CloudWatch adds. */
+  logBytes: 1000,
+} as const;
+
 /** Its item is written as a claim, with the reply, and as published; a test measures it. */
 export const lookupWrites = { claim: 1, reply: 3, published: 3 } as const;
 

@@ -5,6 +5,7 @@ import {
   costOf,
   type LookupCost,
   lookupCostOf,
+  massCancelCost,
   orderAuditCost,
   perUserMonth,
   readsPerUserMonth,
@@ -21,6 +22,7 @@ import {
   hoursPerDay,
   tradeEvents as listener,
   lookupSituations,
+  massCancels,
   orderAudit,
   orderWrites,
   prices,
@@ -147,6 +149,9 @@ in which the journal fails.
 An order that counts against [a limit](orders.md#guard-rails) of one scope writes ${countedUnits} units, ${dollars(countedUnits * prices.writeUnitsPerMillion)} for a million: its entry and
 the counter in one transaction when it is begun, and in another one when it has ended. Each further scope whose limits count
 adds four. The table of limits and stops is read by each instance that places orders, each few seconds at most.
+
+The function that cancels what is open on request runs each minute. Without a request it costs ${dollars(massCancelCost())} a month, most of it for
+${massCancels.metrics} metrics and ${massCancels.alarms} alarms. A request adds a call each minute while orders are open, and what their reads and cancels cost.
 
 [The audit](order-audit.md) adds ${dollars(orderAuditCost())} for a million orders at most, when each is audited by itself: ${orderAudit.lines} lines of up to
 ${orderAudit.writeUnits} units, and a call of its function for each. Orders that come together share calls. At rest it costs ${dollars(orderAudit.alarms * prices.alarmPerMonth)} a

@@ -7,6 +7,7 @@ import {
   type LookupSituation,
   logBytesPerRequest,
   lookupWrites,
+  massCancels,
   orderAudit,
   prices,
   type Situation,
@@ -158,6 +159,19 @@ export function orderAuditCost(): number {
   const { lines, writeUnits, calls, billedMs, memoryMiB } = orderAudit;
   const call = prices.lambdaPerMillion + lambdaTime(billedMs, memoryMiB) + logs;
   return lines * writeUnits * prices.writeUnitsPerMillion + calls * call;
+}
+
+/** Dollars a month of the function that cancels what is open, without a request. */
+export function massCancelCost(): number {
+  const { runsPerMonth, billedMs, memoryMiB, readUnits, metrics, alarms, logBytes } = massCancels;
+  const millionRuns =
+    prices.lambdaPerMillion +
+    lambdaTime(billedMs, memoryMiB) +
+    readUnits * prices.readUnitsPerMillion +
+    (million * logBytes * prices.logsPerGb) / gigabyte;
+  return (
+    (runsPerMonth * millionRuns) / million + metrics * prices.metricPerMonth + alarms * prices.alarmPerMonth
+  );
 }
 
 export const totalOf = (cost: Cost | LookupCost | UserCost | TradeEventCost): number =>

@@ -4,6 +4,7 @@ import { appPlan, limits, type UsagePlan } from '../../lib/catalogue/index.ts';
 import { takesKey } from '../access-modes.ts';
 import type { ResolvedConfig, ResolvedPlan } from '../stack/config.ts';
 import { marketDataUsePage } from '../stack/market-data-use.ts';
+import { massCancelConcurrency } from '../stack/resolve-functions.ts';
 import type { Account, Concurrency } from './account.ts';
 import {
   bucketFor,
@@ -41,21 +42,19 @@ export const largestPlan = ({ access, plans }: ResolvedConfig): ResolvedPlan | u
 export const reservedBy = (config: ResolvedConfig): number =>
   reservations(config).reduce((sum, [, count]) => sum + count, 0);
 
-const reservations = ({
-  functions,
-  authorizerConcurrency,
-  tradeEvents,
-  stopOnAlarms,
-}: ResolvedConfig): [string, number][] => [
-  ...Object.entries(functions.reservedConcurrency),
-  ...(authorizerConcurrency ? [['the authorizer', authorizerConcurrency] as [string, number]] : []),
-  ...(tradeEvents?.reservedConcurrency
-    ? [['trade events', tradeEvents.reservedConcurrency] as [string, number]]
-    : []),
-  ...(stopOnAlarms?.reservedConcurrency
-    ? [['stops by alarms', stopOnAlarms.reservedConcurrency] as [string, number]]
-    : []),
-];
+const reservations = (config: ResolvedConfig): [string, number][] => {
+  const { functions, authorizerConcurrency, tradeEvents, stopOnAlarms } = config;
+  const others: readonly [string, number | undefined][] = [
+    ['mass cancels', massCancelConcurrency(config)],
+    ['the authorizer', authorizerConcurrency],
+    ['trade events', tradeEvents?.reservedConcurrency],
+    ['stops by alarms', stopOnAlarms?.reservedConcurrency],
+  ];
+  return [
+    ...Object.entries(functions.reservedConcurrency),
+    ...others.flatMap(([name, count]): [string, number][] => (count ? [[name, count]] : [])),
+  ];
+};
 
 /**
  * Why Lambda would refuse the stage's reservations, even if the account has no other functions.

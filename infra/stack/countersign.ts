@@ -14,6 +14,7 @@ import { CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { readsOf } from '../../functions/aws/lookup-environment.ts';
+import { massCancelOperations } from '../../functions/aws/mass-cancel-operations.ts';
 import {
   type FunctionName,
   functionOf,
@@ -24,6 +25,7 @@ import {
 } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import {
+  cancelOrder,
   operations as catalogue,
   checkToken,
   exposedOperations,
@@ -54,12 +56,14 @@ import {
 } from './limiter.ts';
 import { Lookups } from './lookups.ts';
 import { marketDataUseFault } from './market-data-use.ts';
+import { MassCancels } from './mass-cancels.ts';
 import { openTradingFault, stopOnAlarmsFault } from './open-trading.ts';
 import { OrderAudit, type OrderSettledFilter } from './order-audit.ts';
 import { OrderJournal } from './order-journal.ts';
 import { OrderSettlement } from './order-settlement.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { certificateRegionFault } from './resolve-domain.ts';
+import { massCancelConcurrency } from './resolve-functions.ts';
 import { createRestApi } from './rest-api.ts';
 import { methodThrottles } from './throttling.ts';
 import { TokenCheck } from './token-check.ts';
@@ -88,6 +92,8 @@ export interface CountersignProps extends CountersignConfig {
   readonly settlementEntry?: string;
   /** The same of the function that stops trading for an alarm. Default `functions/trading-stop/handler.ts`. */
   readonly tradingStopEntry?: string;
+  /** The same of the function that cancels what is open on request. Default `functions/mass-cancels/handler.ts`. */
+  readonly massCancelEntry?: string;
 }
 
 /**
@@ -165,6 +171,8 @@ export class Countersign extends Construct {
   readonly tradingControls?: TradingControls;
   /** Stops trading for an alarm; none without `trading.stopOnAlarms`. */
   readonly tradingStop?: TradingStop;
+  /** Cancels what is open when an operator or a check asks for it; there where limits and stops are. */
+  readonly massCancels?: MassCancels;
   /** Changes of orders and positions, on a bus of their own; none without `tradeEvents`. */
   readonly tradeEvents?: TradeEvents;
 
@@ -192,6 +200,7 @@ export class Countersign extends Construct {
       tradeEventsEntry,
       settlementEntry,
       tradingStopEntry,
+      massCancelEntry,
       ...config
     } = given;
     const { region, urlSuffix } = Stack.of(scope);
@@ -216,7 +225,11 @@ export class Countersign extends Construct {
     const name = nameOf(this);
     this.secret = this.#emptySecret();
     const readsOrders = resolved.tradeEvents || haveLookUps(exposed);
-    const counted = readsOrders ? [...exposed, ...orderReadOperations] : exposed;
+    const counted = [
+      ...exposed,
+      ...(readsOrders ? orderReadOperations : []),
+      ...(exposed.some(isGuarded) ? massCancelOperations : []),
+    ];
     this.#limiter = this.#counts(counted) ? limiterTable(this, resolved.limiter.table) : undefined;
     if (this.#limiter) this.limiterAlarms = limiterAlarms(this, this.#limiter, resolved.limiter.alarmTopic);
     this.#cache = sharedCache(this, resolved.cache, exposed);
@@ -248,6 +261,8 @@ export class Countersign extends Construct {
       this.tradeEvents = this.#tradeEvents(resolved.tradeEvents, name, tradeEventsEntry);
     if (this.orderJournal && haveLookUps(exposed))
       this.orderSettlement = this.#orderSettlement(this.orderJournal, settlementEntry);
+    if (this.orderJournal && this.tradingControls)
+      this.massCancels = this.#massCancels(this.orderJournal, this.tradingControls, massCancelEntry);
     this.tables = {
       ...(this.#limiter && { limiter: this.#limiter.table }),
       ...(this.#cache.table && { cache: this.#cache.table }),
@@ -439,7 +454,7 @@ export class Countersign extends Construct {
     return new TradeEvents(this, 'TradeEvents', {
       config,
       name,
-      ...this.#readerOfOrders(),
+      ...this.#worker(orderReadOperations),
       ...(entry && { entry }),
     });
   }
@@ -447,26 +462,37 @@ export class Countersign extends Construct {
   #orderSettlement(journal: OrderJournal, entry: string | undefined): OrderSettlement {
     const settlement = new OrderSettlement(this, 'OrderSettlement', {
       journal: journal.table,
-      ...this.#readerOfOrders(),
+      ...this.#worker(orderReadOperations),
       ...(entry && { entry }),
     });
     this.tradeEvents?.rule('Settle', { detailType: ['OrderChanged'] }, settlement.target());
     return settlement;
   }
 
-  /** For a function that reads orders by itself, at low priority. */
-  #readerOfOrders() {
+  #massCancels(
+    journal: OrderJournal,
+    { table: controls }: TradingControls,
+    entry: string | undefined,
+  ): MassCancels {
+    return new MassCancels(this, 'MassCancels', {
+      controls,
+      journal,
+      cache: this.#cache.accessOf([cancelOrder]),
+      reservedConcurrency: massCancelConcurrency(this.#config),
+      ...this.#worker(massCancelOperations),
+      ...(entry && { entry }),
+    });
+  }
+
+  /** For a function that asks the upstream by itself, for these operations. */
+  #worker(operations: readonly Operation[]) {
     // What waits for a limit may wait for the table, too: no part of the reserve is its own.
-    const {
-      LIMITER_RESERVE: _,
-      LIMITER_INSTANCES: __,
-      ...environment
-    } = this.#upstreamVariables(orderReadOperations);
+    const { LIMITER_RESERVE: _, LIMITER_INSTANCES: __, ...environment } = this.#upstreamVariables(operations);
     return {
       environment,
       identityKeyArn: this.identityKey?.secretArn ?? '',
       secretArn: this.secret.secretArn,
-      ...this.#limiterAccess(orderReadOperations),
+      ...this.#limiterAccess(operations),
       logRetentionDays: this.#config.logs.retentionDays,
       removalPolicy: this.#removalPolicy,
     };

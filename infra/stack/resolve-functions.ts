@@ -77,3 +77,13 @@ function usualCount(
   if (changes.length === 0 || ofGroup === 'none') return 'none';
   return changes.every(({ cancels }) => cancels) ? reservedForCancels : reservedBySideEffect;
 }
+
+/**
+ * Instances of the function that cancels what is open on request. One is kept free for it where placing has some, so that
+ * a flood of reads does not keep what is open from being cancelled. It is also the most that it has: a run by the stream
+ * and one by the schedule need not list the same orders at the same time.
+ */
+export const massCancelConcurrency = ({
+  functions,
+}: Pick<ResolvedConfig, 'functions'>): number | undefined =>
+  functions.reservedConcurrency.orders === undefined ? undefined : 1;

@@ -30,7 +30,8 @@ export class CountersignStack extends Stack {
     // limiter's table among them, and forget what was sent.
     this.countersign = new Countersign(this, 'Default', { ...config, title: id });
     const { url, secret, tables, plans, lookups, identityKey } = this.countersign;
-    const { tradeEvents, orderSettlement, orderAudit, tradingControls, tradingStop } = this.countersign;
+    const { tradeEvents, orderSettlement, orderAudit, tradingControls, tradingStop, massCancels } =
+      this.countersign;
 
     this.#output('ApiUrl', 'What clients put in place of the base URL of the upstream', url);
     if (config.domain) this.#domainOutputs(config.domain);
@@ -77,6 +78,12 @@ export class CountersignStack extends Stack {
         'OrderSettlementFunction',
         'Finds out what became of orders whose answer was lost; may be invoked at any time',
         orderSettlement.function.functionName,
+      );
+    if (massCancels)
+      this.#output(
+        'MassCancelFunction',
+        'Cancels what is open where an operator or a check asked for it; may be invoked at any time',
+        massCancels.function.functionName,
       );
     if (orderAudit) this.#orderAuditOutputs(orderAudit);
     if (identityKey)

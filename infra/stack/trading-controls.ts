@@ -5,10 +5,11 @@
 
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
-import type { PolicyDocument } from 'aws-cdk-lib/aws-iam';
+import { AttributeType, BillingMode, StreamViewType, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { controlsMetric } from '../../functions/aws/deployed-guard.ts';
+import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
 import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
 import { allowing } from './group-function.ts';
@@ -28,6 +29,8 @@ export interface ControlsAccess {
 
 /** What a function does to the table; a test compares it with its code. */
 export const controlsActions = ['BatchGetItem'];
+/** The same where it asks that what is open be cancelled, in the partition of such requests alone. */
+export const massCancelRequestActions = ['PutItem'];
 
 export class TradingControls extends Construct {
   readonly table: Table;
@@ -46,6 +49,8 @@ export class TradingControls extends Construct {
       // What an operator set, and why, is nowhere else.
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: removalPolicy === RemovalPolicy.RETAIN,
+      // It says that something is to be cancelled, and where; what that is, the table says.
+      stream: StreamViewType.KEYS_ONLY,
       removalPolicy,
     });
     this.alarm = new Alarm(this, 'NotReadAlarm', {
@@ -74,6 +79,9 @@ export class TradingControls extends Construct {
           controlsActions.map((action) => `dynamodb:${action}`),
           this.table.tableArn,
         ),
+        AskToCancel: new PolicyDocument({
+          statements: [inMassCancels(massCancelRequestActions, this.table)],
+        }),
       },
       variables: {
         TRADING_CONTROLS_TABLE: this.table.tableName,
@@ -82,3 +90,11 @@ export class TradingControls extends Construct {
     };
   }
 }
+
+/** Limits and stops lie in other partitions: no function can change them. */
+export const inMassCancels = (actions: readonly string[], { tableArn }: Table): PolicyStatement =>
+  new PolicyStatement({
+    actions: actions.map((action) => `dynamodb:${action}`),
+    resources: [tableArn],
+    conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [massCancelPartition] } },
+  });

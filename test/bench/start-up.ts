@@ -40,6 +40,7 @@ const tradeEvents = 'trade-events';
 const audit = 'order-audit';
 const settlement = 'order-settlement';
 const tradingStop = 'trading-stop';
+const massCancels = 'mass-cancels';
 const emptyWithClient = 'empty with the AWS client';
 /** Its function sends to SQS and EventBridge, too. */
 const emptyWithLookupClients = 'empty with the clients of lookups';
@@ -153,6 +154,12 @@ const variablesOf = (group: string, issuer: IssuerServer): Readonly<Record<strin
   ...(group === audit && { IDENTITY_KEY_SECRET_ID: identityKeyId }),
   ...(group === settlement && { IDENTITY_KEY_SECRET_ID: identityKeyId, ORDER_JOURNAL_TABLE: 'bench' }),
   ...(group === tradingStop && { IDENTITY_KEY_SECRET_ID: identityKeyId, TRADING_CONTROLS_TABLE: 'bench' }),
+  ...(group === massCancels && {
+    IDENTITY_KEY_SECRET_ID: identityKeyId,
+    ORDER_JOURNAL_TABLE: 'bench',
+    TRADING_CONTROLS_TABLE: 'bench',
+    CACHE_TABLE: 'bench',
+  }),
   ...(journaled.has(group) && { ORDER_JOURNAL_TABLE: 'bench' }),
   ...(asking.has(group) && { ACCESS_TABLE: usersTable, IDENTITY_KEY_SECRET_ID: identityKeyId }),
 });
@@ -253,6 +260,12 @@ const noAlarm: FirstEvent = {
   isAnswer: (answer) => 'result' in answer && answer.result === 'no_alarm',
 };
 
+/** Of a schedule: there is no request to cancel anything. */
+const noRequest: FirstEvent = {
+  event: {},
+  isAnswer: (answer) => 'requests' in answer && answer.requests === 0,
+};
+
 /** Those of functions that are no group's. */
 const firstEvents = (issuer: IssuerServer): Readonly<Record<string, FirstEvent>> => ({
   [lookups]: emptyBatch,
@@ -261,6 +274,7 @@ const firstEvents = (issuer: IssuerServer): Readonly<Record<string, FirstEvent>>
   [audit]: emptyBatch,
   [settlement]: noOrder,
   [tradingStop]: noAlarm,
+  [massCancels]: noRequest,
   [authorizer]: question(issuer.token()),
 });
 

@@ -20,7 +20,7 @@ const cases: readonly (readonly [
   AccountStub,
   RegExp | undefined,
 ])[] = [
-  ['a new account', [orders, []], { instances: 10 }, /^The stage reserves 15 .* reservedConcurrency: 'none'/],
+  ['a new account', [orders, []], { instances: 10 }, /^The stage reserves 16 .* reservedConcurrency: 'none'/],
   [
     'a new account with an authorizer',
     [
@@ -48,7 +48,7 @@ const cases: readonly (readonly [
     undefined,
   ],
   ['the usual quota', [orders, []], { instances: 1000 }, undefined],
-  ['room that only the stage itself has taken', [orders, []], { instances: 115, held: 15 }, undefined],
+  ['room that only the stage itself has taken', [orders, []], { instances: 116, held: 16 }, undefined],
   ['a certificate’s Region', [withCertificateIn('eu-central-1'), []], {}, undefined],
   [
     'a Region without the certificate',

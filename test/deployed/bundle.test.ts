@@ -21,16 +21,16 @@ import {
 const routable = new Set(operations.filter(({ group }) => openable.includes(group)).map(functionOf));
 
 /**
- * Seven are no group's: one reads by event what any open group offers, one looks after the access token, one is asked by
+ * Eight are no group's: one reads by event what any open group offers, one looks after the access token, one is asked by
  * API Gateway whether a user's token is accepted, one listens to the upstream's events, one settles orders whose outcome
- * is unknown, one audits them, one stops trading for an alarm.
+ * is unknown, one audits them, one cancels what is open, one stops trading for an alarm.
  */
 const lookups = 'quote-lookup';
 const tokenCheck = 'access-token';
 const authorizer = 'authorizer';
 const tradeEvents = 'trade-events';
 const tradingStop = 'trading-stop';
-const ofOrders = ['order-settlement', 'order-audit', tradingStop];
+const ofOrders = ['order-settlement', 'order-audit', 'mass-cancels', tradingStop];
 
 /** Of one file, which comes whole. */
 const isOrderRead = (operation: Operation) =>
@@ -106,6 +106,17 @@ test('the function that stops trading has neither a gateway nor a signer nor an 
       input,
       /^lib\/(gateway|catalogue|limiter|orders)\/|signer\/(canonical|sign)|node-send/,
     );
+});
+
+test('a function that places orders asks for mass cancels; it neither lists nor ends what was asked for', () => {
+  const [placing, cancelling] = ['orders', 'mass-cancels'].map(
+    (name) => bundles.find(({ group }) => group === name)?.kept ?? [],
+  );
+  const [asking, serving] = ['dynamo-mass-cancel-requests', 'dynamo-mass-cancels'].map(
+    (name) => `functions/aws/${name}.ts`,
+  ) as [string, string];
+  assert.deepEqual([placing?.includes(asking), placing?.includes(serving)], [true, false]);
+  assert.ok(cancelling?.includes(serving));
 });
 
 test('the authorizer has neither an AWS client nor a gateway nor an operation in it, and so no secret and no table', () => {

@@ -1,6 +1,7 @@
 /**
  * As much of Secrets Manager's HTTP interface as GetSecretValue needs. The real client talks to it, so that
- * its own retries and time limits are part of what is tested. Of DynamoDB it has as much as a directory of users needs.
+ * its own retries and time limits are part of what is tested. Of DynamoDB it has as much as a directory of users needs, and
+ * in every other table nothing.
  */
 
 import { createServer } from 'node:http';
@@ -64,6 +65,7 @@ export async function startSecretsManagerStub(): Promise<SecretsManagerStub> {
       response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
     if (request.headers['x-amz-target'] === 'DynamoDB_20120810.BatchGetItem')
       return say(200, { Responses: { [usersTable]: users.items } });
+    if (request.headers['x-amz-target'] === 'DynamoDB_20120810.Query') return say(200, { Items: [] });
     if (SecretId === identityKeyId) return say(200, { SecretString: users.identityKey });
     const refuse = (status: number, type: string) => say(status, { __type: type, Message: `stub: ${type}` });
     // Another service under the same address.

@@ -10,6 +10,7 @@ import {
   answerBytes,
   deployed,
   lookupWrites,
+  massCancels,
   prices,
   situations,
   tradeEvents,
@@ -93,6 +94,17 @@ test('a month of trade events, added up another way', () => {
     .all('AWS::Lambda::Function')
     .find(([id]) => id.startsWith('TradeEvents'))![1];
   assert.equal(Properties.MemorySize, tradeEvents.memoryMiB);
+});
+
+test('a month of the function of mass cancels at rest, added up another way', () => {
+  const [, found = ''] = /Without a request it costs \$([\d.]+) a month/.exec(text) ?? [];
+  const each = 0.2 + 50_000 * 0.25 * 0.0000133334 + 0.125 + (1e9 * 0.5) / 1024 ** 3;
+  const sum = 0.0432 * each + 2 * 0.3 + 2 * 0.1;
+  assert.ok(Math.abs(Number(found) - sum) < 0.006, `${found}, ${sum}`);
+  const opened = synthesise({ groups: { orders: 'iam' } });
+  const own = (type: string) => opened.all(type).filter(([id]) => id.startsWith('MassCancels'));
+  assert.equal(own('AWS::Lambda::Function')[0]?.[1].Properties.MemorySize, massCancels.memoryMiB);
+  assert.equal(own('AWS::CloudWatch::Alarm').length, massCancels.alarms);
 });
 
 test('a million requests about accounts, added up another way', () => {

@@ -95,7 +95,7 @@ test('each of the three has a role and variables of its own, for its own operati
         'ReadUsers',
         'ReadIdentityKey',
         'KeepJournal',
-        ...(name === 'orders' ? ['ReadQuotes', 'ReadTradingControls'] : []),
+        ...(name === 'orders' ? ['ReadQuotes', 'ReadTradingControls', 'AskToCancel'] : []),
         'WriteLog',
       ],
       name,

@@ -14,9 +14,9 @@ const operations = [getStockSnapshots, listAccounts, placeOrder];
 const plain = synthesise({ operations });
 const opened = synthesise({ operations, groups: { accounts: 'iam', orders: 'iam' } });
 
-/** What settles orders and audits them has tests of its own: it serves no request. */
+/** What settles, audits and cancels orders by itself has tests of its own: it serves no request. */
 const own = (found: ReturnType<Synthesised['all']>) =>
-  found.filter(([id]) => !/^Order(Audit|Settlement)/.test(id));
+  found.filter(([id]) => !/^(Order(Audit|Settlement)|MassCancels)/.test(id));
 const serving = ({ all }: Pick<Synthesised, 'all'>) => own(all('AWS::Lambda::Function'));
 
 test('closed groups are neither routed nor deployed', () => {
@@ -304,6 +304,13 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
               // Last prices, of what market data shares.
               { Effect: 'Allow', Action: 'dynamodb:BatchGetItem', Resource: tableArn('Cache') },
               { Effect: 'Allow', Action: 'dynamodb:BatchGetItem', Resource: tableArn('TradingControls') },
+              // Requests for mass cancels, and no limit or stop.
+              {
+                Effect: 'Allow',
+                Action: 'dynamodb:PutItem',
+                Resource: tableArn('TradingControls'),
+                Condition: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': ['mass-cancel'] } },
+              },
             ]
           : []),
         {

@@ -55,11 +55,12 @@ test('the table: on demand, restorable, and protected unless it goes with the st
       BillingMode: 'PAY_PER_REQUEST',
       DeletionProtectionEnabled: policy === 'Retain',
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+      StreamSpecification: { StreamViewType: 'KEYS_ONLY' },
     });
   }
 });
 
-test('the function that places orders may read it and nothing else, and no other function knows it', () => {
+test('the function that places orders may read it, and of the functions of groups no other knows it', () => {
   const [tableId] = opened.table('TradingControls') ?? [];
   const roleOf = (name: 'orders' | 'order-cancels' | 'accounts' | 'market-data') =>
     opened.template.Resources[idOf(opened.functionOf(name)[1].Properties.Role)];

@@ -1,0 +1,91 @@
+/** The function of mass cancels as it starts and as it ends: its environment, its line in the log, what Lambda hears. */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'vitest';
+import { deployedMassCancels } from '../../functions/aws/deployed-mass-cancels.ts';
+import { startAwsStub } from '../lookups/aws-stub.ts';
+
+const env = {
+  AWS_LAMBDA_FUNCTION_NAME: 'mass-cancels',
+  UPSTREAM_BASE_URL: 'https://upstream.example',
+  SECRET_ID: 'secret',
+  LIMITER_TABLE: 'limiter',
+  IDENTITY_KEY_SECRET_ID: 'key',
+  ORDER_JOURNAL_TABLE: 'journal',
+  TRADING_CONTROLS_TABLE: 'controls',
+};
+const context = { getRemainingTimeInMillis: () => 60_000 };
+
+/** @param items of the table of controls */
+async function started(t: TestContext, items: readonly object[], change: object = {}) {
+  const stub = await startAwsStub(t, ({ action }) =>
+    action === 'Query' ? { Items: items } : action === 'GetSecretValue' ? { SecretString: '' } : {},
+  );
+  process.env.AWS_ENDPOINT_URL = stub.url;
+  t.onTestFinished(() => {
+    delete process.env.AWS_ENDPOINT_URL;
+  });
+  const lines: Readonly<Record<string, unknown>>[] = [];
+  const log = (line: Readonly<Record<string, unknown>>) => void lines.push(line);
+  return { handler: deployedMassCancels({ ...env, ...change }, log), lines, stub };
+}
+
+test('what is missing or wrong in the environment is one line, and each run fails', async (t) => {
+  const { handler, lines } = await started(t, [], {
+    TRADING_CONTROLS_TABLE: '',
+    IDENTITY_KEY_SECRET_ID: undefined,
+    UPSTREAM_BASE_URL: 'ftp://upstream.example',
+  });
+  assert.deepEqual(
+    lines.map(({ level, event, faults }) => [
+      level,
+      event,
+      (faults as string[]).map((one) => one.split(':')[0]),
+    ]),
+    [
+      [
+        'error',
+        'wrong_configuration',
+        ['UPSTREAM_BASE_URL', 'TRADING_CONTROLS_TABLE', 'IDENTITY_KEY_SECRET_ID'],
+      ],
+    ],
+  );
+  await assert.rejects(handler({}, context), /wrong_configuration/);
+});
+
+test('without a request neither the upstream nor the journal is asked, and the metrics say so', async (t) => {
+  const { handler, lines, stub } = await started(t, []);
+  const report = await handler({}, context);
+  assert.deepEqual([report.requests, report.oldestMs], [0, 0]);
+  const [line] = lines.filter(({ event }) => event === 'open_orders_cancelled');
+  assert.deepEqual([line?.MassCancelsOpen, line?.MassCancelSeconds, line?.Function], [0, 0, 'mass-cancels']);
+  const asked = stub.sent.filter(({ body }) => ['controls', 'journal'].includes(String(body.TableName)));
+  assert.deepEqual(
+    asked.map(({ action }) => action),
+    ['Query'],
+  );
+});
+
+test('a request that cannot be served is open, and its age is a metric', async (t) => {
+  const now = Date.now();
+  const { handler, lines } = await started(t, [
+    {
+      pk: { S: 'mass-cancel' },
+      sk: { S: 'stack' },
+      id: { S: 'id' },
+      at: { N: String(now - 700_000) },
+      placed_before: { N: String(now - 635_000) },
+    },
+  ]);
+  const report = await handler({}, context);
+  assert.deepEqual([report.requests, report.finished, report.unread], [1, 0, 1]);
+  const [line] = lines.filter(({ event }) => event === 'open_orders_cancelled');
+  assert.equal(line?.MassCancelsOpen, 1);
+  assert.ok(Number(line?.MassCancelSeconds) >= 700, `${line?.MassCancelSeconds}`);
+  assert.ok(lines.some(({ level, event }) => level === 'warn' && event === 'open_order_not_cancelled'));
+});
+
+test('what is no request fails the run, so that the alarm hears of it', async (t) => {
+  const { handler } = await started(t, [{ pk: { S: 'mass-cancel' }, sk: { S: 'stack' } }]);
+  await assert.rejects(handler({}, context), /no request to cancel/);
+});
