@@ -12,6 +12,7 @@ import {
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
 import { number } from './dynamo-attributes.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { isConflict } from './dynamo-transaction.ts';
 import { withStoreErrors } from './store-errors.ts';
 
 export interface DynamoMassCancelsOptions {
@@ -52,7 +53,7 @@ export function createDynamoMassCancelRequests({
   tableName: TableName,
   timeoutMs = 1000,
 }: DynamoMassCancelsOptions): Pick<MassCancelStore, 'request'> {
-  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2 }));
+  const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2, alsoPasses: isConflict }));
   return {
     async request(massCancel) {
       const command = new PutItemCommand({

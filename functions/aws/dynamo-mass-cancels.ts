@@ -14,12 +14,15 @@ import {
   massCancelPartition,
 } from './dynamo-mass-cancel-requests.ts';
 import { pages } from './dynamo-records.ts';
+import { isConflict } from './dynamo-transaction.ts';
 import { withStoreErrors } from './store-errors.ts';
 
 /** @example const store = createDynamoMassCancels({ client, tableName }); await store.open(); */
 export function createDynamoMassCancels(options: DynamoMassCancelsOptions): MassCancelStore {
   const { tableName: TableName, timeoutMs = 10_000 } = options;
-  const client = withStoreErrors(withLimit(options.client, { timeoutMs, attempts: 3 }));
+  const client = withStoreErrors(
+    withLimit(options.client, { timeoutMs, attempts: 3, alsoPasses: isConflict }),
+  );
   return {
     ...createDynamoMassCancelRequests({ ...options, timeoutMs }),
     async open() {

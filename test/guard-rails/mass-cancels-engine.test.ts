@@ -38,6 +38,18 @@ test('one that fails is asked once more, and no third time: the refusal of an or
   assert.equal(stub.sent.length, 4);
 });
 
+test('a stop of the same scope that is being written is no failure of a request, nor of its end', async (t) => {
+  const conflict = { refused: 'TransactionConflictException' };
+  const stub = await startAwsStub(t, (_, nth) => (nth % 2 === 1 ? conflict : {}));
+  const store = createDynamoMassCancels({ client: createDynamoClient(stub.url), tableName });
+  await store.request(massCancel);
+  assert.equal(await store.finish(massCancel), true);
+  assert.deepEqual(
+    stub.sent.map(({ action }) => action),
+    ['PutItem', 'PutItem', 'DeleteItem', 'DeleteItem'],
+  );
+});
+
 test('a function asks by one write, in the partition of requests alone', async (t) => {
   const stub = await startAwsStub(t, () => ({}));
   const requests = createDynamoMassCancelRequests({ client: createDynamoClient(stub.url), tableName });

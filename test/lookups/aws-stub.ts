@@ -15,10 +15,15 @@ export interface AwsStub {
   readonly sent: readonly Sent[];
 }
 
-/** @param answer what to say, or a status for a failure */
+/** A refusal by its name. */
+export interface Refusal {
+  readonly refused: string;
+}
+
+/** @param answer what to say, a status for a failure, or a refusal */
 export async function startAwsStub(
   t: TestContext,
-  answer: (sent: Sent, nth: number) => object | number,
+  answer: (sent: Sent, nth: number) => object | number | Refusal,
 ): Promise<AwsStub> {
   Object.assign(process.env, {
     AWS_ACCESS_KEY_ID: 'test',
@@ -33,9 +38,11 @@ export async function startAwsStub(
     const one = { action, body: JSON.parse(text) };
     sent.push(one);
     const said = answer(one, sent.length);
-    const failed = typeof said === 'number';
-    response.writeHead(failed ? said : 200, { 'content-type': 'application/x-amz-json-1.0' });
-    response.end(JSON.stringify(failed ? { __type: 'InternalFailure', message: 'away' } : said));
+    const say = (status: number, text: object) =>
+      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(text));
+    if (typeof said === 'number') say(said, { __type: 'InternalFailure', message: 'away' });
+    else if ('refused' in said) say(400, { __type: said.refused, message: 'refused' });
+    else say(200, said);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.onTestFinished(() => {

@@ -77,6 +77,7 @@ const forever = {
   UsersIdentityKeyF80EF680: 'the key without which no record of users and no trade event opens',
   TradeEventsTableF85E76A7: 'which orders are known, and events that the bus has not taken',
   TradeEventsBus1C79A28D: 'the address that rules know; its fixed name allows no second one beside it',
+  TradingControlsTableD1621381: 'limits and stops of trading, and what is to be cancelled',
   ApiF70053CD: 'the address that clients know',
   ApiDeploymentStagev102147F91: 'the stage of a fixed name, which allows no second one beside it',
   plandefaultPlan81E9E3EC: 'how much of its quota each key has used',
