@@ -36,6 +36,7 @@ const long = [
   'test/access/model.test.ts',
   'test/guard-rails/{control-delay,exposure-model,open-notional}.test.ts',
   'test/orders/{model,random-histories}.test.ts',
+  'test/orders/mass-cancel/histories.test.ts',
   'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
   'test/gateway/{routes,secrecy,wrong-preset}.test.ts',
   'test/lookups/{chaos,priority}.test.ts',

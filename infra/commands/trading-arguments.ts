@@ -7,7 +7,7 @@ import { limitChanges } from './trading-values.ts';
 
 const verbs = {
   limits: ['account', 'user', 'set', 'unset', 'reason'],
-  stop: ['account', 'user', 'reason'],
+  stop: ['account', 'user', 'reason', 'cancel-open'],
   resume: ['account', 'user', 'reason'],
   history: ['account', 'user', 'limit'],
 } as const;
@@ -28,6 +28,8 @@ export interface TradingArguments {
   /** Absent where limits are only shown. */
   readonly changes?: LimitChanges;
   readonly reason?: string;
+  /** Of a stop: cancels what is open, too. */
+  readonly cancelOpen?: boolean;
   readonly limit: number;
   readonly json: boolean;
 }
@@ -38,6 +40,7 @@ const options = {
   set: { type: 'string', multiple: true },
   unset: { type: 'string', multiple: true },
   reason: { type: 'string' },
+  'cancel-open': { type: 'boolean' },
   limit: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -47,7 +50,8 @@ export const usage = `Usage: npm run trading -- <command> [stage] …          (
 
   limits  [<whose>]                                      shows limits and stops
   limits  [<whose>] --set <name>=<value> … --unset <name> … [--reason <text>]
-  stop    [<whose>] --reason <text>                      no order is placed or replaced; cancels go through
+  stop    [<whose>] --reason <text> [--cancel-open]      no order is placed or replaced; cancels go through;
+                                                         --cancel-open cancels what is open, also in a second stop
   resume  [<whose>] --reason <text>
   history [<whose>] [--limit 50]                         who changed what and why, the newest first
 
@@ -56,11 +60,12 @@ export const usage = `Usage: npm run trading -- <command> [stage] …          (
 Limits   max_order_quantity, max_order_notional, max_open_notional=50000.00, max_orders_per_minute=30,
          max_duplicative_orders=3/60 (orders/seconds), price_collar=5 (percent), allowed_symbols=AAPL,MSFT,
          restricted_symbols, allowed_sides, allowed_order_types, allowed_sessions,
-         market_order_margin=5 (percent), max_quote_age=15 (seconds), actions.<limit>=notify or block
+         market_order_margin=5 (percent), max_quote_age=15 (seconds), actions.<limit>=notify, block or
+         block_and_cancel
 --json prints JSON. docs/orders.md, "Guard rails", says what each limit bounds.
 
   npm run trading -- limits prod --set max_order_notional=25000 --set max_orders_per_minute=30
-  npm run trading -- stop prod --account 1234567 --reason "the strategy repeats itself"`;
+  npm run trading -- stop prod --account 1234567 --reason "the strategy repeats itself" --cancel-open`;
 
 const fail = (sentence: string): never => {
   throw new StartError(`${sentence} npm run trading -- --help lists the commands.`);
@@ -93,6 +98,7 @@ export function tradingArguments(args: readonly string[]): TradingArguments | un
     scope: scopeIn(values.account, values.user),
     ...(changes && { changes }),
     ...(reason !== undefined && { reason }),
+    ...(values['cancel-open'] && { cancelOpen: true }),
     limit: limitIn(values.limit ?? '50'),
     json: values.json ?? false,
   };

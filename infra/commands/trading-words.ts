@@ -62,7 +62,8 @@ export function historyWords(line: ControlHistoryLine): string {
 }
 
 function changeWords(change: ControlChange): string {
-  if (change.action !== 'limits') return change.action;
+  if (change.action === 'stop') return change.cancelOpen ? 'stop, cancel open orders' : 'stop';
+  if (change.action === 'resume') return change.action;
   const all = [...limitTexts(change.changes)];
   return all.map(([name, text]) => (text === null ? `unset ${name}` : `set ${name}=${text}`)).join(', ');
 }

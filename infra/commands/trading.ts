@@ -91,11 +91,13 @@ export async function manageTrading(given: TradingArguments, ports: TradingPorts
 
 /** Undefined where the command only looks. */
 function changeOf(
-  { verb, changes, reason }: TradingArguments,
+  { verb, changes, reason, cancelOpen }: TradingArguments,
   subject: ControlSubject = { kind: 'gateway' },
 ): ControlChange | undefined {
   if (verb === 'history') return undefined;
-  if (verb !== 'limits') return { action: verb, subject, reason: reason ?? '' };
+  if (verb === 'stop')
+    return { action: verb, subject, reason: reason ?? '', ...(cancelOpen && { cancelOpen }) };
+  if (verb === 'resume') return { action: verb, subject, reason: reason ?? '' };
   return changes && { action: 'limits', subject, changes, ...(reason !== undefined && { reason }) };
 }
 
@@ -150,7 +152,8 @@ async function apply(given: TradingArguments, change: ControlChange, ports: Trad
   for (const one of hintsFor(given, change)) say(one);
 }
 
-function hintsFor({ stage, scope }: TradingArguments, { action }: ControlChange): readonly string[] {
+function hintsFor({ stage, scope }: TradingArguments, change: ControlChange): readonly string[] {
+  const { action } = change;
   const whose =
     scope.kind === 'gateway'
       ? ''
@@ -160,7 +163,8 @@ function hintsFor({ stage, scope }: TradingArguments, { action }: ControlChange)
   return [
     ...(action === 'stop'
       ? [
-          'Orders are neither placed nor replaced. Open orders are not cancelled by it; cancels go through.',
+          'Orders are neither placed nor replaced; cancels go through.',
+          change.cancelOpen ? cancelling[scope.kind] : notCancelled,
           `To resume: npm run trading -- resume ${stage}${whose} --reason "…"`,
         ]
       : []),
@@ -169,6 +173,15 @@ function hintsFor({ stage, scope }: TradingArguments, { action }: ControlChange)
       : []),
   ];
 }
+
+const notCancelled = 'Open orders are not cancelled by it: the same command with --cancel-open cancels them.';
+const untilNone = 'until none is left. Orders placed up to 65 seconds from now go, too, also after a resume.';
+
+const cancelling = {
+  gateway: `All open orders are being cancelled, also those of other programs with the same app key, ${untilNone}`,
+  account: `All open orders of the account are being cancelled, also those of other programs with the same app key, ${untilNone}`,
+  user: `Open orders that the user placed through the gateway are being cancelled, ${untilNone}`,
+} as const satisfies Readonly<Record<TradingArguments['scope']['kind'], string>>;
 
 const quoted = (text: string) => (/^[\w.:/@-]+$/.test(text) ? text : JSON.stringify(text));
 

@@ -11,6 +11,7 @@ import { snapshotReadsOf } from '../../lib/cache/snapshots/one-symbol.ts';
 import { functionOf, functionsOf, groupOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import {
+  cancelOrder,
   getOrder,
   getStockSnapshots,
   limits,
@@ -38,7 +39,12 @@ import {
 } from '../../lib/gateway/index.ts';
 import { createGatewayLastPrices } from '../../lib/gateway/last-prices.ts';
 import { withLookUps } from '../../lib/gateway/look-ups.ts';
-import type { ControlStore, LastPrices, TradingLimits } from '../../lib/guard-rails/index.ts';
+import type {
+  ControlStore,
+  LastPrices,
+  MassCancelStore,
+  TradingLimits,
+} from '../../lib/guard-rails/index.ts';
 import { createLowPriorityLimiter, type LowPriorityLimiter } from '../../lib/lookups/index.ts';
 import type { CountingJournal } from '../../lib/orders/index.ts';
 import { orderReadOperations } from '../../lib/trade-events/index.ts';
@@ -56,6 +62,8 @@ export interface HandlerParts {
   readonly access: AccessOptions;
   /** Limits and the kill switch. */
   readonly controls: ControlStore;
+  /** Where failed checks ask for cancels. */
+  readonly massCancels: Pick<MassCancelStore, 'request'>;
   /** Where lookups are asked for, and answered. */
   readonly bus: LocalBus;
   readonly report?: ((report: RequestReport) => void) | undefined;
@@ -70,6 +78,8 @@ export interface LocalHandlers {
   readonly lookups?: LocalLookups;
   /** As the holder of the app key, at low priority: for the listener of trade events. */
   readonly orders: Pick<Gateway, 'ask'>;
+  /** As the holder of the app key: for cancelling what is open. */
+  readonly cancels: Pick<Gateway, 'ask'>;
   readonly journal: CountingJournal;
 }
 
@@ -89,7 +99,8 @@ export function createHandlers(settings: LocalSettings, parts: HandlerParts): Lo
   const optionsOf = sharedOptions(settings, parts, [lowPriority, ordersLowPriority]);
   const { names } = parts.access;
   const { journal } = audit;
-  const guard = { controls: parts.controls, limits: settings.tradingLimits ?? demoLimits, journal };
+  const { controls, massCancels } = parts;
+  const guard = { controls, massCancels, limits: settings.tradingLimits ?? demoLimits, journal };
   const lastPrices = lastPricesOf(optionsOf([getStockSnapshots]));
   const ordersKept = { journal, names, lookUps: [getOrder], guard: { ...guard, lastPrices } };
   const groupRoutes = openGroups.flatMap(functionsOf).flatMap((name) => {
@@ -113,10 +124,15 @@ export function createHandlers(settings: LocalSettings, parts: HandlerParts): Lo
   );
   const { cache: _, ...ordersOptions } = optionsOf(orderReadOperations, ordersLowPriority.wrap);
   const orders = createGateway({ ...ordersOptions, access: 'single-user' });
-  if (reads.length === 0) return { routes, orders, journal };
+  const cancels = createGateway({
+    ...optionsOf([cancelOrder]),
+    access: 'single-user',
+    orders: { journal, names, lookUps: [getOrder] },
+  });
+  if (reads.length === 0) return { routes, orders, cancels, journal };
   const gateway = createGateway(optionsOf(reads, lowPriority.wrap));
   const lookups = createLocalLookups({ gateway, operations: reads, bus: parts.bus });
-  return { routes, orders, journal, lookups };
+  return { routes, orders, cancels, journal, lookups };
 }
 
 /** Shares the quotes that clients read. */

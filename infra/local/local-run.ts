@@ -31,6 +31,7 @@ import { createEventsEndpoint } from './events-endpoint.ts';
 import { createHandlers } from './handlers.ts';
 import { createIssuer } from './issuer.ts';
 import type { LocalLookups } from './lookups.ts';
+import { type LocalMassCancels, startMassCancels, withWake } from './mass-cancels.ts';
 import { constantPages, createPages } from './pages.ts';
 import type { LocalSettings } from './settings.ts';
 import { startSettlement } from './settlement.ts';
@@ -118,15 +119,17 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
   let lookups: LocalLookups | undefined;
   let tradeEvents: LocalTradeEvents | undefined;
   let settlement: ReturnType<typeof startSettlement> | undefined;
+  let cancelling: LocalMassCancels | undefined;
   try {
     const issuer = await createIssuer({ issuer: issuerUrl, users: users.map(({ name }) => name) });
     const access = createLocalAccess({ users, apiKeyId: keyOfFirstUser, issuer: issuerUrl, identity });
     const { report, rateLimited } = hooks;
-    const controls = createMemoryControls();
+    const { controls, massCancels } = withWake(createMemoryControls(), () => cancelling?.wake());
     const handlers = createHandlers(settings, {
       upstreamBaseUrl: upstreamUrl,
       access,
       controls,
+      massCancels,
       bus,
       report,
       rateLimited,
@@ -147,6 +150,15 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
       bus: tradeEvents?.bus,
       onFailure: (error) => hooks.defect?.(error, 'settlement'),
     });
+    cancelling = startMassCancels({
+      store: massCancels,
+      journal: handlers.journal,
+      orders: handlers.orders,
+      cancels: handlers.cancels,
+      names: identity.names,
+      appKey: credentials.appKey,
+      onFailure: (error) => hooks.defect?.(error, 'mass cancel'),
+    });
     api = await listening(
       startApiGateway({
         port: settings.port,
@@ -154,7 +166,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
           ...handlers.routes,
           ...eventsRoutes(settings, bus, lookups),
           ...(settings.openGroups.includes('orders')
-            ? createTradingRoutes({ store: controls, identity, issuer: issuerUrl })
+            ? createTradingRoutes({ store: controls, massCancels, identity, issuer: issuerUrl })
             : []),
         ],
         streams: tradeEvents ? [tradeEvents.stream] : [],
@@ -177,6 +189,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
       { PORT: settings.port },
     );
   } catch (error) {
+    cancelling?.close();
     settlement?.close();
     await tradeEvents?.close();
     await simulator?.close();
@@ -191,6 +204,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
     ...(tradeEvents && { tradeEvents: tradeEvents.bus }),
     ...(simulator && { simulator }),
     async close() {
+      cancelling?.close();
       settlement?.close();
       await tradeEvents?.close();
       await api.close();

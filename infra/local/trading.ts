@@ -15,6 +15,7 @@ import {
   ControlChangeError,
   type ControlSubject,
 } from '../../lib/guard-rails/control-changes.ts';
+import type { MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
 import type { LocalRoute } from './options.ts';
 
 /** With a leading underscore, as no operation has it. */
@@ -27,12 +28,13 @@ const bodies = {
     set: v.record(v.string(), v.unknown()),
     reason: v.optional(v.string()),
   }),
-  stop: v.strictObject({ ...about, reason: v.string() }),
+  stop: v.strictObject({ ...about, reason: v.string(), cancel_open: v.optional(v.boolean()) }),
   resume: v.strictObject({ ...about, reason: v.string() }),
 };
 
 export interface LocalTradingOptions {
   readonly store: ControlAdminStore;
+  readonly massCancels: Pick<MassCancelStore, 'open'>;
   readonly identity: Identity;
   /** Of the run's tokens; known when it listens. */
   readonly issuer: () => string;
@@ -40,9 +42,11 @@ export interface LocalTradingOptions {
 
 /**
  * @example
- * const routes = createTradingRoutes({ store: createMemoryControls(), identity, issuer: () => `${url}/issuer` });
+ * const store = createMemoryControls();
+ * const routes = createTradingRoutes({ store, massCancels: store.massCancels, identity, issuer: () => `${url}/issuer` });
  */
-export function createTradingRoutes({ store, identity, issuer }: LocalTradingOptions): readonly LocalRoute[] {
+export function createTradingRoutes(options: LocalTradingOptions): readonly LocalRoute[] {
+  const { store, massCancels, identity, issuer } = options;
   const admin = createControlAdmin({ store, identity, by: 'the local run' });
 
   function subjectOf({ account, user }: Given): ControlSubject {
@@ -51,7 +55,11 @@ export function createTradingRoutes({ store, identity, issuer }: LocalTradingOpt
     return { kind: 'gateway' };
   }
 
-  const shown = async () => ({ controls: await admin.list(), history: await admin.history(20) });
+  const shown = async () => ({
+    controls: await admin.list(),
+    mass_cancels: (await massCancels.open()).map(({ scope, at }) => ({ scope, at })),
+    history: await admin.history(20),
+  });
 
   const changing =
     <Action extends keyof typeof bodies>(action: Action): LocalRoute['handler'] =>
@@ -84,7 +92,7 @@ export function createTradingRoutes({ store, identity, issuer }: LocalTradingOpt
 
 const examples: Readonly<Record<keyof typeof bodies, string>> = {
   limits: '{"set":{"max_order_notional":"5000","max_orders_per_minute":null},"account":"ACCOUNT_ID"}',
-  stop: '{"reason":"a strategy runs wild"}',
+  stop: '{"reason":"a strategy runs wild","cancel_open":true}',
   resume: '{"reason":"the strategy is fixed"}',
 };
 
@@ -95,7 +103,9 @@ function changeOf(action: keyof typeof bodies, given: Given, subject: ControlSub
   const { reason } = given;
   if ('set' in given)
     return { action: 'limits', subject, changes: given.set, ...(reason !== undefined && { reason }) };
-  return { action: action === 'stop' ? 'stop' : 'resume', subject, reason: reason ?? '' };
+  if (action === 'resume') return { action, subject, reason: reason ?? '' };
+  const cancelOpen = 'cancel_open' in given && given.cancel_open === true;
+  return { action: 'stop', subject, reason: reason ?? '', ...(cancelOpen && { cancelOpen }) };
 }
 
 function jsonIn({ body, isBase64Encoded }: APIGatewayProxyEvent): unknown {

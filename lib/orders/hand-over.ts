@@ -23,6 +23,7 @@ import {
   type EntryOutcome,
   isOver,
   type JournalEntry,
+  maxSendMs,
   type OrderJournal,
 } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
@@ -79,8 +80,6 @@ export interface HandOver {
   run(change: Change, delivery: Delivery): Promise<Answer>;
 }
 
-/** Where the platform sets no bound. */
-const maxSendMs = 30_000;
 /** Of the platform's time, for the journal's last write. */
 const finishMs = 1200;
 /** How long a request waits for its entries while others change the same counters. */

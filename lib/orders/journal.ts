@@ -145,6 +145,9 @@ export class JournalUnavailable extends CountersignError<'journal_unavailable'> 
   }
 }
 
+/** An attempt leaves within this time of its entry, also where the platform sets no bound. */
+export const maxSendMs = 30_000;
+
 /** Whether nothing of the attempt can leave any more. */
 export const isOver = ({ sendBy }: Pick<JournalEntry, 'sendBy'>, now: number): boolean =>
   now > sendBy + clockSkewMs;

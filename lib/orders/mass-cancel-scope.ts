@@ -1,10 +1,9 @@
 /** Which orders a request to cancel what is open means, and from when on a list without them says that all is done. */
 
-import { clockSkewMs } from '../clock-skew.ts';
 import { accountScope, stackScope, userScope } from '../guard-rails/controls.ts';
 import type { MassCancel } from '../guard-rails/mass-cancels.ts';
 import { textMembers } from '../json-members.ts';
-import { absenceCountsAfterMs, isOver, type JournalEntry } from './journal.ts';
+import { absenceCountsAfterMs, isOver, type JournalEntry, maxSendMs } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
 import { readRecord } from './record.ts';
 
@@ -17,8 +16,6 @@ export interface OpenOrder {
   readonly placedAt: number | undefined;
 }
 
-/** Nothing leaves the gateway later than this after its entry was written. */
-const maxSendMs = 30_000;
 /** The list of open orders may lag behind: it may not show yet what was placed, or show what is cancelled. */
 const listLagMs = 30_000;
 
@@ -56,28 +53,9 @@ export function openOrderOf(order: ReadOrder, entry: JournalEntry | undefined): 
 /** Of one that was sealed with another identity key nothing is known. */
 const userIn = ({ record }: JournalEntry) => (record === '' ? undefined : readRecord(record).user);
 
-/** Whether a list that was asked for then shows every order that the request means. */
-export const isLateEnough = ({ placedBefore }: MassCancel, askedAt: number): boolean =>
-  askedAt > placedBefore + maxSendMs + listLagMs + clockSkewMs;
-
-/** Whether an order that the request means may be placed yet, although no list shows it: only the journal can tell. */
-export const mayStillAppear = ({ placedBefore }: MassCancel, now: number): boolean =>
-  !isOver({ sendBy: placedBefore + maxSendMs }, now - absenceCountsAfterMs);
-
 /**
- * Whether an unsettled entry may be an order that the request means.
- *
- * @param nameOf the keyed name of an account
+ * Whether a list that was asked for then shows every order that the request means. Until then one may come that was on its
+ * way: no evidence says earlier that it does not, because a journal that knows of it may do so before any list.
  */
-export async function mayBecomeOrder(
-  { scope, placedBefore }: MassCancel,
-  { at, record }: JournalEntry,
-  nameOf: (account: string) => Promise<string>,
-): Promise<boolean> {
-  if (at > placedBefore) return false;
-  if (record === '') return true;
-  const { kind, user, account_id: account = '' } = readRecord(record);
-  if (kind !== 'placement') return false;
-  if (scope.startsWith(userPrefix)) return user !== undefined && scope === userScope(user);
-  return !scope.startsWith(accountPrefix) || scope === accountScope(await nameOf(account));
-}
+export const isLateEnough = ({ placedBefore }: MassCancel, askedAt: number): boolean =>
+  isOver({ sendBy: placedBefore + maxSendMs }, askedAt - absenceCountsAfterMs - listLagMs);

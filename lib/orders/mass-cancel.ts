@@ -5,21 +5,11 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import type { MassCancel, MassCancelStore } from '../guard-rails/mass-cancels.ts';
-import type { JournalEntry, OrderJournal } from './journal.ts';
+import type { OrderJournal } from './journal.ts';
 import { type CancelGroup, groupsOf, inParallel } from './mass-cancel-groups.ts';
-import {
-  isKnownScope,
-  isLateEnough,
-  mayBecomeOrder,
-  mayStillAppear,
-  meansAccount,
-  meansOrder,
-  type OpenOrder,
-  openOrderOf,
-} from './mass-cancel-scope.ts';
+import { isKnownScope, isLateEnough, meansAccount, meansOrder } from './mass-cancel-scope.ts';
+import { type OpenOrders, readOpenOrders } from './open-orders.ts';
 import type { OrderReads } from './order-reads.ts';
-import { isFinal } from './order-state.ts';
-import { orderKey } from './parts.ts';
 
 /** `refused`: it had no effect. `unknown`: it was sent, and what became of it is not known. */
 export type CancelOutcome = 'accepted' | 'refused' | 'unknown';
@@ -38,7 +28,7 @@ export interface MassCancelsOptions {
   /** Through the gateway's hand-over: `createGatewayCancels`. */
   readonly cancel: CancelOrder;
   /** The journal of orders, which says who placed an order, and when. */
-  readonly journal: Pick<OrderJournal, 'read' | 'unsettled'>;
+  readonly journal: Pick<OrderJournal, 'read'>;
   readonly names: KeyedNames;
   /** The credential's name in stores. */
   readonly credential: () => Promise<string>;
@@ -51,7 +41,7 @@ export interface MassCancelsOptions {
 export interface MassCancelReport {
   /** Requests that were open when the run began. */
   readonly requests: number;
-  /** Requests of which nothing is open any more. */
+  /** Requests of which nothing is open any more, and nothing can come any more: a quarter of an hour later. */
   readonly finished: number;
   /** Cancels, by what became of them. */
   readonly accepted: number;
@@ -61,7 +51,7 @@ export interface MassCancelReport {
   readonly left: number;
   /** Accounts whose open orders could not be read, or not in time; 1 where it is not known which accounts there are. */
   readonly unread: number;
-  /** How long the oldest request is open that is not finished, in milliseconds; 0 of none. */
+  /** How old the oldest request is of which something is open, or of which that is not known, in milliseconds; 0 of none. */
   readonly oldestMs: number;
 }
 
@@ -82,9 +72,6 @@ export interface MassCancels {
 const windowMs = 50_000;
 /** Accounts at a time, and cancels of each at a time: the limiter decides how many of them leave. */
 const width = 4;
-const maxKeys = 100;
-/** More unsettled entries than these, and it is not known whose they are. */
-const maxUnsettled = 1000;
 
 /**
  * @example
@@ -94,15 +81,6 @@ const maxUnsettled = 1000;
 export const createMassCancels = (options: MassCancelsOptions): MassCancels => ({
   run: (until) => new Run(options, until).run(),
 });
-
-/** What a list of an account's open orders says. */
-interface Sight {
-  /** When it was asked for. */
-  readonly askedAt: number;
-  /** Whether it is known of each order who placed it. */
-  readonly isWhole: boolean;
-  readonly open: readonly OpenOrder[];
-}
 
 interface Account {
   readonly id: string;
@@ -114,16 +92,17 @@ class Run {
   readonly #options: MassCancelsOptions;
   readonly #until: number;
   readonly #clock: () => number;
-  readonly #sights = new Map<string, Sight>();
+  readonly #sights = new Map<string, OpenOrders>();
   readonly #counts = { accepted: 0, refused: 0, unknown: 0, left: 0 };
+  readonly #startedAt: number;
   readonly #window: number;
-  #unsettled: Promise<readonly JournalEntry[] | undefined> | undefined;
 
   constructor(options: MassCancelsOptions, until: number) {
     this.#options = options;
     this.#until = until;
     this.#clock = options.clock ?? Date.now;
-    this.#window = Math.floor(this.#clock() / windowMs);
+    this.#startedAt = this.#clock();
+    this.#window = Math.floor(this.#startedAt / windowMs);
   }
 
   async run(): Promise<MassCancelReport> {
@@ -139,16 +118,16 @@ class Run {
         ),
       );
     });
-    const left: MassCancel[] = [];
-    for (const request of requests)
-      if (!accounts || !(await this.#finish(request, accounts))) left.push(request);
+    const open = requests.filter((request) => !accounts || !this.#isClear(request, accounts));
+    let finished = 0;
+    for (const request of requests) if (!open.includes(request) && (await this.#finish(request))) finished++;
     const now = this.#clock();
     return {
       requests: requests.length,
-      finished: requests.length - left.length,
+      finished,
       ...this.#counts,
       unread: accounts ? concerned.length - this.#sights.size : 1,
-      oldestMs: Math.max(0, ...left.map(({ at }) => now - at)),
+      oldestMs: Math.max(0, ...open.map(({ at }) => now - at)),
     };
   }
 
@@ -165,53 +144,13 @@ class Run {
   }
 
   async #serve(account: Account, requests: readonly MassCancel[]): Promise<void> {
-    const askedAt = this.#clock();
-    const listed = await this.#options.orders.openOrders(account.id);
-    const byId = new Map(listed.map((order) => [order.state.clientOrderId, order]));
-    const open = [...byId.values()].filter(({ state }) => !isFinal(state));
-    const entries = await this.#try(() =>
-      this.#entriesOf(
-        open.map(({ state }) => state.clientOrderId),
-        account.id,
-      ),
-    );
-    let isWhole = entries !== undefined;
-    const known = open.map((order): OpenOrder => {
-      try {
-        return openOrderOf(order, entries?.get(order.state.clientOrderId));
-      } catch (cause) {
-        isWhole = false;
-        this.#options.reportFailure?.(cause);
-        return openOrderOf(order, undefined);
-      }
-    });
-    this.#sights.set(account.id, { askedAt, isWhole, open: known });
-    const meant = known.filter((one) => requests.some((request) => meansOrder(request, one)));
+    const sight = await readOpenOrders(this.#options, account.id);
+    this.#sights.set(account.id, sight);
+    const meant = sight.orders.filter((one) => requests.some((request) => meansOrder(request, one)));
     const keys = new Map<string, string>();
     for (const { order } of meant)
       keys.set(order.state.clientOrderId, await this.#keyOf(account.id, order.state.clientOrderId));
     await inParallel(width, groupsOf(meant, keys), (group) => this.#cancelGroup(account.id, group, keys));
-  }
-
-  /** By the ids of the orders. */
-  async #entriesOf(ids: readonly string[], account: string): Promise<ReadonlyMap<string, JournalEntry>> {
-    const { journal, names, credential } = this.#options;
-    const found = new Map<string, JournalEntry>();
-    const name = await credential();
-    for (let start = 0; start < ids.length; start += maxKeys) {
-      const keys = await Promise.all(
-        ids.slice(start, start + maxKeys).map(async (clientOrderId) => {
-          const key = await orderKey(names, { credential: name, account, clientOrderId });
-          return { clientOrderId, key };
-        }),
-      );
-      const entries = await journal.read(keys.map(({ key }) => key));
-      for (const { clientOrderId, key } of keys) {
-        const entry = entries.get(key);
-        if (entry) found.set(clientOrderId, entry);
-      }
-    }
-    return found;
   }
 
   /** The same for one order, or account, in all runs of a window; in no order that another window has. */
@@ -238,32 +177,23 @@ class Run {
     return sent ?? 'unknown';
   }
 
-  /** Whether nothing of the request is open, and nothing can be any more. */
-  async #finish(request: MassCancel, accounts: readonly Account[]): Promise<boolean> {
-    if (!isKnownScope(request)) return false;
-    const isClear = accounts
+  /** Whether the lists of all its accounts show nothing that the request means. */
+  #isClear(request: MassCancel, accounts: readonly Account[]): boolean {
+    const sights = accounts
       .filter(({ name }) => meansAccount(request, name))
-      .every(({ id }) => {
-        const sight = this.#sights.get(id);
-        if (!sight?.isWhole || !isLateEnough(request, sight.askedAt)) return false;
-        return !sight.open.some((one) => meansOrder(request, one));
-      });
-    if (!isClear || !isLateEnough(request, this.#clock()) || (await this.#isAwaited(request))) return false;
-    return (await this.#try(() => this.#options.store.finish(request))) ?? false;
+      .map(({ id }) => this.#sights.get(id));
+    return (
+      // No app key is without accounts: such a list says nothing.
+      accounts.length > 0 &&
+      isKnownScope(request) &&
+      sights.every((sight) => sight?.isWhole && !sight.orders.some((one) => meansOrder(request, one)))
+    );
   }
 
-  /** Whether an order whose outcome is unknown may be one that the request means. */
-  async #isAwaited(request: MassCancel): Promise<boolean> {
-    const { names, journal, credential } = this.#options;
-    if (!mayStillAppear(request, this.#clock())) return false;
-    this.#unsettled ??= this.#try(async () => journal.unsettled(await credential(), maxUnsettled));
-    const entries = await this.#unsettled;
-    if (!entries || entries.length >= maxUnsettled) return true;
-    for (const entry of entries) {
-      const may = await this.#try(() => mayBecomeOrder(request, entry, (id) => names.nameOf('account', id)));
-      if (may ?? true) return true;
-    }
-    return false;
+  /** Of a request that is clear; nothing of it can come any more when all was looked at late enough. */
+  async #finish(request: MassCancel): Promise<boolean> {
+    if (!isLateEnough(request, this.#startedAt)) return false;
+    return (await this.#try(() => this.#options.store.finish(request))) ?? false;
   }
 
   /** Undefined for what failed: it stops nothing else. */

@@ -77,10 +77,12 @@ async function runWith(t: TestContext, routesAs = (routes: readonly LocalRoute[]
     issuer: () => 'https://issuer.example',
     identity,
   });
+  const controls = createMemoryControls();
   const { routes } = createHandlers(settings, {
     upstreamBaseUrl: simulator.url,
     access,
-    controls: createMemoryControls(),
+    controls,
+    massCancels: controls.massCancels,
     bus: createLocalBus({ onFailure: assert.ifError }),
   });
   const api = await startApiGateway({

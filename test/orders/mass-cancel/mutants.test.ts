@@ -1,0 +1,107 @@
+/**
+ * Would these tests notice a broken mass cancel? Each mutant breaks one rule in the real source, and the scenes or the
+ * random histories that pass for the code as it is must fail for it.
+ */
+
+import assert from 'node:assert/strict';
+import { test } from 'vitest';
+import { bundle, load, replaceIn } from '../../support/bundle.ts';
+import { massCancelFault } from './histories.ts';
+import { sceneFault } from './scenes.ts';
+import type { MassCancelSubject } from './world.ts';
+
+interface Mutant {
+  readonly rule: string;
+  /** In `lib/orders`, without its ending. */
+  readonly file: 'mass-cancel' | 'mass-cancel-scope' | 'mass-cancel-groups' | 'open-orders';
+  readonly find: string;
+  readonly by: string;
+}
+
+const inFile =
+  (file: Mutant['file']) =>
+  (rule: string, find: string, by: string): Mutant => ({ rule, file, find, by });
+
+const run = inFile('mass-cancel');
+const scope = inFile('mass-cancel-scope');
+const groups = inFile('mass-cancel-groups');
+const open = inFile('open-orders');
+
+const mutants: readonly Mutant[] = [
+  run('finished although something is open', '!sight.orders.some((one) => meansOrder(request, one))', 'true'),
+  run('an account that was not read counts as clear', 'sight?.isWhole &&', '!sight || sight.isWhole &&'),
+  run('an order whose placing is not known is no one’s', 'sight?.isWhole &&', 'sight &&'),
+  run('finished at once', 'if (!isLateEnough(request, this.#startedAt)) return false;', ''),
+  run(
+    'only one account is looked at',
+    'await inParallel(width, concerned, async',
+    'await inParallel(width, concerned.slice(0, 1), async',
+  ),
+  run(
+    'one that fails ends the run',
+    'this.#options.reportFailure?.(cause);\n      return undefined;',
+    'throw cause;',
+  ),
+  run('all orders have one key', "keys.get(id) ?? ''", "''"),
+  run('a cancel has the same key for ever', 'const windowMs = 50_000;', 'const windowMs = 1e15;'),
+  run(
+    'the first cancel that is not accepted ends the rest',
+    "if (outcome !== 'accepted') this.#counts.left++;",
+    "if (outcome !== 'accepted') {\n        this.#counts.left++;\n        return;\n      }",
+  ),
+  run('all orders of an account go', 'requests.some((request) => meansOrder(request, one))', 'true'),
+  run(
+    'nothing is cancelled',
+    'await inParallel(width, groupsOf(meant, keys),',
+    'await inParallel(width, [] as ReturnType<typeof groupsOf>,',
+  ),
+  scope('the orders of others go with a user’s', 'scope === userScope(user))) &&', 'true)) &&'),
+  scope('a user’s request means all accounts’ orders', '!scope.startsWith(userPrefix) ||', 'true ||'),
+  scope('no order is a user’s', 'user !== undefined && scope === userScope(user)', 'false'),
+  scope('an account’s request means every account', 'scope === accountScope(name)', 'true'),
+  scope('an account’s request means none', 'scope === accountScope(name)', 'false'),
+  scope('orders placed later go', 'placedAt === undefined || placedAt <= placedBefore', 'true'),
+  scope(
+    'an order of unknown time stays',
+    'placedAt === undefined || placedAt <= placedBefore',
+    'placedAt !== undefined && placedAt <= placedBefore',
+  ),
+  scope('the later time of placing counts', 'Math.min(...(moments', 'Math.max(...(moments'),
+  scope('what may come late does not count', '- absenceCountsAfterMs - listLagMs', '- listLagMs'),
+  groups(
+    'the parts go first',
+    '...parts.filter(isMaster), ...parts.filter((one) => !isMaster(one))',
+    '...parts',
+  ),
+  groups(
+    'the first part ends the combination',
+    'parts.length > 1 && parts.some(isMaster)',
+    'parts.length > 1',
+  ),
+  open(
+    'a failing journal hides the orders',
+    'const orders = open.map((order) => {',
+    'const orders = (entries ? open : []).map((order) => {',
+  ),
+];
+
+const source = `export { createMassCancels } from './lib/orders/index.ts';`;
+
+async function subjectOf(mutant?: Mutant): Promise<MassCancelSubject> {
+  const plugins = mutant ? [replaceIn(`lib/orders/${mutant.file}.ts`, mutant.find, mutant.by)] : [];
+  return (await load((await bundle(source, { plugins })).text)) as MassCancelSubject;
+}
+
+const caughtBy = async (subject: MassCancelSubject): Promise<string | undefined> =>
+  (await sceneFault(subject)) ?? (await massCancelFault(subject, 1500));
+
+test('the code as it is passes', async () => {
+  assert.equal(await caughtBy(await subjectOf()), undefined);
+});
+
+for (const mutant of mutants)
+  test(`caught: ${mutant.file}: ${mutant.rule}`, async () => {
+    const by = await caughtBy(await subjectOf(mutant));
+    console.log(`| ${mutant.rule} | ${by?.split('\n')[0]?.slice(0, 100) ?? 'survives'} |`);
+    assert.ok(by, 'survives');
+  });
