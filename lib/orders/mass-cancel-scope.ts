@@ -41,17 +41,18 @@ export const meansOrder = ({ scope, placedBefore }: MassCancel, { user, placedAt
  */
 export function openOrderOf(order: ReadOrder, entry: JournalEntry | undefined): OpenOrder {
   const own = entry && entry.state !== 'refused' ? entry : undefined;
+  // Of one that was sealed with another identity key nothing is known.
+  const record = own && own.record !== '' ? readRecord(own.record) : undefined;
+  // Where another program placed it, its entry is as old as its first replacement.
+  const begunAt = record?.placed_elsewhere ? undefined : own?.at;
   const shownAt = Date.parse(textMembers(order.payload, ['place_time_at'])?.get('place_time_at') ?? '');
-  const moments = [own?.at, shownAt].filter((at) => at !== undefined && !Number.isNaN(at));
+  const moments = [begunAt, shownAt].filter((at) => at !== undefined && !Number.isNaN(at));
   return {
     order,
-    user: own && userIn(own),
+    user: record?.user,
     placedAt: moments.length > 0 ? Math.min(...(moments as number[])) : undefined,
   };
 }
-
-/** Of one that was sealed with another identity key nothing is known. */
-const userIn = ({ record }: JournalEntry) => (record === '' ? undefined : readRecord(record).user);
 
 /**
  * Whether a list that was asked for then shows every order that the request means. Until then one may come that was on its

@@ -66,6 +66,11 @@ const mutants: readonly Mutant[] = [
     'placedAt === undefined || placedAt <= placedBefore',
     'placedAt !== undefined && placedAt <= placedBefore',
   ),
+  scope(
+    'an order of another program is as old as its entry',
+    'record?.placed_elsewhere ? undefined : own?.at',
+    'own?.at',
+  ),
   scope('the later time of placing counts', 'Math.min(...(moments', 'Math.max(...(moments'),
   scope('what may come late does not count', '- absenceCountsAfterMs - listLagMs', '- listLagMs'),
   groups(

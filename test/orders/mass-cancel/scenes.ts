@@ -199,6 +199,16 @@ export const scenes: Readonly<Record<string, (subject: MassCancelSubject) => Pro
     const { cancelled } = await runOnce(subject, { orders, entries, scope: 'user u' });
     assert.deepEqual(cancelled, ['o', 's']);
   },
+  async 'an order that another program placed is as old as the upstream says, not as its first replacement'(
+    subject,
+  ) {
+    const orders = { a: { o: { payload: '{}' }, p: alone({ place_time_at: new Date(now).toISOString() }) } };
+    const replaced = entryOf({ placed_elsewhere: true }, { at: now + 10 * minute });
+    const entries = { o: replaced, p: replaced };
+    assert.deepEqual((await runOnce(subject, { orders, entries })).cancelled, ['o', 'p']);
+    const own = await runOnce(subject, { orders, entries, scope: 'user u' });
+    assert.deepEqual(own.cancelled, []);
+  },
   async 'an entry that is none hides no order, and lets nothing be finished'(subject) {
     const orders = { a: { o: alone(), p: alone() } };
     const entries = { o: entryOf({}, { record: '{}' }), p: entryOf({ user: 'u' }) };
