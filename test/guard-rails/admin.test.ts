@@ -140,6 +140,62 @@ test('what is so already is no change, and leaves no record', async () => {
   assert.equal((await admin.history(10)).length, 2);
 });
 
+test('a stop that cancels asks for it in its own write, of the scope that it stops', async () => {
+  const { admin, memory, state } = world();
+  for (const [index, subject] of [gateway, account, user].entries()) {
+    await admin.apply({ action: 'stop', subject, reason: 'why', cancelOpen: true });
+    const open = (await memory.massCancels.open())[index];
+    assert.equal(open?.scope, await keyOfControl(identity.names, subject));
+    // What leaves in the next five seconds, by clocks that are a minute behind.
+    assert.deepEqual([open?.at, open?.placedBefore], [state.now, state.now + 65_000]);
+  }
+  const [newest] = await admin.history(1);
+  assert.ok(newest && 'change' in newest && newest.change.action === 'stop' && newest.change.cancelOpen);
+});
+
+test('a second stop cancels, too, and the first one’s moment and reason stay', async () => {
+  const { admin, adminOf, memory, state } = world();
+  await admin.apply({ action: 'stop', subject: gateway, reason: 'first' });
+  const at = state.now;
+  for (const version of [2, 3]) {
+    state.now += 1000;
+    const again = await adminOf('another').apply({
+      action: 'stop',
+      subject: gateway,
+      reason: 'second',
+      cancelOpen: true,
+    });
+    assert.deepEqual(
+      [again.isChanged, again.control?.version, again.control?.stopped, again.control?.about?.stopped],
+      [true, version, { at }, { by: 'operator', reason: 'first' }],
+    );
+    assert.deepEqual(
+      (await memory.massCancels.open()).map((one) => one.at),
+      [state.now],
+    );
+    assert.equal((await admin.history(10)).length, version);
+  }
+});
+
+test('neither a stop without it nor limits nor a resume ask for cancels', async () => {
+  const { admin, memory } = world();
+  await admin.apply({ action: 'stop', subject: gateway, reason: 'why' });
+  await admin.apply({ action: 'stop', subject: account, reason: 'why', cancelOpen: false });
+  await admin.apply(limits({ max_orders_per_minute: 1 }));
+  await admin.apply({ action: 'resume', subject: gateway, reason: 'over' });
+  assert.deepEqual(await memory.massCancels.open(), []);
+});
+
+test('a stop that others overtake asks for cancels once, with the write that is made', async () => {
+  let others = 2;
+  const { admin, memory } = world((store) => ({
+    write: async (change) => (others-- > 0 ? false : store.write(change)),
+  }));
+  await admin.apply({ action: 'stop', subject: gateway, reason: 'why', cancelOpen: true });
+  assert.equal((await memory.massCancels.open()).length, 1);
+  assert.equal((await admin.history(10)).length, 1);
+});
+
 test('what is no limit, and a stop without a reason, are refused, and nothing is written', async () => {
   const { admin, memory } = world();
   for (const [change, words] of [

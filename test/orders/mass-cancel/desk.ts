@@ -155,8 +155,13 @@ let ids = 0;
 
 /** Far from the market: it stays open. */
 const limited = (change: Readonly<Record<string, unknown>> = {}) => ({
-  ...newOrder({ order_type: 'LIMIT', limit_price: '1.00', quantity: '10', ...change }),
-  client_order_id: `of-the-desk-${++ids}`,
+  ...newOrder({
+    client_order_id: `of-the-desk-${++ids}`,
+    order_type: 'LIMIT',
+    limit_price: '1.00',
+    quantity: '10',
+    ...change,
+  }),
 });
 
 const placeAt = (gateway: Gateway, subject: string | undefined, body: object) =>
