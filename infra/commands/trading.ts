@@ -175,12 +175,13 @@ function hintsFor({ stage, scope }: TradingArguments, change: ControlChange): re
 }
 
 const notCancelled = 'Open orders are not cancelled by it: the same command with --cancel-open cancels them.';
-const untilNone = 'until none is left. Orders placed up to 65 seconds from now go, too, also after a resume.';
+const asTheyCome =
+  'Those that show up late go as they come, for a quarter of an hour. Orders placed up to 65 seconds from now go, too, also after a resume.';
 
 const cancelling = {
-  gateway: `All open orders are being cancelled, also those of other programs with the same app key, ${untilNone}`,
-  account: `All open orders of the account are being cancelled, also those of other programs with the same app key, ${untilNone}`,
-  user: `Open orders that the user placed through the gateway are being cancelled, ${untilNone}`,
+  gateway: `All open orders are being cancelled, also those of other programs with the same app key. ${asTheyCome}`,
+  account: `All open orders of the account are being cancelled, also those of other programs with the same app key. ${asTheyCome}`,
+  user: `Open orders that the user placed through the gateway are being cancelled. ${asTheyCome}`,
 } as const satisfies Readonly<Record<TradingArguments['scope']['kind'], string>>;
 
 const quoted = (text: string) => (/^[\w.:/@-]+$/.test(text) ? text : JSON.stringify(text));

@@ -98,7 +98,8 @@ test('a stop says when it is effective, what it leaves, and how to resume', asyn
     '  version 1',
     `  name in logs: ${await identity.names.nameOf('account', '1234567')}`,
     'Account ids are taken as they are: compare them with those of listAccounts.',
-    'Orders are neither placed nor replaced. Open orders are not cancelled by it; cancels go through.',
+    'Orders are neither placed nor replaced; cancels go through.',
+    'Open orders are not cancelled by it: the same command with --cancel-open cancels them.',
     'To resume: npm run trading -- resume dev --account 1234567 --reason "…"',
   ]);
   const again = await run('stop dev --account 1234567 --reason other');
@@ -110,6 +111,28 @@ test('a stop says when it is effective, what it leaves, and how to resume', asyn
   assert.equal(resumed[0], effective);
   assert.ok(!resumed.join('\n').includes('stopped'));
   assert.ok(resumed.some((line) => line.startsWith('A stop of the whole gateway')));
+});
+
+test('a stop with --cancel-open asks for it, also of what is stopped already, and says whose orders go', async () => {
+  const { run, controls } = world();
+  await run('stop --reason why');
+  const scopes = async () => (await controls.massCancels.open()).map(({ scope }) => scope);
+  assert.deepEqual(await scopes(), []);
+  const said = await run('stop --reason "still open" --cancel-open');
+  assert.equal(said[0], effective);
+  assert.ok(said.includes(`  stopped since 2026-11-22 15:00:01 UTC by ${operator}: why`));
+  assert.ok(said.some((line) => line.startsWith('All open orders are being cancelled, also those of other')));
+  assert.ok(!said.some((line) => line.includes('are not cancelled')));
+  assert.deepEqual(await scopes(), ['stack']);
+  const ofUser = await run('stop --user alice --reason why --cancel-open');
+  assert.ok(ofUser.some((line) => line.startsWith('Open orders that the user placed through the gateway')));
+  const ofAccount = await run('stop --account 1234567 --reason why --cancel-open');
+  assert.ok(ofAccount.some((line) => line.startsWith('All open orders of the account are being')));
+  assert.equal((await scopes()).length, 3);
+  assert.match(
+    (await run('history --account 1234567'))[0] ?? '',
+    /version 1 {2}stop, cancel open orders: why$/,
+  );
 });
 
 test('the history names who, whose, what and why, of all or of one', async () => {
@@ -263,7 +286,12 @@ test('what says nothing clear is refused in one sentence, before anything is ask
       'limits --set allowed_symbols=',
       'allowed_symbols takes names with commas between, such as AAPL,MSFT; stop ends all trading, --unset takes the limit away.',
     ],
-    ['limits --set actions.price_collar=ignore', 'actions.price_collar takes notify or block.'],
+    [
+      'limits --set actions.price_collar=ignore',
+      'actions.price_collar takes notify, block or block_and_cancel.',
+    ],
+    ['resume --reason mended --cancel-open', 'resume takes no --cancel-open.'],
+    ['limits --cancel-open', 'limits takes no --cancel-open.'],
     ['history --limit 0', '--limit must be a whole number from 1 to 10000.'],
   ] as const)
     assert.throws(
