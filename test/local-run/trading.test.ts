@@ -100,6 +100,38 @@ test('the switch stops placing and replacing, and cancels go through', async (t)
   assert.match(JSON.stringify(shown.json), /a strategy runs wild/);
 });
 
+test('what is open is cancelled at once, for a stop and for a check that asks for it', async (t) => {
+  const { ask, place } = await runFor(t, { tradingLimits: {} });
+  const limited = { order_type: 'LIMIT', limit_price: '1.00', time_in_force: 'GTC' };
+  const open = async () => {
+    const { json } = await ask(`/trading/orders/open-orders/list?account_id=${accountId}`);
+    return JSON.stringify(json);
+  };
+  /** Long before the next minute's run. */
+  const untilCancelled = async (id: string) => {
+    for (let left = 300; (await open()).includes(id); left--) {
+      assert.ok(left > 0, `${id} is still open`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  const limits = { max_order_quantity: '2', actions: { max_order_quantity: 'block_and_cancel' } };
+  assert.equal((await place({ ...limited, client_order_id: 'order-before-the-check' })).status, 200);
+  assert.match(await open(), /order-before-the-check/);
+  assert.equal((await ask('/_trading/limits', { set: limits })).status, 200);
+  await untilAnswered(403, () => place({ ...limited, quantity: '3' }));
+  await untilCancelled('order-before-the-check');
+  const { json } = await place({ ...limited, quantity: '3' });
+  assert.match(json.detail, /Open orders of this user are being cancelled\. The request was not sent/);
+
+  assert.equal((await place({ ...limited, client_order_id: 'order-before-the-stop' })).status, 200);
+  assert.equal((await ask('/_trading/stop', { reason: 'why', cancel_open: 'yes' })).status, 400);
+  const stopped = await ask('/_trading/stop', { reason: 'a strategy runs wild', cancel_open: true });
+  assert.equal(stopped.status, 200);
+  const { mass_cancels } = stopped.json as unknown as { mass_cancels: readonly { scope: string }[] };
+  assert.ok(mass_cancels.some(({ scope }) => scope === 'stack'));
+  await untilCancelled('order-before-the-stop');
+});
+
 /** What was set is effective within five seconds. */
 async function untilAnswered(status: number, ask: () => Promise<{ readonly status: number }>): Promise<void> {
   for (let left = 600; (await ask()).status !== status; left--) {
