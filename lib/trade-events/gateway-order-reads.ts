@@ -128,8 +128,10 @@ export function createGatewayOrderReads(options: GatewayOrderReadsOptions): Orde
 type Query = readonly (readonly [string, string])[];
 
 function ordersOfPage(operation: Operation, account: string, page: Uint8Array): ReadOrder[] {
-  const members = membersOf(page, ['data']);
-  if (!members) throw new OrderReadError(operation.id, 'upstream_broken_answer');
+  const members = membersOf(page, ['data', 'error_code']);
+  // A page without orders has no `data`; a failure that comes as a page must not be taken for one.
+  if (!members || (members.has('error_code') && !members.has('data')))
+    throw new OrderReadError(operation.id, 'upstream_broken_answer');
   const data = members.get('data');
   return data ? [...elementsOf(data)].flatMap((group) => ordersOfGroup(account, group)) : [];
 }

@@ -142,6 +142,15 @@ describe('within the limits', () => {
     assert.deepEqual(slept, [30_000, 30_000, 30_000]);
   });
 
+  test('a failure that comes as a page is no page without orders', async () => {
+    const { reads } = stub([
+      { kind: 'uncached', body: bytes('{"error_code":"SYSTEM_ERROR","message":"later"}') },
+      { kind: 'uncached', body: bytes('{}') },
+    ]);
+    await assert.rejects(reads.openOrders('a'), { message: 'listOpenOrders: upstream_broken_answer' });
+    assert.deepEqual(await reads.openOrders('a'), []);
+  });
+
   test('what will not be better later is not repeated', async () => {
     const { reads, requests } = stub([{ kind: 'refused', refusal: { code: 'forbidden' } }]);
     await assert.rejects(reads.accounts(), OrderReadError);
