@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { type Answer, refused } from '../../lib/answer.ts';
 import { placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import { createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
+import { createMemoryControls, type MassCancel, type TradingLimits } from '../../lib/guard-rails/index.ts';
 import { newOrder } from '../support/orders.ts';
 import type { ExposureSubject } from './exposure-world.ts';
 
@@ -13,6 +13,12 @@ const now = 1_800_000_000_000;
 const entryKey = (id: string) => `entry|order|app|a|${id}`;
 
 interface State {
+  now: number;
+  /** From whom requests come. */
+  user: string | undefined;
+  /** Requests to cancel what is open. */
+  asked: MassCancel[];
+  isAway: boolean;
   /** Until when each request was to leave. */
   sent: (number | undefined)[];
   lookUps: number;
@@ -30,6 +36,10 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
   const controls = createMemoryControls();
   controls.set('stack', { limits });
   const state: State = {
+    now,
+    user: undefined,
+    asked: [],
+    isAway: false,
     sent: [],
     lookUps: 0,
     noted: 0,
@@ -41,9 +51,18 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
     createHandOver({
       journal,
       names,
-      clock: () => now,
+      clock: () => state.now,
       sleep: async () => {},
-      guard: { controls, journal },
+      guard: {
+        controls,
+        journal,
+        massCancels: {
+          async request(one) {
+            state.asked.push(one);
+            if (state.isAway) throw new Error('away');
+          },
+        },
+      },
       reportNoted: () => state.noted++,
     }),
   );
@@ -56,7 +75,8 @@ function createFloor({ createHandOver, createMemoryOrderJournal }: ExposureSubje
         headers: {},
         credential: 'app',
         requestId: 'r',
-        deadline: now + 29_000,
+        deadline: state.now + 29_000,
+        ...(state.user !== undefined && { user: state.user }),
       },
       {
         send: async (_, __, leaveBy) => {
@@ -121,6 +141,43 @@ async function notedIsTold(subject: ExposureSubject): Promise<void> {
   assert.equal(state.noted, 1);
   const entry = (await journal.read([entryKey('noted-order')])).get(entryKey('noted-order'));
   assert.deepEqual(JSON.parse(entry!.record).failed_checks, ['max_order_quantity']);
+}
+
+/** Of whom, how often, and not for what was placed before. */
+async function cancelsAreAsked(subject: ExposureSubject): Promise<void> {
+  const { place, state, controls } = createFloor(subject, {});
+  const blocked = async (id: string) => {
+    const before = state.asked.length;
+    const answer = await place(id, priced('11'));
+    const detail = answer.kind === 'refused' ? answer.refusal.detail : undefined;
+    return [state.asked.slice(before).map(({ scope }) => scope), /being cancelled/.test(detail ?? '')];
+  };
+  assert.equal(codeOf(await place('placed-before', priced('11'))), 'sent');
+  const limitsOf = (action: 'block' | 'block_and_cancel') => ({
+    limits: { max_order_quantity: '10', actions: { max_order_quantity: action } },
+  });
+  controls.set('stack', limitsOf('block'));
+  state.now += 6000;
+  assert.deepEqual(await blocked('only-blocked'), [[], false]);
+  controls.set('stack', limitsOf('block_and_cancel'));
+  state.now += 6000;
+  assert.equal(codeOf(await place('placed-before', priced('11'))), 'sent');
+  assert.equal(state.asked.length, 0);
+  state.isAway = true;
+  assert.deepEqual(await blocked('while-away'), [['account account|a'], false]);
+  state.isAway = false;
+  assert.deepEqual(await blocked('no-user-known'), [['account account|a'], true]);
+  state.user = 'u';
+  assert.deepEqual(await blocked('of-a-user'), [['user u'], true]);
+  state.now += 9999;
+  assert.deepEqual(await blocked('soon-after'), [[], true]);
+  assert.ok(state.asked.at(-1)!.placedBefore > state.now);
+  state.now += 1;
+  assert.deepEqual(await blocked('long-after'), [['user u'], true]);
+  controls.set('stack', { limits: {} });
+  controls.set('account account|a', limitsOf('block_and_cancel'));
+  state.now += 20_000;
+  assert.deepEqual(await blocked('of-the-account'), [['account account|a'], true]);
 }
 
 /** Another instance has released what this one has counted. */
@@ -220,6 +277,7 @@ export const handOverRules: readonly ((subject: ExposureSubject) => Promise<void
   blockedIsKept,
   replayedWhileStopped,
   notedIsTold,
+  cancelsAreAsked,
   asksBeforeItRefuses,
   aFewAreLookedUp,
   foreignAreCounted,

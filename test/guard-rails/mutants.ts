@@ -21,6 +21,7 @@ const controls = inFile('guard-rails/controls');
 const begin = inFile('orders/checked-begin');
 const asked = inFile('orders/asked-orders');
 const released = inFile('orders/released');
+const cancels = inFile('guard-rails/cancel-requests');
 
 export const mutants: readonly Mutant[] = [
   checks('restricted symbols pass', 'restricted.has(plainSymbol(symbol))', 'false'),
@@ -214,6 +215,21 @@ export const mutants: readonly Mutant[] = [
   guard('a replacement repeats an order', '&& !order.isReplacement', ''),
   guard('symbols of any case are no repetition', 'symbols.map(plainSymbol), sides', '"", sides'),
   guard('sides are no part of a repetition', 'symbols.map(plainSymbol), sides,', 'symbols.map(plainSymbol),'),
+
+  guard('what only blocks cancels', "action === 'block_and_cancel'", 'action !== undefined'),
+  guard('what is to cancel only blocks', "action === 'block_and_cancel'", 'action === undefined'),
+  guard('a user’s order cancels the orders of others', 'ofUser ?? ofAccount', 'ofAccount'),
+  guard(
+    'an account’s limit cancels the user’s orders only',
+    "scope.kind === 'gateway' ? forGateway : scope",
+    'forGateway',
+  ),
+  begin('no cancels are asked for', 'verdict.cancelled.length === 0', 'true'),
+  begin('cancels that were not written are told', 'isAsked ? [scope] : []', 'true ? [scope] : []'),
+  cancels('each order asks', 'at < last.at + holdsMs', 'false'),
+  cancels('one is enough for ever', 'at < last.at + holdsMs', 'true'),
+  cancels('orders before the last blocked one stay', 'at + holdsMs + slackMs', 'at + slackMs'),
+  cancels('one that failed counts', 'if (known.get(scope)?.written === written) known.delete(scope);', ''),
 
   controls('they count longer', 'maxControlAgeMs = 5000', 'maxControlAgeMs = 5001'),
   controls('they are read again too late', 'waitAfterMs = 3000', 'waitAfterMs = 3001'),
