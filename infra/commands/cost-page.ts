@@ -151,7 +151,8 @@ the counter in one transaction when it is begun, and in another one when it has 
 adds four. The table of limits and stops is read by each instance that places orders, each few seconds at most.
 
 The function that cancels what is open on request runs each minute. Without a request it costs ${dollars(massCancelCost())} a month, most of it for
-${massCancels.metrics} metrics and ${massCancels.alarms} alarms. A request adds a call each minute while orders are open, and what their reads and cancels cost.
+${massCancels.metrics} metrics and ${massCancels.alarms} alarms. A request adds a read of each account's open orders in each of these runs for a quarter of
+an hour, and its cancels.
 
 [The audit](order-audit.md) adds ${dollars(orderAuditCost())} for a million orders at most, when each is audited by itself: ${orderAudit.lines} lines of up to
 ${orderAudit.writeUnits} units, and a call of its function for each. Orders that come together share calls. At rest it costs ${dollars(orderAudit.alarms * prices.alarmPerMonth)} a

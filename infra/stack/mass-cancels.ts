@@ -20,7 +20,6 @@ import {
 import { Construct } from 'constructs';
 import { massCancelMetric } from '../../functions/aws/deployed-guard.ts';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
-import { unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
 import { allowing, GroupFunction, type GroupFunctionProps } from './group-function.ts';
 import type { OrderJournal } from './order-journal.ts';
@@ -49,16 +48,13 @@ export interface MassCancelsProps
 /** What the function does to requests beside asking for cancels; a test compares it with its code. */
 export const massCancelActions = ['DeleteItem', 'Query'];
 
-/** The same to the journal, beside the entries of cancels: what is unsettled may still turn out to be open. */
-export const massCancelIndexActions = ['Query'];
-
 /** What Lambda does to the table's stream with the function's role. */
 const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
 
 /** The next run starts then. */
 const timeoutSeconds = 60;
 
-/** What is open is cancelled within a run, and the list that shows that nothing is left comes three minutes after the stop. */
+/** What is open is cancelled within a run, and the next list shows that it is: by then ten runs have tried. */
 const alarmAfterSeconds = 10 * 60;
 
 export class MassCancels extends Construct {
@@ -100,10 +96,6 @@ export class MassCancels extends Construct {
         ...access?.policies,
         ReadIdentityKey: allowing(['secretsmanager:GetSecretValue'], identityKeyArn),
         FinishMassCancels: new PolicyDocument({ statements: [inMassCancels(massCancelActions, controls)] }),
-        ReadUnsettled: allowing(
-          massCancelIndexActions.map((action) => `dynamodb:${action}`),
-          `${journal.table.tableArn}/index/${unsettledIndex}`,
-        ),
         ReadStream: allowing(
           streamActions.map((action) => `dynamodb:${action}`),
           controls.tableStreamArn ?? '',
@@ -134,7 +126,7 @@ export class MassCancels extends Construct {
   #openAlarm(): Alarm {
     return new Alarm(this, 'OpenAlarm', {
       alarmDescription:
-        'Orders have been open, or their outcome unknown, for ten minutes although an operator or a check asked to cancel them; or the function that cancels them does not run. Its log says why, as open_order_not_cancelled.',
+        'Ten minutes after an operator or a check asked to cancel what is open, orders are open, or it is not known whether any are; or the function that cancels them does not run. Its log says why, as open_order_not_cancelled.',
       metric: new Metric({
         namespace: 'Countersign',
         metricName: 'MassCancelSeconds',

@@ -138,6 +138,7 @@ describe('with roles enforced', needsEmulator(), () => {
       assert.ok(RoleName, `no role among ${roles.join(', ')}`);
       const { PolicyNames } = await iam.send(new ListRolePoliciesCommand({ RoleName }));
       assert.deepEqual(PolicyNames?.toSorted(), [
+        ...(group === 'orders' ? ['AskToCancel'] : []),
         // Accounts and orders count under tighter limits.
         'CountRequests',
         ...(journaled.includes(group) ? ['KeepJournal'] : []),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'vitest';
-import { massCancelActions, massCancelIndexActions } from '../../infra/stack/mass-cancels.ts';
+import { massCancelActions } from '../../infra/stack/mass-cancels.ts';
 import { journalActions } from '../../infra/stack/order-journal.ts';
 import { massCancelRequestActions } from '../../infra/stack/trading-controls.ts';
 import { cancelOrder, placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
@@ -84,7 +84,6 @@ test('it knows the secret, the identity key, the limiter, the journal and the co
       'KeepJournal',
       'ReadIdentityKey',
       'FinishMassCancels',
-      'ReadUnsettled',
       'ReadStream',
       'WriteLog',
     ],
@@ -93,15 +92,6 @@ test('it knows the secret, the identity key, the limiter, the journal and the co
     JSON.stringify(policyOf(opened, 'KeepJournal')),
     new RegExp(journalActions.map((action) => `"dynamodb:${action}"`).join()),
   );
-  assert.deepEqual(policyOf(opened, 'ReadUnsettled'), [
-    {
-      Effect: 'Allow',
-      Action: massCancelIndexActions.map((action) => `dynamodb:${action}`).join(),
-      Resource: {
-        'Fn::Join': ['', [{ 'Fn::GetAtt': [opened.table('OrderJournal')?.[0], 'Arn'] }, '/index/Unsettled']],
-      },
-    },
-  ]);
 });
 
 test('of the table of controls it may touch requests alone, and so may the function that places orders', () => {
