@@ -27,8 +27,19 @@ test('it has every event of the log, and no other', () => {
 
 test('its metrics are those that the functions write', () => {
   const named = firstColumn(page, 'Metrics and alarms');
-  assert.equal(named.length, 21);
+  assert.ok(named.length > 20);
   for (const name of named) assert.match(functions, new RegExp(`\\b${name}\\b`));
+});
+
+test('it has every alarm of the stack, and no other', () => {
+  const made = [...sourceOf('infra/stack').matchAll(/'(\w+Alarm)'/g)].map(([, name]) => name);
+  const [own, elsewhere] = [
+    firstColumn(page, 'Alarms'),
+    [page, 'docs/trade-events.md', 'docs/order-audit.md'],
+  ];
+  for (const name of own) assert.ok(made.includes(name), name);
+  const told = elsewhere.map((one) => readFileSync(join(root, one), 'utf8')).join('\n');
+  for (const name of made) assert.match(told, new RegExp(`\`${name}\``));
 });
 
 test('its outputs are those of the stack', () => {
