@@ -1,0 +1,213 @@
+/** Mass cancels, deployed, with roles enforced: what is open is cancelled for a stop, and for a check that asks for it. */
+
+import assert from 'node:assert/strict';
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { DisableRuleCommand, EventBridgeClient, ListRulesCommand } from '@aws-sdk/client-eventbridge';
+import {
+  DeleteRolePolicyCommand,
+  GetRolePolicyCommand,
+  IAMClient,
+  ListRolesCommand,
+  PutRolePolicyCommand,
+} from '@aws-sdk/client-iam';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { afterAll, beforeAll, describe, test } from 'vitest';
+import { massCancelKey, massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
+import { deployedTrading, manageTrading } from '../../infra/commands/trading.ts';
+import { tradingArguments } from '../../infra/commands/trading-arguments.ts';
+import { stackScope } from '../../lib/guard-rails/controls.ts';
+import type { MassCancelReport } from '../../lib/orders/mass-cancel.ts';
+import { itemsOf, textOfItems } from '../orders/table.ts';
+import { accountId, orderBody, orderPath } from '../support/core.ts';
+import { needsEmulator } from '../support/missing-emulator.ts';
+import { signedByAws } from './aws-signature.ts';
+import { clientConfig } from './deployment.ts';
+import { grantEverything } from './operator.ts';
+import { putSecret } from './secret.ts';
+import { canary, type Stage, stageName, startStage } from './stage.ts';
+
+describe('mass cancels on the emulator', needsEmulator(), () => {
+  let stage: Stage;
+  let orders = 0;
+  const before = { ...process.env };
+
+  beforeAll(async () => {
+    // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    stage = await startStage({
+      env: { AUTH: 'true', USE_SSL: '1' },
+      props: {
+        groups: { orders: 'iam' },
+        trading: {
+          limits: { max_order_quantity: '1000', actions: { max_order_quantity: 'block_and_cancel' } },
+        },
+      },
+    });
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL: stage.emulator.endpoint,
+      AWS_REGION: stage.emulator.region,
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    });
+    await putSecret(stage);
+    await grantEverything(stage);
+    await withoutSchedule(stage);
+  });
+  afterAll(async () => {
+    await stage?.stop();
+    process.env = before;
+  });
+
+  async function post(body: string) {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    const headers = await signedByAws(stage, orderPath, init);
+    const response = await fetch(`${stage.url}${orderPath}`, { ...init, headers });
+    return { status: response.status, text: await response.text() };
+  }
+  const place = (quantity = '1') => {
+    const id = `canary-order-${++orders}`;
+    return post(orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.10', quantity }));
+  };
+
+  /** Places one; a function may use what it knows of a stop for five seconds. */
+  async function placed(): Promise<string> {
+    for (;;) {
+      const { status, text } = await place();
+      if (status === 200) return `canary-order-${orders}`;
+      assert.equal(status, 403, text);
+      await pause(500);
+    }
+  }
+
+  async function trading(line: string): Promise<void> {
+    const given = tradingArguments([...line.split(' ')]);
+    assert.ok(given);
+    await manageTrading(given, { ...(await deployedTrading(given)), say: () => {} });
+  }
+
+  const isCancelled = (id: string) =>
+    stage.simulator.trading
+      .changes()
+      .some(({ clientOrderId, scene }) => clientOrderId === id && scene === 'CANCEL_SUCCESS');
+
+  /** Does it again, for on a busy machine a run may come to its end too early, and the schedule is off. */
+  async function untilCancelled(ids: readonly string[], ask: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      await ask();
+      for (let look = 0; look < 75; look++) {
+        if (ids.every(isCancelled)) return;
+        await pause(200);
+      }
+    }
+  }
+
+  const requests = async () =>
+    (await itemsOf(stage.emulator.endpoint, stage.outputs.TradingControlsTable ?? '')).filter(
+      ({ pk }) => pk?.S === massCancelPartition,
+    );
+
+  async function run(): Promise<MassCancelReport> {
+    const client = new LambdaClient(clientConfig(stage.emulator));
+    const command = new InvokeCommand({ FunctionName: stage.outputs.MassCancelFunction });
+    const { FunctionError, Payload } = await client.send(command);
+    const text = Buffer.from(Payload ?? []).toString();
+    assert.equal(FunctionError, undefined, text);
+    return JSON.parse(text);
+  }
+
+  test('a stop that says so cancels what is open, by the table’s stream alone', async () => {
+    const open = [await placed(), await placed(), await placed()];
+    await untilCancelled(open, () => trading(`stop ${stageName} --reason emulator --cancel-open`));
+    assert.deepEqual(
+      (await requests()).map(({ sk }) => sk?.S),
+      [stackScope],
+    );
+  });
+
+  test('the request goes on, and is gone when a list that is late enough shows nothing', async () => {
+    const going = await run();
+    assert.deepEqual([going.requests, going.finished, going.left, going.unread], [1, 0, 0, 0]);
+    await backInTime(stage, 30 * 60_000);
+    // The stream starts the function, too: either run may be the one that finishes it.
+    while ((await requests()).length > 0) await run();
+    const none = await run();
+    assert.deepEqual([none.requests, none.oldestMs], [0, 0]);
+  });
+
+  test('an order that a check blocks and cancels by is refused, and what its user has open is cancelled', async () => {
+    await trading(`resume ${stageName} --reason over`);
+    const open = await placed();
+    const blocked = async () => {
+      const { status, text } = await place('1001');
+      assert.equal(status, 403, text);
+      return text;
+    };
+    const giveBack = await withoutPolicy(stage, 'AskToCancel');
+    const alone = await blocked();
+    assert.doesNotMatch(alone, /being cancelled/);
+    assert.deepEqual(await requests(), []);
+    await giveBack();
+    let told = '';
+    await untilCancelled([open], async () => {
+      told ||= await blocked();
+    });
+    assert.match(told, /being cancelled/);
+    const [request] = await requests();
+    assert.match(request?.sk?.S ?? '', /^user /);
+  });
+
+  test('no item and no line of a log has an account, an order or a secret in it', async () => {
+    const tables = [stage.outputs.TradingControlsTable, stage.outputs.OrderJournalTable];
+    const items = await Promise.all(tables.map((name = '') => itemsOf(stage.emulator.endpoint, name)));
+    const output = stage.emulator.output();
+    assert.match(output, /"event":"open_orders_cancelled"/);
+    assert.doesNotMatch(output, /open_order_not_cancelled|journal_failed/);
+    for (const word of [accountId, 'canary-order', canary.appSecret, canary.appKey]) {
+      assert.ok(!textOfItems(items.flat()).includes(word), word);
+      assert.ok(!output.includes(word), word);
+    }
+  });
+});
+
+/** So that it is the stream that starts the function. */
+async function withoutSchedule({ emulator }: Stage): Promise<void> {
+  const client = new EventBridgeClient(clientConfig(emulator));
+  const { Rules = [] } = await client.send(new ListRulesCommand({}));
+  const own = Rules.filter(({ Name = '' }) => /MassCancels/.test(Name));
+  assert.equal(own.length, 1);
+  for (const { Name } of own) await client.send(new DisableRuleCommand({ Name }));
+}
+
+/** Of the function that places orders. @returns what gives it back */
+async function withoutPolicy({ emulator }: Stage, PolicyName: string): Promise<() => Promise<void>> {
+  const client = new IAMClient(clientConfig(emulator));
+  const { Roles = [] } = await client.send(new ListRolesCommand({}));
+  const RoleName = Roles.find((role) => role.RoleName?.includes('ordersRole'))?.RoleName;
+  const policy = { RoleName, PolicyName };
+  const { PolicyDocument = '' } = await client.send(new GetRolePolicyCommand(policy));
+  await client.send(new DeleteRolePolicyCommand(policy));
+  return async () => {
+    const command = new PutRolePolicyCommand({
+      ...policy,
+      PolicyDocument: decodeURIComponent(PolicyDocument),
+    });
+    await client.send(command);
+  };
+}
+
+/** The request of the whole gateway, as if it had been made earlier. */
+async function backInTime({ emulator, outputs }: Stage, ms: number): Promise<void> {
+  const client = new DynamoDBClient(clientConfig(emulator));
+  const earlier = { N: String(Date.now() - ms) };
+  await client.send(
+    new UpdateItemCommand({
+      TableName: outputs.TradingControlsTable,
+      Key: massCancelKey(stackScope),
+      UpdateExpression: 'SET #at = :earlier, placed_before = :earlier',
+      ExpressionAttributeNames: { '#at': 'at' },
+      ExpressionAttributeValues: { ':earlier': earlier },
+    }),
+  );
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
