@@ -16,6 +16,7 @@ import { readLookupSettings } from './lookup-environment.ts';
 import { createLookupHandler, type LookupHandler } from './lookup-handler.ts';
 import { createLookupMetrics } from './lookup-metrics.ts';
 import { createLookupQueue } from './sqs.ts';
+import { wrongConfiguration } from './wrong-configuration.ts';
 
 /** While less than half of the limit is left, all lookups together take one permit in this time. */
 const pauseMs = 1000;
@@ -30,12 +31,7 @@ export function deployedLookups(
   log: Log = writeLog,
 ): LookupHandler {
   const read = readLookupSettings(env, catalogue);
-  if (!read.ok) {
-    log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
-    return async () => {
-      throw new Error('wrong_configuration');
-    };
-  }
+  if (!read.ok) return wrongConfiguration(log, read.faults);
   const { function: settings, operations, instances, ...names } = read.settings;
   const { tableName, queueUrl, busQueueUrl, deadLetterUrl, busName } = names;
   const onFailure = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });

@@ -1,6 +1,6 @@
 /**
  * The mass cancel as it is deployed: started every minute, and by each request for it. Its reads of orders wait for those
- * of clients, its cancels for nobody's; each cancel has its entry in the journal, and all keep the limits that all share.
+ * of clients, its cancels do not; each cancel has its entry in the journal, and all keep the limits that all share.
  */
 
 import type { Context } from 'aws-lambda';
@@ -22,6 +22,7 @@ import { type Environment, type FunctionSettings, readFunctionSettings, required
 import { createIdentityKeyReader } from './identity-key.ts';
 import { describe, type Log, writeLog } from './log.ts';
 import { massCancelOperations } from './mass-cancel-operations.ts';
+import { wrongConfiguration } from './wrong-configuration.ts';
 
 export type MassCancelHandler = (
   event: unknown,
@@ -55,16 +56,8 @@ export function deployedMassCancels(
     { ...env, IDENTITY_KEY_SECRET_ID: undefined, ORDER_JOURNAL_TABLE: undefined },
     massCancelOperations,
   );
-  if (!read.ok || faults.length > 0) {
-    log({
-      level: 'error',
-      event: 'wrong_configuration',
-      faults: [...(read.ok ? [] : read.faults), ...faults],
-    });
-    return async () => {
-      throw new Error('wrong_configuration');
-    };
-  }
+  if (!read.ok || faults.length > 0)
+    return wrongConfiguration(log, [...(read.ok ? [] : read.faults), ...faults]);
   const massCancels = create(read.settings, { env, log, journalTable, controlsTable, identityKeySecretId });
   const functionName = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
   return async (_, context) => {

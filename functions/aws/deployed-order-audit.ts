@@ -15,6 +15,7 @@ import { createEventBus } from './event-bridge.ts';
 import { createIdentityKeyReader } from './identity-key.ts';
 import { describe, type Log, writeLog } from './log.ts';
 import { entryChange } from './order-stream.ts';
+import { wrongConfiguration } from './wrong-configuration.ts';
 
 export type OrderAuditHandler = (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
 
@@ -25,10 +26,7 @@ export function deployedOrderAudit(env: Environment = process.env, log: Log = wr
   const tableName = required('ORDER_AUDIT_TABLE');
   const busName = required('ORDER_EVENTS_BUS');
   const identityKeySecretId = required('IDENTITY_KEY_SECRET_ID');
-  if (faults.length > 0) {
-    log({ level: 'error', event: 'wrong_configuration', faults });
-    return () => Promise.reject(new Error('wrong_configuration'));
-  }
+  if (faults.length > 0) return wrongConfiguration(log, faults);
   const { names, sealer } = createIdentity(createIdentityKeyReader(identityKeySecretId, log));
   const failed = (event: string) => (cause: unknown) => log({ level: 'error', event, ...describe(cause) });
   const audit = createOrderAudit({

@@ -20,6 +20,7 @@ import { type Environment, type FunctionSettings, readFunctionSettings, required
 import { createIdentityKeyReader } from './identity-key.ts';
 import { describe, type Log, writeLog } from './log.ts';
 import { createSecretsManagerSource } from './secrets-manager.ts';
+import { wrongConfiguration } from './wrong-configuration.ts';
 
 export type SettlementHandler = (
   event: unknown,
@@ -51,16 +52,8 @@ export function deployedSettlement(
   const tableName = required('ORDER_JOURNAL_TABLE');
   const identityKeySecretId = required('IDENTITY_KEY_SECRET_ID');
   const read = readFunctionSettings({ ...env, IDENTITY_KEY_SECRET_ID: undefined }, orderReadOperations);
-  if (!read.ok || faults.length > 0) {
-    log({
-      level: 'error',
-      event: 'wrong_configuration',
-      faults: [...(read.ok ? [] : read.faults), ...faults],
-    });
-    return async () => {
-      throw new Error('wrong_configuration');
-    };
-  }
+  if (!read.ok || faults.length > 0)
+    return wrongConfiguration(log, [...(read.ok ? [] : read.faults), ...faults]);
   const settlement = create(read.settings, { env, log, tableName, identityKeySecretId });
   const functionName = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
   return async (event, context) => {

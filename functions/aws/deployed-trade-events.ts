@@ -27,6 +27,7 @@ import { describe, type Log, writeLog } from './log.ts';
 import { createSecretsManagerSource } from './secrets-manager.ts';
 import { readTradeEventsSettings, type TradeEventsSettings } from './trade-events-environment.ts';
 import { createTradeEventsMetrics, type TradeEventsMetrics } from './trade-events-metrics.ts';
+import { wrongConfiguration } from './wrong-configuration.ts';
 
 export type TradeEventsHandler = (
   event: unknown,
@@ -46,12 +47,7 @@ export function deployedTradeEvents(
   clock: () => number = Date.now,
 ): TradeEventsHandler {
   const read = readTradeEventsSettings(env);
-  if (!read.ok) {
-    log({ level: 'error', event: 'wrong_configuration', faults: read.faults });
-    return async () => {
-      throw new Error('wrong_configuration');
-    };
-  }
+  if (!read.ok) return wrongConfiguration(log, read.faults);
   const functionName = env.AWS_LAMBDA_FUNCTION_NAME ?? '';
   const metrics = createTradeEventsMetrics(log, { functionName, clock });
   const listener = createListener(read.settings, env, log, metrics);

@@ -14,6 +14,7 @@ import { createDynamoControlAdmin } from './dynamo-control-admin.ts';
 import { type Environment, requiredOf } from './environment.ts';
 import { createIdentityKeyReader } from './identity-key.ts';
 import { describe, type Log, writeLog } from './log.ts';
+import { wrongConfiguration } from './wrong-configuration.ts';
 
 export type TradingStopHandler = (event: unknown) => Promise<TradingStopReport>;
 
@@ -53,10 +54,7 @@ export function deployedTradingStop(
 ): TradingStopHandler {
   const faults: string[] = [];
   const { tableName, identityKeySecretId, cancelOpen } = readTradingStopSettings(env, faults);
-  if (faults.length > 0) {
-    log({ level: 'error', event: 'wrong_configuration', faults });
-    return () => Promise.reject(new Error('wrong_configuration'));
-  }
+  if (faults.length > 0) return wrongConfiguration(log, faults);
   return createTradingStopHandler({
     store: createDynamoControlAdmin({ client: createDynamoClient(), tableName }),
     identity: createIdentity(createIdentityKeyReader(identityKeySecretId, log)),

@@ -104,7 +104,7 @@ export function createControlAdmin({
   async function aboutOf(change: ControlChange, next: ControlState, before: ControlEntry | undefined) {
     const { subject } = change;
     if (!next.stopped) return { subject };
-    // One that is stopped already stays stopped by the first, whatever a second stop cancels.
+    // One that is stopped already stays stopped by the first stop, also where a second one cancels what is open.
     const stopped =
       change.action === 'stop' && !before?.stopped
         ? { by, reason: change.reason }

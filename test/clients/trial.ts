@@ -22,7 +22,7 @@ export interface Trial {
 }
 
 /** Far above what a step takes: it ends what hangs. */
-const timeout = 600_000;
+const timeout = 1_100_000;
 
 const execute = promisify(execFile);
 

@@ -23,7 +23,7 @@ describe.each(changes)('%s while orders run', (change) => {
   );
 });
 
-test('whatever the pace of the orders, and whether or not the store is away', async () => {
+test('at each pace of the orders, with the store and without it', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({

@@ -123,7 +123,7 @@ export function massCancelStoreContract(
   });
 
   check(
-    'a stop asks for it whatever is open already, also by a clock that is behind',
+    'a stop asks for it beside what is open already, also by a clock that is behind',
     async ({ massCancels, controls }) => {
       await massCancels.request(massCancel('stack', start + 30_000));
       const asked = massCancel('stack', start);

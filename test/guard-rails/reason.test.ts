@@ -22,7 +22,7 @@ test('a reason of another system keeps its words, without what could end a line 
   }
 });
 
-test('whatever the text, a reason is made of it, and one that is a reason already stays', () => {
+test('a reason is made of any text, and one that is a reason already stays', () => {
   const any = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 700 }),
     fc.string({ unit: 'grapheme', minLength: 480, maxLength: 520 }),

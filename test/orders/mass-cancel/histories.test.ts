@@ -8,6 +8,6 @@ import { test } from 'vitest';
 import { createMassCancels } from '../../../lib/orders/index.ts';
 import { massCancelFault } from './histories.ts';
 
-test('whatever happens, what is finished is cancelled, and nothing else is', async () => {
+test('through lost answers, late orders and crashes, what is finished is cancelled, and nothing else is', async () => {
   assert.equal(await massCancelFault({ createMassCancels }, 1500), undefined);
 });
