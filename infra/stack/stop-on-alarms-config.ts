@@ -1,7 +1,6 @@
 /** What a deployer may configure of stops that alarms set. */
 
 import * as v from 'valibot';
-import { topicArn } from './schema-parts.ts';
 
 export interface StopOnAlarmsConfig {
   /**
@@ -14,15 +13,12 @@ export interface StopOnAlarmsConfig {
    * false: they stay open.
    */
   readonly cancelOpen?: boolean;
-  /** The ARN of the SNS topic that hears when a stop could not be set. Default none: the alarms exist all the same. */
-  readonly alarmTopic?: string;
 }
 
 /** With nothing left open. */
 export interface ResolvedStopOnAlarms {
   readonly names: readonly string[];
   readonly cancelOpen: boolean;
-  readonly alarmTopic?: string | undefined;
   /** Instances that Lambda keeps free for the stop. */
   readonly reservedConcurrency?: number;
 }
@@ -47,7 +43,6 @@ export const stopOnAlarmsSchema = v.strictObject({
     [],
   ),
   cancelOpen: v.optional(v.boolean('takes true or false'), false),
-  alarmTopic: v.optional(topicArn),
 });
 
 /** One instance is enough: a second event of the kind finds that trading is stopped. */

@@ -6,13 +6,11 @@
 import { fileURLToPath } from 'node:url';
 import { Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
-import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { historyPartition } from '../../functions/aws/dynamo-control-admin.ts';
@@ -70,9 +68,9 @@ export class TradingStop extends Construct {
       onFailure: { bind: () => ({ destination: this.lost.queueArn }) },
     });
     this.#letAlarmsInvoke();
-    const { names, alarmTopic } = props.config;
+    const { names } = props.config;
     if (names.length > 0) this.#rule(names);
-    this.alarms = this.#alarms(alarmTopic);
+    this.alarms = this.#alarms();
   }
 
   #function({ config, controls, identityKeyArn, entry = handler, ...rest }: TradingStopProps): Lambda {
@@ -121,7 +119,7 @@ export class TradingStop extends Construct {
     });
   }
 
-  #alarms(topicArn: string | undefined): TradingStop['alarms'] {
+  #alarms(): TradingStop['alarms'] {
     const alarm = (id: string, alarmDescription: string, metric: IMetric) =>
       new Alarm(this, id, {
         alarmDescription,
@@ -132,7 +130,7 @@ export class TradingStop extends Construct {
         treatMissingData: TreatMissingData.NOT_BREACHING,
       });
     const period = Duration.minutes(1);
-    const alarms = {
+    return {
       failed: alarm(
         'FailedAlarm',
         'An alarm was to stop trading, and the function could not: trading goes on. Lambda tries again after one minute and after two. Stop with npm run trading -- stop; the log event trading_not_stopped says why.',
@@ -144,11 +142,6 @@ export class TradingStop extends Construct {
         this.lost.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
       ),
     };
-    if (topicArn) {
-      const action = new SnsAction(Topic.fromTopicArn(this, 'AlarmTopic', topicArn));
-      for (const one of Object.values(alarms)) one.addAlarmAction(action);
-    }
-    return alarms;
   }
 }
 

@@ -18,7 +18,7 @@ const whole = {
   accessToken: {},
   tradeEvents: {},
   events: {},
-  trading: { limits: 'none' },
+  trading: { limits: 'none', stopOnAlarms: {} },
 } as const;
 
 test('every alarm of a stack goes to its topic', () => {

@@ -18,7 +18,6 @@ import {
 
 const operations = [getStockSnapshots, placeOrder, cancelOrder];
 const names = ['orders-refused', 'Größe / Verlust'];
-const alarmTopic = 'arn:aws:sns:us-east-1:123456789012:ops';
 
 const stopping = (stopOnAlarms?: StopOnAlarmsConfig, more: Parameters<typeof synthesise>[0] = {}) =>
   synthesise({
@@ -43,7 +42,7 @@ const partitionsOf = (policy: Policy | undefined) => {
   }[];
   return Condition?.['ForAllValues:StringEquals']?.['dynamodb:LeadingKeys'];
 };
-const opened = stopping({ names, alarmTopic });
+const opened = stopping({ names });
 const lambda = oneOf(opened, 'AWS::Lambda::Function');
 
 test('there is none unless the stage asks for it', () => {
@@ -153,15 +152,10 @@ test('Lambda tries three times within a quarter of an hour; what is left is kept
   assert.deepEqual([DeadLetterConfig, RetryPolicy], [{ Arn: lost }, { MaximumEventAgeInSeconds: 900 }]);
   const alarms = of(opened, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
   assert.deepEqual(
-    alarms.map(({ MetricName, Threshold, Period, AlarmActions }) => [
-      MetricName,
-      Threshold,
-      Period,
-      AlarmActions,
-    ]),
+    alarms.map(({ MetricName, Threshold, Period }) => [MetricName, Threshold, Period]),
     [
-      ['Errors', 1, 60, [alarmTopic]],
-      ['ApproximateNumberOfMessagesVisible', 1, 60, [alarmTopic]],
+      ['Errors', 1, 60],
+      ['ApproximateNumberOfMessagesVisible', 1, 60],
     ],
   );
 });
@@ -201,7 +195,6 @@ test('names that are none, and a stop where nothing trades, are refused in a sen
     'trading.stopOnAlarms.names takes names that fit 1,500 characters as JSON, because one rule has them: make a composite alarm of several.',
   );
   refused({ cancelOpen: 'yes' }, 'trading.stopOnAlarms.cancelOpen takes true or false.');
-  refused({ alarmTopic: 'ops' }, 'trading.stopOnAlarms.alarmTopic takes the ARN of an SNS topic.');
   assert.throws(() => stopping({ names }, { operations: [getStockSnapshots, cancelOrder] }), {
     message:
       'trading.stopOnAlarms has nothing to stop, because no open operation places or replaces orders: open groups.orders, or leave it out.',
