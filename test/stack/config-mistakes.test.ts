@@ -144,7 +144,7 @@ describe('a property that is no property', () => {
     });
 
   test('is not guessed at where nothing is near', () => {
-    for (const name of ['metrics', 'x', 'alarmTopic', 'toString'])
+    for (const name of ['metrics', 'x', 'dashboard', 'toString'])
       assert.deepEqual(refusalOf({ upstream, [name]: {} }), [
         `${name} is not a property that can be configured here.`,
       ]);
