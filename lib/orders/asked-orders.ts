@@ -4,11 +4,12 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
-import { type Exposure, readExposure } from '../guard-rails/exposure.ts';
+import { readExposure } from '../guard-rails/exposure.ts';
 import type { AskedOrder } from '../guard-rails/guard.ts';
 import { textMembers } from '../json-members.ts';
 import type { JournalEntry, OrderJournal } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
+import { isFinal } from './order-state.ts';
 import { askedOrder, type Change, orderKey, ordersIn, type Part } from './parts.ts';
 import { type OrderRecord, readRecord, withOutcome } from './record.ts';
 
@@ -82,23 +83,31 @@ async function replacedOrders(
   return Promise.all(
     replacements.map(async ({ replaced, id, key, at }): Promise<AskedBy> => {
       const entry = entries.get(key);
-      const placed =
-        entry && entry.state !== 'refused' ? placedOrder(readRecord(entry.record), id) : undefined;
-      if (entry && placed !== undefined) {
-        const exposure: Exposure | undefined =
-          entry.exposure === undefined ? undefined : readExposure(entry.exposure);
-        return { order: { json: placed, at, replaced, exposure }, of: { kind: 'entry', entry } };
-      }
+      const known = entry && entry.state !== 'refused' ? entry : undefined;
+      const record = known && readRecord(known.record);
+      const of = known && ({ kind: 'entry', entry: known } as const);
+      const exposure = known?.exposure === undefined ? undefined : readExposure(known.exposure);
+      const placed = record && !record.placed_elsewhere ? placedOrder(record, id) : undefined;
+      if (of && placed !== undefined) return { order: { json: placed, at, replaced, exposure }, of };
       const mayLookUp = account !== '' && lookedUp++ < maxLookedUp;
-      const found = mayLookUp ? await lookUp(account, id) : undefined;
-      if (!found || found === 'not_found')
-        return { order: { json: '{}', at, replaced }, of: { kind: 'part', part } };
+      const looked = mayLookUp ? await lookUp(account, id) : undefined;
+      const found = looked === 'not_found' ? undefined : looked;
+      // The other program may have replaced it since: the entry has the most that the gateway knew of, not what it is now.
+      if (of && record?.placed_elsewhere)
+        return { order: { json: found?.payload ?? '{}', at, replaced, exposure }, of };
+      // An entry that is there stays, or the request would never begin; an order that has ended leaves its id free.
+      if (!found || !isFree(entry) || isFinal(found.state))
+        return { order: { json: found?.payload ?? '{}', at, replaced }, of: { kind: 'part', part } };
       const { payload: json } = found;
       const seen = { change, key, account, clientOrderId: id, json, at: clock() };
       return { order: { json, at, replaced }, of: { kind: 'elsewhere', entry: placedElsewhere(seen) } };
     }),
   );
 }
+
+/** As the journal takes an entry over. */
+const isFree = (entry: JournalEntry | undefined): boolean =>
+  !entry || (entry.state === 'refused' && entry.exposure === undefined);
 
 const placedOrder = ({ asked }: OrderRecord, clientOrderId: string): string | undefined =>
   askedOrder(asked, clientOrderId);

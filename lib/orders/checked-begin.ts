@@ -45,8 +45,9 @@ export interface BeginRequest extends AskedOrdersRequest {
  */
 const maxPauseMs = 10;
 
-export async function beginChecked(parts: CheckedBeginParts, request: BeginRequest): Promise<Begun> {
-  const { journal, guard, clock, sleep } = parts;
+export async function beginChecked(given: CheckedBeginParts, request: BeginRequest): Promise<Begun> {
+  const { journal, guard, clock, sleep } = given;
+  const parts = { ...given, lookUp: oncePerOrder(given.lookUp) };
   const { endBy } = request;
   let areFresh = false;
   for (;;) {
@@ -70,6 +71,16 @@ export async function beginChecked(parts: CheckedBeginParts, request: BeginReque
     if (clock() + maxPauseMs >= endBy) return { kind: 'away' };
     await sleep(maxPauseMs * Math.random());
   }
+}
+
+/** Tries follow each other within seconds: they take no further request of those that all clients share. */
+function oncePerOrder(lookUp: CheckedBeginParts['lookUp']): CheckedBeginParts['lookUp'] {
+  const found = new Map<string, ReturnType<typeof lookUp>>();
+  return (account, clientOrderId) => {
+    const known = found.get(clientOrderId) ?? lookUp(account, clientOrderId);
+    found.set(clientOrderId, known);
+    return known;
+  };
 }
 
 /** As the store has it now, so that the next request of this instance begins at once. */

@@ -238,7 +238,7 @@ async function elsewhereDoesNotMix(subject: ExposureSubject): Promise<void> {
   const floor = createFloor(subject, { max_open_notional: '100' });
   assert.deepEqual(await twoOfElsewhere(floor, 'in turn'), ['sent', 'sent']);
   const { journal, place, state } = floor;
-  assert.equal(state.lookUps, 1);
+  assert.equal(state.lookUps, 2);
   const [counter] = await journal.counters(['counter app stack']);
   assert.equal(JSON.parse(counter!.state).open, '100');
   const exposed = await journal.exposed('app', 10);

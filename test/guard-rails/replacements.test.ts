@@ -9,7 +9,16 @@ import type { TradingLimits } from '../../lib/guard-rails/index.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { ask, credentials, secretText } from '../support/core.ts';
-import { batchPath, bodyOf, limited, outcomeOf, placePath, replacePath, startGuarded } from './guarded.ts';
+import {
+  batchPath,
+  bodyOf,
+  cancelPath,
+  limited,
+  outcomeOf,
+  placePath,
+  replacePath,
+  startGuarded,
+} from './guarded.ts';
 
 const clock = () => Date.UTC(2026, 10, 20, 15);
 const last = { AAPL: '200' };
@@ -162,6 +171,8 @@ describe('of an order in the journal', () => {
     assert.equal(outcomeOf(placed), 'sent', placed.text);
     const reply = await desk.replace({ client_order_id: placedId, limit_price: '2.01' });
     assert.equal(outcomeOf(reply), 'blocked: max_order_notional /modify_orders/0');
+    // Its own entry stays in its place.
+    assert.equal(outcomeOf(await desk.replace({ client_order_id: placedId, limit_price: '2' })), 'sent');
   });
 
   test('a replacement counts for the rate, and is no repetition', async (t) => {
@@ -240,7 +251,7 @@ describe('of an order that another program placed', () => {
     });
     for (const placed of others) assert.equal(outcomeOf(await ask(other, placePath, bodyOf(placed))), 'sent');
     const reads = () => desk.simulator.received.filter(({ method }) => method === 'GET').length;
-    return { ...desk, reads };
+    return { ...desk, other, reads };
   }
 
   const foreign = (index: number, more = {}) => limited(`foreign-order-${index}`, '1', '10', more);
@@ -260,6 +271,32 @@ describe('of an order that another program placed', () => {
     );
     assert.equal(outcomeOf(await change({ limit_price: '3' })), 'sent');
     assert.equal(reads(), 3);
+  });
+
+  test('what the other program makes of it after the first replacement counts', async (t) => {
+    const limits = { max_order_notional: '100', max_open_notional: '100' };
+    const { replace, other, counter } = await startBesideOthers(t, limits, [{ new_orders: [foreign(1)] }]);
+    const change = (terms: object) => replace({ client_order_id: 'foreign-order-1', ...terms });
+    assert.equal(outcomeOf(await change({ limit_price: '2' })), 'sent');
+    const larger = bodyOf({ modify_orders: [{ client_order_id: 'foreign-order-1', quantity: '50' }] });
+    assert.equal(outcomeOf(await ask(other, replacePath, larger)), 'sent');
+    assert.equal(
+      outcomeOf(await change({ limit_price: '2.01' })),
+      'blocked: max_order_notional /modify_orders/0, max_open_notional /modify_orders/0',
+    );
+    assert.equal(outcomeOf(await change({ limit_price: '2.00' })), 'sent');
+    assert.equal((await counter()).open, '100');
+  });
+
+  test('one that has ended takes no id', async (t) => {
+    const { replace, other, journal } = await startBesideOthers(t, { max_order_notional: '100' }, [
+      { new_orders: [foreign(1)] },
+    ]);
+    const cancelled = await ask(other, cancelPath, bodyOf({ client_order_id: 'foreign-order-1' }));
+    assert.equal(outcomeOf(cancelled), 'sent');
+    await replace({ client_order_id: 'foreign-order-1', limit_price: '2' });
+    const entries = await journal.exposed(await limiterKey('account', credentials.appKey), 10);
+    assert.ok(entries.every(({ record }) => !record.includes('placed_elsewhere')));
   });
 
   test('several in one replacement are each checked, and all counted', async (t) => {
