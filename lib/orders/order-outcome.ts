@@ -4,7 +4,7 @@ import type { KeyedNames } from '../access/directory.ts';
 import { textMembers } from '../json-members.ts';
 import { isOver, type JournalEntry, type OrderJournal } from './journal.ts';
 import { orderKey } from './parts.ts';
-import { readRecord } from './record.ts';
+import { type OrderRecord, readRecord } from './record.ts';
 
 export interface AskedOrder {
   /** The credential's name in stores. */
@@ -26,11 +26,20 @@ export async function orderOutcome(
 ): Promise<Readonly<Record<string, string>>> {
   const key = await orderKey(names, asked);
   const entry = (await journal.read([key])).get(key);
-  return { client_order_id: asked.clientOrderId, ...(entry ? told(entry, now) : { state: 'not_recorded' }) };
+  const record = entry && readRecord(entry.record);
+  // No request placed it: what the entry says is of one that replaced it.
+  const isPlacement = record && !record.placed_elsewhere;
+  return {
+    client_order_id: asked.clientOrderId,
+    ...(isPlacement ? told(entry, record, now) : { state: 'not_recorded' }),
+  };
 }
 
-function told(entry: JournalEntry, now: number): Readonly<Record<string, string>> {
-  const { begun_at, request_id, outcome } = readRecord(entry.record);
+function told(
+  entry: JournalEntry,
+  { begun_at, request_id, outcome }: OrderRecord,
+  now: number,
+): Readonly<Record<string, string>> {
   const isSettled = entry.state === 'accepted' || entry.state === 'refused';
   return {
     // No instance works on it any more.

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
-import { operations } from '../../lib/catalogue/index.ts';
+import { getOrderOutcome, operations } from '../../lib/catalogue/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { readExposure } from '../../lib/guard-rails/exposure.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
-import { ask, credentials, secretText } from '../support/core.ts';
+import { accountId, ask, credentials, secretText } from '../support/core.ts';
 import {
   batchPath,
   bodyOf,
@@ -286,6 +286,16 @@ describe('of an order that another program placed', () => {
     );
     assert.equal(outcomeOf(await change({ limit_price: '2.00' })), 'sent');
     assert.equal((await counter()).open, '100');
+  });
+
+  test('the gateway was not asked to place it, and says so also after a replacement', async (t) => {
+    const { replace, gateway } = await startBesideOthers(t, {}, [{ new_orders: [foreign(1)] }]);
+    assert.equal(outcomeOf(await replace({ client_order_id: 'foreign-order-1', limit_price: '2' })), 'sent');
+    const target = `${getOrderOutcome.path}?account_id=${accountId}&client_order_id=foreign-order-1`;
+    assert.deepEqual(JSON.parse((await ask(gateway, target)).text), {
+      client_order_id: 'foreign-order-1',
+      state: 'not_recorded',
+    });
   });
 
   test('one that has ended takes no id', async (t) => {
