@@ -20,6 +20,8 @@ export interface Failure {
   readonly came?: string;
   /** Where the order stands in the request, as a JSON Pointer. */
   readonly at: string;
+  /** The check needs a value that is not known: the order may be within the limit. */
+  readonly isUnknown?: true;
 }
 
 type Check = (
@@ -36,7 +38,7 @@ const single: Partial<Record<CheckName, Check>> = {
     const restricted = new Set(limit.map(plainSymbol));
     const found = symbols.find((symbol) => restricted.has(plainSymbol(symbol)));
     if (found === undefined && symbols.length > 0) return undefined;
-    return { limit: 'a restricted symbol', came: found ?? unknown };
+    return { limit: 'a restricted symbol', ...cameOf(found) };
   },
   allowed_symbols: ({ symbols }, { allowed_symbols: limit }) => notAmong(symbols, limit && upper(limit)),
   allowed_sides: ({ sides }, { allowed_sides: limit }) => notAmong(sides, limit),
@@ -53,7 +55,11 @@ const single: Partial<Record<CheckName, Check>> = {
     const far = prices.find((price) => lastPrice === undefined || isFar(price, lastPrice, limit));
     if (prices.length > 0 && far === undefined) return undefined;
     const from = lastPrice === undefined ? `last price ${unknown}` : `last price ${lastPrice}`;
-    return { limit: `${limit} % from the last price`, came: `${far ?? unknown}; ${from}` };
+    return {
+      limit: `${limit} % from the last price`,
+      came: `${far ?? unknown}; ${from}`,
+      ...((far === undefined || lastPrice === undefined) && { isUnknown: true }),
+    };
   },
 };
 
@@ -88,7 +94,7 @@ function above(
 ): Omit<Failure, 'check' | 'at'> | undefined {
   if (limit === undefined) return undefined;
   if (value !== undefined && compareDecimals(value, limit) <= 0) return undefined;
-  return { limit, came: value ?? unknown };
+  return { limit, ...cameOf(value) };
 }
 
 function notAmong(
@@ -99,8 +105,11 @@ function notAmong(
   if (values.length > 0 && values.every((value) => value !== undefined && allowed.includes(value)))
     return undefined;
   const other = values.find((value) => value === undefined || !allowed.includes(value));
-  return { limit: allowed.join(', ') || 'none', came: other ?? unknown };
+  return { limit: allowed.join(', ') || 'none', ...cameOf(other) };
 }
+
+const cameOf = (value: string | undefined): Pick<Failure, 'came' | 'isUnknown'> =>
+  value === undefined ? { came: unknown, isUnknown: true } : { came: value };
 
 /** `BRK.B` and `BRK B` are one. */
 export const plainSymbol = (symbol: string): string => symbol.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');

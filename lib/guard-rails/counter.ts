@@ -74,7 +74,13 @@ export function count(
   let sum = before.open;
   const failures: Failure[] = [];
   const fails = (check: CheckName, order: CountedOrder, limit: string, came?: string) =>
-    failures.push({ check, at: order.at, limit, ...(came !== undefined && { came }) });
+    failures.push({
+      check,
+      at: order.at,
+      limit,
+      ...(came !== undefined && { came }),
+      ...(check === 'max_open_notional' && order.added === undefined && { isUnknown: true }),
+    });
   for (const order of orders) {
     if (rate !== undefined) {
       const inMinute = recent.filter(([at]) => at > now - minuteMs).length;

@@ -81,7 +81,7 @@ export interface CancelledScope {
 }
 
 /** A check that failed, and whose limit it is. */
-export interface ScopeFailure extends Failure {
+export interface ScopeFailure extends Omit<Failure, 'isUnknown'> {
   readonly scope: ScopeKind;
 }
 
@@ -278,14 +278,21 @@ interface RuleFailure extends ScopeFailure {
 }
 
 const ofRule = (rule: Rule, failures: readonly Failure[]): readonly RuleFailure[] =>
-  failures.map(({ came, ...failure }) => ({
+  failures.map(({ came, isUnknown, ...failure }) => ({
     ...failure,
     rule,
     scope: rule.kind,
-    action: rule.limits.actions?.[failure.check] ?? 'block',
+    action: actionOf(rule.limits.actions?.[failure.check] ?? 'block', isUnknown),
     // What the gateway's counters come to is the business of other users.
     ...(came !== undefined && !(rule.kind === 'gateway' && countedChecks.has(failure.check)) && { came }),
   }));
+
+/**
+ * A price that could not be read, or an order that could not be looked up, blocks and says nothing against what is open:
+ * reads of others that use up the shared limits must not cancel it.
+ */
+const actionOf = (action: CheckAction, isUnknown: true | undefined): CheckAction =>
+  action === 'block_and_cancel' && isUnknown ? 'block' : action;
 
 const countedChecks: ReadonlySet<string> = new Set([
   'max_orders_per_minute',

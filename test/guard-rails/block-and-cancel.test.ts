@@ -111,6 +111,25 @@ describe('no cancels are asked for', () => {
     assert.deepEqual(asked, []);
   });
 
+  test('for what is not known, such as a last price: the order may be within the limit', async (t) => {
+    const { asked, massCancels } = createAsked();
+    const { state, controls, place } = await startDesk(t, { massCancels });
+    const unknown: readonly (readonly [TradingLimits, Readonly<Record<string, unknown>>])[] = [
+      [{ max_order_notional: '1000' }, { order_type: 'MARKET', limit_price: null }],
+      [{ max_open_notional: '1000' }, { order_type: 'MARKET', limit_price: null }],
+      [{ price_collar: '5' }, { order_type: 'LIMIT', limit_price: '1' }],
+    ];
+    for (const [limits, order] of unknown) {
+      const [check] = Object.keys(limits) as (keyof NonNullable<TradingLimits['actions']>)[];
+      controls.set('stack', { limits: { ...limits, actions: { [check!]: 'block_and_cancel' } } });
+      state.clock += 5001;
+      const problem = problemOf((await place({ user: 'alice' }, order)).reply);
+      assert.equal(problem.code, 'order_blocked', check);
+      assert.doesNotMatch(problem.detail, /cancelled/);
+    }
+    assert.deepEqual(asked, []);
+  });
+
   test('while trading is stopped: the check is not reached', async (t) => {
     const { asked, massCancels } = createAsked();
     const { controls, place } = await startDesk(t, { massCancels });

@@ -193,6 +193,7 @@ export const mutants: readonly Mutant[] = [
     'rules.find(({ control }) => control?.stopped)',
     'rules.slice(0, 1).find(({ control }) => control?.stopped)',
   ),
+  guard('what is not known cancels', '&& isUnknown ?', '&& false ?'),
   guard('what fails is told only', "?? 'block'", "?? 'notify'"),
   guard('what is to notify blocks', "action !== 'notify'", 'action !== undefined'),
   guard('one fails, one passes', 'blocking.length > 0', 'blocking.length > 1'),

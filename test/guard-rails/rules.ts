@@ -135,6 +135,12 @@ async function unknownIsBlocked(subject: GuardSubject): Promise<void> {
   const { ask } = createDesk(subject, { limits: { stack: limits } });
   const expected = Object.keys(limits);
   assert.deepEqual(failedOf(await ask(replaced('{}', {}))), expected);
+  const cancelling = {
+    max_order_quantity: '1',
+    actions: { max_order_quantity: 'block_and_cancel' },
+  } as const;
+  const verdict = await createDesk(subject, { limits: { stack: cancelling } }).ask(replaced('{}', {}));
+  assert.deepEqual(verdict.kind === 'blocked' && verdict.cancelled, []);
 }
 
 async function minuteCounts(subject: GuardSubject): Promise<void> {
