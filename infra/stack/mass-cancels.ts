@@ -54,8 +54,11 @@ const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'List
 /** The next run starts then. */
 const timeoutSeconds = 60;
 
-/** What is open is cancelled within a run, and the next list shows that it is: by then ten runs have tried. */
-const alarmAfterSeconds = 10 * 60;
+/**
+ * What is open is cancelled within a run, and the next list shows that it is: by then ten runs have tried. The age of the
+ * request does not say that: a check that fails again and again makes it anew each time.
+ */
+const alarmAfterMinutes = 10;
 
 export class MassCancels extends Construct {
   readonly function: Lambda;
@@ -126,17 +129,17 @@ export class MassCancels extends Construct {
   #openAlarm(): Alarm {
     return new Alarm(this, 'OpenAlarm', {
       alarmDescription:
-        'Ten minutes after an operator or a check asked to cancel what is open, orders are open, or it is not known whether any are; or the function that cancels them does not run. Its log says why, as open_order_not_cancelled.',
+        'For ten minutes orders have been open that an operator or a check asked to cancel, or it is not known whether any are; or the function that cancels them does not run. Its log says why, as open_order_not_cancelled.',
       metric: new Metric({
         namespace: 'Countersign',
         metricName: 'MassCancelSeconds',
         dimensionsMap: { Function: this.function.functionName },
         statistic: 'Maximum',
-        period: Duration.minutes(5),
+        period: Duration.minutes(1),
       }),
-      threshold: alarmAfterSeconds,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: 1,
+      threshold: 0,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: alarmAfterMinutes,
       // It says something each minute.
       treatMissingData: TreatMissingData.BREACHING,
     });

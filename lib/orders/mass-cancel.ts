@@ -127,7 +127,8 @@ class Run {
       finished,
       ...this.#counts,
       unread: accounts ? concerned.length - this.#sights.size : 1,
-      oldestMs: Math.max(0, ...open.map(({ at }) => now - at)),
+      // By a clock that is ahead a request may come from the future: it is open all the same.
+      oldestMs: open.length > 0 ? Math.max(1, ...open.map(({ at }) => now - at)) : 0,
     };
   }
 

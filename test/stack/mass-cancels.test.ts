@@ -142,15 +142,17 @@ test('alarms hear when orders stay open, when nothing cancels them, and when it 
     .map(([, { Properties }]) => [
       Properties.MetricName,
       Properties.Threshold,
+      Number(Properties.EvaluationPeriods) * Number(Properties.Period),
       Properties.TreatMissingData,
       Properties.Dimensions,
     ]);
   const functionId = opened.all('AWS::Lambda::Function').find(([id]) => id.startsWith('MassCancels'))?.[0];
   assert.deepEqual(alarms, [
-    ['MassCancelSeconds', 600, 'breaching', [{ Name: 'Function', Value: { Ref: functionId } }]],
+    ['MassCancelSeconds', 0, 600, 'breaching', [{ Name: 'Function', Value: { Ref: functionId } }]],
     [
       'MassCancelNotRequested',
       1,
+      300,
       'notBreaching',
       [{ Name: 'TradingControlsTable', Value: { Ref: tableId } }],
     ],

@@ -246,6 +246,10 @@ export const scenes: Readonly<Record<string, (subject: MassCancelSubject) => Pro
     for (const finish of ['throws', false] as const)
       assert.equal((await runOnce(subject, { orders: { a: {} }, finish, ...late })).report.finished, 0);
   },
+  async 'what is open has an age, also where a clock that is ahead has just asked for it again'(subject) {
+    const { report } = await runOnce(subject, { orders: { a: { o: alone() } }, ageMs: -minute });
+    assert.equal(report.oldestMs, 1);
+  },
   async 'what is open keeps its age, also what is one of many'(subject) {
     const orders = { a: {}, b: { o: alone() } };
     const { report, finished } = await runOnce(subject, { orders, ...late });
