@@ -16,7 +16,7 @@ import { StoreThrottled } from '../../lib/store-throttled.ts';
 import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { startThrottlingProxy } from '../limiter/throttling-proxy.ts';
 import { closedPort } from '../support/closed-port.ts';
-import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
+import { accountId, ask, orderBody, orderPath } from '../support/core.ts';
 import { startInstances } from '../support/instances.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
@@ -277,19 +277,18 @@ describe('DynamoDB', needsEmulator(), () => {
     assert.deepEqual(counter, { key: 'counter', revision: 2, state: 'two' });
   });
 
-  test('what is too large for an item is not sent', async (t) => {
+  test('the largest body that an order may have fits an item; an entry that does not is not begun', async (t) => {
     const journal = journalOf(await table());
-    const { gateway, simulator } = await startInstances(t, 1, { journal });
+    const { gateway } = await startInstances(t, 1, { journal });
+    // No compression makes it shorter than three quarters.
     const noise = (bytes: number) =>
       Array.from({ length: bytes / 64 }, () =>
         Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString('base64'),
       ).join('');
-    const place = (bytes: number, id: string) =>
-      ask(gateway, orderPath, { body: orderBody({ client_order_id: id, x_noise: noise(bytes) }) });
-    const problem = problemOf(await place(900_000, 'order-too-large'));
-    assert.equal(problem.code, 'journal_unavailable');
-    assert.equal(simulator.orders.length, 0);
-    const large = await place(200_000, 'order-that-is-large');
+    const body = orderBody({ client_order_id: 'order-that-is-large', x_noise: noise(126 * 1024) });
+    const large = await ask(gateway, orderPath, { body });
     assert.equal(large.status, 200, large.text);
+    const larger = entryOf('larger', { record: JSON.stringify({ operation: 'x', noise: noise(900_000) }) });
+    await assert.rejects(journal.begin([larger], now), JournalUnavailable);
   });
 });
