@@ -217,8 +217,8 @@ export const mutants: readonly Mutant[] = [
   guard('symbols of any case are no repetition', 'symbols.map(plainSymbol), sides', '"", sides'),
   guard('sides are no part of a repetition', 'symbols.map(plainSymbol), sides,', 'symbols.map(plainSymbol),'),
 
-  guard('what only blocks cancels', "action === 'block_and_cancel'", 'action !== undefined'),
-  guard('what is to cancel only blocks', "action === 'block_and_cancel'", 'action === undefined'),
+  guard('what only blocks cancels', "({ action }) => action === 'block_and_cancel'", '() => true'),
+  guard('what is to cancel only blocks', "({ action }) => action === 'block_and_cancel'", '() => false'),
   guard('a user’s order cancels the orders of others', 'ofUser ?? ofAccount', 'ofAccount'),
   guard(
     'an account’s limit cancels the user’s orders only',
