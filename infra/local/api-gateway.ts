@@ -28,7 +28,8 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
   const { clock = Date.now, log, port = 0, closeGraceMs = 2000 } = options;
   const respond = createRestApi(options);
 
-  const server = createServer(async (request, response) => {
+  // Node's own five seconds end a kept connection just when a client on a busy machine uses it again.
+  const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
     const { method = '', url = '' } = request;
     const call: Call = { requestId: randomUUID(), method, ...targetOf(url), receivedAt: clock() };
     const answered = await respond(request, call);

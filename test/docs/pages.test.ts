@@ -20,7 +20,12 @@ import { anchorsOf, codesIn, commandsOf, docs, pages, textOf } from './pages.ts'
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   scripts: Readonly<Record<string, string>>;
 };
-const testFiles = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' });
+/** Without what other tests install and build meanwhile. */
+const testFiles = readdirSync(join(root, 'test'), { withFileTypes: true }).flatMap((one) =>
+  one.isDirectory()
+    ? readdirSync(join(root, 'test', one.name)).map((name) => `${one.name}/${name}`)
+    : [one.name],
+);
 const studies = [
   ...readFileSync(join(root, 'test/study.ts'), 'utf8').matchAll(/^ {2}'?([\w-]+)'?: study\w+,$/gm),
 ].map(([, name = '']) => name);
