@@ -143,7 +143,7 @@ function placedElsewhere({ change, key, account, clientOrderId, json, at }: Seen
     credential,
     at,
     sendBy: at,
-    record: JSON.stringify(withOutcome(record, at, { evidence: 'look_up', answer: json })),
+    record: JSON.stringify(withOutcome(record, at, { evidence: 'look_up' })),
     canSettle: true,
   };
 }
