@@ -105,8 +105,10 @@ function create(settings: FunctionSettings, { env, log, tableName, identityKeySe
     }),
     access: 'single-user',
   });
+  const journal = createDynamoOrderJournal({ client, tableName, sealer: identity.sealer });
   return createSettlement({
-    journal: createDynamoOrderJournal({ client, tableName, sealer: identity.sealer }),
+    journal,
+    counting: journal,
     orders: createGatewayOrderReads({ gateway, maxWaitMs: maxReadWaitMs }),
     names: identity.names,
     credential: createCredentialName(secret),
