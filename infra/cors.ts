@@ -5,7 +5,7 @@ import {
   corsMaxAgeSeconds,
   corsMethods,
   corsRequestHeaders,
-} from '../functions/aws/cors.ts';
+} from '../functions/events/cors.ts';
 import type { Operation } from '../lib/catalogue/index.ts';
 
 export type CorsHeaders = Readonly<Record<string, string>>;

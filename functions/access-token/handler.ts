@@ -1,5 +1,7 @@
 /** The function that checks the access token on a schedule. */
 
-import { deployedTokenCheck } from '../aws/deployed-token-check.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { secretPorts } from '../aws/ports.ts';
+import { start, tokenCheck } from '../compose/functions.ts';
 
-export const handler = deployedTokenCheck();
+export const handler = start(tokenCheck, process.env, secretPorts(lambdaHost()));

@@ -1,6 +1,8 @@
 /** The function of the group accounts. */
 
-import * as accounts from '../../lib/catalogue/accounts.ts';
-import { deployedHandler } from '../aws/deployed.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { gatewayPorts } from '../aws/ports.ts';
+import { group, start } from '../compose/functions.ts';
+import { accounts } from '../compose/offers.ts';
 
-export const handler = deployedHandler(Object.values(accounts));
+export const handler = start(group(accounts()), process.env, gatewayPorts(lambdaHost()));

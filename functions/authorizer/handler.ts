@@ -1,5 +1,7 @@
 /** The function that API Gateway asks whether a token is accepted. */
 
-import { deployedAuthorizer } from '../aws/token-authorizer.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { authorizerPorts } from '../aws/ports.ts';
+import { authorizer, start } from '../compose/functions.ts';
 
-export const handler = deployedAuthorizer();
+export const handler = start(authorizer, process.env, authorizerPorts(lambdaHost()));

@@ -12,7 +12,7 @@ import {
   connect,
   type IncomingHttpHeaders,
 } from 'node:http2';
-import { isPrivate } from '../../lib/signer/request.ts';
+import { eventsUrlFault } from '../../lib/trade-events/events-url.ts';
 import { eventServicePath } from '../../lib/trade-events/messages.ts';
 import { type StreamCall, StreamError, type TradeEventTransport } from '../../lib/trade-events/ports.ts';
 import { FrameReader, httpStatusName, resetName, statusName, toFrame } from './grpc-frames.ts';
@@ -62,17 +62,6 @@ export function createGrpcTransport({
       }
     },
   };
-}
-
-/** What is wrong with the URL of an event stream, if anything is. */
-export function eventsUrlFault(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url) return 'is no URL';
-  if (url.pathname !== '/' || url.search || url.hash || url.username || url.password)
-    return 'has more than a host and a port';
-  if (url.protocol === 'https:') return undefined;
-  if (url.protocol !== 'http:') return 'is neither https nor http';
-  return isPrivate(url) ? undefined : 'is http, and not on a loopback address';
 }
 
 function connected(session: ClientHttp2Session, timeoutMs: number): Promise<void> {

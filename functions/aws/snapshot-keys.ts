@@ -4,14 +4,13 @@
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { textHash } from '../../lib/cache/snapshots/hash.ts';
 
-/** Part of every key: no upstream's answer is ever returned as another's. */
-export const upstreamPartition = (upstreamBaseUrl: string): string => textHash(upstreamBaseUrl).toString(36);
-
-/** The whole name of what one operation of one account shares: see `snapshotPartition`. */
-export const storePartition = (upstreamBaseUrl: string, partition: string): string =>
-  `${upstreamPartition(upstreamBaseUrl)}#${partition}`;
+/**
+ * The whole name of what one operation of one account shares: see `snapshotPartition`.
+ *
+ * @param upstream names the upstream
+ */
+export const storePartition = (upstream: string, partition: string): string => `${upstream}#${partition}`;
 
 /** Of the control item and the refresh log. */
 export const logKey = (partition: string): AttributeValue => ({ S: `quotes#${partition}` });

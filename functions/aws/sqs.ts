@@ -1,55 +1,9 @@
-/** The rim: SQS messages as the core's, and the core's queue over SQS. */
+/** The core's queue over SQS. */
 
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { SQSRecord } from 'aws-lambda';
 import type { LookupMessage, LookupQueue, Wait } from '../../lib/lookups/index.ts';
-import { onDemand } from './on-demand.ts';
-
-/** Attributes of a message that waits. */
-const sentAtName = 'countersign-sent-at';
-const putAtName = 'countersign-put-at';
-const waitsName = 'countersign-waits';
-
-/** Between the function's put and SQS's time stamp: attempts, and clocks that differ. */
-const puttingMs = 60_000;
-
-/**
- * A message that waited keeps its first time stamp. A message that an operator redrives from the dead letters has the
- * same attributes, but a time stamp long after it was put: it counts as new from then on.
- *
- * @param busQueueUrl the queue that the bus alone sends to, where there is one
- */
-export function toMessage(
-  { messageId, body, attributes, messageAttributes, eventSourceARN }: SQSRecord,
-  busQueueUrl?: string,
-): LookupMessage {
-  const numberOf = (name: string) => {
-    const value = messageAttributes[name]?.stringValue ?? '';
-    return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
-  };
-  const isDirect = busQueueUrl !== undefined && nameIn(eventSourceARN, ':') !== nameIn(busQueueUrl, '/');
-  const common = { id: messageId, body, ...(isDirect && { isDirect }) };
-  const sentByQueueAt = Number(attributes.SentTimestamp);
-  const putAt = numberOf(putAtName);
-  if (putAt === undefined || sentByQueueAt - putAt > puttingMs)
-    return { ...common, sentAt: sentByQueueAt, waits: 0 };
-  // The earlier one, so that a sender gains no time by sending such attributes.
-  const sentAt = Math.min(sentByQueueAt, numberOf(sentAtName) ?? sentByQueueAt);
-  return { ...common, sentAt, waits: numberOf(waitsName) ?? 0 };
-}
-
-/** What `toMessage` reads of a message that is put back to wait. @param putAt in milliseconds since the epoch */
-export const waitAttributes = (
-  { sentAt, waits }: LookupMessage,
-  putAt: number,
-): Readonly<Record<string, number>> => ({
-  [sentAtName]: sentAt,
-  [putAtName]: putAt,
-  [waitsName]: waits + 1,
-});
-
-/** The last part of a queue's ARN, or of its URL. */
-const nameIn = (text: string, separator: string) => text.slice(text.lastIndexOf(separator) + 1);
+import { onDemand } from '../../lib/on-demand.ts';
+import { waitAttributes } from '../events/sqs-message.ts';
 
 export interface SqsOptions {
   readonly queueUrl: string;

@@ -1,7 +1,8 @@
 /** The function of the group fundamentals. */
 
-import { fundamentals } from '../../lib/catalogue/fundamentals/index.ts';
-import * as legacy from '../../lib/catalogue/legacy/fundamentals.ts';
-import { deployedHandler } from '../aws/deployed.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { gatewayPorts } from '../aws/ports.ts';
+import { group, start } from '../compose/functions.ts';
+import { fundamentals } from '../compose/offers.ts';
 
-export const handler = deployedHandler([...fundamentals, ...Object.values(legacy)]);
+export const handler = start(group(fundamentals()), process.env, gatewayPorts(lambdaHost()));

@@ -1,7 +1,8 @@
 /** The function of the group instruments. */
 
-import * as instruments from '../../lib/catalogue/instruments.ts';
-import * as legacy from '../../lib/catalogue/legacy/instruments.ts';
-import { deployedHandler } from '../aws/deployed.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { gatewayPorts } from '../aws/ports.ts';
+import { group, start } from '../compose/functions.ts';
+import { instruments } from '../compose/offers.ts';
 
-export const handler = deployedHandler([...Object.values(instruments), ...Object.values(legacy)]);
+export const handler = start(group(instruments()), process.env, gatewayPorts(lambdaHost()));

@@ -1,14 +1,8 @@
 /** The function of the group market-data. */
 
-import * as legacy from '../../lib/catalogue/legacy/market-data.ts';
-import { marketData } from '../../lib/catalogue/market-data/index.ts';
-import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import { deployedHandler } from '../aws/deployed.ts';
-import { writeLog } from '../aws/log.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { gatewayPorts } from '../aws/ports.ts';
+import { group, start } from '../compose/functions.ts';
+import { marketData } from '../compose/offers.ts';
 
-export const handler = deployedHandler(
-  [...marketData, ...Object.values(legacy)],
-  process.env,
-  writeLog,
-  symbolListing,
-);
+export const handler = start(group(marketData()), process.env, gatewayPorts(lambdaHost()));

@@ -1,5 +1,7 @@
 /** The function that cancels what is open, when an operator or a failed check asks for it. */
 
-import { deployedMassCancels } from '../aws/deployed-mass-cancels.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { massCancelPorts } from '../aws/ports.ts';
+import { massCancels, start } from '../compose/functions.ts';
 
-export const handler = deployedMassCancels();
+export const handler = start(massCancels, process.env, massCancelPorts(lambdaHost()));

@@ -1,5 +1,10 @@
 /** The audit of orders: it alone writes the audit's table, from the stream of the journal. */
 
-import { deployedOrderAudit } from '../aws/deployed-order-audit.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { orderAuditHandler } from '../aws/order-audit.ts';
+import { orderAuditPorts } from '../aws/ports.ts';
+import { orderAudit, start } from '../compose/functions.ts';
 
-export const handler = deployedOrderAudit();
+const host = lambdaHost();
+
+export const handler = orderAuditHandler(start(orderAudit, process.env, orderAuditPorts(host)), host.log);

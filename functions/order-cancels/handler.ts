@@ -1,7 +1,8 @@
 /** The function of cancels: its instances wait neither for orders that are placed nor for reads. */
 
-import * as cancels from '../../lib/catalogue/order-cancels.ts';
-import { getOrder } from '../../lib/catalogue/order-reads.ts';
-import { deployedHandler } from '../aws/deployed.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { gatewayPorts } from '../aws/ports.ts';
+import { group, start } from '../compose/functions.ts';
+import { orderCancels } from '../compose/offers.ts';
 
-export const handler = deployedHandler(Object.values(cancels), undefined, undefined, undefined, [getOrder]);
+export const handler = start(group(orderCancels()), process.env, gatewayPorts(lambdaHost()));

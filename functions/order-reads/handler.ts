@@ -1,11 +1,8 @@
 /** The function that reads orders. */
 
-import * as legacy from '../../lib/catalogue/legacy/orders.ts';
-import * as outcomes from '../../lib/catalogue/order-outcomes.ts';
-import * as reads from '../../lib/catalogue/order-reads.ts';
-import { deployedHandler } from '../aws/deployed.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { gatewayPorts } from '../aws/ports.ts';
+import { group, start } from '../compose/functions.ts';
+import { orderReads } from '../compose/offers.ts';
 
-export const handler = deployedHandler([
-  ...Object.values({ ...reads, ...outcomes }),
-  ...Object.values(legacy),
-]);
+export const handler = start(group(orderReads()), process.env, gatewayPorts(lambdaHost()));

@@ -1,7 +1,8 @@
 /** The function of the group screeners. */
 
-import * as legacy from '../../lib/catalogue/legacy/screeners.ts';
-import * as screeners from '../../lib/catalogue/screeners.ts';
-import { deployedHandler } from '../aws/deployed.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { gatewayPorts } from '../aws/ports.ts';
+import { group, start } from '../compose/functions.ts';
+import { screeners } from '../compose/offers.ts';
 
-export const handler = deployedHandler([...Object.values(screeners), ...Object.values(legacy)]);
+export const handler = start(group(screeners()), process.env, gatewayPorts(lambdaHost()));

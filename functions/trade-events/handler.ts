@@ -1,5 +1,7 @@
 /** The listener of trade and position events. */
 
-import { deployedTradeEvents } from '../aws/deployed-trade-events.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { tradeEventPorts } from '../aws/ports.ts';
+import { start, tradeEvents } from '../compose/functions.ts';
 
-export const handler = deployedTradeEvents();
+export const handler = start(tradeEvents, process.env, tradeEventPorts(lambdaHost()));

@@ -1,5 +1,7 @@
 /** The function that stops trading for an alarm. */
 
-import { deployedTradingStop } from '../aws/deployed-trading-stop.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { tradingStopPorts } from '../aws/ports.ts';
+import { start, tradingStop } from '../compose/functions.ts';
 
-export const handler = deployedTradingStop();
+export const handler = start(tradingStop, process.env, tradingStopPorts(lambdaHost()));

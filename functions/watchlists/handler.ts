@@ -1,6 +1,8 @@
 /** The function of the group watchlists. */
 
-import * as watchlists from '../../lib/catalogue/watchlists.ts';
-import { deployedHandler } from '../aws/deployed.ts';
+import { lambdaHost } from '../aws/host.ts';
+import { gatewayPorts } from '../aws/ports.ts';
+import { group, start } from '../compose/functions.ts';
+import { watchlists } from '../compose/offers.ts';
 
-export const handler = deployedHandler(Object.values(watchlists));
+export const handler = start(group(watchlists()), process.env, gatewayPorts(lambdaHost()));

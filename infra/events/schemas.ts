@@ -4,7 +4,7 @@
  */
 
 import type { GenericSchema } from 'valibot';
-import { readsOf } from '../../functions/aws/lookup-environment.ts';
+import { readsOf } from '../../functions/settings/lookup-environment.ts';
 import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
 import { eventNames } from '../../lib/events/names.ts';
 import * as contract from '../../lib/events/schemas.ts';

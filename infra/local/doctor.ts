@@ -9,7 +9,7 @@ import type { LocalSettings } from './settings.ts';
 
 export interface Doctor {
   /** Takes the report of every request. Never rejects. */
-  observe(report: RequestReport): Promise<void>;
+  observe(report: Omit<RequestReport, 'defect'>): Promise<void>;
 }
 
 export interface Patient extends Pick<LocalSettings, 'credentials' | 'accessToken'> {
@@ -20,7 +20,7 @@ export interface Patient extends Pick<LocalSettings, 'credentials' | 'accessToke
  * @param print takes one line for each cause; nothing of a key, a token or an account is in it
  * @example
  * const doctor = createDoctor({ baseUrl, credentials }, console.error);
- * const run = await startLocalRun(settings, { report: doctor.observe });
+ * const run = await startLocalRun(settings, { log: (entry) => isRequest(entry) && doctor.observe(entry) });
  */
 export function createDoctor(patient: Patient, print: (line: string) => void): Doctor {
   const said = new Set<string>();

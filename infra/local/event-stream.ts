@@ -4,12 +4,13 @@
  */
 
 import type { ServerResponse } from 'node:http';
-import { type CorsOrigins, withCors } from '../../functions/aws/cors.ts';
+import { type CorsOrigins, withCors } from '../../functions/events/cors.ts';
 import { getOrder } from '../../lib/catalogue/order-reads.ts';
 import type { AccessOptions } from '../../lib/gateway/access-options.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { isReached, type Reach } from '../../lib/gateway/reach.ts';
 import { createWho } from '../../lib/gateway/who.ts';
+import { onDemand } from '../../lib/on-demand.ts';
 import { isRefusal } from '../../lib/problem.ts';
 import { envelopeOf } from './bus.ts';
 import type { EventHistory, KeptEvent } from './event-history.ts';
@@ -19,7 +20,8 @@ import type { HttpResponse } from './proxy-result.ts';
 export interface EventStreamOptions {
   readonly path: string;
   readonly history: EventHistory;
-  readonly access: AccessOptions;
+  /** Who calls, and which accounts they may read; asked for at the first stream. */
+  readonly access: () => AccessOptions;
   readonly corsOrigins?: CorsOrigins | undefined;
   /** Between two comments, by which both sides notice that the other is gone. Default 15 s. */
   readonly heartbeatMs?: number;
@@ -35,7 +37,7 @@ const maxWaitingBytes = 4 * 1024 * 1024;
  */
 export function createEventStream(options: EventStreamOptions): LocalStream {
   const { path, history, access, corsOrigins = [], heartbeatMs = 15_000 } = options;
-  const who = createWho(access, Date.now);
+  const who = onDemand(() => createWho(access(), Date.now));
 
   function follow(response: ServerResponse, reach: Reach, lastId: string | undefined): void {
     const write = (text: string) => {
@@ -75,7 +77,7 @@ export function createEventStream(options: EventStreamOptions): LocalStream {
         body,
         ...(stream && { stream }),
       });
-      const reach = await who.identify(getOrder, request, {});
+      const reach = await who().identify(getOrder, request, {});
       if (isRefusal(reach)) return respond(refusalResponse(reach, requestId, headers.accept));
       const started = {
         status: 200,

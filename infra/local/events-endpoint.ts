@@ -5,15 +5,15 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { type CorsOrigins, withCors } from '../../functions/aws/cors.ts';
-import { toGatewayRequest, toProxyResult } from '../../functions/aws/rest-proxy.ts';
+import { type CorsOrigins, withCors } from '../../functions/events/cors.ts';
+import { toGatewayRequest, toProxyResult } from '../../functions/events/rest-proxy.ts';
 import { defaultDeadlineSeconds, eventNames, replySource } from '../../lib/events/names.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { didYouMean } from '../nearest-name.ts';
 import { type BusEntry, type BusEvent, envelopeOf, type LocalBus } from './bus.ts';
 import { entriesOf } from './bus-entries.ts';
+import type { LocalLookups } from './functions.ts';
 import type { ProxyHandler } from './invocation.ts';
-import type { LocalLookups } from './lookups.ts';
 import type { Settled } from './queue.ts';
 
 export interface EventsEndpointOptions {

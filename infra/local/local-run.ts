@@ -1,19 +1,26 @@
 /** The whole product on this machine: local API Gateway → the deployed handlers → an upstream. */
 
 import { randomBytes } from 'node:crypto';
-import { createIdentity } from '../../lib/access/identity.ts';
+import { composeAccess } from '../../functions/compose/access.ts';
+import { composeIdentity } from '../../functions/compose/credential.ts';
+import type { Log } from '../../functions/log/log.ts';
+import { type Environment, readFunctionSettings } from '../../functions/settings/environment.ts';
+import { createIdentity, type Identity } from '../../lib/access/identity.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
 import {
   exposedOperations,
   findRoute,
   type Group,
+  getOrder,
   limits,
   operations,
   planOfTier,
   routesOf,
 } from '../../lib/catalogue/index.ts';
-import { type RateLimitReport, type RequestReport, refusalResponse } from '../../lib/gateway/index.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import type { AccessOptions } from '../../lib/gateway/access-options.ts';
+import { refusalResponse } from '../../lib/gateway/index.ts';
 import { otherMethod, unknownPath } from '../../lib/gateway/no-route.ts';
-import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
 import { listening } from '../environment.ts';
@@ -21,23 +28,33 @@ import { type DocumentForm, documentIn } from '../open-api/document-form.ts';
 import { type Simulator, startSimulator } from '../simulator/index.ts';
 import {
   type AccessLogEntry,
+  type ApiGatewayOptions,
   type ApiKey,
   type LocalApiGateway,
+  type LocalRoute,
+  type LocalStream,
   type Refuse,
   startApiGateway,
 } from './api-gateway.ts';
-import { createLocalBus, type LocalBus } from './bus.ts';
+import type { BusEvent, LocalBus } from './bus.ts';
+import { type EnvironmentParts, localEnvironment, names } from './environment.ts';
+import { createEventHistory } from './event-history.ts';
+import { createEventStream } from './event-stream.ts';
 import { createEventsEndpoint } from './events-endpoint.ts';
-import { createHandlers } from './handlers.ts';
+import { type FunctionParts, groupRoutes, type LocalLookups, startLookups } from './functions.ts';
 import { createIssuer } from './issuer.ts';
-import type { LocalLookups } from './lookups.ts';
-import { type LocalMassCancels, startMassCancels, withWake } from './mass-cancels.ts';
+import { createMemoryPlatform, type MemoryPlatform } from './memory-ports.ts';
 import { constantPages, createPages } from './pages.ts';
 import type { LocalSettings } from './settings.ts';
-import { startSettlement } from './settlement.ts';
-import { type LocalTradeEvents, startTradeEvents, type TradeEventHooks } from './trade-events.ts';
 import { createTradingRoutes } from './trading.ts';
-import { createLocalAccess, type LocalUser, usersOf } from './users.ts';
+import { grantUsers, type LocalUser, usersOf } from './users.ts';
+import {
+  sleepUnref,
+  startMassCancels,
+  startOrderAudit,
+  startSettlement,
+  startTradeEvents,
+} from './workers.ts';
 
 export interface LocalRun {
   readonly url: string;
@@ -55,11 +72,11 @@ export interface LocalRun {
   close(): Promise<void>;
 }
 
-export interface LocalRunHooks extends TradeEventHooks {
+export interface LocalRunHooks {
   readonly access?: (entry: AccessLogEntry) => void;
-  readonly report?: (report: RequestReport) => void;
-  /** The upstream answered 429 although its configured limits were kept. */
-  readonly rateLimited?: (report: RateLimitReport) => void;
+  /** What the functions log. */
+  readonly log?: Log;
+  readonly tradeEvent?: (event: BusEvent) => void;
   readonly defect?: (error: unknown, requestId: string) => void;
 }
 
@@ -93,128 +110,190 @@ function refuseIn({ openGroups }: LocalSettings): Refuse {
 
 /** @throws StartError when a port is taken */
 export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHooks = {}): Promise<LocalRun> {
-  const { upstream, credentials, accessToken, corsOrigins, upstreamLimits } = settings;
-  const { marketDataLimit = limits['market-data'] } = settings;
-  const simulator =
-    'simulatorPort' in upstream
-      ? await listening(
-          startSimulator({
-            ...credentials,
-            port: upstream.simulatorPort,
-            events: { port: upstream.eventsPort ?? 0 },
-            limits: { 'market-data': marketDataLimit },
-            ...(upstreamLimits && { upstreamLimits }),
-            ...settings.faults,
-          }),
-          { UPSTREAM_PORT: upstream.simulatorPort, EVENTS_PORT: upstream.eventsPort ?? 0 },
-        )
-      : undefined;
+  const simulator = await startUpstream(settings);
+  const { upstream } = settings;
   const upstreamUrl = 'baseUrl' in upstream ? upstream.baseUrl : (simulator as Simulator).url;
   const { users = usersOf(simulator?.accounts) } = settings;
-  const issuerUrl = () => `${api.url}${issuerPath}`;
-  const bus = createLocalBus({ onFailure: (error) => hooks.defect?.(error, 'bus') });
-  const identityKey = randomBytes(32).toString('base64url');
-  const identity = createIdentity(async () => identityKey);
+  const deployment = deploy(settings, hooks, {
+    upstreamBaseUrl: upstreamUrl,
+    eventsUrl: eventServiceOf(settings, simulator),
+    issuer: () => `${api.url}${issuerPath}`,
+  });
+  const { identity, platform, close } = deployment;
   let api: LocalApiGateway;
-  let lookups: LocalLookups | undefined;
-  let tradeEvents: LocalTradeEvents | undefined;
-  let settlement: ReturnType<typeof startSettlement> | undefined;
-  let cancelling: LocalMassCancels | undefined;
   try {
-    const issuer = await createIssuer({ issuer: issuerUrl, users: users.map(({ name }) => name) });
-    const access = createLocalAccess({ users, apiKeyId: keyOfFirstUser, issuer: issuerUrl, identity });
-    const { report, rateLimited } = hooks;
-    const { controls, massCancels } = withWake(createMemoryControls(), () => cancelling?.wake());
-    const handlers = createHandlers(settings, {
-      upstreamBaseUrl: upstreamUrl,
-      access,
-      controls,
-      massCancels,
-      bus,
-      report,
-      rateLimited,
+    api = await listening(startApiGateway(await apiOf(deployment, settings, hooks, users, () => api.url)), {
+      PORT: settings.port,
     });
-    lookups = handlers.lookups;
-    const url = eventServiceOf(settings, simulator);
-    if (url !== undefined) {
-      const { orders } = handlers;
-      const credential = { ...credentials, ...(accessToken !== undefined && { accessToken }) };
-      const { names } = identity;
-      tradeEvents = startTradeEvents({ url, credential, orders, names, access, corsOrigins, hooks });
-    }
-    settlement = startSettlement({
-      journal: handlers.journal,
-      orders: handlers.orders,
-      names: identity.names,
-      appKey: credentials.appKey,
-      bus: tradeEvents?.bus,
-      onFailure: (error) => hooks.defect?.(error, 'settlement'),
-    });
-    cancelling = startMassCancels({
-      store: massCancels,
-      journal: handlers.journal,
-      orders: handlers.orders,
-      cancels: handlers.cancels,
-      names: identity.names,
-      appKey: credentials.appKey,
-      onFailure: (error) => hooks.defect?.(error, 'mass cancel'),
-    });
-    api = await listening(
-      startApiGateway({
-        port: settings.port,
-        routes: [
-          ...handlers.routes,
-          ...eventsRoutes(settings, bus, lookups),
-          ...(settings.openGroups.includes('orders')
-            ? createTradingRoutes({ store: controls, massCancels, identity, issuer: issuerUrl })
-            : []),
-        ],
-        streams: tradeEvents ? [tradeEvents.stream] : [],
-        forms: below(issuerPath, issuer.forms),
-        pages: new Map([
-          ...below(issuerPath, issuer.pages),
-          ...createPages({
-            document: (form) => documentOf(form, settings.openGroups, api.url),
-            open: settings.openGroups,
-          }),
-          ...constantPages(exposedOperations(operations, settings.openGroups)),
-        ]),
-        apiKeys: apiKeysOf(settings),
-        corsOrigins,
-        plan: planOfTier(settings.plan ?? 'upstream', marketDataLimit),
-        refuse: refuseIn(settings),
-        ...(hooks.access && { log: hooks.access }),
-        ...(hooks.defect && { onHandlerError: hooks.defect }),
-      }),
-      { PORT: settings.port },
-    );
   } catch (error) {
-    cancelling?.close();
-    settlement?.close();
-    await tradeEvents?.close();
+    await close();
     await simulator?.close();
     throw error;
   }
+  const issuer = `${api.url}${issuerPath}`;
+  await grantUsers(platform.access(names.access), { users, apiKeyId: keyOfFirstUser, issuer, identity });
   return {
     url: api.url,
     upstreamUrl,
-    issuer: issuerUrl(),
+    issuer,
     users,
-    bus,
-    ...(tradeEvents && { tradeEvents: tradeEvents.bus }),
+    bus: platform.bus(names.lookupBus),
+    ...(deployment.stream && { tradeEvents: platform.bus(names.eventsBus) }),
     ...(simulator && { simulator }),
     async close() {
-      cancelling?.close();
-      settlement?.close();
-      await tradeEvents?.close();
+      await close();
       await api.close();
-      lookups?.close();
+      deployment.lookups?.close();
       await simulator?.close();
     },
   };
 }
 
+/** @returns undefined where another upstream is configured */
+async function startUpstream({
+  upstream,
+  credentials,
+  upstreamLimits,
+  marketDataLimit = limits['market-data'],
+  faults,
+}: LocalSettings): Promise<Simulator | undefined> {
+  if (!('simulatorPort' in upstream)) return undefined;
+  const { simulatorPort, eventsPort = 0 } = upstream;
+  return listening(
+    startSimulator({
+      ...credentials,
+      port: simulatorPort,
+      events: { port: eventsPort },
+      limits: { 'market-data': marketDataLimit },
+      ...(upstreamLimits && { upstreamLimits }),
+      ...faults,
+    }),
+    { UPSTREAM_PORT: simulatorPort, EVENTS_PORT: eventsPort },
+  );
+}
+
+/** Functions and workers, with what they share. */
+interface LocalDeployment {
+  readonly platform: MemoryPlatform;
+  readonly identity: Identity;
+  readonly routes: readonly LocalRoute[];
+  readonly lookups: LocalLookups | undefined;
+  /** Of trade events; absent where no listener runs. */
+  readonly stream: LocalStream | undefined;
+  /** Ends the workers. */
+  close(): Promise<void>;
+}
+
+interface DeploymentParts extends Omit<EnvironmentParts, 'issuer'> {
+  /** Known when the run listens. */
+  readonly issuer: () => string;
+}
+
+function deploy(
+  settings: LocalSettings,
+  hooks: LocalRunHooks,
+  { issuer, ...urls }: DeploymentParts,
+): LocalDeployment {
+  const { credentials, accessToken, openGroups, corsOrigins } = settings;
+  const { appKey, appSecret } = credentials;
+  const identityKey = randomBytes(32).toString('base64url');
+  const failed = (error: unknown, what: string) => hooks.defect?.(error, what);
+  const platform = createMemoryPlatform({
+    functionName: 'local',
+    log: hooks.log ?? (() => {}),
+    clock: Date.now,
+    sleep: sleepUnref,
+    names,
+    secrets: {
+      [names.secret]: JSON.stringify({ app_key: appKey, app_secret: appSecret, access_token: accessToken }),
+      [names.identityKey]: identityKey,
+    },
+    onFailure: (error) => failed(error, 'bus'),
+  });
+  const identity = createIdentity(async () => identityKey);
+  const env: FunctionParts['env'] = (asked, isClosed) =>
+    localEnvironment(settings, { ...urls, issuer: isClosed ? issuer() : '' }, asked, isClosed);
+  // A worker holds the app key itself: no caller comes to it.
+  const worker = (asked: readonly Operation[]) => ({
+    ...localEnvironment(settings, { ...urls, issuer: '' }, asked, true),
+    ACCESS_TABLE: undefined,
+    AUTH: undefined,
+  });
+  const parts = { platform, env };
+  const workerParts = { platform, env: worker };
+  const audit = startOrderAudit(workerParts);
+  const events = platform.bus(names.eventsBus);
+  const workers = [
+    startSettlement(workerParts, events, failed),
+    startMassCancels(workerParts, failed),
+    ...(urls.eventsUrl === undefined ? [] : [startTradeEvents(workerParts, failed)]),
+  ];
+  if (hooks.tradeEvent) events.subscribe(hooks.tradeEvent);
+  const history = createEventHistory(events);
+  const access = () => eventAccess(env([getOrder], true), platform);
+  const hasAccounts = openGroups.some(isAccountData);
+  return {
+    platform,
+    identity,
+    routes: [...groupRoutes(openGroups, parts), ...(hasAccounts ? [audit] : [])],
+    lookups: startLookups(openGroups, parts),
+    stream:
+      urls.eventsUrl === undefined
+        ? undefined
+        : createEventStream({ path: eventStreamPath, history, access, corsOrigins }),
+    async close() {
+      await Promise.all(workers.map((one) => one.close()));
+      history.close();
+    },
+  };
+}
+
+/** Who may follow which events: as the functions of account data know it. */
+function eventAccess(env: Environment, { ports }: MemoryPlatform): AccessOptions {
+  const read = readFunctionSettings(env, [getOrder]);
+  if (!read.ok || !read.settings.access) throw new TypeError('the local run has no users');
+  const { access } = read.settings;
+  return composeAccess(access, composeIdentity(access.identityKeySecretId, ports), ports);
+}
+
+async function apiOf(
+  { platform, identity, routes, lookups, stream }: LocalDeployment,
+  settings: LocalSettings,
+  hooks: LocalRunHooks,
+  users: readonly LocalUser[],
+  url: () => string,
+): Promise<ApiGatewayOptions> {
+  const { openGroups, corsOrigins, marketDataLimit = limits['market-data'] } = settings;
+  const issuerUrl = () => `${url()}${issuerPath}`;
+  const issuer = await createIssuer({ issuer: issuerUrl, users: users.map(({ name }) => name) });
+  const store = platform.controls(names.controls);
+  const trading = { store, massCancels: store.massCancels, identity, issuer: issuerUrl };
+  return {
+    port: settings.port,
+    routes: [
+      ...routes,
+      ...eventsRoutes(settings, platform.bus(names.lookupBus), lookups),
+      ...(openGroups.includes('orders') ? createTradingRoutes(trading) : []),
+    ],
+    streams: stream ? [stream] : [],
+    forms: below(issuerPath, issuer.forms),
+    pages: new Map([
+      ...below(issuerPath, issuer.pages),
+      ...createPages({ document: (form) => documentOf(form, openGroups, url()), open: openGroups }),
+      ...constantPages(exposedOperations(operations, openGroups)),
+    ]),
+    apiKeys: apiKeysOf(settings),
+    corsOrigins,
+    plan: planOfTier(settings.plan ?? 'upstream', marketDataLimit),
+    refuse: refuseIn(settings),
+    ...(hooks.access && { log: hooks.access }),
+    ...(hooks.defect && { onHandlerError: hooks.defect }),
+  };
+}
+
 const issuerPath = '/issuer';
+
+export const eventStreamPath = '/_events/stream';
 
 /** With a leading underscore, as no operation has it. */
 export const eventsPath = '/_events';

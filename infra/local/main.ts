@@ -1,13 +1,13 @@
 /** `npm start`: runs everything on this machine and prints how to call it. */
 
 import { connect } from 'node:net';
-import type { RateLimitReport } from '../../lib/gateway/index.ts';
+import { isRequest } from '../../functions/log/log.ts';
 import { runUntilInterrupted } from '../environment.ts';
 import { createDoctor } from './doctor.ts';
-import { startLocalRun } from './local-run.ts';
+import { eventStreamPath, startLocalRun } from './local-run.ts';
+import { lineOf } from './log-lines.ts';
 import { readSettings } from './settings.ts';
-import { createTradeEventLines, troubleOf } from './trade-event-lines.ts';
-import { eventStreamPath } from './trade-events.ts';
+import { createTradeEventLines } from './trade-event-lines.ts';
 import { welcome } from './welcome.ts';
 
 await runUntilInterrupted(async () => {
@@ -18,40 +18,23 @@ await runUntilInterrupted(async () => {
   const run = await startLocalRun(settings, {
     access: ({ method, path, status, milliseconds }) =>
       console.log(`${method} ${path} ${status} ${milliseconds} ms`),
-    report: (report) => {
-      const { status, code, upstreamStatus, upstreamCode, defect } = report;
-      if (upstreamStatus !== undefined || (code && status >= 500))
-        console.log(
-          `  ${code}: upstream answered ${upstreamStatus ?? 'nothing'} ${upstreamCode ?? ''}`.trimEnd(),
-        );
-      if (defect !== undefined) console.error(defect);
-      void doctor?.observe(report);
+    log: (entry) => {
+      const line = lineOf(entry);
+      if (isRequest(entry)) void doctor?.observe(entry);
+      if (line === undefined) return;
+      if (isRequest(entry) && entry.defect === undefined) console.log(line);
+      else console.error(line);
     },
-    rateLimited: ({ operation, verdict, kept }) =>
-      console.error(
-        `The upstream answered 429 to ${operation}: ${verdicts[verdict]} The limits in force are ${kept}.`,
-      ),
     defect: (error) => console.error(error),
     ...(settings.tradeEvents?.isShown && {
       tradeEvent: createTradeEventLines({ print: console.log, streamPath: eventStreamPath }),
     }),
-    tradeEventReport: (one) => {
-      const trouble = troubleOf(one);
-      if (trouble) console.error(trouble);
-    },
   });
   console.log(welcome(settings, run));
   if (!run.simulator && !(await accepts(run.upstreamUrl)))
     console.error(`Nothing answers at ${run.upstreamUrl}: calls will be answered 502 until it is up.`);
   return [run];
 });
-
-const verdicts: Readonly<Record<RateLimitReport['verdict'], string>> = {
-  tightened: 'it allows less than UPSTREAM_LIMITS, so this run keeps tighter limits until it ends.',
-  not_ours:
-    'this run sent less than any preset allows, so others use the app key, or the address is blocked.',
-  none_tighter: 'no preset is tighter for it.',
-};
 
 /** Whether a server listens there; no request is sent for it. */
 function accepts(baseUrl: string): Promise<boolean> {

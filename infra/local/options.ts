@@ -1,6 +1,6 @@
 /** What the local API Gateway is given. */
 
-import type { CorsOrigins } from '../../functions/aws/cors.ts';
+import type { CorsOrigins } from '../../functions/events/cors.ts';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
 import type { GatewayRequest } from '../../lib/gateway/index.ts';
 import type { ApiKey } from './api-keys.ts';

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { waitAttributes } from '../../functions/aws/sqs.ts';
+import { waitAttributes } from '../../functions/events/sqs-message.ts';
 import { type After, afterTimeout } from '../../lib/limiter/index.ts';
 import type { LookupMessage, LookupQueue } from '../../lib/lookups/index.ts';
 

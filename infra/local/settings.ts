@@ -2,8 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { type CorsOrigins, originsFaults, readOrigins } from '../../functions/aws/cors.ts';
-import { eventsUrlFault } from '../../functions/aws/grpc-transport.ts';
+import { type CorsOrigins, originsFaults, readOrigins } from '../../functions/events/cors.ts';
 import {
   type Group,
   openable,
@@ -18,6 +17,7 @@ import { doubledPathFault } from '../../lib/doubled-path.ts';
 import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
+import { eventsUrlFault } from '../../lib/trade-events/events-url.ts';
 import {
   type AppCredentials,
   type Environment,

@@ -1,6 +1,5 @@
 /** Trade events as lines on the console: what happened to which order. No account is in them. */
 
-import type { TradeEventReport } from '../../lib/trade-events/index.ts';
 import type { BusEvent } from './bus.ts';
 
 /** A line each; of more than so many within a second only the number. */
@@ -47,7 +46,7 @@ const members = ['scene', 'event_type', 'symbol', 'client_order_id', 'status', '
 function lineOf({ detailType, detail }: BusEvent): string {
   const shown = JSON.parse(detail) as Readonly<Record<string, unknown>>;
   const words = members.flatMap((name) =>
-    shown[name] === undefined ? [] : [`${labels[name] ?? ''}${textOf(shown[name])}`],
+    shown[name] === undefined ? [] : [`${labels[name] ?? ''}${plainText(shown[name])}`],
   );
   return [detailType, ...words, ...(shown.reconciled === true ? ['(found by a read)'] : [])].join(' ');
 }
@@ -58,26 +57,7 @@ const labels: Partial<Record<(typeof members)[number], string>> = {
 };
 
 /** The upstream's text must not move the cursor of a terminal. */
-const textOf = (value: unknown): string =>
+export const plainText = (value: unknown): string =>
   String(value)
     .replace(/[^ -~]/g, '?')
     .slice(0, 64);
-
-const ends: Readonly<Record<string, string>> = {
-  broken: 'broke; the next one is opened',
-  silent: 'was silent for too long; the next one is opened',
-  mute: 'did not tell what a read has found; the next one is opened',
-  authentication_error: 'was refused: the upstream does not take the app key or its secret',
-  too_many_connections:
-    'was refused: another client has one open; the next one is opened in a minute or more',
-};
-
-/** What an operator should know; undefined where all is well. */
-export function troubleOf(report: TradeEventReport): string | undefined {
-  if (report.kind === 'failed') {
-    const { step, cause } = report;
-    return `Trade events: ${step}: ${cause instanceof Error ? textOf(cause.message) : 'failed'}.`;
-  }
-  const end = report.kind === 'ended' ? ends[report.reason] : undefined;
-  return end && `Trade events: the stream ${end}.`;
-}

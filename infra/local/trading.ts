@@ -5,7 +5,7 @@
 
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
-import { toGatewayRequest, toProxyResult } from '../../functions/aws/rest-proxy.ts';
+import { toGatewayRequest, toProxyResult } from '../../functions/events/rest-proxy.ts';
 import type { Identity } from '../../lib/access/identity.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { createControlAdmin } from '../../lib/guard-rails/admin.ts';

@@ -3,9 +3,8 @@
 import { type Group, groups, operations } from '../../lib/catalogue/index.ts';
 import { placeOrder } from '../../lib/catalogue/orders.ts';
 import { eventNames } from '../../lib/events/names.ts';
-import { eventsPath, type LocalRun } from './local-run.ts';
+import { eventStreamPath, eventsPath, type LocalRun } from './local-run.ts';
 import type { LocalSettings } from './settings.ts';
-import { eventStreamPath } from './trade-events.ts';
 import { tradingPath } from './trading.ts';
 import type { LocalUser } from './users.ts';
 

@@ -13,8 +13,8 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { readsOf } from '../../functions/aws/lookup-environment.ts';
-import { massCancelOperations } from '../../functions/aws/mass-cancel-operations.ts';
+import { readsOf } from '../../functions/settings/lookup-environment.ts';
+import { massCancelOperations } from '../../functions/settings/worker-environment.ts';
 import {
   type FunctionName,
   functionOf,

@@ -18,8 +18,8 @@ import {
   StartingPosition,
 } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { massCancelMetric } from '../../functions/aws/deployed-guard.ts';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
+import { massCancelMetric } from '../../functions/log/order-metrics.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
 import { allowing, GroupFunction, type GroupFunctionProps } from './group-function.ts';
 import type { OrderJournal } from './order-journal.ts';

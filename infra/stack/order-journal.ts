@@ -8,7 +8,6 @@ import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib
 import { AttributeType, BillingMode, ProjectionType, StreamViewType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { PolicyDocument } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { journalMetric } from '../../functions/aws/deployed-journal.ts';
 import {
   begunAttribute,
   exposedAttribute,
@@ -16,6 +15,7 @@ import {
   unsettledAttribute,
   unsettledIndex,
 } from '../../functions/aws/dynamo-order-entries.ts';
+import { journalMetric } from '../../functions/log/order-metrics.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
 import { allowing } from './group-function.ts';

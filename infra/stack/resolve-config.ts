@@ -2,8 +2,8 @@
 
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
-import { originFault } from '../../functions/aws/cors.ts';
-import { readsOf } from '../../functions/aws/lookup-environment.ts';
+import { originFault } from '../../functions/events/cors.ts';
+import { readsOf } from '../../functions/settings/lookup-environment.ts';
 import { functionsOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   operations as catalogue,

@@ -1,7 +1,7 @@
 /** Trade events: where the upstream's event service is, and how many instances are kept free for the listener. */
 
 import type * as v from 'valibot';
-import { eventsUrlFault } from '../../functions/aws/grpc-transport.ts';
+import { eventsUrlFault } from '../../lib/trade-events/events-url.ts';
 import { ConfigError } from './config.ts';
 import type { ResolvedTradeEvents, tradeEventsSchema } from './trade-events-config.ts';
 

@@ -2,7 +2,7 @@
 
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { defaultBucket } from '../../functions/aws/environment.ts';
+import { defaultBucket } from '../../functions/settings/environment.ts';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { limitsInForceKey } from '../../lib/gateway/index.ts';
 import type { DomainConfig } from './config.ts';

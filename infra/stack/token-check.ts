@@ -13,7 +13,7 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { tokenMetric } from '../../functions/aws/token-metric.ts';
+import { tokenMetric } from '../../functions/log/token-metric.ts';
 import { GroupFunction, type GroupFunctionProps } from './group-function.ts';
 import type { ResolvedAccessToken } from './token-config.ts';
 

@@ -8,8 +8,8 @@ import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib
 import { AttributeType, BillingMode, StreamViewType, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
-import { controlsMetric } from '../../functions/aws/deployed-guard.ts';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
+import { controlsMetric } from '../../functions/log/order-metrics.ts';
 import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
 import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
 import { allowing } from './group-function.ts';

@@ -3,6 +3,7 @@
 import { cancelOrder } from '../catalogue/order-cancels.ts';
 import type { CancelOrder } from '../orders/mass-cancel.ts';
 import { problemOf, type RefusalCode } from '../problem.ts';
+import { sleep as sleepWithTimer } from '../sleep.ts';
 import type { Gateway } from './gateway.ts';
 
 export interface GatewayCancelsOptions {
@@ -30,7 +31,7 @@ const waitFor: ReadonlySet<RefusalCode> = new Set(['budget_used_up', 'upstream_r
  * await cancel('1234567', 'an-order', 'key-of-this-run', Date.now() + 30_000);
  */
 export function createGatewayCancels(options: GatewayCancelsOptions): CancelOrder {
-  const { gateway, clock = Date.now, sleep = wait } = options;
+  const { gateway, clock = Date.now, sleep = sleepWithTimer } = options;
   return async (account, clientOrderId, idempotencyKey, endBy = Number.POSITIVE_INFINITY) => {
     const body = JSON.stringify({ account_id: account, client_order_id: clientOrderId });
     const giveUpAt = Math.min(endBy, clock() + 2 * attemptMs);
@@ -54,5 +55,3 @@ export function createGatewayCancels(options: GatewayCancelsOptions): CancelOrde
     }
   };
 }
-
-const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -14,6 +14,7 @@ import { isGuarded, type Operation } from '../catalogue/operation.ts';
 import { type CancelRequests, createCancelRequests } from '../guard-rails/cancel-requests.ts';
 import { createGuard, type Guard, type GuardOptions, type ScopeFailure } from '../guard-rails/guard.ts';
 import type { Refusal } from '../problem.ts';
+import { sleep as sleepWithTimer } from '../sleep.ts';
 import { isEach, joinAnswers, type PartOutcome, partOutcomes } from './answers.ts';
 import { type Begun, beginChecked } from './checked-begin.ts';
 import { Entries } from './entries.ts';
@@ -459,8 +460,6 @@ const answersSettled = (settled: ReadonlyMap<Part, Settled>) =>
 const maxLookedUp = 3;
 
 const answerIn = (record: string): string => readRecord(record).outcome?.answer ?? '{}';
-
-const sleepWithTimer = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 const underWay = 'The same request is under way: what becomes of it is not known yet. This one was not sent.';
 const sentBefore =

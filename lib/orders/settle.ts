@@ -4,23 +4,17 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
+import { sleep as sleepWithTimer } from '../sleep.ts';
 import { outcomeBy, type Sight, settledBy } from './evidence.ts';
-import {
-  absenceCountsAfterMs,
-  type CountingJournal,
-  isOver,
-  type JournalEntry,
-  type OrderJournal,
-} from './journal.ts';
+import { absenceCountsAfterMs, type CountingJournal, isOver, type JournalEntry } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { orderKey } from './parts.ts';
 import { type OrderRecord, readRecord } from './record.ts';
 import { type ReleaseOptions, releaseEnded, releaseSeen } from './release-ended.ts';
 
 export interface SettlementOptions {
-  readonly journal: OrderJournal;
-  /** The same journal, where pre-trade checks count in it: orders that have ended leave the counters. */
-  readonly counting?: CountingJournal;
+  /** Pre-trade checks count in it: orders that have ended leave the counters. */
+  readonly journal: CountingJournal;
   /** At low priority: clients come first. */
   readonly orders: Pick<OrderReads, 'openOrders' | 'order'>;
   readonly names: KeyedNames;
@@ -93,9 +87,7 @@ class JournalSettlement implements Settlement {
       await this.#lookUp(run, open);
     }
     const report = run.report(this.#clock());
-    const counting = this.#counting();
-    if (!counting) return { ...report, released: 0 };
-    const { released, reads } = await releaseEnded(await credential(), counting, until);
+    const { released, reads } = await releaseEnded(await credential(), this.#release(), until);
     return { ...report, released, reads: report.reads + reads };
   }
 
@@ -108,16 +100,14 @@ class JournalSettlement implements Settlement {
     const isSettled =
       isLeft(entry, this.#clock()) &&
       (await this.#settle(entry, { by: 'event', found: order, askedAt: this.#clock() })) !== undefined;
-    const counting = this.#counting();
-    if (counting) await releaseSeen(entry, order, counting);
+    await releaseSeen(entry, order, this.#release());
     return isSettled;
   }
 
-  #counting(): ReleaseOptions | undefined {
-    const { counting, orders, sleep = sleepWithTimer, reportFailure } = this.#options;
-    if (!counting) return undefined;
+  #release(): ReleaseOptions {
+    const { journal, orders, sleep = sleepWithTimer, reportFailure } = this.#options;
     return {
-      journal: counting,
+      journal,
       orders,
       clock: this.#clock,
       sleep,
@@ -231,8 +221,6 @@ class Run {
     return { ...this.#counts, left: ages.length, oldestMs: Math.max(0, ...ages), reads: this.reads };
   }
 }
-
-const sleepWithTimer = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** No instance is at it any more, and what became of it is not known. */
 const isLeft = (

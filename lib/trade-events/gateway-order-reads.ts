@@ -13,6 +13,7 @@ import { elementsOf, isJson, membersOf } from '../json-scan.ts';
 import { type OrderReads, orderIn, ordersOfGroup, type ReadOrder } from '../orders/order-reads.ts';
 import { problemOf, type Refusal } from '../problem.ts';
 import { CountersignError } from '../signer/errors.ts';
+import { sleep as sleepWithTimer } from '../sleep.ts';
 
 export interface GatewayOrderReadsOptions {
   /** Of the holder of the app key: `access: 'single-user'`, with the operations `orderReadOperations`. */
@@ -56,7 +57,7 @@ const maxPages = 2000;
  * const orders = createGatewayOrderReads({ gateway });
  */
 export function createGatewayOrderReads(options: GatewayOrderReadsOptions): OrderReads {
-  const { gateway, clock = Date.now, sleep = wait, maxWaitMs = 120_000 } = options;
+  const { gateway, clock = Date.now, sleep = sleepWithTimer, maxWaitMs = 120_000 } = options;
   let requests = 0;
 
   async function ask(operation: Operation, query: Query): Promise<Uint8Array | Refusal> {
@@ -135,5 +136,3 @@ function ordersOfPage(operation: Operation, account: string, page: Uint8Array): 
   const data = members.get('data');
   return data ? [...elementsOf(data)].flatMap((group) => ordersOfGroup(account, group)) : [];
 }
-
-const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

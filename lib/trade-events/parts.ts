@@ -1,5 +1,6 @@
 /** What all parts of the listener share: the ports, with their defaults. */
 
+import { sleep as sleepWithTimer } from '../sleep.ts';
 import type { TradeEventListenerOptions, TradeEventReport, TradeEventTuning } from './listener-options.ts';
 
 type Needed = Pick<
@@ -32,7 +33,7 @@ const defaults: TradeEventTuning = {
 };
 
 export function partsOf(options: TradeEventListenerOptions): Parts {
-  const { report, sleep = sleepOf, clock = Date.now, random = Math.random } = options;
+  const { report, sleep = sleepWithTimer, clock = Date.now, random = Math.random } = options;
   const { monotonic = () => performance.now() } = options;
   return {
     ...options,
@@ -51,18 +52,6 @@ export function partsOf(options: TradeEventListenerOptions): Parts {
       if (!signal?.aborted) await sleep(Math.max(0, ms), signal).catch(() => {});
     },
   };
-}
-
-function sleepOf(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener('abort', done);
-  });
 }
 
 /** Waits for a task, but no longer than that; no timer outlives it. */

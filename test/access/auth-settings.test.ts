@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { readAuthSettings } from '../../functions/aws/auth-settings.ts';
+import { readAuthSettings } from '../../functions/settings/auth-settings.ts';
 import { authSettingsFaults, createTokenVerifier } from '../../lib/access/index.ts';
 
 const least = { issuer: 'https://issuer.example.com', audience: 'https://api.example.com' };

@@ -9,8 +9,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { describe, type TestContext, test } from 'vitest';
-import { createGroupHandler } from '../../functions/aws/group-handler.ts';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
+import { isRequest } from '../../functions/log/log.ts';
 import { smoke } from '../../infra/commands/smoke.ts';
 import { diagnose } from '../../infra/diagnose.ts';
 import { startApiGateway } from '../../infra/local/api-gateway.ts';
@@ -28,6 +28,7 @@ import { createSigner } from '../../lib/signer/index.ts';
 import { selfSigned } from '../deployed/self-signed.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { credentials, orderBody, orderPath, secretText } from '../support/core.ts';
+import { createGroupHandler } from '../support/group-handler.ts';
 import { until } from '../support/until.ts';
 
 const apiKey = 'key-of-this-test';
@@ -56,7 +57,11 @@ async function seenAt(t: TestContext, change: Partial<LocalSettings> & { baseUrl
   const lines: string[] = [];
   const doctor = createDoctor({ ...settings, baseUrl }, (line) => lines.push(line));
   const observed: Promise<void>[] = [];
-  const run = await startLocalRun(settings, { report: (report) => observed.push(doctor.observe(report)) });
+  const run = await startLocalRun(settings, {
+    log(entry) {
+      if (isRequest(entry)) observed.push(doctor.observe(entry));
+    },
+  });
   t.onTestFinished(() => run.close());
   const seen = await smoke(run.url, apiKey);
   await Promise.all(observed);
@@ -336,7 +341,7 @@ describe('the smoke test and the local run name', () => {
     const doctor = createDoctor({ baseUrl: simulator.url, credentials }, (line) => lines.push(line));
     const run = await startLocalRun(
       { port: 0, apiKey, openGroups: openable, credentials, upstream: { baseUrl: simulator.url } },
-      { report: doctor.observe },
+      { log: (entry) => void (isRequest(entry) && doctor.observe(entry)) },
     );
     t.onTestFinished(async () => {
       await run.close();

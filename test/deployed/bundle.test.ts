@@ -1,7 +1,7 @@
 /** Each function's bundle, as it is deployed: what is in it, and that it works. */
 
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, test } from 'vitest';
@@ -75,15 +75,20 @@ test('a bundle knows the operations of its function, with snapshots those of the
 });
 
 test('the function for the access token knows the three groups that it calls, and no other', () => {
-  const { inputs = [] } = bundles.find(({ group }) => group === tokenCheck) ?? {};
+  const { kept = [] } = bundles.find(({ group }) => group === tokenCheck) ?? {};
   for (const group of ['accounts', 'auth', 'config'])
-    assert.ok(inputs.includes(`lib/catalogue/${group}.ts`), group);
-  for (const group of ['orders', 'market-data/index', 'instruments', 'index'])
-    assert.ok(!inputs.includes(`lib/catalogue/${group}.ts`), group);
+    assert.ok(kept.includes(`lib/catalogue/${group}.ts`), group);
+  for (const group of ['orders', 'order-cancels', 'market-data/index', 'instruments', 'index'])
+    assert.ok(!kept.includes(`lib/catalogue/${group}.ts`), group);
 });
 
 test('the reader of last prices has of the cache what one symbol takes, and nothing that makes refreshes or writes', async () => {
-  const entry = fileURLToPath(new URL('../../functions/aws/deployed-last-prices.ts', import.meta.url));
+  const entry = join(directory, 'last-prices.ts');
+  // The reader, and what AWS gives it.
+  const parts = ['compose/last-prices.ts', 'aws/dynamo-snapshot-reads.ts'].map((part) =>
+    fileURLToPath(new URL(`../../functions/${part}`, import.meta.url)),
+  );
+  await writeFile(entry, parts.map((part) => `export * from ${JSON.stringify(part)};\n`).join(''));
   const { kept } = await bundleFile(entry, join(directory, 'deployed-last-prices'));
   assert.deepEqual(kept.filter((input) => /^lib\/cache\/|snapshot-store/.test(input)).sort(), [
     'lib/cache/snapshots/hash.ts',
@@ -120,9 +125,9 @@ test('a function that places orders asks for mass cancels; it neither lists nor 
 });
 
 test('the authorizer has neither an AWS client nor a gateway nor an operation in it, and so no secret and no table', () => {
-  const { inputs = [], bytes = 0 } = bundles.find(({ group }) => group === authorizer) ?? {};
-  assert.ok(inputs.some((input) => input.startsWith('node_modules/jose/')));
-  for (const input of inputs)
+  const { kept = [], bytes = 0 } = bundles.find(({ group }) => group === authorizer) ?? {};
+  assert.ok(kept.some((input) => input.startsWith('node_modules/jose/')));
+  for (const input of kept)
     assert.doesNotMatch(
       input,
       /^node_modules\/(?!jose\/)|gateway\/gateway|secrets-manager|dynamo|catalogue\/(index|accounts|orders|operation)/,
@@ -137,8 +142,8 @@ test('a bundle is made of the gateway and the AWS client, and says nothing of th
     /^node_modules\/(valibot|jose|tslib|bowser|mnemonist|obliterator|@aws-sdk|@aws-crypto|@aws|@smithy)\//;
   // Of the stream's messages.
   const ofTradeEvents = /^node_modules\/@bufbuild\/protobuf\/|grpc/;
-  for (const { group, file, inputs } of bundles) {
-    for (const input of inputs.filter((one) => group !== tradeEvents || !ofTradeEvents.test(one))) {
+  for (const { group, file, kept } of bundles) {
+    for (const input of kept.filter((one) => group !== tradeEvents || !ofTradeEvents.test(one))) {
       assert(own.test(input) || packages.test(input), `${group} has ${input} in it`);
       assert.doesNotMatch(input, ofTradeEvents, group);
     }

@@ -6,7 +6,7 @@ import {
   corsRequestHeaders,
   originFault,
   withCors,
-} from '../../functions/aws/cors.ts';
+} from '../../functions/events/cors.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 
 const configured = [

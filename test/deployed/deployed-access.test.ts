@@ -3,10 +3,13 @@
 import assert from 'node:assert/strict';
 import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
 import { type TestContext, test } from 'vitest';
-import { createDeployedAccess } from '../../functions/aws/deployed-access.ts';
 import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
-import type { LogEntry } from '../../functions/aws/log.ts';
+import { gatewayPorts } from '../../functions/aws/ports.ts';
+import { composeAccess } from '../../functions/compose/access.ts';
+import { composeIdentity } from '../../functions/compose/credential.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
 import { createIdentity, nameOfPrincipal } from '../../lib/access/identity.ts';
+import { hostWith } from '../support/deployed.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
 
 const key = 'an-identity-key-of-a-test-0123456789';
@@ -30,12 +33,20 @@ async function worldOf(t: TestContext, read: () => object) {
     commands.push(command);
     return read();
   };
-  const start = () =>
-    createDeployedAccess(
-      { tableName: 'access', identityKeySecretId: stub.secretId },
-      { send } as unknown as DynamoSender,
-      (entry) => log.push(entry),
+  const start = () => {
+    const settings = {
+      tableName: 'access',
+      identityKeySecretId: stub.secretId,
+      auth: undefined,
+      userGroups: [],
+    };
+    const client = { send } as unknown as DynamoSender;
+    const ports = gatewayPorts(
+      hostWith((entry) => log.push(entry)),
+      () => client,
     );
+    return composeAccess(settings, composeIdentity(settings.identityKeySecretId, ports), ports);
+  };
   return { stub, start, log, commands };
 }
 

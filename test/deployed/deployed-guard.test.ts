@@ -2,13 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { createDeployedJournal } from '../../functions/aws/deployed-journal.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
-import { readFunctionSettings } from '../../functions/aws/environment.ts';
+import { gatewayPorts } from '../../functions/aws/ports.ts';
+import { composeOrders } from '../../functions/compose/orders.ts';
+import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { cancelOrder, placeOrder } from '../../lib/catalogue/index.ts';
 import { JournalUnavailable } from '../../lib/orders/journal.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
+import { hostWith } from '../support/deployed.ts';
 
 const env = {
   UPSTREAM_BASE_URL: 'https://upstream.example',
@@ -56,19 +58,18 @@ test('limits that are none, and one of the tables without the other, are told by
   ]);
 });
 
-const { names, sealer } = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
+const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
 
 function journalOf(url?: string) {
   const lines: Readonly<Record<string, unknown>>[] = [];
   const guard = { tableName: 'controls', limits: {} };
   const client = createDynamoClient(url ?? 'http://127.0.0.1:1');
-  const orders = createDeployedJournal('journal', {
-    client,
-    log: (line) => lines.push(line),
-    names,
-    sealer,
-    guard,
-  });
+  const ports = gatewayPorts(
+    hostWith((line) => lines.push(line)),
+    () => client,
+  );
+  const parts = { journalTable: 'journal', identity, lookUps: [], guard, lastPrices: undefined };
+  const orders = composeOrders(parts, ports);
   return { orders, lines };
 }
 

@@ -2,15 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { deployedHandler } from '../../functions/aws/deployed.ts';
-import { createDeployedLastPrices } from '../../functions/aws/deployed-last-prices.ts';
 import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
-import { readFunctionSettings, readGatewaySettings } from '../../functions/aws/environment.ts';
-import type { LogEntry } from '../../functions/aws/log.ts';
-import { createNodeSend } from '../../functions/aws/node-send.ts';
+import { gatewayPorts } from '../../functions/aws/ports.ts';
+import { composeLastPrices } from '../../functions/compose/last-prices.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
+import { readFunctionSettings, readGatewaySettings } from '../../functions/settings/environment.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
 import { credentials, secretText } from '../support/core.ts';
+import { hostWith, startDeployed } from '../support/deployed.ts';
 import { awsEnvironment } from './secrets-manager-stub.ts';
 
 const plain = { UPSTREAM_BASE_URL: 'https://upstream.example', SECRET_ID: 'secret' };
@@ -50,7 +50,7 @@ test('another path of quotes is none of the function’s own gateway, which star
     IDENTITY_KEY_SECRET_ID: 'key',
   };
   const log = (entry: LogEntry) => void logged.push(entry);
-  assert.ok(deployedHandler([placeOrder], variables, log, undefined, [], getStockSnapshots));
+  assert.ok(startDeployed([placeOrder], variables, log, { snapshots: getStockSnapshots }));
   assert.deepEqual(
     logged.filter(({ event }) => event === 'wrong_configuration'),
     [],
@@ -78,14 +78,10 @@ test('without its tables it sends nothing, gives no price, and says why', async 
   const away = {
     send: () => Promise.reject(Object.assign(new Error(`no ${credentials.appKey}`), { $fault: 'client' })),
   } as unknown as DynamoSender;
-  const parts = {
-    functionName: 'orders',
-    client: away,
-    secrets: { read: async () => secretText() },
-    send: createNodeSend(),
-    log: (entry: LogEntry) => void logged.push(entry),
-  };
-  const prices = createDeployedLastPrices({ settings: read.settings, ...parts });
+  const host = hostWith((entry) => logged.push(entry), { functionName: 'orders' });
+  const ports = gatewayPorts(host, () => away);
+  const secrets = { read: async () => secretText() };
+  const prices = composeLastPrices(read.settings, ports, secrets);
   assert.equal(await prices?.lastPrice('AAPL', 15_000, Date.now() + 60_000), undefined);
   assert.deepEqual(simulator.received, []);
   const failures = logged.filter(({ event }) => event === 'last_price_not_read');
@@ -101,6 +97,6 @@ test('without its tables it sends nothing, gives no price, and says why', async 
     new RegExp(`${credentials.appKey}|${credentials.appSecret}|AAPL`),
   );
 
-  const { lastPrices: _, ...without } = read.settings;
-  assert.equal(createDeployedLastPrices({ settings: without, ...parts }), undefined);
+  const without = { ...read.settings, lastPrices: undefined };
+  assert.equal(composeLastPrices(without, ports, secrets), undefined);
 });

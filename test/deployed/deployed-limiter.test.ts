@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict';
 import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { test } from 'vitest';
-import { createDeployedLimiter } from '../../functions/aws/deployed-limiter.ts';
 import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import { gatewayPorts } from '../../functions/aws/ports.ts';
+import { composeLimiter } from '../../functions/compose/limiter.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import type { LimiterReport } from '../../lib/gateway/index.ts';
+import { hostWith } from '../support/deployed.ts';
 
 type Item = NonNullable<PutItemCommand['input']['Item']>;
 
@@ -36,13 +38,20 @@ function createTable() {
     items.set(Key?.pk?.S ?? '', Attributes);
     return { Attributes };
   };
-  return { items, client: { send } as unknown as DynamoSender };
+  const client = { send } as unknown as DynamoSender;
+  const ports = gatewayPorts(
+    hostWith(() => {}, { functionName: 'f' }),
+    () => client,
+  );
+  return { items, ports };
 }
 
+const unset = { reserve: undefined, marketData: undefined };
+
 test('instruments are counted apart from all other limits, and each report says which it is about', async () => {
-  const { items, client } = createTable();
+  const { items, ports } = createTable();
   const reports: LimiterReport[] = [];
-  const { limiter } = createDeployedLimiter(
+  const { limiter } = composeLimiter(
     {
       tableName: 't',
       bucket: 'main',
@@ -53,12 +62,11 @@ test('instruments are counted apart from all other limits, and each report says 
         sandbox: { requests: 30, perSeconds: 60, for: ['instruments'], within: 'instruments' },
       },
       upstreamLimits: 'interface',
+      ...unset,
     },
     operations,
-    client,
-    'f',
-    () => {},
-    (report) => reports.push(report),
+    ports,
+    { observe: (report) => void reports.push(report), wrap: (one) => one },
   );
   for (const limits of [
     ['market-data', 'bars'],
@@ -90,13 +98,12 @@ test('instruments are counted apart from all other limits, and each report says 
 });
 
 test('an endpoint of market data is counted beside the common limit, any other in an item of its own', async () => {
-  const { items, client } = createTable();
-  const { limiter } = createDeployedLimiter(
-    { tableName: 't', bucket: 'main', share: 1, operationLimits: {}, upstreamLimits: 'published' },
+  const { items, ports } = createTable();
+  const { limiter } = composeLimiter(
+    { tableName: 't', bucket: 'main', share: 1, operationLimits: {}, upstreamLimits: 'published', ...unset },
     operations,
-    client,
-    'f',
-    () => {},
+    ports,
+    undefined,
   );
   for (const limits of [
     ['market-data', 'endpoint.getStockSnapshots'],

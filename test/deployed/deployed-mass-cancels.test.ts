@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
-import { deployedMassCancels } from '../../functions/aws/deployed-mass-cancels.ts';
+import { massCancelPorts } from '../../functions/aws/ports.ts';
+import { massCancels, start } from '../../functions/compose/functions.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
+import { hostWith } from '../support/deployed.ts';
 
 const env = {
-  AWS_LAMBDA_FUNCTION_NAME: 'mass-cancels',
   UPSTREAM_BASE_URL: 'https://upstream.example',
   SECRET_ID: 'secret',
   LIMITER_TABLE: 'limiter',
@@ -27,7 +28,8 @@ async function started(t: TestContext, items: readonly object[], change: object 
   });
   const lines: Readonly<Record<string, unknown>>[] = [];
   const log = (line: Readonly<Record<string, unknown>>) => void lines.push(line);
-  return { handler: deployedMassCancels({ ...env, ...change }, log), lines, stub };
+  const ports = massCancelPorts(hostWith(log, { functionName: 'mass-cancels' }));
+  return { handler: start(massCancels, { ...env, ...change }, ports), lines, stub };
 }
 
 test('what is missing or wrong in the environment is one line, and each run fails', async (t) => {

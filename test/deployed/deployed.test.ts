@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'vitest';
-import { deployedHandler } from '../../functions/aws/deployed.ts';
-import { describe, type LogEntry, requestEntry } from '../../functions/aws/log.ts';
-import type { ProxyEvent } from '../../functions/aws/rest-proxy.ts';
+import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
+import { describe, type LogEntry, requestEntry } from '../../functions/log/log.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
+import { startDeployed } from '../support/deployed.ts';
 import {
   awsEnvironment,
   identityKeyId,
@@ -59,7 +59,7 @@ async function deployed(
     IDENTITY_KEY_SECRET_ID: identityKeyId,
     ...env,
   };
-  const handler = deployedHandler(operations, variables, (entry) => logged.push(entry));
+  const handler = startDeployed(operations, variables, (entry) => logged.push(entry));
   return { handler, simulator, stub, logged };
 }
 
@@ -168,7 +168,7 @@ test('the function’s own time limit bounds an attempt', async (t) => {
 test('a wrong environment: one clear line, and an answer instead of a crash', async () => {
   const logged: LogEntry[] = [];
   const env = { UPSTREAM_BASE_URL: 'http://upstream.example' };
-  const handler = deployedHandler(operations, env, (entry) => logged.push(entry));
+  const handler = startDeployed(operations, env, (entry) => logged.push(entry));
   assert.deepEqual(logged, [
     {
       level: 'error',
@@ -222,7 +222,7 @@ test('levels follow the status; a defect is named by its place, not by its words
 
 test('a line of the log is one line of JSON on stdout', async () => {
   const { spawn } = await import('node:child_process');
-  const url = new URL('../../functions/aws/log.ts', import.meta.url);
+  const url = new URL('../../functions/log/log.ts', import.meta.url);
   const script = `import { writeLog } from ${JSON.stringify(url.href)}; writeLog({ level: 'info', event: 'a\\nb' });`;
   const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
   let text = '';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { type Environment, readFunctionSettings } from '../../functions/aws/environment.ts';
-import { formerNames } from '../../functions/aws/former-names.ts';
+import { type Environment, readFunctionSettings } from '../../functions/settings/environment.ts';
+import { formerNames } from '../../functions/settings/former-names.ts';
 import { getStockSnapshots, operations, placeOrder, previewOrder } from '../../lib/catalogue/index.ts';
 
 const minimal = { UPSTREAM_BASE_URL: 'https://api.example.com', SECRET_ID: 'arn:aws:secretsmanager:x' };
@@ -16,8 +16,16 @@ test('two variables are enough', () => {
     ok: true,
     settings: {
       upstreamBaseUrl: 'https://api.example.com',
+      upstreamPaths: {},
       secretId: 'arn:aws:secretsmanager:x',
+      upstreamTimeoutMs: undefined,
       corsOrigins: [],
+      limiter: undefined,
+      cache: undefined,
+      access: undefined,
+      journalTable: undefined,
+      lastPrices: undefined,
+      guard: undefined,
     },
   });
 });
@@ -99,8 +107,10 @@ test('a function has a limiter when its operations count against a limit; then i
     tableName: 'limiter-table',
     bucket: 'countersign',
     share: 1,
+    reserve: undefined,
     operationLimits: {},
     upstreamLimits: 'interface',
+    marketData: undefined,
   });
   const without = readFunctionSettings(limited, [previewOrder]);
   assert(without.ok && without.settings.limiter === undefined);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { createLimiterMetrics } from '../../functions/aws/limiter-metrics.ts';
-import type { LogEntry } from '../../functions/aws/log.ts';
+import { createLimiterMetrics } from '../../functions/log/limiter-metrics.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
 
 function listening() {
   const logged: LogEntry[] = [];

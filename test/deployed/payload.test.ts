@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { fitsLambda } from '../../functions/aws/payload.ts';
-import { toProxyResult } from '../../functions/aws/rest-proxy.ts';
+import { fitsLambda } from '../../functions/events/payload.ts';
+import { toProxyResult } from '../../functions/events/rest-proxy.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type RequestReport } from '../../lib/gateway/index.ts';
 import { accountsRequest, orderRequest } from './send.contract.ts';

@@ -2,14 +2,21 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
-import type { LogEntry } from '../../functions/aws/log.ts';
-import { type AuthorizerEvent, deployedAuthorizer } from '../../functions/aws/token-authorizer.ts';
+import { authorizerPorts } from '../../functions/aws/ports.ts';
+import type { AuthorizerEvent } from '../../functions/compose/authorizer.ts';
+import { authorizer, start as startFunction } from '../../functions/compose/functions.ts';
+import type { Log, LogEntry } from '../../functions/log/log.ts';
+import type { Environment } from '../../functions/settings/environment.ts';
 import { tokenFaults } from '../../lib/access/index.ts';
 import { forgedTokens } from '../access/forged-tokens.ts';
 import { tokenOf } from '../access/issuer.ts';
 import { lasting, startIssuer } from '../access/issuer-server.ts';
+import { hostWith } from '../support/deployed.ts';
 
 const stage = 'arn:aws:execute-api:eu-central-1:123456789012:abc123/main';
+
+const deployedAuthorizer = (env: Environment, log: Log) =>
+  startFunction(authorizer, env, authorizerPorts(hostWith(log)));
 
 async function worldFor(t: TestContext) {
   const issuer = await startIssuer();

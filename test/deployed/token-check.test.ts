@@ -2,15 +2,22 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
-import { deployedTokenCheck } from '../../functions/aws/deployed-token-check.ts';
-import type { LogEntry } from '../../functions/aws/log.ts';
+import { secretPorts } from '../../functions/aws/ports.ts';
+import { start, tokenCheck } from '../../functions/compose/functions.ts';
+import type { Host } from '../../functions/compose/ports.ts';
+import type { Log, LogEntry } from '../../functions/log/log.ts';
+import type { Environment } from '../../functions/settings/environment.ts';
 import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
+import { hostWith } from '../support/deployed.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
 
 const credentials = { appKey: 'canary-app-key-02be', appSecret: 'canary-app-secret-8d10' };
 const day = 86_400_000;
+
+const deployedTokenCheck = (env: Environment, log: Log, change: Partial<Host> = {}) =>
+  start(tokenCheck, env, secretPorts(hostWith(log, change)));
 
 async function worldFor(t: TestContext, options: Partial<SimulatorOptions> = {}) {
   const time = { now: Date.UTC(2026, 10, 22) };
@@ -35,12 +42,11 @@ async function worldFor(t: TestContext, options: Partial<SimulatorOptions> = {})
     credential: signing.credential,
   }).create();
   const logged: LogEntry[] = [];
-  const env = {
-    UPSTREAM_BASE_URL: simulator.url,
-    SECRET_ID: stub.secretId,
-    AWS_LAMBDA_FUNCTION_NAME: 'check',
-  };
-  const handler = deployedTokenCheck(env, (entry) => logged.push(entry), clock);
+  const env = { UPSTREAM_BASE_URL: simulator.url, SECRET_ID: stub.secretId };
+  // As Lambda sets it.
+  process.env.AWS_LAMBDA_FUNCTION_NAME = 'check';
+  t.onTestFinished(() => void delete process.env.AWS_LAMBDA_FUNCTION_NAME);
+  const handler = deployedTokenCheck(env, (entry) => logged.push(entry), { clock });
   const check = async () => {
     const before = simulator.received.length;
     let report: unknown;
@@ -69,11 +75,9 @@ test('where the upstream wants no token, there is nothing to look after', async 
   const { stub, logged } = await worldFor(t);
   stub.set(secretWith(undefined));
   const env = { UPSTREAM_BASE_URL: plain.url, SECRET_ID: stub.secretId };
-  const handler = deployedTokenCheck(
-    env,
-    (entry) => logged.push(entry),
-    () => Date.UTC(2026, 10, 22),
-  );
+  const handler = deployedTokenCheck(env, (entry) => logged.push(entry), {
+    clock: () => Date.UTC(2026, 10, 22),
+  });
   assert.deepEqual(await handler(), { result: 'not_needed' });
   assert.deepEqual(logged, [{ level: 'info', event: 'access_token', result: 'not_needed' }]);
 });

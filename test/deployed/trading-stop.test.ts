@@ -2,14 +2,17 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { createTradingStopHandler, deployedTradingStop } from '../../functions/aws/deployed-trading-stop.ts';
-import type { LogEntry } from '../../functions/aws/log.ts';
+import { tradingStopPorts } from '../../functions/aws/ports.ts';
+import { start, tradingStop } from '../../functions/compose/functions.ts';
+import { composeTradingStop } from '../../functions/compose/trading-stop.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
 import {
   type ControlAdminStore,
   createControlAdmin,
   createMemoryControls,
 } from '../../lib/guard-rails/index.ts';
-import { identity } from '../support/instances.ts';
+import { hostWith } from '../support/deployed.ts';
+import { identity, identityKey } from '../support/instances.ts';
 
 const now = Date.UTC(2026, 10, 23, 15);
 const crossed =
@@ -42,13 +45,17 @@ const forms = [
 function world(change: Partial<ControlAdminStore> = {}, cancelOpen = false) {
   const memory = createMemoryControls();
   const lines: LogEntry[] = [];
-  const handler = createTradingStopHandler({
-    store: { ...memory, ...change },
-    identity,
-    cancelOpen,
-    log: (entry) => lines.push(entry),
-    clock: () => now,
-  });
+  const handler = composeTradingStop(
+    { tableName: 'controls', identityKeySecretId: 'identity-key', cancelOpen },
+    {
+      ...hostWith((entry) => lines.push(entry), { clock: () => now }),
+      secret: (secretId) => ({ read: async () => (secretId === 'identity-key' ? identityKey : undefined) }),
+      controlAdmin(tableName) {
+        assert.equal(tableName, 'controls');
+        return { ...memory, ...change };
+      },
+    },
+  );
   const admin = createControlAdmin({ store: memory, identity, by: 'operator', clock: () => now - 60_000 });
   const stop = async () => (await memory.read(['stack'])).get('stack')?.stopped;
   return { handler, lines, admin, memory, stop };
@@ -197,7 +204,8 @@ test('a stop that cannot be set fails, and the next try sets it', async () => {
 test('a wrong environment fails each event, and says which variable', async () => {
   const lines: LogEntry[] = [];
   const env = { TRADING_CONTROLS_TABLE: 't', TRADING_STOP_CANCELS_OPEN: 'yes' };
-  const handler = deployedTradingStop(env, (entry) => lines.push(entry));
+  const ports = tradingStopPorts(hostWith((entry) => lines.push(entry)));
+  const handler = start(tradingStop, env, ports);
   await assert.rejects(handler(changed('ALARM')), { message: 'wrong_configuration' });
   assert.deepEqual(lines, [
     {

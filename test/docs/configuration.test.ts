@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import type { GenericSchema } from 'valibot';
 import { describe, test } from 'vitest';
-import { readTradingStopSettings } from '../../functions/aws/deployed-trading-stop.ts';
-import { readFunctionSettings } from '../../functions/aws/environment.ts';
-import { formerNames } from '../../functions/aws/former-names.ts';
-import { readLookupSettings } from '../../functions/aws/lookup-environment.ts';
+import { readFunctionSettings } from '../../functions/settings/environment.ts';
+import { formerNames } from '../../functions/settings/former-names.ts';
+import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
+import { readTradingStopSettings } from '../../functions/settings/worker-environment.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { config } from '../../infra/stack/resolve-config.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
@@ -72,7 +72,7 @@ describe('it has every variable', () => {
     const read = new Set([
       ...namesRead((env) => readFunctionSettings(env, operations)),
       ...namesRead((env) => readLookupSettings(env, operations)),
-      ...namesRead((env) => readTradingStopSettings(env, [])),
+      ...namesRead(readTradingStopSettings),
     ]);
     // The changelog has the former ones.
     for (const former of Object.values(formerNames)) assert.ok(read.delete(former), former);

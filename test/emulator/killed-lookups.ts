@@ -1,10 +1,12 @@
 /** The function of lookups, killed at random: in place of the real handler's file, never within it. */
 
-import { deployedLookups } from '../../functions/aws/deployed-lookups.ts';
-import type { LookupHandler } from '../../functions/aws/lookup-handler.ts';
+import { lambdaHost } from '../../functions/aws/host.ts';
+import { lookupPorts } from '../../functions/aws/ports.ts';
+import { lookups as composition, start } from '../../functions/compose/functions.ts';
+import type { LookupHandler } from '../../functions/events/lookup-handler.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 
-const lookups = deployedLookups(operations);
+const lookups = start(composition(operations), process.env, lookupPorts(lambdaHost()));
 /** Of the calls, so many are the last of their process, and it ends within so long. */
 const part = 0.25;
 const withinMs = 1500;

@@ -3,9 +3,12 @@
  * file, never within it. The emulator's own schedule is not waited for, and so is left out.
  */
 
-import { deployedTradeEvents, type TradeEventsHandler } from '../../functions/aws/deployed-trade-events.ts';
+import { lambdaHost } from '../../functions/aws/host.ts';
+import { tradeEventPorts } from '../../functions/aws/ports.ts';
+import { start, tradeEvents } from '../../functions/compose/functions.ts';
+import type { TradeEventsHandler } from '../../functions/compose/trade-events.ts';
 
-const listener = deployedTradeEvents();
+const listener = start(tradeEvents, process.env, tradeEventPorts(lambdaHost()));
 
 export interface Start {
   /** What the function's time limit leaves. */

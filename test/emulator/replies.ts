@@ -23,12 +23,20 @@ export interface Replies {
   readonly events: readonly ReplyEvent[];
   /** Those to one request. */
   of(requestId: string): readonly ReplyEvent[];
-  /** Reads on until it is so. @throws after the patience, in seconds */
+  /** Reads what is there now. */
+  read(): Promise<void>;
+  /** Reads on until it is so. */
   until(isSo: () => boolean): Promise<void>;
 }
 
+/** What is collected from: a deployed stage, or an emulator with a bus. */
+export interface Bus {
+  readonly emulator: Stage['emulator'];
+  readonly outputs: { readonly LookupBus?: string | undefined };
+}
+
 /** A rule as any consumer has it, into a queue of its own. */
-export async function collectReplies(stage: Stage, pattern: object = {}, name = 'replies'): Promise<Replies> {
+export async function collectReplies(stage: Bus, pattern: object = {}, name = 'replies'): Promise<Replies> {
   const config = clientConfig(stage.emulator);
   const sqs = new SQSClient(config);
   const events = new EventBridgeClient(config);
@@ -52,15 +60,20 @@ export async function collectReplies(stage: Stage, pattern: object = {}, name = 
     }),
   );
   const came: ReplyEvent[] = [];
+  async function read(): Promise<void> {
+    const messages = await drain(sqs, QueueUrl ?? '');
+    came.push(...messages.map(({ Body = '' }) => JSON.parse(Body) as ReplyEvent));
+    if (messages.length > 0) await read();
+  }
   return {
     events: came,
     of: (requestId) => came.filter(({ detail }) => detail.request_id === requestId),
+    read,
     async until(isSo) {
       while (!isSo()) {
-        const messages = await drain(sqs, QueueUrl ?? '');
-        came.push(...messages.map(({ Body = '' }) => JSON.parse(Body) as ReplyEvent));
-        if (messages.length > 0) continue;
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        const before = came.length;
+        await read();
+        if (came.length === before) await new Promise((resolve) => setTimeout(resolve, 200));
       }
     },
   };

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { evidenceIn } from '../../functions/aws/evidence.ts';
-import { type ProxyEvent, toGatewayRequest } from '../../functions/aws/rest-proxy.ts';
+import { evidenceIn } from '../../functions/events/evidence.ts';
+import { type ProxyEvent, toGatewayRequest } from '../../functions/events/rest-proxy.ts';
 import { claimsOf } from '../support/access.ts';
 
 const claims = claimsOf('anna');

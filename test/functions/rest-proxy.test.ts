@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, type TestContext, test } from 'vitest';
-import { createGroupHandler, type GroupOptions } from '../../functions/aws/group-handler.ts';
-import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../../functions/aws/rest-proxy.ts';
+import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../../functions/events/rest-proxy.ts';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import {
@@ -11,6 +10,7 @@ import {
   callerOf,
   createMemoryResponseStore,
   createMemorySnapshotStore,
+  type GatewayOptions,
 } from '../../lib/gateway/index.ts';
 import {
   accountsPath,
@@ -20,6 +20,7 @@ import {
   secretText,
   snapshotPath,
 } from '../support/core.ts';
+import { createGroupHandler } from '../support/group-handler.ts';
 
 const event = (change: Partial<ProxyEvent> = {}): ProxyEvent => ({
   resource: accountsPath,
@@ -37,7 +38,7 @@ const event = (change: Partial<ProxyEvent> = {}): ProxyEvent => ({
 const order = (change: Partial<ProxyEvent> = {}) =>
   event({ resource: orderPath, httpMethod: 'POST', body: orderBody(), ...change });
 
-async function handlerFor(t: TestContext, fault?: Fault, options: Partial<GroupOptions> = {}) {
+async function handlerFor(t: TestContext, fault?: Fault, options: Partial<GatewayOptions> = {}) {
   const simulator = await startSimulator({ ...credentials, fault: () => fault });
   t.onTestFinished(() => simulator.close());
   const handler = createGroupHandler({

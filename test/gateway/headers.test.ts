@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { createGroupHandler, type GroupHandler } from '../../functions/aws/group-handler.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type OutgoingRequest } from '../../lib/gateway/index.ts';
@@ -14,6 +13,7 @@ import {
   problemOf,
   secretText,
 } from '../support/core.ts';
+import { createGroupHandler, type GroupHandler } from '../support/group-handler.ts';
 
 const canary = 'from-the-client';
 

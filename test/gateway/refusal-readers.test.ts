@@ -7,8 +7,7 @@ import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, type TestContext, test } from 'vitest';
-import { deployedHandler } from '../../functions/aws/deployed.ts';
-import type { ProxyEvent } from '../../functions/aws/rest-proxy.ts';
+import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { openApiDocument } from '../../infra/open-api/document.ts';
 import type { Fault } from '../../infra/simulator/index.ts';
@@ -43,6 +42,7 @@ import {
   snapshotPath,
   snapshotTarget,
 } from '../support/core.ts';
+import { startDeployed } from '../support/deployed.ts';
 
 interface Seen {
   readonly status: number;
@@ -239,7 +239,7 @@ const apiGateway =
 
 /** A deployed function whose environment is wrong. */
 const misconfigured: Source = async () => {
-  const handler = deployedHandler(operations, {}, () => {});
+  const handler = startDeployed(operations, {}, () => {});
   return async (accept) => {
     const event = {
       resource: accountsPath,

@@ -147,7 +147,6 @@ export class ExposureWorld {
   async settle(): Promise<void> {
     const settlement = this.#subject.createSettlement({
       journal: this.#journal,
-      counting: this.#journal,
       orders: {
         openOrders: async (account) =>
           [...this.#orders.values()].filter((one) => one.account === account && isOpen(one)).map(shown),

@@ -6,22 +6,22 @@
 import assert from 'node:assert/strict';
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
-import { gatewayOptions } from '../../functions/aws/deployed.ts';
-import { createDeployedLastPrices } from '../../functions/aws/deployed-last-prices.ts';
 import { createDynamoClient, type DynamoSender } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoSnapshotReads } from '../../functions/aws/dynamo-snapshot-reads.ts';
 import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
-import { readFunctionSettings } from '../../functions/aws/environment.ts';
-import type { LogEntry } from '../../functions/aws/log.ts';
-import { createNodeSend } from '../../functions/aws/node-send.ts';
+import { gatewayPorts } from '../../functions/aws/ports.ts';
+import { composeGateway } from '../../functions/compose/gateway.ts';
+import { composeLastPrices } from '../../functions/compose/last-prices.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
+import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { lastPriceActions } from '../../infra/stack/last-prices.ts';
 import { type Checkpoint, noControl } from '../../lib/cache/snapshots/index.ts';
 import { operationsIn } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import { createGateway } from '../../lib/gateway/index.ts';
 import { ask, credentials, secretText, snapshotPath } from '../support/core.ts';
+import { hostWith } from '../support/deployed.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 
@@ -84,19 +84,24 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     const own = operationsIn('market-data', operations);
     const ofMarketData = readFunctionSettings({ ...common, CACHE_TABLE: 'cache' }, own);
     assert.ok(ofMarketData.ok);
-    const parts = { client: () => client, listing: symbolListing };
-    const marketData = createGateway({
-      ...gatewayOptions(ofMarketData.settings, own, {}, log, parts),
+    const ports = gatewayPorts(hostWith(log), () => client);
+    const marketData = composeGateway(ofMarketData.settings, ports, {
+      operations: own,
+      lookUps: [],
+      listing: symbolListing,
+      lowPriority: undefined,
       secrets,
+      access: undefined,
+      orders: undefined,
+      canCarry: undefined,
     });
 
     const env = { ...common, LAST_PRICE_TABLE: 'cache' };
     const ofOrders = readFunctionSettings(env, operationsIn('orders', operations), getStockSnapshots);
     assert.ok(ofOrders.ok);
     const { client: reader, calls } = observed();
-    const { settings } = ofOrders;
-    const given = { settings, functionName: 'orders', client: reader, secrets, send: createNodeSend(), log };
-    const prices = createDeployedLastPrices(given);
+    const readerPorts = gatewayPorts(hostWith(log, { functionName: 'orders' }), () => reader);
+    const prices = composeLastPrices(ofOrders.settings, readerPorts, secrets);
     assert.ok(prices);
     return {
       simulator,

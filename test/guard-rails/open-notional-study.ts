@@ -120,7 +120,7 @@ class Day {
     this.#gateways = Array.from({ length: instances }, () =>
       createGateway({ ...shared, operations, orders }),
     );
-    this.#settlement = settlementFor(simulator.url, { journal, counting: journal, clock });
+    this.#settlement = settlementFor(simulator.url, { journal, clock });
     const gateway = createGateway({ ...shared, operations: orderReadOperations });
     this.#reads = createGatewayOrderReads({ gateway, clock });
   }

@@ -27,7 +27,7 @@ async function start(t: TestContext) {
     journal,
     options: { clock, orders: { journal, names, sleep, guard: { controls, journal } } },
   });
-  const settlement = settlementFor(simulator.url, { journal, counting: journal, clock });
+  const settlement = settlementFor(simulator.url, { journal, clock });
   const place = (id: string, more: Readonly<Record<string, string>> = {}) =>
     ask(gateway, orderPath, {
       body: orderBody({

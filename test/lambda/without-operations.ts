@@ -1,5 +1,8 @@
 /** Our function before it knows an operation: what the catalogue adds is measured against it. */
 
-import { deployedHandler } from '../../functions/aws/deployed.ts';
+import { lambdaHost } from '../../functions/aws/host.ts';
+import { gatewayPorts } from '../../functions/aws/ports.ts';
+import { group, start } from '../../functions/compose/functions.ts';
+import { offerOf } from '../support/deployed.ts';
 
-export const handler = deployedHandler([]);
+export const handler = start(group(offerOf([])), process.env, gatewayPorts(lambdaHost()));

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
-import { corsExposedHeaders, corsMaxAgeSeconds } from '../../functions/aws/cors.ts';
+import { corsExposedHeaders, corsMaxAgeSeconds } from '../../functions/events/cors.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { gatewayResponses } from '../../infra/stack/gateway-responses.ts';

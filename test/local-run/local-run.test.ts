@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import * as v from 'valibot';
 import { describe, type TestContext, test } from 'vitest';
+import { isRequest, type RequestEntry } from '../../functions/log/log.ts';
 import { minimumCompressionBytes } from '../../infra/compression.ts';
 import { StartError } from '../../infra/environment.ts';
 import type { AccessLogEntry } from '../../infra/local/api-gateway.ts';
@@ -11,7 +12,6 @@ import { startLocalRun } from '../../infra/local/local-run.ts';
 import type { LocalSettings } from '../../infra/local/settings.ts';
 import { type Fault, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { exposedOperations, getConfig, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
-import type { RequestReport } from '../../lib/gateway/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
 import { closedPort } from '../support/closed-port.ts';
 import {
@@ -39,13 +39,15 @@ const withBody = { ...withKey, 'content-type': 'application/json' };
 
 async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
   const access: AccessLogEntry[] = [];
-  const reports: RequestReport[] = [];
+  const reports: RequestEntry[] = [];
   const defects: unknown[] = [];
   const run = await startLocalRun(
     { ...settings, ...change },
     {
       access: (entry) => access.push(entry),
-      report: (report) => reports.push(report),
+      log(entry) {
+        if (isRequest(entry)) reports.push(entry);
+      },
       defect: (error) => defects.push(error),
     },
   );

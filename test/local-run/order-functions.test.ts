@@ -3,18 +3,19 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
 import { startApiGateway } from '../../infra/local/api-gateway.ts';
-import { createLocalBus } from '../../infra/local/bus.ts';
-import { createHandlers } from '../../infra/local/handlers.ts';
+import { localEnvironment, names } from '../../infra/local/environment.ts';
+import { groupRoutes } from '../../infra/local/functions.ts';
+import { createMemoryPlatform } from '../../infra/local/memory-ports.ts';
 import type { LocalRoute } from '../../infra/local/options.ts';
 import type { LocalSettings } from '../../infra/local/settings.ts';
-import { createLocalAccess, usersOf } from '../../infra/local/users.ts';
+import { grantUsers, usersOf } from '../../infra/local/users.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { functionOf } from '../../lib/catalogue/functions.ts';
 import { cancelOrder, findRoute, getOrder, operations, routesOf } from '../../lib/catalogue/index.ts';
-import { createMemoryControls } from '../../lib/guard-rails/index.ts';
-import { accountId, credentials, newOrder, orderPath } from '../support/core.ts';
+import { sleep } from '../../lib/sleep.ts';
+import { accountId, credentials, newOrder, orderPath, secretText } from '../support/core.ts';
 import { until } from '../support/until.ts';
 
 const apiKey = 'key-of-this-test';
@@ -69,21 +70,24 @@ async function runWith(t: TestContext, routesAs = (routes: readonly LocalRoute[]
       return { kind: 'hang' };
     },
   });
-  const identity = createIdentity(async () => 'identity-key-'.repeat(4));
-  const users = usersOf(simulator.accounts.filter(({ account_id }) => account_id === accountId));
-  const access = createLocalAccess({
-    users,
-    apiKeyId: 'first',
-    issuer: () => 'https://issuer.example',
-    identity,
+  const issuer = 'https://issuer.example';
+  const identityKey = 'identity-key-'.repeat(4);
+  const platform = createMemoryPlatform({
+    functionName: 'local',
+    log: () => {},
+    clock: Date.now,
+    sleep,
+    names,
+    secrets: { [names.secret]: secretText(), [names.identityKey]: identityKey },
+    onFailure: assert.ifError,
   });
-  const controls = createMemoryControls();
-  const { routes } = createHandlers(settings, {
-    upstreamBaseUrl: simulator.url,
-    access,
-    controls,
-    massCancels: controls.massCancels,
-    bus: createLocalBus({ onFailure: assert.ifError }),
+  const users = usersOf(simulator.accounts.filter(({ account_id }) => account_id === accountId));
+  const identity = createIdentity(async () => identityKey);
+  await grantUsers(platform.access(names.access), { users, apiKeyId: 'first', issuer, identity });
+  const urls = { upstreamBaseUrl: simulator.url, eventsUrl: undefined, issuer };
+  const routes = groupRoutes(settings.openGroups, {
+    platform,
+    env: (asked, isClosed) => localEnvironment(settings, urls, asked, isClosed),
   });
   const api = await startApiGateway({
     routes: routesAs(routes),

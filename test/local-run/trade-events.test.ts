@@ -4,16 +4,24 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import * as fc from 'fast-check';
 import { describe, onTestFinished, test } from 'vitest';
+import { composeAccess } from '../../functions/compose/access.ts';
+import { composeIdentity } from '../../functions/compose/credential.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
+import { createTradeEventsMetrics } from '../../functions/log/trade-events-metrics.ts';
 import { createLocalBus, type LocalBus } from '../../infra/local/bus.ts';
+import { names } from '../../infra/local/environment.ts';
 import { createEventHistory } from '../../infra/local/event-history.ts';
 import { createEventStream } from '../../infra/local/event-stream.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
+import { lineOf } from '../../infra/local/log-lines.ts';
+import { createMemoryPlatform } from '../../infra/local/memory-ports.ts';
 import { readSettings } from '../../infra/local/settings.ts';
-import { createTradeEventLines, troubleOf } from '../../infra/local/trade-event-lines.ts';
-import { createLocalAccess } from '../../infra/local/users.ts';
+import { createTradeEventLines } from '../../infra/local/trade-event-lines.ts';
+import { grantUsers } from '../../infra/local/users.ts';
 import { welcome } from '../../infra/local/welcome.ts';
 import { type EventFault, startSimulator } from '../../infra/simulator/index.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
+import { sleep } from '../../lib/sleep.ts';
 import { parseTradeEvent, type TradeEventReport } from '../../lib/trade-events/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { newOrder, orderPath } from '../support/core.ts';
@@ -25,19 +33,21 @@ const path = '/_events/stream';
 const resting = { order_type: 'LIMIT', limit_price: '1.00', quantity: '100' };
 
 async function runFor(env: Readonly<Record<string, string>> = {}) {
-  const reports: TradeEventReport[] = [];
+  const logged: LogEntry[] = [];
   const settings = readSettings({ API_KEY: key, PORT: '0', UPSTREAM_PORT: '0', EVENTS_PORT: '0', ...env });
   const defects: unknown[] = [];
   const run = await startLocalRun(settings, {
-    tradeEventReport: (report) => reports.push(report),
+    log: (entry) => logged.push(entry),
     defect: (error) => defects.push(error),
   });
   onTestFinished(async () => {
     await run.close();
     assert.deepEqual(defects, []);
   });
-  const connections = () => reports.filter(({ kind }) => kind === 'subscribed').length;
-  return { ...run, settings, reports, connections };
+  const count = (name: string) => logged.filter(({ event }) => event === name).length;
+  const connections = () => count('trade_stream_subscribed');
+  const ends = () => count('trade_stream_ended');
+  return { ...run, settings, connections, ends };
 }
 
 /** A run whose listener has its stream, and one who follows. */
@@ -223,7 +233,7 @@ describe('the upstream’s stream', () => {
   test('of another upstream is followed at TRADE_EVENTS_URL', async () => {
     const simulator = await startSimulator({ appKey: 'k', appSecret: 's', accessToken: 'token' });
     onTestFinished(() => simulator.close());
-    const { reports } = await runFor({
+    const { connections } = await runFor({
       UPSTREAM_BASE_URL: simulator.url,
       APP_KEY: 'k',
       APP_SECRET: 's',
@@ -231,14 +241,14 @@ describe('the upstream’s stream', () => {
       OPEN_GROUPS: 'orders',
       TRADE_EVENTS_URL: `http://127.0.0.1:${simulator.events.port}`,
     });
-    await until(() => reports.some(({ kind }) => kind === 'subscribed'));
+    await until(() => connections() > 0);
     assert.equal(simulator.events.open, 1);
   });
 
   test('that is not there keeps neither the start waiting nor the end', async () => {
     const simulator = await startSimulator({ appKey: 'k', appSecret: 's' });
     onTestFinished(() => simulator.close());
-    const { reports, url, close } = await runFor({
+    const { ends, url, close } = await runFor({
       UPSTREAM_BASE_URL: simulator.url,
       APP_KEY: 'k',
       APP_SECRET: 's',
@@ -246,7 +256,7 @@ describe('the upstream’s stream', () => {
       TRADE_EVENTS_URL: `http://127.0.0.1:${await closedPort()}`,
     });
     assert.equal((await fetch(`${url}/health`)).status, 200);
-    await until(() => reports.filter(({ kind }) => kind === 'ended').length === 2);
+    await until(() => ends() === 2);
     await close();
   });
 });
@@ -311,9 +321,29 @@ function publish(bus: LocalBus | undefined, id: string, account: string | undefi
 }
 
 describe('a stream of server-sent events', () => {
-  const identity = createIdentity(async () => 'of this test, and long enough: 32');
+  const identityKey = 'of this test, and long enough: 32';
   const users = [{ name: 'ada', accounts: ['*'] }];
-  const access = createLocalAccess({ users, apiKeyId: 'k', issuer: () => 'http://issuer', identity });
+
+  /** Who may follow: the run's own users, known by their keys. */
+  async function accessFor() {
+    const { ports, access } = createMemoryPlatform({
+      functionName: 'local',
+      log: (entry) => assert.fail(entry.event),
+      clock: Date.now,
+      sleep,
+      names,
+      secrets: { [names.identityKey]: identityKey },
+    });
+    const identity = createIdentity(async () => identityKey);
+    await grantUsers(access(names.access), { users, apiKeyId: 'k', issuer: 'http://issuer', identity });
+    const settings = {
+      tableName: names.access,
+      identityKeySecretId: names.identityKey,
+      auth: undefined,
+      userGroups: [],
+    };
+    return composeAccess(settings, composeIdentity(names.identityKey, ports), ports);
+  }
 
   /** The texts that a client is sent; `waiting` of them it has not read. */
   async function opened(bus: LocalBus, waiting = 0) {
@@ -327,7 +357,12 @@ describe('a stream of server-sent events', () => {
       },
       once: () => {},
     } as unknown as ServerResponse;
-    const { open } = createEventStream({ path, history: createEventHistory(bus), access });
+    const access = await accessFor();
+    const { open } = createEventStream({
+      path,
+      history: createEventHistory(bus),
+      access: () => access,
+    });
     const request = {
       method: 'GET',
       path,
@@ -412,16 +447,22 @@ describe('the console', () => {
   });
 
   test('says what is wrong with the stream, and nothing of what is usual', () => {
-    const ended = (reason: string) => troubleOf({ kind: 'ended', reason } as TradeEventReport);
+    /** As the listener logs it. */
+    const said = (report: TradeEventReport) => {
+      const lines: (string | undefined)[] = [];
+      const log = (entry: LogEntry) => void lines.push(lineOf(entry));
+      createTradeEventsMetrics(log, { functionName: 'local' }).report(report);
+      assert.equal(lines.length, 1);
+      return lines[0];
+    };
+    const ended = (reason: string) => said({ kind: 'ended', reason } as TradeEventReport);
     assert.match(ended('broken') ?? '', /^Trade events: the stream broke; the next one is opened\.$/);
     assert.match(ended('authentication_error') ?? '', /does not take the app key/);
     for (const usual of ['handed_over', 'expired', 'secret_changed', 'lease_lost'])
       assert.equal(ended(usual), undefined);
-    const cause = new Error('the store is away');
-    assert.equal(
-      troubleOf({ kind: 'failed', step: 'store', cause }),
-      'Trade events: store: the store is away.',
-    );
-    assert.equal(troubleOf({ kind: 'state', connected: false }), undefined);
+    const cause = Object.assign(new Error('CANARY'), { code: 'STORE_AWAY' });
+    // Of an error its code, and not its words, which may quote an account.
+    assert.equal(said({ kind: 'failed', step: 'store', cause }), 'trade events failed: store: STORE_AWAY.');
+    assert.equal(said({ kind: 'state', connected: false }), undefined);
   });
 });

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
+import { isRequest, type LogEntry, type RequestEntry } from '../../functions/log/log.ts';
 import type { AccessLogEntry } from '../../infra/local/api-gateway.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import type { LocalSettings } from '../../infra/local/settings.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { listAccounts, openable, placeOrder } from '../../lib/catalogue/index.ts';
 import { createClient, type TokenSource, viaGateway } from '../../lib/client/index.ts';
-import type { RequestReport } from '../../lib/gateway/index.ts';
 import {
   accountId,
   accountsPath,
@@ -35,13 +35,17 @@ const settings: LocalSettings = {
 };
 
 async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
-  const lines: (AccessLogEntry | RequestReport)[] = [];
+  const lines: (AccessLogEntry | LogEntry)[] = [];
+  const reports: RequestEntry[] = [];
   const defects: unknown[] = [];
   const run = await startLocalRun(
     { ...settings, ...change },
     {
       access: (entry) => lines.push(entry),
-      report: (report) => lines.push(report),
+      log(entry) {
+        lines.push(entry);
+        if (isRequest(entry)) reports.push(entry);
+      },
       defect: (error) => defects.push(error),
     },
   );
@@ -66,7 +70,7 @@ async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  return { ...run, lines, tokenOf, ask, received: () => run.simulator?.received ?? [] };
+  return { ...run, lines, reports, tokenOf, ask, received: () => run.simulator?.received ?? [] };
 }
 
 interface Sender {
@@ -229,7 +233,7 @@ test('no line of the log has a user, an account or a token; it has names of them
     { name: 'canary-of-one', accounts: [adas] },
     { name: 'canary-of-two', accounts: [bens] },
   ];
-  const { ask, tokenOf, lines } = await runFor(t, { users });
+  const { ask, tokenOf, lines, reports } = await runFor(t, { users });
   const token = await tokenOf('canary-of-two', { client_id: 'canary-of-app' });
   for (const sender of [{}, { token }, { token: `${token}x` }])
     for (const account of [adas, bens]) {
@@ -240,7 +244,6 @@ test('no line of the log has a user, an account or a token; it has names of them
   const text = JSON.stringify(lines);
   for (const canary of [adas, bens, 'canary-', token, token.split('.')[1] ?? token])
     assert.ok(!text.includes(canary), canary);
-  const reports = lines.filter((line): line is RequestReport => 'operation' in line);
   const namesIn = (member: 'user' | 'account') => new Set(reports.flatMap((report) => report[member] ?? []));
   assert.deepEqual([namesIn('user').size, namesIn('account').size], [2, 2]);
 });

@@ -2,7 +2,7 @@
 
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { expect, test } from 'vitest';
-import { toMessage } from '../../functions/aws/sqs.ts';
+import { toMessage } from '../../functions/events/sqs-message.ts';
 import { createLocalQueue, type LocalQueue, type Settled } from '../../infra/local/queue.ts';
 import type { LookupMessage } from '../../lib/lookups/index.ts';
 

@@ -4,15 +4,18 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { SQSRecord } from 'aws-lambda';
 import { test } from 'vitest';
-import { deployedLookups } from '../../functions/aws/deployed-lookups.ts';
 import { createEventBus } from '../../functions/aws/event-bridge.ts';
-import type { LogEntry } from '../../functions/aws/log.ts';
-import { readLookupSettings } from '../../functions/aws/lookup-environment.ts';
-import { createLookupHandler } from '../../functions/aws/lookup-handler.ts';
-import { createLookupMetrics } from '../../functions/aws/lookup-metrics.ts';
-import { createLookupQueue, toMessage } from '../../functions/aws/sqs.ts';
+import { lookupPorts } from '../../functions/aws/ports.ts';
+import { createLookupQueue } from '../../functions/aws/sqs.ts';
+import { lookups, start } from '../../functions/compose/functions.ts';
+import { createLookupHandler } from '../../functions/events/lookup-handler.ts';
+import { toMessage } from '../../functions/events/sqs-message.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
+import { createLookupMetrics } from '../../functions/log/lookup-metrics.ts';
+import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
 import { openByDefault, operations } from '../../lib/catalogue/index.ts';
 import type { LookupMessage } from '../../lib/lookups/index.ts';
+import { hostWith } from '../support/deployed.ts';
 import { startAwsStub } from './aws-stub.ts';
 import { createWorld, quotes, symbolsOf } from './world.ts';
 
@@ -321,7 +324,8 @@ test('what may be read are the reads of the groups named, and tokens never', () 
 
 test('a wrong environment is one line, and no message is done with', async () => {
   const logged: LogEntry[] = [];
-  const handler = deployedLookups(operations, {}, (entry) => logged.push(entry));
+  const ports = lookupPorts(hostWith((entry) => logged.push(entry)));
+  const handler = start(lookups(operations), {}, ports);
   const names = [
     'UPSTREAM_BASE_URL',
     'SECRET_ID',

@@ -4,14 +4,17 @@ import assert from 'node:assert/strict';
 import { type AttributeValue, CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord, AttributeValue as StreamValue } from 'aws-lambda';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createOrderAuditHandler, deployedOrderAudit } from '../../functions/aws/deployed-order-audit.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
-import type { LogEntry } from '../../functions/aws/log.ts';
+import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
+import { orderAuditPorts } from '../../functions/aws/ports.ts';
+import { orderAudit, start } from '../../functions/compose/functions.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createOrderAudit, type OrderAuditStore } from '../../lib/orders/audit.ts';
 import { emulatorEnvironment } from '../limiter/dynamo.ts';
+import { hostWith } from '../support/deployed.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { lineOf, linesIn, now, orderAuditContract } from './audit.contract.ts';
@@ -87,10 +90,10 @@ describe('DynamoDB', needsEmulator(), () => {
 
   function handlerOf(store: OrderAuditStore) {
     const log: LogEntry[] = [];
-    const { names, sealer } = identityOf('k');
+    const identity = identityOf('k');
     const bus = { publish: async (events: readonly unknown[]) => events.map(() => true) };
-    const audit = createOrderAudit({ store, bus, names });
-    const handler = createOrderAuditHandler({ audit, sealer, log: (entry) => void log.push(entry) });
+    const audit = createOrderAudit({ store, bus, names: identity.names });
+    const handler = orderAuditHandler({ audit, identity }, (entry) => void log.push(entry));
     return { handler, log };
   }
 
@@ -205,13 +208,10 @@ describe('DynamoDB', needsEmulator(), () => {
   test('while the identity key cannot be read, everything comes again', async () => {
     const store = storeOf(await table());
     const { names } = identityOf('k');
-    const { sealer } = createIdentity(() => Promise.reject(new Error('away')));
+    const identity = createIdentity(() => Promise.reject(new Error('away')));
     const bus = { publish: async () => [] };
-    const handler = createOrderAuditHandler({
-      audit: createOrderAudit({ store, bus, names }),
-      sealer,
-      log: () => {},
-    });
+    const audit = createOrderAudit({ store, bus, names });
+    const handler = orderAuditHandler({ audit, identity }, () => {});
     const { batchItemFailures } = await handler({ Records: [...(await streamed())] });
     assert.deepEqual(batchItemFailures, [{ itemIdentifier: '1' }, { itemIdentifier: '2' }]);
     assert.deepEqual(await linesIn(store, now, now + 60_000), []);
@@ -220,7 +220,8 @@ describe('DynamoDB', needsEmulator(), () => {
 
 test('a function without its variables names them, and fails each batch', async () => {
   const log: LogEntry[] = [];
-  const handler = deployedOrderAudit({}, (entry) => log.push(entry));
+  const host = hostWith((entry) => log.push(entry));
+  const handler = orderAuditHandler(start(orderAudit, {}, orderAuditPorts(host)), host.log);
   await assert.rejects(handler({ Records: [] }), /wrong_configuration/);
   assert.match(JSON.stringify(log), /ORDER_AUDIT_TABLE.*ORDER_EVENTS_BUS.*IDENTITY_KEY_SECRET_ID/);
 });

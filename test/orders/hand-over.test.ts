@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import type { Send } from '../../lib/gateway/index.ts';
-import { createMemoryOrderJournal, JournalUnavailable, type OrderJournal } from '../../lib/orders/index.ts';
+import {
+  type CountingJournal,
+  createMemoryOrderJournal,
+  JournalUnavailable,
+} from '../../lib/orders/index.ts';
 import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
 import { startInstances } from '../support/instances.ts';
 
@@ -120,7 +124,16 @@ describe('without the journal', () => {
   const away = async () => {
     throw new JournalUnavailable();
   };
-  const journal: OrderJournal = { begin: away, finish: away, read: away, unsettled: away };
+  const journal: CountingJournal = {
+    begin: away,
+    beginCounted: away,
+    finish: away,
+    change: away,
+    read: away,
+    counters: away,
+    unsettled: away,
+    exposed: away,
+  };
 
   test('no order is sent, and the answer says so', async (t) => {
     const { gateway, simulator } = await startInstances(t, 1, { journal });
@@ -133,11 +146,12 @@ describe('without the journal', () => {
   test('a cancel is sent', async (t) => {
     const good = createMemoryOrderJournal();
     let isAway = false;
-    const sometimes: OrderJournal = {
+    const sometimes: CountingJournal = {
+      ...good,
       begin: async (...call) => (isAway ? away() : good.begin(...call)),
+      beginCounted: async (...call) => (isAway ? away() : good.beginCounted(...call)),
       finish: async (...call) => (isAway ? away() : good.finish(...call)),
-      read: good.read,
-      unsettled: good.unsettled,
+      change: async (...call) => (isAway ? away() : good.change(...call)),
     };
     const { gateway } = await startInstances(t, 1, { journal: sometimes });
     const id = 'an-order-to-cancel';

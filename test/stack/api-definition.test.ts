@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { corsExposedHeaders, corsRequestHeaders } from '../../functions/aws/cors.ts';
+import { corsExposedHeaders, corsRequestHeaders } from '../../functions/events/cors.ts';
 import { type ApiDefinitionOptions, apiDefinition } from '../../infra/stack/api-definition.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
 import {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
-import { readGatewaySettings } from '../../functions/aws/environment.ts';
+import { readGatewaySettings } from '../../functions/settings/environment.ts';
 import { lastPriceActions } from '../../infra/stack/last-prices.ts';
 import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {

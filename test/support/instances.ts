@@ -15,7 +15,8 @@ import {
 import { createGatewayOrderReads, orderReadOperations } from '../../lib/trade-events/index.ts';
 import { credentials, secretText } from './core.ts';
 
-export const identity = createIdentity(async () => 'the identity key of these tests, long enough');
+export const identityKey = 'the identity key of these tests, long enough';
+export const identity = createIdentity(async () => identityKey);
 export const { names } = identity;
 
 export async function startInstances(
@@ -29,7 +30,7 @@ export async function startInstances(
   }: {
     readonly simulated?: Partial<SimulatorOptions>;
     readonly options?: Partial<GatewayOptions>;
-    readonly journal?: OrderJournal;
+    readonly journal?: CountingJournal;
     readonly sleep?: (ms: number) => Promise<void>;
   } = {},
 ) {
@@ -51,15 +52,7 @@ export async function startInstances(
 /** The settlement of what these instances leave unknown. */
 export const settlementFor = (
   upstreamBaseUrl: string,
-  {
-    journal,
-    clock,
-    counting,
-  }: {
-    readonly journal: OrderJournal;
-    readonly clock: () => number;
-    readonly counting?: CountingJournal;
-  },
+  { journal, clock }: { readonly journal: CountingJournal; readonly clock: () => number },
 ) =>
   createSettlement({
     journal,
@@ -75,7 +68,6 @@ export const settlementFor = (
       maxWaitMs: 0,
     }),
     names,
-    ...(counting && { counting }),
     credential: () => limiterKey('account', credentials.appKey),
     clock,
   });

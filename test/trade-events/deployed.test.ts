@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { deployedTradeEvents } from '../../functions/aws/deployed-trade-events.ts';
-import type { LogEntry } from '../../functions/aws/log.ts';
-import { readTradeEventsSettings } from '../../functions/aws/trade-events-environment.ts';
-import { createTradeEventsMetrics } from '../../functions/aws/trade-events-metrics.ts';
+import { tradeEventPorts } from '../../functions/aws/ports.ts';
+import { start, tradeEvents } from '../../functions/compose/functions.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
+import { createTradeEventsMetrics } from '../../functions/log/trade-events-metrics.ts';
+import { readTradeEventsSettings } from '../../functions/settings/worker-environment.ts';
 import { StreamError, type TradeEventReport } from '../../lib/trade-events/index.ts';
+import { hostWith } from '../support/deployed.ts';
 
 const environment = {
   UPSTREAM_BASE_URL: 'https://upstream.example',
@@ -59,7 +61,7 @@ test('each wrong variable is named once, and no value repeated', () => {
 
 test('a wrong environment is one line of the log, and each run rejects', async () => {
   const lines: LogEntry[] = [];
-  const handler = deployedTradeEvents({}, (entry) => lines.push(entry));
+  const handler = start(tradeEvents, {}, tradeEventPorts(hostWith((entry) => lines.push(entry))));
   assert.deepEqual(
     lines.map(({ event }) => event),
     ['wrong_configuration'],

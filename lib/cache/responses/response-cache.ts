@@ -5,6 +5,7 @@
  */
 
 import type { Caller } from '../../identity/caller.ts';
+import { sleep as sleepWithTimer } from '../../sleep.ts';
 import type { FreshnessMs } from './freshness.ts';
 import { createResponseMemory, type ResponseMemory } from './memory.ts';
 import { createRecentRefusals, type RecentRefusals } from './recent-refusals.ts';
@@ -128,7 +129,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   return new SharedResponses(
     {
       clock: Date.now,
-      sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+      sleep: sleepWithTimer,
       refusalMs: 1500,
       waitMs: 4000,
       minMaxAgeMs: 1000,

@@ -1,5 +1,6 @@
 /** The parts of the snapshot cache in one instance, put together. */
 
+import { sleep as sleepWithTimer } from '../../sleep.ts';
 import { Contention } from './contention.ts';
 import { type DirectoryPorts, SymbolDirectory } from './directory.ts';
 import { SnapshotMemory } from './memory.ts';
@@ -36,7 +37,7 @@ export function createInstance(ports: SnapshotCacheOptions): Instance {
   const options: SnapshotOptions = { ...defaultSnapshotOptions, ...ports.options };
   const runtime: Runtime = {
     clock: ports.clock ?? Date.now,
-    sleep: ports.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms))),
+    sleep: ports.sleep ?? sleepWithTimer,
     random: ports.random ?? Math.random,
   };
   const { clock, random } = runtime;

@@ -1,0 +1,53 @@
+/** Who calls, and what that one may do: the directory over its table, and the verifier of tokens that come here. */
+
+import type { AuthSettings } from '../../lib/access/auth-settings.ts';
+import { createDirectory, type DirectoryOptions } from '../../lib/access/create-directory.ts';
+import { createTokenVerifier } from '../../lib/access/create-token-verifier.ts';
+import type { TokenVerifier } from '../../lib/access/verifier.ts';
+import type { AccessOptions } from '../../lib/gateway/access-options.ts';
+import { onDemand } from '../../lib/on-demand.ts';
+import { describe } from '../log/log.ts';
+import type { AccessSettings } from '../settings/settings.ts';
+import type { ComposedIdentity } from './credential.ts';
+import { every } from './every.ts';
+import type { AuthorizerPorts, GatewayPorts } from './ports.ts';
+
+/** @param identity of the same settings; its key is read now */
+export function composeAccess(
+  { tableName, auth, userGroups }: AccessSettings,
+  identity: ComposedIdentity,
+  ports: GatewayPorts,
+): AccessOptions {
+  const { log, clock } = ports;
+  identity.readAhead();
+  const store = ports.accessStore(tableName);
+  const read: DirectoryOptions['store']['read'] = (keys) =>
+    store.read(keys).catch((error: unknown) => {
+      log({ level: 'error', event: 'access_not_read', ...describe(error) });
+      throw error;
+    });
+  // Made for the first token that comes here: behind an authorizer none does, and its keys are not read.
+  const verifier = auth && onDemand(() => composeVerifier(auth, ports));
+  return every<AccessOptions>({
+    names: identity.names,
+    directory: createDirectory(
+      every<DirectoryOptions>({ store: { read }, identity, clock, maxCachedBytes: undefined }),
+    ),
+    verifier: verifier && { verify: (token) => verifier().verify(token) },
+    tokenScopes: auth?.scopes,
+    userGroups: userGroups.length > 0 ? userGroups : undefined,
+  });
+}
+
+/** Begins to read the issuer's keys now. */
+export const composeVerifier = (
+  auth: AuthSettings,
+  { readText, clock, log }: AuthorizerPorts,
+): TokenVerifier =>
+  createTokenVerifier({
+    ...auth,
+    clock,
+    readText,
+    readAhead: true,
+    onFailure: (error) => log({ level: 'error', event: 'issuer_not_read', ...describe(error) }),
+  });

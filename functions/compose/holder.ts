@@ -1,0 +1,62 @@
+/** Gateways of workers: each asks as the holder of the app key, at low priority where clients come first. */
+
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import type { Gateway, SecretSource } from '../../lib/gateway/index.ts';
+import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
+import type { OrdersOptions } from '../../lib/orders/hand-over.ts';
+import type { OrderReads } from '../../lib/orders/order-reads.ts';
+import {
+  createGatewayOrderReads,
+  type GatewayOrderReadsOptions,
+  orderReadOperations,
+} from '../../lib/trade-events/gateway-order-reads.ts';
+import type { FunctionSettings } from '../settings/settings.ts';
+import { every } from './every.ts';
+import { composeGateway } from './gateway.ts';
+import type { GatewayPorts } from './ports.ts';
+
+/** While less than two permits of a limit are left, a read takes one in two seconds. */
+const lowPriority = { reserve: 2, pauseMs: 2000 };
+
+/**
+ * Reads of orders, past the cache: what is open now is not what was open before.
+ *
+ * @param maxWaitMs how long one that the limiter refuses waits for its turn; the reads' own default when `undefined`
+ */
+export function composeOrderReads(
+  settings: FunctionSettings,
+  ports: GatewayPorts,
+  secrets: SecretSource,
+  maxWaitMs: number | undefined,
+): OrderReads {
+  const { clock, sleep } = ports;
+  const gateway = composeGateway({ ...settings, cache: undefined }, ports, {
+    operations: orderReadOperations,
+    lookUps: [],
+    listing: undefined,
+    lowPriority: createLowPriorityLimiter({ ...lowPriority, clock }),
+    secrets,
+    access: 'single-user',
+    orders: undefined,
+    canCarry: undefined,
+  });
+  return createGatewayOrderReads(every<GatewayOrderReadsOptions>({ gateway, clock, sleep, maxWaitMs }));
+}
+
+/** Requests with a side effect: each has its entry in the journal. They wait for nothing but the limits. */
+export const composeOrderChanges = (
+  settings: FunctionSettings,
+  ports: GatewayPorts,
+  secrets: SecretSource,
+  { operations, orders }: { readonly operations: readonly Operation[]; readonly orders: OrdersOptions },
+): Gateway =>
+  composeGateway(settings, ports, {
+    operations,
+    lookUps: orders.lookUps ?? [],
+    listing: undefined,
+    lowPriority: undefined,
+    secrets,
+    access: 'single-user',
+    orders,
+    canCarry: undefined,
+  });

@@ -1,0 +1,58 @@
+/** Lookups by event: a queue, a bus and a table around a gateway like any other function's. */
+
+import { limits } from '../../lib/catalogue/limits.ts';
+import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
+import { createLookups, createLowPriorityLimiter, type LookupsOptions } from '../../lib/lookups/index.ts';
+import { createLookupHandler, type LookupHandler } from '../events/lookup-handler.ts';
+import { describe } from '../log/log.ts';
+import { createLookupMetrics } from '../log/lookup-metrics.ts';
+import type { LookupSettings } from '../settings/settings.ts';
+import { composeAccess } from './access.ts';
+import { composeAppSecret, composeIdentity } from './credential.ts';
+import { every } from './every.ts';
+import { composeGateway } from './gateway.ts';
+import type { LookupPorts } from './ports.ts';
+
+/** While less than half of the limit is left, all lookups together take one permit in this time. */
+const pauseMs = 1000;
+
+export function composeLookups(settings: LookupSettings, ports: LookupPorts): LookupHandler {
+  const { function: own, operations, instances, tableName, busName, ...queues } = settings;
+  const { log, clock, functionName } = ports;
+  const failed = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });
+  const requests = own.limiter?.marketData?.requests ?? limits['market-data'].requests;
+  const lowPriority = createLowPriorityLimiter({
+    reserve: Math.floor((requests * (own.limiter?.share ?? 1)) / 2),
+    pauseMs: pauseMs * instances,
+    clock,
+  });
+  const identity = own.access && composeIdentity(own.access.identityKeySecretId, ports);
+  const access = identity && own.access && composeAccess(own.access, identity, ports);
+  const gateway = composeGateway(own, ports, {
+    operations,
+    lookUps: [],
+    listing: symbolListing,
+    lowPriority,
+    secrets: composeAppSecret(own.secretId, ports),
+    access,
+    orders: undefined,
+    canCarry: undefined,
+  });
+  const lookups = createLookups(
+    every<LookupsOptions>({
+      gateway,
+      operations,
+      ages: own.cache?.tuning,
+      names: identity?.names,
+      store: ports.lookupStore(tableName, identity?.sealer),
+      queue: ports.queue(queues, failed('lookup_not_put_back')),
+      bus: ports.bus(busName, failed('lookup_not_published')),
+      report: createLookupMetrics(log, { functionName, clock }),
+      clock,
+      after: undefined,
+      random: undefined,
+      rememberMs: undefined,
+    }),
+  );
+  return createLookupHandler(lookups, clock, queues.busQueueUrl);
+}

@@ -1,0 +1,79 @@
+/**
+ * The mass cancel: started every minute, and by each request for it. Its reads of orders wait for those of clients, its
+ * cancels do not; each cancel has its entry in the journal, and all keep the limits that all share.
+ */
+
+import type { Context } from 'aws-lambda';
+import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
+import { getOrder } from '../../lib/catalogue/order-reads.ts';
+import { createGatewayCancels, type GatewayCancelsOptions } from '../../lib/gateway/order-cancels.ts';
+import {
+  createMassCancels,
+  type MassCancelReport,
+  type MassCancelsOptions,
+} from '../../lib/orders/mass-cancel.ts';
+import { embeddedMetrics } from '../log/embedded-metrics.ts';
+import { describe } from '../log/log.ts';
+import type { MassCancelSettings } from '../settings/settings.ts';
+import { composeAppSecret, composeIdentity, credentialName } from './credential.ts';
+import { every } from './every.ts';
+import { composeOrderChanges, composeOrderReads } from './holder.ts';
+import { composeOrders } from './orders.ts';
+import type { MassCancelPorts } from './ports.ts';
+
+export type MassCancelHandler = (
+  event: unknown,
+  context: Pick<Context, 'getRemainingTimeInMillis'>,
+) => Promise<MassCancelReport>;
+
+/** A read that is refused waits so long for its turn; then its account is left to the next run. */
+const maxReadWaitMs = 5000;
+/** From the last read or cancel to the function’s end: a read with its wait takes 20 s at most. */
+const marginMs = 25_000;
+
+const units = {
+  MassCancelsOpen: 'Count',
+  MassCancelSeconds: 'Seconds',
+} as const;
+
+export function composeMassCancels(
+  { function: settings, journalTable, controlsTable, identityKeySecretId }: MassCancelSettings,
+  ports: MassCancelPorts,
+): MassCancelHandler {
+  const { log, clock, sleep, functionName } = ports;
+  const identity = composeIdentity(identityKeySecretId, ports);
+  const secrets = composeAppSecret(settings.secretId, ports);
+  const orders = composeOrders(
+    { journalTable, identity, lookUps: [getOrder], guard: undefined, lastPrices: undefined },
+    ports,
+  );
+  // A cancel ends what is shared of its account.
+  const gateway = composeOrderChanges(settings, ports, secrets, { operations: [cancelOrder], orders });
+  const massCancels = createMassCancels(
+    every<MassCancelsOptions>({
+      store: ports.massCancels(controlsTable),
+      orders: composeOrderReads(settings, ports, secrets, maxReadWaitMs),
+      cancel: createGatewayCancels(every<GatewayCancelsOptions>({ gateway, clock, sleep })),
+      journal: orders.journal,
+      names: identity.names,
+      credential: credentialName(secrets, clock),
+      clock,
+      reportFailure: (cause) => log({ level: 'warn', event: 'open_order_not_cancelled', ...describe(cause) }),
+    }),
+  );
+  return async (_, context) => {
+    const report = await massCancels.run(clock() + context.getRemainingTimeInMillis() - marginMs);
+    const { oldestMs, ...counts } = report;
+    const values = {
+      MassCancelsOpen: counts.requests - counts.finished,
+      MassCancelSeconds: oldestMs / 1000,
+    };
+    log({
+      level: 'info',
+      event: 'open_orders_cancelled',
+      ...counts,
+      ...embeddedMetrics(units, { dimensions: { Function: functionName }, at: clock(), values }),
+    });
+    return report;
+  };
+}

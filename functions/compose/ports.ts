@@ -1,0 +1,97 @@
+/**
+ * What a platform gives to the functions and workers that this folder composes: AWS one set of ports, the local run
+ * another, tests a third. Every port is required.
+ *
+ * A port that stands for something of the platform takes its name, which comes from the settings. So a composition that
+ * takes the name of another table has another store in every platform, and not on AWS alone.
+ */
+
+import type { ReadText } from '../../lib/access/read-text.ts';
+import type { AccessStore } from '../../lib/access/store.ts';
+import type { ResponseStore, Versions } from '../../lib/cache/responses/index.ts';
+import type { DirectoryStore, SnapshotStore } from '../../lib/cache/snapshots/index.ts';
+import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
+import type { SecretSource, SecretVersion, Send } from '../../lib/gateway/index.ts';
+import type { ControlAdminStore } from '../../lib/guard-rails/control-admin-store.ts';
+import type { ControlStore, MassCancelStore } from '../../lib/guard-rails/index.ts';
+import type { LimiterStore } from '../../lib/limiter/index.ts';
+import type { LookupBus, LookupQueue, LookupStore } from '../../lib/lookups/index.ts';
+import type { OrderAuditStore } from '../../lib/orders/audit.ts';
+import type { CountingJournal } from '../../lib/orders/index.ts';
+import type { Sealer } from '../../lib/sealer.ts';
+import type { TradeEventStore, TradeEventTransport } from '../../lib/trade-events/ports.ts';
+import type { Log } from '../log/log.ts';
+import type { QueueNames } from '../settings/settings.ts';
+
+/** What every function has of its platform. */
+export interface Host {
+  /** The dimension of its metrics. */
+  readonly functionName: string;
+  readonly log: Log;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Resolves after so many milliseconds, or rejects when the signal aborts. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export interface SecretPorts extends Host {
+  /** @param onFailure told of every read that failed */
+  secret(secretId: string, onFailure: (error: unknown, version: SecretVersion) => void): SecretSource;
+}
+
+/** What every function has that asks the upstream. */
+export interface GatewayPorts extends SecretPorts {
+  readonly send: Send;
+  /** Reads the keys of the issuer of access tokens. */
+  readonly readText: ReadText;
+  limiterStore(tableName: string): LimiterStore;
+  /** @param upstream names the upstream: no upstream's answer is ever returned as another's */
+  cacheStores(tableName: string, upstream: string): CacheStores;
+  /** Of the same table and upstream, for a function that serves no snapshots. */
+  snapshotReads(tableName: string, upstream: string, partition: string): SnapshotReads;
+  accessStore(tableName: string): Pick<AccessStore, 'read'>;
+  journal(tableName: string, sealer: Sealer): CountingJournal;
+  controls(tableName: string): ControlStore;
+  massCancelRequests(tableName: string): Pick<MassCancelStore, 'request'>;
+}
+
+export interface CacheStores {
+  snapshots(partition: string): SnapshotStore;
+  readonly responses: ResponseStore;
+  /** Not called by a function that has no lists of symbols. */
+  directory(): DirectoryStore;
+  /** Of the process, where several functions run in it; `undefined` where each has a process of its own. */
+  readonly versions: Versions | undefined;
+}
+
+export interface MassCancelPorts extends GatewayPorts {
+  massCancels(tableName: string): Pick<MassCancelStore, 'open' | 'finish'>;
+}
+
+export interface BusPorts {
+  /** @param onFailure told of every failed attempt */
+  bus(busName: string, onFailure: (error: unknown) => void): LookupBus;
+}
+
+export interface LookupPorts extends GatewayPorts, BusPorts {
+  /** @param sealer without one, the store refuses replies with account data */
+  lookupStore(tableName: string, sealer: Sealer | undefined): LookupStore;
+  queue(names: QueueNames, onFailure: (error: unknown) => void): LookupQueue;
+}
+
+export interface TradeEventPorts extends GatewayPorts, BusPorts {
+  transport(url: string): TradeEventTransport;
+  eventStore(tableName: string, sealer: Sealer): TradeEventStore;
+}
+
+export interface OrderAuditPorts extends SecretPorts, BusPorts {
+  auditStore(tableName: string, sealer: Sealer): Pick<OrderAuditStore, 'append'>;
+}
+
+export interface TradingStopPorts extends SecretPorts {
+  controlAdmin(tableName: string): ControlAdminStore;
+}
+
+export interface AuthorizerPorts extends Host {
+  readonly readText: ReadText;
+}

@@ -1,0 +1,79 @@
+/**
+ * The settlement of unknown orders: started every minute, and by each trade event of an order. It reads orders through a
+ * gateway of its own, at low priority and within the limits that all functions share.
+ */
+
+import type { Context } from 'aws-lambda';
+import { createSettlement, type SettlementOptions, type SettlementReport } from '../../lib/orders/settle.ts';
+import { orderInEvent } from '../../lib/trade-events/event-order.ts';
+import { tradeEventNames } from '../../lib/trade-events/schemas.ts';
+import { embeddedMetrics } from '../log/embedded-metrics.ts';
+import { describe } from '../log/log.ts';
+import type { SettlementSettings } from '../settings/settings.ts';
+import { composeAppSecret, composeIdentity, credentialName } from './credential.ts';
+import { every } from './every.ts';
+import { composeOrderReads } from './holder.ts';
+import type { GatewayPorts } from './ports.ts';
+
+export type SettlementHandler = (
+  event: unknown,
+  context: Pick<Context, 'getRemainingTimeInMillis'>,
+) => Promise<SettlementReport | { readonly settled: boolean }>;
+
+/** From the last read to the function’s end: a read with its wait for the limiter takes half a minute at most. */
+const marginMs = 35_000;
+/** A read that is refused waits so long for its turn; then the entry waits for the next run. */
+const maxReadWaitMs = 15_000;
+
+const units = {
+  OrdersUnknown: 'Count',
+  OrdersUnknownSeconds: 'Seconds',
+  OrdersSettled: 'Count',
+  OrderSettlementReads: 'Count',
+} as const;
+
+export function composeSettlement(
+  { function: settings, journalTable, identityKeySecretId }: SettlementSettings,
+  ports: GatewayPorts,
+): SettlementHandler {
+  const { log, clock, sleep, functionName } = ports;
+  const identity = composeIdentity(identityKeySecretId, ports);
+  const secrets = composeAppSecret(settings.secretId, ports);
+  const settlement = createSettlement(
+    every<SettlementOptions>({
+      journal: ports.journal(journalTable, identity.sealer),
+      orders: composeOrderReads(settings, ports, secrets, maxReadWaitMs),
+      names: identity.names,
+      credential: credentialName(secrets, clock),
+      clock,
+      sleep,
+      reportFailure: (cause) => log({ level: 'warn', event: 'order_not_read', ...describe(cause) }),
+    }),
+  );
+  return async (event, context) => {
+    const { 'detail-type': type, detail } = (event ?? {}) as Readonly<Record<string, unknown>>;
+    if (type === tradeEventNames.order) {
+      const order = orderInEvent(detail);
+      const settled = order !== undefined && (await settlement.saw(order));
+      if (settled) log({ level: 'info', event: 'order_settled', evidence: 'event' });
+      return { settled };
+    }
+    const report = await settlement.run(clock() + context.getRemainingTimeInMillis() - marginMs);
+    const { accepted, refused, left, oldestMs, released, reads } = report;
+    const values = {
+      OrdersUnknown: left,
+      OrdersUnknownSeconds: oldestMs / 1000,
+      OrdersSettled: accepted + refused,
+      OrderSettlementReads: reads,
+    };
+    log({
+      level: 'info',
+      event: 'orders_settled',
+      accepted,
+      refused,
+      released,
+      ...embeddedMetrics(units, { dimensions: { Function: functionName }, at: clock(), values }),
+    });
+    return report;
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * What the limiter reports, in the function's log: failures at once, counts in CloudWatch's embedded metric
+ * format, from which CloudWatch makes metrics by itself. Counts wait for a request's log line instead of a
+ * timer, which would stand still while the function is frozen.
+ *
+ * Events, metrics and log fields keep the names that alarms and queries may use: `budget…`, `Budget…`, `given`.
+ */
+
+import type { LimiterReport, RateLimitReport } from '../../lib/gateway/index.ts';
+import { embeddedMetrics, maxValues } from './embedded-metrics.ts';
+import { describe, type Log } from './log.ts';
+
+export interface LimiterMetrics {
+  record(report: LimiterReport): void;
+  /** Of a 429 of the upstream. */
+  rateLimited(report: RateLimitReport): void;
+  /** Writes the counts since the last time, unless that is a moment ago and they still fit into one line. */
+  write(): void;
+}
+
+export interface LimiterMetricsOptions {
+  readonly functionName: string;
+  /** Of the table that is shared by all functions that keep the same limits. */
+  readonly tableName: string;
+  /** How many steps the limits in force are tighter than the configured ones. */
+  readonly steps: () => number;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+const pauseMs = 5000;
+const stepsPauseMs = 60_000;
+
+const units = { BudgetLeft: 'Count', BudgetWaited: 'Milliseconds', BudgetRefused: 'Count' } as const;
+
+/** Of the table, because one alarm has to see all functions. */
+const tableUnits = { UpstreamRateLimited: 'Count', LimitsTightened: 'Count' } as const;
+
+export function createLimiterMetrics(
+  log: Log,
+  { functionName, tableName, steps, clock = Date.now }: LimiterMetricsOptions,
+): LimiterMetrics {
+  let given = 0;
+  let refused = 0;
+  let expired = 0;
+  /** By limit. */
+  let left = new Map<string, number>();
+  let waited: number[] = [];
+  let notBefore = Number.NEGATIVE_INFINITY;
+  let stepsNotBefore = Number.NEGATIVE_INFINITY;
+
+  /** While tighter limits are in force, so that the alarm stays until an operator ends it. */
+  function writeSteps(): void {
+    if (steps() === 0 || clock() < stepsNotBefore) return;
+    stepsNotBefore = clock() + stepsPauseMs;
+    const values = { LimitsTightened: steps(), UpstreamRateLimited: undefined };
+    log({ level: 'warn', event: 'limits_in_force', ...tableMetrics(values) });
+  }
+
+  /** The least since the last line, of the limit or of one within it. */
+  const noteLeft = (limit: string, permits: number) =>
+    left.set(limit, Math.min(permits, left.get(limit) ?? Number.POSITIVE_INFINITY));
+
+  const tableMetrics = (values: Parameters<typeof embeddedMetrics<typeof tableUnits>>[1]['values']) =>
+    embeddedMetrics(tableUnits, { dimensions: { LimiterTable: tableName }, at: clock(), values });
+
+  return {
+    record(report) {
+      switch (report.kind) {
+        case 'granted':
+          given++;
+          noteLeft(report.limit, Math.min(report.remaining, report.narrowest?.remaining ?? report.remaining));
+          waited.push(report.waitedMs);
+          break;
+        case 'refused':
+          refused++;
+          // A wait that ends without a permit counts too; an exhausted window has nothing left.
+          if (report.reason === 'exhausted') noteLeft(report.limit, 0);
+          waited.push(report.waitedMs);
+          break;
+        case 'expired':
+          expired++;
+          break;
+        case 'blocked': {
+          const until = new Date(report.until).toISOString();
+          log({ level: 'warn', event: 'budget_closed', limit: report.limit, until });
+          break;
+        }
+        case 'store_busy':
+          log({ level: 'warn', event: 'budget_store_busy', ...describe(report.cause) });
+          break;
+        case 'store_unavailable':
+          log({ level: 'error', event: 'budget_store_failed', ...describe(report.cause) });
+          break;
+        case 'store_recovered':
+          log({ level: 'info', event: 'budget_store_back' });
+      }
+    },
+    rateLimited({ operation, verdict, kept, steps: after }) {
+      log({
+        level: 'error',
+        event: 'upstream_rate_limited',
+        ...tableMetrics({ UpstreamRateLimited: 1, LimitsTightened: after > 0 ? after : undefined }),
+        operation,
+        verdict,
+        kept,
+      });
+    },
+    write() {
+      writeSteps();
+      if (given + refused + expired === 0 || (clock() < notBefore && waited.length < maxValues)) return;
+      notBefore = clock() + pauseMs;
+      log({
+        level: 'info',
+        event: 'budget',
+        ...embeddedMetrics(units, {
+          dimensions: { Function: functionName },
+          at: clock(),
+          values: { BudgetLeft: leftOf(left), BudgetWaited: waited, BudgetRefused: refused },
+        }),
+        given,
+        expired,
+      });
+      [given, refused, expired, left, waited] = [0, 0, 0, new Map(), []];
+    },
+  };
+}
+
+/** Of the limit of market data, in a function that counts against it; the pages of the list of symbols count elsewhere. */
+const leftOf = (left: ReadonlyMap<string, number>): number | undefined =>
+  left.get('market-data') ?? left.values().next().value;

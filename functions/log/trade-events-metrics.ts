@@ -1,0 +1,151 @@
+/** What becomes of trade events, in the listener's log: lines for a person, with figures that CloudWatch makes metrics of. */
+
+import type { RunReport, StreamEnd, TradeEventReport } from '../../lib/trade-events/listener-options.ts';
+import { StreamError } from '../../lib/trade-events/ports.ts';
+import { embeddedMetrics } from './embedded-metrics.ts';
+import { describe, type Level, type Log, type LogEntry } from './log.ts';
+
+export interface TradeEventsMetricsOptions {
+  readonly functionName: string;
+  /** Now, in milliseconds since the epoch. */
+  readonly clock?: () => number;
+}
+
+export interface TradeEventsMetrics {
+  /** What to hand to the listener as `report`. */
+  readonly report: (report: TradeEventReport) => void;
+  /** Called with how many events the bus did not take. */
+  readonly refused: (events: number) => void;
+  /** Called for what came of a run. */
+  readonly ran: (report: RunReport) => void;
+}
+
+const units = {
+  TradeEventsConnected: 'Count',
+  TradeEventsSilenceSeconds: 'Seconds',
+  TradeEventsReconnects: 'Count',
+  TradeEventsRefused: 'Count',
+  TradeEventsReconciled: 'Count',
+  TradeEventsMute: 'Count',
+  TradeEventsPublished: 'Count',
+  TradeEventsDelay: 'Milliseconds',
+  TradeEventsUnpublished: 'Count',
+} as const;
+
+type Values = Readonly<Partial<Record<keyof typeof units, number | readonly number[] | undefined>>>;
+
+export function createTradeEventsMetrics(
+  log: Log,
+  { functionName, clock = Date.now }: TradeEventsMetricsOptions,
+): TradeEventsMetrics {
+  const write = ({ values, ...entry }: LogEntry & { readonly values?: Values }) =>
+    log({
+      ...entry,
+      ...(values &&
+        embeddedMetrics(units, {
+          dimensions: { Function: functionName },
+          at: clock(),
+          values: { ...none, ...values },
+        })),
+    });
+  return {
+    report: (report) => write(entryOf(report)),
+    refused(events) {
+      write({
+        level: 'error',
+        event: 'trade_events_not_taken',
+        values: { TradeEventsUnpublished: events },
+      });
+    },
+    ran({ result }) {
+      // Every minute: Lambda's own line says that it ran.
+      if (result === 'not_needed') return;
+      write({
+        level: result === 'refused' || result === 'lease_lost' ? 'error' : 'info',
+        event: 'trade_events_run',
+        result,
+        ...(result === 'refused' && { values: { TradeEventsRefused: 1 } }),
+      });
+    },
+  };
+}
+
+const none = Object.fromEntries(Object.keys(units).map((name) => [name, undefined])) as Record<
+  keyof typeof units,
+  undefined
+>;
+
+function entryOf(report: TradeEventReport): LogEntry & { readonly values?: Values } {
+  switch (report.kind) {
+    case 'state':
+      return {
+        level: 'info',
+        event: 'trade_stream_state',
+        values: {
+          TradeEventsConnected: report.connected ? 1 : 0,
+          TradeEventsSilenceSeconds: report.lastSignAgeMs && report.lastSignAgeMs / 1000,
+        },
+      };
+    case 'subscribed': {
+      const { gapMs, waitedMs } = report;
+      return {
+        level: 'info',
+        event: 'trade_stream_subscribed',
+        gapMs,
+        waitedMs,
+        values: { TradeEventsReconnects: 1 },
+      };
+    }
+    case 'ended': {
+      const { reason, code } = report;
+      return {
+        level: levels[reason],
+        event: 'trade_stream_ended',
+        reason,
+        code,
+        ...(reason === 'authentication_error' && { values: { TradeEventsRefused: 1 } }),
+      };
+    }
+    case 'compared': {
+      const { orders, reconciled, mute } = report;
+      return {
+        level: mute ? 'warn' : 'info',
+        event: 'trade_orders_compared',
+        orders,
+        values: { TradeEventsReconciled: reconciled, TradeEventsMute: mute ? 1 : 0 },
+      };
+    }
+    case 'published':
+      return {
+        level: 'info',
+        event: 'trade_events_published',
+        reconciled: report.reconciled,
+        values: {
+          TradeEventsPublished: report.events,
+          TradeEventsDelay: report.delaysMs,
+          // The bus takes events: the alarm looks at the least of some minutes.
+          TradeEventsUnpublished: 0,
+        },
+      };
+    case 'failed':
+      return { level: 'error', event: 'trade_events_failed', step: report.step, ...causeOf(report.cause) };
+  }
+}
+
+/** What happens in a good day is no warning. */
+const levels: Readonly<Record<StreamEnd, Level>> = {
+  handed_over: 'info',
+  expired: 'info',
+  secret_changed: 'info',
+  broken: 'warn',
+  silent: 'warn',
+  mute: 'warn',
+  lease_lost: 'error',
+  authentication_error: 'error',
+  too_many_connections: 'error',
+};
+
+const causeOf = (cause: unknown) => ({
+  ...describe(cause),
+  ...(cause instanceof StreamError && { status: cause.status }),
+});

@@ -1,0 +1,55 @@
+/** The settings of the lookups' function, besides those of every function. */
+
+import { exposedOperations } from '../../lib/catalogue/exposure.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
+import { type Group, openable } from '../../lib/catalogue/index.ts';
+import { isSentOn, type Operation } from '../../lib/catalogue/operation.ts';
+import { type Environment, type Read, readGatewaySettings, requiredOf } from './environment.ts';
+import type { LookupSettings } from './settings.ts';
+
+/** @param catalogue every operation that a deployer can open */
+export function readLookupSettings(env: Environment, catalogue: readonly Operation[]): Read<LookupSettings> {
+  const faults: string[] = [];
+  const required = requiredOf(env, faults);
+  const tableName = required('LOOKUP_TABLE');
+  const queueUrl = required('LOOKUP_QUEUE');
+  const deadLetterUrl = required('LOOKUP_DEAD_LETTERS');
+  const busName = required('LOOKUP_BUS');
+  const groups = required('LOOKUP_GROUPS').split(',').filter(Boolean);
+  if (groups.some((group) => !openable.includes(group as Group)))
+    faults.push(`LOOKUP_GROUPS: takes ${openable.join(', ')}`);
+  const instances = Number(env.LOOKUP_INSTANCES || '2');
+  if (!(Number.isInteger(instances) && instances >= 1 && instances <= 1000))
+    faults.push('LOOKUP_INSTANCES: not a whole number from 1 to 1000');
+  const operations = readsOf(catalogue, groups as Group[]);
+  const busQueueUrl = env.LOOKUP_BUS_QUEUE || undefined;
+  // Every sender to the other queue could name a source that has been granted accounts.
+  if (!busQueueUrl && operations.some(({ group }) => isAccountData(group)))
+    faults.push('LOOKUP_BUS_QUEUE: not set, but LOOKUP_GROUPS has account data');
+  // No token comes with an event, and the bus knows who asks.
+  const read = readGatewaySettings({ ...env, AUTH: undefined, USER_GROUPS: undefined }, operations);
+  if (!read.ok) return { ok: false, faults: [...read.faults, ...faults] };
+  if (faults.length > 0) return { ok: false, faults };
+  return {
+    ok: true,
+    settings: {
+      function: read.settings,
+      operations,
+      instances,
+      tableName,
+      queueUrl,
+      busQueueUrl,
+      deadLetterUrl,
+      busName,
+    },
+  };
+}
+
+/**
+ * What can be requested by event: nothing that has a side effect, nothing that the gateway answers by itself, and no
+ * older form, because no client in the field sends events.
+ */
+export const readsOf = (catalogue: readonly Operation[], groups: readonly Group[]): readonly Operation[] =>
+  exposedOperations(catalogue, groups).filter(
+    (operation) => !operation.sideEffect && isSentOn(operation) && !operation.legacyOf,
+  );

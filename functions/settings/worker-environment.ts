@@ -1,0 +1,110 @@
+/** The settings of workers, besides those of every function, from their environment variables. */
+
+import type { AuthSettings } from '../../lib/access/auth-settings.ts';
+import { listAccounts } from '../../lib/catalogue/accounts.ts';
+import { checkToken } from '../../lib/catalogue/auth.ts';
+import { getConfig } from '../../lib/catalogue/config.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
+import { eventsUrlFault } from '../../lib/trade-events/events-url.ts';
+import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
+import { readAuthSettings } from './auth-settings.ts';
+import { type Environment, type Read, readFunctionSettings, requiredOf } from './environment.ts';
+import type {
+  FunctionSettings,
+  MassCancelSettings,
+  OrderAuditSettings,
+  SettlementSettings,
+  TradeEventsSettings,
+  TradingStopSettings,
+} from './settings.ts';
+
+/** What the mass cancel asks the upstream for: the stack gives it the limits and paths of these. */
+export const massCancelOperations: readonly Operation[] = /* @__PURE__ */ orderReadOperations.concat(
+  cancelOrder,
+);
+/** The same of the check of the access token. */
+export const tokenCheckOperations: readonly Operation[] = [checkToken, getConfig, listAccounts];
+
+/** The variables of one worker; each fault is a sentence. */
+const reading = <Settings>(
+  env: Environment,
+  read: (required: (name: string) => string, faults: string[]) => Settings,
+): Read<Settings> => {
+  const faults: string[] = [];
+  const settings = read(requiredOf(env, faults), faults);
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, settings };
+};
+
+/** Of a worker that holds the app key itself: no caller comes to it whom a directory could know. */
+function holderSettings(
+  env: Environment,
+  operations: readonly Operation[],
+  faults: string[],
+): FunctionSettings {
+  const own = { ...env, IDENTITY_KEY_SECRET_ID: undefined, ORDER_JOURNAL_TABLE: undefined };
+  const read = readFunctionSettings(own, operations);
+  if (read.ok) return read.settings;
+  faults.unshift(...read.faults);
+  return {} as FunctionSettings;
+}
+
+export const readSettlementSettings = (env: Environment): Read<SettlementSettings> =>
+  reading(env, (required, faults) => ({
+    journalTable: required('ORDER_JOURNAL_TABLE'),
+    identityKeySecretId: required('IDENTITY_KEY_SECRET_ID'),
+    function: holderSettings(env, orderReadOperations, faults),
+  }));
+
+export const readMassCancelSettings = (env: Environment): Read<MassCancelSettings> =>
+  reading(env, (required, faults) => ({
+    journalTable: required('ORDER_JOURNAL_TABLE'),
+    controlsTable: required('TRADING_CONTROLS_TABLE'),
+    identityKeySecretId: required('IDENTITY_KEY_SECRET_ID'),
+    function: holderSettings(env, massCancelOperations, faults),
+  }));
+
+export const readOrderAuditSettings = (env: Environment): Read<OrderAuditSettings> =>
+  reading(env, (required) => ({
+    tableName: required('ORDER_AUDIT_TABLE'),
+    busName: required('ORDER_EVENTS_BUS'),
+    identityKeySecretId: required('IDENTITY_KEY_SECRET_ID'),
+  }));
+
+export const readTradingStopSettings = (env: Environment): Read<TradingStopSettings> =>
+  reading(env, (required, faults) => {
+    const { TRADING_STOP_CANCELS_OPEN: cancels = '' } = env;
+    if (!['', 'true'].includes(cancels)) faults.push('TRADING_STOP_CANCELS_OPEN: neither empty nor true');
+    return {
+      tableName: required('TRADING_CONTROLS_TABLE'),
+      identityKeySecretId: required('IDENTITY_KEY_SECRET_ID'),
+      cancelOpen: cancels === 'true',
+    };
+  });
+
+export const readTradeEventsSettings = (env: Environment): Read<TradeEventsSettings> =>
+  reading(env, (required, faults) => {
+    const url = required('TRADE_EVENTS_URL');
+    const urlFault = url ? eventsUrlFault(url) : undefined;
+    if (urlFault) faults.push(`TRADE_EVENTS_URL: ${urlFault}`);
+    const minutes = env.TRADE_EVENTS_COMPARE_EVERY_MINUTES || '5';
+    if (!/^[1-9]\d?$/.test(minutes) || Number(minutes) > 60)
+      faults.push('TRADE_EVENTS_COMPARE_EVERY_MINUTES: not a whole number from 1 to 60');
+    return {
+      url,
+      tableName: required('TRADE_EVENTS_TABLE'),
+      busName: required('TRADE_EVENTS_BUS'),
+      identityKeySecretId: required('IDENTITY_KEY_SECRET_ID'),
+      compareEveryMs: 60_000 * Number(minutes),
+      function: holderSettings(env, orderReadOperations, faults),
+    };
+  });
+
+export const readTokenCheckSettings = (env: Environment): Read<FunctionSettings> =>
+  readFunctionSettings(env, tokenCheckOperations);
+
+export function readAuthorizerSettings(env: Environment): Read<AuthSettings> {
+  const read = readAuthSettings(env);
+  if (!read.ok) return read;
+  return read.auth ? { ok: true, settings: read.auth } : { ok: false, faults: ['AUTH: not set'] };
+}

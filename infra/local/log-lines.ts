@@ -1,0 +1,48 @@
+/** What the functions log, as a person at the console wants to know it. */
+
+import { isRequest, type LogEntry } from '../../functions/log/log.ts';
+import type { RateLimitReport } from '../../lib/gateway/index.ts';
+import { plainText } from './trade-event-lines.ts';
+
+/** @returns undefined where all is well */
+export function lineOf(entry: LogEntry): string | undefined {
+  if (isRequest(entry)) {
+    const { status, code, upstreamStatus, upstreamCode, defect } = entry;
+    if (defect !== undefined) return JSON.stringify(defect);
+    return upstreamStatus !== undefined || (code && status >= 500)
+      ? `  ${code}: upstream answered ${upstreamStatus ?? 'nothing'} ${upstreamCode ?? ''}`.trimEnd()
+      : undefined;
+  }
+  const { level, event, ...facts } = entry;
+  if (event === 'upstream_rate_limited') {
+    const verdict = verdicts[facts.verdict as RateLimitReport['verdict']];
+    return `The upstream answered 429 to ${facts.operation}: ${verdict} The limits in force are ${facts.kept}.`;
+  }
+  if (event === 'trade_stream_ended') {
+    const end = ends[String(facts.reason)];
+    return end && `Trade events: the stream ${end}.`;
+  }
+  if (event === 'wrong_configuration') return `The configuration is wrong: ${facts.faults}`;
+  if (level === 'info' || event === 'limits_in_force') return undefined;
+  const { step, status, code, name } = facts;
+  const words = [event.replaceAll('_', ' '), step, status ?? code ?? name].filter(
+    (word) => word !== undefined,
+  );
+  return `${words.map(plainText).join(': ')}.`;
+}
+
+const verdicts: Readonly<Record<RateLimitReport['verdict'], string>> = {
+  tightened: 'it allows less than UPSTREAM_LIMITS, so this run keeps tighter limits until it ends.',
+  not_ours:
+    'this run sent less than any preset allows, so others use the app key, or the address is blocked.',
+  none_tighter: 'no preset is tighter for it.',
+};
+
+const ends: Readonly<Record<string, string>> = {
+  broken: 'broke; the next one is opened',
+  silent: 'was silent for too long; the next one is opened',
+  mute: 'did not tell what a read has found; the next one is opened',
+  authentication_error: 'was refused: the upstream does not take the app key or its secret',
+  too_many_connections:
+    'was refused: another client has one open; the next one is opened in a minute or more',
+};

@@ -1,0 +1,216 @@
+/**
+ * Would a wrong wiring be seen? The deployed settlement was once built without the counting journal, and thousands of tests
+ * passed. Each mutant wires the real compositions wrongly in such a way: it does not compile, or a scenario fails.
+ */
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, test } from 'vitest';
+import { bundle, load, replaceIn, root } from '../support/bundle.ts';
+import { memoryPlatform } from './memory-platform.ts';
+import { limits, scenarios } from './scenarios.ts';
+import { type Compositions, startScene } from './scene.ts';
+
+interface Mutant {
+  readonly wiring: string;
+  /** In functions/compose. */
+  readonly file: string;
+  readonly find: string;
+  readonly by: string;
+}
+
+/** Something is left out that the library has a default for. */
+const leftOut: readonly Mutant[] = [
+  {
+    wiring: 'the settlement has no reads of orders',
+    file: 'settlement',
+    find: 'orders: composeOrderReads(settings, ports, secrets, maxReadWaitMs),',
+    by: '',
+  },
+  { wiring: 'checks have no last prices', file: 'orders', find: '        lastPrices,\n', by: '' },
+  {
+    wiring: 'a check has nowhere to ask for cancels',
+    file: 'orders',
+    find: 'massCancels: ports.massCancelRequests(guard.tableName),',
+    by: '',
+  },
+  {
+    wiring: 'no function goes over to tighter limits',
+    file: 'gateway',
+    find: 'tightening: limiter?.tightening,',
+    by: '',
+  },
+  {
+    wiring: 'replies name no account by a keyed name',
+    file: 'lookups',
+    find: 'names: identity?.names,',
+    by: '',
+  },
+  {
+    wiring: 'processes do not share versions',
+    file: 'gateway',
+    find: '    versions,\n    // The',
+    by: '    // The',
+  },
+];
+
+/** Everything is there, and something of it is the wrong one. */
+const swapped: readonly Mutant[] = [
+  {
+    wiring: 'the settlement does not see what counters have, as it was deployed',
+    file: 'settlement',
+    find: 'journal: ports.journal(journalTable, identity.sealer),',
+    by: 'journal: { ...ports.journal(journalTable, identity.sealer), exposed: async () => [] },',
+  },
+  {
+    wiring: 'limits and stops are read from the journal’s table',
+    file: 'orders',
+    find: 'ports.controls(guard.tableName)',
+    by: 'ports.controls(journalTable)',
+  },
+  {
+    wiring: 'mass cancels are looked for in the journal’s table',
+    file: 'mass-cancels',
+    find: 'ports.massCancels(controlsTable)',
+    by: 'ports.massCancels(journalTable)',
+  },
+  {
+    wiring: 'the mass cancel offers itself another operation',
+    file: 'mass-cancels',
+    find: 'operations: [cancelOrder], orders',
+    by: 'operations: [getOrder], orders',
+  },
+  {
+    wiring: 'last prices are looked for under another upstream',
+    file: 'last-prices',
+    find: 'upstreamName(upstreamBaseUrl), partition',
+    by: "upstreamName('another'), partition",
+  },
+  {
+    wiring: 'replies of lookups go to a bus that is a table’s name',
+    file: 'lookups',
+    find: 'bus: ports.bus(busName,',
+    by: 'bus: ports.bus(tableName,',
+  },
+  {
+    wiring: 'quotes are not shared',
+    file: 'gateway',
+    find: 'cache: cache && composeCache(cache, upstreamBaseUrl, listing, ports),',
+    by: 'cache: undefined,',
+  },
+  {
+    wiring: 'workers ask as nobody',
+    file: 'holder',
+    find: "access: 'single-user',\n    orders: undefined,",
+    by: 'access: undefined,\n    orders: undefined,',
+  },
+  {
+    wiring: 'the identity key signs requests',
+    file: 'settlement',
+    find: 'composeAppSecret(settings.secretId, ports)',
+    by: 'composeAppSecret(identityKeySecretId, ports)',
+  },
+  {
+    wiring: 'an alarm’s stop is written elsewhere',
+    file: 'trading-stop',
+    find: 'ports.controlAdmin(tableName)',
+    by: 'ports.controlAdmin(identityKeySecretId)',
+  },
+  {
+    wiring: 'the audit’s events go to the bus of its table’s name',
+    file: 'order-audit',
+    find: 'ports.bus(busName,',
+    by: 'ports.bus(tableName,',
+  },
+  {
+    wiring: 'the limiter has a table of each function',
+    file: 'limiter',
+    find: 'ports.limiterStore(tableName)',
+    by: 'ports.limiterStore(bucket)',
+  },
+];
+
+/** The scenario that fails first. */
+async function foundBy(mutant?: Mutant): Promise<string | undefined> {
+  const plugins = mutant ? [replaceIn(`functions/compose/${mutant.file}.ts`, mutant.find, mutant.by)] : [];
+  const { text } = await bundle("export * from './functions/compose/functions.ts'", {
+    plugins,
+    platform: 'node',
+  });
+  const compositions = (await load(text)) as Compositions;
+  for (const { name, run, share = '1' } of scenarios) {
+    let close = async () => {};
+    try {
+      const scene = await startScene({ platform: memoryPlatform, compositions, limits, share });
+      close = scene.close;
+      await run(scene);
+    } catch {
+      return name;
+    } finally {
+      await close();
+    }
+  }
+  return undefined;
+}
+
+describe('left out, a mutant does not compile', () => {
+  let errors: string;
+  beforeAll(async () => {
+    errors = await errorsOf([...leftOut, ...swapped]);
+  });
+  for (const [index, { wiring }] of leftOut.entries())
+    test(wiring, () => assert.match(errors, new RegExp(`(^|/)${index}/functions/compose/`, 'm')));
+  test('the others compile, which is why scenarios have to find them', () => {
+    for (const index of swapped.keys())
+      assert.doesNotMatch(errors, new RegExp(`(^|/)${leftOut.length + index}/functions/compose/`, 'm'));
+  });
+});
+
+test('the compositions as they are pass', async () => {
+  assert.equal(await foundBy(), undefined);
+});
+
+for (const mutant of swapped)
+  test(`found: ${mutant.wiring}`, async () => {
+    const by = await foundBy(mutant);
+    console.log(`| ${mutant.wiring} | ${by ?? 'not found'} |`);
+    assert.ok(by, 'not found');
+  });
+
+/** What the compiler says of all of them, each beside the real folders, which have the rest. */
+async function errorsOf(mutants: readonly Mutant[]): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'countersign-wirings-'));
+  try {
+    symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
+    writeFileSync(join(directory, 'package.json'), '{ "type": "module" }');
+    for (const [index, { file, find, by }] of mutants.entries()) {
+      const folder = join(directory, String(index), 'functions/compose');
+      mkdirSync(folder, { recursive: true });
+      const parts = readFileSync(join(root, `functions/compose/${file}.ts`), 'utf8').split(find);
+      assert.equal(parts.length, 2, `${file} has ${parts.length - 1} times: ${find}`);
+      writeFileSync(join(folder, `${file}.ts`), parts.join(by));
+    }
+    writeFileSync(
+      join(directory, 'tsconfig.json'),
+      JSON.stringify({
+        extends: join(root, 'tsconfig.json'),
+        compilerOptions: {
+          rootDirs: [root, ...mutants.map((_, index) => join(directory, String(index)))],
+          typeRoots: [join(root, 'node_modules/@types')],
+        },
+        include: ['*/functions/compose'],
+      }),
+    );
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    return await new Promise((resolve) =>
+      execFile(process.execPath, [tsc, '-p', directory], { cwd: directory, maxBuffer: 1e8 }, (_, output) =>
+        resolve(output),
+      ),
+    );
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * A deployment as a scenario sees it: an API, workers that something starts, an operator, and the upstream. The scenarios
+ * are the same for every set of ports; here functions and workers run in this process.
+ */
+
+import assert from 'node:assert/strict';
+import type * as functions from '../../functions/compose/functions.ts';
+import type { Offer } from '../../functions/compose/group.ts';
+import * as offers from '../../functions/compose/offers.ts';
+import type { ComposedAudit } from '../../functions/compose/order-audit.ts';
+import type {
+  Host,
+  LookupPorts,
+  MassCancelPorts,
+  OrderAuditPorts,
+  TradeEventPorts,
+  TradingStopPorts,
+} from '../../functions/compose/ports.ts';
+import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
+import type { LogEntry } from '../../functions/log/log.ts';
+import type { PlatformNames } from '../../infra/local/memory-ports.ts';
+import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
+import { createAccessAdmin } from '../../lib/access/admin.ts';
+import { createIdentity, type Identity } from '../../lib/access/identity.ts';
+import type { AccessStore } from '../../lib/access/store.ts';
+import { functionOf } from '../../lib/catalogue/functions.ts';
+import { findRoute, operations, routesOf } from '../../lib/catalogue/index.ts';
+import { scopes } from '../../lib/catalogue/scopes.ts';
+import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
+import type { ControlAdmin } from '../../lib/guard-rails/index.ts';
+import type { MassCancelReport } from '../../lib/orders/mass-cancel.ts';
+import type { SettlementReport } from '../../lib/orders/settle.ts';
+import type { Ordered } from '../../lib/orders/who-ordered-what.ts';
+import { sleep } from '../../lib/sleep.ts';
+import { tradeEventNames } from '../../lib/trade-events/index.ts';
+import { credentials, secretText } from '../support/core.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+export interface Scene {
+  readonly simulator: Simulator;
+  /** As a caller who may do everything; POST with a body. */
+  ask(target: string, body?: object): Promise<Reply>;
+  /** What the schedule starts. */
+  settle(): Promise<SettlementReport>;
+  /** What a trade event starts. */
+  settleBy(order: object): Promise<void>;
+  cancelOpen(): Promise<MassCancelReport>;
+  /** Has the listener of trade events run until it is so. */
+  listen(isSo: () => Promise<boolean>): Promise<void>;
+  /** A lookup on the bus. @returns the reply's detail */
+  lookUp(detailType: string, detail: object, source?: string): Promise<Readonly<Record<string, unknown>>>;
+  /** CloudWatch tells the trading stop of an alarm. */
+  alarm(): Promise<void>;
+  readonly operator: Pick<ControlAdmin, 'apply'>;
+  /** Who ordered what. */
+  audited(): Promise<readonly Ordered[]>;
+  /** What is on the buses of trade events and of orders. */
+  published(busName: string): Promise<readonly Published[]>;
+  /** Time passes; what functions know of a stop is read again. */
+  pass(ms: number): Promise<void>;
+  readonly logged: readonly LogEntry[];
+  close(): Promise<void>;
+}
+
+export interface Published {
+  readonly type: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** What a platform is to a scene. */
+export interface Platform {
+  readonly ports: MassCancelPorts & TradeEventPorts & OrderAuditPorts & TradingStopPorts & LookupPorts;
+  readonly access: AccessStore;
+  /** What the stream of the journal's table brings is taken to the audit. */
+  follow(audit: ComposedAudit | undefined): void;
+  audited(): Promise<readonly Ordered[]>;
+  /** What a bus has so far: `detail-type` and detail. */
+  published(busName: string): Promise<readonly Published[]>;
+  close(): Promise<void>;
+}
+
+/** The compositions that are judged: as they are, or with a wiring changed. */
+export type Compositions = typeof functions;
+
+export const platformNames: PlatformNames = {
+  limiter: 'the-limiter',
+  cache: 'the-cache',
+  access: 'the-users',
+  journal: 'the-journal',
+  audit: 'the-audit',
+  controls: 'the-controls',
+  lookups: 'the-lookups',
+  events: 'the-trade-events',
+  lookupBus: 'bus-of-lookups',
+  eventsBus: 'bus-of-trade-events',
+  ordersBus: 'bus-of-orders',
+};
+export const secretIds = { app: 'the-app-secret', identityKey: 'the-identity-key' };
+export const identityKey = 'identity key of the compositions, long enough';
+export const secrets = { [secretIds.app]: secretText(credentials), [secretIds.identityKey]: identityKey };
+
+const callerArn = 'arn:aws:iam::000000000000:role/caller';
+/** A lookup of account data is for a source that has been granted something. */
+export const requester = 'reports';
+
+/** The variables that the stack gives its functions. */
+export const environmentFor = (
+  { url, events }: Pick<Simulator, 'url' | 'events'>,
+  limits: object,
+  share = '1',
+): Readonly<Record<string, string>> => ({
+  UPSTREAM_BASE_URL: url,
+  UPSTREAM_LIMITS: 'interface',
+  SECRET_ID: secretIds.app,
+  LIMITER_TABLE: platformNames.limiter,
+  LIMITER_SHARE: share,
+  CACHE_TABLE: platformNames.cache,
+  ACCESS_TABLE: platformNames.access,
+  IDENTITY_KEY_SECRET_ID: secretIds.identityKey,
+  ORDER_JOURNAL_TABLE: platformNames.journal,
+  ORDER_AUDIT_TABLE: platformNames.audit,
+  ORDER_EVENTS_BUS: platformNames.ordersBus,
+  LAST_PRICE_TABLE: platformNames.cache,
+  TRADING_CONTROLS_TABLE: platformNames.controls,
+  TRADING_LIMITS: JSON.stringify(limits),
+  TRADING_STOP_CANCELS_OPEN: 'true',
+  TRADE_EVENTS_URL: `http://127.0.0.1:${events.port}`,
+  TRADE_EVENTS_TABLE: platformNames.events,
+  TRADE_EVENTS_BUS: platformNames.eventsBus,
+  LOOKUP_TABLE: platformNames.lookups,
+  LOOKUP_BUS: platformNames.lookupBus,
+  LOOKUP_GROUPS: 'market-data,instruments,orders',
+  LOOKUP_QUEUE: 'http://127.0.0.1:9/queue',
+  LOOKUP_BUS_QUEUE: 'http://127.0.0.1:9/bus-queue',
+  LOOKUP_DEAD_LETTERS: 'http://127.0.0.1:9/dead-letters',
+});
+
+export interface SceneOptions {
+  readonly platform: (host: Host) => Promise<Platform>;
+  readonly compositions: Compositions;
+  /** Of trading. */
+  readonly limits: object;
+  /** Of the upstream's limit. */
+  readonly share?: string;
+}
+
+export async function startScene({ platform, compositions, limits, share }: SceneOptions): Promise<Scene> {
+  let shift = 0;
+  const clock = () => Date.now() + shift;
+  const simulator = await startSimulator({ ...credentials, clock, events: {} });
+  const logged: LogEntry[] = [];
+  const host: Host = {
+    functionName: 'a-function',
+    log: (entry) => void logged.push(entry),
+    clock,
+    // A pause is time that passes for all.
+    async sleep(ms, signal) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      signal?.throwIfAborted();
+      shift += ms;
+    },
+  };
+  const { ports, ...own } = await platform(host);
+  const { start, group, settlement, massCancels, tradeEvents, lookups, orderAudit, tradingStop } =
+    compositions;
+  const env = environmentFor(simulator, limits, share);
+  // A worker holds the app key itself.
+  const worker = Object.fromEntries(Object.entries(env).filter(([name]) => name !== 'ACCESS_TABLE'));
+  const identity = createIdentity(async () => identityKey);
+  await grantAll(own.access, identity);
+  // Two instances of each, which requests meet in turn: what they share is in stores alone.
+  const twice = (offer: () => Offer, variables = env) =>
+    [0, 1].map(() => start(group(offer()), variables, ports));
+  const handlers = {
+    'market-data': twice(offers.marketData, openOnly(env)),
+    instruments: twice(offers.instruments, openOnly(env)),
+    orders: twice(offers.orders),
+    'order-cancels': twice(offers.orderCancels),
+    'order-reads': twice(offers.orderReads),
+  };
+  const settle = start(settlement, worker, ports);
+  const cancelOpen = start(massCancels, worker, ports);
+  // What it waits for comes over a socket.
+  const listener = start(tradeEvents, worker, { ...ports, sleep });
+  const stop = start(tradingStop, worker, ports);
+  own.follow(start(orderAudit, worker, ports));
+  const lookUp = start(lookups(operations), env, ports);
+  return {
+    simulator,
+    logged,
+    async ask(target, body) {
+      const [path = '', query] = target.split('?');
+      const route = findRoute(routesOf(operations), body ? 'POST' : 'GET', path);
+      assert.ok(route.kind === 'route', target);
+      const instances = handlers[functionOf(route.route.operation) as keyof typeof handlers];
+      const reply = await instances[++requests % 2]!(proxyEvent(path, query, body), within(20_000));
+      const bytes = Buffer.from(reply.body, reply.isBase64Encoded ? 'base64' : 'utf8');
+      return { status: reply.statusCode, text: bytes.toString(), headers: reply.headers ?? {} };
+    },
+    settle: async () => (await settle({}, within(60_000))) as SettlementReport,
+    settleBy: async (detail) =>
+      void (await settle({ 'detail-type': tradeEventNames.order, detail }, within(60_000))),
+    cancelOpen: () => cancelOpen({}, within(60_000)),
+    async listen(isSo) {
+      const ending = new AbortController();
+      const run = listener({}, { ...within(60_000), ending: ending.signal });
+      for (let look = 0; look < 500 && !(await isSo()); look++) await sleep(10);
+      ending.abort();
+      await run;
+    },
+    async lookUp(detailType, detail, source = requester) {
+      await lookUp({ Records: [messageOf(detailType, detail, source)] }, within(25_000));
+      const { request_id: id } = detail as { readonly request_id?: unknown };
+      const replies = await own.published(platformNames.lookupBus);
+      const reply = replies.find((one) => one.detail.request_id === id);
+      assert.ok(reply, 'no reply on the bus of lookups');
+      return reply.detail;
+    },
+    alarm: async () => void (await stop(alarmEvent)),
+    operator: createControlAdmin({
+      store: ports.controlAdmin(platformNames.controls),
+      identity,
+      by: 'operator',
+      clock,
+    }),
+    audited: own.audited,
+    published: own.published,
+    async pass(ms) {
+      shift += ms;
+    },
+    async close() {
+      await own.close();
+      await simulator.close();
+    },
+  };
+}
+
+/** Functions of market facts have no users. */
+const openOnly = ({
+  ACCESS_TABLE: _,
+  IDENTITY_KEY_SECRET_ID: __,
+  ...env
+}: Readonly<Record<string, string>>) => env;
+
+async function grantAll(store: AccessStore, identity: Identity): Promise<void> {
+  const admin = createAccessAdmin({ store, identity, by: 'operator' });
+  for (const subject of [
+    { kind: 'iam', arn: callerArn } as const,
+    { kind: 'source', name: requester } as const,
+  ])
+    await admin.apply({ action: 'grant', subject, accounts: ['*'], userData: true, scopes });
+}
+
+let requests = 0;
+
+function proxyEvent(resource: string, query: string | undefined, body: object | undefined): ProxyEvent {
+  const names: Record<string, string[]> = {};
+  for (const [name, value] of new URLSearchParams(query)) names[name] = [...(names[name] ?? []), value];
+  return {
+    resource,
+    httpMethod: body ? 'POST' : 'GET',
+    headers: body ? { 'content-type': 'application/json' } : {},
+    multiValueHeaders: {},
+    queryStringParameters: null,
+    multiValueQueryStringParameters: names,
+    body: body ? JSON.stringify(body) : null,
+    isBase64Encoded: false,
+    requestContext: { requestId: `request-${++requests}`, identity: { userArn: callerArn } },
+  };
+}
+
+/** An event of the bus in its queue. */
+const messageOf = (detailType: string, detail: object, source: string) => ({
+  messageId: `message-${++requests}`,
+  receiptHandle: 'receipt',
+  body: JSON.stringify({ id: `event-${requests}`, source, 'detail-type': detailType, detail }),
+  attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1' },
+  messageAttributes: {},
+  eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:bus-queue',
+});
+
+export const within = (ms: number) => {
+  const endAt = Date.now() + ms;
+  return { getRemainingTimeInMillis: () => endAt - Date.now() };
+};
+
+export const alarmEvent = {
+  source: 'aws.cloudwatch',
+  'detail-type': 'CloudWatch Alarm State Change',
+  detail: { alarmName: 'drawdown', state: { value: 'ALARM', reason: 'Threshold crossed' } },
+};

@@ -1,0 +1,134 @@
+/** A deployed stage as a scenario sees it: the emulator's API, functions, buses and tables, with roles enforced. */
+
+import assert from 'node:assert/strict';
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
+import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
+import { sleep } from '../../lib/sleep.ts';
+import { tradeEventNames } from '../../lib/trade-events/index.ts';
+import { signedByAws } from '../emulator/aws-signature.ts';
+import { clientConfig } from '../emulator/deployment.ts';
+import { grantEverything, identityKeyOf, operatorOf } from '../emulator/operator.ts';
+import { collectReplies } from '../emulator/replies.ts';
+import { putSecret } from '../emulator/secret.ts';
+import type { Stage } from '../emulator/stage.ts';
+import { itemsOf } from '../orders/table.ts';
+import { alarmEvent, platformNames, requester, type Scene } from './scene.ts';
+
+export async function stageScene(stage: Stage): Promise<Scene> {
+  const { emulator, outputs, simulator } = stage;
+  const config = clientConfig(emulator);
+  const dynamo = new DynamoDBClient(config);
+  const lambda = new LambdaClient(config);
+  await putSecret(stage);
+  await grantEverything(stage);
+  await (await operatorOf(stage)).apply({
+    action: 'grant',
+    subject: { kind: 'source', name: requester },
+    accounts: ['*'],
+    userData: true,
+    scopes: ['read'],
+  });
+  const identity = createIdentity(() => identityKeyOf(stage));
+  const busNames = new Map([
+    [platformNames.lookupBus, outputs.LookupBus],
+    [platformNames.eventsBus, outputs.TradeEventsBus],
+    [platformNames.ordersBus, outputs.OrdersBus],
+  ]);
+  const replies = new Map(
+    await Promise.all(
+      [...busNames].map(
+        async ([name, LookupBus]) =>
+          [name, await collectReplies({ emulator, outputs: { LookupBus } }, {}, name)] as const,
+      ),
+    ),
+  );
+
+  async function invoke<T>(FunctionName: string | undefined, event: object = {}): Promise<T> {
+    const Payload = Buffer.from(JSON.stringify(event));
+    const result = await lambda.send(new InvokeCommand({ FunctionName, Payload }));
+    const text = Buffer.from(result.Payload ?? []).toString();
+    assert.equal(result.FunctionError, undefined, text);
+    return JSON.parse(text) as T;
+  }
+
+  const published: Scene['published'] = async (name) => {
+    await replies.get(name)?.read();
+    return (replies.get(name)?.events ?? []).map(({ 'detail-type': type, detail }) => ({ type, detail }));
+  };
+
+  return {
+    simulator,
+    logged: [],
+    published,
+    operator: createControlAdmin({
+      store: createDynamoControlAdmin({ client: dynamo, tableName: outputs.TradingControlsTable ?? '' }),
+      identity,
+      by: 'operator',
+    }),
+    async ask(target, body) {
+      const init = body
+        ? { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+        : { method: 'GET', headers: {} };
+      const headers = await signedByAws(stage, target, init);
+      const response = await fetch(`${stage.url}${target}`, {
+        ...init,
+        headers: { 'x-api-key': stage.apiKey, ...headers },
+      });
+      return {
+        status: response.status,
+        text: await response.text(),
+        headers: Object.fromEntries(response.headers),
+      };
+    },
+    settle: () => invoke(outputs.OrderSettlementFunction),
+    settleBy: async (detail) =>
+      void (await invoke(outputs.OrderSettlementFunction, { 'detail-type': tradeEventNames.order, detail })),
+    cancelOpen: () => invoke(outputs.MassCancelFunction),
+    // Without waiting for its end, which is a quarter of an hour away.
+    async listen(isSo) {
+      const FunctionName = outputs.TradeEventsFunction;
+      await lambda.send(new InvokeCommand({ FunctionName, InvocationType: 'Event' }));
+      while (!(await isSo())) await sleep(200);
+    },
+    async lookUp(detailType, detail, source = requester) {
+      const { request_id: id } = detail as { readonly request_id?: string };
+      const Detail = JSON.stringify(detail);
+      const entry = { EventBusName: outputs.LookupBus, Source: source, DetailType: detailType, Detail };
+      await new EventBridgeClient(config).send(new PutEventsCommand({ Entries: [entry] }));
+      for (;;) {
+        const reply = (await published(platformNames.lookupBus)).find((one) => one.detail.request_id === id);
+        if (reply) return reply.detail;
+        await sleep(200);
+      }
+    },
+    alarm: async () => void (await invoke(outputs.TradingStopFunctionArn, alarmEvent)),
+    async audited() {
+      const tableName = outputs.OrderAuditTable ?? '';
+      const store = createDynamoOrderAudit({ client: dynamo, tableName, sealer: identity.sealer });
+      return (await whoOrderedWhat(store.read(Date.now() - 3_600_000, Date.now() + 3_600_000))).ordered;
+    },
+    // What a function knows of a stop ages by itself; the journal’s entries are made older.
+    async pass(ms) {
+      if (ms < 10_000) return sleep(ms);
+      const TableName = outputs.OrderJournalTable ?? '';
+      for (const { pk = { S: '' }, attempt } of await itemsOf(emulator.endpoint, TableName))
+        if (attempt)
+          await dynamo.send(
+            new UpdateItemCommand({
+              TableName,
+              Key: { pk },
+              UpdateExpression: 'ADD #at :ms',
+              ExpressionAttributeNames: { '#at': 'at' },
+              ExpressionAttributeValues: { ':ms': { N: String(-ms) } },
+            }),
+          );
+    },
+    close: async () => {},
+  };
+}
