@@ -19,7 +19,7 @@ import { alarm } from './alarms.ts';
 import { allow, GroupFunction } from './group-function.ts';
 import { lostQueue } from './queues-and-buses.ts';
 import type { Shared } from './shared.ts';
-import type { ResolvedStopOnAlarms } from './stop-on-alarms-config.ts';
+import type { ResolvedStopOnAlarms } from './trading-config.ts';
 import { inPartitions } from './trading-controls.ts';
 
 export interface TradingStopProps {

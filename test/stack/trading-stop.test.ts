@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'vitest';
-import type { StopOnAlarmsConfig } from '../../infra/stack/stop-on-alarms-config.ts';
+import type { StopOnAlarmsConfig } from '../../infra/stack/trading-config.ts';
 import { tradingStopActions } from '../../infra/stack/trading-stop.ts';
 import { cancelOrder, getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
 import {
