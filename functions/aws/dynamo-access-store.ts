@@ -5,17 +5,12 @@
  * Scan.
  */
 
-import {
-  QueryCommand,
-  ScanCommand,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
-} from '@aws-sdk/client-dynamodb';
-import type { AccessEntry, AccessStore, AccessWrite, AuditEntry } from '../../lib/access/store.ts';
+import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import type { AccessEntry, AccessStore, AccessWrite } from '../../lib/access/store.ts';
 import { seconds } from './dynamo-attributes.ts';
 import { batchGet, type Item } from './dynamo-batch-get.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { isOvertaken, pages } from './dynamo-records.ts';
+import { createSealedRecords, unchangedSince } from './dynamo-sealed-records.ts';
 import { withStoreErrors } from './store-errors.ts';
 
 export interface DynamoAccessStoreOptions {
@@ -53,76 +48,25 @@ export function createDynamoAccessReader({
 /** For operators. */
 export function createDynamoAccessStore(options: DynamoAccessStoreOptions): AccessStore {
   const { tableName: TableName, timeoutMs = 10_000 } = options;
-  const client = withStoreErrors(withLimit(options.client, { timeoutMs, attempts: 3 }));
-
+  const all = createSealedRecords({ ...options, timeoutMs, recordKey, linePartition: auditPartition });
   return {
     read: createDynamoAccessReader({ ...options, timeoutMs }).read,
-    async write(change) {
-      // The same token with each attempt: one whose answer was lost is not done twice.
-      const command = new TransactWriteItemsCommand({
-        TransactItems: transactionOf(TableName, change),
-        ClientRequestToken: crypto.randomUUID(),
-      });
-      try {
-        await client.send(command);
-        return true;
-      } catch (error) {
-        if (isOvertaken(error)) return false;
-        throw error;
-      }
-    },
-    async list() {
-      const items = await pages((ExclusiveStartKey) =>
-        client.send(
-          new ScanCommand({
-            TableName,
-            ConsistentRead: true,
-            FilterExpression: 'sk = :record',
-            ExpressionAttributeValues: { ':record': { S: recordKey } },
-            ExclusiveStartKey,
-          }),
-        ),
-      );
-      return items.map(toEntry);
-    },
-    async audit(limit) {
-      const items = await pages(
-        (ExclusiveStartKey) =>
-          client.send(
-            new QueryCommand({
-              TableName,
-              ConsistentRead: true,
-              KeyConditionExpression: 'pk = :audit',
-              ExpressionAttributeValues: { ':audit': { S: auditPartition } },
-              ScanIndexForward: false,
-              Limit: limit,
-              ExclusiveStartKey,
-            }),
-          ),
-        limit,
-      );
-      return items.map(toAudit);
-    },
+    write: async ({ audit, ...change }) =>
+      all.write([recordWrite(TableName, change), { Put: { TableName, Item: { ...all.lineItem(audit) } } }]),
+    list: async () => (await all.records()).map(toEntry),
+    audit: all.lines,
   };
 }
 
-function transactionOf(TableName: string, { key, expected, next, audit }: AccessWrite): TransactWriteItem[] {
+function recordWrite(
+  TableName: string,
+  { key, expected, next }: Omit<AccessWrite, 'audit'>,
+): TransactWriteItem {
   const Key = { pk: { S: key }, sk: { S: recordKey } };
-  const condition =
-    expected === undefined
-      ? { ConditionExpression: 'attribute_not_exists(pk)' }
-      : {
-          ConditionExpression: '#revision = :revision',
-          ExpressionAttributeNames: { '#revision': 'revision' },
-          ExpressionAttributeValues: { ':revision': { S: expected } },
-        };
-  const line = { pk: { S: auditPartition }, sk: { S: audit.id }, sealed: { B: audit.sealed } };
-  return [
-    next
-      ? { Put: { TableName, Item: { ...Key, ...attributesOf(next) }, ...condition } }
-      : { Delete: { TableName, Key, ...condition } },
-    { Put: { TableName, Item: line } },
-  ];
+  const condition = unchangedSince('revision', expected === undefined ? undefined : { S: expected });
+  return next
+    ? { Put: { TableName, Item: { ...Key, ...attributesOf(next) }, ...condition } }
+    : { Delete: { TableName, Key, ...condition } };
 }
 
 const attributesOf = ({ revision, sealed, expiresAt }: NonNullable<AccessWrite['next']>) => ({
@@ -141,9 +85,4 @@ function toEntry({ pk, revision, sealed, expires_at: expiresAt }: Item): AccessE
     sealed: sealed.B,
     ...(expiresAt?.N !== undefined && { expiresAt: 1000 * Number(expiresAt.N) }),
   };
-}
-
-function toAudit({ sk, sealed }: Item): AuditEntry {
-  if (sk?.S === undefined || !sealed?.B) throw new TypeError('not a line of the audit');
-  return { id: sk.S, sealed: sealed.B };
 }

@@ -240,16 +240,26 @@ function perHour(situation: Situation): number {
 const head = (title: string, columns: readonly { readonly name: string }[]) =>
   `${line(title, ...columns.map(({ name }) => name))}\n|---|${columns.map(() => '---:|').join('')}`;
 
-const totals = (label: string, costs: readonly (Cost | LookupCost | UserCost | TradeEventCost)[]) =>
-  line(`**${label}**`, ...costs.map((cost) => `**${dollars(totalOf(cost))}**`));
+/** @returns its lines: the parts of each situation's cost, and their sum under the label */
+function costTable<S extends { readonly name: string }, P extends string>(
+  title: string,
+  columns: readonly S[],
+  costIn: (situation: S) => Readonly<Record<P, number>>,
+  parts: readonly (readonly [part: P, label: string])[],
+  sum: string,
+): readonly string[] {
+  const costs = columns.map(costIn);
+  return [
+    head(title, columns),
+    ...parts.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
+    line(`**${sum}**`, ...costs.map((cost) => `**${dollars(totalOf(cost))}**`)),
+  ];
+}
 
 function table(): string {
-  const costs = situations.map(costOf);
   const units = (of: (one: Situation) => number) => situations.map((one) => number(of(one)));
   return [
-    head('Dollars per million reads', situations),
-    ...rows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
-    totals('Together', costs),
+    ...costTable('Dollars per million reads', situations, costOf, rows, 'Together'),
     line('Reads a second', ...units((one) => one.readsPerSecond)),
     line('Requests to the upstream a second', ...units((one) => one.upstreamPerSecond)),
     line('Read units for one read', ...units((one) => unitsOf(one, 'readUnits'))),
@@ -258,32 +268,16 @@ function table(): string {
   ].join('\n');
 }
 
-function lookupTable(): string {
-  const costs = lookupSituations.map(lookupCostOf);
-  return [
-    head('Dollars per million lookups', lookupSituations),
-    ...lookupRows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
-    totals('Sum', costs),
-  ].join('\n');
-}
+const lookupTable = () =>
+  costTable('Dollars per million lookups', lookupSituations, lookupCostOf, lookupRows, 'Sum').join('\n');
 
-function userTable(): string {
-  const costs = userSituations.map(userCostOf);
-  return [
-    head('Dollars per million requests', userSituations),
-    ...userRows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
-    totals('Added', costs),
-  ].join('\n');
-}
+const userTable = () =>
+  costTable('Dollars per million requests', userSituations, userCostOf, userRows, 'Added').join('\n');
 
-function tradeEventTable(): string {
-  const costs = tradeEventSituations.map(tradeEventCostOf);
-  return [
-    head('Dollars a month', tradeEventSituations),
-    ...tradeEventRows.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
-    totals('All of it', costs),
-  ].join('\n');
-}
+const tradeEventTable = () =>
+  costTable('Dollars a month', tradeEventSituations, tradeEventCostOf, tradeEventRows, 'All of it').join(
+    '\n',
+  );
 
 /** Of snapshots and limiter together. */
 const unitsOf = (

@@ -18,16 +18,13 @@ import {
   users,
 } from './cost-figures.ts';
 
+/** Dollars by what they are paid for. */
+type Amounts<P extends string> = Readonly<Record<P, number>>;
+
 /** Dollars per million reads. */
-export interface Cost {
-  readonly apiGateway: number;
-  readonly lambdaRequests: number;
-  readonly lambdaTime: number;
-  readonly snapshots: number;
-  readonly limiter: number;
-  readonly transfer: number;
-  readonly logs: number;
-}
+export type Cost = Amounts<
+  'apiGateway' | 'lambdaRequests' | 'lambdaTime' | 'snapshots' | 'limiter' | 'transfer' | 'logs'
+>;
 
 const million = 1_000_000;
 const gigabyte = 2 ** 30;
@@ -70,14 +67,7 @@ export function costOf(situation: Situation): Cost {
 }
 
 /** Dollars per million lookups by event. */
-export interface LookupCost {
-  readonly events: number;
-  readonly queue: number;
-  readonly lambdaRequests: number;
-  readonly lambdaTime: number;
-  readonly table: number;
-  readonly logs: number;
-}
+export type LookupCost = Amounts<'events' | 'queue' | 'lambdaRequests' | 'lambdaTime' | 'table' | 'logs'>;
 
 /** Each put once on the bus, answered by one event, and never made to wait. */
 export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation): LookupCost {
@@ -96,12 +86,7 @@ export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation): Lo
 }
 
 /** Dollars per million requests about accounts, beside what any read costs. */
-export interface UserCost {
-  readonly authorizerRequests: number;
-  readonly authorizerTime: number;
-  readonly directory: number;
-  readonly logs: number;
-}
+export type UserCost = Amounts<'authorizerRequests' | 'authorizerTime' | 'directory' | 'logs'>;
 
 /** Of users with an access token each, who send a request as often as readers do. */
 export function userCostOf({ directoryReads }: UserSituation): UserCost {
@@ -115,16 +100,9 @@ export function userCostOf({ directoryReads }: UserSituation): UserCost {
 }
 
 /** Dollars a month for trade events. */
-export interface TradeEventCost {
-  readonly lambdaTime: number;
-  readonly lambdaRequests: number;
-  readonly table: number;
-  readonly limiter: number;
-  readonly events: number;
-  readonly secrets: number;
-  readonly metrics: number;
-  readonly logs: number;
-}
+export type TradeEventCost = Amounts<
+  'lambdaTime' | 'lambdaRequests' | 'table' | 'limiter' | 'events' | 'secrets' | 'metrics' | 'logs'
+>;
 
 /** One listener, all day and every day. */
 export function tradeEventCostOf({ eventsPerDay }: { readonly eventsPerDay: number }): TradeEventCost {
@@ -174,8 +152,8 @@ export function massCancelCost(): number {
   );
 }
 
-export const totalOf = (cost: Cost | LookupCost | UserCost | TradeEventCost): number =>
-  Object.values(cost).reduce((sum: number, part: number) => sum + part, 0);
+export const totalOf = (cost: Amounts<string>): number =>
+  Object.values(cost).reduce((sum, part) => sum + part, 0);
 
 /**
  * The reads of one active user.

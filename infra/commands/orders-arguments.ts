@@ -1,7 +1,6 @@
 /** The arguments of `npm run orders`: what stands in them, checked before AWS is asked anything. */
 
-import { parseArgs } from 'node:util';
-import { StartError } from '../environment.ts';
+import { type Fail, failWith, parsedArguments, stageIn } from './arguments.ts';
 
 export interface OrdersArguments {
   readonly stage: string;
@@ -34,9 +33,7 @@ export const usage = `Usage: npm run orders -- audit [stage] …          (witho
   npm run orders -- audit prod --since 7d --account 1234567
   npm run orders -- audit prod --client-order-id gw-20261021-000001 --since 2026-10-01`;
 
-const fail = (sentence: string): never => {
-  throw new StartError(`${sentence} npm run orders -- --help shows what there is.`);
-};
+const fail: Fail = failWith('npm run orders -- --help shows what there is.');
 
 /**
  * @param now in milliseconds since the epoch
@@ -47,30 +44,19 @@ export function ordersArguments(
   args: readonly string[],
   now: number = Date.now(),
 ): OrdersArguments | undefined {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parsedArguments(args, options, fail);
   if (values.help || args.length === 0) return undefined;
   const [verb, stage = 'dev', ...rest] = positionals;
   if (verb !== 'audit' || rest.length > 0)
     return fail(`${JSON.stringify(positionals.join(' '))} is not audit with a stage.`);
-  if (!/^[a-z][a-z0-9-]{0,31}$/.test(stage))
-    return fail('A stage has 1 to 32 lower-case letters, digits and -, a letter first.');
   return {
-    stage,
+    stage: stageIn(stage, fail),
     verb,
     since: sinceIn(values.since ?? '30d', now),
     ...(values.account !== undefined && { account: values.account }),
     ...(values['client-order-id'] !== undefined && { clientOrderId: values['client-order-id'] }),
     ...(values.user !== undefined && { user: values.user }),
   };
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    const [sentence = ''] = (error as Error).message.split('. ');
-    return fail(`${sentence}.`);
-  }
 }
 
 const unitMs = { d: 86_400_000, h: 3_600_000 } as const;

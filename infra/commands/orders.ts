@@ -3,19 +3,13 @@
  * directory, so that an operator sees accounts, orders and users where the table holds sealed bytes and keyed names.
  */
 
-import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
-import { type AccessAdmin, createAccessAdmin } from '../../lib/access/admin.ts';
-import { createIdentity } from '../../lib/access/identity.ts';
+import type { AccessAdmin } from '../../lib/access/admin.ts';
 import { isPrincipal, subjectOf } from '../../lib/access/records.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
-import { StartError } from '../environment.ts';
-import { stackNameOf } from '../stack/stages.ts';
 import type { OrdersArguments } from './orders-arguments.ts';
-import { outputOf, outputsOf, stackSecret } from './stack-secret.ts';
-import { accessTableOutput, identityKeyOutput, issuerOutput } from './users.ts';
+import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
 import { subjectWords } from './users-words.ts';
 
 export interface OrdersPorts {
@@ -37,34 +31,19 @@ export const orderAuditTableOutput = 'OrderAuditTable';
 
 /** @throws StartError when the stack or its identity key cannot be read, or it has no audit */
 export async function deployedOrders({ stage }: OrdersArguments): Promise<OrdersPorts> {
-  const stackName = stackNameOf(stage);
-  const outputs = await outputsOf(stackName);
-  if (!outputs.has(orderAuditTableOutput))
-    throw new StartError(
-      `The stack ${stackName} has no audit of orders: open the group orders or watchlists in the stage (docs/configuration.md, "groups"), and deploy it.`,
-    );
-  const key = await stackSecret(stackName, outputOf(stackName, outputs, identityKeyOutput)).read();
-  if (!key) throw new StartError(`The identity key of ${stackName} is not set: deploy the stage once more.`);
-  const identity = createIdentity(async () => key.text);
-  const client = createDynamoClient();
-  const tableName = (name: string) => outputOf(stackName, outputs, name);
+  const { stackName, outputs, store, identity, directory, say } = await sealedStack(
+    stage,
+    orderAuditTableOutput,
+    'has no audit of orders: open the group orders or watchlists',
+  );
+  const { sealer } = identity;
   return {
     stackName,
-    audit: createDynamoOrderAudit({
-      client,
-      tableName: tableName(orderAuditTableOutput),
-      sealer: identity.sealer,
-      timeoutMs: 10_000,
-    }),
-    directory: createAccessAdmin({
-      store: createDynamoAccessStore({ client, tableName: tableName(accessTableOutput) }),
-      identity,
-      // It changes nothing.
-      by: '',
-    }),
+    audit: createDynamoOrderAudit({ ...store, sealer, timeoutMs: 10_000 }),
+    directory: directory(),
     issuer: outputs.get(issuerOutput),
     clock: Date.now,
-    say: (line) => console.log(line),
+    say,
     warn: (sentence) => console.error(sentence),
   };
 }
@@ -90,7 +69,7 @@ export async function showOrders(given: OrdersArguments, ports: OrdersPorts): Pr
         `Of ${unreadable} requests only states can be read: they were sealed under another identity key.`,
       );
   } catch (error) {
-    throw asStartError(error, ports.stackName);
+    throw asStartError(error, `The audit of orders of ${ports.stackName} cannot be read`);
   }
 }
 
@@ -108,14 +87,4 @@ async function usersOf({ user }: OrdersArguments, { directory, issuer }: OrdersP
   });
   const wanted = new Set([user, named, ...known]);
   return { nameOf, isUser: (name: string | undefined) => name !== undefined && wanted.has(name) };
-}
-
-const defects = [TypeError, ReferenceError, RangeError, SyntaxError];
-
-/** Of an error of AWS its name alone: a service may repeat in the message what it was sent. */
-function asStartError(error: unknown, stackName: string): unknown {
-  if (error instanceof StartError) return error;
-  if (!(error instanceof Error) || defects.some((one) => error instanceof one)) return error;
-  const reason = error.name === 'Error' ? error.message : error.name;
-  return new StartError(`The audit of orders of ${stackName} cannot be read: ${reason}.`);
 }

@@ -1,16 +1,7 @@
 /** The command behind `npm run token -- [stage]`. */
 
-import { StartError } from '../environment.ts';
+import { main } from './main.ts';
 import { stackNameFrom } from './secret-set.ts';
 import { deployedPorts, renewToken, usage } from './token.ts';
 
-// The SDK's own switch (aws/aws-sdk-js-v3#7983): on Node 20 it tells the operator to upgrade at every call.
-process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-
-try {
-  await renewToken(await deployedPorts(stackNameFrom(process.argv.slice(2), usage)));
-} catch (error) {
-  if (!(error instanceof StartError)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
-}
+await main(async (args) => renewToken(await deployedPorts(stackNameFrom(args, usage))));

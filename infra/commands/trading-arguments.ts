@@ -1,8 +1,7 @@
 /** The arguments of `npm run trading`: what stands in them, checked before AWS is asked anything. */
 
-import { parseArgs } from 'node:util';
 import type { LimitChanges } from '../../lib/guard-rails/limits.ts';
-import { StartError } from '../environment.ts';
+import { accountIn, type Fail, failWith, onlyKnown, parsedArguments, stageIn, wholeIn } from './arguments.ts';
 import { limitChanges } from './trading-values.ts';
 
 const verbs = {
@@ -67,25 +66,20 @@ Limits   max_order_quantity, max_order_notional, max_open_notional=50000.00, max
   npm run trading -- limits prod --set max_order_notional=25000 --set max_orders_per_minute=30
   npm run trading -- stop prod --account 1234567 --reason "the strategy repeats itself" --cancel-open`;
 
-const fail = (sentence: string): never => {
-  throw new StartError(`${sentence} npm run trading -- --help lists the commands.`);
-};
+const fail: Fail = failWith('npm run trading -- --help lists the commands.');
 
 /**
  * @returns undefined when help is wanted
  * @throws StartError for arguments that say nothing clear
  */
 export function tradingArguments(args: readonly string[]): TradingArguments | undefined {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parsedArguments(args, options, fail);
   if (values.help || args.length === 0) return undefined;
   const [verb = '', stage = 'dev', ...rest] = positionals;
   if (!isVerb(verb) || rest.length > 0)
     return fail(`${JSON.stringify(positionals.join(' '))} is no command with a stage.`);
-  if (!/^[a-z][a-z0-9-]{0,31}$/.test(stage))
-    return fail('A stage has 1 to 32 lower-case letters, digits and -, a letter first.');
-  const known: readonly string[] = [...verbs[verb], 'json'];
-  for (const name of Object.keys(values))
-    if (!known.includes(name)) return fail(`${verb} takes no --${name}.`);
+  stageIn(stage, fail);
+  onlyKnown(verb, values, [...verbs[verb], 'json'], fail);
   const { reason } = values;
   const changes = changesIn(values.set, values.unset);
   if (reason === undefined && (verb === 'stop' || verb === 'resume'))
@@ -99,29 +93,17 @@ export function tradingArguments(args: readonly string[]): TradingArguments | un
     ...(changes && { changes }),
     ...(reason !== undefined && { reason }),
     ...(values['cancel-open'] && { cancelOpen: true }),
-    limit: limitIn(values.limit ?? '50'),
+    limit: wholeIn('limit', values.limit ?? '50', 10_000, fail),
     json: values.json ?? false,
   };
 }
 
 const isVerb = (text: string): text is TradingVerb => Object.hasOwn(verbs, text);
 
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    const [sentence = ''] = (error as Error).message.split('. ');
-    return fail(`${sentence}.`);
-  }
-}
-
 function scopeIn(account: string | undefined, user: string | undefined): TradingScope {
   if (account !== undefined && user !== undefined)
     return fail('--account or --user: each has limits of its own.');
-  if (account !== undefined)
-    return /^[\w.-]{1,64}$/.test(account)
-      ? { kind: 'account', id: account }
-      : fail('--account must be an account id: 1 to 64 letters, digits, _, . and -.');
+  if (account !== undefined) return { kind: 'account', id: accountIn(account, fail) };
   if (user === undefined) return { kind: 'gateway' };
   return user.length > 0 && user.length <= 640
     ? { kind: 'user', text: user }
@@ -144,11 +126,4 @@ function changesIn(set: readonly string[] = [], unset: readonly string[] = []): 
   if (given.size === 0) return undefined;
   const changes = limitChanges(given);
   return typeof changes === 'string' ? fail(changes) : changes;
-}
-
-function limitIn(text: string): number {
-  const value = Number(text);
-  return /^\d+$/.test(text) && value >= 1 && value <= 10_000
-    ? value
-    : fail('--limit must be a whole number from 1 to 10000.');
 }

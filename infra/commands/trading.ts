@@ -4,28 +4,19 @@
  * users where the table holds keyed names.
  */
 
-import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
-import { type AccessAdmin, createAccessAdmin } from '../../lib/access/admin.ts';
-import { createIdentity } from '../../lib/access/identity.ts';
+import type { AccessAdmin } from '../../lib/access/admin.ts';
 import { isPrincipal, subjectOf } from '../../lib/access/records.ts';
 import { type ControlAdmin, createControlAdmin, type ListedControl } from '../../lib/guard-rails/admin.ts';
-import {
-  type ControlChange,
-  ControlChangeError,
-  type ControlSubject,
-} from '../../lib/guard-rails/control-changes.ts';
+import type { ControlChange, ControlSubject } from '../../lib/guard-rails/control-changes.ts';
 import { maxControlAgeMs } from '../../lib/guard-rails/controls.ts';
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import { StartError } from '../environment.ts';
 import { tradingControlsTableOutput, tradingLimitsOutput } from '../stack/outputs.ts';
-import { stackNameOf } from '../stack/stages.ts';
 import { operatorArn } from './operator.ts';
-import { outputOf, outputsOf, stackSecret } from './stack-secret.ts';
+import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
 import type { TradingArguments } from './trading-arguments.ts';
 import { controlWords, deployedWords, historyWords, scopeWords } from './trading-words.ts';
-import { accessTableOutput, identityKeyOutput, issuerOutput } from './users.ts';
 import { subjectWords } from './users-words.ts';
 
 export interface TradingPorts {
@@ -42,37 +33,20 @@ export interface TradingPorts {
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedTrading(given: TradingArguments): Promise<TradingPorts> {
-  const stackName = stackNameOf(given.stage);
-  const outputs = await outputsOf(stackName);
-  if (!outputs.has(tradingControlsTableOutput))
-    throw new StartError(
-      `The stack ${stackName} places no orders: open the group orders in the stage (docs/configuration.md, "groups"), and deploy it.`,
-    );
-  const [key, by] = await Promise.all([
-    stackSecret(stackName, outputOf(stackName, outputs, identityKeyOutput)).read(),
-    changeOf(given) ? operatorArn() : '',
-  ]);
-  if (!key) throw new StartError(`The identity key of ${stackName} is not set: deploy the stage once more.`);
-  const identity = createIdentity(async () => key.text);
-  const client = createDynamoClient();
-  const tableName = (name: string) => outputOf(stackName, outputs, name);
-  const deployed = readLimits(JSON.parse(outputOf(stackName, outputs, tradingLimitsOutput)));
+  const { stackName, outputs, output, identity, store, directory, say } = await sealedStack(
+    given.stage,
+    tradingControlsTableOutput,
+    'places no orders: open the group orders',
+  );
+  const by = changeOf(given) ? await operatorArn() : '';
+  const deployed = readLimits(JSON.parse(output(tradingLimitsOutput)));
   return {
     stackName,
-    admin: createControlAdmin({
-      store: createDynamoControlAdmin({ client, tableName: tableName(tradingControlsTableOutput) }),
-      identity,
-      by,
-    }),
-    directory: createAccessAdmin({
-      store: createDynamoAccessStore({ client, tableName: tableName(accessTableOutput) }),
-      identity,
-      // It changes nothing.
-      by: '',
-    }),
+    admin: createControlAdmin({ store: createDynamoControlAdmin(store), identity, by }),
+    directory: directory(),
     issuer: outputs.get(issuerOutput),
     deployed: areLimits(deployed) ? deployed : {},
-    say: (line) => console.log(line),
+    say,
   };
 }
 
@@ -85,7 +59,12 @@ export async function manageTrading(given: TradingArguments, ports: TradingPorts
     else if (given.verb === 'history') await history(given, subject, ports);
     else await show(given, subject, ports);
   } catch (error) {
-    throw asStartError(error, ports.stackName);
+    const { stackName } = ports;
+    throw asStartError(
+      error,
+      `The limits of ${stackName} cannot be read or changed`,
+      `the same scope of ${stackName}`,
+    );
   }
 }
 
@@ -223,20 +202,4 @@ async function subjectFor({ scope }: TradingArguments, ports: TradingPorts): Pro
   throw new StartError(
     `Nothing has been granted to ${JSON.stringify(scope.text)} in ${stackName}, which takes no tokens: npm run users -- list shows whose trading can be limited.`,
   );
-}
-
-const defects = [TypeError, ReferenceError, RangeError];
-
-/** Of an error of AWS its name alone: a service may repeat in the message what it was sent. */
-function asStartError(error: unknown, stackName: string): unknown {
-  if (error instanceof StartError) return error;
-  if (error instanceof ControlChangeError)
-    return new StartError(
-      error.code === 'change_refused'
-        ? `${error.message} Nothing was changed.`
-        : `Others change the same scope of ${stackName} all the time; nothing was changed. Run the command again.`,
-    );
-  if (!(error instanceof Error) || defects.some((one) => error instanceof one)) return error;
-  const reason = error.name === 'Error' ? error.message : error.name;
-  return new StartError(`The limits of ${stackName} cannot be read or changed: ${reason}.`);
 }

@@ -1,10 +1,9 @@
 /** The arguments of `npm run users`: what stands in them, checked before AWS is asked anything. */
 
-import { parseArgs } from 'node:util';
 import { principalArn } from '../../lib/access/iam-arn.ts';
 import { isNameText } from '../../lib/access/name-text.ts';
 import { type Scope, scopes } from '../../lib/catalogue/scopes.ts';
-import { StartError } from '../environment.ts';
+import { accountIn, type Fail, failWith, onlyKnown, parsedArguments, stageIn, wholeIn } from './arguments.ts';
 
 /** Whom or what a command is about, as the operator writes it. */
 export type Who =
@@ -98,27 +97,22 @@ read looks, trade places and changes orders, write changes watchlists. --json pr
   npm run users -- grant --key default/default --all-accounts
   npm run users -- bind --key a1b2c3d4e5 --user 8f0c…`;
 
-const fail = (sentence: string): never => {
-  throw new StartError(`${sentence} npm run users -- --help lists the commands.`);
-};
+const fail: Fail = failWith('npm run users -- --help lists the commands.');
 
 /**
  * @returns undefined when help is wanted
  * @throws StartError for arguments that say nothing clear
  */
 export function usersArguments(args: readonly string[]): UsersArguments | undefined {
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parsedArguments(args, options, fail);
   if (values.help || args.length === 0) return undefined;
   const [verb = '', ...rest] = positionals.length > 1 ? positionals.slice(1) : positionals;
   const stage = positionals.length > 1 ? (positionals[0] as string) : 'dev';
   if (!isVerb(verb) || rest.length > 0)
     return fail(`${JSON.stringify(positionals.join(' '))} is no command, or no stage and command.`);
-  if (!/^[a-z][a-z0-9-]{0,31}$/.test(stage))
-    return fail('A stage has 1 to 32 lower-case letters, digits and -, a letter first.');
+  stageIn(stage, fail);
   const { who: kinds, also } = verbs[verb];
-  const known: readonly string[] = [...kinds, ...also, 'json'];
-  for (const name of Object.keys(values))
-    if (!known.includes(name)) return fail(`${verb} takes no --${name}.`);
+  onlyKnown(verb, values, [...kinds, ...also, 'json'], fail);
   const given = kinds.filter((kind) => values[kind] !== undefined);
   const [kind] = given;
   if (kinds.length > 0 && given.length !== 1)
@@ -131,8 +125,8 @@ export function usersArguments(args: readonly string[]): UsersArguments | undefi
     accounts: accountsOf(values.account, values['all-accounts']),
     userData: values['user-data'] ?? false,
     ...(values.scopes !== undefined && { scopes: scopesIn(values.scopes) }),
-    days: numberIn('days', values.days, 90, 3650),
-    limit: numberIn('limit', values.limit, 50, 10_000),
+    days: wholeIn('days', values.days ?? '90', 3650, fail),
+    limit: wholeIn('limit', values.limit ?? '50', 10_000, fail),
     json: values.json ?? false,
   };
   if (verb === 'bind' && result.user === undefined) return fail('bind wants --user, whom it acts for.');
@@ -141,15 +135,6 @@ export function usersArguments(args: readonly string[]): UsersArguments | undefi
   if (verb === 'block' && values.days !== undefined && kind !== 'token')
     return fail('--days is for a token, which expires by itself: another block stays until unblock.');
   return result;
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    const [sentence = ''] = (error as Error).message.split('. ');
-    return fail(`${sentence}.`);
-  }
 }
 
 /** As in tokens. What shows nothing or turns the text would make two people look like one. */
@@ -205,9 +190,7 @@ function keyOf(text: string): Who {
 }
 
 function accountsOf(given: readonly string[] = [], all = false): readonly string[] {
-  for (const account of given)
-    if (!/^[\w.-]{1,64}$/.test(account))
-      return fail('--account must be an account id: 1 to 64 letters, digits, _, . and -.');
+  for (const account of given) accountIn(account, fail);
   return [...new Set(all ? [...given, '*'] : given)];
 }
 
@@ -217,12 +200,4 @@ function scopesIn(text: string): readonly Scope[] {
   return given.every(isScope)
     ? given
     : fail(`--scopes must be of ${scopes.join(', ')}, with commas between.`);
-}
-
-function numberIn(option: string, text: string | undefined, otherwise: number, max: number): number {
-  if (text === undefined) return otherwise;
-  const value = Number(text);
-  return /^\d+$/.test(text) && value >= 1 && value <= max
-    ? value
-    : fail(`--${option} must be a whole number from 1 to ${max}.`);
 }

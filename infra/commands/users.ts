@@ -3,18 +3,13 @@
  * the audit, and reads the identity key, so that an operator sees people and accounts where the table holds sealed bytes.
  */
 
-import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
-import { type AccessAdmin, createAccessAdmin, type Listed } from '../../lib/access/admin.ts';
+import type { AccessAdmin, Listed } from '../../lib/access/admin.ts';
 import type { Change } from '../../lib/access/change.ts';
-import { AccessChangeError } from '../../lib/access/change-error.ts';
-import { createIdentity } from '../../lib/access/identity.ts';
 import { isPrincipal, type Subject, subjectOf, type User } from '../../lib/access/records.ts';
 import { StartError } from '../environment.ts';
 import { keyOutput } from '../stack/outputs.ts';
-import { stackNameOf } from '../stack/stages.ts';
 import { operatorArn } from './operator.ts';
-import { outputOf, outputsOf, stackSecret } from './stack-secret.ts';
+import { accessTableOutput, asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
 import type { UsersArguments, Verb, Who } from './users-arguments.ts';
 import { auditWords, recordWords, subjectWords } from './users-words.ts';
 
@@ -29,39 +24,21 @@ export interface UsersPorts {
   say(line: string): void;
 }
 
-/** The stack's outputs that name the table, the key's secret and the issuer of tokens. */
-export const accessTableOutput = 'AccessTable';
-export const identityKeyOutput = 'IdentityKeySecretArn';
-export const issuerOutput = 'AuthIssuer';
-
 const looks: ReadonlySet<Verb> = new Set<Verb>(['list', 'show', 'audit']);
 
 /** @throws StartError when the stack, its identity key, or the operator's identity cannot be read */
 export async function deployedUsers({ stage, verb }: UsersArguments): Promise<UsersPorts> {
-  const stackName = stackNameOf(stage);
-  const outputs = await outputsOf(stackName);
-  if (!outputs.has(accessTableOutput))
-    throw new StartError(
-      `The stack ${stackName} knows no users: open a group of account data in the stage (docs/configuration.md, "groups"), and deploy it.`,
-    );
-  const [key, by] = await Promise.all([
-    stackSecret(stackName, outputOf(stackName, outputs, identityKeyOutput)).read(),
-    looks.has(verb) ? '' : operatorArn(),
-  ]);
-  if (!key) throw new StartError(`The identity key of ${stackName} is not set: deploy the stage once more.`);
+  const { stackName, outputs, directory, say } = await sealedStack(
+    stage,
+    accessTableOutput,
+    'knows no users: open a group of account data',
+  );
   return {
     stackName,
     outputs,
-    admin: createAccessAdmin({
-      store: createDynamoAccessStore({
-        client: createDynamoClient(),
-        tableName: outputOf(stackName, outputs, accessTableOutput),
-      }),
-      identity: createIdentity(async () => key.text),
-      by,
-    }),
+    admin: directory(looks.has(verb) ? '' : await operatorArn()),
     clock: Date.now,
-    say: (line) => console.log(line),
+    say,
   };
 }
 
@@ -73,7 +50,12 @@ export async function manageUsers(given: UsersArguments, ports: UsersPorts): Pro
     else if (given.verb === 'show') await show(given, ports);
     else await change(given, ports);
   } catch (error) {
-    throw asStartError(error, ports.stackName);
+    const { stackName } = ports;
+    throw asStartError(
+      error,
+      `The users of ${stackName} cannot be read or changed`,
+      `the same record of ${stackName}`,
+    );
   }
 }
 
@@ -215,20 +197,4 @@ function subjectFor(who: Who | undefined, ports: UsersPorts): Subject {
     return { kind: 'key', id };
   }
   return who;
-}
-
-const defects = [TypeError, ReferenceError, RangeError, SyntaxError];
-
-/** Of an error of AWS its name alone: a service may repeat in the message what it was sent. */
-function asStartError(error: unknown, stackName: string): unknown {
-  if (error instanceof StartError) return error;
-  if (error instanceof AccessChangeError)
-    return new StartError(
-      error.code === 'change_refused'
-        ? `${error.message} Nothing was changed.`
-        : `Others change the same record of ${stackName} all the time; nothing was changed. Run the command again.`,
-    );
-  if (!(error instanceof Error) || defects.some((one) => error instanceof one)) return error;
-  const reason = error.name === 'Error' ? error.message : error.name;
-  return new StartError(`The users of ${stackName} cannot be read or changed: ${reason}.`);
 }

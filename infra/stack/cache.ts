@@ -1,10 +1,11 @@
 /** The table of what all clients share, who may do what in it, and the functions' variables for it. */
 
-import { RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { RemovalPolicy } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import type { ResolvedConfig } from './config.ts';
+import { createTable } from './tables.ts';
 
 export interface Cache {
   /** None where nothing is shared. */
@@ -40,7 +41,14 @@ export function sharedCache(
   operations: readonly Operation[],
 ): Cache {
   if (config === 'off' || !operations.some(isShared)) return { accessOf: () => undefined };
-  const table = cacheTable(scope);
+  const table = createTable(scope, 'Cache', {
+    isSorted: true,
+    expires: true,
+    noBackups:
+      'It holds copies of what the upstream sent a moment ago: an older copy would be stale, and a lost one is fetched again.',
+    // With any `onRemoval`: all that it holds can be fetched again.
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
   return {
     table,
     accessOf(own) {
@@ -60,24 +68,6 @@ export function sharedCache(
       };
     },
   };
-}
-
-function cacheTable(scope: Construct): Table {
-  const table = new Table(scope, 'Cache', {
-    partitionKey: { name: 'pk', type: AttributeType.STRING },
-    sortKey: { name: 'sk', type: AttributeType.STRING },
-    timeToLiveAttribute: 'expires_at',
-    // No fixed cost, and no figure to outgrow.
-    billingMode: BillingMode.PAY_PER_REQUEST,
-    // With any `onRemoval`: all that it holds can be fetched again.
-    removalPolicy: RemovalPolicy.DESTROY,
-  });
-  Validations.of(table).acknowledge({
-    id: 'AwsSolutions-DDB3',
-    reason:
-      'It holds copies of what the upstream sent a moment ago: an older copy would be stale, and a lost one is fetched again.',
-  });
-  return table;
 }
 
 /** What is not configured is left to the functions' own defaults. */

@@ -8,10 +8,11 @@ import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { AccessMode } from '../access-modes.ts';
 import type { AuthConfig, ResolvedAuth } from './auth-config.ts';
 import type { EventsConfig } from './lookups-config.ts';
-import type { ResolvedStopOnAlarms } from './stop-on-alarms-config.ts';
 import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
 import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
-import type { TradingConfig } from './trading-config.ts';
+import type { ResolvedStopOnAlarms, TradingConfig } from './trading-config.ts';
+
+export { ConfigError } from './config-error.ts';
 
 /** How a group's operations are reached: in one of the modes of `infra/access-modes.ts`, or not at all. */
 export type Access = AccessMode | 'closed';
@@ -319,9 +320,4 @@ export interface ResolvedPlan extends UsagePlan {
   readonly name: string;
   readonly quota?: PlanConfig['quota'];
   readonly keys: readonly string[];
-}
-
-/** A sentence for each mistake, in a line of its own, which names the property. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
 }

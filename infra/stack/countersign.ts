@@ -3,57 +3,31 @@
  * the functions share: the secret, the limiter's table and the cache.
  */
 
-import { fileURLToPath } from 'node:url';
-import { RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib';
+import { Stack, Token } from 'aws-cdk-lib';
 import type { DomainName, SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus, IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
-import { Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { readsOf } from '../../functions/settings/lookup-environment.ts';
-import { massCancelOperations } from '../../functions/settings/worker-environment.ts';
+import type { FunctionName } from '../../lib/catalogue/functions.ts';
 import {
-  type FunctionName,
-  functionOf,
-  functionsOf,
-  groupOf,
-  operationsIn,
-  titleOf,
-} from '../../lib/catalogue/functions.ts';
-import { isAccountData } from '../../lib/catalogue/groups.ts';
-import {
-  cancelOrder,
   operations as catalogue,
-  checkToken,
   exposedOperations,
   type Group,
-  getConfig,
-  listAccounts,
   type Operation,
   routesOf,
 } from '../../lib/catalogue/index.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
-import { upstreamPathsOf } from '../../lib/gateway/index.ts';
-import { areJournaled, haveLookUps, withLookUps } from '../../lib/gateway/look-ups.ts';
-import { mayCount } from '../../lib/gateway/operation-limits.ts';
-import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
-import { sendAlarmsTo } from './alarm-topic.ts';
-import { apiDefinition } from './api-definition.ts';
-import { type Cache, sharedCache } from './cache.ts';
+import { areJournaled, haveLookUps } from '../../lib/gateway/look-ups.ts';
+import { tellTopicOfRest } from './alarms.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { createDomain } from './domain.ts';
-import { GroupFunction } from './group-function.ts';
-import { lastPriceAccess } from './last-prices.ts';
-import {
-  type LimiterAlarms,
-  type LimiterTable,
-  limiterAlarms,
-  limiterTable,
-  limiterVariables,
-} from './limiter.ts';
+import { handlerOf } from './group-function.ts';
+import { groupFunctions } from './group-functions.ts';
+import type { LimiterAlarms } from './limiter.ts';
 import { Lookups } from './lookups.ts';
 import { marketDataUseFault } from './market-data-use.ts';
 import { MassCancels } from './mass-cancels.ts';
@@ -63,15 +37,13 @@ import { OrderJournal } from './order-journal.ts';
 import { OrderSettlement } from './order-settlement.ts';
 import { resolveConfig } from './resolve-config.ts';
 import { certificateRegionFault } from './resolve-domain.ts';
-import { massCancelConcurrency } from './resolve-functions.ts';
 import { createRestApi } from './rest-api.ts';
-import { methodThrottles } from './throttling.ts';
+import { Shared } from './shared.ts';
 import { TokenCheck } from './token-check.ts';
 import { type TradeEventFilter, TradeEvents } from './trade-events.ts';
 import { TradingControls } from './trading-controls.ts';
 import { TradingStop } from './trading-stop.ts';
 import { Plan } from './usage-plans.ts';
-import { groupsThatAsk, Users } from './users.ts';
 
 export interface CountersignProps extends CountersignConfig {
   /** What API Gateway's console calls the API and its plans. Default the stack's name and the construct's path. */
@@ -94,6 +66,26 @@ export interface CountersignProps extends CountersignConfig {
   readonly tradingStopEntry?: string;
   /** The same of the function that cancels what is open on request. Default `functions/mass-cancels/handler.ts`. */
   readonly massCancelEntry?: string;
+}
+
+/** What a deployment keeps. */
+export interface CountersignTables {
+  /** Where requests to the upstream are counted. None if no open operation has a limit. */
+  readonly limiter?: ITable;
+  /** None with `cache: 'off'`. */
+  readonly cache?: Table;
+  /** Which requests by event were answered. None without `events`. */
+  readonly lookups?: Table;
+  /** Who may do what. None while no open group asks who calls. */
+  readonly users?: Table;
+  /** What became of each order that was sent. None while no open operation changes anything at the upstream. */
+  readonly orderJournal?: Table;
+  /** Who ordered what, line by line. There where the journal is. */
+  readonly orderAudit?: Table;
+  /** Limits and stops of trading. None while no open operation places or replaces orders. */
+  readonly tradingControls?: Table;
+  /** What is known of orders, and events that wait for the bus. None without `tradeEvents`. */
+  readonly tradeEvents?: Table;
 }
 
 /**
@@ -131,24 +123,6 @@ export class Countersign extends Construct {
   readonly functions: Readonly<Partial<Record<FunctionName, LambdaFunction>>>;
   /** Holds the app key and the app secret. */
   readonly secret: ISecret;
-  readonly tables: {
-    /** Where requests to the upstream are counted. None if no open operation has a limit. */
-    readonly limiter?: ITable;
-    /** None with `cache: 'off'`. */
-    readonly cache?: Table;
-    /** Which requests by event were answered. None without `events`. */
-    readonly lookups?: Table;
-    /** Who may do what. None while no open group asks who calls. */
-    readonly users?: Table;
-    /** What became of each order that was sent. None while no open operation changes anything at the upstream. */
-    readonly orderJournal?: Table;
-    /** Who ordered what, line by line. There where the journal is. */
-    readonly orderAudit?: Table;
-    /** Limits and stops of trading. None while no open operation places or replaces orders. */
-    readonly tradingControls?: Table;
-    /** What is known of orders, and events that wait for the bus. None without `tradeEvents`. */
-    readonly tradeEvents?: Table;
-  };
   /** None if no operation has a limit. */
   readonly limiterAlarms?: LimiterAlarms;
   /** Names and seals users, and trade events; none without the table of users and without `tradeEvents`. */
@@ -176,118 +150,85 @@ export class Countersign extends Construct {
   /** Changes of orders and positions, on a bus of their own; none without `tradeEvents`. */
   readonly tradeEvents?: TradeEvents;
 
-  readonly #config: ResolvedConfig;
-  /** Those of open groups, and those that API Gateway answers by itself. */
-  readonly #operations: readonly Operation[];
-  /** Open groups that have operations. */
-  readonly #groups: readonly Group[];
-  readonly #removalPolicy: RemovalPolicy;
-  readonly #limiter: LimiterTable | undefined;
-  readonly #cache: Cache;
-  readonly #users: Users | undefined;
+  readonly #shared: Shared;
 
   /** @throws ConfigError with a line for each mistake, which names the property */
   constructor(scope: Construct, id: string, props: CountersignProps) {
     // Callers without a type checker may leave the properties out; resolveConfig then names what is missing.
-    const given = props ?? ({} as CountersignProps);
-    const {
-      title,
-      operations = catalogue,
-      entryOf = handlerOf,
-      lookupEntry,
-      tokenCheckEntry,
-      authorizerEntry,
-      tradeEventsEntry,
-      settlementEntry,
-      tradingStopEntry,
-      massCancelEntry,
-      ...config
-    } = given;
-    const { region, urlSuffix } = Stack.of(scope);
-    const resolved = resolveConfig(config, operations, ({ access, domain }) => [
-      ...openingFaults(config, access, operations),
-      ...[
-        marketDataUseFault(config, openOperations(access, operations)),
-        openTradingFault(config, access, openOperations(access, operations)),
-        stopOnAlarmsFault(config, openOperations(access, operations)),
-        certificateRegionFault(domain, Token.isUnresolved(region) ? undefined : region),
-      ].filter((fault) => fault !== undefined),
-    ]);
-    const exposed = openOperations(resolved.access, operations);
+    const { title: givenTitle, operations: offered, entryOf, config } = partsOf(props ?? {});
+    const resolved = resolvedFor(config, Stack.of(scope).region, offered);
+    const operations = openOperations(resolved.access, offered);
     super(scope, id);
-    this.#config = resolved;
-    this.#operations = exposed;
-    this.#groups = (Object.keys(resolved.access) as Group[]).filter((group) =>
-      exposed.some((operation) => operation.group === group),
-    );
-    this.#removalPolicy = resolved.onRemoval === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
-
     const name = nameOf(this);
-    this.secret = this.#emptySecret();
-    const readsOrders = resolved.tradeEvents || haveLookUps(exposed);
-    const counted = [
-      ...exposed,
-      ...(readsOrders ? orderReadOperations : []),
-      ...(exposed.some(isGuarded) ? massCancelOperations : []),
-    ];
-    this.#limiter = this.#counts(counted) ? limiterTable(this, resolved.limiter.table) : undefined;
-    if (this.#limiter) this.limiterAlarms = limiterAlarms(this, this.#limiter, resolved.limiter.alarmTopic);
-    this.#cache = sharedCache(this, resolved.cache, exposed);
-    this.#users =
-      groupsThatAsk(resolved).length > 0 || resolved.tradeEvents
-        ? new Users(this, 'Users', { config: resolved, authorizerEntry, removalPolicy: this.#removalPolicy })
-        : undefined;
-    if (this.#users) this.identityKey = this.#users.identityKey as ISecret;
-    if (this.#users?.authorizer) this.authorizer = this.#users.authorizer;
-    if (areJournaled(exposed))
-      this.orderJournal = new OrderJournal(this, 'OrderJournal', { removalPolicy: this.#removalPolicy });
-    if (this.orderJournal) this.orderAudit = this.#orderAudit(this.orderJournal, name);
-    if (exposed.some(isGuarded))
-      this.tradingControls = new TradingControls(this, 'TradingControls', {
-        limits: resolved.tradingLimits,
-        removalPolicy: this.#removalPolicy,
+    const title = givenTitle ?? name;
+    const shared = new Shared(this, { config: resolved, operations, name, entryOf });
+    this.#shared = shared;
+    this.secret = shared.secret;
+    if (shared.limiterAlarms) this.limiterAlarms = shared.limiterAlarms;
+    if (shared.users) this.identityKey = shared.users.identityKey as ISecret;
+    if (shared.users?.authorizer) this.authorizer = shared.users.authorizer;
+
+    // What is kept of orders, and what can stop them.
+    const { removalPolicy } = shared;
+    if (areJournaled(operations)) {
+      this.orderJournal = new OrderJournal(this, 'OrderJournal', { removalPolicy });
+      this.orderAudit = new OrderAudit(this, 'OrderAudit', { shared, journal: this.orderJournal.table });
+    }
+    if (operations.some(isGuarded)) {
+      const limits = resolved.tradingLimits;
+      this.tradingControls = new TradingControls(this, 'TradingControls', { limits, removalPolicy });
+    }
+    const [journal, controls] = [this.orderJournal, this.tradingControls];
+    if (controls && resolved.stopOnAlarms)
+      this.tradingStop = new TradingStop(this, 'TradingStop', {
+        shared,
+        config: resolved.stopOnAlarms,
+        controls: controls.table,
       });
-    if (this.tradingControls && resolved.stopOnAlarms)
-      this.tradingStop = this.#tradingStop(this.tradingControls, resolved.stopOnAlarms, tradingStopEntry);
-    const names = this.#groups
-      .flatMap(functionsOf)
-      .filter((name) => exposed.some((operation) => functionOf(operation) === name));
-    const functions = names.map((name) => [name, this.#groupFunction(name, entryOf)] as const);
-    this.functions = Object.fromEntries(functions);
-    const lookups = resolved.events && this.#lookups(resolved.events, name, lookupEntry);
-    if (lookups) this.lookups = lookups;
-    if (resolved.accessToken) this.tokenCheck = this.#tokenCheck(resolved.accessToken, tokenCheckEntry);
-    if (resolved.tradeEvents)
-      this.tradeEvents = this.#tradeEvents(resolved.tradeEvents, name, tradeEventsEntry);
-    if (this.orderJournal && haveLookUps(exposed))
-      this.orderSettlement = this.#orderSettlement(this.orderJournal, settlementEntry);
-    if (this.orderJournal && this.tradingControls)
-      this.massCancels = this.#massCancels(this.orderJournal, this.tradingControls, massCancelEntry);
-    this.tables = {
-      ...(this.#limiter && { limiter: this.#limiter.table }),
-      ...(this.#cache.table && { cache: this.#cache.table }),
-      ...(lookups && { lookups: lookups.table }),
-      ...(this.#users?.table && { users: this.#users.table }),
-      ...(this.orderJournal && { orderJournal: this.orderJournal.table }),
-      ...(this.orderAudit && { orderAudit: this.orderAudit.table }),
-      ...(this.tradingControls && { tradingControls: this.tradingControls.table }),
-      ...(this.tradeEvents && { tradeEvents: this.tradeEvents.table }),
-    };
-    this.api = this.#restApi(title ?? name);
+
+    // The functions that answer callers, and those that work by themselves.
+    this.functions = groupFunctions(this, { shared, journal, controls });
+    const { events, accessToken, tradeEvents } = resolved;
+    if (events) this.lookups = new Lookups(this, 'Lookups', { shared, config: events });
+    if (accessToken) this.tokenCheck = new TokenCheck(this, 'AccessToken', { shared, config: accessToken });
+    if (tradeEvents) this.tradeEvents = new TradeEvents(this, 'TradeEvents', { shared, config: tradeEvents });
+    if (journal && haveLookUps(operations)) {
+      this.orderSettlement = new OrderSettlement(this, 'OrderSettlement', { shared, journal: journal.table });
+      this.tradeEvents?.rule('Settle', { detailType: ['OrderChanged'] }, this.orderSettlement.target());
+    }
+    if (journal && controls)
+      this.massCancels = new MassCancels(this, 'MassCancels', { shared, controls: controls.table, journal });
+
+    // What callers reach.
+    const { functions, authorizer } = this;
+    this.api = createRestApi(this, { title, shared, functions, authorizer });
+    const { region, urlSuffix } = Stack.of(this);
     this.stageUrl = `https://${this.api.restApiId}.execute-api.${region}.${urlSuffix}/${resolved.stageName}`;
     this.url = resolved.domain ? `https://${resolved.domain.name}` : this.stageUrl;
     if (resolved.domain) this.domain = createDomain(this, resolved.domain, this.api);
-    this.plans = new Map(
-      resolved.plans.map((plan) => [
-        plan.name,
-        new Plan(this, `plan-${plan.name}`, {
-          ...plan,
-          title: title ?? name,
-          stage: this.api.deploymentStage,
-        }),
-      ]),
+    const stage = this.api.deploymentStage;
+    const plans = resolved.plans.map(
+      (plan) => new Plan(this, `plan-${plan.name}`, { ...plan, title, stage }),
     );
-    if (resolved.alarmTopic) sendAlarmsTo(resolved.alarmTopic, this);
+    this.plans = new Map(plans.map((plan) => [plan.name, plan]));
+    tellTopicOfRest(this, resolved.alarmTopic);
+  }
+
+  /** What is kept, and what can be asked of it. */
+  get tables(): CountersignTables {
+    const { limiter, cache, users } = this.#shared;
+    const { lookups, orderJournal, orderAudit, tradingControls, tradeEvents } = this;
+    const all = {
+      limiter: limiter?.table,
+      cache: cache.table,
+      lookups: lookups?.table,
+      users: users?.table,
+      orderJournal: orderJournal?.table,
+      orderAudit: orderAudit?.table,
+      tradingControls: tradingControls?.table,
+      tradeEvents: tradeEvents?.table,
+    };
+    return Object.fromEntries(Object.entries(all).filter(([, table]) => table));
   }
 
   /** The bus that takes requests by event and gives replies; none without `events`. */
@@ -307,14 +248,14 @@ export class Countersign extends Construct {
    * @throws ConfigError for a group that does not
    */
   grantExecute(grantee: IGrantable, ...granted: readonly [Group, ...Group[]]): Grant {
-    const other = granted.find((group) => this.#config.access[group] !== 'iam');
+    const other = granted.find((group) => this.#shared.config.access[group] !== 'iam');
     if (other)
       throw new ConfigError(`groups.${other} must be iam: only then a call is granted to an identity.`);
     return Grant.addToPrincipal({
       grantee,
       actions: ['execute-api:Invoke'],
-      resourceArns: routesOf(this.#operations.filter(({ group }) => granted.includes(group))).map(
-        ({ method, path }) => this.api.arnForExecuteApi(method, path, this.#config.stageName),
+      resourceArns: routesOf(this.#shared.operations.filter(({ group }) => granted.includes(group))).map(
+        ({ method, path }) => this.api.arnForExecuteApi(method, path, this.#shared.config.stageName),
       ),
     });
   }
@@ -378,230 +319,57 @@ export class Countersign extends Construct {
     if (!this.lookups) throw new ConfigError('events must be configured before access to it is granted.');
     return this.lookups;
   }
+}
 
-  #groupFunction(name: FunctionName, entryOf: (name: FunctionName) => string): LambdaFunction {
-    const { functions, origins, logs } = this.#config;
-    const operations = operationsIn(name, this.#operations);
-    const lastPrices = lastPriceAccess(name, operations, { exposed: this.#operations, cache: this.#cache });
-    const asked = [...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])];
-    const users = this.#users?.accessOf(groupOf(name));
-    const journal = this.orderJournal?.accessOf(operations);
-    const controls = this.tradingControls?.accessOf(operations);
-    return new GroupFunction(this, name, {
-      title: titleOf(name),
-      entry: entryOf(name),
-      secretArn: this.secret.secretArn,
-      ...this.#limiterAccess(asked),
-      cache: this.#cache.accessOf(operations),
-      environment: {
-        ...this.#upstreamVariables(asked),
-        ...(origins.length > 0 && { CORS_ORIGINS: origins.join(',') }),
-        ...users?.variables,
-        ...journal?.variables,
-        ...lastPrices?.variables,
-        ...controls?.variables,
-      },
-      ...(users && {
-        policies: { ...users.policies, ...journal?.policies, ...lastPrices?.policies, ...controls?.policies },
-      }),
-      ...functions,
-      reservedConcurrency: functions.reservedConcurrency[name],
-      logRetentionDays: logs.retentionDays,
-      removalPolicy: this.#removalPolicy,
-    }).function;
-  }
+/** What is configured, and what stands in place of the catalogue and of the functions' files. */
+function partsOf({
+  title,
+  operations = catalogue,
+  entryOf = handlerOf,
+  lookupEntry = handlerOf('quote-lookup'),
+  tokenCheckEntry = handlerOf('access-token'),
+  authorizerEntry = handlerOf('authorizer'),
+  tradeEventsEntry = handlerOf('trade-events'),
+  settlementEntry = handlerOf('order-settlement'),
+  tradingStopEntry = handlerOf('trading-stop'),
+  massCancelEntry = handlerOf('mass-cancels'),
+  ...config
+}: Partial<CountersignProps>) {
+  const workers: Readonly<Record<string, string>> = {
+    'quote-lookup': lookupEntry,
+    'access-token': tokenCheckEntry,
+    authorizer: authorizerEntry,
+    'trade-events': tradeEventsEntry,
+    'order-settlement': settlementEntry,
+    'order-audit': handlerOf('order-audit'),
+    'trading-stop': tradingStopEntry,
+    'mass-cancels': massCancelEntry,
+  };
+  return {
+    title,
+    operations,
+    entryOf: (name: string) => workers[name] ?? entryOf(name as FunctionName),
+    // What is missing, resolveConfig names.
+    config: config as CountersignConfig,
+  };
+}
 
-  #lookups(config: NonNullable<ResolvedConfig['events']>, name: string, entry: string | undefined): Lookups {
-    const { timeoutSeconds, memoryMiB } = this.#config.functions;
-    const groups = this.#groups.filter((group) => config.groups.includes(group));
-    const reads = readsOf(this.#operations, groups);
-    return new Lookups(this, 'Lookups', {
-      config,
-      name,
-      groups,
-      users: this.#users?.accessOf(...groups.filter(isAccountData)),
-      secretArn: this.secret.secretArn,
-      ...this.#limiterAccess(reads),
-      cache: this.#cache.accessOf(reads),
-      environment: this.#upstreamVariables(reads),
-      timeoutSeconds,
-      memoryMiB,
-      logRetentionDays: this.#config.logs.retentionDays,
-      removalPolicy: this.#removalPolicy,
-      ...(entry && { entry }),
-    });
-  }
-
-  #tokenCheck(config: NonNullable<ResolvedConfig['accessToken']>, entry: string | undefined): TokenCheck {
-    const { upstream, logs } = this.#config;
-    return new TokenCheck(this, 'AccessToken', {
-      config,
-      upstreamTimeoutSeconds: upstream.timeoutSeconds,
-      secretArn: this.secret.secretArn,
-      // Without the limiter: see the calls themselves.
-      environment: this.#upstreamVariables([checkToken, getConfig, listAccounts], 'uncounted'),
-      logRetentionDays: logs.retentionDays,
-      removalPolicy: this.#removalPolicy,
-      ...(entry && { entry }),
-    });
-  }
-
-  #tradeEvents(
-    config: NonNullable<ResolvedConfig['tradeEvents']>,
-    name: string,
-    entry: string | undefined,
-  ): TradeEvents {
-    return new TradeEvents(this, 'TradeEvents', {
-      config,
-      name,
-      ...this.#worker(orderReadOperations),
-      ...(entry && { entry }),
-    });
-  }
-
-  #orderSettlement(journal: OrderJournal, entry: string | undefined): OrderSettlement {
-    const settlement = new OrderSettlement(this, 'OrderSettlement', {
-      journal: journal.table,
-      ...this.#worker(orderReadOperations),
-      ...(entry && { entry }),
-    });
-    this.tradeEvents?.rule('Settle', { detailType: ['OrderChanged'] }, settlement.target());
-    return settlement;
-  }
-
-  #massCancels(
-    journal: OrderJournal,
-    { table: controls }: TradingControls,
-    entry: string | undefined,
-  ): MassCancels {
-    return new MassCancels(this, 'MassCancels', {
-      controls,
-      journal,
-      cache: this.#cache.accessOf([cancelOrder]),
-      reservedConcurrency: massCancelConcurrency(this.#config),
-      ...this.#worker(massCancelOperations),
-      ...(entry && { entry }),
-    });
-  }
-
-  /** For a function that asks the upstream by itself, for these operations. */
-  #worker(operations: readonly Operation[]) {
-    // What waits for a limit may wait for the table, too: no part of the reserve is its own.
-    const { LIMITER_RESERVE: _, LIMITER_INSTANCES: __, ...environment } = this.#upstreamVariables(operations);
-    return {
-      environment,
-      identityKeyArn: this.identityKey?.secretArn ?? '',
-      secretArn: this.secret.secretArn,
-      ...this.#limiterAccess(operations),
-      logRetentionDays: this.#config.logs.retentionDays,
-      removalPolicy: this.#removalPolicy,
-    };
-  }
-
-  #tradingStop(
-    { table }: TradingControls,
-    config: NonNullable<ResolvedConfig['stopOnAlarms']>,
-    entry: string | undefined,
-  ): TradingStop {
-    return new TradingStop(this, 'TradingStop', {
-      config,
-      controls: table,
-      identityKeyArn: this.identityKey?.secretArn ?? '',
-      logRetentionDays: this.#config.logs.retentionDays,
-      removalPolicy: this.#removalPolicy,
-      ...(entry && { entry }),
-    });
-  }
-
-  #orderAudit({ table }: OrderJournal, name: string): OrderAudit {
-    return new OrderAudit(this, 'OrderAudit', {
-      journal: table,
-      name,
-      identityKeyArn: this.identityKey?.secretArn ?? '',
-      logRetentionDays: this.#config.logs.retentionDays,
-      removalPolicy: this.#removalPolicy,
-    });
-  }
-
-  #restApi(title: string): SpecRestApi {
-    const { access, origins, plans, throttle, stageName, domain, logs } = this.#config;
-    const { partition, region } = Stack.of(this);
-    const invocationUri = ({ functionArn }: LambdaFunction) =>
-      `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${functionArn}/invocations`;
-    const functions = Object.entries(this.functions);
-    const slowest = Math.min(...plans.map(({ ratePerSecond }) => ratePerSecond));
-    const api = createRestApi(this, {
-      title,
-      definition: apiDefinition({
-        title,
-        operations: this.#operations,
-        access,
-        integrationUris: Object.fromEntries(functions.map(([name, lambda]) => [name, invocationUri(lambda)])),
-        authorizerUri: this.authorizer && invocationUri(this.authorizer),
-        origins,
-        throttleRetryAfterSeconds: Math.ceil(1 / slowest),
-        domain,
-      }),
-      stageName,
-      methodThrottles: methodThrottles(this.#operations, access, throttle),
-      accessLog: logs.access,
-      logRetentionDays: logs.retentionDays,
-      removalPolicy: this.#removalPolicy,
-    });
-    // One for the whole API: a statement for each method would outgrow the function's policy.
-    for (const [, lambda] of functions)
-      lambda.addPermission('Invoke', {
-        principal: new ServicePrincipal('apigateway.amazonaws.com'),
-        sourceArn: Stack.of(this).formatArn({
-          service: 'execute-api',
-          resource: api.restApiId,
-          resourceName: '*',
-        }),
-      });
-    this.#users?.letApiInvoke(api.restApiId);
-    return api;
-  }
-
-  #counts(operations: readonly Operation[]): boolean {
-    const { operationLimits } = this.#config.limiter;
-    const { limits: upstreamLimits } = this.#config.upstream;
-    return mayCount(operations, { operationLimits, upstreamLimits });
-  }
-
-  #limiterAccess(operations: readonly Operation[]): { readonly limiterTableArn?: string } {
-    return this.#limiter && this.#counts(operations) ? { limiterTableArn: this.#limiter.arn } : {};
-  }
-
-  /** A function's variables for the upstream and its limits: its own paths only, as an environment holds 4 kB. */
-  #upstreamVariables(operations: readonly Operation[], counted?: 'uncounted'): Record<string, string> {
-    const { upstream, limiter } = this.#config;
-    const paths = upstreamPathsOf(upstream.paths, operations);
-    return {
-      UPSTREAM_BASE_URL: upstream.baseUrl,
-      UPSTREAM_TIMEOUT_MS: String(upstream.timeoutSeconds * 1000),
-      SECRET_ID: this.secret.secretArn,
-      ...(Object.keys(paths).length > 0 && { UPSTREAM_PATHS: JSON.stringify(paths) }),
-      ...(this.#limiter &&
-        !counted &&
-        this.#counts(operations) &&
-        limiterVariables(this.#limiter, limiter, upstream.limits)),
-    };
-  }
-
-  /** Empty until the operator sets it: a generated value would seem to work. */
-  #emptySecret(): ISecret {
-    // The library's higher construct cannot make an empty one.
-    const secret = new CfnSecret(this, 'Secret', {
-      description: 'App key and app secret at the upstream; set by the operator',
-    });
-    secret.applyRemovalPolicy(this.#removalPolicy);
-    Validations.of(secret).acknowledge({
-      id: 'AwsSolutions-SMG4',
-      reason:
-        'The upstream issues the app secret by hand: nothing here can make a new one, so nothing rotates it.',
-    });
-    return Secret.fromSecretCompleteArn(this, 'SecretByArn', secret.ref);
-  }
+/** With all that is wrong in one error. */
+function resolvedFor(
+  config: CountersignConfig,
+  region: string,
+  operations: readonly Operation[],
+): ResolvedConfig {
+  return resolveConfig(config, operations, ({ access, domain }) => {
+    const open = openOperations(access, operations);
+    const faults = [
+      marketDataUseFault(config, open),
+      openTradingFault(config, access, open),
+      stopOnAlarmsFault(config, open),
+      certificateRegionFault(domain, Token.isUnresolved(region) ? undefined : region),
+    ];
+    return [...openingFaults(config, access, operations), ...faults.filter((fault) => fault !== undefined)];
+  });
 }
 
 const openOperations = (access: ResolvedConfig['access'], operations: readonly Operation[]) =>
@@ -621,9 +389,6 @@ function openingFaults(
   if (faults.length > 0 || Object.keys(access).some(isServed)) return faults;
   return ['groups leaves nothing open, so there is nothing to deploy.'];
 }
-
-const handlerOf = (name: FunctionName) =>
-  fileURLToPath(new URL(`../../functions/${name}/handler.ts`, import.meta.url));
 
 /** The stack's name, and below it the construct's path: two constructs of one account and Region differ in it. */
 function nameOf(construct: Construct): string {

@@ -2,13 +2,23 @@
 
 import { fileURLToPath } from 'node:url';
 import { Duration, type RemovalPolicy } from 'aws-cdk-lib';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as Target } from 'aws-cdk-lib/aws-events-targets';
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { Architecture, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, type Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { NodejsFunction } from 'aws-cdk-lib/aws-lambda-nodejs';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { bundlingOptions } from '../bundling.ts';
 import type { CacheAccess } from './cache.ts';
+import { allowTable } from './tables.ts';
+
+/** What one function has of a part of the deployment. */
+export interface FunctionAccess {
+  /** What it may do, by the policy's name. */
+  readonly policies: Readonly<Record<string, readonly PolicyStatement[]>>;
+  readonly variables: Readonly<Record<string, string>>;
+}
 
 export interface GroupFunctionProps {
   readonly title: string;
@@ -16,17 +26,24 @@ export interface GroupFunctionProps {
   readonly entry: string;
   /** Absent for a function that signs nothing. */
   readonly secretArn?: string;
+  /** Present for a function that names or unseals users and orders by itself. */
+  readonly identityKeyArn?: string;
   /** Completes its description. Default that it signs requests and passes them on. */
   readonly purpose?: string;
   /** Present when the function's requests count against a limit. */
   readonly limiterTableArn?: string;
   /** Present when the function has responses to share. */
   readonly cache?: CacheAccess | undefined;
-  /** What else it may do, by the policy's name. */
-  readonly policies?: Readonly<Record<string, PolicyDocument>>;
-  readonly environment: Readonly<Record<string, string>>;
+  /** What it has of other parts; undefined ones count as none. */
+  readonly access?: readonly (FunctionAccess | undefined)[];
+  /** What else it may do. */
+  readonly policies?: FunctionAccess['policies'];
+  /** Its variables: these first, then those of what it has access to, and `variables`. */
+  readonly environment?: FunctionAccess['variables'];
+  readonly variables?: FunctionAccess['variables'];
   readonly timeoutSeconds: number;
-  readonly memoryMiB: number;
+  /** Default 256. */
+  readonly memoryMiB?: number;
   /** Instances that are kept free for it, which are also its maximum. */
   readonly reservedConcurrency?: number | undefined;
   readonly logRetentionDays: number;
@@ -34,6 +51,8 @@ export interface GroupFunctionProps {
 }
 
 const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
+
+export const handlerOf = (name: string) => `${projectRoot}functions/${name}/handler.ts`;
 
 export class GroupFunction extends Construct {
   readonly function: NodejsFunction;
@@ -45,45 +64,78 @@ export class GroupFunction extends Construct {
       retention: props.logRetentionDays,
       removalPolicy: props.removalPolicy,
     });
-    const { purpose = 'signs requests and passes them to the upstream' } = props;
-    const role = new Role(this, 'Role', {
-      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-      description: `${props.title}: ${props.secretArn ? 'reads the app secret' : ''}${props.limiterTableArn ? ', counts requests' : ''}${props.cache ? ', shares answers' : ''}${props.secretArn ? ' and ' : ''}writes its own log, ${props.policies ? 'and what its other policies name' : 'nothing else'}`,
-      inlinePolicies: {
-        ...(props.secretArn && {
-          ReadSecret: allowing(['secretsmanager:GetSecretValue'], props.secretArn),
-        }),
-        ...(props.limiterTableArn && {
-          CountRequests: allowing(
-            ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
-            props.limiterTableArn,
-          ),
-        }),
-        ...(props.cache && { ShareAnswers: allowing([...props.cache.actions], props.cache.tableArn) }),
-        ...props.policies,
-        WriteLog: allowing(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn),
-      },
-    });
     this.function = new NodejsFunction(this, 'Function', {
-      description: `${props.title}: ${purpose}`,
+      description: `${props.title}: ${props.purpose ?? 'signs requests and passes them to the upstream'}`,
       entry: props.entry,
       projectRoot,
       depsLockFilePath: `${projectRoot}package-lock.json`,
       bundling: bundlingOptions,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
-      memorySize: props.memoryMiB,
+      memorySize: props.memoryMiB ?? 256,
       ...(props.reservedConcurrency && { reservedConcurrentExecutions: props.reservedConcurrency }),
       timeout: Duration.seconds(props.timeoutSeconds),
       // Given, so that the library adds no managed policy, which would write every log group of the account.
-      role,
+      role: this.#role(props, logGroup),
       logGroup,
       awsSdkConnectionReuse: false,
-      environment: { ...props.environment, ...props.cache?.variables },
+      environment: {
+        ...props.environment,
+        ...Object.assign({}, ...(props.access ?? []).map((one) => one?.variables)),
+        ...(props.identityKeyArn !== undefined && { IDENTITY_KEY_SECRET_ID: props.identityKeyArn }),
+        ...props.variables,
+        ...props.cache?.variables,
+      },
+    });
+  }
+
+  #role(props: GroupFunctionProps, { logGroupArn }: LogGroup): Role {
+    const { title, secretArn, identityKeyArn, limiterTableArn, cache, access = [] } = props;
+    const others: FunctionAccess['policies'] = {
+      ...Object.assign({}, ...access.map((one) => one?.policies)),
+      ...(identityKeyArn !== undefined && { ReadIdentityKey: [allowSecret(identityKeyArn)] }),
+      ...props.policies,
+    };
+    const policies: FunctionAccess['policies'] = {
+      ...(secretArn && { ReadSecret: [allowSecret(secretArn)] }),
+      ...(limiterTableArn && {
+        CountRequests: [allowTable(['GetItem', 'PutItem', 'UpdateItem'], limiterTableArn)],
+      }),
+      ...(cache && { ShareAnswers: [allow(cache.actions, cache.tableArn)] }),
+      ...others,
+      WriteLog: [allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroupArn)],
+    };
+    const rest = Object.keys(others).length > 0 ? 'and what its other policies name' : 'nothing else';
+    return new Role(this, 'Role', {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      description: `${title}: ${secretArn ? 'reads the app secret' : ''}${limiterTableArn ? ', counts requests' : ''}${cache ? ', shares answers' : ''}${secretArn ? ' and ' : ''}writes its own log, ${rest}`,
+      inlinePolicies: Object.fromEntries(
+        Object.entries(policies).map(([name, statements]) => [
+          name,
+          new PolicyDocument({ statements: [...statements] }),
+        ]),
+      ),
     });
   }
 }
 
-export function allowing(actions: string[], resource: string): PolicyDocument {
-  return new PolicyDocument({ statements: [new PolicyStatement({ actions, resources: [resource] })] });
+export const allow = (actions: readonly string[], ...resources: readonly string[]): PolicyStatement =>
+  new PolicyStatement({ actions: [...actions], resources: [...resources] });
+
+export const allowSecret = (secretArn: string): PolicyStatement =>
+  allow(['secretsmanager:GetSecretValue'], secretArn);
+
+/** A run each minute. The next minute starts another one, which is as good as a retry and later than a storm. */
+export function runEachMinute(scope: Construct, lambda: LambdaFunction, description: string): void {
+  lambda.configureAsyncInvoke(once);
+  new Rule(scope, 'Schedule', {
+    description,
+    schedule: Schedule.rate(Duration.minutes(1)),
+    targets: [onceTarget(lambda)],
+  });
 }
+
+const once = { retryAttempts: 0, maxEventAge: Duration.minutes(1) };
+
+/** For rules whose events a function need not see: what it misses, its next run finds. */
+export const onceTarget = (lambda: LambdaFunction): Target => new Target(lambda, once);

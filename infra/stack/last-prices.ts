@@ -1,17 +1,14 @@
 /** What the function that places orders has of the quotes that the function of market data shares. */
 
-import type { PolicyDocument } from 'aws-cdk-lib/aws-iam';
 import type { FunctionName } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, type Operation } from '../../lib/catalogue/index.ts';
 import type { Cache } from './cache.ts';
-import { allowing } from './group-function.ts';
+import type { FunctionAccess } from './group-function.ts';
+import { allowTable } from './tables.ts';
 
-export interface LastPriceAccess {
+export interface LastPriceAccess extends FunctionAccess {
   /** What the function asks the upstream for, beside the operations that it offers. */
   readonly asked: readonly Operation[];
-  /** By the policy's name. */
-  readonly policies: Readonly<Record<string, PolicyDocument>>;
-  readonly variables: Readonly<Record<string, string>>;
 }
 
 /** What a reader of last prices does to the cache's table; a test compares it with its code. */
@@ -32,12 +29,7 @@ export function lastPriceAccess(
   if (!places || !shared || !table) return undefined;
   return {
     asked: [getStockSnapshots],
-    policies: {
-      ReadQuotes: allowing(
-        lastPriceActions.map((action) => `dynamodb:${action}`),
-        table.tableArn,
-      ),
-    },
+    policies: { ReadQuotes: [allowTable(lastPriceActions, table.tableArn)] },
     variables: { LAST_PRICE_TABLE: table.tableName },
   };
 }

@@ -3,14 +3,14 @@
  * that the upstream allows less than is configured.
  */
 
-import { Duration, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { AttributeType, BillingMode, type ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
-import { Topic } from 'aws-cdk-lib/aws-sns';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import { type ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
+import { alarm, metricOf, tellTopic } from './alarms.ts';
 import type { ResolvedConfig } from './config.ts';
+import { createTable } from './tables.ts';
 
 export interface LimiterTable {
   readonly arn: string;
@@ -23,18 +23,12 @@ export interface LimiterTable {
 export function limiterTable(scope: Construct, shared: string | undefined): LimiterTable {
   if (shared !== undefined) return sharedTable(scope, shared);
   // The id is older than the name limiter: another one would replace the table.
-  const table = new Table(scope, 'Budget', {
-    partitionKey: { name: 'pk', type: AttributeType.STRING },
-    timeToLiveAttribute: 'expires_at',
-    // No fixed cost, and no figure to outgrow.
-    billingMode: BillingMode.PAY_PER_REQUEST,
+  const table = createTable(scope, 'Budget', {
+    expires: true,
+    noBackups:
+      'It holds how many requests were sent within the last minute: a backup of an earlier moment would be wrong, and the functions create a lost item again.',
     // With any `onRemoval`: what it holds is of no use two minutes later.
     removalPolicy: RemovalPolicy.DESTROY,
-  });
-  Validations.of(table).acknowledge({
-    id: 'AwsSolutions-DDB3',
-    reason:
-      'It holds how many requests were sent within the last minute: a backup of an earlier moment would be wrong, and the functions create a lost item again.',
   });
   // The library's class is its own interface, but not to a compiler that tells undefined from absent.
   return { arn: table.tableArn, name: table.tableName, table: table as ITable };
@@ -61,39 +55,23 @@ export function limiterAlarms(
   { name }: LimiterTable,
   topicArn: string | undefined,
 ): LimiterAlarms {
-  const alarm = (id: string, metricName: string, statistic: string, alarmDescription: string) =>
-    new Alarm(scope, id, {
-      alarmDescription,
-      metric: new Metric({
-        namespace: 'Countersign',
-        metricName,
-        dimensionsMap: { LimiterTable: name },
-        statistic,
-        period: Duration.minutes(5),
-      }),
-      threshold: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
+  const metric = (metricName: string, statistic: string) =>
+    metricOf({ name: metricName, dimension: 'LimiterTable' }, name, statistic);
   const alarms = {
     rateLimited: alarm(
+      scope,
       'RateLimitedAlarm',
-      'UpstreamRateLimited',
-      'Sum',
       'The upstream answered 429 although the gateway keeps upstream.limits: the log event upstream_rate_limited says what follows from it.',
+      metric('UpstreamRateLimited', 'Sum'),
     ),
     tightened: alarm(
+      scope,
       'LimitsTightenedAlarm',
-      'LimitsTightened',
-      'Maximum',
       'The functions keep tighter limits than upstream.limits, which the upstream has refused: deploy another choice, or run npm run limits.',
+      metric('LimitsTightened', 'Maximum'),
     ),
   };
-  if (topicArn) {
-    const action = new SnsAction(Topic.fromTopicArn(scope, 'LimiterAlarmTopic', topicArn));
-    for (const one of Object.values(alarms)) one.addAlarmAction(action);
-  }
+  tellTopic(scope, topicArn, Object.values(alarms), 'LimiterAlarmTopic');
   return alarms;
 }
 

@@ -1,18 +1,15 @@
-/** What a deployer may configure of lookups by event. */
+/** Lookups by event: what a deployer may configure of them, and what does not go together with account data. */
 
 import * as v from 'valibot';
 import { openable } from '../../lib/catalogue/exposure.ts';
-import type { Group } from '../../lib/catalogue/groups.ts';
+import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
+import type { Mistakes } from '../mistakes.ts';
 import { topicArn, whole } from './schema-parts.ts';
 
 /** With nothing left open. */
-export interface EventsConfig {
+export interface EventsConfig extends Readonly<Omit<v.InferOutput<typeof eventsSchema>, 'groups'>> {
   /** Readable by event. */
   readonly groups: readonly Group[];
-  readonly concurrency: number;
-  readonly reservedConcurrency?: number | undefined;
-  readonly archiveDays?: number | undefined;
-  readonly alarmTopic?: string | undefined;
 }
 
 /** What a batch needs besides two attempts at the upstream: to be taken, kept, published and handed back. */
@@ -39,3 +36,33 @@ export const eventsSchema = v.pipe(
     'takes a reservedConcurrency of no less than its concurrency',
   ),
 );
+
+/**
+ * @param open the groups that the deployment opens
+ * @param mistakes takes groups that are closed, and what would keep account data in the clear
+ */
+export function resolveEvents(
+  { groups, ...given }: v.InferOutput<typeof eventsSchema>,
+  open: readonly Group[],
+  mistakes: Mistakes,
+): EventsConfig {
+  const closed = groups?.filter((group) => !open.includes(group)) ?? [];
+  for (const group of closed)
+    mistakes.add(`events.groups names ${group}, which is closed: open it with groups.${group}.`);
+  const readable = open.filter((group) => (groups ? groups.includes(group) : !isAccountData(group)));
+  if (readable.length === 0 && closed.length === 0)
+    mistakes.add(
+      'events leaves nothing to be read: groups of account data are readable by event only if events.groups names them.',
+    );
+  const { archiveDays, concurrency, reservedConcurrency = 2 * concurrency } = given;
+  const account = readable.find(isAccountData);
+  if (account && archiveDays)
+    mistakes.add(
+      `events.archiveDays cannot be kept beside ${account} in events.groups: the archive would hold requests, which name accounts, in the clear.`,
+    );
+  if (account && reservedConcurrency < 2 * concurrency)
+    mistakes.add(
+      `events.reservedConcurrency must be at least twice events.concurrency (${concurrency}) beside ${account} in events.groups: the bus has a queue of its own there.`,
+    );
+  return { ...given, groups: readable };
+}

@@ -4,64 +4,35 @@
  * the bus has admitted.
  */
 
-import { fileURLToPath } from 'node:url';
-import { Duration, type RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Duration } from 'aws-cdk-lib';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Archive, EventBus, Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
-import {
-  Effect,
-  Grant,
-  type IGrantable,
-  PolicyDocument,
-  PolicyStatement,
-  StarPrincipal,
-} from 'aws-cdk-lib/aws-iam';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import {
   type CfnFunction,
   EventSourceMapping,
   type Function as LambdaFunction,
 } from 'aws-cdk-lib/aws-lambda';
-import { Topic } from 'aws-cdk-lib/aws-sns';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { readsOf } from '../../functions/settings/lookup-environment.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { eventNames, reservedSources } from '../../lib/events/names.ts';
+import { alarm, tellTopic } from './alarms.ts';
 import { ConfigError } from './config.ts';
-import { allowing, GroupFunction, type GroupFunctionProps } from './group-function.ts';
+import { allow, GroupFunction } from './group-function.ts';
 import type { EventsConfig } from './lookups-config.ts';
+import { createQueue, protectBus } from './queues-and-buses.ts';
+import type { Shared } from './shared.ts';
+import { allowTable, createTable } from './tables.ts';
 
-export interface LookupsProps
-  extends Pick<
-    GroupFunctionProps,
-    | 'secretArn'
-    | 'limiterTableArn'
-    | 'cache'
-    | 'environment'
-    | 'timeoutSeconds'
-    | 'memoryMiB'
-    | 'logRetentionDays'
-    | 'removalPolicy'
-  > {
+export interface LookupsProps {
+  readonly shared: Shared;
   readonly config: EventsConfig;
-  /** The first part of the bus's name; one to each deployment in an account and Region. */
-  readonly name: string;
-  readonly groups: readonly Group[];
-  /** Required where account data is readable: what tells the function whom operators have granted it. */
-  readonly users?:
-    | {
-        readonly policies: Readonly<Record<string, PolicyDocument>>;
-        readonly variables: Readonly<Record<string, string>>;
-      }
-    | undefined;
-  /** In place of `functions/quote-lookup/handler.ts`. */
-  readonly entry?: string;
 }
 
-/** As long as SQS keeps a message. Requests are remembered a day longer. */
-const retention = Duration.days(14);
 /** A message may come back while its function still runs; AWS asks for six times its limit. */
 const visibilityFactor = 6;
 /** A message that is received so often kills its function each time, or nothing here works. */
@@ -90,29 +61,46 @@ export class Lookups extends Construct {
 
   constructor(scope: Construct, id: string, props: LookupsProps) {
     super(scope, id);
-    const { config, name, groups, removalPolicy, timeoutSeconds } = props;
+    const { shared, config } = props;
+    const groups = config.groups.filter((group) => shared.operations.some((one) => one.group === group));
     this.bus = new EventBus(this, 'Bus', {
-      eventBusName: `${name}-lookups`,
+      eventBusName: `${shared.name}-lookups`,
       description: 'Requests for quotes and other reads, and their replies',
     });
-    this.deadLetters = this.#queue('DeadLetters', { retentionPeriod: retention });
+    this.deadLetters = createQueue(this, 'DeadLetters');
     const source = {
-      retentionPeriod: retention,
-      visibilityTimeout: Duration.seconds(visibilityFactor * timeoutSeconds),
+      visibilityTimeout: Duration.seconds(visibilityFactor * shared.config.functions.timeoutSeconds),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: maxReceives },
     };
-    this.queue = this.#queue('Queue', source);
-    if (groups.some(isAccountData)) this.busQueue = this.#queue('BusQueue', source);
+    this.queue = createQueue(this, 'Queue', source);
+    if (groups.some(isAccountData)) this.busQueue = createQueue(this, 'BusQueue', source);
     new Rule(this, 'Requests', {
       eventBus: this.bus,
       description: 'Requests, from whatever source, into the queue',
       eventPattern: requests,
       targets: [new SqsQueue(this.busQueue ?? this.queue, { deadLetterQueue: this.deadLetters })],
     });
-    this.table = this.#table(removalPolicy);
-    this.function = this.#function(props);
-    this.#protectReplies();
-    this.alarm = this.#deadLetterAlarm(config.alarmTopic);
+    this.table = createTable(this, 'Table', {
+      expires: true,
+      noBackups:
+        'It remembers for 15 days which requests were answered: a copy of an earlier moment would forget the last of them, and what is answered lies on the bus.',
+      removalPolicy: shared.removalPolicy,
+    });
+    this.function = this.#function(props, groups);
+    // Only what has our source: an identity that may put other events does not put that.
+    protectBus(this.bus, 'RepliesOfTheFunctionAlone', this.function, {
+      'ForAnyValue:StringEquals': { 'events:source': reservedSources },
+    });
+    this.alarm = alarm(
+      this,
+      'DeadLetterAlarm',
+      'A request could not be served; its message says why in the attribute "reason".',
+      this.deadLetters.metricApproximateNumberOfMessagesVisible({
+        period: Duration.minutes(1),
+        statistic: 'Maximum',
+      }),
+    );
+    tellTopic(this, config.alarmTopic, [this.alarm]);
     if (config.archiveDays)
       this.archive = new Archive(this, 'Archive', {
         sourceEventBus: this.bus,
@@ -144,33 +132,29 @@ export class Lookups extends Construct {
     return this.bus.grantPutEventsTo(grantee);
   }
 
-  /** Consumers believe what has our source: also an identity that may put other events does not put that. */
-  #protectReplies(): void {
-    this.bus.addToResourcePolicy(
-      new PolicyStatement({
-        sid: 'RepliesOfTheFunctionAlone',
-        effect: Effect.DENY,
-        principals: [new StarPrincipal()],
-        actions: ['events:PutEvents'],
-        resources: [this.bus.eventBusArn],
-        conditions: {
-          'ForAnyValue:StringEquals': { 'events:source': reservedSources },
-          ArnNotEquals: { 'aws:PrincipalArn': this.function.role?.roleArn },
-        },
-      }),
-    );
-  }
-
-  #function({ config, groups, environment, users, ...props }: LookupsProps): LambdaFunction {
+  #function({ shared, config }: LookupsProps, groups: readonly Group[]): LambdaFunction {
     const queues = [this.queue, ...(this.busQueue ? [this.busQueue] : [])];
+    const reads = readsOf(shared.operations, groups);
+    const { timeoutSeconds, memoryMiB } = shared.config.functions;
     const { function: lambda } = new GroupFunction(this, 'quote-lookup', {
-      ...props,
+      ...shared.asking(reads),
       title: 'Lookups by event',
-      reservedConcurrency: config.reservedConcurrency,
-      entry: props.entry ?? entry,
-      environment: {
-        ...environment,
-        ...users?.variables,
+      entry: shared.entryOf('quote-lookup'),
+      cache: shared.cache.accessOf(reads),
+      // What tells it whom operators have granted account data.
+      access: [shared.users?.accessOf(...groups.filter(isAccountData))],
+      policies: {
+        RememberRequests: [allowTable(['PutItem', 'UpdateItem'], this.table.tableArn)],
+        TakeRequests: [
+          allow(
+            ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:SendMessage'],
+            ...queues.map(({ queueArn }) => queueArn),
+          ),
+          allow(['sqs:SendMessage'], this.deadLetters.queueArn),
+        ],
+        Reply: [allow(['events:PutEvents'], this.bus.eventBusArn)],
+      },
+      variables: {
         LOOKUP_TABLE: this.table.tableName,
         LOOKUP_QUEUE: this.queue.queueUrl,
         ...(this.busQueue && { LOOKUP_BUS_QUEUE: this.busQueue.queueUrl }),
@@ -179,20 +163,9 @@ export class Lookups extends Construct {
         LOOKUP_GROUPS: groups.join(','),
         LOOKUP_INSTANCES: String(queues.length * config.concurrency),
       },
-      policies: {
-        ...users?.policies,
-        RememberRequests: allowing(['dynamodb:PutItem', 'dynamodb:UpdateItem'], this.table.tableArn),
-        TakeRequests: new PolicyDocument({
-          statements: [
-            allow(
-              ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:SendMessage'],
-              ...queues.map(({ queueArn }) => queueArn),
-            ),
-            allow(['sqs:SendMessage'], this.deadLetters.queueArn),
-          ],
-        }),
-        Reply: allowing(['events:PutEvents'], this.bus.eventBusArn),
-      },
+      timeoutSeconds,
+      memoryMiB,
+      reservedConcurrency: config.reservedConcurrency,
     });
     // A message that waits is sent round until its deadline. After 16 rounds Lambda would take that for a defect
     // and stop it.
@@ -212,44 +185,4 @@ export class Lookups extends Construct {
       maxConcurrency: concurrency,
     });
   }
-
-  #deadLetterAlarm(topicArn: string | undefined): Alarm {
-    const alarm = new Alarm(this, 'DeadLetterAlarm', {
-      alarmDescription: 'A request could not be served; its message says why in the attribute "reason".',
-      metric: this.deadLetters.metricApproximateNumberOfMessagesVisible({
-        period: Duration.minutes(1),
-        statistic: 'Maximum',
-      }),
-      threshold: 1,
-      evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
-    if (topicArn) alarm.addAlarmAction(new SnsAction(Topic.fromTopicArn(this, 'AlarmTopic', topicArn)));
-    return alarm;
-  }
-
-  #queue(id: string, props: ConstructorParameters<typeof Queue>[2]): Queue {
-    // Keys of SQS itself, without a charge.
-    return new Queue(this, id, { ...props, encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true });
-  }
-
-  #table(removalPolicy: RemovalPolicy): Table {
-    const table = new Table(this, 'Table', {
-      partitionKey: { name: 'pk', type: AttributeType.STRING },
-      timeToLiveAttribute: 'expires_at',
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      removalPolicy,
-    });
-    Validations.of(table).acknowledge({
-      id: 'AwsSolutions-DDB3',
-      reason:
-        'It remembers for 15 days which requests were answered: a copy of an earlier moment would forget the last of them, and what is answered lies on the bus.',
-    });
-    return table;
-  }
 }
-
-const entry = fileURLToPath(new URL('../../functions/quote-lookup/handler.ts', import.meta.url));
-
-const allow = (actions: string[], ...resources: string[]) => new PolicyStatement({ actions, resources });

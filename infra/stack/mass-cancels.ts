@@ -3,13 +3,8 @@
  * the table of limits and stops, and every minute until nothing is open any more.
  */
 
-import { fileURLToPath } from 'node:url';
-import { Duration } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { type Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyDocument } from 'aws-cdk-lib/aws-iam';
 import {
   EventSourceMapping,
   FilterCriteria,
@@ -20,36 +15,26 @@ import {
 import { Construct } from 'constructs';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { massCancelMetric } from '../../functions/log/order-metrics.ts';
+import { massCancelOperations } from '../../functions/settings/worker-environment.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
-import { allowing, GroupFunction, type GroupFunctionProps } from './group-function.ts';
+import { alarm, functionMetric, metricOf } from './alarms.ts';
+import { GroupFunction, runEachMinute } from './group-function.ts';
 import type { OrderJournal } from './order-journal.ts';
+import { massCancelConcurrency } from './resolve-functions.ts';
+import type { Shared } from './shared.ts';
+import { allowStream } from './tables.ts';
 import { inMassCancels } from './trading-controls.ts';
 
-export interface MassCancelsProps
-  extends Pick<
-    GroupFunctionProps,
-    | 'secretArn'
-    | 'limiterTableArn'
-    | 'cache'
-    | 'environment'
-    | 'reservedConcurrency'
-    | 'logRetentionDays'
-    | 'removalPolicy'
-  > {
+export interface MassCancelsProps {
+  readonly shared: Shared;
   /** Limits and stops, with a stream: requests lie in a partition of the table. */
   readonly controls: Table;
   /** Each cancel has an entry in it. */
   readonly journal: OrderJournal;
-  readonly identityKeyArn: string;
-  /** In place of `functions/mass-cancels/handler.ts`. */
-  readonly entry?: string;
 }
 
 /** What the function does to requests beside asking for cancels; a test compares it with its code. */
 export const massCancelActions = ['DeleteItem', 'Query'];
-
-/** What Lambda does to the table's stream with the function's role. */
-const streamActions = ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'];
 
 /** The next run starts then. */
 const timeoutSeconds = 60;
@@ -69,44 +54,46 @@ export class MassCancels extends Construct {
     readonly notRequested: Alarm;
   };
 
-  constructor(scope: Construct, id: string, props: MassCancelsProps) {
+  constructor(scope: Construct, id: string, { shared, controls, journal }: MassCancelsProps) {
     super(scope, id);
-    this.function = this.#function(props);
-    this.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
-    new Rule(this, 'Schedule', {
-      description: 'Cancels what is open where an operator or a check asked for it',
-      schedule: Schedule.rate(Duration.minutes(1)),
-      targets: [new LambdaFunction(this.function, { retryAttempts: 0, maxEventAge: Duration.minutes(1) })],
-    });
-    this.#followRequests(props.controls);
-    this.alarms = { open: this.#openAlarm(), notRequested: this.#notRequestedAlarm(props.controls) };
-  }
-
-  #function({ controls, journal, identityKeyArn, environment, entry, ...props }: MassCancelsProps): Lambda {
-    const access = journal.accessOf([cancelOrder]);
-    return new GroupFunction(this, 'Canceller', {
-      ...props,
+    this.function = new GroupFunction(this, 'Canceller', {
+      ...shared.worker(massCancelOperations),
       title: 'Mass cancels',
       purpose: 'cancels what is open when an operator or a check asks for it',
-      entry: entry ?? handler,
-      environment: {
-        ...environment,
-        ...access?.variables,
-        IDENTITY_KEY_SECRET_ID: identityKeyArn,
-        TRADING_CONTROLS_TABLE: controls.tableName,
-      },
+      entry: shared.entryOf('mass-cancels'),
+      cache: shared.cache.accessOf([cancelOrder]),
+      access: [journal.accessOf([cancelOrder])],
       policies: {
-        ...access?.policies,
-        ReadIdentityKey: allowing(['secretsmanager:GetSecretValue'], identityKeyArn),
-        FinishMassCancels: new PolicyDocument({ statements: [inMassCancels(massCancelActions, controls)] }),
-        ReadStream: allowing(
-          streamActions.map((action) => `dynamodb:${action}`),
-          controls.tableStreamArn ?? '',
-        ),
+        FinishMassCancels: [inMassCancels(massCancelActions, controls)],
+        ReadStream: [allowStream(controls)],
       },
+      variables: { TRADING_CONTROLS_TABLE: controls.tableName },
       timeoutSeconds,
-      memoryMiB: 256,
+      reservedConcurrency: massCancelConcurrency(shared.config),
     }).function;
+    runEachMinute(this, this.function, 'Cancels what is open where an operator or a check asked for it');
+    this.#followRequests(controls);
+    this.alarms = {
+      open: alarm(
+        this,
+        'OpenAlarm',
+        'For ten minutes orders have been open that an operator or a check asked to cancel, or it is not known whether any are; or the function that cancels them does not run. Its log says why, as open_order_not_cancelled.',
+        functionMetric(this.function, 'MassCancelSeconds', 'Maximum', 1),
+        {
+          threshold: 0,
+          comparison: ComparisonOperator.GREATER_THAN_THRESHOLD,
+          periods: alarmAfterMinutes,
+          // It says something each minute.
+          missing: TreatMissingData.BREACHING,
+        },
+      ),
+      notRequested: alarm(
+        this,
+        'NotRequestedAlarm',
+        'A check whose action is block_and_cancel blocked an order, and the request to cancel what is open could not be written: nothing is cancelled. The log event mass_cancel_not_requested says why.',
+        metricOf(massCancelMetric, controls.tableName),
+      ),
+    };
   }
 
   /** It only wakes the function, which reads all requests: what the stream loses, the next minute finds. */
@@ -125,43 +112,4 @@ export class MassCancels extends Construct {
       retryAttempts: 0,
     });
   }
-
-  #openAlarm(): Alarm {
-    return new Alarm(this, 'OpenAlarm', {
-      alarmDescription:
-        'For ten minutes orders have been open that an operator or a check asked to cancel, or it is not known whether any are; or the function that cancels them does not run. Its log says why, as open_order_not_cancelled.',
-      metric: new Metric({
-        namespace: 'Countersign',
-        metricName: 'MassCancelSeconds',
-        dimensionsMap: { Function: this.function.functionName },
-        statistic: 'Maximum',
-        period: Duration.minutes(1),
-      }),
-      threshold: 0,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      evaluationPeriods: alarmAfterMinutes,
-      // It says something each minute.
-      treatMissingData: TreatMissingData.BREACHING,
-    });
-  }
-
-  #notRequestedAlarm({ tableName }: Table): Alarm {
-    return new Alarm(this, 'NotRequestedAlarm', {
-      alarmDescription:
-        'A check whose action is block_and_cancel blocked an order, and the request to cancel what is open could not be written: nothing is cancelled. The log event mass_cancel_not_requested says why.',
-      metric: new Metric({
-        namespace: 'Countersign',
-        metricName: massCancelMetric.name,
-        dimensionsMap: { [massCancelMetric.dimension]: tableName },
-        statistic: 'Sum',
-        period: Duration.minutes(5),
-      }),
-      threshold: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: 1,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
-  }
 }
-
-const handler = fileURLToPath(new URL('../../functions/mass-cancels/handler.ts', import.meta.url));

@@ -1,26 +1,20 @@
 /** The function that settles orders whose outcome stayed unknown: started every minute, and by trade events of orders. */
 
-import { fileURLToPath } from 'node:url';
-import { Duration } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { type Alarm, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
-import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { exposedIndex, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
-import { allowing, GroupFunction, type GroupFunctionProps } from './group-function.ts';
+import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
+import { alarm, functionMetric } from './alarms.ts';
+import { GroupFunction, onceTarget, runEachMinute } from './group-function.ts';
+import type { Shared } from './shared.ts';
+import { allowTable } from './tables.ts';
 
-export interface OrderSettlementProps
-  extends Pick<
-    GroupFunctionProps,
-    'secretArn' | 'limiterTableArn' | 'environment' | 'logRetentionDays' | 'removalPolicy'
-  > {
+export interface OrderSettlementProps {
+  readonly shared: Shared;
   readonly journal: Table;
-  readonly identityKeyArn: string;
-  /** In place of `functions/order-settlement/handler.ts`. */
-  readonly entry?: string;
 }
 
 /** What the function does to the journal and to its indexes; a test compares it with its code. */
@@ -43,73 +37,38 @@ export class OrderSettlement extends Construct {
     readonly unknown: Alarm;
   };
 
-  constructor(scope: Construct, id: string, props: OrderSettlementProps) {
+  constructor(scope: Construct, id: string, { shared, journal }: OrderSettlementProps) {
     super(scope, id);
-    const { journal, identityKeyArn, environment, entry = handler, ...rest } = props;
+    const indexes = [unsettledIndex, exposedIndex].map((index) => `${journal.tableArn}/index/${index}`);
     this.function = new GroupFunction(this, 'Settlement', {
-      ...rest,
+      ...shared.worker(orderReadOperations),
       title: 'Order settlement',
       purpose: 'finds out what became of orders whose answer was lost',
-      entry,
-      environment: {
-        ...environment,
-        IDENTITY_KEY_SECRET_ID: identityKeyArn,
-        ORDER_JOURNAL_TABLE: journal.tableName,
-      },
+      entry: shared.entryOf('order-settlement'),
       policies: {
-        ReadIdentityKey: allowing(['secretsmanager:GetSecretValue'], identityKeyArn),
-        Settle: new PolicyDocument({
-          statements: [
-            allow(settlementActions, journal.tableArn),
-            allow(
-              settlementIndexActions,
-              ...[unsettledIndex, exposedIndex].map((index) => `${journal.tableArn}/index/${index}`),
-            ),
-          ],
-        }),
+        Settle: [
+          allowTable(settlementActions, journal.tableArn),
+          allowTable(settlementIndexActions, ...indexes),
+        ],
       },
+      variables: { ORDER_JOURNAL_TABLE: journal.tableName },
       timeoutSeconds,
-      memoryMiB: 256,
     }).function;
-    this.function.configureAsyncInvoke({ retryAttempts: 0, maxEventAge: Duration.minutes(1) });
-    new Rule(this, 'Schedule', {
-      description: 'Settles orders whose outcome is unknown',
-      schedule: Schedule.rate(Duration.minutes(1)),
-      targets: [this.target()],
-    });
-    this.alarms = { unknown: this.#alarm() };
+    runEachMinute(this, this.function, 'Settles orders whose outcome is unknown');
+    this.alarms = {
+      unknown: alarm(
+        this,
+        'UnknownAlarm',
+        'The outcome of an order has been unknown for twenty minutes, or the function that settles orders does not run. Its log says why, as order_not_read; npm run orders -- audit names the order.',
+        functionMetric(this.function, 'OrdersUnknownSeconds', 'Maximum'),
+        // It says something each minute.
+        { threshold: alarmAfterSeconds, missing: TreatMissingData.BREACHING },
+      ),
+    };
   }
 
   /** For rules that bring it events of orders. What it misses, its next run finds. */
   target(): LambdaFunction {
-    return new LambdaFunction(this.function, { retryAttempts: 0, maxEventAge: Duration.minutes(1) });
-  }
-
-  #alarm(): Alarm {
-    return new Alarm(this, 'UnknownAlarm', {
-      alarmDescription:
-        'The outcome of an order has been unknown for twenty minutes, or the function that settles orders does not run. Its log says why, as order_not_read; npm run orders -- audit names the order.',
-      metric: new Metric({
-        namespace: 'Countersign',
-        metricName: 'OrdersUnknownSeconds',
-        dimensionsMap: { Function: this.function.functionName },
-        statistic: 'Maximum',
-        period: Duration.minutes(5),
-      }),
-      threshold: alarmAfterSeconds,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      evaluationPeriods: 1,
-      // It says something each minute.
-      treatMissingData: TreatMissingData.BREACHING,
-    });
+    return onceTarget(this.function);
   }
 }
-
-const allow = (actions: readonly string[], ...resources: readonly string[]) =>
-  new PolicyStatement({
-    effect: Effect.ALLOW,
-    actions: actions.map((action) => `dynamodb:${action}`),
-    resources: [...resources],
-  });
-
-const handler = fileURLToPath(new URL('../../functions/order-settlement/handler.ts', import.meta.url));

@@ -19,25 +19,21 @@ import { type EndpointsOptions, limitsOf } from '../../lib/gateway/operation-lim
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import { modesFor, usualMode } from '../access-modes.ts';
 import { Mistakes } from '../mistakes.ts';
-import { authSchema } from './auth-config.ts';
+import { authSchema, resolveAuth } from './auth-config.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { sentencesOf } from './config-sentences.ts';
-import { batchSeconds, eventsSchema } from './lookups-config.ts';
+import { batchSeconds, eventsSchema, resolveEvents } from './lookups-config.ts';
 import { marketDataUseSchema } from './market-data-use.ts';
-import { resolveAuth } from './resolve-auth.ts';
 import { cacheSchema, resolveCache } from './resolve-cache.ts';
 import { domainSchema, resolveDomain } from './resolve-domain.ts';
-import { resolveEvents } from './resolve-events.ts';
 import { functionsSchema, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
-import { resolveLimiter } from './resolve-limiter.ts';
+import { limiterSchema, resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
 import { type Drawing, resolveReserve } from './resolve-reserve.ts';
-import { resolveTradeEvents } from './resolve-trade-events.ts';
-import { oneOf, topicArn, whole } from './schema-parts.ts';
-import { resolveStopOnAlarms } from './stop-on-alarms-config.ts';
+import { oneOf, topicArn, whole, yesOrNo } from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
-import { tradeEventsSchema } from './trade-events-config.ts';
-import { resolveTrading, tradingSchema } from './trading-config.ts';
+import { resolveTradeEvents, tradeEventsSchema } from './trade-events-config.ts';
+import { resolveStopOnAlarms, resolveTrading, tradingSchema } from './trading-config.ts';
 import { chosenLimits, upstreamLimitsSchema } from './upstream-limits.ts';
 
 function accessSchemaOf(group: Group) {
@@ -71,48 +67,13 @@ const retentionDays = Object.values(RetentionDays).filter(
 /** Lambda holds a function's whole environment to 4 kB; the origins are its only part without a bound. */
 const maxOriginsLength = 2000;
 
-const between = (message: string, isGood: (value: number) => boolean) =>
-  v.pipe(v.number(message), v.check(isGood, message));
-
-const bucketFault = 'takes 1 to 64 letters, digits, - . : and _';
-const tableFault = 'takes the name or the ARN of a DynamoDB table';
-const limitNameFault = 'takes a name of 1 to 32 lower-case letters, digits and -, beginning with a letter';
-
-const limiterSchema = v.strictObject({
-  share: v.optional(between('takes a number above 0, at most 1', (part) => part > 0 && part <= 1)),
-  instances: v.optional(whole(1, 10_000)),
-  reserve: v.optional(between('takes a number from 0 to below 1', (part) => part >= 0 && part < 1)),
-  operationLimits: v.optional(
-    v.record(
-      v.pipe(v.string(limitNameFault), v.regex(/^[a-z][a-z0-9-]{0,31}$/, limitNameFault)),
-      v.strictObject({
-        requests: whole(1, 1_000_000),
-        perSeconds: whole(1, 3600),
-        for: v.pipe(
-          v.array(v.string('takes ids of operations and groups'), 'takes ids of operations and groups'),
-          v.minLength(1, 'takes at least one operation or group'),
-        ),
-      }),
-    ),
-    {},
-  ),
-  table: v.optional(
-    v.pipe(
-      v.string(tableFault),
-      v.regex(/^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/)?[\w.-]{3,255}$/, tableFault),
-    ),
-  ),
-  bucket: v.optional(v.pipe(v.string(bucketFault), v.regex(/^[\w.:-]{1,64}$/, bucketFault))),
-  alarmTopic: v.optional(topicArn),
-});
-
 export const config = v.strictObject({
   upstream: v.strictObject({
     baseUrl: faultless(baseUrlFault, 'takes the absolute URL of the upstream'),
     limits: upstreamLimitsSchema,
     paths: v.optional(v.record(v.string(), v.string('takes a path')), {}),
     timeoutSeconds: v.optional(whole(1, integrationTimeoutSeconds - 1), 10),
-    allowLoopback: v.optional(v.boolean('takes true or false'), false),
+    allowLoopback: v.optional(yesOrNo, false),
   }),
   groups: v.optional(
     v.strictObject(Object.fromEntries(openable.map((group) => [group, v.optional(accessSchemaOf(group))]))),

@@ -3,7 +3,7 @@
 import * as v from 'valibot';
 import type { Mistakes } from '../mistakes.ts';
 import { type ResolvedConfig, securityPolicies } from './config.ts';
-import { oneOf } from './schema-parts.ts';
+import { matching, oneOf, yesOrNo } from './schema-parts.ts';
 
 type ResolvedDomain = NonNullable<ResolvedConfig['domain']>;
 
@@ -17,16 +17,14 @@ const certificateFault =
 const zoneIdFault = 'takes the id of a hosted zone in Route 53, such as Z0123456789ABCDEFGHIJ';
 const zoneNameFault = 'takes the name of the hosted zone, such as example.com';
 
-const text = (pattern: RegExp, fault: string) => v.pipe(v.string(fault), v.regex(pattern, fault));
-
 export const domainSchema = v.strictObject({
-  name: text(new RegExp(`^${hostName}$`), nameFault),
+  name: matching(new RegExp(`^${hostName}$`), nameFault),
   certificateArn: v.optional(
-    text(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]{1,64}$/, certificateFault),
+    matching(/^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]{1,64}$/, certificateFault),
   ),
   hostedZone: v.optional(
     v.strictObject({
-      id: text(/^Z[A-Z0-9]{1,31}$/, zoneIdFault),
+      id: matching(/^Z[A-Z0-9]{1,31}$/, zoneIdFault),
       // Route 53 itself shows names with a dot at the end.
       name: v.pipe(
         v.string(zoneNameFault),
@@ -36,7 +34,7 @@ export const domainSchema = v.strictObject({
     }),
   ),
   securityPolicy: v.optional(oneOf(...securityPolicies), securityPolicies[0]),
-  disableStageUrl: v.optional(v.boolean('takes true or false'), false),
+  disableStageUrl: v.optional(yesOrNo, false),
 });
 
 /** A certificate's common name holds no more (RFC 5280). */

@@ -5,7 +5,7 @@ import { type FunctionName, functionOf, functionsOf, groupOf } from '../../lib/c
 import { type Group, type Operation, openable } from '../../lib/catalogue/index.ts';
 import type { Mistakes } from '../mistakes.ts';
 import type { ResolvedConfig } from './config.ts';
-import { whole } from './schema-parts.ts';
+import { reservation, whole } from './schema-parts.ts';
 
 /** REST APIs end an integration here; more takes a quota increase. */
 export const integrationTimeoutSeconds = 29;
@@ -19,15 +19,8 @@ const reservedBySideEffect = 10;
 /** Five at a third of a second each are fifteen cancels a second; the vendor's table allows ten (600 in 60 s). */
 const reservedForCancels = 5;
 
-/** A reserved 0 is Lambda's way to stop a function; here its group is closed instead. */
-const reserved = v.lazy((given) =>
-  typeof given === 'number'
-    ? whole(1, 1000)
-    : v.literal('none', 'takes a whole number from 1 to 1000, or none'),
-);
-
 const byName = v.strictObject(
-  Object.fromEntries(openable.flatMap(functionsOf).map((name) => [name, v.optional(reserved)])),
+  Object.fromEntries(openable.flatMap(functionsOf).map((name) => [name, v.optional(reservation)])),
 );
 
 /** Chosen by what is given: of a union's two faults none would name the property. */

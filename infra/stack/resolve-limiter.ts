@@ -1,5 +1,6 @@
-/** Checks of the limiter's configuration that concern several properties. */
+/** What may be configured of the limiter, and checks that concern several properties. */
 
+import * as v from 'valibot';
 import type { Group, Operation } from '../../lib/catalogue/index.ts';
 import {
   type EndpointsOptions,
@@ -11,23 +12,46 @@ import {
 } from '../../lib/gateway/operation-limits.ts';
 import type { Mistakes } from '../mistakes.ts';
 import type { NarrowLimit, ResolvedConfig } from './config.ts';
+import { matching, topicArn, whole } from './schema-parts.ts';
 
-interface GivenLimiter {
-  readonly share?: number | undefined;
-  readonly instances?: number | undefined;
-  readonly reserve?: number | undefined;
-  readonly table?: string | undefined;
-  readonly bucket?: string | undefined;
-  readonly alarmTopic?: string | undefined;
-  readonly operationLimits: Readonly<Record<string, NarrowLimit>>;
-}
+const between = (message: string, isGood: (value: number) => boolean) =>
+  v.pipe(v.number(message), v.check(isGood, message));
+
+const bucketFault = 'takes 1 to 64 letters, digits, - . : and _';
+const tableFault = 'takes the name or the ARN of a DynamoDB table';
+const limitNameFault = 'takes a name of 1 to 32 lower-case letters, digits and -, beginning with a letter';
+
+export const limiterSchema = v.strictObject({
+  share: v.optional(between('takes a number above 0, at most 1', (part) => part > 0 && part <= 1)),
+  instances: v.optional(whole(1, 10_000)),
+  reserve: v.optional(between('takes a number from 0 to below 1', (part) => part >= 0 && part < 1)),
+  operationLimits: v.optional(
+    v.record(
+      matching(/^[a-z][a-z0-9-]{0,31}$/, limitNameFault),
+      v.strictObject({
+        requests: whole(1, 1_000_000),
+        perSeconds: whole(1, 3600),
+        for: v.pipe(
+          v.array(v.string('takes ids of operations and groups'), 'takes ids of operations and groups'),
+          v.minLength(1, 'takes at least one operation or group'),
+        ),
+      }),
+    ),
+    {},
+  ),
+  table: v.optional(
+    matching(/^(arn:aws[a-z-]*:dynamodb:[a-z0-9-]+:\d{12}:table\/)?[\w.-]{3,255}$/, tableFault),
+  ),
+  bucket: v.optional(matching(/^[\w.:-]{1,64}$/, bucketFault)),
+  alarmTopic: v.optional(topicArn),
+});
 
 /** Lambda holds a function's whole environment to 4 kB. */
 const maxLimitsLength = 1000;
 
 /** @param mistakes takes a sentence for each, which names the property */
 export function resolveLimiter(
-  { operationLimits: narrow, ...given }: GivenLimiter,
+  { operationLimits: narrow, ...given }: v.InferOutput<typeof limiterSchema>,
   endpoints: EndpointsOptions,
   mistakes: Mistakes,
 ): ResolvedConfig['limiter'] {

@@ -1,35 +1,56 @@
 /** The REST API as a resource: its one body, its stage, and its access log where that is wanted. */
 
-import { type RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
   ApiDefinition,
   EndpointType,
   LogGroupLogDestination,
-  type MethodDeploymentOptions,
   RestApiMode,
   SpecRestApi,
   type StageOptions,
 } from 'aws-cdk-lib/aws-apigateway';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { JsonObject } from '../json.ts';
+import type { FunctionName } from '../../lib/catalogue/functions.ts';
+import { apiDefinition } from './api-definition.ts';
 import type { AccessLog } from './config.ts';
+import type { Shared } from './shared.ts';
+import { methodThrottles } from './throttling.ts';
 
 export interface RestApiOptions {
+  /** What API Gateway's console calls it. */
   readonly title: string;
-  readonly definition: JsonObject;
-  readonly stageName: string;
-  /** What the stage lets through, by path and method. */
-  readonly methodThrottles: Readonly<Record<string, MethodDeploymentOptions>>;
-  readonly accessLog: AccessLog;
-  readonly logRetentionDays: number;
-  readonly removalPolicy: RemovalPolicy;
+  readonly shared: Shared;
+  /** Those behind it, by name. */
+  readonly functions: Readonly<Partial<Record<FunctionName, LambdaFunction>>>;
+  readonly authorizer: LambdaFunction | undefined;
 }
 
-export function createRestApi(scope: Construct, options: RestApiOptions): SpecRestApi {
-  const { title, definition, stageName, methodThrottles, accessLog, logRetentionDays, removalPolicy } =
-    options;
+export function createRestApi(
+  scope: Construct,
+  { title, shared, functions, authorizer }: RestApiOptions,
+): SpecRestApi {
+  const { config, operations, removalPolicy, users } = shared;
+  const { access, origins, plans, throttle, stageName, domain, logs } = config;
+  const { partition, region } = Stack.of(scope);
+  const invocationUri = ({ functionArn }: LambdaFunction) =>
+    `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${functionArn}/invocations`;
+  const slowest = Math.min(...plans.map(({ ratePerSecond }) => ratePerSecond));
+  const definition = apiDefinition({
+    title,
+    operations,
+    access,
+    integrationUris: Object.fromEntries(
+      Object.entries(functions).map(([name, lambda]) => [name, invocationUri(lambda)]),
+    ),
+    authorizerUri: authorizer && invocationUri(authorizer),
+    origins,
+    throttleRetryAfterSeconds: Math.ceil(1 / slowest),
+    domain,
+  });
   const api = new SpecRestApi(scope, 'Api', {
     restApiName: title,
     apiDefinition: ApiDefinition.fromInline(definition),
@@ -38,17 +59,25 @@ export function createRestApi(scope: Construct, options: RestApiOptions): SpecRe
     endpointTypes: [EndpointType.REGIONAL],
     // CloudFormation forgets the property above when it imports a body.
     parameters: { endpointConfigurationTypes: EndpointType.REGIONAL },
-    cloudWatchRole: accessLog === 'set-account-role',
+    cloudWatchRole: logs.access === 'set-account-role',
     deployOptions: {
       stageName,
       tracingEnabled: false,
-      methodOptions: methodThrottles,
-      ...(accessLog !== 'off' && accessLogging(scope, logRetentionDays, removalPolicy)),
+      methodOptions: methodThrottles(operations, access, throttle),
+      ...(logs.access !== 'off' && accessLogging(scope, logs.retentionDays, removalPolicy)),
     },
   });
   // The library's own output of the URL; the stack's own has a name that can be relied upon.
   api.node.tryRemoveChild('Endpoint');
-  acknowledge(api, accessLog);
+  acknowledge(api, logs.access);
+  // One for the whole API: a statement for each method would outgrow the function's policy.
+  const whole = { service: 'execute-api', resource: api.restApiId, resourceName: '*' };
+  for (const lambda of Object.values(functions))
+    lambda.addPermission('Invoke', {
+      principal: new ServicePrincipal('apigateway.amazonaws.com'),
+      sourceArn: Stack.of(scope).formatArn(whole),
+    });
+  users?.letApiInvoke(api.restApiId);
   return api;
 }
 

@@ -1,17 +1,14 @@
 /** A stack that holds one Countersign and nothing else, with the outputs that operators and clients need. */
 
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import type { ApiKey } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import { defaultBucket } from '../../functions/settings/environment.ts';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { limitsInForceKey } from '../../lib/gateway/index.ts';
 import type { DomainConfig } from './config.ts';
 import { Countersign, type CountersignProps } from './countersign.ts';
-import type { Lookups } from './lookups.ts';
-import type { OrderAudit } from './order-audit.ts';
 import { keyOutput, tradingControlsTableOutput, tradingLimitsOutput, tradingStopOutput } from './outputs.ts';
-import type { TradeEvents } from './trade-events.ts';
-import type { TradingControls } from './trading-controls.ts';
 
 export interface CountersignStackProps extends Omit<CountersignProps, 'title'> {
   /** CDK's own properties: account and Region, tags, description … */
@@ -29,148 +26,138 @@ export class CountersignStack extends Stack {
     // CDK leaves this id out of logical ids. With another one CloudFormation would replace every resource, the
     // limiter's table among them, and forget what was sent.
     this.countersign = new Countersign(this, 'Default', { ...config, title: id });
-    const { url, secret, tables, plans, lookups, identityKey } = this.countersign;
-    const { tradeEvents, orderSettlement, orderAudit, tradingControls, tradingStop, massCancels } =
-      this.countersign;
-
-    this.#output('ApiUrl', 'What clients put in place of the base URL of the upstream', url);
-    if (config.domain) this.#domainOutputs(config.domain);
-    if (tables.limiter)
-      this.#output(
+    const { tables, plans, identityKey } = this.countersign;
+    const outputs: readonly Output[] = [
+      ['ApiUrl', this.countersign.url, 'What clients put in place of the base URL of the upstream'],
+      ...domainOutputs(this.countersign, config.domain),
+      [
         'BudgetTable',
+        tables.limiter && (config.limiter?.table ?? tables.limiter.tableName),
         'Where requests to the upstream are counted; other stacks on the same app key can share it',
-        config.limiter?.table ?? tables.limiter.tableName,
-      );
-    if (tables.limiter)
-      this.#output(
+      ],
+      [
         'LimitsKey',
+        tables.limiter &&
+          limitsInForceKey(config.limiter?.bucket ?? defaultBucket, config.upstream.limits as UpstreamLimits),
         'Where functions note in that table that they keep tighter limits than the configured ones',
-        limitsInForceKey(config.limiter?.bucket ?? defaultBucket, config.upstream.limits as UpstreamLimits),
-      );
-    this.#output('SecretArn', 'Where the app secret belongs', secret.secretArn);
-    this.#output('UpstreamUrl', 'Where requests are sent to', config.upstream.baseUrl);
-    for (const [planName, { keys }] of plans)
-      for (const [keyName, key] of keys)
-        this.#output(
-          keyOutput(planName, keyName),
-          `Id, not value, of the API key ${keyName} of the plan ${planName}`,
-          key.keyId,
-        );
-    if (lookups) this.#lookupOutputs(lookups);
-    if (tradeEvents) this.#tradeEventOutputs(tradeEvents);
-    if (tables.users)
-      this.#output('AccessTable', 'Who may do what; npm run users writes it', tables.users.tableName);
-    if (tables.orderJournal)
-      this.#output(
-        'OrderJournalTable',
-        'What became of each order that was sent, sealed',
-        tables.orderJournal.tableName,
-      );
-    if (tradingControls) this.#tradingOutputs(tradingControls);
-    if (tradingStop)
-      this.#output(
-        tradingStopOutput,
-        'Stops trading: an alarm of any stack in the account and Region can name it as its action',
-        tradingStop.function.functionArn,
-      );
-    if (orderSettlement)
-      this.#output(
-        'OrderSettlementFunction',
-        'Finds out what became of orders whose answer was lost; may be invoked at any time',
-        orderSettlement.function.functionName,
-      );
-    if (massCancels)
-      this.#output(
-        'MassCancelFunction',
-        'Cancels what is open where an operator or a check asked for it; may be invoked at any time',
-        massCancels.function.functionName,
-      );
-    if (orderAudit) this.#orderAuditOutputs(orderAudit);
-    if (identityKey)
-      this.#output(
+      ],
+      ['SecretArn', this.countersign.secret.secretArn, 'Where the app secret belongs'],
+      ['UpstreamUrl', config.upstream.baseUrl, 'Where requests are sent to'],
+      ...[...plans].flatMap(([plan, { keys }]) => [...keys].map(([name, key]) => keyRow(plan, name, key))),
+      ...lookupOutputs(this.countersign),
+      ...tradeEventOutputs(this.countersign),
+      ['AccessTable', tables.users?.tableName, 'Who may do what; npm run users writes it'],
+      ...orderOutputs(this.countersign),
+      [
         'IdentityKeySecretArn',
+        identityKey?.secretArn,
         'The key that names and seals users; npm run users reads it',
-        identityKey.secretArn,
-      );
-    if (config.auth) this.#output('AuthIssuer', 'Whose access tokens are accepted', config.auth.issuer);
+      ],
+      ['AuthIssuer', config.auth?.issuer, 'Whose access tokens are accepted'],
+    ];
+    for (const [name, value, description] of outputs)
+      if (value !== undefined) new CfnOutput(this, name, { description, value });
   }
+}
 
-  /** Not before the construct has accepted the configuration. */
-  #domainOutputs({ hostedZone, disableStageUrl }: DomainConfig): void {
-    const { stageUrl, domain } = this.countersign;
-    if (!disableStageUrl)
-      this.#output(
-        'StageUrl',
-        'The same API without its domain, to call it before DNS knows the name',
-        stageUrl,
-      );
-    if (hostedZone || !domain) return;
-    this.#output(
+/** There where it has a value. */
+type Output = readonly [name: string, value: string | undefined, description: string];
+
+const keyRow = (plan: string, name: string, { keyId }: ApiKey): Output => [
+  keyOutput(plan, name),
+  keyId,
+  `Id, not value, of the API key ${name} of the plan ${plan}`,
+];
+
+function domainOutputs({ stageUrl, domain }: Countersign, config?: DomainConfig): readonly Output[] {
+  const target = config?.hostedZone ? undefined : domain;
+  return [
+    [
+      'StageUrl',
+      config && !config.disableStageUrl ? stageUrl : undefined,
+      'The same API without its domain, to call it before DNS knows the name',
+    ],
+    [
       'DomainTarget',
+      target?.domainNameAliasDomainName,
       'Where the domain’s name must lead: the value of its CNAME record, or an alias’s target',
-      domain.domainNameAliasDomainName,
-    );
-    this.#output(
+    ],
+    [
       'DomainTargetZone',
+      target?.domainNameAliasHostedZoneId,
       'The zone of that target, which an alias record in Route 53 asks for',
-      domain.domainNameAliasHostedZoneId,
-    );
-  }
+    ],
+  ];
+}
 
-  #lookupOutputs({ bus, queue, busQueue, deadLetters, archive, function: lambda }: Lookups): void {
-    if (archive) this.#output('LookupArchiveArn', 'Where requests are replayed from', archive.archiveArn);
-    this.#output('LookupBus', 'The bus that takes requests and gives replies', bus.eventBusName);
-    this.#output('LookupBusArn', 'The same, as a target', bus.eventBusArn);
-    this.#output('LookupQueueUrl', 'The queue that takes requests as bare JSON', queue.queueUrl);
-    this.#output('LookupQueueArn', 'The same, as a target', queue.queueArn);
-    if (busQueue)
-      this.#output('LookupBusQueueUrl', 'The queue between the bus and the function', busQueue.queueUrl);
-    this.#output(
-      'LookupDeadLettersArn',
-      'Requests that could not be served, to be redriven',
-      deadLetters.queueArn,
-    );
-    this.#output('LookupDeadLettersUrl', 'Requests that could not be served', deadLetters.queueUrl);
-    this.#output('LookupFunction', 'To be invoked directly', lambda.functionName);
-  }
+function lookupOutputs({ lookups }: Countersign): readonly Output[] {
+  if (!lookups) return [];
+  const { bus, queue, busQueue, deadLetters, archive, function: lambda } = lookups;
+  return [
+    ['LookupArchiveArn', archive?.archiveArn, 'Where requests are replayed from'],
+    ['LookupBus', bus.eventBusName, 'The bus that takes requests and gives replies'],
+    ['LookupBusArn', bus.eventBusArn, 'The same, as a target'],
+    ['LookupQueueUrl', queue.queueUrl, 'The queue that takes requests as bare JSON'],
+    ['LookupQueueArn', queue.queueArn, 'The same, as a target'],
+    ['LookupBusQueueUrl', busQueue?.queueUrl, 'The queue between the bus and the function'],
+    ['LookupDeadLettersArn', deadLetters.queueArn, 'Requests that could not be served, to be redriven'],
+    ['LookupDeadLettersUrl', deadLetters.queueUrl, 'Requests that could not be served'],
+    ['LookupFunction', lambda.functionName, 'To be invoked directly'],
+  ];
+}
 
-  #tradeEventOutputs({ bus, function: lambda, table }: TradeEvents): void {
-    this.#output('TradeEventsBus', 'The bus that gives changes of orders and positions', bus.eventBusName);
-    this.#output('TradeEventsBusArn', 'The same, for rules', bus.eventBusArn);
-    this.#output('TradeEventsFunction', 'The listener', lambda.functionName);
-    this.#output('TradeEventsTable', 'What the listener knows, sealed', table.tableName);
-  }
+function tradeEventOutputs({ tradeEvents }: Countersign): readonly Output[] {
+  if (!tradeEvents) return [];
+  const { bus, function: lambda, table } = tradeEvents;
+  return [
+    ['TradeEventsBus', bus.eventBusName, 'The bus that gives changes of orders and positions'],
+    ['TradeEventsBusArn', bus.eventBusArn, 'The same, for rules'],
+    ['TradeEventsFunction', lambda.functionName, 'The listener'],
+    ['TradeEventsTable', table.tableName, 'What the listener knows, sealed'],
+  ];
+}
 
-  #orderAuditOutputs({ bus, function: lambda, table, lost }: OrderAudit): void {
-    this.#output(
-      'OrderAuditTable',
-      'Who ordered what, line by line, sealed; npm run orders reads it',
-      table.tableName,
-    );
-    this.#output('OrderAuditFunction', 'The only one that adds lines', lambda.functionName);
-    this.#output('OrderAuditLostUrl', 'Which parts of the journal’s stream have no lines', lost.queueUrl);
-    this.#output(
-      'OrdersBus',
-      'The bus that tells what became of orders whose outcome was not known',
-      bus.eventBusName,
-    );
-    this.#output('OrdersBusArn', 'The same, for rules', bus.eventBusArn);
-  }
-
-  #tradingOutputs({ table, limits }: TradingControls): void {
-    this.#output(
+function orderOutputs(countersign: Countersign): readonly Output[] {
+  const { tables, tradingControls, tradingStop, orderSettlement, massCancels, orderAudit } = countersign;
+  return [
+    ['OrderJournalTable', tables.orderJournal?.tableName, 'What became of each order that was sent, sealed'],
+    [
       tradingControlsTableOutput,
+      tradingControls?.table.tableName,
       'Limits and stops of trading; npm run trading writes it',
-      table.tableName,
-    );
-    this.#output(
+    ],
+    [
       tradingLimitsOutput,
+      tradingControls && JSON.stringify(tradingControls.limits),
       'The limits of all trading, until an operator sets others',
-      JSON.stringify(limits),
-    );
-  }
-
-  #output(name: string, description: string, value: string): void {
-    new CfnOutput(this, name, { description, value });
-  }
+    ],
+    [
+      tradingStopOutput,
+      tradingStop?.function.functionArn,
+      'Stops trading: an alarm of any stack in the account and Region can name it as its action',
+    ],
+    [
+      'OrderSettlementFunction',
+      orderSettlement?.function.functionName,
+      'Finds out what became of orders whose answer was lost; may be invoked at any time',
+    ],
+    [
+      'MassCancelFunction',
+      massCancels?.function.functionName,
+      'Cancels what is open where an operator or a check asked for it; may be invoked at any time',
+    ],
+    [
+      'OrderAuditTable',
+      orderAudit?.table.tableName,
+      'Who ordered what, line by line, sealed; npm run orders reads it',
+    ],
+    ['OrderAuditFunction', orderAudit?.function.functionName, 'The only one that adds lines'],
+    ['OrderAuditLostUrl', orderAudit?.lost.queueUrl, 'Which parts of the journal’s stream have no lines'],
+    [
+      'OrdersBus',
+      orderAudit?.bus.eventBusName,
+      'The bus that tells what became of orders whose outcome was not known',
+    ],
+    ['OrdersBusArn', orderAudit?.bus.eventBusArn, 'The same, for rules'],
+  ];
 }

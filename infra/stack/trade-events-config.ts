@@ -1,7 +1,12 @@
-/** What a deployer may configure of trade and position events. */
+/**
+ * Trade and position events: what a deployer may configure, where the upstream's event service is, and how many instances
+ * are kept free for the listener.
+ */
 
 import * as v from 'valibot';
-import { topicArn, whole } from './schema-parts.ts';
+import { eventsUrlFault } from '../../lib/trade-events/events-url.ts';
+import { ConfigError } from './config-error.ts';
+import { matching, topicArn, whole } from './schema-parts.ts';
 
 export interface TradeEventsConfig {
   /**
@@ -31,10 +36,37 @@ export interface ResolvedTradeEvents {
 const endpointFault = 'takes a host name, with or without a port, such as events.example.com:443';
 
 export const tradeEventsSchema = v.strictObject({
-  endpoint: v.optional(
-    v.pipe(v.string(endpointFault), v.regex(/^([\w.-]{1,253}|\[[\da-f:]+\])(:\d{1,5})?$/i, endpointFault)),
-  ),
+  endpoint: v.optional(matching(/^([\w.-]{1,253}|\[[\da-f:]+\])(:\d{1,5})?$/i, endpointFault)),
   // A stream that is mute for an hour is no longer of use to a trading app.
   compareEveryMinutes: v.optional(whole(1, 60), 5),
   alarmTopic: v.optional(topicArn),
 });
+
+/** The one that listens, the one that follows it, and the one that finds both. */
+const reserved = 3;
+
+/** @throws ConfigError in one sentence that names the property */
+export function resolveTradeEvents(
+  { endpoint, ...given }: v.InferOutput<typeof tradeEventsSchema>,
+  { baseUrl, allowLoopback, reservesNone }: Surroundings,
+): ResolvedTradeEvents {
+  const { protocol, hostname } = new URL(baseUrl);
+  // For emulators, as the upstream itself: neither has a certificate there.
+  const isLoopback = allowLoopback && protocol === 'http:';
+  if (isLoopback && endpoint === undefined)
+    throw new ConfigError(
+      'tradeEvents.endpoint is required where upstream.baseUrl is http: an emulator has its events on another port.',
+    );
+  const url = `${isLoopback ? 'http' : 'https'}://${endpoint ?? hostname}`;
+  const fault = eventsUrlFault(url);
+  if (fault)
+    throw new ConfigError(`tradeEvents.endpoint ${JSON.stringify(endpoint)} cannot be used: it ${fault}.`);
+  return { ...given, url, ...(!reservesNone && { reservedConcurrency: reserved }) };
+}
+
+interface Surroundings {
+  readonly baseUrl: string;
+  readonly allowLoopback: boolean;
+  /** As `functions.reservedConcurrency: 'none'` says, for accounts that have too few instances. */
+  readonly reservesNone: boolean;
+}

@@ -3,29 +3,30 @@
  * stage names, and alarms that it could not. Any other alarm of the account can name the function as its action.
  */
 
-import { fileURLToPath } from 'node:url';
-import { Duration, Stack, Validations } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration, Stack } from 'aws-cdk-lib';
+import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
-import { PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import { historyPartition } from '../../functions/aws/dynamo-control-admin.ts';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { stackScope } from '../../lib/guard-rails/controls.ts';
-import { allowing, GroupFunction, type GroupFunctionProps } from './group-function.ts';
-import type { ResolvedStopOnAlarms } from './stop-on-alarms-config.ts';
+import { alarm } from './alarms.ts';
+import { allow, GroupFunction } from './group-function.ts';
+import { lostQueue } from './queues-and-buses.ts';
+import type { Shared } from './shared.ts';
+import type { ResolvedStopOnAlarms } from './trading-config.ts';
+import { inPartitions } from './trading-controls.ts';
 
-export interface TradingStopProps extends Pick<GroupFunctionProps, 'logRetentionDays' | 'removalPolicy'> {
+export interface TradingStopProps {
+  readonly shared: Shared;
   readonly config: ResolvedStopOnAlarms;
   /** Limits and stops. */
   readonly controls: Table;
-  readonly identityKeyArn: string;
-  /** In place of `functions/trading-stop/handler.ts`. */
-  readonly entry?: string;
 }
 
 /** What the function does to the table; a test compares it with its code. */
@@ -52,15 +53,7 @@ export class TradingStop extends Construct {
 
   constructor(scope: Construct, id: string, props: TradingStopProps) {
     super(scope, id);
-    this.lost = new Queue(this, 'Lost', {
-      retentionPeriod: Duration.days(14),
-      encryption: QueueEncryption.SQS_MANAGED,
-      enforceSSL: true,
-    });
-    Validations.of(this.lost).acknowledge({
-      id: 'AwsSolutions-SQS3',
-      reason: 'It is where failures end: what lies there is for a person, and an alarm says so.',
-    });
+    this.lost = lostQueue(this);
     this.function = this.#function(props);
     this.function.configureAsyncInvoke({
       retryAttempts,
@@ -73,27 +66,25 @@ export class TradingStop extends Construct {
     this.alarms = this.#alarms();
   }
 
-  #function({ config, controls, identityKeyArn, entry = handler, ...rest }: TradingStopProps): Lambda {
-    const { function: lambda } = new GroupFunction(this, 'Stop', {
-      ...rest,
+  #function({ shared, config, controls }: TradingStopProps): Lambda {
+    // What is set of accounts and users lies in other partitions.
+    const partitions = [stackScope, historyPartition, ...(config.cancelOpen ? [massCancelPartition] : [])];
+    return new GroupFunction(this, 'Stop', {
+      ...shared.identity,
       title: 'Trading stop',
       purpose: 'stops trading for an alarm',
-      entry,
-      environment: {
-        IDENTITY_KEY_SECRET_ID: identityKeyArn,
+      entry: shared.entryOf('trading-stop'),
+      policies: {
+        StopTrading: [inPartitions(tradingStopActions, controls, partitions)],
+        NoteLost: [allow(['sqs:SendMessage'], this.lost.queueArn)],
+      },
+      variables: {
         TRADING_CONTROLS_TABLE: controls.tableName,
         ...(config.cancelOpen && { TRADING_STOP_CANCELS_OPEN: 'true' }),
       },
-      policies: {
-        ReadIdentityKey: allowing(['secretsmanager:GetSecretValue'], identityKeyArn),
-        StopTrading: new PolicyDocument({ statements: [stopping(controls, config)] }),
-        NoteLost: allowing(['sqs:SendMessage'], this.lost.queueArn),
-      },
       timeoutSeconds,
-      memoryMiB: 256,
       reservedConcurrency: config.reservedConcurrency,
-    });
-    return lambda;
+    }).function;
   }
 
   #letAlarmsInvoke(): void {
@@ -120,23 +111,16 @@ export class TradingStop extends Construct {
   }
 
   #alarms(): TradingStop['alarms'] {
-    const alarm = (id: string, alarmDescription: string, metric: IMetric) =>
-      new Alarm(this, id, {
-        alarmDescription,
-        metric,
-        threshold: 1,
-        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        evaluationPeriods: 1,
-        treatMissingData: TreatMissingData.NOT_BREACHING,
-      });
     const period = Duration.minutes(1);
     return {
       failed: alarm(
+        this,
         'FailedAlarm',
         'An alarm was to stop trading, and the function could not: trading goes on. Lambda tries again after one minute and after two. Stop with npm run trading -- stop; the log event trading_not_stopped says why.',
         this.function.metricErrors({ period }),
       ),
       lost: alarm(
+        this,
         'LostAlarm',
         'An alarm was to stop trading, and did not: nothing tries again. Stop with npm run trading -- stop. The message in the queue is the event.',
         this.lost.metricApproximateNumberOfMessagesVisible({ period, statistic: 'Maximum' }),
@@ -144,17 +128,3 @@ export class TradingStop extends Construct {
     };
   }
 }
-
-/** What is set of accounts and users lies in other partitions. */
-const stopping = ({ tableArn }: Table, { cancelOpen }: ResolvedStopOnAlarms): PolicyStatement =>
-  new PolicyStatement({
-    actions: tradingStopActions.map((action) => `dynamodb:${action}`),
-    resources: [tableArn],
-    conditions: {
-      'ForAllValues:StringEquals': {
-        'dynamodb:LeadingKeys': [stackScope, historyPartition, ...(cancelOpen ? [massCancelPartition] : [])],
-      },
-    },
-  });
-
-const handler = fileURLToPath(new URL('../../functions/trading-stop/handler.ts', import.meta.url));

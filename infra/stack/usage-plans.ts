@@ -13,11 +13,13 @@ export interface PlanProps extends ResolvedPlan {
 }
 
 export class Plan extends Construct {
+  readonly name: string;
   /** By name. */
   readonly keys: ReadonlyMap<string, ApiKey>;
 
   constructor(scope: Construct, id: string, { title, stage, quota, ...plan }: PlanProps) {
     super(scope, id);
+    this.name = plan.name;
     const usagePlan = new UsagePlan(this, 'Plan', {
       name: `${title} ${plan.name}`,
       apiStages: [{ stage }],

@@ -4,30 +4,27 @@
  * but for the key where trade events are open: it names and seals those, too.
  */
 
-import { fileURLToPath } from 'node:url';
-import { type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
-import { type PolicyDocument, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Stack, Validations } from 'aws-cdk-lib';
+import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { Group } from '../../lib/catalogue/index.ts';
 import { asksWho, userGroupsIn } from '../access-modes.ts';
 import type { ResolvedConfig } from './config.ts';
-import { allowing, GroupFunction } from './group-function.ts';
+import {
+  allowSecret,
+  type FunctionAccess,
+  GroupFunction,
+  type GroupFunctionProps,
+} from './group-function.ts';
+import { allowTable, createTable } from './tables.ts';
 
-export interface UsersProps {
+export interface UsersProps extends Pick<GroupFunctionProps, 'logRetentionDays' | 'removalPolicy'> {
   readonly config: ResolvedConfig;
-  /** In place of `functions/authorizer/handler.ts`. */
-  readonly authorizerEntry?: string | undefined;
-  readonly removalPolicy: RemovalPolicy;
-}
-
-/** What one function has of it. */
-export interface UsersAccess {
-  /** By the policy's name. */
-  readonly policies: Readonly<Record<string, PolicyDocument>>;
-  readonly variables: Readonly<Record<string, string>>;
+  /** The authorizer's file. */
+  readonly entry: string;
 }
 
 /** What a function's directory calls; a test compares it with its code. */
@@ -46,10 +43,13 @@ export class Users extends Construct {
   readonly authorizer?: LambdaFunction;
   readonly #config: ResolvedConfig;
 
-  constructor(scope: Construct, id: string, { config, authorizerEntry, removalPolicy }: UsersProps) {
+  constructor(scope: Construct, id: string, { config, entry, ...logs }: UsersProps) {
     super(scope, id);
     this.#config = config;
-    if (groupsThatAsk(config).length > 0) this.table = usersTable(this, removalPolicy);
+    const { removalPolicy } = logs;
+    if (groupsThatAsk(config).length > 0)
+      // With backups: what an operator granted or revoked is nowhere else.
+      this.table = createTable(this, 'Table', { isSorted: true, expires: true, removalPolicy });
     this.identityKey = new Secret(this, 'IdentityKey', {
       description: 'Names users in logs, and seals what the users’ table says of them; nothing else knows it',
       // Letters and digits: 64 of them are 381 bits.
@@ -62,11 +62,21 @@ export class Users extends Construct {
         'Another key would give every user another name, and make the table’s records unreadable: it is replaced by hand, with the table, if it was seen.',
     });
     if (Object.values(config.access).includes('jwt'))
-      this.authorizer = this.#authorizer(authorizerEntry ?? handler, removalPolicy);
+      // It reads no secret and no table: what it needs of the issuer is public.
+      this.authorizer = new GroupFunction(this, 'Authorizer', {
+        ...logs,
+        title: 'Authorizer',
+        purpose: 'refuses requests whose access token is wrong',
+        entry,
+        variables: { AUTH: JSON.stringify(config.auth) },
+        // Two reads at the issuer, where it has no keys yet.
+        timeoutSeconds: 10,
+        reservedConcurrency: config.authorizerConcurrency,
+      }).function;
   }
 
   /** @returns undefined for a group whose callers need not be known: its function stays as it is */
-  accessOf(...groups: readonly Group[]): UsersAccess | undefined {
+  accessOf(...groups: readonly Group[]): FunctionAccess | undefined {
     const asking = groupsThatAsk(this.#config).filter((group) => groups.includes(group));
     if (asking.length === 0 || !this.table) return undefined;
     const { access, auth } = this.#config;
@@ -74,11 +84,8 @@ export class Users extends Construct {
     const takesTokens = asking.some((group) => access[group] === 'jwt' || access[group] === 'bound-key');
     return {
       policies: {
-        ReadUsers: allowing(
-          directoryActions.map((action) => `dynamodb:${action}`),
-          this.table.tableArn,
-        ),
-        ReadIdentityKey: allowing(['secretsmanager:GetSecretValue'], this.identityKey.secretArn),
+        ReadUsers: [allowTable(directoryActions, this.table.tableArn)],
+        ReadIdentityKey: [allowSecret(this.identityKey.secretArn)],
       },
       variables: {
         ACCESS_TABLE: this.table.tableName,
@@ -100,36 +107,4 @@ export class Users extends Construct {
       }),
     });
   }
-
-  /** It reads no secret and no table: what it needs of the issuer is public. */
-  #authorizer(entry: string, removalPolicy: RemovalPolicy): LambdaFunction {
-    const { auth, authorizerConcurrency, logs } = this.#config;
-    return new GroupFunction(this, 'Authorizer', {
-      title: 'Authorizer',
-      purpose: 'refuses requests whose access token is wrong',
-      entry,
-      environment: { AUTH: JSON.stringify(auth) },
-      // Two reads at the issuer, where it has no keys yet.
-      timeoutSeconds: 10,
-      memoryMiB: 256,
-      reservedConcurrency: authorizerConcurrency,
-      logRetentionDays: logs.retentionDays,
-      removalPolicy,
-    }).function;
-  }
 }
-
-function usersTable(scope: Construct, removalPolicy: RemovalPolicy): Table {
-  return new Table(scope, 'Table', {
-    partitionKey: { name: 'pk', type: AttributeType.STRING },
-    sortKey: { name: 'sk', type: AttributeType.STRING },
-    timeToLiveAttribute: 'expires_at',
-    // No fixed cost, and no figure to outgrow.
-    billingMode: BillingMode.PAY_PER_REQUEST,
-    // What an operator granted or revoked is nowhere else.
-    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
-    removalPolicy,
-  });
-}
-
-const handler = fileURLToPath(new URL('../../functions/authorizer/handler.ts', import.meta.url));

@@ -1,10 +1,10 @@
 /** What operators do with the directory's store: change a record, with a line of the audit, and look at what is there. */
 
-import { base64url } from '../base64url.ts';
 import { type Change, changed } from './change.ts';
 import { AccessChangeError } from './change-error.ts';
 import type { Identity } from './identity.ts';
 import { type AccessRecord, keyOf, openRecord, type Subject, sealRecord } from './records.ts';
+import { nonce, sealedLines } from './sealed-lines.ts';
 import type { AccessEntry, AccessStore } from './store.ts';
 
 export interface AccessAdminOptions {
@@ -73,13 +73,8 @@ export function createAccessAdmin({
   by,
   clock = Date.now,
 }: AccessAdminOptions): AccessAdmin {
-  const { names, sealer } = identity;
-
-  async function auditOf(change: Change) {
-    const id = `${new Date(clock()).toISOString()}#${nonce()}`;
-    const sealed = await sealer.seal(new TextEncoder().encode(JSON.stringify({ by, change })), auditKey(id));
-    return { id, sealed };
-  }
+  const { names } = identity;
+  const lines = sealedLines(identity, 'audit#');
 
   async function nextOf(
     key: string,
@@ -115,7 +110,7 @@ export function createAccessAdmin({
         const next = await nextOf(key, record, change, there);
         const isSame = textOf(before, entry) === textOf(record, next);
         if (isSame) return { isChanged: false, record };
-        const audit = await auditOf(change);
+        const audit = await lines.seal(clock(), { by, change });
         if (await store.write({ key, expected: entry?.revision, next, audit }))
           return { isChanged: true, record };
       }
@@ -136,14 +131,7 @@ export function createAccessAdmin({
     },
     nameOf: async (subject) => nameIn(await keyOf(names, subject)),
     async audit(limit) {
-      const lines = await store.audit(limit);
-      return Promise.all(
-        lines.map(async ({ id, sealed }) => {
-          const at = id.slice(0, id.indexOf('#'));
-          const bytes = await sealer.open(sealed, auditKey(id));
-          return bytes ? { at, ...JSON.parse(new TextDecoder().decode(bytes)) } : { at };
-        }),
-      );
+      return Promise.all((await store.audit(limit)).map((line) => lines.open<AuditLine>(line)));
     },
   };
 }
@@ -157,10 +145,6 @@ const laterEnd = (
   return ends.every((end) => end !== undefined) ? Math.max(...ends) : undefined;
 };
 
-const auditKey = (id: string) => `audit#${id}`;
-
 /** What would be written, but for the revision and the seal, which differ each time. */
 const textOf = (record: AccessRecord | undefined, entry: { readonly expiresAt?: number } | undefined) =>
   JSON.stringify(record && [Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)), entry?.expiresAt]);
-
-const nonce = () => base64url(crypto.getRandomValues(new Uint8Array(12)));

@@ -16,7 +16,7 @@ import { session } from './freshness.ts';
 import { onPage } from './notes.ts';
 import { cursorPaging, describe } from './operation.ts';
 import { choice, optional, text } from './parameters.ts';
-import { day, decimal, nextPage } from './schemas.ts';
+import { day, decimal, joined, nextPage } from './schemas.ts';
 
 const sortFields = [
   'CHANGE_RATIO',
@@ -76,7 +76,8 @@ const sortFieldsWithDividends = [
   'DIVIDEND',
 ] as const;
 
-const dividendRanked = v.looseObject({
+/** What the ranks with a category and a currency say of each instrument. */
+const rankedFacts = {
   instrument_id: v.optional(v.string()),
   category: v.optional(v.string()),
   currency: v.optional(v.string()),
@@ -96,10 +97,15 @@ const dividendRanked = v.looseObject({
   turnover: v.optional(decimal),
   pe_ttm: v.optional(decimal),
   ticker_symbol: v.optional(v.string()),
-  yield: v.optional(decimal),
-  dividend: v.optional(decimal),
-  ex_date: v.optional(day),
-});
+};
+
+const dividendRanked = v.looseObject(
+  joined(rankedFacts, {
+    yield: v.optional(decimal),
+    dividend: v.optional(decimal),
+    ex_date: v.optional(day),
+  }),
+);
 
 export const listGainersLosers = describe({
   id: 'listGainersLosers',
@@ -342,30 +348,13 @@ export const listWeek52HighLow = describe({
     direction: direction('ASC'),
   },
   response: v.array(
-    v.looseObject({
-      instrument_id: v.optional(v.string()),
-      category: v.optional(v.string()),
-      currency: v.optional(v.string()),
-      name: v.optional(v.string()),
-      symbol: v.optional(v.string()),
-      exchange_code: v.optional(v.string()),
-      close: v.optional(decimal),
-      change: v.optional(decimal),
-      change_ratio: v.optional(decimal),
-      price: v.optional(decimal),
-      volume: v.optional(decimal),
-      market_value: v.optional(decimal),
-      turnover_rate: v.optional(decimal),
-      amplitude: v.optional(decimal),
-      high: v.optional(decimal),
-      low: v.optional(decimal),
-      turnover: v.optional(decimal),
-      pe_ttm: v.optional(decimal),
-      ticker_symbol: v.optional(v.string()),
-      price_1w: v.optional(decimal),
-      price_52w: v.optional(decimal),
-      change_ratio_52w: v.optional(decimal),
-    }),
+    v.looseObject(
+      joined(rankedFacts, {
+        price_1w: v.optional(decimal),
+        price_52w: v.optional(decimal),
+        change_ratio_52w: v.optional(decimal),
+      }),
+    ),
   ),
   limit: 'market-data',
   freshness: { seconds: 30, staleSeconds: 120 },

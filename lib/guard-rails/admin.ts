@@ -1,7 +1,7 @@
 /** What operators do with limits and stops: change them, each time with a record of the history, and look at them. */
 
 import type { Identity } from '../access/identity.ts';
-import { base64url } from '../base64url.ts';
+import { nonce, sealedLines } from '../access/sealed-lines.ts';
 import { clockSkewMs } from '../clock-skew.ts';
 import type { ControlAdminStore, ControlEntry } from './control-admin-store.ts';
 import {
@@ -82,6 +82,7 @@ export function createControlAdmin({
   clock = Date.now,
 }: ControlAdminOptions): ControlAdmin {
   const { names, sealer } = identity;
+  const lines = sealedLines(identity, 'history ');
   const seal = (value: object, about: string) => sealer.seal(utf8(JSON.stringify(value)), about);
 
   async function open<T>(sealed: Uint8Array, about: string): Promise<T | undefined> {
@@ -127,8 +128,7 @@ export function createControlAdmin({
         const version = expected + 1;
         const sealed = await seal(await aboutOf(change, changed, before), key);
         const next = { key, version, ...changed, sealed };
-        const id = `${new Date(now).toISOString()}#${nonce()}`;
-        const history = { id, sealed: await seal({ by, version, change }, historyKey(id)) };
+        const history = await lines.seal(now, { by, version, change });
         if (await store.write({ expected, next, history, ...(massCancel && { massCancel }) }))
           return { isChanged: true, control: await listed(next) };
       }
@@ -140,13 +140,7 @@ export function createControlAdmin({
     },
     list: async () => Promise.all((await store.list()).map(listed)),
     async history(limit) {
-      const entries = await store.history(limit);
-      return Promise.all(
-        entries.map(async ({ id, sealed }) => ({
-          at: id.slice(0, id.indexOf('#')),
-          ...(await open<object>(sealed, historyKey(id))),
-        })),
-      );
+      return Promise.all((await store.history(limit)).map((line) => lines.open<ControlHistoryLine>(line)));
     },
   };
 }
@@ -165,8 +159,4 @@ function massCancelOf(change: ControlChange, scope: string, now: number): MassCa
 const stateOf = (entry: ControlEntry | undefined): ControlState =>
   entry ? { limits: entry.limits, ...(entry.stopped && { stopped: entry.stopped }) } : { limits: {} };
 
-const historyKey = (id: string) => `history ${id}`;
-
 const utf8 = (text: string) => new TextEncoder().encode(text);
-
-const nonce = () => base64url(crypto.getRandomValues(new Uint8Array(12)));

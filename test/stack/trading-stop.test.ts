@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'vitest';
-import type { StopOnAlarmsConfig } from '../../infra/stack/stop-on-alarms-config.ts';
+import type { StopOnAlarmsConfig } from '../../infra/stack/trading-config.ts';
 import { tradingStopActions } from '../../infra/stack/trading-stop.ts';
 import { cancelOrder, getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
 import {
@@ -132,7 +132,7 @@ test('where a stop cancels what is open, the function is told so, and may ask fo
 });
 
 test('the actions are among those of the code', () => {
-  const code = ['dynamo-control-admin', 'dynamo-batch-get'].map((name) =>
+  const code = ['dynamo-control-admin', 'dynamo-sealed-records', 'dynamo-batch-get'].map((name) =>
     readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8'),
   );
   const calls = [...code.join('').matchAll(/new (\w+)Command\(/g)].map(([, name]) => name);

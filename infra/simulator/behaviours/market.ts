@@ -49,32 +49,32 @@ function snapshot(instrument: Instrument, prices: Prices, time: number) {
   };
 }
 
-function extended(instrument: Instrument, prices: Prices, time: number) {
-  const { high, low, price } = prices.at(instrument, time, 'extended');
-  const regular = prices.at(instrument, time).price;
-  return {
-    extend_hour_last_price: money(price),
-    extend_hour_high: money(high),
-    extend_hour_low: money(low),
-    extend_hour_change: money(price - regular),
-    extend_hour_change_ratio: ratio(price - regular, regular),
-    extend_hour_volume: String(volumeUpTo(instrument, time, 'extended')),
-    extend_hour_last_trade_time: time,
-  };
-}
+const extended = (instrument: Instrument, prices: Prices, time: number) =>
+  outside('extended', ['extend_hour_', 'last_price'], instrument, prices, time);
 
-function overnight(instrument: Instrument, prices: Prices, time: number) {
-  const { high, low, price } = prices.at(instrument, time, 'overnight');
+const overnight = (instrument: Instrument, prices: Prices, time: number) => ({
+  ...outside('overnight', ['ovn_', 'price'], instrument, prices, time),
+  ...sides('ovn_', instrument, prices.at(instrument, time, 'overnight').price, time),
+});
+
+/** Prices outside of regular hours; the change is that since the last regular one. */
+function outside(
+  session: 'extended' | 'overnight',
+  [prefix, last]: readonly [prefix: string, last: string],
+  instrument: Instrument,
+  prices: Prices,
+  time: number,
+) {
+  const { high, low, price } = prices.at(instrument, time, session);
   const regular = prices.at(instrument, time).price;
   return {
-    ovn_price: money(price),
-    ovn_high: money(high),
-    ovn_low: money(low),
-    ovn_change: money(price - regular),
-    ovn_change_ratio: ratio(price - regular, regular),
-    ovn_volume: String(volumeUpTo(instrument, time, 'overnight')),
-    ovn_last_trade_time: time,
-    ...sides('ovn_', instrument, price, time),
+    [`${prefix}${last}`]: money(price),
+    [`${prefix}high`]: money(high),
+    [`${prefix}low`]: money(low),
+    [`${prefix}change`]: money(price - regular),
+    [`${prefix}change_ratio`]: ratio(price - regular, regular),
+    [`${prefix}volume`]: String(volumeUpTo(instrument, time, session)),
+    [`${prefix}last_trade_time`]: time,
   };
 }
 

@@ -1,0 +1,97 @@
+/**
+ * What both stores of operators do in DynamoDB: change a sealed record together with a line of its history, and list
+ * records and lines. Lines share a partition, and their sort keys begin with the time.
+ */
+
+import {
+  QueryCommand,
+  ScanCommand,
+  type TransactWriteItem,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { SealedLine } from '../../lib/access/sealed-lines.ts';
+import type { Item } from './dynamo-batch-get.ts';
+import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { isOvertaken, pages } from './dynamo-records.ts';
+import { withStoreErrors } from './store-errors.ts';
+
+export interface SealedRecordsOptions {
+  readonly client: DynamoSender;
+  readonly tableName: string;
+  readonly timeoutMs: number;
+  /** The sort key of a record. */
+  readonly recordKey: string;
+  /** The partition of all lines. */
+  readonly linePartition: string;
+}
+
+export function createSealedRecords(options: SealedRecordsOptions) {
+  const { tableName: TableName, timeoutMs, recordKey, linePartition } = options;
+  const client = withStoreErrors(withLimit(options.client, { timeoutMs, attempts: 3 }));
+  return {
+    client,
+    /** @returns false, and nothing is written, when another change came before */
+    async write(TransactItems: TransactWriteItem[]): Promise<boolean> {
+      // The same token with each attempt: one whose answer was lost is not done twice.
+      const ClientRequestToken = crypto.randomUUID();
+      try {
+        await client.send(new TransactWriteItemsCommand({ TransactItems, ClientRequestToken }));
+        return true;
+      } catch (error) {
+        if (isOvertaken(error)) return false;
+        throw error;
+      }
+    },
+    lineItem: ({ id, sealed }: SealedLine): Item => ({
+      pk: { S: linePartition },
+      sk: { S: id },
+      sealed: { B: sealed },
+    }),
+    records: (): Promise<readonly Item[]> =>
+      pages((ExclusiveStartKey) =>
+        client.send(
+          new ScanCommand({
+            TableName,
+            ConsistentRead: true,
+            FilterExpression: 'sk = :record',
+            ExpressionAttributeValues: { ':record': { S: recordKey } },
+            ExclusiveStartKey,
+          }),
+        ),
+      ),
+    /** The newest first. */
+    async lines(limit: number): Promise<readonly SealedLine[]> {
+      const items = await pages(
+        (ExclusiveStartKey) =>
+          client.send(
+            new QueryCommand({
+              TableName,
+              ConsistentRead: true,
+              KeyConditionExpression: 'pk = :lines',
+              ExpressionAttributeValues: { ':lines': { S: linePartition } },
+              ScanIndexForward: false,
+              Limit: limit,
+              ExclusiveStartKey,
+            }),
+          ),
+        limit,
+      );
+      return items.map(({ sk, sealed }) => {
+        if (sk?.S === undefined || !sealed?.B) throw new TypeError(`not a line of the ${linePartition}`);
+        return { id: sk.S, sealed: sealed.B };
+      });
+    },
+  };
+}
+
+export const absent = { ConditionExpression: 'attribute_not_exists(pk)' };
+
+/** @param expected what the attribute has in the table; undefined for a record that is not there */
+export const unchangedSince = (attribute: string, expected: Item[string] | undefined) =>
+  expected === undefined
+    ? absent
+    : {
+        ConditionExpression: '#attribute = :expected',
+        ExpressionAttributeNames: { '#attribute': attribute },
+        ExpressionAttributeValues: { ':expected': expected },
+      };

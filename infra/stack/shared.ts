@@ -1,0 +1,133 @@
+/** What the functions of one deployment share: secret, limiter's table, cache and users, and what each has of them. */
+
+import { RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { CfnSecret, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { Construct } from 'constructs';
+import { massCancelOperations } from '../../functions/settings/worker-environment.ts';
+import type { Operation } from '../../lib/catalogue/index.ts';
+import { isGuarded } from '../../lib/catalogue/operation.ts';
+import { upstreamPathsOf } from '../../lib/gateway/index.ts';
+import { haveLookUps } from '../../lib/gateway/look-ups.ts';
+import { mayCount } from '../../lib/gateway/operation-limits.ts';
+import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
+import { type Cache, sharedCache } from './cache.ts';
+import type { ResolvedConfig } from './config.ts';
+import type { GroupFunctionProps } from './group-function.ts';
+import {
+  type LimiterAlarms,
+  type LimiterTable,
+  limiterAlarms,
+  limiterTable,
+  limiterVariables,
+} from './limiter.ts';
+import { groupsThatAsk, Users } from './users.ts';
+
+export interface SharedOptions {
+  readonly config: ResolvedConfig;
+  /** Those of open groups, and those that API Gateway answers by itself. */
+  readonly operations: readonly Operation[];
+  /** The stack's name and the construct's path: one to each deployment in an account and Region. */
+  readonly name: string;
+  /** The file whose export `handler` is the function of the name. */
+  readonly entryOf: (name: string) => string;
+}
+
+/** What a function that asks the upstream is made of. */
+type Asking = Pick<
+  GroupFunctionProps,
+  'secretArn' | 'limiterTableArn' | 'logRetentionDays' | 'removalPolicy'
+> & { readonly environment: Record<string, string> };
+
+export class Shared {
+  readonly config: ResolvedConfig;
+  readonly operations: readonly Operation[];
+  readonly name: string;
+  readonly removalPolicy: RemovalPolicy;
+  readonly secret: ISecret;
+  readonly limiter: LimiterTable | undefined;
+  readonly limiterAlarms: LimiterAlarms | undefined;
+  readonly cache: Cache;
+  readonly users: Users | undefined;
+  readonly entryOf: (name: string) => string;
+
+  constructor(scope: Construct, { config, operations, name, entryOf }: SharedOptions) {
+    this.config = config;
+    this.operations = operations;
+    this.name = name;
+    this.entryOf = entryOf;
+    this.removalPolicy = config.onRemoval === 'retain' ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    this.secret = emptySecret(scope, this.removalPolicy);
+    const readsOrders = config.tradeEvents || haveLookUps(operations);
+    const asked = [
+      ...operations,
+      ...(readsOrders ? orderReadOperations : []),
+      ...(operations.some(isGuarded) ? massCancelOperations : []),
+    ];
+    if (this.#counts(asked)) this.limiter = limiterTable(scope, config.limiter.table);
+    if (this.limiter) this.limiterAlarms = limiterAlarms(scope, this.limiter, config.limiter.alarmTopic);
+    this.cache = sharedCache(scope, config.cache, operations);
+    if (groupsThatAsk(config).length > 0 || config.tradeEvents)
+      this.users = new Users(scope, 'Users', { ...this.logs, config, entry: entryOf('authorizer') });
+  }
+
+  /** Of every function's log. */
+  get logs() {
+    return { logRetentionDays: this.config.logs.retentionDays, removalPolicy: this.removalPolicy };
+  }
+
+  /** For a function that names and unseals what it keeps. */
+  get identity() {
+    return { identityKeyArn: this.users?.identityKey.secretArn ?? '', ...this.logs };
+  }
+
+  /**
+   * For a function that asks the upstream for these operations. Of the upstream's paths it has its own only, as an
+   * environment holds 4 kB.
+   */
+  asking(operations: readonly Operation[], counted: 'counted' | 'uncounted' = 'counted'): Asking {
+    const { upstream, limiter: settings } = this.config;
+    const paths = upstreamPathsOf(upstream.paths, operations);
+    const limiter = counted === 'counted' && this.#counts(operations) ? this.limiter : undefined;
+    return {
+      secretArn: this.secret.secretArn,
+      ...(limiter && { limiterTableArn: limiter.arn }),
+      environment: {
+        UPSTREAM_BASE_URL: upstream.baseUrl,
+        UPSTREAM_TIMEOUT_MS: String(upstream.timeoutSeconds * 1000),
+        SECRET_ID: this.secret.secretArn,
+        ...(Object.keys(paths).length > 0 && { UPSTREAM_PATHS: JSON.stringify(paths) }),
+        ...(limiter && limiterVariables(limiter, settings, upstream.limits)),
+      },
+      ...this.logs,
+    };
+  }
+
+  /** For a function that asks the upstream by itself, and not for a caller. */
+  worker(operations: readonly Operation[]) {
+    const asking = this.asking(operations);
+    // What waits for a limit may wait for the table, too: no part of the reserve is its own.
+    const { LIMITER_RESERVE: _, LIMITER_INSTANCES: __, ...environment } = asking.environment;
+    return { ...asking, ...this.identity, environment };
+  }
+
+  #counts(operations: readonly Operation[]): boolean {
+    const { operationLimits } = this.config.limiter;
+    const { limits: upstreamLimits } = this.config.upstream;
+    return mayCount(operations, { operationLimits, upstreamLimits });
+  }
+}
+
+/** Empty until the operator sets it: a generated value would seem to work. */
+function emptySecret(scope: Construct, removalPolicy: RemovalPolicy): ISecret {
+  // The library's higher construct cannot make an empty one.
+  const secret = new CfnSecret(scope, 'Secret', {
+    description: 'App key and app secret at the upstream; set by the operator',
+  });
+  secret.applyRemovalPolicy(removalPolicy);
+  Validations.of(secret).acknowledge({
+    id: 'AwsSolutions-SMG4',
+    reason:
+      'The upstream issues the app secret by hand: nothing here can make a new one, so nothing rotates it.',
+  });
+  return Secret.fromSecretCompleteArn(scope, 'SecretByArn', secret.ref);
+}
