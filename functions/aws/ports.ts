@@ -49,6 +49,7 @@ export const gatewayPorts = (host: Host, client: Client = newClient()): GatewayP
   ...secretPorts(host),
   send: createNodeSend(),
   readText: createNodeText(),
+  marketDataLimit: undefined,
   limiterStore: (tableName) => createDynamoLimiterStore({ client: client(), tableName }),
   cacheStores(tableName, upstream) {
     const store = { client: client(), tableName };

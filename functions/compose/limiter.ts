@@ -48,11 +48,11 @@ export interface ComposedLimiter {
 export function composeLimiter(
   settings: LimiterSettings,
   operations: readonly Operation[],
-  ports: Pick<GatewayPorts, 'functionName' | 'log' | 'clock' | 'limiterStore'>,
+  ports: Pick<GatewayPorts, 'functionName' | 'log' | 'clock' | 'limiterStore' | 'marketDataLimit'>,
   lowPriority: LowPriorityLimiter | undefined,
 ): ComposedLimiter {
-  const { tableName, bucket, share, reserve, operationLimits, upstreamLimits, marketData } = settings;
-  const { functionName, log, clock } = ports;
+  const { tableName, bucket, share, reserve, operationLimits, upstreamLimits } = settings;
+  const { functionName, log, clock, marketDataLimit: marketData } = ports;
   const store = ports.limiterStore(tableName);
   const inForce = createLimitsInForce({ store, key: limitsInForceKey(bucket, upstreamLimits), clock });
   const metrics = createLimiterMetrics(log, { functionName, tableName, steps: () => inForce.known, clock });

@@ -20,7 +20,7 @@ export function composeLookups(settings: LookupSettings, ports: LookupPorts): Lo
   const { function: own, operations, instances, tableName, busName, ...queues } = settings;
   const { log, clock, functionName } = ports;
   const failed = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });
-  const requests = own.limiter?.marketData?.requests ?? limits['market-data'].requests;
+  const requests = ports.marketDataLimit?.requests ?? limits['market-data'].requests;
   const lowPriority = createLowPriorityLimiter({
     reserve: Math.floor((requests * (own.limiter?.share ?? 1)) / 2),
     pauseMs: pauseMs * instances,

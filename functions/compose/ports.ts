@@ -14,7 +14,7 @@ import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
 import type { SecretSource, SecretVersion, Send } from '../../lib/gateway/index.ts';
 import type { ControlAdminStore } from '../../lib/guard-rails/control-admin-store.ts';
 import type { ControlStore, MassCancelStore } from '../../lib/guard-rails/index.ts';
-import type { LimiterStore } from '../../lib/limiter/index.ts';
+import type { Limit, LimiterStore } from '../../lib/limiter/index.ts';
 import type { LookupBus, LookupQueue, LookupStore } from '../../lib/lookups/index.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { CountingJournal } from '../../lib/orders/index.ts';
@@ -45,6 +45,11 @@ export interface GatewayPorts extends SecretPorts {
   /** Reads the keys of the issuer of access tokens. */
   readonly readText: ReadText;
   limiterStore(tableName: string): LimiterStore;
+  /**
+   * In place of the interface's own figure, for load tests of the local run. A port and no setting, so that no variable of a
+   * deployed function can lift the limit.
+   */
+  readonly marketDataLimit: Pick<Limit, 'requests' | 'perSeconds'> | undefined;
   /** @param upstream names the upstream: no upstream's answer is ever returned as another's */
   cacheStores(tableName: string, upstream: string): CacheStores;
   /** Of the same table and upstream, for a function that serves no snapshots. */

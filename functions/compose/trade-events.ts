@@ -67,6 +67,8 @@ export function composeTradeEvents(
     // Ends what hangs before Lambda does: a function that is cut off releases no lease.
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), remaining * (1 - handOverPart / 4));
+    // A process that ends does not wait for it.
+    timer.unref();
     try {
       const report = await listener.run({
         until,

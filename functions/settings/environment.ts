@@ -206,7 +206,6 @@ function readLimiter(
     upstreamLimits,
     reserve:
       reserve.value && instances.value ? { part: reserve.value, instances: instances.value } : undefined,
-    marketData: readFigures(env, faults),
   };
 }
 
@@ -271,16 +270,6 @@ function readNumber(
   if (!text) return {};
   const value = Number(text);
   return /^\d{1,6}(\.\d{1,20})?$/.test(text) && isGood(value) ? { value } : { fault: `not ${what}` };
-}
-
-/** Of load tests alone: the stack sets none. */
-function readFigures(
-  { LIMITER_MARKET_DATA: text }: Environment,
-  faults: string[],
-): LimiterSettings['marketData'] {
-  const [, requests, perSeconds] = /^(\d{1,9})\/(\d{1,6})$/.exec(text ?? '') ?? [];
-  if (text && !requests) faults.push('LIMITER_MARKET_DATA: not REQUESTS/SECONDS');
-  return requests === undefined ? undefined : { requests: Number(requests), perSeconds: Number(perSeconds) };
 }
 
 /** A preset's name, or figures as JSON. A function of an earlier deployment has neither. */

@@ -12,7 +12,7 @@ import type { OperationLimits } from '../../lib/gateway/operation-limits.ts';
 import type { UpstreamPaths } from '../../lib/gateway/upstream-paths.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
 import type { NetworkPrefix } from '../../lib/identity/caller.ts';
-import type { Limit, ReserveOptions } from '../../lib/limiter/index.ts';
+import type { ReserveOptions } from '../../lib/limiter/index.ts';
 import type { CorsOrigins } from '../events/cors.ts';
 
 /** Of every function that asks the upstream. */
@@ -49,8 +49,6 @@ export interface LimiterSettings {
   readonly reserve: ReserveOptions | undefined;
   readonly operationLimits: OperationLimits;
   readonly upstreamLimits: UpstreamLimits;
-  /** In place of the interface's own figure, for load tests of the local run. */
-  readonly marketData: Pick<Limit, 'requests' | 'perSeconds'> | undefined;
 }
 
 export interface CacheSettings {

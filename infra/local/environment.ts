@@ -49,7 +49,7 @@ export function localEnvironment(
   operations: readonly Operation[],
   isClosed: boolean,
 ): Environment {
-  const { upstreamPaths = {}, upstreamLimits, marketDataLimit, corsOrigins, openGroups } = settings;
+  const { upstreamPaths = {}, upstreamLimits, corsOrigins, openGroups } = settings;
   const { tradingLimits = demoLimits } = settings;
   const shared = settings.cache === 'off' ? undefined : names.cache;
   return {
@@ -59,13 +59,14 @@ export function localEnvironment(
     SECRET_ID: names.secret,
     LIMITER_TABLE: names.limiter,
     LIMITER_BUCKET: 'local',
-    LIMITER_MARKET_DATA: marketDataLimit && `${marketDataLimit.requests}/${marketDataLimit.perSeconds}`,
     CACHE_TABLE: shared,
     CORS_ORIGINS: typeof corsOrigins === 'string' ? corsOrigins : corsOrigins?.join(','),
     LOOKUP_TABLE: names.lookups,
     LOOKUP_QUEUE: names.lookups,
     LOOKUP_DEAD_LETTERS: names.lookups,
     LOOKUP_BUS: names.lookupBus,
+    // One process works on the queue.
+    LOOKUP_INSTANCES: '1',
     // Account data is readable by event only for sources with a grant.
     LOOKUP_GROUPS: openGroups.filter((group) => !isAccountData(group)).join(','),
     ...(isClosed && {

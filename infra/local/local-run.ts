@@ -132,6 +132,7 @@ export async function startLocalRun(settings: LocalSettings, hooks: LocalRunHook
   }
   const issuer = `${api.url}${issuerPath}`;
   await grantUsers(platform.access(names.access), { users, apiKeyId: keyOfFirstUser, issuer, identity });
+  deployment.granted();
   return {
     url: api.url,
     upstreamUrl,
@@ -176,6 +177,8 @@ async function startUpstream({
 interface LocalDeployment {
   readonly platform: MemoryPlatform;
   readonly identity: Identity;
+  /** The users' grants are written: what asks for them waits until then. */
+  granted(): void;
   readonly routes: readonly LocalRoute[];
   readonly lookups: LocalLookups | undefined;
   /** Of trade events; absent where no listener runs. */
@@ -204,6 +207,7 @@ function deploy(
     clock: Date.now,
     sleep: sleepUnref,
     names,
+    marketDataLimit: settings.marketDataLimit,
     secrets: {
       [names.secret]: JSON.stringify({ app_key: appKey, app_secret: appSecret, access_token: accessToken }),
       [names.identityKey]: identityKey,
@@ -219,7 +223,8 @@ function deploy(
     ACCESS_TABLE: undefined,
     AUTH: undefined,
   });
-  const parts = { platform, env };
+  const granting = withGrants(platform);
+  const parts = { platform: granting.platform, env };
   const workerParts = { platform, env: worker };
   const audit = startOrderAudit(workerParts);
   const events = platform.bus(names.eventsBus);
@@ -230,11 +235,12 @@ function deploy(
   ];
   if (hooks.tradeEvent) events.subscribe(hooks.tradeEvent);
   const history = createEventHistory(events);
-  const access = () => eventAccess(env([getOrder], true), platform);
+  const access = () => eventAccess(env([getOrder], true), granting.platform);
   const hasAccounts = openGroups.some(isAccountData);
   return {
     platform,
     identity,
+    granted: granting.granted,
     routes: [...groupRoutes(openGroups, parts), ...(hasAccounts ? [audit] : [])],
     lookups: startLookups(openGroups, parts),
     stream:
@@ -246,6 +252,24 @@ function deploy(
       history.close();
     },
   };
+}
+
+/** A request may come before the grants are written, and the absence of one would be remembered for half a minute. */
+function withGrants(platform: MemoryPlatform): {
+  readonly platform: MemoryPlatform;
+  readonly granted: () => void;
+} {
+  let granted = () => {};
+  const written = new Promise<void>((resolve) => {
+    granted = resolve;
+  });
+  const accessStore: MemoryPlatform['ports']['accessStore'] = (name) => ({
+    async read(keys) {
+      await written;
+      return platform.access(name).read(keys);
+    },
+  });
+  return { granted, platform: { ...platform, ports: { ...platform.ports, accessStore } } };
 }
 
 /** Who may follow which events: as the functions of account data know it. */

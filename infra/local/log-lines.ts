@@ -8,10 +8,13 @@ import { plainText } from './trade-event-lines.ts';
 export function lineOf(entry: LogEntry): string | undefined {
   if (isRequest(entry)) {
     const { status, code, upstreamStatus, upstreamCode, defect } = entry;
-    if (defect !== undefined) return JSON.stringify(defect);
-    return upstreamStatus !== undefined || (code && status >= 500)
-      ? `  ${code}: upstream answered ${upstreamStatus ?? 'nothing'} ${upstreamCode ?? ''}`.trimEnd()
-      : undefined;
+    const isUpstreams = upstreamStatus !== undefined || (code && status >= 500);
+    const answered =
+      `  ${code}: upstream answered ${upstreamStatus ?? 'nothing'} ${upstreamCode ?? ''}`.trimEnd();
+    return (
+      [isUpstreams && answered, defect !== undefined && JSON.stringify(defect)].filter(Boolean).join('\n') ||
+      undefined
+    );
   }
   const { level, event, ...facts } = entry;
   if (event === 'upstream_rate_limited') {
@@ -23,13 +26,16 @@ export function lineOf(entry: LogEntry): string | undefined {
     return end && `Trade events: the stream ${end}.`;
   }
   if (event === 'wrong_configuration') return `The configuration is wrong: ${facts.faults}`;
-  if (level === 'info' || event === 'limits_in_force') return undefined;
-  const { step, status, code, name } = facts;
-  const words = [event.replaceAll('_', ' '), step, status ?? code ?? name].filter(
+  if (level === 'info' || said.includes(event)) return undefined;
+  const { step, check, scope, result, status, code, name } = facts;
+  const words = [event.replaceAll('_', ' '), step, check, scope, result, status ?? code ?? name].filter(
     (word) => word !== undefined,
   );
   return `${words.map(plainText).join(': ')}.`;
 }
+
+/** What other lines say, or a later one. */
+const said: readonly string[] = ['limits_in_force', 'turn_failed', 'trade_orders_compared'];
 
 const verdicts: Readonly<Record<RateLimitReport['verdict'], string>> = {
   tightened: 'it allows less than UPSTREAM_LIMITS, so this run keeps tighter limits until it ends.',

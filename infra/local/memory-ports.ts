@@ -68,7 +68,9 @@ export interface PlatformNames {
 }
 
 export interface MemoryPlatformOptions extends Host {
-  readonly names: PlatformNames;
+  /** `any`: what is asked for by another name is made, and is another one. */
+  readonly names: PlatformNames | 'any';
+  readonly marketDataLimit: GatewayPorts['marketDataLimit'];
   /** By their ids. */
   readonly secrets: Readonly<Record<string, string>>;
   /** A listener of a bus threw. */
@@ -77,16 +79,18 @@ export interface MemoryPlatformOptions extends Host {
 
 /**
  * @example
- * const { ports } = createMemoryPlatform({ functionName: 'local', log, clock: Date.now, sleep, names, secrets });
+ * const { ports } = createMemoryPlatform({ ...host, names, secrets, marketDataLimit: undefined });
  * const handler = start(settlement, env, ports);
  */
 export function createMemoryPlatform({
-  names,
+  names: declared,
   secrets,
   onFailure,
+  marketDataLimit,
   ...host
 }: MemoryPlatformOptions): MemoryPlatform {
   const { clock } = host;
+  const names = declared === 'any' ? anyNames : declared;
   const listeners = { order: listening<EntryChange>(), massCancel: listening<void>() };
   const limiters = byName([names.limiter], createMemoryLimiterStore);
   const caches = byName([names.cache], () =>
@@ -124,6 +128,7 @@ export function createMemoryPlatform({
       send: createNodeSend(),
       readText: createNodeText(),
       limiterStore: limiters,
+      marketDataLimit,
       cacheStores: (name, upstream) => caches(name)(upstream),
       snapshotReads: (name, upstream, partition) =>
         snapshotReadsOf(caches(name)(upstream).snapshots(partition)),
@@ -160,11 +165,14 @@ function byKey<T>(create: (key: string) => T): (key: string) => T {
   };
 }
 
+const anyNames: Partial<PlatformNames> = {};
+
 /** One for each of the names; what has another name is not there, as no table of another name is on AWS. */
-function byName<T>(names: readonly string[], create: (name: string) => T): (name: string) => T {
+function byName<T>(names: readonly (string | undefined)[], create: (name: string) => T): (name: string) => T {
   const find = byKey(create);
   return (name) => {
-    if (!names.includes(name)) throw new TypeError(`${name} is not there: it would be ${names.join(' or ')}`);
+    if (names[0] !== undefined && !names.includes(name))
+      throw new TypeError(`${name} is not there: it would be ${names.join(' or ')}`);
     return find(name);
   };
 }

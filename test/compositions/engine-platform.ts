@@ -118,6 +118,7 @@ export const enginePlatform =
         ...tradingStopPorts(host),
       },
       access: createDynamoAccessStore({ client, tableName: platformNames.access }),
+      ready: async () => {},
       follow(composed) {
         audit = composed;
       },

@@ -1,39 +1,72 @@
 /** The ports of the local run, for scenarios. */
 
+import assert from 'node:assert/strict';
 import type { Host } from '../../functions/compose/ports.ts';
-import { createMemoryPlatform } from '../../infra/local/memory-ports.ts';
+import { createMemoryPlatform, type MemoryPlatformOptions } from '../../infra/local/memory-ports.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
-import { type Platform, type Published, platformNames, secrets } from './scene.ts';
+import type { Sealer } from '../../lib/sealer.ts';
+import { identityKey, type Platform, type Published, platformNames, secrets } from './scene.ts';
 
-export async function memoryPlatform(host: Host): Promise<Platform> {
-  const platform = createMemoryPlatform({ ...host, names: platformNames, secrets });
-  const published = new Map<string, Published[]>();
-  for (const name of [platformNames.lookupBus, platformNames.eventsBus, platformNames.ordersBus]) {
-    const all: Published[] = [];
-    published.set(name, all);
-    platform.bus(name).subscribe(({ detailType, detail }) => {
-      all.push({ type: detailType, detail: JSON.parse(detail) });
-    });
-  }
-  let audited: Promise<unknown> = Promise.resolve();
-  return {
-    // No message waits in these scenarios.
-    ports: {
-      ...platform.ports,
-      queue: () => ({ putAgain: async () => new Set(), deadLetter: async () => {} }),
-    },
-    access: platform.access(platformNames.access),
-    follow(composed) {
-      platform.onOrder(platformNames.journal, (change) => {
-        audited = Promise.all([audited, composed?.audit.take([change])]);
-      });
-    },
-    async audited() {
-      await audited;
-      const lines = platform.audit(platformNames.audit).read(0, Number.POSITIVE_INFINITY);
-      return (await whoOrderedWhat(lines)).ordered;
-    },
-    published: async (name) => published.get(name) ?? [],
-    close: async () => {},
+/** Memory needs no sealer: what a composition gives is tried here, as an engine would find out. */
+function createSealerCheck() {
+  const { sealer: own } = createIdentity(async () => identityKey);
+  const tries: Promise<void>[] = [];
+  const check = async (given: Sealer | undefined) => {
+    assert.ok(given, 'a store of account data has no sealer');
+    const bytes = new TextEncoder().encode('sealed');
+    assert.deepEqual(await given.open(await own.seal(bytes, 'about'), 'about'), bytes);
   };
+  const checked =
+    <Store>(create: (name: string) => Store) =>
+    (name: string, sealer: Sealer | undefined): Store => {
+      tries.push(check(sealer));
+      return create(name);
+    };
+  return { checked, ready: async () => void (await Promise.all(tries)) };
 }
+
+/** @param names `any` for compositions that take a wrong one: their scenario finds it, as on AWS, where a table is asked later */
+export const memoryPlatform =
+  (names: MemoryPlatformOptions['names'] = platformNames) =>
+  async (host: Host): Promise<Platform> => {
+    const platform = createMemoryPlatform({ ...host, names, secrets, marketDataLimit: undefined });
+    const { ports } = platform;
+    const { checked, ready } = createSealerCheck();
+    const published = new Map<string, Published[]>();
+    for (const name of [platformNames.lookupBus, platformNames.eventsBus, platformNames.ordersBus]) {
+      const all: Published[] = [];
+      published.set(name, all);
+      platform.bus(name).subscribe(({ detailType, detail }) => {
+        all.push({ type: detailType, detail: JSON.parse(detail) });
+      });
+    }
+    let audited: Promise<unknown> = Promise.resolve();
+    return {
+      ports: {
+        ...ports,
+        journal: checked((name) =>
+          ports.journal(name, { ...createIdentity(async () => identityKey).sealer }),
+        ),
+        auditStore: checked((name) => platform.audit(name)),
+        lookupStore: checked((name) => ports.lookupStore(name, undefined)),
+        eventStore: checked((name) => ports.eventStore(name, createIdentity(async () => identityKey).sealer)),
+        // A message that waits is not brought again.
+        queue: () => ({ putAgain: async () => new Set(), deadLetter: async () => {} }),
+      },
+      access: platform.access(platformNames.access),
+      ready,
+      follow(composed) {
+        platform.onOrder(platformNames.journal, (change) => {
+          audited = Promise.all([audited, composed?.audit.take([change])]);
+        });
+      },
+      async audited() {
+        await audited;
+        const lines = platform.audit(platformNames.audit).read(0, Number.POSITIVE_INFINITY);
+        return (await whoOrderedWhat(lines)).ordered;
+      },
+      published: async (name) => published.get(name) ?? [],
+      close: async () => {},
+    };
+  };

@@ -8,7 +8,7 @@ import { startScene } from './scene.ts';
 
 for (const { name, run, share = '1' } of scenarios)
   test(name, async (t) => {
-    const scene = await startScene({ platform: memoryPlatform, compositions, limits, share });
+    const scene = await startScene({ platform: memoryPlatform(), compositions, limits, share });
     t.onTestFinished(() => scene.close());
     await run(scene);
   });

@@ -126,14 +126,32 @@ const swapped: readonly Mutant[] = [
     by: 'ports.bus(tableName,',
   },
   {
-    wiring: 'the limiter has a table of each function',
+    wiring: 'each function counts for itself',
     file: 'limiter',
     find: 'ports.limiterStore(tableName)',
-    by: 'ports.limiterStore(bucket)',
+    by: 'ports.limiterStore(functionName)',
+  },
+  {
+    wiring: 'last prices count in a bucket of their own',
+    file: 'last-prices',
+    find: '{ ...limits, reserve },',
+    by: "{ ...limits, reserve, bucket: 'prices' },",
+  },
+  {
+    wiring: 'the journal is sealed with the app secret',
+    file: 'settlement',
+    find: 'composeIdentity(identityKeySecretId, ports)',
+    by: 'composeIdentity(settings.secretId, ports)',
+  },
+  {
+    wiring: 'replies with account data are stored in the clear',
+    file: 'lookups',
+    find: 'ports.lookupStore(tableName, identity?.sealer)',
+    by: 'ports.lookupStore(tableName, undefined)',
   },
 ];
 
-/** The scenario that fails first. */
+/** The scenario that fails first, or the start where no scene comes about. */
 async function foundBy(mutant?: Mutant): Promise<string | undefined> {
   const plugins = mutant ? [replaceIn(`functions/compose/${mutant.file}.ts`, mutant.find, mutant.by)] : [];
   const { text } = await bundle("export * from './functions/compose/functions.ts'", {
@@ -141,16 +159,16 @@ async function foundBy(mutant?: Mutant): Promise<string | undefined> {
     platform: 'node',
   });
   const compositions = (await load(text)) as Compositions;
+  const platform = memoryPlatform('any');
   for (const { name, run, share = '1' } of scenarios) {
-    let close = async () => {};
+    const scene = await startScene({ platform, compositions, limits, share }).catch(() => undefined);
+    if (!scene) return 'the start';
     try {
-      const scene = await startScene({ platform: memoryPlatform, compositions, limits, share });
-      close = scene.close;
       await run(scene);
     } catch {
       return name;
     } finally {
-      await close();
+      await scene.close();
     }
   }
   return undefined;

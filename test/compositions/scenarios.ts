@@ -228,6 +228,15 @@ const limited: Scenario = {
     assert.ok(answered > 0 && answered <= 15, replies.map(({ text }) => text.slice(0, 300)).join('\n'));
     const counted = scene.logged.filter(({ event }) => event === 'request').map(({ code }) => code);
     assert.ok(counted.includes('budget_used_up'), JSON.stringify(counted));
+    // A price or a quote that nobody has asked for takes a permit of the same limit.
+    const unpriced = await place(scene, newId(), {
+      symbol: 'KO',
+      order_type: 'MARKET',
+      limit_price: undefined,
+    });
+    is(unpriced, 403, 'order_blocked');
+    const quote = { request_id: newId(), symbols: ['KO'], category: 'US_STOCK' };
+    await assert.rejects(scene.lookUp('QuoteLookupRequested', quote), /no reply/);
     await scene.pass(90_000);
     is(await ticks('KO'), 200);
   },

@@ -76,6 +76,8 @@ export interface Published {
 export interface Platform {
   readonly ports: MassCancelPorts & TradeEventPorts & OrderAuditPorts & TradingStopPorts & LookupPorts;
   readonly access: AccessStore;
+  /** All that was composed is there. */
+  ready(): Promise<void>;
   /** What the stream of the journal's table brings is taken to the audit. */
   follow(audit: ComposedAudit | undefined): void;
   audited(): Promise<readonly Ordered[]>;
@@ -166,6 +168,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
     },
   };
   const { ports, ...own } = await platform(host);
+  const portsOf = (functionName: string) => ({ ...ports, functionName });
   const { start, group, settlement, massCancels, tradeEvents, lookups, orderAudit, tradingStop } =
     compositions;
   const env = environmentFor(simulator, limits, share);
@@ -175,7 +178,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   await grantAll(own.access, identity);
   // Two instances of each, which requests meet in turn: what they share is in stores alone.
   const twice = (offer: () => Offer, variables = env) =>
-    [0, 1].map(() => start(group(offer()), variables, ports));
+    [0, 1].map(() => start(group(offer()), variables, portsOf(offer.name)));
   const handlers = {
     'market-data': twice(offers.marketData, openOnly(env)),
     instruments: twice(offers.instruments, openOnly(env)),
@@ -183,13 +186,14 @@ export async function startScene({ platform, compositions, limits, share }: Scen
     'order-cancels': twice(offers.orderCancels),
     'order-reads': twice(offers.orderReads),
   };
-  const settle = start(settlement, worker, ports);
-  const cancelOpen = start(massCancels, worker, ports);
+  const settle = start(settlement, worker, portsOf('settlement'));
+  const cancelOpen = start(massCancels, worker, portsOf('mass-cancels'));
   // What it waits for comes over a socket.
-  const listener = start(tradeEvents, worker, { ...ports, sleep });
-  const stop = start(tradingStop, worker, ports);
-  own.follow(start(orderAudit, worker, ports));
-  const lookUp = start(lookups(operations), env, ports);
+  const listener = start(tradeEvents, worker, { ...portsOf('trade-events'), sleep });
+  const stop = start(tradingStop, worker, portsOf('trading-stop'));
+  own.follow(start(orderAudit, worker, portsOf('order-audit')));
+  const lookUp = start(lookups(operations), env, portsOf('lookups'));
+  await own.ready();
   return {
     simulator,
     logged,

@@ -73,6 +73,7 @@ async function runWith(t: TestContext, routesAs = (routes: readonly LocalRoute[]
   const issuer = 'https://issuer.example';
   const identityKey = 'identity-key-'.repeat(4);
   const platform = createMemoryPlatform({
+    marketDataLimit: undefined,
     functionName: 'local',
     log: () => {},
     clock: Date.now,

@@ -327,6 +327,7 @@ describe('a stream of server-sent events', () => {
   /** Who may follow: the run's own users, known by their keys. */
   async function accessFor() {
     const { ports, access } = createMemoryPlatform({
+      marketDataLimit: undefined,
       functionName: 'local',
       log: (entry) => assert.fail(entry.event),
       clock: Date.now,

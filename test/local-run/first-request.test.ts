@@ -1,0 +1,35 @@
+/** A request may come as soon as the run listens: it waits for the grants, and is not refused for their absence. */
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { test } from 'vitest';
+import { startLocalRun } from '../../infra/local/local-run.ts';
+import { readSettings } from '../../infra/local/settings.ts';
+import { sleep } from '../../lib/sleep.ts';
+
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { readonly port: number };
+      server.close(() => resolve(port));
+    });
+  });
+
+test('the first request of an account’s user is answered, however early it comes', async (t) => {
+  const port = await freePort();
+  const env = { PORT: String(port), UPSTREAM_PORT: '0', EVENTS_PORT: '0', API_KEY: 'early' };
+  const first = (async () => {
+    for (;;)
+      try {
+        return await fetch(`http://127.0.0.1:${port}/trading/accounts/list`, {
+          headers: { 'x-api-key': 'early' },
+        });
+      } catch {
+        await sleep(0);
+      }
+  })();
+  const run = await startLocalRun(readSettings(env));
+  t.onTestFinished(() => run.close());
+  const response = await first;
+  assert.equal(response.status, 200, await response.text());
+});
