@@ -233,6 +233,7 @@ const limited: Scenario = {
       symbol: 'KO',
       order_type: 'MARKET',
       limit_price: undefined,
+      quantity: '1',
     });
     is(unpriced, 403, 'order_blocked');
     const quote = { request_id: newId(), symbols: ['KO'], category: 'US_STOCK' };
