@@ -61,6 +61,12 @@ export interface Scene {
   audited(): Promise<readonly Ordered[]>;
   /** What is on the buses of trade events and of orders. */
   published(busName: string): Promise<readonly Published[]>;
+  /**
+   * Time stands still from now on, so that nothing ages while a busy machine is slow.
+   *
+   * @returns false where it cannot
+   */
+  hold(): boolean;
   /** Time passes; what functions know of a stop is read again. */
   pass(ms: number): Promise<void>;
   readonly logged: readonly LogEntry[];
@@ -153,7 +159,8 @@ export interface SceneOptions {
 
 export async function startScene({ platform, compositions, limits, share }: SceneOptions): Promise<Scene> {
   let shift = 0;
-  const clock = () => Date.now() + shift;
+  let held: number | undefined;
+  const clock = () => (held ?? Date.now()) + shift;
   const simulator = await startSimulator({ ...credentials, clock, events: {} });
   const logged: LogEntry[] = [];
   const host: Host = {
@@ -234,6 +241,10 @@ export async function startScene({ platform, compositions, limits, share }: Scen
     }),
     audited: own.audited,
     published: own.published,
+    hold() {
+      held = Date.now();
+      return true;
+    },
     async pass(ms) {
       shift += ms;
     },

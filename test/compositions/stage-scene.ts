@@ -113,6 +113,7 @@ export async function stageScene(stage: Stage): Promise<Scene> {
       const store = createDynamoOrderAudit({ client: dynamo, tableName, sealer: identity.sealer });
       return (await whoOrderedWhat(store.read(Date.now() - 3_600_000, Date.now() + 3_600_000))).ordered;
     },
+    hold: () => false,
     // What a function knows of a stop ages by itself; the journal’s entries are made older.
     async pass(ms) {
       if (ms < 10_000) return sleep(ms);
