@@ -4,7 +4,7 @@
  */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type BackOff, jitteredMs } from '../../lib/back-off.ts';
+import { type BackOff, jitteredMs } from '../../lib/pauses.ts';
 import { isThrottling } from './throttling.ts';
 
 /** What a store needs of the client. */

@@ -1,6 +1,6 @@
 /** What every function has of Lambda. */
 
-import { sleep } from '../../lib/sleep.ts';
+import { sleep } from '../../lib/pauses.ts';
 import type { Host } from '../compose/ports.ts';
 import { writeLog } from '../log/log.ts';
 

@@ -1,6 +1,6 @@
 /** Ports on AWS: DynamoDB, Secrets Manager, EventBridge and SQS; and Node's own sockets. */
 
-import { onDemand } from '../../lib/on-demand.ts';
+import { onDemand } from '../../lib/once.ts';
 import type {
   AuthorizerPorts,
   GatewayPorts,

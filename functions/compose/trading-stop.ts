@@ -5,7 +5,7 @@
  */
 
 import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
-import { toReason } from '../../lib/guard-rails/reason.ts';
+import { toReason } from '../../lib/guard-rails/control-changes.ts';
 import { alarmIn } from '../events/alarm-event.ts';
 import { describe } from '../log/log.ts';
 import type { TradingStopSettings } from '../settings/settings.ts';

@@ -1,11 +1,11 @@
 /** A function's settings, from its environment variables, read once. */
 
+import { baseUrlFault } from '../../lib/base-url.ts';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import { openByDefault } from '../../lib/catalogue/exposure.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { type UpstreamLimits, upstreamLimitsFault } from '../../lib/catalogue/limits.ts';
 import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
-import { baseUrlFault } from '../../lib/gateway/base-url.ts';
 import type { CacheTuning } from '../../lib/gateway/cache-options.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
 import {

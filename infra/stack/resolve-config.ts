@@ -4,6 +4,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
 import { originFault } from '../../functions/events/cors.ts';
 import { readsOf } from '../../functions/settings/lookup-environment.ts';
+import { doubledPathFault } from '../../lib/base-url.ts';
 import { functionsOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   operations as catalogue,
@@ -13,7 +14,6 @@ import {
   openable,
   openByDefault,
 } from '../../lib/catalogue/index.ts';
-import { doubledPathFault } from '../../lib/doubled-path.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { type EndpointsOptions, limitsOf } from '../../lib/gateway/operation-limits.ts';
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';

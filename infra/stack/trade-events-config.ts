@@ -4,7 +4,7 @@
  */
 
 import * as v from 'valibot';
-import { eventsUrlFault } from '../../lib/trade-events/events-url.ts';
+import { eventsUrlFault } from '../../lib/base-url.ts';
 import { ConfigError } from './config-error.ts';
 import { matching, topicArn, whole } from './schema-parts.ts';
 

@@ -8,11 +8,10 @@ import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
 import { causeOf } from '../cause.ts';
 import { isJson } from '../json-scan.ts';
 import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
-import { serverFailures, stemOf } from '../upstream-code.ts';
+import { isTokenRefusal, serverFailures, stemOf } from '../upstream-code.ts';
 import type { Credential } from './credential.ts';
 import { readRefusalBody } from './refusal-body.ts';
 import type { SendResult } from './send.ts';
-import { isTokenRefusal } from './token-refusal.ts';
 
 /** The result for a request that may have left. */
 export type Sent = Exclude<SendResult, { readonly kind: 'not_sent' }>;

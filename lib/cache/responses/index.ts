@@ -1,7 +1,6 @@
 /** Responses that all instances share, and the port of their store. */
 
-export { type FreshnessMs, freshnessFor } from './freshness.ts';
-export { responseKey } from './key.ts';
+export { type FreshnessMs, freshnessFor, responseKey } from './request.ts';
 export {
   createResponseCache,
   type FetchedResponse,
