@@ -20,8 +20,7 @@ import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstre
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import { defaultNetworkPrefix } from '../../lib/identity/caller.ts';
 import { originsFaults, readOrigins } from '../events/cors.ts';
-import { readAuthSettings } from './auth-settings.ts';
-import { type Environment, withFormerNames } from './former-names.ts';
+import { type Environment, readAuthSettings, withFormerNames } from './auth-settings.ts';
 import type {
   AccessSettings,
   CacheSettings,
@@ -30,7 +29,7 @@ import type {
   LimiterSettings,
 } from './settings.ts';
 
-export type { Environment } from './former-names.ts';
+export type { Environment } from './auth-settings.ts';
 
 /** @typeParam Settings what a composition takes */
 export type Read<Settings> =

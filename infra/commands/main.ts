@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { StartError } from '../environment.ts';
-import { ConfigError } from '../stack/config-error.ts';
+import { ConfigError } from '../stack/schema-parts.ts';
 
 type Command = (args: readonly string[]) => Promise<void>;
 

@@ -29,12 +29,11 @@ import { domainSchema, resolveDomain } from './resolve-domain.ts';
 import { functionsSchema, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
 import { limiterSchema, resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
-import { type Drawing, resolveReserve } from './resolve-reserve.ts';
+import { chosenLimits, type Drawing, resolveReserve, upstreamLimitsSchema } from './resolve-reserve.ts';
 import { oneOf, topicArn, whole, yesOrNo } from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
 import { resolveTradeEvents, tradeEventsSchema } from './trade-events-config.ts';
 import { resolveStopOnAlarms, resolveTrading, tradingSchema } from './trading-config.ts';
-import { chosenLimits, upstreamLimitsSchema } from './upstream-limits.ts';
 
 function accessSchemaOf(group: Group) {
   const modes = [...modesFor(group), 'closed'] as const;

@@ -5,8 +5,7 @@
 
 import * as v from 'valibot';
 import { eventsUrlFault } from '../../lib/base-url.ts';
-import { ConfigError } from './config-error.ts';
-import { matching, topicArn, whole } from './schema-parts.ts';
+import { ConfigError, matching, topicArn, whole } from './schema-parts.ts';
 
 export interface TradeEventsConfig {
   /**

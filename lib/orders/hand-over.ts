@@ -30,7 +30,7 @@ import {
 import type { ReadOrder } from './order-reads.ts';
 import { type Change, type Part, partsOf, withOrders } from './parts.ts';
 import { readRecord } from './record.ts';
-import { releaseExposure } from './released.ts';
+import { releaseExposure } from './release-ended.ts';
 
 /** What keeps orders from being sent twice. */
 export interface OrdersOptions {
