@@ -18,7 +18,6 @@ export type {
   ApiGatewayOptions,
   LocalRoute,
   LocalStream,
-  RefusalCode,
   RefusalDetail,
   Refuse,
 } from './options.ts';
