@@ -3,7 +3,7 @@
  * over. A plain state machine over a clock; it knows neither requests nor hosts.
  */
 
-import { type BackOff, backOffMs } from './back-off.ts';
+import { type BackOff, backOffMs } from './pauses.ts';
 
 export interface CircuitBreakerOptions {
   /** Now, in milliseconds since the epoch. */

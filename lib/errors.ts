@@ -1,6 +1,6 @@
 /** Every code that an error of this library can have, in one union. */
 
-import type { AccessChangeError } from './access/change-error.ts';
+import type { AccessChangeError } from './access/change.ts';
 import type { ClientErrorKind } from './client/errors.ts';
 import type { RefusalCode } from './problem.ts';
 import type { SignErrorCode } from './signer/errors.ts';

@@ -1,6 +1,6 @@
 /** Seals what a store holds, so that a copy of the store shows nothing. */
 
-import { untilResolved } from './until-resolved.ts';
+import { untilResolved } from './once.ts';
 
 /** Holds a key that cannot be read back. */
 export interface Sealer {

@@ -7,11 +7,9 @@
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { AccessEntry, AccessStore, AccessWrite } from '../../lib/access/store.ts';
-import { seconds } from './dynamo-attributes.ts';
-import { batchGet, type Item } from './dynamo-batch-get.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { batchGet, type Item, seconds } from './dynamo-items.ts';
 import { createSealedRecords, unchangedSince } from './dynamo-sealed-records.ts';
-import { withStoreErrors } from './store-errors.ts';
 
 export interface DynamoAccessStoreOptions {
   readonly client: DynamoSender;

@@ -4,8 +4,8 @@
  */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type BackOff, jitteredMs } from '../../lib/back-off.ts';
-import { isThrottling } from './throttling.ts';
+import { type BackOff, jitteredMs } from '../../lib/pauses.ts';
+import { StoreThrottled } from '../../lib/store-throttled.ts';
 
 /** What a store needs of the client. */
 export type DynamoSender = Pick<DynamoDBClient, 'send'>;
@@ -82,4 +82,29 @@ async function inTime<T>(ms: number, work: (signal: AbortSignal) => Promise<T>):
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** By which DynamoDB refuses a request because it gets too many: above the partition's units, above the rate of the API, above the account's quota. */
+const throttlingNames: ReadonlySet<string> = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+]);
+
+/** Whether the store refused a request because it gets too many; also true of a `StoreThrottled` itself. */
+export const isThrottling = (error: unknown): boolean =>
+  error instanceof StoreThrottled || (error instanceof Error && throttlingNames.has(error.name));
+
+/** What a store's port rejects with: `StoreThrottled` for a throttled request, any other error as it is. */
+export const asStoreError = (error: unknown): unknown =>
+  isThrottling(error) && !(error instanceof StoreThrottled) ? new StoreThrottled(error) : error;
+
+/** Rejects with `StoreThrottled` for a throttled request, with any other error as it is. */
+export function withStoreErrors(client: DynamoSender): DynamoSender {
+  const send = client.send.bind(client) as (command: unknown) => Promise<unknown>;
+  const translated = (command: unknown) =>
+    send(command).catch((error: unknown) => {
+      throw asStoreError(error);
+    });
+  return { send: translated as DynamoSender['send'] };
 }

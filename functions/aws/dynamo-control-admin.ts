@@ -5,8 +5,7 @@
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { ControlAdminStore, ControlWrite } from '../../lib/guard-rails/control-admin-store.ts';
-import { number } from './dynamo-attributes.ts';
-import { batchGet } from './dynamo-batch-get.ts';
+import { batchGet, number } from './dynamo-items.ts';
 import { massCancelItem } from './dynamo-mass-cancel-requests.ts';
 import { absent, createSealedRecords, unchangedSince } from './dynamo-sealed-records.ts';
 import {

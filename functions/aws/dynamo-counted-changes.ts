@@ -6,7 +6,7 @@
 import type { Update } from '@aws-sdk/client-dynamodb';
 import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
 import type { CountedChanges, ExposureChange, Stale } from '../../lib/orders/journal.ts';
-import { number } from './dynamo-attributes.ts';
+import { number } from './dynamo-items.ts';
 import { exposedAttribute, exposureAttribute, type Item, numberOf, textOf } from './dynamo-order-entries.ts';
 import { type Failure, present } from './dynamo-transaction.ts';
 

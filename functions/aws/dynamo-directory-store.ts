@@ -11,9 +11,8 @@ import {
   emptyDraft,
 } from '../../lib/cache/snapshots/index.ts';
 import { compress, decompress } from './brotli.ts';
-import { seconds } from './dynamo-attributes.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { withStoreErrors } from './store-errors.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { seconds } from './dynamo-items.ts';
 
 export interface DynamoDirectoryStoreOptions {
   readonly client: DynamoSender;

@@ -12,9 +12,8 @@ import {
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { LimiterItem, LimiterStore, WriteAnswer } from '../../lib/limiter/index.ts';
-import { number, seconds } from './dynamo-attributes.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { asStoreError } from './throttling.ts';
+import { asStoreError, type DynamoSender, withLimit } from './dynamo-client.ts';
+import { number, seconds } from './dynamo-items.ts';
 
 export interface DynamoLimiterStoreOptions {
   readonly client: DynamoSender;

@@ -13,8 +13,8 @@ import {
 import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/lookups/index.ts';
 import type { Sealer } from '../../lib/sealer.ts';
 import { compress, decompress } from './brotli.ts';
-import { number, seconds } from './dynamo-attributes.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { number, seconds } from './dynamo-items.ts';
 
 export interface DynamoLookupStoreOptions {
   readonly client: DynamoSender;

@@ -10,10 +10,9 @@ import {
   PutItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
-import { number } from './dynamo-attributes.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { number } from './dynamo-items.ts';
 import { isConflict } from './dynamo-transaction.ts';
-import { withStoreErrors } from './store-errors.ts';
 
 export interface DynamoMassCancelsOptions {
   readonly client: DynamoSender;

@@ -5,17 +5,15 @@
 
 import { ConditionalCheckFailedException, DeleteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
-import type { Item } from './dynamo-batch-get.ts';
-import { withLimit } from './dynamo-client.ts';
+import { withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type Item, pages } from './dynamo-items.ts';
 import {
   createDynamoMassCancelRequests,
   type DynamoMassCancelsOptions,
   massCancelKey,
   massCancelPartition,
 } from './dynamo-mass-cancel-requests.ts';
-import { pages } from './dynamo-records.ts';
 import { isConflict } from './dynamo-transaction.ts';
-import { withStoreErrors } from './store-errors.ts';
 
 /** @example const store = createDynamoMassCancels({ client, tableName }); await store.open(); */
 export function createDynamoMassCancels(options: DynamoMassCancelsOptions): MassCancelStore {

@@ -17,9 +17,8 @@ import type { EntryState } from '../../lib/orders/journal.ts';
 import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
 import type { Sealer } from '../../lib/sealer.ts';
 import { compress, decompress } from './brotli.ts';
-import { number } from './dynamo-attributes.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { withStoreErrors } from './store-errors.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { number } from './dynamo-items.ts';
 
 export interface DynamoOrderAuditOptions {
   readonly client: DynamoSender;

@@ -10,7 +10,7 @@ import type { JournalEntry } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
 import type { Sealer } from '../../lib/sealer.ts';
 import { compress, decompress } from './brotli.ts';
-import { number, seconds } from './dynamo-attributes.ts';
+import { number, seconds } from './dynamo-items.ts';
 
 export type Item = Record<string, AttributeValue>;
 export type Put = PutItemCommandInput & { readonly Item: Item };

@@ -25,9 +25,9 @@ import {
 } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
 import type { Sealer } from '../../lib/sealer.ts';
-import { batchGet } from './dynamo-batch-get.ts';
-import { type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
+import { asStoreError, type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
+import { batchGet } from './dynamo-items.ts';
 import {
   exposedAttribute,
   exposedIndex,
@@ -47,7 +47,6 @@ import {
   isThrottledItem,
   present,
 } from './dynamo-transaction.ts';
-import { asStoreError } from './throttling.ts';
 
 export interface DynamoOrderJournalOptions {
   readonly client: DynamoSender;

@@ -19,8 +19,8 @@ import {
   type StoredResponse,
 } from '../../lib/cache/responses/index.ts';
 import { compress, decompress } from './brotli.ts';
-import { number, seconds } from './dynamo-attributes.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { number, seconds } from './dynamo-items.ts';
 
 export interface DynamoResponseStoreOptions {
   readonly client: DynamoSender;

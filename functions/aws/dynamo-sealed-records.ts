@@ -10,10 +10,8 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { SealedLine } from '../../lib/access/sealed-lines.ts';
-import type { Item } from './dynamo-batch-get.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { isOvertaken, pages } from './dynamo-records.ts';
-import { withStoreErrors } from './store-errors.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { type Item, isOvertaken, pages } from './dynamo-items.ts';
 
 export interface SealedRecordsOptions {
   readonly client: DynamoSender;

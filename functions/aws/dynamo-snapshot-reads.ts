@@ -5,10 +5,9 @@
 
 import { type AttributeValue, BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
 import { joinCheckpoint, unpackCheckpoint, unpackRecord } from './snapshot-items.ts';
 import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
-import { withStoreErrors } from './store-errors.ts';
 
 export interface DynamoSnapshotReadsOptions {
   readonly client: DynamoSender;

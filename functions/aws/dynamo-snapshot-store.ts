@@ -26,8 +26,8 @@ import {
   type RefreshRecord,
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
-import { seconds } from './dynamo-attributes.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { seconds } from './dynamo-items.ts';
 import {
   joinCheckpoint,
   packCheckpoint,
@@ -39,7 +39,6 @@ import {
 } from './snapshot-items.ts';
 import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
 import { fromStoredPlan, type StoredPlan, toStoredPlan } from './snapshot-names.ts';
-import { withStoreErrors } from './store-errors.ts';
 
 export interface DynamoSnapshotStoreOptions {
   readonly client: DynamoSender;

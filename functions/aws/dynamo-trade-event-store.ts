@@ -30,9 +30,8 @@ import type {
   TradeEventStore,
 } from '../../lib/trade-events/ports.ts';
 import { compress, decompress } from './brotli.ts';
-import { number, seconds } from './dynamo-attributes.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { withStoreErrors } from './store-errors.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { number, seconds } from './dynamo-items.ts';
 
 export interface DynamoTradeEventStoreOptions {
   readonly client: DynamoSender;

@@ -7,9 +7,8 @@
 import { type ControlEntry, controlOf } from '../../lib/guard-rails/control-admin-store.ts';
 import type { ControlStore } from '../../lib/guard-rails/controls.ts';
 import { areLimits, readLimitChanges } from '../../lib/guard-rails/limits.ts';
-import { batchGet, type Item } from './dynamo-batch-get.ts';
-import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { withStoreErrors } from './store-errors.ts';
+import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { batchGet, type Item } from './dynamo-items.ts';
 
 export interface DynamoControlsOptions {
   readonly client: DynamoSender;

@@ -1,9 +1,9 @@
 /** The rim: our own events onto a bus of EventBridge. Entries that the bus did not take are put again. */
 
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { type BackOff, backOffMs } from '../../lib/back-off.ts';
 import { replySource } from '../../lib/events/names.ts';
 import type { BusDetail, LookupBus } from '../../lib/lookups/index.ts';
+import { type BackOff, backOffMs } from '../../lib/pauses.ts';
 
 export interface EventBridgeOptions {
   readonly busName: string;

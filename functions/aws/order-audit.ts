@@ -3,12 +3,14 @@
  * again.
  */
 
-import type { DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
-import type { EntryChange } from '../../lib/orders/audit-line.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { AttributeValue, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { EntryChange, SeenEntry } from '../../lib/orders/audit-line.ts';
+import type { EntryState } from '../../lib/orders/journal.ts';
 import type { Sealer } from '../../lib/sealer.ts';
 import type { ComposedAudit } from '../compose/order-audit.ts';
 import { describe, type Log } from '../log/log.ts';
-import { entryChange } from './order-stream.ts';
+import { exposedAttribute, exposureAttribute, openRecord } from './dynamo-order-entries.ts';
 
 export type OrderAuditHandler = (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
 
@@ -51,4 +53,65 @@ async function changeOf(
     log({ level: 'error', event: 'order_change_not_read', ...describe(cause) });
     return 'unread';
   }
+}
+
+/**
+ * A change of the journal, out of a record of its table's stream.
+ *
+ * @returns undefined for what changed nothing of an order: a counter, or what counters have of an entry
+ * @throws TypeError for what is no record of a stream; and as the sealer does when its key cannot be read
+ */
+async function entryChange(
+  { eventName, dynamodb, userIdentity }: DynamoDBRecord,
+  sealer: Sealer,
+): Promise<EntryChange | undefined> {
+  const {
+    SequenceNumber: sequence,
+    ApproximateCreationDateTime: seconds,
+    OldImage,
+    NewImage,
+  } = dynamodb ?? {};
+  if (sequence === undefined || seconds === undefined)
+    throw new TypeError('a stream’s record without its number or time');
+  if (!isOfOrder(OldImage, NewImage)) return undefined;
+  const [before, after] = await Promise.all([OldImage, NewImage].map((image) => seenIn(image, sealer)));
+  return {
+    sequence,
+    at: Math.round(1000 * seconds),
+    ...(before && { before }),
+    ...(after && { after }),
+    ...(eventName === 'REMOVE' && isExpiry(userIdentity) && { isExpiry: true }),
+  };
+}
+
+/** DynamoDB itself removed it. */
+const isExpiry = (identity: DynamoDBRecord['userIdentity']): boolean =>
+  (identity as { readonly principalId?: string } | undefined)?.principalId === 'dynamodb.amazonaws.com';
+
+type Image = Readonly<Record<string, AttributeValue>>;
+
+/** What counters have of an entry is not asked for by an order, and says nothing of what became of it. */
+const countedAttributes: ReadonlySet<string> = new Set([exposureAttribute, exposedAttribute]);
+
+function isOfOrder(before: Image | undefined, after: Image | undefined): boolean {
+  // A counter has none.
+  if (![before, after].some((image) => image && 'attempt' in image)) return false;
+  if (!before || !after) return true;
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const changed = [...names].filter((name) => !isDeepStrictEqual(before[name], after[name]));
+  // A change of nothing is none of a counter: it is shown.
+  return changed.length === 0 || changed.some((name) => !countedAttributes.has(name));
+}
+
+/** An entry whose attempt was removed is shown, too: left out, the audit would not have that change of the journal. */
+async function seenIn(image: Image | undefined, sealer: Sealer): Promise<SeenEntry | undefined> {
+  if (!image) return undefined;
+  const text = (name: string) => image[name]?.S ?? '';
+  const key = text('pk');
+  // Lambda hands bytes over as Base64.
+  const sealed = image.sealed?.B;
+  const bytes = sealed === undefined ? undefined : Buffer.from(sealed, 'base64');
+  const record = await openRecord(sealer, key, bytes);
+  const state = (text('state') || 'unknown') as EntryState;
+  return { key, attempt: text('attempt'), state, ...(record !== undefined && { record }) };
 }

@@ -1,6 +1,7 @@
 /** Ports on AWS: DynamoDB, Secrets Manager, EventBridge and SQS; and Node's own sockets. */
 
-import { onDemand } from '../../lib/on-demand.ts';
+import { onDemand } from '../../lib/once.ts';
+import { sleep } from '../../lib/pauses.ts';
 import type {
   AuthorizerPorts,
   GatewayPorts,
@@ -12,6 +13,7 @@ import type {
   TradeEventPorts,
   TradingStopPorts,
 } from '../compose/ports.ts';
+import { writeLog } from '../log/log.ts';
 import { createDynamoAccessReader } from './dynamo-access-store.ts';
 import { createDynamoClient, type DynamoSender } from './dynamo-client.ts';
 import { createDynamoControlAdmin } from './dynamo-control-admin.ts';
@@ -119,3 +121,11 @@ export const tradingStopPorts = (host: Host): TradingStopPorts => ({
 
 /** Without an AWS client: a function that starts before every other one has none to load. */
 export const authorizerPorts = (host: Host): AuthorizerPorts => ({ ...host, readText: createNodeText() });
+
+/** What every function has of Lambda. */
+export const lambdaHost = (): Host => ({
+  functionName: process.env.AWS_LAMBDA_FUNCTION_NAME ?? '',
+  log: writeLog,
+  clock: Date.now,
+  sleep,
+});

@@ -2,7 +2,7 @@
 
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { LookupMessage, LookupQueue, Wait } from '../../lib/lookups/index.ts';
-import { onDemand } from '../../lib/on-demand.ts';
+import { onDemand } from '../../lib/once.ts';
 import { waitAttributes } from '../events/sqs-message.ts';
 
 export interface SqsOptions {

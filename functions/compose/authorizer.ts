@@ -5,8 +5,7 @@
 
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import type { AuthSettings } from '../../lib/access/auth-settings.ts';
-import { bearerToken } from '../../lib/access/bearer.ts';
-import { type TokenFault, type TokenVerifier, tokenFaults } from '../../lib/access/verifier.ts';
+import { bearerToken, type TokenFault, type TokenVerifier, tokenFaults } from '../../lib/access/verifier.ts';
 import { composeVerifier } from './access.ts';
 import type { AuthorizerPorts } from './ports.ts';
 

@@ -6,7 +6,7 @@
 import { type SecretSource, upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { createGatewayLastPrices, type GatewayLastPricesOptions } from '../../lib/gateway/last-prices.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
-import { onDemand } from '../../lib/on-demand.ts';
+import { onDemand } from '../../lib/once.ts';
 import { describe } from '../log/log.ts';
 import type { FunctionSettings, LastPriceSettings, LimiterSettings } from '../settings/settings.ts';
 import { every } from './every.ts';

@@ -5,7 +5,7 @@
 
 import type { Context } from 'aws-lambda';
 import { createSettlement, type SettlementOptions, type SettlementReport } from '../../lib/orders/settle.ts';
-import { orderInEvent } from '../../lib/trade-events/event-order.ts';
+import { orderInEvent } from '../../lib/trade-events/parse-event.ts';
 import { tradeEventNames } from '../../lib/trade-events/schemas.ts';
 import { embeddedMetrics } from '../log/embedded-metrics.ts';
 import { describe } from '../log/log.ts';

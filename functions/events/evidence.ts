@@ -1,8 +1,7 @@
 /** What API Gateway has found out of a request's sender: the API key, the AWS identity, and the authorizer's claims. */
 
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { Evidence, TokenClaims } from '../../lib/access/evidence.ts';
-import { principalArn } from '../../lib/access/iam-arn.ts';
+import { type Evidence, principalArn, type TokenClaims } from '../../lib/access/evidence.ts';
 
 type EventContext = APIGatewayProxyEvent['requestContext'];
 

@@ -1,7 +1,6 @@
 /** The function of the group fundamentals. */
 
-import { lambdaHost } from '../aws/host.ts';
-import { gatewayPorts } from '../aws/ports.ts';
+import { gatewayPorts, lambdaHost } from '../aws/ports.ts';
 import { group, start } from '../compose/functions.ts';
 import { fundamentals } from '../compose/offers.ts';
 

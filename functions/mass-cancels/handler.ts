@@ -1,7 +1,6 @@
 /** The function that cancels what is open, when an operator or a failed check asks for it. */
 
-import { lambdaHost } from '../aws/host.ts';
-import { massCancelPorts } from '../aws/ports.ts';
+import { lambdaHost, massCancelPorts } from '../aws/ports.ts';
 import { massCancels, start } from '../compose/functions.ts';
 
 export const handler = start(massCancels, process.env, massCancelPorts(lambdaHost()));

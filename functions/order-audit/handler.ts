@@ -1,8 +1,7 @@
 /** The audit of orders: it alone writes the audit's table, from the stream of the journal. */
 
-import { lambdaHost } from '../aws/host.ts';
 import { orderAuditHandler } from '../aws/order-audit.ts';
-import { orderAuditPorts } from '../aws/ports.ts';
+import { lambdaHost, orderAuditPorts } from '../aws/ports.ts';
 import { orderAudit, start } from '../compose/functions.ts';
 
 const host = lambdaHost();

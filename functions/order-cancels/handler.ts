@@ -1,7 +1,6 @@
 /** The function of cancels: its instances wait neither for orders that are placed nor for reads. */
 
-import { lambdaHost } from '../aws/host.ts';
-import { gatewayPorts } from '../aws/ports.ts';
+import { gatewayPorts, lambdaHost } from '../aws/ports.ts';
 import { group, start } from '../compose/functions.ts';
 import { orderCancels } from '../compose/offers.ts';
 

@@ -1,8 +1,7 @@
 /** The function of lookups by event: quotes, and every other read of the open groups. */
 
 import { operations } from '../../lib/catalogue/index.ts';
-import { lambdaHost } from '../aws/host.ts';
-import { lookupPorts } from '../aws/ports.ts';
+import { lambdaHost, lookupPorts } from '../aws/ports.ts';
 import { lookups, start } from '../compose/functions.ts';
 
 export const handler = start(lookups(operations), process.env, lookupPorts(lambdaHost()));

@@ -1,11 +1,11 @@
 /** A function's settings, from its environment variables, read once. */
 
+import { baseUrlFault } from '../../lib/base-url.ts';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import { openByDefault } from '../../lib/catalogue/exposure.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { type UpstreamLimits, upstreamLimitsFault } from '../../lib/catalogue/limits.ts';
 import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
-import { baseUrlFault } from '../../lib/gateway/base-url.ts';
 import type { CacheTuning } from '../../lib/gateway/cache-options.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
 import {
@@ -20,8 +20,7 @@ import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstre
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import { defaultNetworkPrefix } from '../../lib/identity/caller.ts';
 import { originsFaults, readOrigins } from '../events/cors.ts';
-import { readAuthSettings } from './auth-settings.ts';
-import { type Environment, withFormerNames } from './former-names.ts';
+import { type Environment, readAuthSettings, withFormerNames } from './auth-settings.ts';
 import type {
   AccessSettings,
   CacheSettings,
@@ -30,7 +29,7 @@ import type {
   LimiterSettings,
 } from './settings.ts';
 
-export type { Environment } from './former-names.ts';
+export type { Environment } from './auth-settings.ts';
 
 /** @typeParam Settings what a composition takes */
 export type Read<Settings> =

@@ -1,12 +1,12 @@
 /** The settings of workers, besides those of every function, from their environment variables. */
 
 import type { AuthSettings } from '../../lib/access/auth-settings.ts';
+import { eventsUrlFault } from '../../lib/base-url.ts';
 import { listAccounts } from '../../lib/catalogue/accounts.ts';
 import { checkToken } from '../../lib/catalogue/auth.ts';
 import { getConfig } from '../../lib/catalogue/config.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
-import { eventsUrlFault } from '../../lib/trade-events/events-url.ts';
 import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
 import { readAuthSettings } from './auth-settings.ts';
 import { type Environment, type Read, readFunctionSettings, requiredOf } from './environment.ts';

@@ -6,9 +6,10 @@
 import { parseArgs } from 'node:util';
 import { StartError } from '../environment.ts';
 import { ConfigError, type ResolvedConfig } from '../stack/config.ts';
+import { resolveConfig } from '../stack/resolve-config.ts';
 import { certificateRegionFault } from '../stack/resolve-domain.ts';
-import { type StageName, stageOf } from '../stack/stages.ts';
-import type { Account } from './account.ts';
+import { configOf, type StageName, stackNameOf, stageOf } from '../stack/stages.ts';
+import { type Account, readAccount } from './account.ts';
 import { type Load, phonesOf, platform, readMs } from './capacity.ts';
 import { isFor } from './certificate.ts';
 import {
@@ -36,6 +37,13 @@ interface Fault {
 }
 
 const usage = 'Usage: npm run preflight -- [stage] [--phones 10000] [--every 5] [--within 5]';
+
+export async function preflight(args: readonly string[]): Promise<Verdict> {
+  const { stage, wish } = preflightArguments(args);
+  const config = resolveConfig(configOf(stage));
+  const account = await readAccount(stackNameOf(stage), config.domain?.certificateArn);
+  return verdictOf(stage, config, account, wish);
+}
 
 /** @throws StartError in one line, for a stage that is not there too */
 export function preflightArguments(argv: readonly string[]): { stage: StageName; wish: Wish } {

@@ -3,7 +3,7 @@
 import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { type AccessAdmin, createAccessAdmin } from '../../lib/access/admin.ts';
-import { AccessChangeError } from '../../lib/access/change-error.ts';
+import { AccessChangeError } from '../../lib/access/change.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { ControlChangeError } from '../../lib/guard-rails/control-changes.ts';
 import { StartError } from '../environment.ts';

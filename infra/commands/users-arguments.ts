@@ -1,7 +1,7 @@
 /** The arguments of `npm run users`: what stands in them, checked before AWS is asked anything. */
 
-import { principalArn } from '../../lib/access/iam-arn.ts';
-import { isNameText } from '../../lib/access/name-text.ts';
+import { principalArn } from '../../lib/access/evidence.ts';
+import { isNameText } from '../../lib/access/token-claims.ts';
 import { type Scope, scopes } from '../../lib/catalogue/scopes.ts';
 import { accountIn, type Fail, failWith, onlyKnown, parsedArguments, stageIn, wholeIn } from './arguments.ts';
 

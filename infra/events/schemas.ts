@@ -3,6 +3,8 @@
  * read from the catalogue's entries. Requests are closed, replies open.
  */
 
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { GenericSchema } from 'valibot';
 import { readsOf } from '../../functions/settings/lookup-environment.ts';
 import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
@@ -139,4 +141,14 @@ function readCompleted(schemas: Schemas, reads: readonly Operation[]): JsonObjec
       { title: 'In pieces', properties: { parts: { minimum: 2 } }, required: ['text'] },
     ],
   };
+}
+
+/** The files of the published package, `countersign/events/NAME.json`. @returns the paths of what is written */
+export function writeEventSchemas(folder: string): readonly string[] {
+  mkdirSync(folder, { recursive: true });
+  return Object.entries(eventSchemas()).map(([name, schema]) => {
+    const path = join(folder, `${name}.json`);
+    writeFileSync(path, `${JSON.stringify(schema, undefined, 2)}\n`);
+    return path;
+  });
 }

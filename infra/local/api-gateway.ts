@@ -12,10 +12,16 @@ import type { HttpResponse } from './proxy-result.ts';
 import { targetOf } from './received.ts';
 import { type Call, createRestApi } from './rest-api.ts';
 
-export type { ApiKey } from './api-keys.ts';
 export type { ProxyHandler } from './invocation.ts';
-export type { AccessLogEntry, ApiGatewayOptions, LocalRoute, LocalStream } from './options.ts';
-export type { RefusalCode, RefusalDetail, Refuse } from './refusals.ts';
+export type {
+  AccessLogEntry,
+  ApiGatewayOptions,
+  LocalRoute,
+  LocalStream,
+  RefusalDetail,
+  Refuse,
+} from './options.ts';
+export type { ApiKey } from './usage-plan.ts';
 
 export interface LocalApiGateway {
   readonly url: string;

@@ -5,7 +5,7 @@
 
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { minimumCompressionBytes } from '../compression.ts';
+import { minimumCompressionBytes } from '../api-gateway-answers.ts';
 import type { HttpResponse } from './proxy-result.ts';
 
 const zipped = promisify(gzip);

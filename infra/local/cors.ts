@@ -1,7 +1,7 @@
 /** CORS of what the local API Gateway answers by itself; handlers say it of their own answers. */
 
 import type { CorsOrigins } from '../../functions/events/cors.ts';
-import { type CorsHeaders, originHeaders, preflightHeaders, refusalHeaders } from '../cors.ts';
+import { type CorsHeaders, originHeaders, preflightHeaders, refusalHeaders } from '../api-gateway-answers.ts';
 import type { HttpResponse } from './proxy-result.ts';
 
 export interface LocalCors {

@@ -6,11 +6,10 @@
 import type { ServerResponse } from 'node:http';
 import { type CorsOrigins, withCors } from '../../functions/events/cors.ts';
 import { getOrder } from '../../lib/catalogue/order-reads.ts';
-import type { AccessOptions } from '../../lib/gateway/access-options.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { isReached, type Reach } from '../../lib/gateway/reach.ts';
-import { createWho } from '../../lib/gateway/who.ts';
-import { onDemand } from '../../lib/on-demand.ts';
+import { type AccessOptions, createWho } from '../../lib/gateway/who.ts';
+import { onDemand } from '../../lib/once.ts';
 import { isRefusal } from '../../lib/problem.ts';
 import { envelopeOf } from './bus.ts';
 import type { EventHistory, KeptEvent } from './event-history.ts';

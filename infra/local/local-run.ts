@@ -18,9 +18,9 @@ import {
   routesOf,
 } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import type { AccessOptions } from '../../lib/gateway/access-options.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { otherMethod, unknownPath } from '../../lib/gateway/no-route.ts';
+import type { AccessOptions } from '../../lib/gateway/who.ts';
 import { refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
 import { listening } from '../environment.ts';

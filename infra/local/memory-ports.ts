@@ -24,10 +24,10 @@ import { createMemoryCacheStores } from '../../lib/gateway/index.ts';
 import { createMemoryControls, type MemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryLimiterStore } from '../../lib/limiter/index.ts';
 import { createMemoryLookupStore } from '../../lib/lookups/index.ts';
+import { createMemoryOrderAudit } from '../../lib/orders/audit.ts';
 import type { EntryChange } from '../../lib/orders/audit-line.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { withChanges } from '../../lib/orders/journal-changes.ts';
-import { createMemoryOrderAudit } from '../../lib/orders/memory-audit.ts';
 import { createMemoryTradeEventStore } from '../../lib/trade-events/index.ts';
 import { createLocalBus, type LocalBus } from './bus.ts';
 

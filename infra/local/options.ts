@@ -3,11 +3,10 @@
 import type { CorsOrigins } from '../../functions/events/cors.ts';
 import type { UsagePlan } from '../../lib/catalogue/plans.ts';
 import type { GatewayRequest } from '../../lib/gateway/index.ts';
-import type { ApiKey } from './api-keys.ts';
 import type { ProxyHandler } from './invocation.ts';
 import type { FormPage, Page } from './pages.ts';
 import type { HttpResponse } from './proxy-result.ts';
-import type { Refuse } from './refusals.ts';
+import type { ApiKey } from './usage-plan.ts';
 
 export interface LocalRoute {
   readonly method: string;
@@ -65,3 +64,29 @@ export interface ApiGatewayOptions {
   /** How long `close` waits for requests that are being answered. */
   readonly closeGraceMs?: number;
 }
+
+/** What API Gateway itself refuses. The texts come from outside: this server has none of its own. */
+export type RefusalCode =
+  | 'missing_api_key'
+  | 'throttled'
+  | 'unknown_operation'
+  | 'method_not_allowed'
+  | 'payload_too_large'
+  | 'gateway_error'
+  | 'gateway_timeout';
+
+export interface RefusalDetail {
+  readonly requestId: string;
+  readonly path: string;
+  readonly method: string;
+  /** With `method_not_allowed`: the methods that the path has. */
+  readonly allow?: readonly string[];
+  /** With `throttled`: whole seconds, at least 1. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** Makes the response; `allow` and `retry-after` are added to it where it does not set them. */
+export type Refuse = (
+  code: RefusalCode,
+  detail: RefusalDetail,
+) => { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: string };

@@ -2,17 +2,15 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { GatewayRequest } from '../../lib/gateway/index.ts';
-import { healthBody } from '../health.ts';
-import { type ApiKey, apiKeyFinder } from './api-keys.ts';
+import { healthBody } from '../api-gateway-answers.ts';
 import { createLocalCors } from './cors.ts';
 import { invoke, type ProxyHandler } from './invocation.ts';
-import type { ApiGatewayOptions, LocalRoute, LocalStream } from './options.ts';
+import type { ApiGatewayOptions, LocalRoute, LocalStream, RefusalCode, RefusalDetail } from './options.ts';
 import type { FormPage, Page } from './pages.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { type HttpResponse, responseOf } from './proxy-result.ts';
 import { readBody } from './received.ts';
-import type { RefusalCode, RefusalDetail } from './refusals.ts';
-import { createUsagePlan } from './usage-plan.ts';
+import { type ApiKey, apiKeyFinder, createUsagePlan } from './usage-plan.ts';
 
 /** One request on its way. */
 export interface Call {

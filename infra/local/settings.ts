@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type CorsOrigins, originsFaults, readOrigins } from '../../functions/events/cors.ts';
+import { doubledPathFault, eventsUrlFault } from '../../lib/base-url.ts';
 import {
   type Group,
   openable,
@@ -13,11 +14,9 @@ import {
   type RequestLimit,
   type UpstreamLimits,
 } from '../../lib/catalogue/index.ts';
-import { doubledPathFault } from '../../lib/doubled-path.ts';
 import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
-import { eventsUrlFault } from '../../lib/trade-events/events-url.ts';
 import {
   type AppCredentials,
   type Environment,

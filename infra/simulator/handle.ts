@@ -8,10 +8,9 @@ import { checkBodyRules } from './body-rules.ts';
 import type { Answer } from './faults.ts';
 import type { NonceMemory } from './nonces.ts';
 import { inOtherForm } from './other-forms.ts';
-import { checkParameters } from './parameters.ts';
+import { type Arguments, checkParameters } from './parameters.ts';
 import { codedBody, isMarketData, type Refusal, refuse, serverBody } from './refusal.ts';
 import type { RequestCounters } from './request-counters.ts';
-import { checkSubscription, type Product } from './subscription.ts';
 import { type Verified, verifyRequest, type WireRequest } from './verify.ts';
 import type { World } from './world.ts';
 
@@ -124,4 +123,21 @@ export function serverRefusal(
   now: number,
 ): Answer {
   return { status, headers: {}, body: JSON.stringify(serverBody(status, message, path, now)), outcome };
+}
+
+/** What can be subscribed to: the data of one asset category. */
+export type Product = 'US_STOCK' | 'US_ETF' | 'US_OPTION';
+
+/** Which market data the user of the app key has subscribed to, and what is refused without it. */
+function checkSubscription(
+  { group }: Operation,
+  { query, body }: Arguments,
+  unsubscribed: readonly Product[],
+): Refusal | undefined {
+  if (group !== 'market-data') return undefined;
+  const { category } = { ...(body as { readonly category?: string } | undefined), ...query };
+  const product = unsubscribed.find((one) => one === category);
+  return product
+    ? refuse(403, 'MARKET_DATA_NOT_SUBSCRIBED', `No market data subscription, product ${product}`)
+    : undefined;
 }

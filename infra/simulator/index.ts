@@ -7,42 +7,29 @@ import type { LimitName, Operation, UpstreamLimits } from '../../lib/catalogue/i
 import { operations, routesOf } from '../../lib/catalogue/index.ts';
 import { type EventOptions, type SimulatedEvents, startEvents } from './events/index.ts';
 import type { ChooseFault } from './faults.ts';
-import type { Upstream } from './handle.ts';
+import type { Product, Upstream } from './handle.ts';
 import type { Category } from './market/instrument.ts';
 import { NonceMemory } from './nonces.ts';
-import type { Window } from './rate-limit.ts';
 import { type Received, ReceivedLog } from './received.ts';
-import { RequestCounters } from './request-counters.ts';
+import { RequestCounters, type Window } from './request-counters.ts';
 import { serve } from './server.ts';
-import type { Product } from './subscription.ts';
 import { createExchange, type Exchange } from './trading/exchange.ts';
 import type { StoredOrder } from './trading/stored-order.ts';
 import { type Account, createWorld } from './world.ts';
 
 export { checkBodyRules } from './body-rules.ts';
-export { canonicalString, type Pair, parseTarget, type Signed, signatureOf } from './canonical.ts';
-export { type ChanceOptions, type FaultRates, faultsByChance, loseFirstAnswers } from './chance.ts';
+export { canonicalString, type Pair, parseTarget, signatureOf } from './canonical.ts';
+export { faultsByChance, loseFirstAnswers } from './chance.ts';
 export {
   type EventFault,
-  type EventOptions,
   eventPath,
   type OddEvent,
-  type SimulatedEvents,
-  type Subscription,
   subscriptionString,
   verifySubscription,
 } from './events/index.ts';
 export type { ChooseFault, Fault, FaultRequest } from './faults.ts';
-export type { Category } from './market/instrument.ts';
-export type { Received } from './received.ts';
-export type { Refusal } from './refusal.ts';
-export type { Product } from './subscription.ts';
 export type { OrderChange } from './trading/change-log.ts';
-export type { Exchange } from './trading/exchange.ts';
-export type { Scene } from './trading/order-book.ts';
-export type { StoredOrder } from './trading/stored-order.ts';
-export { type Verified, type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
-export type { Account } from './world.ts';
+export { type VerifyOptions, verifyRequest, type WireRequest } from './verify.ts';
 
 export interface Credentials {
   readonly appKey: string;

@@ -4,7 +4,7 @@
  */
 
 import type { GenericSchema } from 'valibot';
-import { offsetText } from './time-forms.ts';
+import { offsetText } from './numbers-and-times.ts';
 
 /** What schemas of the catalogue can hold, as valibot lays them out. */
 interface Schema extends GenericSchema {

@@ -1,5 +1,6 @@
 /** All counters of the upstream's limits: a request counts against each of its own, or is refused and against none. */
 
+import type { RequestLimit } from '../../lib/catalogue/index.ts';
 import {
   endpointCounterOf,
   endpointLimitsOf,
@@ -8,7 +9,36 @@ import {
   type UpstreamLimits,
 } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import { SlidingLog, type Window } from './rate-limit.ts';
+
+export type Window = Pick<RequestLimit, 'requests' | 'perSeconds'>;
+
+/** A request limit as a sliding log: in any window of its length at most so many requests are admitted. */
+export class SlidingLog {
+  readonly #window: Window;
+  /** Arrival times of the admitted requests, Unix milliseconds, oldest first. */
+  readonly #admitted: number[] = [];
+
+  constructor(window: Window) {
+    this.#window = window;
+  }
+
+  /** Counts the request unless the window is full; a refused one leaves no trace. */
+  admit(now: number): boolean {
+    const hasRoom = this.hasRoom(now);
+    if (hasRoom) this.count(now);
+    return hasRoom;
+  }
+
+  hasRoom(now: number): boolean {
+    const start = now - this.#window.perSeconds * 1000;
+    while (this.#admitted.length > 0 && this.#admitted[0]! <= start) this.#admitted.shift();
+    return this.#admitted.length < this.#window.requests;
+  }
+
+  count(now: number): void {
+    this.#admitted.push(now);
+  }
+}
 
 export interface RequestCountersOptions {
   /** Other figures for the catalogue's limits. */

@@ -14,7 +14,7 @@ import {
   schemes,
   schemesOf,
 } from '../access-modes.ts';
-import { minimumCompressionBytes } from '../compression.ts';
+import { minimumCompressionBytes } from '../api-gateway-answers.ts';
 import type { JsonObject } from '../json.ts';
 import { parametersOf } from '../open-api/request.ts';
 import { namesFor } from '../open-api/schema-names.ts';

@@ -12,7 +12,7 @@ import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
 import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
 import type { ResolvedStopOnAlarms, TradingConfig } from './trading-config.ts';
 
-export { ConfigError } from './config-error.ts';
+export { ConfigError } from './schema-parts.ts';
 
 /** How a group's operations are reached: in one of the modes of `infra/access-modes.ts`, or not at all. */
 export type Access = AccessMode | 'closed';

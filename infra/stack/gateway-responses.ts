@@ -5,9 +5,8 @@
 
 import { type Refusal, refusalKinds, refusalResponse } from '../../lib/gateway/index.ts';
 import { type AccessMode, accessModes, authorizersDetail } from '../access-modes.ts';
-import { refusalHeaders } from '../cors.ts';
+import { refusalHeaders } from '../api-gateway-answers.ts';
 import type { JsonObject } from '../json.ts';
-import { constant } from './constant.ts';
 
 export interface GatewayResponsesOptions {
   /** With which callers reach the API. */
@@ -98,7 +97,7 @@ function refusals({
  * and each serves tens of reads a second. The figure is the same for all, so those that were refused come back as
  * spread out as they came; API Gateway can put no random one here.
  */
-export const instanceFreeSeconds = 2;
+const instanceFreeSeconds = 2;
 
 /** Stands for API Gateway's own text, which names the parameters that are missing. */
 const missingParameters = 'missing parameters';
@@ -129,3 +128,6 @@ function mapped(headers: Readonly<Record<string, string>>): JsonObject {
 
 /** The authorizer's sentence, which API Gateway puts into a body, but not into a header. */
 const withoutDescription = (challenge: string) => challenge.replace(/, error_description=.*$/, '');
+
+/** How API Gateway's parameter mappings write a constant. */
+export const constant = (value: string) => `'${value}'`;

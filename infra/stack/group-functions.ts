@@ -10,12 +10,18 @@ import {
   operationsIn,
   titleOf,
 } from '../../lib/catalogue/functions.ts';
-import { operations as catalogue, type Group } from '../../lib/catalogue/index.ts';
+import {
+  operations as catalogue,
+  type Group,
+  getStockSnapshots,
+  type Operation,
+} from '../../lib/catalogue/index.ts';
 import { withLookUps } from '../../lib/gateway/look-ups.ts';
-import { GroupFunction } from './group-function.ts';
-import { lastPriceAccess } from './last-prices.ts';
+import type { Cache } from './cache.ts';
+import { type FunctionAccess, GroupFunction } from './group-function.ts';
 import type { OrderJournal } from './order-journal.ts';
 import type { Shared } from './shared.ts';
+import { allowTable } from './tables.ts';
 import type { TradingControls } from './trading-controls.ts';
 
 export interface GroupFunctionsOptions {
@@ -56,4 +62,33 @@ export function groupFunctions(
       .filter((name) => exposed.some((operation) => functionOf(operation) === name))
       .map((name) => [name, make(name)]),
   );
+}
+
+/** What the function that places orders has of the quotes that the function of market data shares. */
+export interface LastPriceAccess extends FunctionAccess {
+  /** What the function asks the upstream for, beside the operations that it offers. */
+  readonly asked: readonly Operation[];
+}
+
+/** What a reader of last prices does to the cache's table; a test compares it with its code. */
+export const lastPriceActions = ['BatchGetItem'];
+
+/**
+ * @param operations those of the function
+ * @param exposed those of the stack
+ * @returns undefined for a function that places no orders, and where no quotes are shared
+ */
+function lastPriceAccess(
+  name: FunctionName,
+  operations: readonly Operation[],
+  { exposed, cache: { table } }: { readonly exposed: readonly Operation[]; readonly cache: Cache },
+): LastPriceAccess | undefined {
+  const places = name === 'orders' && operations.some(({ sideEffect }) => sideEffect);
+  const shared = exposed.some(({ id }) => id === getStockSnapshots.id);
+  if (!places || !shared || !table) return undefined;
+  return {
+    asked: [getStockSnapshots],
+    policies: { ReadQuotes: [allowTable(lastPriceActions, table.tableArn)] },
+    variables: { LAST_PRICE_TABLE: table.tableName },
+  };
 }

@@ -4,10 +4,9 @@
  */
 
 import type { Operation } from '../../lib/catalogue/index.ts';
-import { originHeaders, preflightHeaders } from '../cors.ts';
-import { healthBody } from '../health.ts';
+import { healthBody, originHeaders, preflightHeaders } from '../api-gateway-answers.ts';
 import type { JsonObject } from '../json.ts';
-import { constant } from './constant.ts';
+import { constant } from './gateway-responses.ts';
 
 /** Shows that the API is deployed and nothing else: it knows nothing of the secret or the upstream. */
 export const health = (origins: readonly string[]): JsonObject => ({

@@ -4,6 +4,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
 import { originFault } from '../../functions/events/cors.ts';
 import { readsOf } from '../../functions/settings/lookup-environment.ts';
+import { doubledPathFault } from '../../lib/base-url.ts';
 import { functionsOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   operations as catalogue,
@@ -13,7 +14,6 @@ import {
   openable,
   openByDefault,
 } from '../../lib/catalogue/index.ts';
-import { doubledPathFault } from '../../lib/doubled-path.ts';
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { type EndpointsOptions, limitsOf } from '../../lib/gateway/operation-limits.ts';
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
@@ -29,12 +29,11 @@ import { domainSchema, resolveDomain } from './resolve-domain.ts';
 import { functionsSchema, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
 import { limiterSchema, resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
-import { type Drawing, resolveReserve } from './resolve-reserve.ts';
+import { chosenLimits, type Drawing, resolveReserve, upstreamLimitsSchema } from './resolve-reserve.ts';
 import { oneOf, topicArn, whole, yesOrNo } from './schema-parts.ts';
 import { accessTokenSchema } from './token-config.ts';
 import { resolveTradeEvents, tradeEventsSchema } from './trade-events-config.ts';
 import { resolveStopOnAlarms, resolveTrading, tradingSchema } from './trading-config.ts';
-import { chosenLimits, upstreamLimitsSchema } from './upstream-limits.ts';
 
 function accessSchemaOf(group: Group) {
   const modes = [...modesFor(group), 'closed'] as const;

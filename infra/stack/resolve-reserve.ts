@@ -1,9 +1,11 @@
 /**
- * The part of the limits that is reserved for functions that cannot reach the table, and M, by which it is
+ * What the upstream allows, and the part of the limits that is reserved for functions that cannot reach the table, and M, by which it is
  * divided. The limit holds without the table only if never more than M functions serve at one time, so M is
  * what Lambda enforces: the sum of what is reserved for each function that draws on a limit.
  */
 
+import * as v from 'valibot';
+import { limitPresets, type UpstreamLimits, upstreamLimitsFault } from '../../lib/catalogue/limits.ts';
 import { type EndpointsOptions, limiterLimits } from '../../lib/gateway/operation-limits.ts';
 import { ConfigError, type ResolvedConfig } from './config.ts';
 
@@ -65,5 +67,21 @@ function mustBeDivisible(
       : 'reserve fewer, or set limiter.reserve to 0';
   throw new ConfigError(
     `limiter.reserve ${reserve} is ${Math.floor(requests * reserve)} of the ${requests} requests of ${name}, less than one for each of ${instances} functions: ${advice}.`,
+  );
+}
+
+/** What the upstream allows: the deployer’s choice, because its own sources disagree. */
+export const upstreamLimitsSchema = v.optional(
+  v.custom<UpstreamLimits>(
+    (given) => upstreamLimitsFault(given) === undefined,
+    (issue) => `cannot be used: ${upstreamLimitsFault(issue.input)}`,
+  ),
+);
+
+/** @throws ConfigError in one sentence, when nothing was chosen */
+export function chosenLimits(given: UpstreamLimits | undefined): UpstreamLimits {
+  if (given !== undefined) return given;
+  throw new ConfigError(
+    `upstream.limits must be chosen, because the upstream’s sources disagree: ${Object.keys(limitPresets).join(', ')}, or an object of limits, see "What the upstream allows" in docs/limits.md.`,
   );
 }

@@ -6,6 +6,7 @@ import {
   ApiDefinition,
   EndpointType,
   LogGroupLogDestination,
+  type MethodDeploymentOptions,
   RestApiMode,
   SpecRestApi,
   type StageOptions,
@@ -15,10 +16,11 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { FunctionName } from '../../lib/catalogue/functions.ts';
+import { type Group, type Operation, routesOf, type UsagePlan } from '../../lib/catalogue/index.ts';
+import { type AccessMode, accessModes } from '../access-modes.ts';
 import { apiDefinition } from './api-definition.ts';
 import type { AccessLog } from './config.ts';
 import type { Shared } from './shared.ts';
-import { methodThrottles } from './throttling.ts';
 
 export interface RestApiOptions {
   /** What API Gateway's console calls it. */
@@ -141,3 +143,27 @@ function acknowledge(api: SpecRestApi, accessLog: AccessLog): void {
 
 const accountRolePolicy =
   'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]';
+
+/** The part that a method without any key gets: a probe of `/health` comes every few seconds. */
+const partWithoutKey = 0.1;
+
+/**
+ * What the stage lets through of each method that no usage plan bounds in time, by path and method: those whose callers
+ * show a token or a signature, and those that need nothing at all. AWS charges for each request that gets through.
+ */
+function methodThrottles(
+  operations: readonly Operation[],
+  access: Readonly<Partial<Record<Group, AccessMode>>>,
+  { ratePerSecond, burst }: UsagePlan,
+): Readonly<Record<string, MethodDeploymentOptions>> {
+  const throttle = (part: number): MethodDeploymentOptions => ({
+    throttlingRateLimit: Math.max(1, ratePerSecond * part),
+    throttlingBurstLimit: Math.max(1, Math.round(burst * part)),
+  });
+  const methods = routesOf(operations).flatMap(({ path, method, operation }) => {
+    const mode = access[operation.group];
+    if (operation.gatewayAnswer) return [[`${path}/${method}`, throttle(partWithoutKey)] as const];
+    return mode && !accessModes[mode].throttledByPlan ? [[`${path}/${method}`, throttle(1)] as const] : [];
+  });
+  return Object.fromEntries([['/health/GET', throttle(partWithoutKey)], ...methods]);
+}

@@ -1,4 +1,4 @@
-/** What several parts of the configuration's schema are made of; each message completes a sentence. */
+/** What several parts of the configuration's schema are made of; each message completes a sentence of the error. */
 
 import * as v from 'valibot';
 
@@ -29,3 +29,8 @@ export const reservation = v.lazy((given) =>
     ? whole(1, 1000)
     : v.literal('none', 'takes a whole number from 1 to 1000, or none'),
 );
+
+/** A sentence for each mistake, in a line of its own, which names the property. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}

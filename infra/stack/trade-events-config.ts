@@ -4,9 +4,8 @@
  */
 
 import * as v from 'valibot';
-import { eventsUrlFault } from '../../lib/trade-events/events-url.ts';
-import { ConfigError } from './config-error.ts';
-import { matching, topicArn, whole } from './schema-parts.ts';
+import { eventsUrlFault } from '../../lib/base-url.ts';
+import { ConfigError, matching, topicArn, whole } from './schema-parts.ts';
 
 export interface TradeEventsConfig {
   /**

@@ -1,7 +1,6 @@
 /** What operators do with the directory's store: change a record, with a line of the audit, and look at what is there. */
 
-import { type Change, changed } from './change.ts';
-import { AccessChangeError } from './change-error.ts';
+import { AccessChangeError, type Change, changed } from './change.ts';
 import type { Identity } from './identity.ts';
 import { type AccessRecord, keyOf, openRecord, type Subject, sealRecord } from './records.ts';
 import { nonce, sealedLines } from './sealed-lines.ts';

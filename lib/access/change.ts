@@ -1,9 +1,14 @@
 /** What an operator may change, and what a record is after it; the same value stands in the audit. */
 
 import type { Scope } from '../catalogue/scopes.ts';
-import { AccessChangeError } from './change-error.ts';
+import { CountersignError } from '../signer/errors.ts';
 import type { Principal } from './evidence.ts';
 import { type AccessRecord, isPrincipal, type PrincipalRecord, type Subject, type User } from './records.ts';
+
+/** A change of who may do what was not made. */
+export class AccessChangeError extends CountersignError<'change_refused' | 'changed_by_others'> {
+  override readonly name = 'AccessChangeError';
+}
 
 export type Change =
   | {

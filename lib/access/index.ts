@@ -21,14 +21,11 @@ export {
   type SignatureAlgorithm,
   signatureAlgorithms,
 } from './auth-settings.ts';
-export { bearerToken } from './bearer.ts';
-export type { Change } from './change.ts';
-export { AccessChangeError } from './change-error.ts';
+export { AccessChangeError, type Change } from './change.ts';
 export { createDirectory, type DirectoryOptions } from './create-directory.ts';
 export { createTokenVerifier, type TokenVerifierOptions } from './create-token-verifier.ts';
 export type { Directory, Grants, KeyedNames, Standing, StandingQuestion } from './directory.ts';
-export type { Evidence, Principal, TokenClaims } from './evidence.ts';
-export { principalArn } from './iam-arn.ts';
+export { type Evidence, type Principal, principalArn, type TokenClaims } from './evidence.ts';
 export { createIdentity, type Identity } from './identity.ts';
 export { createFetchText, type ReadText } from './read-text.ts';
 export type { AccessRecord, BlockRecord, PrincipalRecord, Subject } from './records.ts';
@@ -39,4 +36,10 @@ export {
   type AuditEntry,
   createMemoryAccessStore,
 } from './store.ts';
-export { type TokenFault, type TokenVerifier, tokenFaults, type Verification } from './verifier.ts';
+export {
+  bearerToken,
+  type TokenFault,
+  type TokenVerifier,
+  tokenFaults,
+  type Verification,
+} from './verifier.ts';

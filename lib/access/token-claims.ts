@@ -2,7 +2,6 @@
 
 import { type AuthSettings, listOf } from './auth-settings.ts';
 import type { TokenClaims } from './evidence.ts';
-import { isNameText } from './name-text.ts';
 import type { TokenFault } from './verifier.ts';
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -128,3 +127,20 @@ function accountsIn(value: unknown): readonly string[] | Wrong | undefined {
   const ids = textsIn(value);
   return Array.isArray(ids) && ids.some((id) => !/^[\w.-]{1,64}$/.test(id)) ? wrong : ids;
 }
+
+const maxNameLength = 512;
+
+/**
+ * Which texts of a token may name a user, an app or a token. Operators write the same ones, so that each that is accepted
+ * can be blocked.
+ *
+ * Without what looks like another name, or like nothing: a control character could end a line of a log, one of no width
+ * makes two names look alike, and so does a space at an end or beside another.
+ *
+ * @example
+ * isNameText('CN=Ada Lovelace'); // true
+ * isNameText('ada '); // false
+ */
+export const isNameText = (text: string): boolean =>
+  text.length <= maxNameLength &&
+  /^[^\p{Cc}\p{Cf}\p{Cs}\p{Z}]+(?: [^\p{Cc}\p{Cf}\p{Cs}\p{Z}]+)*$/u.test(text);

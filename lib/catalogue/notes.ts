@@ -18,9 +18,6 @@ export const inText = (text: string): Note => ({ text, source: 'interface' });
 export const seen = (text: string): Note => ({ text, source: 'observed' });
 
 /* @__NO_SIDE_EFFECTS__ */
-export const inSdk = (text: string): Note => ({ text, source: 'vendor-sdk' });
-
-/* @__NO_SIDE_EFFECTS__ */
 export const onPage = (text: string): Note => ({ text, source: 'vendor-docs' });
 
 /* @__NO_SIDE_EFFECTS__ */

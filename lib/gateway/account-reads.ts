@@ -4,18 +4,25 @@
  * sender may have the answer is decided before it is looked up, and of a list of accounts each sender gets its own.
  */
 
-import { createVersions, type MissLimit, type ResponseCache, responseKey } from '../cache/responses/index.ts';
+import {
+  createVersions,
+  type MissLimit,
+  type ResponseCache,
+  type ResponseStore,
+  responseKey,
+  type StoredResponse,
+} from '../cache/responses/index.ts';
 import type { Freshness } from '../catalogue/freshness.ts';
 import { endpointCounterOf, endpointLimitsOf, type LimitName, limits } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { sha256Hex } from '../sha256.ts';
+import { sha256Hex } from '../key-text.ts';
+import type { Sealer } from '../sealer.ts';
 import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
 import { askResponses, openResponseCache, parametersOf } from './cached-responses.ts';
 import { accountOf, type Credential } from './credential.ts';
 import { sizeOf } from './limit-sizes.ts';
 import { type LimitRules, limitsOf } from './operation-limits.ts';
 import type { Outcome } from './outcome.ts';
-import { sealedResponses } from './sealed-responses.ts';
 
 export interface AccountReads {
   ask(read: CachedRead, freshness: Freshness): Promise<Outcome>;
@@ -84,4 +91,51 @@ function missLimitsOf(operation: Operation, rules: LimitRules): readonly MissLim
   const figures =
     rules.operationLimits[name] ?? (endpoint?.name === name ? endpoint : limits[name as LimitName]);
   return figures ? [{ name, size: sizeOf(figures) }] : [];
+}
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+
+/** A longer answer costs more to seal, in memory, than an instance has to spare, and no item of a table holds it. */
+const maxStoredBytes = 393_216;
+
+/**
+ * Account data in a store of all instances: sealed with a key that is made of the app secret. So a copy of the table
+ * shows no account's data, and no other app key reads it.
+ * The store as before, but what it holds is sealed: answers, and refusals, which may name an account too.
+ */
+function sealedResponses(store: ResponseStore, sealer: Sealer): ResponseStore {
+  const aboutOf = (key: string, askedAt: number) => JSON.stringify([key, askedAt]);
+  return {
+    ...store,
+    async read(key, consistency) {
+      const stored = await store.read(key, consistency);
+      if (stored?.kind !== 'answer') return undefined;
+      const { askedAt } = stored;
+      const opened = await sealer.open(stored.body, aboutOf(key, askedAt));
+      return opened && unpack(opened, askedAt);
+    },
+    async write(key, answer, expiresAt) {
+      const { askedAt } = answer;
+      if (answer.kind === 'answer' && answer.body.byteLength > maxStoredBytes) return;
+      const body = await sealer.seal(pack(answer), aboutOf(key, askedAt));
+      await store.write(key, { kind: 'answer', body, askedAt }, expiresAt);
+    },
+  };
+}
+
+/** One byte for the kind, and the content. */
+const kinds = { answer: 0, refused: 1 } as const;
+
+function pack(answer: StoredResponse): Uint8Array {
+  const content = answer.kind === 'answer' ? answer.body : utf8(JSON.stringify(answer.refusal ?? null));
+  const packed = new Uint8Array(1 + content.byteLength);
+  packed[0] = kinds[answer.kind];
+  packed.set(content, 1);
+  return packed;
+}
+
+function unpack(packed: Uint8Array, askedAt: number): StoredResponse {
+  const content = packed.slice(1);
+  if (packed[0] === kinds.answer) return { kind: 'answer', body: content, askedAt };
+  return { kind: 'refused', refusal: JSON.parse(new TextDecoder().decode(content)), askedAt };
 }

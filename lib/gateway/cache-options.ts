@@ -1,9 +1,15 @@
 /** What the cache is made of: stores, options, the gateway's parts through which it asks the upstream; and a read. */
 
-import type { ResponseStore, Versions } from '../cache/responses/index.ts';
-import type { DirectoryStore, SnapshotOptions, SnapshotStore } from '../cache/snapshots/index.ts';
+import { createMemoryResponseStore, type ResponseStore, type Versions } from '../cache/responses/index.ts';
+import {
+  createMemoryDirectoryStore,
+  createMemorySnapshotStore,
+  type DirectoryStore,
+  type SnapshotOptions,
+  type SnapshotStore,
+} from '../cache/snapshots/index.ts';
 import type { Route } from '../catalogue/routes.ts';
-import type { SymbolListing } from '../catalogue/symbol-listing.ts';
+import { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
@@ -66,3 +72,22 @@ export interface RefreshReport extends ReportedUpstream {
 
 /** All requests without a caller are one caller's. */
 export const anonymousCaller: Caller = { unit: 'anybody' };
+
+/**
+ * The cache's stores in memory: for the local run, and for tests.
+ *
+ * @example
+ * const gateway = createGateway({ operations, upstreamBaseUrl, secrets, cache: createMemoryCacheStores() });
+ */
+export function createMemoryCacheStores(): Pick<CacheOptions, 'snapshots' | 'responses' | 'directory'> {
+  const stores = new Map<string, SnapshotStore>();
+  return {
+    snapshots(account) {
+      const store = stores.get(account) ?? createMemorySnapshotStore();
+      stores.set(account, store);
+      return store;
+    },
+    responses: createMemoryResponseStore(),
+    directory: { store: createMemoryDirectoryStore(), listing: symbolListing },
+  };
+}

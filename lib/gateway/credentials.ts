@@ -6,7 +6,7 @@
 
 import { type Credential, type CredentialResult, type SigningPorts, toCredential } from './credential.ts';
 
-export type { Credential, CredentialResult, SecretRefusalCode } from './credential.ts';
+export type { Credential, CredentialResult } from './credential.ts';
 
 /** Port: where the secret is kept. */
 export interface SecretSource {

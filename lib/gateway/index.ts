@@ -21,6 +21,7 @@ export type {
 } from '../access/directory.ts';
 export type { Evidence, Principal, TokenClaims } from '../access/evidence.ts';
 export type { TokenFault, TokenVerifier, Verification } from '../access/verifier.ts';
+export { baseUrlFault } from '../base-url.ts';
 export {
   createMemoryResponseStore,
   type ResponseContent,
@@ -69,15 +70,17 @@ export {
   type SnapshotRecord,
   type UpstreamRefusal,
 } from '../problem.ts';
-export type { AccessOptions } from './access-options.ts';
-export { baseUrlFault } from './base-url.ts';
-export type { CacheOptions, CacheTuning, RefreshReport } from './cache-options.ts';
+export {
+  type CacheOptions,
+  type CacheTuning,
+  createMemoryCacheStores,
+  type RefreshReport,
+} from './cache-options.ts';
 export { type CompactJson, compactJson } from './compact-json.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
 export { createGateway, type Gateway } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export { createLimitsInForce, type LimitsInForce, limitsInForceKey } from './limits-in-force.ts';
-export { createMemoryCacheStores } from './memory-cache-stores.ts';
 export {
   type EndpointsOptions,
   limiterLimits,
@@ -107,3 +110,4 @@ export {
   type SendResult,
 } from './send.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';
+export type { AccessOptions } from './who.ts';

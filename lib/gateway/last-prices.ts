@@ -4,7 +4,7 @@ import { recordOfSymbol, type SnapshotReads } from '../cache/snapshots/one-symbo
 import { cutRecords, maxAnsweredRecords } from '../cache/snapshots/records.ts';
 import { snapshotPartition } from '../cache/snapshots/store.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import type { LastPrices } from '../guard-rails/last-price.ts';
+import { type LastPrices, priceIn } from '../guard-rails/last-price.ts';
 import {
   createSharedLastPrices,
   maxAheadMs,
@@ -12,7 +12,6 @@ import {
   type UpstreamPrice,
   type UpstreamRead,
 } from '../guard-rails/shared-last-prices.ts';
-import { priceIn } from '../guard-rails/snapshot-price.ts';
 import type { Refusal } from '../problem.ts';
 import { stemOf } from '../upstream-code.ts';
 import { createOwnReads, type OwnReads, type OwnReadsOptions } from './own-reads.ts';

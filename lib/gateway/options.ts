@@ -1,13 +1,11 @@
 /** What a gateway is made of, and what it reports. */
 
+import { baseUrlFault, doubledPathFault } from '../base-url.ts';
 import { type UpstreamLimits, upstreamLimitsFault } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { doubledPathFault } from '../doubled-path.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { OrdersOptions } from '../orders/hand-over.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
-import { type AccessOptions, accessFault } from './access-options.ts';
-import { baseUrlFault } from './base-url.ts';
 import type { CacheOptions, RefreshReport } from './cache-options.ts';
 import type { SecretSource } from './credentials.ts';
 import { type OperationLimits, operationLimitsFault } from './operation-limits.ts';
@@ -16,6 +14,7 @@ import type { AfterRateLimit, Tightening } from './rate-limited.ts';
 import type { UpstreamBreaker } from './read-again.ts';
 import type { Send } from './send.ts';
 import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
+import { type AccessOptions, accessFault } from './who.ts';
 
 export interface GatewayOptions {
   /** What this gateway offers; any other operation is unknown to it. */

@@ -2,8 +2,8 @@
 
 import { cancelOrder } from '../catalogue/order-cancels.ts';
 import type { CancelOrder } from '../orders/mass-cancel.ts';
+import { sleep as sleepWithTimer } from '../pauses.ts';
 import { problemOf, type RefusalCode } from '../problem.ts';
-import { sleep as sleepWithTimer } from '../sleep.ts';
 import type { Gateway } from './gateway.ts';
 
 export interface GatewayCancelsOptions {

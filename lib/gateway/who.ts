@@ -3,18 +3,28 @@
  * the request's body is read; which accounts the request names is `reach.ts`'s to compare.
  */
 
-import { bearerToken } from '../access/bearer.ts';
-import type { Grants, Standing } from '../access/directory.ts';
+import type { Directory, Grants, KeyedNames, Standing } from '../access/directory.ts';
 import type { Evidence, Principal, TokenClaims } from '../access/evidence.ts';
-import { type TokenFault, tokenFaults } from '../access/verifier.ts';
-import { isAccountData } from '../catalogue/groups.ts';
+import { bearerToken, type TokenFault, type TokenVerifier, tokenFaults } from '../access/verifier.ts';
+import { type Group, isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { scopeOf, scopes } from '../catalogue/scopes.ts';
+import { type Scope, scopeOf, scopes } from '../catalogue/scopes.ts';
 import { isRefusal, notSent, type Refusal } from '../problem.ts';
-import type { AccessOptions } from './access-options.ts';
 import type { Parties } from './context.ts';
 import type { GatewayRequest } from './http.ts';
 import { everything, type Reach } from './reach.ts';
+
+/** What a gateway needs to tell users apart. */
+export interface AccessOptions {
+  readonly directory: Directory;
+  readonly names: KeyedNames;
+  /** Verifies bearer tokens that no authorizer in front has verified. Default: such tokens count as missing. */
+  readonly verifier?: TokenVerifier;
+  /** What a token's scopes must contain for each of ours, any one of the list. Default the scope's own name. */
+  readonly tokenScopes?: Readonly<Partial<Record<Scope, readonly string[]>>>;
+  /** Groups of market facts that need a user all the same. Groups of account data always do. */
+  readonly userGroups?: readonly Group[];
+}
 
 export interface Who {
   /**
@@ -173,3 +183,13 @@ const unbound: Readonly<Record<Principal['kind'], string>> = {
   source: 'Nothing has been granted to this source of events.',
   user: 'Nothing has been granted to this user.',
 };
+
+/** Why a gateway must not serve the operations so; undefined where it may. */
+export function accessFault(
+  access: AccessOptions | 'single-user' | undefined,
+  operations: readonly Operation[],
+): string | undefined {
+  const ofAccount = operations.find(({ group }) => isAccountData(group));
+  if (access !== undefined || !ofAccount) return undefined;
+  return `${ofAccount.id} belongs to an account: say who may use it, or single-user where every caller is the holder of the app key`;
+}

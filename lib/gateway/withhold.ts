@@ -5,8 +5,17 @@
 
 import { joinRecords } from '../cache/snapshots/records.ts';
 import type { AccountPlaces, Operation } from '../catalogue/operation.ts';
-import { closeBracket, openBrace, openBracket } from '../json-bytes.ts';
-import { elementsOf, everyMember, mayHaveLength, membersOf, startOf, textAt } from '../json-scan.ts';
+import {
+  closeBracket,
+  elementsOf,
+  everyMember,
+  mayHaveLength,
+  membersOf,
+  openBrace,
+  openBracket,
+  startOf,
+  textAt,
+} from '../json-scan.ts';
 import { type Outcome, refused } from './outcome.ts';
 import { isReached, type Reach } from './reach.ts';
 

@@ -1,7 +1,7 @@
 /** Requests to cancel what is open, as failed checks make them: seldom, and never in the way of the refusal. */
 
+import { within } from './controls.ts';
 import type { MassCancelStore } from './mass-cancels.ts';
-import { within } from './within.ts';
 
 export interface CancelRequestsParts {
   readonly store: Pick<MassCancelStore, 'request'>;

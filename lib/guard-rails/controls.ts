@@ -3,8 +3,8 @@
  * reader that every instance has of it: nothing that is older than five seconds counts.
  */
 
+import { afterTimeout } from '../limiter/clock.ts';
 import type { TradingLimits } from './limits.ts';
-import { within } from './within.ts';
 
 /** What an operator has set for one scope. */
 export interface Control {
@@ -94,4 +94,12 @@ export function createControls(store: ControlStore, clock: () => number): Contro
       };
     },
   };
+}
+
+/** A wait for a store of the guard rails: rejects after so many milliseconds; what comes later counts for the next request. */
+export function within<T>(promise: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = afterTimeout(ms, () => reject(new Error(`no answer within ${ms} ms`)));
+    promise.then(resolve, reject).finally(cancel);
+  });
 }

@@ -3,7 +3,6 @@
 import { defaultSnapshotOptions, type SnapshotOptions } from '../cache/snapshots/options.ts';
 import { quoteOperation } from '../events/parse-request.ts';
 import { bodyOf, recordsOf } from '../gateway/outcome.ts';
-import { BisectQuota, haveSameRequester } from './bisect.ts';
 import { type Failure, gatewayFailed, isRejection, noFreshAnswer, noRecords } from './failure.ts';
 import {
   type Answered,
@@ -12,8 +11,15 @@ import {
   GatewayCalls,
   type GatewayCallsOptions,
 } from './gateway-calls.ts';
-import { mapLimited } from './map-limited.ts';
-import { callFor, groupOf, halvesOf, mergeLookups, type SnapshotLookupCall } from './merge.ts';
+import {
+  BisectQuota,
+  callFor,
+  groupOf,
+  halvesOf,
+  haveSameRequester,
+  mergeLookups,
+  type SnapshotLookupCall,
+} from './merge.ts';
 import type { OwnedLookup, OwnedQuotes, OwnedRead } from './request.ts';
 
 /** The result for one symbol, or for a read. */
@@ -225,3 +231,21 @@ function keysOf(lookup: OwnedLookup): readonly string[] {
 }
 
 const notAsked: LookupResult = { kind: 'failed', failure: gatewayFailed };
+
+/** `Promise.all` over tasks, of which only `concurrency` run at a time. */
+export async function mapLimited<T, R>(
+  all: readonly T[],
+  concurrency: number,
+  run: (one: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < all.length) {
+      const index = next++;
+      results[index] = await run(all[index]!);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, all.length) }, worker));
+  return results;
+}

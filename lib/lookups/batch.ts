@@ -9,12 +9,10 @@ import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { requesters } from '../events/names.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { sha256Hex } from '../sha256.ts';
-import { type AgeOptions, askAll, type LookupResults, type PendingLookup } from './ask.ts';
+import { sha256Hex } from '../key-text.ts';
+import { type AgeOptions, askAll, type LookupResults, mapLimited, type PendingLookup } from './ask.ts';
 import { BatchMetrics } from './batch-metrics.ts';
-import { deadlineOf } from './deadline.ts';
 import { answerTooLarge, deadlinePassed, invalid } from './failure.ts';
-import { mapLimited } from './map-limited.ts';
 import type {
   Claim,
   LookupBus,
@@ -26,7 +24,7 @@ import type {
   Wait,
 } from './ports.ts';
 import { failedReply, failedReplyTo, markOf } from './replies.ts';
-import { asksForAccount, type InvalidRequest, ownedRequest, requestKey } from './request.ts';
+import { asksForAccount, deadlineOf, type InvalidRequest, ownedRequest, requestKey } from './request.ts';
 import { settle } from './settle.ts';
 
 export interface BatchParts {

@@ -8,11 +8,10 @@ import { requesters } from '../events/names.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import { type AgeOptions, askAll } from './ask.ts';
 import { BatchMetrics } from './batch-metrics.ts';
-import { deadlineOf } from './deadline.ts';
 import { deadlinePassed, type Failure, invalid } from './failure.ts';
 import type { LookupReport, StoredReply } from './ports.ts';
 import { failedReply, failedReplyTo } from './replies.ts';
-import { ownedRequest } from './request.ts';
+import { deadlineOf, ownedRequest } from './request.ts';
 import { settle } from './settle.ts';
 
 export interface DirectReply {

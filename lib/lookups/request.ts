@@ -2,7 +2,7 @@
 
 import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { requesters } from '../events/names.ts';
+import { defaultDeadlineSeconds, longestDeadlineSeconds, requesters } from '../events/names.ts';
 import {
   type Lookup,
   type ParsedRequest,
@@ -55,3 +55,12 @@ export const requestKey = ({ requester }: Requester, requestId: string): string 
 /** Whether what a lookup asks for, and is answered with, belongs to an account. */
 export const asksForAccount = (lookup: Lookup): boolean =>
   lookup.kind === 'read' && isAccountData(lookup.operation.group);
+
+/**
+ * When a requester stops waiting. Limited, whatever the request names: a request must not live longer than the store remembers it.
+ * @param sentAt when the request entered the queue, in milliseconds since the epoch
+ */
+export function deadlineOf({ deadlineMs, deadlineSeconds }: Lookup, sentAt: number): number {
+  const otherwise = deadlineMs === undefined ? defaultDeadlineSeconds : longestDeadlineSeconds;
+  return Math.min(deadlineMs ?? Number.POSITIVE_INFINITY, sentAt + 1000 * (deadlineSeconds ?? otherwise));
+}

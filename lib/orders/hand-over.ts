@@ -13,8 +13,8 @@ import { type Answer, refused } from '../answer.ts';
 import { isGuarded, type Operation } from '../catalogue/operation.ts';
 import { type CancelRequests, createCancelRequests } from '../guard-rails/cancel-requests.ts';
 import { createGuard, type Guard, type GuardOptions, type ScopeFailure } from '../guard-rails/guard.ts';
+import { sleep as sleepWithTimer } from '../pauses.ts';
 import type { Refusal } from '../problem.ts';
-import { sleep as sleepWithTimer } from '../sleep.ts';
 import { isEach, joinAnswers, type PartOutcome, partOutcomes } from './answers.ts';
 import { type Begun, beginChecked } from './checked-begin.ts';
 import { Entries } from './entries.ts';
@@ -30,7 +30,7 @@ import {
 import type { ReadOrder } from './order-reads.ts';
 import { type Change, type Part, partsOf, withOrders } from './parts.ts';
 import { readRecord } from './record.ts';
-import { releaseExposure } from './released.ts';
+import { releaseExposure } from './release-ended.ts';
 
 /** What keeps orders from being sent twice. */
 export interface OrdersOptions {

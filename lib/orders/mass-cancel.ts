@@ -5,9 +5,9 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import type { MassCancel, MassCancelStore } from '../guard-rails/mass-cancels.ts';
+import { textMembers } from '../json-members.ts';
 import type { OrderJournal } from './journal.ts';
-import { type CancelGroup, groupsOf, inParallel } from './mass-cancel-groups.ts';
-import { isKnownScope, isLateEnough, meansAccount, meansOrder } from './mass-cancel-scope.ts';
+import { isKnownScope, isLateEnough, meansAccount, meansOrder, type OpenOrder } from './mass-cancel-scope.ts';
 import { type OpenOrders, readOpenOrders } from './open-orders.ts';
 import type { OrderReads } from './order-reads.ts';
 
@@ -210,4 +210,49 @@ class Run {
   #isOver(): boolean {
     return this.#clock() >= this.#until;
   }
+}
+
+/** An order, or the open parts of a combination. They are cancelled one after the other. */
+export interface CancelGroup {
+  readonly ids: readonly string[];
+  /** The first one is the master: its cancel takes the others with it. */
+  readonly hasMaster: boolean;
+}
+
+/**
+ * In which order open orders are cancelled: combinations by their masters.
+ *
+ * @param ranks of the orders, by their ids: the lowest goes first
+ */
+function groupsOf(orders: readonly OpenOrder[], ranks: ReadonlyMap<string, string>): readonly CancelGroup[] {
+  const combinations = new Map<string, OpenOrder[]>();
+  const rankOf = (id: string) => ranks.get(id) ?? '';
+  const ranked = [...orders].sort((a, b) => (rankOf(idOf(a)) < rankOf(idOf(b)) ? -1 : 1));
+  for (const one of ranked) {
+    const { combination } = one.order;
+    const name = combination === undefined ? `order ${idOf(one)}` : `combination ${combination}`;
+    combinations.set(name, [...(combinations.get(name) ?? []), one]);
+  }
+  return [...combinations.values()].map((parts) => {
+    const sorted = [...parts.filter(isMaster), ...parts.filter((one) => !isMaster(one))];
+    return { ids: sorted.map(idOf), hasMaster: parts.length > 1 && parts.some(isMaster) };
+  });
+}
+
+const idOf = ({ order }: OpenOrder): string => order.state.clientOrderId;
+
+const isMaster = ({ order }: OpenOrder): boolean =>
+  textMembers(order.payload, ['combo_type'])?.get('combo_type') === 'MASTER';
+
+/** So many at a time, in their order. */
+async function inParallel<T>(
+  width: number,
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const left = items.values();
+  const worker = async () => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: width }, worker));
 }

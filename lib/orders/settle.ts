@@ -4,7 +4,7 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
-import { sleep as sleepWithTimer } from '../sleep.ts';
+import { sleep as sleepWithTimer } from '../pauses.ts';
 import { outcomeBy, type Sight, settledBy } from './evidence.ts';
 import { absenceCountsAfterMs, type CountingJournal, isOver, type JournalEntry } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';

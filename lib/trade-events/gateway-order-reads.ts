@@ -11,9 +11,9 @@ import { bodyOf } from '../gateway/outcome.ts';
 import { textMembers } from '../json-members.ts';
 import { elementsOf, isJson, membersOf } from '../json-scan.ts';
 import { type OrderReads, orderIn, ordersOfGroup, type ReadOrder } from '../orders/order-reads.ts';
+import { sleep as sleepWithTimer } from '../pauses.ts';
 import { problemOf, type Refusal } from '../problem.ts';
 import { CountersignError } from '../signer/errors.ts';
-import { sleep as sleepWithTimer } from '../sleep.ts';
 
 export interface GatewayOrderReadsOptions {
   /** Of the holder of the app key: `access: 'single-user'`, with the operations `orderReadOperations`. */

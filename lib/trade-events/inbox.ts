@@ -1,13 +1,12 @@
 /** Takes what the stream delivers into the outbox, in its order, each message whole before the next. */
 
-import { backOffMs } from '../back-off.ts';
+import { backOffMs } from '../pauses.ts';
 import { orderEvent, otherEvent } from './event-detail.ts';
 import { type OrderEvent, type StreamedOrder, streamedChange } from './order-changes.ts';
 import { changeTo, eventKeptMs, orderName, type Remembered, remembered } from './order-memory.ts';
-import type { StreamMessage } from './parse.ts';
+import { accountIn, type StreamMessage, streamedOrderOf } from './parse.ts';
 import type { Parts } from './parts.ts';
 import type { TradeEvent } from './ports.ts';
-import { accountIn, streamedOrderOf } from './streamed-order.ts';
 
 export interface InboxCallbacks {
   readonly onAdded: () => void;

@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { type Change, changed } from '../../lib/access/change.ts';
-import { AccessChangeError } from '../../lib/access/change-error.ts';
+import { AccessChangeError, type Change, changed } from '../../lib/access/change.ts';
 import type { AccessRecord } from '../../lib/access/records.ts';
 
 const user = { kind: 'user', issuer: 'https://issuer.example', subject: 'alice' } as const;

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { Principal } from '../../lib/access/evidence.ts';
-import { principalArn } from '../../lib/access/iam-arn.ts';
+import { type Principal, principalArn } from '../../lib/access/evidence.ts';
 import { createIdentity, nameOfPrincipal } from '../../lib/access/identity.ts';
 
 const key = 'an-identity-key-of-a-test-0123456789';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { strictObject } from '../../lib/access/strict-json.ts';
+import { strictObject } from '../../lib/access/token-form.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const objects = fc

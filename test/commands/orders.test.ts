@@ -8,8 +8,8 @@ import { StartError } from '../../infra/environment.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createMemoryAccessStore } from '../../lib/access/store.ts';
+import { createMemoryOrderAudit } from '../../lib/orders/audit.ts';
 import type { AuditLine } from '../../lib/orders/audit-line.ts';
-import { createMemoryOrderAudit } from '../../lib/orders/memory-audit.ts';
 import { lineOf } from '../orders/audit.contract.ts';
 
 const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');

@@ -355,10 +355,10 @@ for (const [what, stub, expected] of certificates)
     assert.equal(other, undefined, 'of another Region it is not asked for');
   });
 
-const main = fileURLToPath(new URL('../../infra/commands/preflight-main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
 
 async function run(args: readonly string[], env: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx', main, 'preflight', ...args], {
     env: { PATH: process.env.PATH, HOME: '/nowhere', AWS_EC2_METADATA_DISABLED: 'true', ...env },
   });
   let [out, err] = ['', ''];

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'vitest';
 import { startStackStub } from './stack-stub.ts';
 
-const main = fileURLToPath(new URL('../../infra/commands/secret-set-main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
 const secret = { app_key: 'canary-key', app_secret: 'canary-secret' };
 
 const nowhere = {
@@ -21,7 +21,7 @@ async function secretSet(
   env: Readonly<Record<string, string>>,
   given: object = secret,
 ) {
-  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+  const child = spawn(process.execPath, ['--import', 'tsx', main, 'secret-set', ...args], {
     env: { PATH: process.env.PATH, ...env },
   });
   let output = '';

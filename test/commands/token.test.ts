@@ -246,8 +246,8 @@ test('as a process: nothing secret in what it prints, with exit code 0 or 1', as
 });
 
 async function spawned({ env }: StackStub, args: readonly string[]) {
-  const main = fileURLToPath(new URL('../../infra/commands/token-main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], {
+  const main = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', main, 'token', ...args], {
     env: { PATH: process.env.PATH, ...env },
   });
   let output = '';

@@ -31,7 +31,7 @@ import type { ControlAdmin } from '../../lib/guard-rails/index.ts';
 import type { MassCancelReport } from '../../lib/orders/mass-cancel.ts';
 import type { SettlementReport } from '../../lib/orders/settle.ts';
 import type { Ordered } from '../../lib/orders/who-ordered-what.ts';
-import { sleep } from '../../lib/sleep.ts';
+import { sleep } from '../../lib/pauses.ts';
 import { tradeEventNames } from '../../lib/trade-events/index.ts';
 import { credentials, secretText } from '../support/core.ts';
 

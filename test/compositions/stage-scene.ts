@@ -9,7 +9,7 @@ import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.t
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
-import { sleep } from '../../lib/sleep.ts';
+import { sleep } from '../../lib/pauses.ts';
 import { tradeEventNames } from '../../lib/trade-events/index.ts';
 import { signedByAws } from '../emulator/aws-signature.ts';
 import { clientConfig } from '../emulator/deployment.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { formerNames } from '../../functions/settings/auth-settings.ts';
 import { type Environment, readFunctionSettings } from '../../functions/settings/environment.ts';
-import { formerNames } from '../../functions/settings/former-names.ts';
 import { getStockSnapshots, operations, placeOrder, previewOrder } from '../../lib/catalogue/index.ts';
 
 const minimal = { UPSTREAM_BASE_URL: 'https://api.example.com', SECRET_ID: 'arn:aws:secretsmanager:x' };

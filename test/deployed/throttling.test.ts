@@ -5,8 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { type TestContext, test } from 'vitest';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
-import { asStoreError, isThrottling } from '../../functions/aws/throttling.ts';
+import { asStoreError, createDynamoClient, isThrottling } from '../../functions/aws/dynamo-client.ts';
 import { StoreThrottled } from '../../lib/store-throttled.ts';
 import { emulatorEnvironment } from '../limiter/dynamo.ts';
 

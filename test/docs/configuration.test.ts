@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import type { GenericSchema } from 'valibot';
 import { describe, test } from 'vitest';
+import { formerNames } from '../../functions/settings/auth-settings.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
-import { formerNames } from '../../functions/settings/former-names.ts';
 import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
 import { readTradingStopSettings } from '../../functions/settings/worker-environment.ts';
 import { readSettings } from '../../infra/local/settings.ts';

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { writeEventSchemas } from '../../infra/events/files.ts';
+import { writeEventSchemas } from '../../infra/events/schemas.ts';
 
 /** The files of the package by their names, each as it is read. */
 export function publishedSchemas(): Readonly<Record<string, object>> {

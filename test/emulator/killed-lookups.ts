@@ -1,7 +1,6 @@
 /** The function of lookups, killed at random: in place of the real handler's file, never within it. */
 
-import { lambdaHost } from '../../functions/aws/host.ts';
-import { lookupPorts } from '../../functions/aws/ports.ts';
+import { lambdaHost, lookupPorts } from '../../functions/aws/ports.ts';
 import { lookups as composition, start } from '../../functions/compose/functions.ts';
 import type { LookupHandler } from '../../functions/events/lookup-handler.ts';
 import { operations } from '../../lib/catalogue/index.ts';

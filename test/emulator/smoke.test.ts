@@ -15,10 +15,10 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
   });
   afterAll(() => stage?.stop());
 
-  const smoke = (apiKey: string, url = stage.url) => run('smoke-main.ts', [url], { API_KEY: apiKey });
+  const smoke = (apiKey: string, url = stage.url) => run('smoke', [url], { API_KEY: apiKey });
   const secretSet = (input: string, ...args: string[]) =>
     run(
-      'secret-set-main.ts',
+      'secret-set',
       args,
       {
         AWS_ENDPOINT_URL: stage.emulator.endpoint,
@@ -56,7 +56,7 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
   });
 
   test('preflight reads an account’s figures from the emulator, too', async () => {
-    const { code, output } = await run('preflight-main.ts', ['dev'], {
+    const { code, output } = await run('preflight', ['dev'], {
       AWS_ENDPOINT_URL: stage.emulator.endpoint,
       AWS_REGION: stage.emulator.region,
       AWS_ACCESS_KEY_ID: 'test',
@@ -95,7 +95,7 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
   });
 
   test('wrong arguments are one line each', async () => {
-    assert.deepEqual(await run('smoke-main.ts', [], {}), {
+    assert.deepEqual(await run('smoke', [], {}), {
       code: 2,
       output: 'Usage: API_KEY=… npm run smoke -- <url>\n',
     });
@@ -112,7 +112,7 @@ describe('a wrong secret on a deployment', needsEmulator(), () => {
   afterAll(() => stage?.stop());
 
   test('is told apart from a missing one', async () => {
-    const { code, output } = await run('smoke-main.ts', [stage.url], { API_KEY: stage.apiKey });
+    const { code, output } = await run('smoke', [stage.url], { API_KEY: stage.apiKey });
     assert.equal(code, 1);
     assert.match(output, /app secret is wrong.*upstream_auth_failed/s);
   });
@@ -130,8 +130,8 @@ function run(
   env: Readonly<Record<string, string>>,
   input = '',
 ): Promise<Ended> {
-  const path = fileURLToPath(new URL(`../../infra/commands/${command}`, import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], {
+  const path = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', path, command, ...args], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_NO_WARNINGS: '1', ...env },
   });
   let output = '';

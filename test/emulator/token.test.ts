@@ -110,8 +110,8 @@ describe('the access token’s life', needsEmulator(), () => {
 
   /** @param meanwhile while the token waits for its owner */
   async function token(meanwhile: () => Promise<void>): Promise<string> {
-    const main = fileURLToPath(new URL('../../infra/commands/token-main.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', main, stageName], {
+    const main = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
+    const child = spawn(process.execPath, ['--import', 'tsx', main, 'token', stageName], {
       env: {
         PATH: process.env.PATH,
         NODE_NO_WARNINGS: '1',

@@ -76,8 +76,8 @@ describe('npm run users', needsEmulator(), () => {
   });
 
   async function run(line: string) {
-    const main = fileURLToPath(new URL('../../infra/commands/users-main.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', main, ...line.split(' ')], {
+    const main = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
+    const child = spawn(process.execPath, ['--import', 'tsx', main, 'users', ...line.split(' ')], {
       env: { PATH: process.env.PATH, ...env },
     });
     let output = '';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { responseKey } from '../../lib/cache/responses/key.ts';
+import { responseKey } from '../../lib/cache/responses/request.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { checkQuery } from '../../lib/catalogue/validation.ts';
 import {

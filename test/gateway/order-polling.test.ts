@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { handle } from '../../infra/simulator/handle.ts';
-import { SlidingLog } from '../../infra/simulator/rate-limit.ts';
+import { SlidingLog } from '../../infra/simulator/request-counters.ts';
 import { createWorld } from '../../infra/simulator/world.ts';
 import { cancelOrder, getOrder, listOpenOrders, operations } from '../../lib/catalogue/index.ts';
 import {

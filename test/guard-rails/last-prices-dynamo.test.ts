@@ -15,7 +15,7 @@ import { composeLastPrices } from '../../functions/compose/last-prices.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
-import { lastPriceActions } from '../../infra/stack/last-prices.ts';
+import { lastPriceActions } from '../../infra/stack/group-functions.ts';
 import { type Checkpoint, noControl } from '../../lib/cache/snapshots/index.ts';
 import { operationsIn } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { isReason, toReason } from '../../lib/guard-rails/reason.ts';
+import { isReason, toReason } from '../../lib/guard-rails/control-changes.ts';
 
 test('a reason of another system keeps its words, without what could end a line or hide in one', () => {
   const other = 'no reason given';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { priceIn } from '../../lib/guard-rails/snapshot-price.ts';
+import { priceIn } from '../../lib/guard-rails/last-price.ts';
 
 const priceOf = (json: string) => priceIn(new TextEncoder().encode(json));
 

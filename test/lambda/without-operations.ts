@@ -1,7 +1,6 @@
 /** Our function before it knows an operation: what the catalogue adds is measured against it. */
 
-import { lambdaHost } from '../../functions/aws/host.ts';
-import { gatewayPorts } from '../../functions/aws/ports.ts';
+import { gatewayPorts, lambdaHost } from '../../functions/aws/ports.ts';
 import { group, start } from '../../functions/compose/functions.ts';
 import { offerOf } from '../support/deployed.ts';
 

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import * as v from 'valibot';
 import { describe, type TestContext, test } from 'vitest';
 import { isRequest, type RequestEntry } from '../../functions/log/log.ts';
-import { minimumCompressionBytes } from '../../infra/compression.ts';
+import { minimumCompressionBytes } from '../../infra/api-gateway-answers.ts';
 import { StartError } from '../../infra/environment.ts';
 import type { AccessLogEntry } from '../../infra/local/api-gateway.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';

@@ -21,7 +21,7 @@ import { grantUsers } from '../../infra/local/users.ts';
 import { welcome } from '../../infra/local/welcome.ts';
 import { type EventFault, startSimulator } from '../../infra/simulator/index.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { sleep } from '../../lib/sleep.ts';
+import { sleep } from '../../lib/pauses.ts';
 import { parseTradeEvent, type TradeEventReport } from '../../lib/trade-events/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { newOrder, orderPath } from '../support/core.ts';

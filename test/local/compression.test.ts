@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { describe, test } from 'vitest';
-import { minimumCompressionBytes } from '../../infra/compression.ts';
+import { minimumCompressionBytes } from '../../infra/api-gateway-answers.ts';
 import { prefersGzip } from '../../infra/local/compression.ts';
 import { gatewayFor, key } from './gateway.ts';
 

@@ -3,11 +3,10 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { describe, type TestContext, test } from 'vitest';
-import { createOrderAudit, type OrderAuditStore } from '../../lib/orders/audit.ts';
+import { createMemoryOrderAudit, createOrderAudit, type OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { EntryChange } from '../../lib/orders/audit-line.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { withChanges } from '../../lib/orders/journal-changes.ts';
-import { createMemoryOrderAudit } from '../../lib/orders/memory-audit.ts';
 import { orderSettled } from '../../lib/orders/schemas.ts';
 import type { OrderEvent } from '../../lib/orders/settled-event.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';

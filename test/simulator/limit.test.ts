@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { NonceMemory } from '../../infra/simulator/nonces.ts';
-import { SlidingLog } from '../../infra/simulator/rate-limit.ts';
+import { SlidingLog } from '../../infra/simulator/request-counters.ts';
 import { codeOf, send, snapshotTarget, testTime, withSimulator } from './support.ts';
 
 test('300 market-data requests a minute and not one more, over HTTP', async () => {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { readGatewaySettings } from '../../functions/settings/environment.ts';
-import { lastPriceActions } from '../../infra/stack/last-prices.ts';
+import { lastPriceActions } from '../../infra/stack/group-functions.ts';
 import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   cancelOrder,

@@ -1,7 +1,6 @@
 /** Functions as Lambda starts them, with the test's own log. */
 
-import { lambdaHost } from '../../functions/aws/host.ts';
-import { gatewayPorts } from '../../functions/aws/ports.ts';
+import { gatewayPorts, lambdaHost } from '../../functions/aws/ports.ts';
 import { group, start } from '../../functions/compose/functions.ts';
 import type { GroupHandler, Offer } from '../../functions/compose/group.ts';
 import type { Host } from '../../functions/compose/ports.ts';

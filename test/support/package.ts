@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { declareEntries } from '../../infra/package/declarations.ts';
+import { declareEntries } from '../../infra/package/entry-declarations.ts';
 import { markFolder } from '../../infra/package/pure-calls.ts';
 import { root } from './bundle.ts';
 

@@ -1,9 +1,9 @@
 /** Accounts: who holds them, what is in them, and what that is worth. */
 
-import { money } from '../decimals.ts';
 import { dayText } from '../market/calendar.ts';
 import { lastOptionTrade, multiplier, optionPriceOf } from '../market/option-model.ts';
 import { momentAt } from '../market/prices.ts';
+import { money } from '../numbers-and-times.ts';
 import { hashOf, identifier } from '../random.ts';
 import { parameterError } from '../refusal.ts';
 import {

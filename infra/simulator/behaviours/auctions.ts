@@ -1,8 +1,8 @@
 /** Imbalances before the opening and the closing auction: a value every five seconds, none in between. */
 
-import { money } from '../decimals.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { dayMilliseconds, priceAt } from '../market/prices.ts';
+import { money } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findInstrument, isRefusal } from './find.ts';

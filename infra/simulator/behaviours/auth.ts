@@ -1,4 +1,4 @@
-/** Tokens. */
+/** Tokens, and whether the simulated upstream was started with one. */
 
 import type { checkToken, createToken } from '../../../lib/catalogue/index.ts';
 import type { BodyOf } from '../parameters.ts';
@@ -25,3 +25,7 @@ export const auth: Behaviours = {
 function shown({ token, status, expiresAt }: ShownToken) {
   return { token, status, ...(expiresAt !== undefined && { expires_at: expiresAt, expires: expiresAt }) };
 }
+
+export const config: Behaviours = {
+  getConfig: (_call, { hasTokenCheck }) => answer({ token_check_enabled: hasTokenCheck }),
+};

@@ -1,14 +1,13 @@
 /** Historical bars of stocks, in both forms. */
 
 import type { listStockBars } from '../../../lib/catalogue/index.ts';
-import { money } from '../decimals.ts';
 import { type Bar, type BarsAsked, barsOf, stockAsTraded } from '../market/bars.ts';
 import type { Timespan } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { sessionFor } from '../market/sessions.ts';
+import { money, offsetText } from '../numbers-and-times.ts';
 import type { BodyOf } from '../parameters.ts';
 import { illegalParameter } from '../refusal.ts';
-import { offsetText } from '../time-forms.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findInstrument, isRefusal } from './find.ts';

@@ -1,8 +1,8 @@
 /** Filings, calendars and announcements of a company. */
 
-import { money } from '../decimals.ts';
 import { dayText } from '../market/calendar.ts';
 import { dividendsOf, nextQuarter, publishedQuarters, type Quarter } from '../market/companies.ts';
+import { money } from '../numbers-and-times.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAny, isRefusal } from './find.ts';
 

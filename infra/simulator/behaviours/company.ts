@@ -1,6 +1,5 @@
 /** Fundamentals of a company: profile, analysts, forecasts, flows and peers. */
 
-import { fixed, money } from '../decimals.ts';
 import { dayOf, dayText, timeOf } from '../market/calendar.ts';
 import { nextQuarter, publishedQuarters, quarterlyDividend, trait, yearlyEps } from '../market/companies.ts';
 import type { Instrument } from '../market/instrument.ts';
@@ -8,6 +7,7 @@ import { personOf, placeOf } from '../market/names.ts';
 import { closeOf, priceAt } from '../market/prices.ts';
 import { findSector } from '../market/sectors.ts';
 import { lastTradeTime, usualVolume } from '../market/tape.ts';
+import { fixed, money } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';

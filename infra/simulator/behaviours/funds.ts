@@ -1,12 +1,12 @@
 /** Fundamentals of funds. Every symbol is answered as if it were one. */
 
-import { fixed, money } from '../decimals.ts';
 import { dayNumber, dayOf, dayText, quarterEnds, timeOf } from '../market/calendar.ts';
 import { dividendsOf, trait } from '../market/companies.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { personOf } from '../market/names.ts';
 import { closeOf } from '../market/prices.ts';
 import { marketStart } from '../market/tape.ts';
+import { fixed, money } from '../numbers-and-times.ts';
 import { pageByCount, readCursor } from '../paging.ts';
 import { mix } from '../random.ts';
 import type { World } from '../world.ts';

@@ -2,12 +2,11 @@
 
 import { accounts } from './accounts.ts';
 import { auctions } from './auctions.ts';
-import { auth } from './auth.ts';
+import { auth, config } from './auth.ts';
 import { bars } from './bars.ts';
 import type { Behaviour, Behaviours } from './behaviour.ts';
 import { calendars } from './calendars.ts';
 import { company } from './company.ts';
-import { config } from './config.ts';
 import { fromSchema } from './from-schema.ts';
 import { funds } from './funds.ts';
 import { instruments } from './instruments.ts';

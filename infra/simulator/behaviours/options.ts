@@ -1,6 +1,5 @@
 /** Market data of options; that of an expired contract stands still at its last moment. */
 
-import { fixed, money, ratio } from '../decimals.ts';
 import { barsOf } from '../market/bars.ts';
 import type { Contract } from '../market/option-contracts.ts';
 import {
@@ -12,9 +11,9 @@ import {
   volatilityOf,
 } from '../market/option-model.ts';
 import { type Moment, momentAt, priceOf } from '../market/prices.ts';
-import { partOfDay } from '../market/regular-session.ts';
+import { partOfDay } from '../market/sessions.ts';
+import { fixed, millisecondsText, money, ratio } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
-import { millisecondsText } from '../time-forms.ts';
 import type { World } from '../world.ts';
 import { queryAsked, shownBar } from './bars.ts';
 import { answer, type Behaviours } from './behaviour.ts';

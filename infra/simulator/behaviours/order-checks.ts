@@ -1,11 +1,10 @@
 /** Whether an order can be taken; nothing is changed here. */
 
-import { partOfDay } from '../market/regular-session.ts';
+import { partOfDay } from '../market/sessions.ts';
 import { parameterError, type Refusal, refuse } from '../refusal.ts';
 import { divide, oneShare, parseQuantity, type Quantity } from '../trading/amounts.ts';
 import { type FundsAtHand, fundsAtHand } from '../trading/funds-at-hand.ts';
-import { type Asset, assetOf, currentPrice } from '../trading/order-asset.ts';
-import { costOf, priceAskedFor } from '../trading/order-cost.ts';
+import { type Asset, assetOf, costOf, currentPrice, priceAskedFor } from '../trading/order-asset.ts';
 import type { NewOrder } from '../trading/stored-order.ts';
 import type { Account, World } from '../world.ts';
 import { isRefusal } from './find.ts';

@@ -4,7 +4,7 @@ import type { batchPlaceOrders, placeOrder, previewOrder } from '../../../lib/ca
 import type { BodyOf } from '../parameters.ts';
 import { parameterError, type Refusal, refuse } from '../refusal.ts';
 import { dollarText } from '../trading/amounts.ts';
-import { costOf } from '../trading/order-cost.ts';
+import { costOf } from '../trading/order-asset.ts';
 import { follows } from '../trading/order-group.ts';
 import { LiveOrder } from '../trading/order-life.ts';
 import { feeOf } from '../trading/portfolio.ts';

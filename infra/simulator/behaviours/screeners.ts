@@ -1,6 +1,5 @@
 /** Rankings of all that is actively traded, at the prices that snapshots show at the same moment. */
 
-import { money, ratio } from '../decimals.ts';
 import { dayText } from '../market/calendar.ts';
 import type { Category } from '../market/instrument.ts';
 import {
@@ -12,6 +11,7 @@ import {
   turnoverOf,
   type Window,
 } from '../market/ranks.ts';
+import { money, ratio } from '../numbers-and-times.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 
 const shownRows = 200;

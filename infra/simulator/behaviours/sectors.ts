@@ -1,6 +1,5 @@
 /** Sectors: the list, and the members of one, of what is actively traded. */
 
-import { ratio } from '../decimals.ts';
 import type { Category } from '../market/instrument.ts';
 import {
   type Direction,
@@ -12,6 +11,7 @@ import {
   type Window,
 } from '../market/ranks.ts';
 import { sectors as allSectors, findSector, type Sector } from '../market/sectors.ts';
+import { ratio } from '../numbers-and-times.ts';
 import { pageByCount, readCursor } from '../paging.ts';
 import { illegalParameter } from '../refusal.ts';
 import { answer, type Behaviours } from './behaviour.ts';

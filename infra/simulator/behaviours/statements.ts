@@ -1,10 +1,10 @@
 /** Financial statements and the figures made from them. */
 
-import { fixed, money } from '../decimals.ts';
 import { dayText } from '../market/calendar.ts';
 import { publishedQuarters, type Quarter, quarterlyDividend } from '../market/companies.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { balanceOf, cashFlowOf, type Figures, incomeOf, sumOf } from '../market/statements.ts';
+import { fixed, money } from '../numbers-and-times.ts';
 import { answer, type Behaviour, type Behaviours, type Call } from './behaviour.ts';
 import { findAny, isRefusal } from './find.ts';
 

@@ -1,15 +1,14 @@
 /** Depth of book, single trades and footprints of stocks. */
 
-import { money } from '../decimals.ts';
 import { barsOf, stockAsTraded } from '../market/bars.ts';
 import type { Timespan } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { priceAt, type Session } from '../market/prices.ts';
 import { sessionFor } from '../market/sessions.ts';
 import { lastTradeTime, marketStart, sidesAt, tradeBefore, volumeUpTo } from '../market/tape.ts';
+import { millisecondsText, money } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
 import { illegalParameter } from '../refusal.ts';
-import { millisecondsText } from '../time-forms.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findInstrument, isRefusal } from './find.ts';

@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { quantityText } from './amounts.ts';
+import { averagePrice } from './order-asset.ts';
 import type { BookChange, Scene } from './order-book.ts';
-import { averagePrice } from './order-cost.ts';
 import type { Status } from './order-life.ts';
 
 export interface OrderChange {

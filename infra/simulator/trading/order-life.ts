@@ -6,13 +6,11 @@
 import { dayOf, timeOf } from '../market/calendar.ts';
 import { momentAt } from '../market/prices.ts';
 import { oneShare, type Quantity } from './amounts.ts';
-import type { Asset } from './order-asset.ts';
-import { currentPrice } from './order-asset.ts';
-import { centsOf, costOf, priceAskedFor } from './order-cost.ts';
+import { type Asset, centsOf, costOf, currentPrice, priceAskedFor } from './order-asset.ts';
 import type { NewOrder, StoredOrder } from './stored-order.ts';
 
-export const partlyAfterMs = 2000;
-export const filledAfterMs = 4000;
+const partlyAfterMs = 2000;
+const filledAfterMs = 4000;
 
 export interface Fill {
   readonly time: number;

@@ -3,8 +3,8 @@
  * history agree. Their ids and days stay the same for every seed and can be written into a note.
  */
 
-import { money } from '../decimals.ts';
 import type { Universe } from '../market/universe.ts';
+import { money } from '../numbers-and-times.ts';
 import { parseQuantity } from './amounts.ts';
 import { assetOf, currentPrice } from './order-asset.ts';
 import type { OrderBook } from './order-book.ts';

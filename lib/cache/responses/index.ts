@@ -1,7 +1,6 @@
 /** Responses that all instances share, and the port of their store. */
 
-export { type FreshnessMs, freshnessFor } from './freshness.ts';
-export { responseKey } from './key.ts';
+export { freshnessFor, responseKey } from './request.ts';
 export {
   createResponseCache,
   type FetchedResponse,
@@ -18,4 +17,4 @@ export {
   type ResponseStore,
   type StoredResponse,
 } from './store.ts';
-export { createVersions, type Versions, type VersionsOptions } from './versions.ts';
+export { createVersions, type Versions } from './versions.ts';

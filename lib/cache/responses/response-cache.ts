@@ -5,10 +5,14 @@
  */
 
 import type { Caller } from '../../identity/caller.ts';
-import { sleep as sleepWithTimer } from '../../sleep.ts';
-import type { FreshnessMs } from './freshness.ts';
-import { createResponseMemory, type ResponseMemory } from './memory.ts';
-import { createRecentRefusals, type RecentRefusals } from './recent-refusals.ts';
+import { sleep as sleepWithTimer } from '../../pauses.ts';
+import {
+  createRecentRefusals,
+  createResponseMemory,
+  type RecentRefusals,
+  type ResponseMemory,
+} from './memory.ts';
+import type { FreshnessMs } from './request.ts';
 import type { ResponseContent, ResponseStore, StoredResponse } from './store.ts';
 
 export interface ResponseCacheOptions {

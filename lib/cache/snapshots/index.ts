@@ -27,14 +27,12 @@ export {
   createSnapshotCache,
   type Snapshot,
   type SnapshotCache,
-  type SnapshotCacheOptions,
   type SnapshotCall,
   type SnapshotOutcome,
 } from './snapshot-cache.ts';
 export {
   type Checkpoint,
   type Control,
-  checkpointCopies,
   type Fetched,
   type Flight,
   type LeaseAnswer,
@@ -48,4 +46,4 @@ export {
   snapshotPartition,
 } from './store.ts';
 export type { UpstreamError } from './upstream-error.ts';
-export { type View, viewOf } from './view.ts';
+export { viewOf } from './view.ts';

@@ -1,6 +1,6 @@
 /** Whether an instance may ask the store: back-off after failures, another after throttling, and crowding in a storm. */
 
-import { type BackOff, backOffMs } from '../../back-off.ts';
+import { type BackOff, backOffMs } from '../../pauses.ts';
 import { StoreThrottled } from '../../store-throttled.ts';
 import { crowdedMs } from './options.ts';
 

@@ -1,4 +1,4 @@
-/** CORS of what API Gateway answers without a function, deployed and on this machine: preflights, constants, refusals. */
+/** What API Gateway answers without a function, deployed and on this machine: health, preflights, and what says who may read it. */
 
 import {
   corsExposedHeaders,
@@ -41,3 +41,12 @@ export function refusalHeaders(origins: readonly string[]): CorsHeaders {
     'access-control-expose-headers': corsExposedHeaders.join(', '),
   };
 }
+
+/** The body of `GET /health`, deployed and on this machine: that there is an API, and nothing else. */
+export const healthBody = '{"status":"ok"}';
+
+/**
+ * From how many bytes on API Gateway compresses a response, deployed and on this machine. Below, the response
+ * fits one packet with its headers anyhow, and gzip's own frame takes some of what is won.
+ */
+export const minimumCompressionBytes = 1024;

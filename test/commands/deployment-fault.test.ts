@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { deploymentFault } from '../../infra/commands/deploy-check.ts';
+import { deploymentFault } from '../../infra/commands/stage.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { type AccountStub, startAccountStub } from './aws-account-stub.ts';
 

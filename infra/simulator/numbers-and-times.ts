@@ -1,4 +1,4 @@
-/** Numbers as the interface writes them: decimal text, made from whole cents so that nothing is rounded. */
+/** Numbers and times as answers have them: decimal text, made from whole cents so that nothing is rounded, and the forms of times that were seen live. */
 
 /** 186 is `1.86`, -5 is `-0.05`. */
 export function money(cents: number): string {
@@ -17,3 +17,9 @@ export function fixed(value: number, decimals: number): string {
   const text = value.toFixed(decimals);
   return Number(text) === 0 ? (0).toFixed(decimals) : text;
 }
+
+/** Of bars: ISO 8601 with an offset that RFC 3339 does not know, `2026-11-17T09:30:00.000+0000`. */
+export const offsetText = (time: number): string => new Date(time).toISOString().replace('Z', '+0000');
+
+/** Of ticks: milliseconds, but in a string. */
+export const millisecondsText = (time: number): string => String(time);

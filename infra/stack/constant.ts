@@ -1,2 +1,0 @@
-/** How API Gateway's parameter mappings write a constant. */
-export const constant = (value: string) => `'${value}'`;

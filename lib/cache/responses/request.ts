@@ -1,0 +1,40 @@
+/** What the cache makes of a request: one key for all equivalent ones, and how long its answer is fresh. */
+
+import type { Freshness } from '../../catalogue/freshness.ts';
+import { sha256Hex } from '../../key-text.ts';
+
+/**
+ * The path's alias and the order of the parameters do not matter.
+ *
+ * @param query valid: in the form that is sent
+ * @param body compact JSON, empty for none; another order of its members counts as another request
+ */
+export async function responseKey(
+  operationId: string,
+  query: readonly (readonly [name: string, value: string])[],
+  body: string,
+): Promise<string> {
+  const pairs = [...query].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  const text = JSON.stringify([operationId, pairs, body]);
+  // 128 bits are enough for a name.
+  return `${operationId}#${(await sha256Hex(text)).slice(0, 32)}`;
+}
+
+/** An operation's freshness for one request, in milliseconds. */
+export interface FreshnessMs {
+  readonly freshMs: number;
+  readonly staleMs: number;
+}
+
+/** @param parameters of the query or the body, by name */
+export function freshnessFor(
+  { seconds, staleSeconds = 0, by }: Freshness,
+  parameters: Readonly<Record<string, unknown>>,
+): FreshnessMs {
+  const value = by && parameters[by.parameter];
+  const own =
+    by && typeof value === 'string' && Object.hasOwn(by.seconds, value) ? by.seconds[value] : undefined;
+  const freshMs = (own ?? seconds) * 1000;
+  // A response with a shorter freshness expires sooner, in proportion.
+  return { freshMs, staleMs: own === undefined ? staleSeconds * 1000 : (staleSeconds * freshMs) / seconds };
+}

@@ -1,0 +1,24 @@
+/** Texts that stand in keys, URLs and logs without escapes. */
+
+/**
+ * SHA-256, for keys that must not show what they are made of. The signer has a copy of its own: it imports nothing, so that
+ * it can be copied out.
+ *
+ * @returns 64 lower-case digits
+ */
+export async function sha256Hex(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/**
+ * Bytes, without padding.
+ *
+ * @example
+ * base64url(new Uint8Array([255, 239])); // '_-8'
+ */
+export const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '');

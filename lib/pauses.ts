@@ -1,0 +1,38 @@
+/** Pauses between attempts: longer with each failure, and on the runtime's own timer. */
+
+/** Exponential back-off: each further failure doubles the pause, up to a bound. */
+export interface BackOff {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** @param failures how many there were in a row before this one; 0 for the first */
+export const backOffMs = ({ firstMs, maxMs }: BackOff, failures: number): number =>
+  Math.min(maxMs, firstMs * 2 ** Math.min(30, failures));
+
+/**
+ * The same with full jitter: anything from 0 to the pause, so that clients that failed together do not come again together.
+ *
+ * @param random from 0 to below 1
+ */
+export const jitteredMs = (backOff: BackOff, failures: number, random: () => number): number =>
+  backOffMs(backOff, failures) * random();
+
+/**
+ * Resolves after so many milliseconds, or rejects with the signal's reason when it aborts.
+ *
+ * @example await sleep(500);
+ */
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const aborted = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', aborted);
+      resolve();
+    }, ms);
+    if (signal?.aborted) aborted();
+    else signal?.addEventListener('abort', aborted);
+  });
