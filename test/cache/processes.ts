@@ -10,8 +10,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { Upstream } from '../limiter/world/upstream.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 import { startMinistack } from '../support/ministack.ts';
 import { createTables } from './tables.ts';
 

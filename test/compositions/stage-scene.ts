@@ -17,7 +17,7 @@ import { grantEverything, identityKeyOf, operatorOf } from '../emulator/operator
 import { collectReplies } from '../emulator/replies.ts';
 import { putSecret } from '../emulator/secret.ts';
 import type { Stage } from '../emulator/stage.ts';
-import { itemsOf } from '../orders/table.ts';
+import { itemsOf } from '../support/dynamo.ts';
 import { alarmEvent, platformNames, requester, type Scene } from './scene.ts';
 
 export async function stageScene(stage: Stage): Promise<Scene> {

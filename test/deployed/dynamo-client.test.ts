@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { type TestContext, test } from 'vitest';
 import { createDynamoClient, type SendLimit, withLimit } from '../../functions/aws/dynamo-client.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 
 async function clientOf(t: TestContext, listener: RequestListener, limit: SendLimit = { timeoutMs: 200 }) {
   Object.assign(process.env, emulatorEnvironment);

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { asStoreError, isThrottling } from '../../functions/aws/throttling.ts';
 import { StoreThrottled } from '../../lib/store-throttled.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 
 /** What the SDK's client rejects with when DynamoDB answers so. */
 async function rejection(t: TestContext, status: number, type: string): Promise<unknown> {

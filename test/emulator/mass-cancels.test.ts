@@ -17,8 +17,8 @@ import { deployedTrading, manageTrading } from '../../infra/commands/trading.ts'
 import { tradingArguments } from '../../infra/commands/trading-arguments.ts';
 import { stackScope } from '../../lib/guard-rails/controls.ts';
 import type { MassCancelReport } from '../../lib/orders/mass-cancel.ts';
-import { itemsOf, textOfItems } from '../orders/table.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
+import { itemsOf, textOfItems } from '../support/dynamo.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { signedByAws } from './aws-signature.ts';
 import { clientConfig } from './deployment.ts';

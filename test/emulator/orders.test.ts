@@ -9,8 +9,8 @@ import {
 import { DeleteTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { cancelOrder } from '../../lib/catalogue/index.ts';
-import { itemsOf, textOfItems } from '../orders/table.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
+import { itemsOf, textOfItems } from '../support/dynamo.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { signedByAws } from './aws-signature.ts';
 import { clientConfig } from './deployment.ts';

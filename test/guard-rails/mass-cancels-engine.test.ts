@@ -6,9 +6,9 @@ import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
 import { createDynamoMassCancelRequests } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { createDynamoMassCancels } from '../../functions/aws/dynamo-mass-cancels.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { closedPort } from '../support/closed-port.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 
 Object.assign(process.env, emulatorEnvironment);
 

@@ -10,9 +10,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
+import { createLimiterTable, emulatorEnvironment } from '../support/dynamo.ts';
 import { startMinistack } from '../support/ministack.ts';
 import type { Operations } from './counting-store.ts';
-import { createLimiterTable, emulatorEnvironment } from './dynamo.ts';
 import { startThrottlingProxy } from './throttling-proxy.ts';
 import { Upstream } from './world/upstream.ts';
 
