@@ -23,6 +23,7 @@ import { ask, credentials, secretText, snapshotPath } from '../support/core.ts';
 import { hostWith } from '../support/deployed.ts';
 import { createTable } from '../support/dynamo.ts';
 import { dynamoEngine } from '../support/dynamo-engine.ts';
+import { each } from '../support/each.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 
 const timeoutMs = 10_000;
@@ -119,10 +120,9 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     for (let tries = 1; !found && tries < 20; tries++)
       found = await prices.lastPrice('NVDA', 15_000, Date.now() + 20_000);
     assert.match(found?.price ?? '', /^\d+\.\d+$/, JSON.stringify(logged));
-    assert.deepEqual(
-      simulator.received.map(({ target }) => target),
-      [`${getStockSnapshots.path}?symbols=NVDA&category=US_STOCK`],
-    );
+    assert.deepEqual(each(simulator.received, 'target'), [
+      `${getStockSnapshots.path}?symbols=NVDA&category=US_STOCK`,
+    ]);
     assert.ok(calls.some(([, input]) => input.includes('"limiter"') && input.includes('market-data')));
     for (const { event } of logged) assert.ok(['budget', 'last_price_not_read'].includes(event), event);
   });

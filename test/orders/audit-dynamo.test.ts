@@ -14,6 +14,7 @@ import { createOrderAudit, type OrderAuditStore } from '../../lib/orders/audit.t
 import { hostWith } from '../support/deployed.ts';
 import { type Item, itemsOf, textOfItems } from '../support/dynamo.ts';
 import { dynamoEngine } from '../support/dynamo-engine.ts';
+import { each } from '../support/each.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { lineOf, linesIn, now, orderAuditContract } from './audit.contract.ts';
 import { counted, exposing } from './counting-journal.contract.ts';
@@ -87,21 +88,15 @@ describe('DynamoDB', needsEmulator(), () => {
     assert.deepEqual(await handler({ Records }), { batchItemFailures: [] });
     assert.deepEqual(await handler({ Records }), { batchItemFailures: [] });
     const lines = await linesIn(store, now, now + 60_000);
-    assert.deepEqual(
-      lines.map(({ before, after, at }) => [before, after, at]),
-      [
-        [undefined, 'pending', now - (now % 1000) + 1000],
-        ['pending', 'accepted', now - (now % 1000) + 2000],
-      ],
-    );
+    assert.deepEqual(each(lines, 'before', 'after', 'at'), [
+      [undefined, 'pending', now - (now % 1000) + 1000],
+      ['pending', 'accepted', now - (now % 1000) + 2000],
+    ]);
     assert.deepEqual(lines[1]?.record, lineOf().record);
-    assert.deepEqual(
-      log.map(({ added, repeated, failed }) => [added, repeated, failed]),
-      [
-        [2, 0, 0],
-        [0, 2, 0],
-      ],
-    );
+    assert.deepEqual(each(log, 'added', 'repeated', 'failed'), [
+      [2, 0, 0],
+      [0, 2, 0],
+    ]);
     assert.ok(!JSON.stringify(log).includes('CANARY'));
   });
 
@@ -128,10 +123,7 @@ describe('DynamoDB', needsEmulator(), () => {
     ];
     assert.deepEqual(await handler({ Records }), { batchItemFailures: [] });
     const lines = await linesIn(store, now, now + 60_000);
-    assert.deepEqual(
-      lines.map(({ sequence, after }) => [sequence, after]),
-      [['1', 'pending']],
-    );
+    assert.deepEqual(each(lines, 'sequence', 'after'), [['1', 'pending']]);
     assert.deepEqual([log.at(-1)?.level, log.at(-1)?.added], ['info', 1]);
   });
 
@@ -173,13 +165,10 @@ describe('DynamoDB', needsEmulator(), () => {
     const { handler, log } = handlerOf(store);
     assert.deepEqual(await handler({ Records: [...(await streamed('o'))] }), { batchItemFailures: [] });
     const lines = await linesIn(store, now, now + 60_000);
-    assert.deepEqual(
-      lines.map(({ after, record }) => [after, record]),
-      [
-        ['pending', undefined],
-        ['accepted', undefined],
-      ],
-    );
+    assert.deepEqual(each(lines, 'after', 'record'), [
+      ['pending', undefined],
+      ['accepted', undefined],
+    ]);
     assert.deepEqual([log.at(-1)?.level, log.at(-1)?.unreadable], ['error', 2]);
   });
 
