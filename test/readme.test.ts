@@ -16,6 +16,7 @@ import { resolveConfig } from '../infra/stack/resolve-config.ts';
 import { planOfTier, planTiers } from '../lib/catalogue/index.ts';
 import { priorities } from '../lib/limiter/index.ts';
 import { blocksOf, commandsOf, firstColumn, pages, rowsOf, textOf } from './docs/pages.ts';
+import { each } from './support/each.ts';
 
 describe('in front of a local run', () => {
   const settings = { ...readSettings({ PORT: '1' }), port: 0, upstream: { simulatorPort: 0 } };
@@ -82,7 +83,7 @@ describe('in front of a local run', () => {
     const asOther = await curl(calls[3] ?? '', { TOKEN: await (await curl(asksForToken)).text() });
     const accounts = [(await second?.json()) ?? [], await asOther.json()] as { account_id: string }[][];
     assert.deepEqual(
-      accounts.flat().map(({ account_id }) => account_id),
+      each(accounts.flat(), 'account_id'),
       [...textOf('README.md').matchAll(/: account (\w{26})/g)].map(([, id]) => id),
     );
     const [[record]] = blocksOf('README.md', 'json').map((text) => JSON.parse(text));

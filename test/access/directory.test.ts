@@ -8,6 +8,7 @@ import type { Standing } from '../../lib/access/directory.ts';
 import type { Principal } from '../../lib/access/evidence.ts';
 import { createIdentity, nameOfPrincipal } from '../../lib/access/identity.ts';
 import { type AccessStore, createMemoryAccessStore } from '../../lib/access/store.ts';
+import { each } from '../support/each.ts';
 
 const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
 const user = { kind: 'user', issuer: 'https://issuer.example', subject: 'alice' } as const;
@@ -100,10 +101,7 @@ test('a bound key has its user’s name and grants, in one read once they are kn
   state.now += 30_000;
   state.reads = [];
   await directory.standing({ principal: key });
-  assert.deepEqual(
-    state.reads.map((keys) => keys.length),
-    [2],
-  );
+  assert.deepEqual(each(state.reads, 'length'), [2]);
   await admin.apply({ action: 'bind', subject: key, user: other });
   state.now += 30_000;
   assert.equal((await directory.standing({ principal: key })).kind, 'unknown');
@@ -239,10 +237,7 @@ test('concurrent requests for one user share a read, and each of its parts is as
     Array.from({ length: 50 }, () => directory.standing({ principal: user, token })),
   );
   assert.deepEqual([...new Set(all.map(({ kind }) => kind))], ['granted']);
-  assert.deepEqual(
-    state.reads.map((keys) => keys.length),
-    [3],
-  );
+  assert.deepEqual(each(state.reads, 'length'), [3]);
   await directory.standing({ principal: user, token: { ...token, id: 'token-2' } });
   assert.deepEqual(state.reads.at(-1)?.length, 1);
 });

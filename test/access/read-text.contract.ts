@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'vitest';
 import type { ReadText } from '../../lib/access/index.ts';
+import { urlFor } from '../support/listening.ts';
 
 async function serve(t: TestContext, answer: (response: ServerResponse) => void) {
   const asked: string[] = [];
@@ -13,13 +13,7 @@ async function serve(t: TestContext, answer: (response: ServerResponse) => void)
     if (request.url === '/elsewhere') response.end('"the redirect was followed"');
     else answer(response);
   });
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  t.onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`, asked };
+  return { url: `${await urlFor(t, server)}/keys`, asked };
 }
 
 const limits = { timeoutMs: 60_000, maxBytes: 1000 };

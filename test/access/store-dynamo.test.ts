@@ -1,70 +1,26 @@
 /** The directory's store over DynamoDB keeps the contract; and its items name no user. */
 
 import assert from 'node:assert/strict';
-import { CreateTableCommand, type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createDirectory } from '../../lib/access/create-directory.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
-import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { itemsOf, textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { accessStoreContract } from './store.contract.ts';
 
-Object.assign(process.env, emulatorEnvironment);
-
 describe('DynamoDB', needsEmulator(), () => {
-  let emulator: Ministack;
-  let client: DynamoDBClient;
-  let tables = 0;
+  const engine = dynamoEngine();
+  const storeOf = (tableName: string) =>
+    createDynamoAccessStore({ client: engine.client, tableName, timeoutMs: 60_000 });
 
-  beforeAll(async () => {
-    emulator = await startMinistack();
-    client = createDynamoClient(emulator.endpoint);
-  });
-  afterAll(async () => {
-    client?.destroy();
-    await emulator?.stop();
-  });
-
-  async function table(): Promise<string> {
-    const TableName = `access-${++tables}`;
-    await client.send(
-      new CreateTableCommand({
-        TableName,
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [
-          { AttributeName: 'pk', AttributeType: 'S' },
-          { AttributeName: 'sk', AttributeType: 'S' },
-        ],
-        KeySchema: [
-          { AttributeName: 'pk', KeyType: 'HASH' },
-          { AttributeName: 'sk', KeyType: 'RANGE' },
-        ],
-      }),
-    );
-    return TableName;
-  }
-  const storeOf = (tableName: string) => createDynamoAccessStore({ client, tableName, timeoutMs: 60_000 });
-
-  accessStoreContract('DynamoDB', async () => storeOf(await table()));
+  accessStoreContract('DynamoDB', async () => storeOf(await engine.table()));
 
   test('no item shows a subject, an account, a key, a token, an app or an operator', async () => {
-    const tableName = await table();
+    const tableName = await engine.table();
     const store = storeOf(tableName);
-    const canaries = [
-      'subject',
-      'account',
-      'key',
-      'role',
-      'source',
-      'token',
-      'app',
-      'operator',
-      'issuer',
-    ].map((one) => `canary-${one}-4711`);
     const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
     const admin = createAccessAdmin({ store, identity, by: 'canary-operator-4711' });
     const user = {
@@ -84,21 +40,15 @@ describe('DynamoDB', needsEmulator(), () => {
     await admin.apply({ action: 'bind', subject: key, user });
     for (const kind of ['token', 'app'] as const)
       await admin.apply({ action: 'block', subject: { kind, id: `canary-${kind}-4711` } });
-    const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName }));
-    assert.equal(Items.length, 14);
-    const words = [...canaries, 'canary', 'grant', 'block', '123456789012'];
-    for (const item of Items) {
-      const texts = [JSON.stringify(item)];
-      for (const { B } of Object.values(item)) if (B) texts.push(Buffer.from(B).toString('latin1'));
-      for (const word of words)
-        for (const text of texts) assert.ok(!text.includes(word), `${word} in ${text}`);
-    }
+    const items = await itemsOf(engine.endpoint, tableName);
+    assert.equal(items.length, 14);
+    assert.doesNotMatch(textOfItems(items), /canary|grant|block|123456789012/);
     const standing = await createDirectory({ store, identity }).standing({ principal: key });
     assert.deepEqual(standing.kind === 'granted' && [...standing.grants.accounts.keys()], grants.accounts);
   });
 
   test('operators who grant at the same time all have their say', async () => {
-    const store = storeOf(await table());
+    const store = storeOf(await engine.table());
     const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
     const subject = { kind: 'key', id: 'a' } as const;
     const accounts = Array.from({ length: 5 }, (_, index) => `account-${index}`);

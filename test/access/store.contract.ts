@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import type { AccessStore, AccessWrite } from '../../lib/access/store.ts';
+import { each } from '../support/each.ts';
 
 let count = 0;
 const bytes = (...all: number[]) => new Uint8Array(all);
@@ -88,14 +89,8 @@ export function accessStoreContract(name: string, create: () => AccessStore | Pr
     const read = await store.read(keys);
     assert.equal(read.size, 150);
     const newest = written.sort().reverse();
-    assert.deepEqual(
-      (await store.audit(3)).map(({ id }) => id),
-      newest.slice(0, 3),
-    );
-    assert.deepEqual(
-      (await store.audit(1000)).map(({ id }) => id),
-      newest,
-    );
+    assert.deepEqual(each(await store.audit(3), 'id'), newest.slice(0, 3));
+    assert.deepEqual(each(await store.audit(1000), 'id'), newest);
     assert.deepEqual([...((await store.audit(1))[0]?.sealed ?? [])], [2]);
   });
 }

@@ -11,9 +11,9 @@ import {
 } from '../../functions/aws/dynamo-access-store.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createMemoryAccessStore } from '../../lib/access/store.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { closedPort } from '../support/closed-port.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 import { accessStoreContract } from './store.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);

@@ -21,7 +21,7 @@ import {
   type LimiterStore,
 } from '../../lib/gateway/index.ts';
 import { createTables, tables } from '../cache/tables.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 import { at, type Figures, median, type Size } from '../support/figures.ts';
 import { startMinistack, whatIsMissing } from '../support/ministack.ts';
 

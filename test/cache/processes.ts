@@ -6,13 +6,12 @@
  *     node --import tsx test/cache/processes.ts 120 4 400 1000 20
  */
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { Upstream } from '../limiter/world/upstream.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 import { startMinistack } from '../support/ministack.ts';
+import { resultOf } from '../support/process.ts';
 import { createTables } from './tables.ts';
 
 export interface ProcessesOptions {
@@ -45,7 +44,7 @@ export interface ProcessesResult {
   readonly worst: number;
 }
 
-const instance = fileURLToPath(new URL('./process-instance.ts', import.meta.url));
+const instance = 'test/cache/process-instance.ts';
 const credentials = { appKey: 'processes-key', appSecret: 'processes-secret' };
 
 export async function runProcesses(options: ProcessesOptions): Promise<ProcessesResult> {
@@ -56,8 +55,6 @@ export async function runProcesses(options: ProcessesOptions): Promise<Processes
     await createTables(emulator.endpoint);
     const env = {
       ...emulatorEnvironment,
-      PATH: process.env.PATH,
-      NODE_NO_WARNINGS: '1',
       UPSTREAM: simulator.url,
       DYNAMODB: emulator.endpoint,
       SECRET: JSON.stringify({ app_key: credentials.appKey, app_secret: credentials.appSecret }),
@@ -67,7 +64,9 @@ export async function runProcesses(options: ProcessesOptions): Promise<Processes
       SKIP: String(options.skip ?? 0),
     };
     const counts = await Promise.all(
-      Array.from({ length: options.processes }, (_, index) => countOf({ ...env, SEED: String(index + 1) })),
+      Array.from({ length: options.processes }, (_, index) =>
+        resultOf<Count>(instance, { ...env, SEED: String(index + 1) }),
+      ),
     );
     const upstream = new Upstream();
     for (const { time } of simulator.received) upstream.arrive(time);
@@ -88,20 +87,6 @@ export async function runProcesses(options: ProcessesOptions): Promise<Processes
     await simulator.close();
     await emulator.stop();
   }
-}
-
-async function countOf(env: NodeJS.ProcessEnv): Promise<Count> {
-  const child = spawn(process.execPath, ['--import', 'tsx', instance], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  child.stdout.on('data', (data) => {
-    output += data;
-  });
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`a process ended with ${code}: ${output.slice(0, 300)}`);
-  return JSON.parse(output) as Count;
 }
 
 /** In words, for the person who ran it. */

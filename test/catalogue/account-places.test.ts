@@ -18,6 +18,7 @@ import {
 import { accountsNamed, looksLikeAccount } from '../../lib/catalogue/account-places.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { type Operation, operations } from '../../lib/catalogue/index.ts';
+import { each } from '../support/each.ts';
 
 /** What looks like an account and names none, or none that its record does not name already. */
 const namesNone: Readonly<Record<string, string>> = {
@@ -121,10 +122,7 @@ describe('the accounts of a body', () => {
     [[{ account_id: 'B' }], '/0/account_id'],
   ] as const)
     test(`${JSON.stringify(body)} has a fault at ${name}`, () => {
-      assert.deepEqual(
-        read(body).faults.map((fault) => fault.name),
-        [name],
-      );
+      assert.deepEqual(each(read(body).faults, 'name'), [name]);
     });
 
   test('no name that looks like one is overlooked, however deep it stands', () => {

@@ -8,6 +8,7 @@ import { bodyFaults } from '../../lib/catalogue/validation.ts';
 import { createClient, viaGateway } from '../../lib/client/index.ts';
 import { validate } from '../../lib/gateway/validate.ts';
 import { isRefusal } from '../../lib/problem.ts';
+import { each } from '../support/each.ts';
 import { membersOf, withNull } from '../support/members.ts';
 
 const faultsIn = ({ body }: Operation, value: unknown) =>
@@ -35,10 +36,7 @@ for (const operation of withBodies)
     test('null for a required member is refused, and named', () => {
       for (const member of members.filter(({ mayBeLeftOut }) => !mayBeLeftOut)) {
         const faults = faultsIn(operation, withNull(example, [member]));
-        assert.deepEqual(
-          faults.map(({ name, received }) => [name, received]),
-          [[`/${member.at.join('/')}`, 'null']],
-        );
+        assert.deepEqual(each(faults, 'name', 'received'), [[`/${member.at.join('/')}`, 'null']]);
       }
     });
 

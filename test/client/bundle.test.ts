@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { markCalls, markFolder } from '../../infra/package/pure-calls.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { bundle, root } from '../support/bundle.ts';
+import { each } from '../support/each.ts';
 
 /** Bytes, minified and zipped. */
 const limits = { one: 9_550, whole: 32_200 };
@@ -49,10 +50,7 @@ describe('the client as an app has it', () => {
     const zipped = gzipSync(bytes, { level: 9 }).length;
     console.log(`client with one operation: ${bytes.length} bytes, zipped ${zipped}`);
     assert.ok(zipped <= limits.one, `${zipped} bytes`);
-    assert.deepEqual(
-      pathsIn(text).map(({ id }) => id),
-      ['getStockSnapshots'],
-    );
+    assert.deepEqual(each(pathsIn(text), 'id'), ['getStockSnapshots']);
   });
 
   test(`with all of them: at most ${limits.whole} bytes`, async () => {
@@ -66,10 +64,7 @@ describe('the client as an app has it', () => {
   test('no operation brings another', async () => {
     for (const { id } of operations.filter(({ legacyOf }) => !legacyOf)) {
       const { text } = await bundled(`export { ${id} } from 'countersign/catalogue/index.js'`);
-      assert.deepEqual(
-        pathsIn(text).map((operation) => operation.id),
-        [id],
-      );
+      assert.deepEqual(each(pathsIn(text), 'id'), [id]);
     }
   });
 

@@ -5,6 +5,7 @@ import { describe, test } from 'vitest';
 import { type Answer, createClient, direct, viaGateway } from '../../lib/client/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';
 import { credentials } from '../support/core.ts';
+import { each } from '../support/each.ts';
 import {
   accountId,
   answering,
@@ -59,10 +60,7 @@ describe('a method for each operation', () => {
         extend_hour_required: true,
         overnight_required: undefined,
       });
-      assert.deepEqual(
-        snapshots.map(({ symbol }) => symbol),
-        ['AAPL', 'MSFT'],
-      );
+      assert.deepEqual(each(snapshots, 'symbol'), ['AAPL', 'MSFT']);
       assert.match(
         simulator.received.at(-1)?.target ?? '',
         /\?symbols=AAPL%2CMSFT&category=US_STOCK&extend_hour_required=true$/,

@@ -1,9 +1,7 @@
 /** Clients of a test: in front of the local run, of the simulator, or of a server with the test's own answers. */
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
@@ -21,6 +19,7 @@ import {
 } from '../../lib/client/index.ts';
 import { createSigner } from '../../lib/signer/index.ts';
 import { accountId, credentials, newOrder } from '../support/core.ts';
+import { urlFor } from '../support/listening.ts';
 
 export { accountId, catalogue, newOrder };
 
@@ -66,15 +65,8 @@ export async function directly(
 }
 
 /** A server of this test alone: what no upstream should do. */
-export async function answering(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+export const answering = (t: TestContext, listener: RequestListener): Promise<string> =>
+  urlFor(t, createServer(listener));
 
 export const clientAt = (baseUrl: string, options?: WholeOptions) =>
   createClient(catalogue, viaGateway({ baseUrl, apiKey }), options);

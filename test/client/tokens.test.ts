@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { createClient, type TokenSource, viaGateway } from '../../lib/client/index.ts';
 import { type RefusalCode, refusalResponse } from '../../lib/gateway/index.ts';
+import { each } from '../support/each.ts';
 import { catalogue, failure, orderOf } from './support.ts';
 
 const baseUrl = 'https://gateway.example.com';
@@ -67,10 +68,7 @@ describe('a token that the gateway refuses', () => {
     const order = orderOf();
     assert.equal((await client.placeOrder(order)).order_id, '1');
     assert.deepEqual(bearers(sent), ['Bearer token-1', 'Bearer token-2']);
-    assert.deepEqual(
-      sent.map(({ body }) => body),
-      [JSON.stringify(order), JSON.stringify(order)],
-    );
+    assert.deepEqual(each(sent, 'body'), [JSON.stringify(order), JSON.stringify(order)]);
   });
 
   test('is renewed once a call: the second 401 is its error', async () => {

@@ -1,8 +1,8 @@
 /** Stands in for AWS: as much of an account as preflight reads, over HTTP, so that the real clients talk to it. */
 
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'vitest';
+import { urlFor } from '../support/listening.ts';
 
 export interface AccountStub {
   /** Lambda's instances in all, and reserved by functions that are not the stage's. */
@@ -42,13 +42,8 @@ export async function startAccountStub(t: TestContext, stub: AccountStub) {
     });
     response.end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
   return {
-    AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    AWS_ENDPOINT_URL: await urlFor(t, server),
     AWS_REGION: 'eu-central-1',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'canary-secret',

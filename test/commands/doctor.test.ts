@@ -4,10 +4,8 @@
  */
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
 import { describe, type TestContext, test } from 'vitest';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { isRequest } from '../../functions/log/log.ts';
@@ -29,6 +27,7 @@ import { selfSigned } from '../deployed/self-signed.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { credentials, orderBody, orderPath, secretText } from '../support/core.ts';
 import { createGroupHandler } from '../support/group-handler.ts';
+import { portFor, urlFor } from '../support/listening.ts';
 import { until } from '../support/until.ts';
 
 const apiKey = 'key-of-this-test';
@@ -82,20 +81,10 @@ const at =
   (t) =>
     seenAt(t, { baseUrl });
 
-async function portOf(t: TestContext, server: Server & { closeAllConnections(): void }): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  t.onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
-}
-
 const webPage =
   (listener: RequestListener): Seeded =>
   async (t) =>
-    seenAt(t, { baseUrl: `http://127.0.0.1:${await portOf(t, createServer(listener))}` });
+    seenAt(t, { baseUrl: await urlFor(t, createServer(listener)) });
 
 /** The handler of market data with options of its own, behind the local API Gateway; nobody prints reports there. */
 async function smokeWith(t: TestContext, options: Partial<GatewayOptions>): Promise<Seen> {
@@ -131,7 +120,7 @@ const withCertificate =
     const { key, cert } = selfSigned();
     const server = createHttpsServer({ key, cert }, (_, response) => response.end('{}'));
     server.on('tlsClientError', () => {});
-    const upstreamBaseUrl = `https://${isTrusted ? '127.0.0.1' : 'localhost'}:${await portOf(t, server)}`;
+    const upstreamBaseUrl = `https://${isTrusted ? '127.0.0.1' : 'localhost'}:${await portFor(t, server)}`;
     return smokeWith(t, { upstreamBaseUrl, send: createNodeSend(isTrusted ? { ca: cert } : {}) });
   };
 

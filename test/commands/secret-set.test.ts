@@ -1,12 +1,10 @@
 /** What `npm run secret:set` says when it cannot do it: one line, without the secret. */
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { test } from 'vitest';
+import { runModule } from '../support/process.ts';
 import { startStackStub } from './stack-stub.ts';
 
-const main = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
 const secret = { app_key: 'canary-key', app_secret: 'canary-secret' };
 
 const nowhere = {
@@ -16,21 +14,8 @@ const nowhere = {
   AWS_SECRET_ACCESS_KEY: 'test',
 };
 
-async function secretSet(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  given: object = secret,
-) {
-  const child = spawn(process.execPath, ['--import', 'tsx', main, 'secret-set', ...args], {
-    env: { PATH: process.env.PATH, ...env },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
-  // It may end before it reads.
-  child.stdin.on('error', () => {}).end(JSON.stringify(given));
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  return { code, output };
-}
+const secretSet = (args: readonly string[], env: Readonly<Record<string, string>>, given: object = secret) =>
+  runModule('infra/commands/main.ts', ['secret-set', ...args], env, JSON.stringify(given));
 
 test('arguments that are no stage are one usage line, which does not repeat them', async () => {
   for (const args of [

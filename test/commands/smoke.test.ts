@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'vitest';
 import { type SmokeResult, smoke, smokeArguments } from '../../infra/commands/smoke.ts';
 import { StartError } from '../../infra/environment.ts';
+import { urlFor } from '../support/listening.ts';
 
 type Respond = (response: ServerResponse) => unknown;
 
@@ -27,13 +27,7 @@ async function diagnose(
 ): Promise<SmokeResult> {
   const listener: RequestListener = ({ url }, response) =>
     void (url?.endsWith('/health') ? health : url?.endsWith('/openapi/config') ? config : snapshot)(response);
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  t.onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise((resolve) => server.once('listening', resolve));
-  return smoke(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/`, 'key', timeoutMs);
+  return smoke(`${await urlFor(t, createServer(listener))}/v1/`, 'key', timeoutMs);
 }
 
 const notAStage = /the URL is not that of a Countersign stage\.$/;

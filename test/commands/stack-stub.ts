@@ -1,8 +1,8 @@
 /** Stands in for AWS: one stack's outputs, and its secret with versions and labels, over HTTP for the real clients. */
 
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'vitest';
+import { urlFor } from '../support/listening.ts';
 
 export interface StackStub {
   /** Under which a command talks to it. */
@@ -102,15 +102,11 @@ export async function startStackStub(
     const [status, body] = act(target.split('.')[1] ?? '', JSON.parse(text));
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const url = await urlFor(t, server);
   const textOf = (label: string) => versions.get(labels[label] ?? '');
   const stub: StackStub = {
     env: {
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL: url,
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'test',

@@ -1,14 +1,13 @@
 /** `npm run token` against the simulator and a stand-in for AWS: what it stores, what it leaves, and what it says. */
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { type TestContext, test } from 'vitest';
 import { deployedPorts, renewToken, type TokenPorts } from '../../infra/commands/token.ts';
 import { StartError } from '../../infra/environment.ts';
 import { type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
+import { runModule } from '../support/process.ts';
 import { type StackStub, type StackStubOptions, startStackStub } from './stack-stub.ts';
 
 const canary = { appKey: 'canary-app-key-77aa', appSecret: 'canary-app-secret-31ee' };
@@ -245,13 +244,5 @@ test('as a process: nothing secret in what it prints, with exit code 0 or 1', as
   assert.match(wrong.output, /^Usage: npm run token [^\n]*\n$/);
 });
 
-async function spawned({ env }: StackStub, args: readonly string[]) {
-  const main = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', main, 'token', ...args], {
-    env: { PATH: process.env.PATH, ...env },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  return { code, output };
-}
+const spawned = ({ env }: StackStub, args: readonly string[]) =>
+  runModule('infra/commands/main.ts', ['token', ...args], env);

@@ -29,8 +29,8 @@ import { onDemand } from '../../lib/once.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { clientConfig } from '../emulator/deployment.ts';
 import { collectReplies } from '../emulator/replies.ts';
-import { type Item, itemsOf } from '../orders/table.ts';
 import { synthesise } from '../stack/synthesise.ts';
+import { type Item, itemsOf } from '../support/dynamo.ts';
 import type { Ministack } from '../support/ministack.ts';
 import { identityKey, type Platform, platformNames, secrets } from './scene.ts';
 

@@ -4,20 +4,17 @@ import assert from 'node:assert/strict';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { sleep } from '../../lib/pauses.ts';
 import { tradeEventNames } from '../../lib/trade-events/index.ts';
 import { signedByAws } from '../emulator/aws-signature.ts';
 import { clientConfig } from '../emulator/deployment.ts';
-import { grantEverything, identityKeyOf, operatorOf } from '../emulator/operator.ts';
+import { grantEverything, identityKeyOf, operatorOf, tradingOperatorOf } from '../emulator/operator.ts';
 import { collectReplies } from '../emulator/replies.ts';
-import { putSecret } from '../emulator/secret.ts';
 import type { Stage } from '../emulator/stage.ts';
-import { itemsOf } from '../orders/table.ts';
+import { itemsOf } from '../support/dynamo.ts';
 import { alarmEvent, platformNames, requester, type Scene } from './scene.ts';
 
 export async function stageScene(stage: Stage): Promise<Scene> {
@@ -25,7 +22,6 @@ export async function stageScene(stage: Stage): Promise<Scene> {
   const config = clientConfig(emulator);
   const dynamo = new DynamoDBClient(config);
   const lambda = new LambdaClient(config);
-  await putSecret(stage);
   await grantEverything(stage);
   await (await operatorOf(stage)).apply({
     action: 'grant',
@@ -66,11 +62,7 @@ export async function stageScene(stage: Stage): Promise<Scene> {
     simulator,
     logged: [],
     published,
-    operator: createControlAdmin({
-      store: createDynamoControlAdmin({ client: dynamo, tableName: outputs.TradingControlsTable ?? '' }),
-      identity,
-      by: 'operator',
-    }),
+    operator: await tradingOperatorOf(stage),
     async ask(target, body) {
       const init = body
         ? { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }

@@ -10,6 +10,7 @@ import { composeIdentity } from '../../functions/compose/credential.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createIdentity, nameOfPrincipal } from '../../lib/access/identity.ts';
 import { hostWith } from '../support/deployed.ts';
+import { each } from '../support/each.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
 
 const key = 'an-identity-key-of-a-test-0123456789';
@@ -89,10 +90,7 @@ test('a table that cannot be read rejects, and is one line in the log without co
   });
   stub.set(key);
   await assert.rejects(start().directory.standing({ principal }));
-  assert.deepEqual(
-    log.map(({ level, event }) => [level, event]),
-    [['error', 'access_not_read']],
-  );
+  assert.deepEqual(each(log, 'level', 'event'), [['error', 'access_not_read']]);
   assert.ok(
     !JSON.stringify(log[0])
       .replaceAll(/"at":\[[^\]]*\]/g, '')

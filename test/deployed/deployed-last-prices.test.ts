@@ -11,6 +11,7 @@ import { startSimulator } from '../../infra/simulator/index.ts';
 import { getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
 import { credentials, secretText } from '../support/core.ts';
 import { hostWith, startDeployed } from '../support/deployed.ts';
+import { each } from '../support/each.ts';
 import { awsEnvironment } from './secrets-manager-stub.ts';
 
 const plain = { UPSTREAM_BASE_URL: 'https://upstream.example', SECRET_ID: 'secret' };
@@ -85,13 +86,10 @@ test('without its tables it sends nothing, gives no price, and says why', async 
   assert.equal(await prices?.lastPrice('AAPL', 15_000, Date.now() + 60_000), undefined);
   assert.deepEqual(simulator.received, []);
   const failures = logged.filter(({ event }) => event === 'last_price_not_read');
-  assert.deepEqual(
-    failures.map(({ level, step, name, code }) => [level, step, name, code]),
-    [
-      ['warn', 'shared', 'Error', undefined],
-      ['warn', 'upstream', undefined, 'budget_used_up'],
-    ],
-  );
+  assert.deepEqual(each(failures, 'level', 'step', 'name', 'code'), [
+    ['warn', 'shared', 'Error', undefined],
+    ['warn', 'upstream', undefined, 'budget_used_up'],
+  ]);
   assert.doesNotMatch(
     JSON.stringify(logged),
     new RegExp(`${credentials.appKey}|${credentials.appSecret}|AAPL`),

@@ -6,6 +6,7 @@ import { massCancelPorts } from '../../functions/aws/ports.ts';
 import { massCancels, start } from '../../functions/compose/functions.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { hostWith } from '../support/deployed.ts';
+import { each } from '../support/each.ts';
 
 const env = {
   UPSTREAM_BASE_URL: 'https://upstream.example',
@@ -62,10 +63,7 @@ test('without a request neither the upstream nor the journal is asked, and the m
   const [line] = lines.filter(({ event }) => event === 'open_orders_cancelled');
   assert.deepEqual([line?.MassCancelsOpen, line?.MassCancelSeconds, line?.Function], [0, 0, 'mass-cancels']);
   const asked = stub.sent.filter(({ body }) => ['controls', 'journal'].includes(String(body.TableName)));
-  assert.deepEqual(
-    asked.map(({ action }) => action),
-    ['Query'],
-  );
+  assert.deepEqual(each(asked, 'action'), ['Query']);
 });
 
 test('a request that cannot be served is open, and its age is a metric', async (t) => {

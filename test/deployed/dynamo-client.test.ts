@@ -2,23 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { type TestContext, test } from 'vitest';
 import { createDynamoClient, type SendLimit, withLimit } from '../../functions/aws/dynamo-client.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
+import { urlFor } from '../support/listening.ts';
 
 async function clientOf(t: TestContext, listener: RequestListener, limit: SendLimit = { timeoutMs: 200 }) {
   Object.assign(process.env, emulatorEnvironment);
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  const client = createDynamoClient(`http://127.0.0.1:${port}`);
-  t.onTestFinished(() => {
-    client.destroy();
-    server.closeAllConnections();
-    server.close();
-  });
+  const client = createDynamoClient(await urlFor(t, createServer(listener)));
+  t.onTestFinished(() => client.destroy());
   const limited = withLimit(client, limit);
   return () => limited.send(new GetItemCommand({ TableName: 'cache', Key: { pk: { S: 'a' } } }));
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createLimiterMetrics } from '../../functions/log/limiter-metrics.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
+import { each } from '../support/each.ts';
 
 function listening() {
   const logged: LogEntry[] = [];
@@ -68,10 +69,7 @@ test('what is left is the least of the limit and of those within it since the la
   time.now += 5000;
   record({ ...granted, remaining: 251 });
   write();
-  assert.deepEqual(
-    logged.map(({ BudgetLeft }) => BudgetLeft),
-    [4, 251],
-  );
+  assert.deepEqual(each(logged, 'BudgetLeft'), [4, 251]);
 });
 
 test('a 429 of the upstream is one line at once, with metrics of the table that all functions share', () => {
@@ -139,10 +137,7 @@ test('at most one line in five seconds; what comes meanwhile is in the next', ()
     write();
     time.now += 1000;
   }
-  assert.deepEqual(
-    logged.map(({ given }) => given),
-    [1, 5, 5],
-  );
+  assert.deepEqual(each(logged, 'given'), [1, 5, 5]);
 });
 
 test('a window that is used up has nothing left; one that nobody can see has no figure', () => {
@@ -159,10 +154,7 @@ test('a window that is used up has nothing left; one that nobody can see has no 
   time.now += 5000;
   record({ ...refused, reason: 'store_unavailable' });
   write();
-  assert.deepEqual(
-    logged.map(({ BudgetLeft }) => BudgetLeft),
-    [0, undefined],
-  );
+  assert.deepEqual(each(logged, 'BudgetLeft'), [0, undefined]);
   assert.doesNotMatch(JSON.stringify(logged[1]), /BudgetLeft/);
 });
 
@@ -173,15 +165,12 @@ test('failures and closings are told at once, without the words of others', () =
   record({ kind: 'store_busy', cause });
   record({ kind: 'store_recovered' });
   record({ kind: 'blocked', limit: 'market-data', until: Date.UTC(2026, 0, 1) });
-  assert.deepEqual(
-    logged.map(({ level, event, name }) => [level, event, name]),
-    [
-      ['error', 'budget_store_failed', 'ThrottlingException'],
-      ['warn', 'budget_store_busy', 'ThrottlingException'],
-      ['info', 'budget_store_back', undefined],
-      ['warn', 'budget_closed', undefined],
-    ],
-  );
+  assert.deepEqual(each(logged, 'level', 'event', 'name'), [
+    ['error', 'budget_store_failed', 'ThrottlingException'],
+    ['warn', 'budget_store_busy', 'ThrottlingException'],
+    ['info', 'budget_store_back', undefined],
+    ['warn', 'budget_closed', undefined],
+  ]);
   assert.equal(logged[3]?.until, '2026-01-01T00:00:00.000Z');
   assert.doesNotMatch(JSON.stringify(logged), /canary/);
 });

@@ -8,6 +8,7 @@ import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { listAccounts } from '../../lib/catalogue/index.ts';
 import { createGateway, type RequestReport } from '../../lib/gateway/index.ts';
+import { each } from '../support/each.ts';
 import { selfSigned } from './self-signed.ts';
 import { textOf } from './send.contract.ts';
 import { listening, rawUpstreamFor, upstreamFor } from './upstreams.ts';
@@ -34,10 +35,7 @@ test('reads share a connection, an order has one of its own', async (t) => {
     assert.equal(textOf(await send(request, how)), '{}');
     await settled();
   }
-  assert.deepEqual(
-    arrivals.map(({ connection }) => connection),
-    [1, 1, 2, 3, 1],
-  );
+  assert.deepEqual(each(arrivals, 'connection'), [1, 1, 2, 3, 1]);
 });
 
 test('nothing is sent that was not asked for', async (t) => {
@@ -47,13 +45,10 @@ test('nothing is sent that was not asked for', async (t) => {
   await send(post(url), order);
   const host = `127.0.0.1:${port}`;
   const own = ['x-app-key', 'k', 'host', host, 'accept-encoding', 'gzip'];
-  assert.deepEqual(
-    arrivals.map(({ rawHeaders }) => rawHeaders),
-    [
-      [...own, 'Connection', 'keep-alive'],
-      [...own, 'content-length', '2', 'Connection', 'close'],
-    ],
-  );
+  assert.deepEqual(each(arrivals, 'rawHeaders'), [
+    [...own, 'Connection', 'keep-alive'],
+    [...own, 'content-length', '2', 'Connection', 'close'],
+  ]);
 });
 
 test('a request is let go when there is a connection, which may take longer than a permit lives', async (t) => {
@@ -153,10 +148,7 @@ for (const kind of ['drop', 'drop-after'] as const)
     assert.equal((await ask()).status, 200);
     await settled();
     assert.equal((await ask()).status, 200);
-    assert.deepEqual(
-      reports.map(({ attempts }) => attempts),
-      [1, 2],
-    );
+    assert.deepEqual(each(reports, 'attempts'), [1, 2]);
     // Each with a nonce of its own, or the last would have been refused.
     assert.equal(simulator.received.length, 3);
     assert.equal(simulator.received.at(-1)?.outcome, 'ok');
@@ -171,10 +163,7 @@ test('a connection that was idle for long is not used again', async (t) => {
     await send(get(url), limits);
     await settled();
   }
-  assert.deepEqual(
-    arrivals.map(({ connection }) => connection),
-    [1, 1, 2],
-  );
+  assert.deepEqual(each(arrivals, 'connection'), [1, 1, 2]);
 });
 
 test('a connection that does not come about in time leaves an order certainly unsent', async (t) => {
@@ -238,10 +227,7 @@ test('too large an answer ends its connection, and the next read has another', a
   const send = createNodeSend();
   assert.equal((await send(get(`${url}/large`), limits)).kind, 'too_large');
   assert.equal(textOf(await send(get(`${url}/`), limits)), '{}');
-  assert.deepEqual(
-    arrivals.map(({ connection }) => connection),
-    [1, 2],
-  );
+  assert.deepEqual(each(arrivals, 'connection'), [1, 2]);
 });
 
 test('a header that cannot be sent is a defect, not an answer', async () => {

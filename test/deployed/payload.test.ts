@@ -4,6 +4,7 @@ import { fitsLambda } from '../../functions/events/payload.ts';
 import { toProxyResult } from '../../functions/events/rest-proxy.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type RequestReport } from '../../lib/gateway/index.ts';
+import { each } from '../support/each.ts';
 import { accountsRequest, orderRequest } from './send.contract.ts';
 
 /** Lambda's own limit, in bytes of JSON. */
@@ -55,9 +56,6 @@ test('an answer that cannot be carried is refused; an order is then not to be se
   });
   await gateway.handle(accountsRequest);
   const { body } = await gateway.handle(orderRequest('a'));
-  assert.deepEqual(
-    reports.map(({ code }) => code),
-    ['upstream_answer_too_large', 'outcome_unknown'],
-  );
+  assert.deepEqual(each(reports, 'code'), ['upstream_answer_too_large', 'outcome_unknown']);
   assert.match(Buffer.from(body).toString(), /find_out/);
 });

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
 import { createSecretsManagerSource } from '../../functions/aws/secrets-manager.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { memorySecrets } from './memory-secrets.ts';
 import { secretSourceContract } from './secret-source.contract.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
-import { closedPort } from './upstreams.ts';
 
 Object.assign(process.env, awsEnvironment);
 

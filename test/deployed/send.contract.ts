@@ -7,9 +7,10 @@ import { type TestContext, test } from 'vitest';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Send, type SendResult } from '../../lib/gateway/index.ts';
+import { closedPort } from '../support/closed-port.ts';
 import { newOrder } from '../support/orders.ts';
 import { selfSigned } from './self-signed.ts';
-import { closedPort, headerOf, listening, rawUpstreamFor, upstreamFor } from './upstreams.ts';
+import { headerOf, listening, rawUpstreamFor, upstreamFor } from './upstreams.ts';
 
 const limits = { timeoutMs: 120_000, maxBytes: 1_000_000 };
 const get = (url: string) => ({ method: 'GET', url, headers: {} }) as const;

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { type TestContext, test } from 'vitest';
 import { asStoreError, createDynamoClient, isThrottling } from '../../functions/aws/dynamo-client.ts';
 import { StoreThrottled } from '../../lib/store-throttled.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
+import { urlFor } from '../support/listening.ts';
 
 /** What the SDK's client rejects with when DynamoDB answers so. */
 async function rejection(t: TestContext, status: number, type: string): Promise<unknown> {
@@ -16,14 +16,9 @@ async function rejection(t: TestContext, status: number, type: string): Promise<
     response
       .writeHead(status, { 'content-type': 'application/x-amz-json-1.0' })
       .end(JSON.stringify({ __type: type, message: 'made up' })),
-  ).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const client = createDynamoClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-  t.onTestFinished(() => {
-    client.destroy();
-    server.closeAllConnections();
-    server.close();
-  });
+  );
+  const client = createDynamoClient(await urlFor(t, server));
+  t.onTestFinished(() => client.destroy());
   return client.send(new GetItemCommand({ TableName: 'any', Key: { pk: { S: 'a' } } })).then(
     () => assert.fail('answered'),
     (error: unknown) => error,

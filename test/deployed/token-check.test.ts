@@ -11,6 +11,7 @@ import { type SimulatorOptions, startSimulator } from '../../infra/simulator/ind
 import { createTokenCalls } from '../../lib/access-token/calls.ts';
 import { toCredential } from '../../lib/gateway/credential.ts';
 import { hostWith } from '../support/deployed.ts';
+import { each } from '../support/each.ts';
 import { awsEnvironment, startSecretsManagerStub } from './secrets-manager-stub.ts';
 
 const credentials = { appKey: 'canary-app-key-02be', appSecret: 'canary-app-secret-8d10' };
@@ -95,15 +96,12 @@ test('pending, normal, used after five idle days so that it lives on, and expire
   });
   time.now += 15 * day;
   assert.deepEqual(await check(), { report: { result: 'expired', daysLeft: 0 }, calls: standing });
-  assert.deepEqual(
-    logged.map(({ level, event, TokenDaysLeft }) => [level, event, TokenDaysLeft]),
-    [
-      ['error', 'access_token', 0],
-      ['info', 'access_token', 14.9],
-      ['info', 'access_token', 15],
-      ['error', 'access_token', 0],
-    ],
-  );
+  assert.deepEqual(each(logged, 'level', 'event', 'TokenDaysLeft'), [
+    ['error', 'access_token', 0],
+    ['info', 'access_token', 14.9],
+    ['info', 'access_token', 15],
+    ['error', 'access_token', 0],
+  ]);
   const { _aws, Function: name } = logged[1] as unknown as {
     _aws: { CloudWatchMetrics: object[] };
     Function: string;

@@ -12,6 +12,7 @@ import {
   createMemoryControls,
 } from '../../lib/guard-rails/index.ts';
 import { hostWith } from '../support/deployed.ts';
+import { each } from '../support/each.ts';
 import { identity, identityKey } from '../support/instances.ts';
 
 const now = Date.UTC(2026, 10, 23, 15);
@@ -99,10 +100,7 @@ describe.each(forms)('%s', (_, event) => {
       await handler(event('ALARM'));
       assert.deepEqual(await handler(event(state)), { result: 'no_alarm' });
       assert.deepEqual(await stop(), { at: now });
-      assert.deepEqual(
-        lines.map(({ level }) => level),
-        ['info', 'warn', 'info'],
-      );
+      assert.deepEqual(each(lines, 'level'), ['info', 'warn', 'info']);
     }
   });
 

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createRawServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'vitest';
+import { portFor } from '../support/listening.ts';
 
 export interface Arrival {
   readonly method: string;
@@ -26,11 +27,7 @@ export async function upstreamFor(t: TestContext, answer: Answer) {
     answer(response, arrival);
   });
   server.on('connection', (socket) => connections.push(socket));
-  const port = await listening(server);
-  t.onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  const port = await portFor(t, server);
   return { url: `http://127.0.0.1:${port}`, port, arrivals, connections };
 }
 
@@ -53,14 +50,6 @@ export async function rawUpstreamFor(
     server.close();
   });
   return { url: `http://127.0.0.1:${port}`, port, sockets };
-}
-
-/** An address where no server listens. */
-export async function closedPort(): Promise<number> {
-  const server = createRawServer();
-  const port = await listening(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export function listening(server: Server): Promise<number> {

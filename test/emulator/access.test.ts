@@ -14,7 +14,7 @@ import { orderBody, orderPath } from '../support/core.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import type { TokenRequest } from '../support/issuer-process.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { signedByAws } from './aws-signature.ts';
+import { ask } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
 import { emulatorIdentity, grantEverything, identityKeyOf, operatorOf } from './operator.ts';
 import { putSecret } from './secret.ts';
@@ -183,10 +183,7 @@ describe('users on the emulator', needsEmulator(), () => {
 
   test('an AWS identity reaches what was granted to it, and nothing before', async () => {
     const path = listWatchlists.path;
-    const call = async () =>
-      fetch(`${stage.url}${path}`, {
-        headers: await signedByAws(stage, path, { method: 'GET', headers: {} }),
-      });
+    const call = () => ask(stage, path);
     await refused(await call(), 403, 'forbidden');
     await grantEverything(stage);
     await untilOtherwise(async () => (await call()).status === 403);

@@ -1,10 +1,10 @@
 /** What all callers of a deployment share: few calls for many answers, also by functions that start cold. */
 
 import assert from 'node:assert/strict';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { putSecret } from './secret.ts';
-import { type Stage, snapshots, startStage } from './stage.ts';
+import { deployedStage } from './deployed-stage.ts';
+import { type Stage, snapshots } from './stage.ts';
 
 const plans = { default: { ratePerSecond: 5000, burst: 5000 } };
 const paths = [
@@ -19,12 +19,7 @@ async function answerTo(stage: Stage, path: string): Promise<void> {
 }
 
 describe('shared through the stack', needsEmulator(), () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await startStage({ props: { plans } });
-    await putSecret(stage);
-  });
-  afterAll(() => stage?.stop());
+  const stage = deployedStage({ props: { plans } });
 
   test('12 callers of three functions are all answered, by few calls', async () => {
     // A machine that starts 12 functions at once may take longer than a client waits for a first answer.

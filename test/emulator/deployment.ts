@@ -14,6 +14,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { zipSync } from 'fflate';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 import type { Ministack } from '../support/ministack.ts';
 
 export type Outputs = Readonly<Record<string, string>>;
@@ -44,6 +45,12 @@ export const clientConfig = ({ endpoint, region }: Ministack) => ({
   endpoint,
   region,
   credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+});
+
+/** The environment of a command, or of an SDK, that finds the emulator. */
+export const commandEnvironment = ({ endpoint }: Pick<Ministack, 'endpoint'>) => ({
+  ...emulatorEnvironment,
+  AWS_ENDPOINT_URL: endpoint,
 });
 
 /** @returns the stack's outputs by their key in the template */

@@ -11,7 +11,7 @@ import {
   CreateBasePathMappingCommand,
   CreateDomainNameCommand,
 } from '@aws-sdk/client-api-gateway';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import {
   exposedOperations,
   type Group,
@@ -23,10 +23,9 @@ import {
 import { callOf, type Prepare } from '../support/calls.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { signedByAws } from './aws-signature.ts';
+import { deployedStage } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
-import { grantEverything } from './operator.ts';
-import { putSecret } from './secret.ts';
-import { type Stage, snapshots, startStage } from './stage.ts';
+import { snapshots } from './stage.ts';
 
 const name = 'api.example.com';
 /** Another one, which a deployer has mapped to the stage himself, under a base path. */
@@ -47,7 +46,35 @@ interface Init {
 const hostOf = (baseUrl: string) => baseUrl.replace(/^https?:\/\//, '');
 
 describe('deployed with a domain', needsEmulator(), () => {
-  let stage: Stage;
+  const stage = deployedStage({
+    granted: true,
+    props: {
+      domain: { name, certificateArn: 'arn:aws:acm:us-east-1:000000000000:certificate/0a1b2c3d' },
+      groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
+      plans: { default: { ratePerSecond: 5000, burst: 5000 } },
+      // So that no way is served what another one has fetched.
+      cache: 'off',
+    },
+    upstreamLimit: 100_000,
+    unrouted: [],
+    async prepare() {
+      const api = new APIGatewayClient(clientConfig(stage.emulator));
+      await api.send(new CreateDomainNameCommand({ domainName: withBasePath.name }));
+      await api.send(
+        new CreateBasePathMappingCommand({
+          domainName: withBasePath.name,
+          basePath: withBasePath.basePath,
+          restApiId: stage.restApiId,
+          stage: 'v1',
+        }),
+      );
+      ways = {
+        stage: stage.url,
+        domain: `http://${name}`,
+        'base path': `http://${withBasePath.name}/${withBasePath.basePath}`,
+      };
+    },
+  });
   /** Three ways to one stage, by their base URLs. */
   let ways: Readonly<Record<'stage' | 'domain' | 'base path', string>>;
 
@@ -69,38 +96,6 @@ describe('deployed with a domain', needsEmulator(), () => {
     const { statusCode: status = 0, headers: received } = response;
     return { status, type: received['content-type'], body: Buffer.concat(chunks).toString() };
   }
-
-  beforeAll(async () => {
-    stage = await startStage({
-      props: {
-        domain: { name, certificateArn: 'arn:aws:acm:us-east-1:000000000000:certificate/0a1b2c3d' },
-        groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
-        plans: { default: { ratePerSecond: 5000, burst: 5000 } },
-        // So that no way is served what another one has fetched.
-        cache: 'off',
-      },
-      upstreamLimit: 100_000,
-      unrouted: [],
-    });
-    await putSecret(stage);
-    await grantEverything(stage);
-    const api = new APIGatewayClient(clientConfig(stage.emulator));
-    await api.send(new CreateDomainNameCommand({ domainName: withBasePath.name }));
-    await api.send(
-      new CreateBasePathMappingCommand({
-        domainName: withBasePath.name,
-        basePath: withBasePath.basePath,
-        restApiId: stage.restApiId,
-        stage: 'v1',
-      }),
-    );
-    ways = {
-      stage: stage.url,
-      domain: `http://${name}`,
-      'base path': `http://${withBasePath.name}/${withBasePath.basePath}`,
-    };
-  });
-  afterAll(() => stage?.stop());
 
   const key = () => ({ 'x-api-key': stage.apiKey });
 
@@ -143,7 +138,9 @@ describe('deployed with a domain', needsEmulator(), () => {
         const call = async (target: string, body?: string) => {
           const init = { method: body ? 'POST' : 'GET', headers: {}, ...(body && { body }) };
           const isOpen = ['open', 'public'].includes(groups[groupOf(target)].exposure);
-          const headers = isOpen ? key() : await signedByAws({ ...stage, url: base }, target, init);
+          const headers = isOpen
+            ? key()
+            : await signedByAws({ emulator: stage.emulator, url: base }, target, init);
           return send(base, target, { ...init, headers });
         };
         const prepare: Prepare = async (target, body) =>

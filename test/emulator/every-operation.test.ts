@@ -2,45 +2,31 @@
 
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { exposedOperations, groups, openable, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { callOf, type Prepare } from '../support/calls.ts';
 import { catalogueSize } from '../support/catalogue-size.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { signedByAws } from './aws-signature.ts';
-import { grantEverything } from './operator.ts';
-import { putSecret } from './secret.ts';
-import { type Stage, startStage } from './stage.ts';
+import { ask, deployedStage } from './deployed-stage.ts';
 
 const routes = routesOf(exposedOperations(operations, openable));
 
 describe('a deployment that opens every group', needsEmulator(), () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    stage = await startStage({
-      props: {
-        groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
-        plans: { default: { ratePerSecond: 5000, burst: 5000 } },
-        cache: 'off',
-      },
-      upstreamLimit: 100_000,
-      unrouted: [],
-    });
-    await putSecret(stage);
-    await grantEverything(stage);
+  const stage = deployedStage({
+    granted: true,
+    props: {
+      groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
+      plans: { default: { ratePerSecond: 5000, burst: 5000 } },
+      cache: 'off',
+    },
+    upstreamLimit: 100_000,
+    unrouted: [],
   });
-  afterAll(() => stage?.stop());
 
   async function call(path: string, body?: string): Promise<Response> {
-    const init = {
-      method: body ? 'POST' : 'GET',
-      headers: { ...(body && { 'content-type': 'application/json' }) } as Record<string, string>,
-      ...(body && { body }),
-    };
     const { group } = routes.find((route) => route.path === path.split('?')[0])?.operation ?? {};
-    if (group && groups[group].exposure === 'public') return fetch(`${stage.url}${path}`, init);
-    if (group && groups[group].exposure === 'open') return stage.call(path, init);
-    return fetch(`${stage.url}${path}`, { ...init, headers: await signedByAws(stage, path, init) });
+    if (group && groups[group].exposure === 'public') return fetch(`${stage.url}${path}`);
+    return group && groups[group].exposure === 'open' ? stage.call(path) : ask(stage, path, body);
   }
   const prepare: Prepare = async (path, body) => (await call(path, JSON.stringify(body))).json();
 

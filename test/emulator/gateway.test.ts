@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { needsEmulator } from '../support/missing-emulator.ts';
+import { deployedStage } from './deployed-stage.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, startStage } from './stage.ts';
 
@@ -143,13 +144,8 @@ describe('deployed on the emulator', needsEmulator(), () => {
 const unlimited = '/trading/instruments/stocks/profiles/list?category=US_STOCK';
 
 describe('a running deployment', needsEmulator(), () => {
-  let stage: Stage;
   const roomy = { default: { ratePerSecond: 5000, burst: 5000 } };
-  beforeAll(async () => {
-    stage = await startStage({ props: { plans: roomy }, upstreamLimit: 100_000 });
-    await putSecret(stage);
-  });
-  afterAll(() => stage?.stop());
+  const stage = deployedStage({ props: { plans: roomy }, upstreamLimit: 100_000 });
 
   test('health needs no key and says nothing of the secret', async () => {
     const response = await stage.call('/health', { headers: { 'x-api-key': '' } });

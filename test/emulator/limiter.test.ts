@@ -9,12 +9,12 @@ import {
   DescribeLogGroupsCommand,
   paginateFilterLogEvents,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { Upstream } from '../limiter/world/upstream.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
+import { deployedStage } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
-import { putSecret } from './secret.ts';
-import { canary, type Stage, snapshots, startStage } from './stage.ts';
+import { canary, type Stage, snapshots } from './stage.ts';
 
 /** A full window and a bit; `SECONDS` for longer. */
 const seconds = Number(process.env.SECONDS ?? 75);
@@ -26,15 +26,10 @@ const paths = [
 ];
 
 describe('through the stack', needsEmulator(), () => {
-  let stage: Stage;
-  beforeAll(async () => {
-    // The plan lets everything through: what holds is the limiter alone.
-    stage = await startStage({
-      props: { plans: { default: { ratePerSecond: 5000, burst: 5000 } }, cache: 'off' },
-    });
-    await putSecret(stage);
+  // The plan lets everything through: what holds is the limiter alone.
+  const stage = deployedStage({
+    props: { plans: { default: { ratePerSecond: 5000, burst: 5000 } }, cache: 'off' },
   });
-  afterAll(() => stage?.stop());
 
   test(`${callers} callers of three functions share one limiter`, async () => {
     const until = Date.now() + seconds * 1000;

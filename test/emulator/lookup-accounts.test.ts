@@ -3,52 +3,33 @@
 import assert from 'node:assert/strict';
 import { DynamoDBClient, ListTablesCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
-import { type AccessAdmin, createAccessAdmin } from '../../lib/access/admin.ts';
-import { createIdentity } from '../../lib/access/identity.ts';
+import { describe, test } from 'vitest';
 import { getAccountBalance } from '../../lib/catalogue/index.ts';
 import { busEntry, readRequested, requesters } from '../../lib/events/index.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { accountId } from '../support/core.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
+import { deployedStage } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
+import { operatorOf } from './operator.ts';
 import { collectReplies, type Replies } from './replies.ts';
-import { putSecret } from './secret.ts';
-import { type Stage, startStage } from './stage.ts';
-
-Object.assign(process.env, emulatorEnvironment);
 
 describe('account data by event', needsEmulator(), () => {
-  let stage: Stage;
   let replies: Replies;
-  let admin: AccessAdmin;
-  beforeAll(async () => {
-    stage = await startStage({
-      props: { groups: { accounts: 'iam' }, events: { groups: ['accounts', 'market-data'] } },
-    });
-    await putSecret(stage);
-    replies = await collectReplies(stage);
-    const { AccessTable: tableName = '', IdentityKeySecretArn: SecretId } = stage.outputs;
-    const secrets = new SecretsManagerClient(clientConfig(stage.emulator));
-    const { SecretString = '' } = await secrets.send(new GetSecretValueCommand({ SecretId }));
-    admin = createAccessAdmin({
-      store: createDynamoAccessStore({ client: createDynamoClient(stage.emulator.endpoint), tableName }),
-      identity: createIdentity(async () => SecretString),
-      by: 'test',
-    });
-    await admin.apply({
-      action: 'grant',
-      subject: { kind: 'source', name: 'reports' },
-      accounts: [accountId],
-      userData: false,
-      scopes: ['read'],
-    });
+  const stage = deployedStage({
+    props: { groups: { accounts: 'iam' }, events: { groups: ['accounts', 'market-data'] } },
+    async prepare() {
+      replies = await collectReplies(stage);
+      const operator = await operatorOf(stage);
+      await operator.apply({
+        action: 'grant',
+        subject: { kind: 'source', name: 'reports' },
+        accounts: [accountId],
+        userData: false,
+        scopes: ['read'],
+      });
+    },
   });
-  afterAll(() => stage?.stop());
 
   const balance = readRequested(getAccountBalance, {
     request_id: 'same-for-all',

@@ -9,15 +9,14 @@ import { promisify } from 'node:util';
 import { CreateArchiveCommand, EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { CreateStateMachineCommand, SFNClient, StartSyncExecutionCommand } from '@aws-sdk/client-sfn';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { parseReply } from '../../lib/events/index.ts';
 import { root } from '../support/bundle.ts';
 import { whatIsMissing } from '../support/ministack.ts';
 import { orSkip } from '../support/missing.ts';
-import { clientConfig } from './deployment.ts';
+import { deployedStage } from './deployed-stage.ts';
+import { clientConfig, commandEnvironment } from './deployment.ts';
 import { collectReplies, type Replies } from './replies.ts';
-import { putSecret } from './secret.ts';
-import { type Stage, startStage } from './stage.ts';
 
 const run = promisify(execFile);
 const bin = join(import.meta.dirname, '.venv/bin');
@@ -41,30 +40,26 @@ function block(file: string, language: string, words: string): string {
 }
 
 describe('examples', orSkip(missing()), () => {
-  let stage: Stage;
   let replies: Replies;
   let variables: Record<string, string>;
-  beforeAll(async () => {
-    stage = await startStage({ props: { events: {} } });
-    await putSecret(stage);
-    replies = await collectReplies(stage);
-    const { endpoint, region } = stage.emulator;
-    // LookupBus becomes LOOKUP_BUS, as docs/events.md says.
-    const outputs = Object.entries(stage.outputs).map(([name, value]) => [
-      name.replaceAll(/(?<=[a-z])[A-Z]/g, '_$&').toUpperCase(),
-      value,
-    ]);
-    variables = {
-      ...Object.fromEntries(outputs),
-      PATH: [bin, '/usr/bin', '/bin'].join(delimiter),
-      AWS_ENDPOINT_URL: endpoint,
-      AWS_DEFAULT_REGION: region,
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-      SCHEDULER_ROLE_ARN: 'arn:aws:iam::000000000000:role/scheduler',
-    };
+  const stage = deployedStage({
+    props: { events: {} },
+    async prepare() {
+      replies = await collectReplies(stage);
+      // LookupBus becomes LOOKUP_BUS, as docs/events.md says.
+      const outputs = Object.entries(stage.outputs).map(([name, value]) => [
+        name.replaceAll(/(?<=[a-z])[A-Z]/g, '_$&').toUpperCase(),
+        value,
+      ]);
+      variables = {
+        ...Object.fromEntries(outputs),
+        ...commandEnvironment(stage.emulator),
+        PATH: [bin, '/usr/bin', '/bin'].join(delimiter),
+        AWS_DEFAULT_REGION: stage.emulator.region,
+        SCHEDULER_ROLE_ARN: 'arn:aws:iam::000000000000:role/scheduler',
+      };
+    },
   });
-  afterAll(() => stage?.stop());
 
   const shell = async (script: string, more: Record<string, string> = {}) => {
     const { stdout } = await run('bash', ['-ec', `${prelude}\n${script}`], {

@@ -7,14 +7,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { parseReply } from '../../lib/events/index.ts';
 import { eventValidators, mutated } from '../docs/event-validators.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
+import { deployedStage } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
 import { collectReplies, depthOf, drain, type Replies } from './replies.ts';
-import { putSecret } from './secret.ts';
-import { type Stage, startStage } from './stage.ts';
 
 const requests = 1000;
 const copies = requests * 0.05;
@@ -30,35 +29,32 @@ interface Sent {
 }
 
 describe('lookups under fire', needsEmulator(), () => {
-  let stage: Stage;
   let replies: Replies;
   let sqs: SQSClient;
   let bus: EventBridgeClient;
   let started = Number.POSITIVE_INFINITY;
   let failed = 0;
   let good: readonly Sent[] = [];
-  beforeAll(async () => {
-    stage = await startStage({
-      fault: () => {
-        const at = Date.now() - started - failure.fromMs;
-        if (!(at >= 0 && at < failure.forMs)) return undefined;
-        failed++;
-        return { kind: 'status', status: 503 };
-      },
-      props: {
-        events: {},
-        // A killed function's messages come back after six times its limit.
-        upstream: { timeoutSeconds: 2 },
-        functions: { timeoutSeconds: 8 },
-        lookupEntry: join(import.meta.dirname, 'killed-lookups.ts'),
-      },
-    });
-    await putSecret(stage);
-    replies = await collectReplies(stage);
-    sqs = new SQSClient(clientConfig(stage.emulator));
-    bus = new EventBridgeClient(clientConfig(stage.emulator));
+  const stage = deployedStage({
+    fault: () => {
+      const at = Date.now() - started - failure.fromMs;
+      if (!(at >= 0 && at < failure.forMs)) return undefined;
+      failed++;
+      return { kind: 'status', status: 503 };
+    },
+    props: {
+      events: {},
+      // A killed function's messages come back after six times its limit.
+      upstream: { timeoutSeconds: 2 },
+      functions: { timeoutSeconds: 8 },
+      lookupEntry: join(import.meta.dirname, 'killed-lookups.ts'),
+    },
+    async prepare() {
+      replies = await collectReplies(stage);
+      sqs = new SQSClient(clientConfig(stage.emulator));
+      bus = new EventBridgeClient(clientConfig(stage.emulator));
+    },
   });
-  afterAll(() => stage?.stop());
 
   async function send(all: readonly Sent[]): Promise<void> {
     for (let at = 0; at < all.length; at += 10) {

@@ -4,31 +4,31 @@ import assert from 'node:assert/strict';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { busEntry, parseReply, quoteLookupRequested, readRequested } from '../../lib/events/index.ts';
+import { each } from '../support/each.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
+import { deployedStage } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
 import { collectReplies, drain, type Replies } from './replies.ts';
-import { putSecret } from './secret.ts';
-import { canary, type Stage, startStage } from './stage.ts';
+import { canary } from './stage.ts';
 
 describe('lookups by event', needsEmulator(), () => {
-  let stage: Stage;
   let replies: Replies;
   let sqs: SQSClient;
   let bus: EventBridgeClient;
   let lambda: LambdaClient;
-  beforeAll(async () => {
-    stage = await startStage({ props: { events: {} } });
-    await putSecret(stage);
-    replies = await collectReplies(stage);
-    const config = clientConfig(stage.emulator);
-    sqs = new SQSClient(config);
-    bus = new EventBridgeClient(config);
-    lambda = new LambdaClient(config);
+  const stage = deployedStage({
+    props: { events: {} },
+    async prepare() {
+      replies = await collectReplies(stage);
+      const config = clientConfig(stage.emulator);
+      sqs = new SQSClient(config);
+      bus = new EventBridgeClient(config);
+      lambda = new LambdaClient(config);
+    },
   });
-  afterAll(() => stage?.stop());
 
   const send = (body: object | string) =>
     sqs.send(
@@ -62,17 +62,11 @@ describe('lookups by event', needsEmulator(), () => {
     await send({ request_id: 'queue-1', symbols: ['NVDA', 'NOSUCH'], category: 'US_STOCK' });
     const fromBus = await replyTo('bus-1');
     assert.equal(fromBus.detailType, 'QuoteLookupCompleted');
-    assert.deepEqual(
-      fromBus.detail.quotes.map(({ symbol }) => symbol),
-      ['AAPL', 'MSFT'],
-    );
+    assert.deepEqual(each(fromBus.detail.quotes, 'symbol'), ['AAPL', 'MSFT']);
     const fromQueue = await replyTo('queue-1');
     assert.equal(fromQueue.detailType, 'QuoteLookupCompleted');
     assert.deepEqual(fromQueue.detail.unknown, ['NOSUCH']);
-    assert.deepEqual(
-      fromQueue.detail.quotes.map(({ symbol }) => symbol),
-      ['NVDA'],
-    );
+    assert.deepEqual(each(fromQueue.detail.quotes, 'symbol'), ['NVDA']);
   });
 
   test('another read of an open group, by its id', async () => {

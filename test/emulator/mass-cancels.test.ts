@@ -3,70 +3,39 @@
 import assert from 'node:assert/strict';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { DisableRuleCommand, EventBridgeClient, ListRulesCommand } from '@aws-sdk/client-eventbridge';
-import {
-  DeleteRolePolicyCommand,
-  GetRolePolicyCommand,
-  IAMClient,
-  ListRolesCommand,
-  PutRolePolicyCommand,
-} from '@aws-sdk/client-iam';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { massCancelKey, massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { deployedTrading, manageTrading } from '../../infra/commands/trading.ts';
 import { tradingArguments } from '../../infra/commands/trading-arguments.ts';
 import { stackScope } from '../../lib/guard-rails/controls.ts';
 import type { MassCancelReport } from '../../lib/orders/mass-cancel.ts';
-import { itemsOf, textOfItems } from '../orders/table.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
+import { itemsOf, textOfItems } from '../support/dynamo.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { signedByAws } from './aws-signature.ts';
+import { answerOf, deployedStage, pause } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
-import { grantEverything } from './operator.ts';
-import { putSecret } from './secret.ts';
-import { canary, type Stage, stageName, startStage } from './stage.ts';
+import { roleOf } from './roles.ts';
+import { canary, type Stage, stageName } from './stage.ts';
 
 describe('mass cancels on the emulator', needsEmulator(), () => {
-  let stage: Stage;
   let orders = 0;
-  const before = { ...process.env };
-
-  beforeAll(async () => {
-    // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
-    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-    stage = await startStage({
-      env: { AUTH: 'true', USE_SSL: '1' },
-      props: {
-        groups: { orders: 'iam' },
-        trading: {
-          limits: { max_order_quantity: '1000', actions: { max_order_quantity: 'block_and_cancel' } },
-        },
+  const stage = deployedStage({
+    enforced: true,
+    granted: true,
+    props: {
+      groups: { orders: 'iam' },
+      trading: {
+        limits: { max_order_quantity: '1000', actions: { max_order_quantity: 'block_and_cancel' } },
       },
-    });
-    Object.assign(process.env, {
-      AWS_ENDPOINT_URL: stage.emulator.endpoint,
-      AWS_REGION: stage.emulator.region,
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-    });
-    await putSecret(stage);
-    await grantEverything(stage);
-    await withoutSchedule(stage);
-  });
-  afterAll(async () => {
-    await stage?.stop();
-    process.env = before;
+    },
+    prepare: withoutSchedule,
   });
 
-  async function post(body: string) {
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-    const headers = await signedByAws(stage, orderPath, init);
-    const response = await fetch(`${stage.url}${orderPath}`, { ...init, headers });
-    return { status: response.status, text: await response.text() };
-  }
   const place = (quantity = '1') => {
-    const id = `canary-order-${++orders}`;
-    return post(orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.10', quantity }));
+    const client_order_id = `canary-order-${++orders}`;
+    const order = { client_order_id, order_type: 'LIMIT', limit_price: '1.10', quantity };
+    return answerOf(stage, orderPath, orderBody(order));
   };
 
   /** Places one; a function may use what it knows of a stop for five seconds. */
@@ -142,7 +111,7 @@ describe('mass cancels on the emulator', needsEmulator(), () => {
       assert.equal(status, 403, text);
       return text;
     };
-    const giveBack = await withoutPolicy(stage, 'AskToCancel');
+    const giveBack = await (await roleOf(stage, 'ordersRole')).take('AskToCancel');
     const alone = await blocked();
     assert.doesNotMatch(alone, /being cancelled/);
     assert.deepEqual(await requests(), []);
@@ -178,23 +147,6 @@ async function withoutSchedule({ emulator }: Stage): Promise<void> {
   for (const { Name } of own) await client.send(new DisableRuleCommand({ Name }));
 }
 
-/** Of the function that places orders. @returns what gives it back */
-async function withoutPolicy({ emulator }: Stage, PolicyName: string): Promise<() => Promise<void>> {
-  const client = new IAMClient(clientConfig(emulator));
-  const { Roles = [] } = await client.send(new ListRolesCommand({}));
-  const RoleName = Roles.find((role) => role.RoleName?.includes('ordersRole'))?.RoleName;
-  const policy = { RoleName, PolicyName };
-  const { PolicyDocument = '' } = await client.send(new GetRolePolicyCommand(policy));
-  await client.send(new DeleteRolePolicyCommand(policy));
-  return async () => {
-    const command = new PutRolePolicyCommand({
-      ...policy,
-      PolicyDocument: decodeURIComponent(PolicyDocument),
-    });
-    await client.send(command);
-  };
-}
-
 /** The request of the whole gateway, as if it had been made earlier. */
 async function backInTime({ emulator, outputs }: Stage, ms: number): Promise<void> {
   const client = new DynamoDBClient(clientConfig(emulator));
@@ -209,5 +161,3 @@ async function backInTime({ emulator, outputs }: Stage, ms: number): Promise<voi
     }),
   );
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

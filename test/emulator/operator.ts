@@ -3,14 +3,19 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
+import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
 import { type AccessAdmin, createAccessAdmin } from '../../lib/access/admin.ts';
 import type { Principal } from '../../lib/access/evidence.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { scopes } from '../../lib/catalogue/scopes.ts';
+import { type ControlAdmin, createControlAdmin } from '../../lib/guard-rails/index.ts';
 import { clientConfig } from './deployment.ts';
 import type { Stage } from './stage.ts';
 
-export async function identityKeyOf({ emulator, outputs }: Stage): Promise<string> {
+export async function identityKeyOf({
+  emulator,
+  outputs,
+}: Pick<Stage, 'emulator' | 'outputs'>): Promise<string> {
   const client = new SecretsManagerClient(clientConfig(emulator));
   const command = new GetSecretValueCommand({ SecretId: outputs.IdentityKeySecretArn });
   return (await client.send(command)).SecretString ?? '';
@@ -25,6 +30,19 @@ export async function operatorOf(stage: Stage): Promise<AccessAdmin> {
     }),
     identity: createIdentity(async () => key),
     by: 'arn:aws:iam::000000000000:root',
+  });
+}
+
+/** Of what trading may do: what `npm run trading` does. */
+export async function tradingOperatorOf({ emulator, outputs }: Stage): Promise<ControlAdmin> {
+  const key = await identityKeyOf({ emulator, outputs });
+  return createControlAdmin({
+    store: createDynamoControlAdmin({
+      client: new DynamoDBClient(clientConfig(emulator)),
+      tableName: outputs.TradingControlsTable ?? '',
+    }),
+    identity: createIdentity(async () => key),
+    by: 'operator',
   });
 }
 

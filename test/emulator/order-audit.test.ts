@@ -4,64 +4,30 @@ import assert from 'node:assert/strict';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutRuleCommand, PutTargetsCommand } from '@aws-sdk/client-eventbridge';
 import {
-  GetRolePolicyCommand,
-  IAMClient,
-  ListRolePoliciesCommand,
-  ListRolesCommand,
-} from '@aws-sdk/client-iam';
-import {
   CreateQueueCommand,
   GetQueueAttributesCommand,
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { deployedOrders, showOrders } from '../../infra/commands/orders.ts';
 import { ordersArguments } from '../../infra/commands/orders-arguments.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { readRecord, withOutcome } from '../../lib/orders/record.ts';
 import { orderSettled } from '../../lib/orders/schemas.ts';
-import { itemsOf, textOfItems } from '../orders/table.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
+import { itemsOf, textOfItems } from '../support/dynamo.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { signedByAws } from './aws-signature.ts';
+import { answerOf, deployedStage, pause } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
-import { grantEverything, identityKeyOf } from './operator.ts';
-import { putSecret } from './secret.ts';
-import { canary, type Stage, stageName, startStage } from './stage.ts';
+import { identityKeyOf } from './operator.ts';
+import { roleNames, roleOf } from './roles.ts';
+import { canary, type Stage, stageName } from './stage.ts';
 
 describe('the audit of orders on the emulator', needsEmulator(), () => {
-  let stage: Stage;
-  const before = { ...process.env };
-  beforeAll(async () => {
-    // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
-    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-    stage = await startStage({ props: { groups: { orders: 'iam' } }, env: { AUTH: 'true', USE_SSL: '1' } });
-    Object.assign(process.env, {
-      AWS_ENDPOINT_URL: stage.emulator.endpoint,
-      AWS_REGION: stage.emulator.region,
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-    });
-    await putSecret(stage);
-    await grantEverything(stage);
-  });
-  afterAll(async () => {
-    await stage?.stop();
-    process.env = before;
-  });
-
-  async function place(id: string): Promise<Response> {
-    const init = {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.10' }),
-    };
-    const headers = await signedByAws(stage, orderPath, init);
-    return fetch(`${stage.url}${orderPath}`, { ...init, headers });
-  }
+  const stage = deployedStage({ enforced: true, granted: true, props: { groups: { orders: 'iam' } } });
 
   /** What the command prints. */
   async function audited(line: string): Promise<readonly string[]> {
@@ -86,7 +52,7 @@ describe('the audit of orders on the emulator', needsEmulator(), () => {
       for (let look = 0; look < 50; look++) {
         const found = await read();
         if (found !== undefined) return found;
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await pause(200);
       }
     }
   }
@@ -96,8 +62,9 @@ describe('the audit of orders on the emulator', needsEmulator(), () => {
     const text = await until(
       async (round) => {
         id = `canary-order-${round}`;
-        const placed = await place(id);
-        assert.equal(placed.status, 200, await placed.text());
+        const order = { client_order_id: id, order_type: 'LIMIT', limit_price: '1.10' };
+        const placed = await answerOf(stage, orderPath, orderBody(order));
+        assert.equal(placed.status, 200, placed.text);
       },
       async () => {
         const [one] = await audited(`--since 1h --client-order-id ${id}`);
@@ -164,16 +131,13 @@ describe('the audit of orders on the emulator', needsEmulator(), () => {
   });
 
   test('its role adds lines, and neither changes nor removes one; no other role of the stack names the table', async () => {
-    const iam = new IAMClient(clientConfig(stage.emulator));
-    const { Roles = [] } = await iam.send(new ListRolesCommand({}));
     const table = stage.outputs.OrderAuditTable ?? '';
     const naming: unknown[] = [];
-    for (const { RoleName } of Roles) {
-      const { PolicyNames = [] } = await iam.send(new ListRolePoliciesCommand({ RoleName }));
-      for (const PolicyName of PolicyNames) {
-        const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand({ RoleName, PolicyName }));
-        const text = decodeURIComponent(PolicyDocument);
-        if (text.includes(table)) naming.push([PolicyName, JSON.parse(text).Statement[0].Action]);
+    for (const name of await roleNames(stage)) {
+      const role = await roleOf(stage, name);
+      for (const policy of await role.policies()) {
+        const text = await role.policy(policy);
+        if (text.includes(table)) naming.push([policy, JSON.parse(text).Statement[0].Action]);
       }
     }
     assert.deepEqual(naming, [['AddLines', 'dynamodb:PutItem']]);

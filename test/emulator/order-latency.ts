@@ -10,9 +10,9 @@ import { createIdentity } from '../../lib/access/identity.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../lib/gateway/index.ts';
 import { createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { createJournalTable } from '../orders/table.ts';
 import { accountId, ask, credentials, orderBody, orderPath, secretText } from '../support/core.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 import { names } from '../support/instances.ts';
 import { startMinistack } from '../support/ministack.ts';
 

@@ -7,38 +7,27 @@ import {
   paginateDescribeLogGroups,
 } from '@aws-sdk/client-cloudwatch-logs';
 import { DeleteTableCommand, DynamoDBClient, UpdateTableCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { cancelOrder } from '../../lib/catalogue/index.ts';
-import { itemsOf, textOfItems } from '../orders/table.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
+import { itemsOf, textOfItems } from '../support/dynamo.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { signedByAws } from './aws-signature.ts';
+import { ask, deployedStage } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
-import { grantEverything } from './operator.ts';
-import { putSecret } from './secret.ts';
-import { type Stage, startStage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 describe('orders on the emulator', needsEmulator(), () => {
-  let stage: Stage;
+  const origin = 'https://app.example';
   let tableName: string;
-  beforeAll(async () => {
-    stage = await startStage({
-      props: { groups: { orders: 'iam' }, cors: { origins: ['https://app.example'] } },
-    });
-    tableName = stage.outputs.OrderJournalTable ?? '';
-    await putSecret(stage);
-    await grantEverything(stage);
+  const stage = deployedStage({
+    granted: true,
+    props: { groups: { orders: 'iam' }, cors: { origins: [origin] } },
+    prepare({ outputs }) {
+      tableName = outputs.OrderJournalTable ?? '';
+    },
   });
-  afterAll(() => stage?.stop());
 
-  async function post(path: string, body: string): Promise<Response> {
-    const init = {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', origin: 'https://app.example' },
-      body,
-    };
-    return fetch(`${stage.url}${path}`, { ...init, headers: await signedByAws(stage, path, init) });
-  }
+  const post = (path: string, body: string) => ask(stage, path, body, { origin });
   const place = (id: string, more = {}) =>
     post(orderPath, orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.10', ...more }));
   const sent = () => stage.simulator.received.filter(({ method }) => method === 'POST').length;

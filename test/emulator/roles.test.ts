@@ -1,47 +1,24 @@
 /** With roles enforced: each function works with exactly its role, and does without what it lacks. */
 
 import assert from 'node:assert/strict';
-import {
-  DeleteRolePolicyCommand,
-  GetRolePolicyCommand,
-  IAMClient,
-  ListRolePoliciesCommand,
-  ListRolesCommand,
-  PutRolePolicyCommand,
-} from '@aws-sdk/client-iam';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
+import { accountId, orderBody } from '../support/core.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { signedByAws } from './aws-signature.ts';
-import { clientConfig } from './deployment.ts';
-import { grantEverything } from './operator.ts';
-import { putSecret } from './secret.ts';
-import { canary, type Stage, snapshots, startStage } from './stage.ts';
+import { ask, deployedStage, pause } from './deployed-stage.ts';
+import { roleOf } from './roles.ts';
+import { canary, snapshots } from './stage.ts';
 
-const order = JSON.stringify({
-  account_id: 'B1N6UY3G8W0JFS7QTC2IE9OH4M',
-  new_orders: [
-    {
-      client_order_id: 'emulator-01',
-      combo_type: 'NORMAL',
-      symbol: 'AAPL',
-      instrument_type: 'EQUITY',
-      market: 'US',
-      side: 'BUY',
-      order_type: 'LIMIT',
-      limit_price: '1.10',
-      quantity: '10',
-      entrust_type: 'QTY',
-      time_in_force: 'GTC',
-      support_trading_session: 'CORE',
-    },
-  ],
+const id = 'emulator-01';
+const order = orderBody({
+  client_order_id: id,
+  order_type: 'LIMIT',
+  limit_price: '1.10',
+  quantity: '10',
+  time_in_force: 'GTC',
 });
 
 /** Of the order that was placed before: each is called in turn. */
-const cancel = JSON.stringify({
-  account_id: 'B1N6UY3G8W0JFS7QTC2IE9OH4M',
-  client_order_id: 'emulator-01',
-});
+const cancel = JSON.stringify({ account_id: accountId, client_order_id: id });
 
 /** One call to each function. The groups of one account are opened with IAM, the only way there is. */
 const calls = {
@@ -54,7 +31,7 @@ const calls = {
   orders: { path: '/trade/place_order', iam: true, body: order },
   ordercancels: { path: '/trading/orders/cancel', iam: true, body: cancel },
   orderreads: {
-    path: '/trading/orders/open-orders/list?account_id=B1N6UY3G8W0JFS7QTC2IE9OH4M',
+    path: `/trading/orders/open-orders/list?account_id=${accountId}`,
     iam: true,
   },
 } as const;
@@ -102,42 +79,24 @@ const cached: readonly (keyof typeof calls)[] = [
 ];
 
 describe('with roles enforced', needsEmulator(), () => {
-  let stage: Stage;
-  let iam: IAMClient;
-  let roles: readonly string[];
-  beforeAll(async () => {
-    // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
-    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-    stage = await startStage({
-      env: { AUTH: 'true', USE_SSL: '1' },
-      props: { groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' } },
-    });
-    await putSecret(stage);
-    await grantEverything(stage);
-    iam = new IAMClient(clientConfig(stage.emulator));
-    const { Roles = [] } = await iam.send(new ListRolesCommand({}));
-    roles = Roles.map(({ RoleName = '' }) => RoleName);
+  const stage = deployedStage({
+    enforced: true,
+    granted: true,
+    props: { groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' } },
   });
-  afterAll(() => stage?.stop());
 
   async function call(
     group: keyof typeof calls,
     of: typeof calls | typeof unknown = calls,
   ): Promise<Response> {
     const { path, ...how } = of[group];
-    const body = 'body' in how ? how.body : undefined;
-    const headers: Record<string, string> = body ? { 'content-type': 'application/json' } : {};
-    const init = { method: body ? 'POST' : 'GET', headers, ...(body && { body }) };
-    if (!('iam' in how)) return stage.call(path, init);
-    return fetch(`${stage.url}${path}`, { ...init, headers: await signedByAws(stage, path, init) });
+    return 'iam' in how ? ask(stage, path, 'body' in how ? how.body : undefined) : stage.call(path);
   }
 
   for (const group of Object.keys(calls) as (keyof typeof calls)[])
     test(`${group}: not without the permissions to read the secret and users, and with them`, async () => {
-      const RoleName = roles.find((name) => name.includes(group));
-      assert.ok(RoleName, `no role among ${roles.join(', ')}`);
-      const { PolicyNames } = await iam.send(new ListRolePoliciesCommand({ RoleName }));
-      assert.deepEqual(PolicyNames?.toSorted(), [
+      const role = await roleOf(stage, group);
+      assert.deepEqual(await role.policies(), [
         ...(group === 'orders' ? ['AskToCancel'] : []),
         // Accounts and orders count under tighter limits.
         'CountRequests',
@@ -167,21 +126,14 @@ describe('with roles enforced', needsEmulator(), () => {
             ] as const)
           : []),
       ] as const;
-      const policies = needed.map(([PolicyName]) => ({ RoleName, PolicyName }));
-      const documents = await Promise.all(
-        policies.map(async (policy) => (await iam.send(new GetRolePolicyCommand(policy))).PolicyDocument),
-      );
-      for (const policy of policies) await iam.send(new DeleteRolePolicyCommand(policy));
+      const giveBack = await Promise.all(needed.map(([policy]) => role.take(policy)));
       const arrived = stage.simulator.received.length;
       for (const [index, [, code]] of needed.entries()) {
         const without = await call(group);
         assert.equal(without.status, 503);
         assert.equal(((await without.json()) as { code: string }).code, code);
         assert.equal(stage.simulator.received.length, arrived);
-        const PolicyDocument = decodeURIComponent(documents[index] ?? '');
-        await iam.send(
-          new PutRolePolicyCommand({ RoleName, PolicyName: needed[index]?.[0], PolicyDocument }),
-        );
+        await giveBack[index]?.();
       }
       const response = await call(group);
       assert.equal(response.status, 200, await response.text());
@@ -189,38 +141,27 @@ describe('with roles enforced', needsEmulator(), () => {
 
   for (const group of counted)
     test(`${group}: without the permission to count it refuses in time, and goes on by itself with it`, async () => {
-      const RoleName = roles.find((name) => name.includes(group));
-      const policy = { RoleName, PolicyName: 'CountRequests' };
-      const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand(policy));
-
-      await iam.send(new DeleteRolePolicyCommand(policy));
-      const arrived = stage.simulator.received.length;
-      for (let round = 0; round < 2; round++) {
-        const without = await call(group, unknown);
-        assert.equal(without.status, 429);
-        assert.ok(Number(without.headers.get('retry-after')) >= 1);
-        assert.equal(((await without.json()) as { code: string }).code, 'budget_used_up');
-      }
-      assert.equal(stage.simulator.received.length, arrived);
-
-      await iam.send(
-        new PutRolePolicyCommand({ ...policy, PolicyDocument: decodeURIComponent(PolicyDocument) }),
-      );
-      while ((await call(group, unknown)).status !== 200)
-        await new Promise((resolve) => setTimeout(resolve, 500));
+      const role = await roleOf(stage, group);
+      await role.without('CountRequests', async () => {
+        const arrived = stage.simulator.received.length;
+        for (let round = 0; round < 2; round++) {
+          const without = await call(group, unknown);
+          assert.equal(without.status, 429);
+          assert.ok(Number(without.headers.get('retry-after')) >= 1);
+          assert.equal(((await without.json()) as { code: string }).code, 'budget_used_up');
+        }
+        assert.equal(stage.simulator.received.length, arrived);
+      });
+      while ((await call(group, unknown)).status !== 200) await pause(500);
     });
 
   for (const group of cached)
     test(`${group}: without the permission to share it asks the upstream itself`, async () => {
-      const RoleName = roles.find((name) => name.includes(group));
-      const policy = { RoleName, PolicyName: 'ShareAnswers' };
-      const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand(policy));
-      await iam.send(new DeleteRolePolicyCommand(policy));
-      const without = await call(group);
-      assert.equal(without.status, 200, await without.text());
-      await iam.send(
-        new PutRolePolicyCommand({ ...policy, PolicyDocument: decodeURIComponent(PolicyDocument) }),
-      );
+      const role = await roleOf(stage, group);
+      await role.without('ShareAnswers', async () => {
+        const without = await call(group);
+        assert.equal(without.status, 200, await without.text());
+      });
       assert.equal((await call(group)).status, 200);
     });
 

@@ -1,10 +1,10 @@
 /** `npm run smoke` against a right deployment and four wrong ones: five different, correct diagnoses. */
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { needsEmulator } from '../support/missing-emulator.ts';
+import { runModule } from '../support/process.ts';
+import { commandEnvironment } from './deployment.ts';
 import { putSecret } from './secret.ts';
 import { canary, type Stage, snapshots, stageName, startStage } from './stage.ts';
 
@@ -17,17 +17,7 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
 
   const smoke = (apiKey: string, url = stage.url) => run('smoke', [url], { API_KEY: apiKey });
   const secretSet = (input: string, ...args: string[]) =>
-    run(
-      'secret-set',
-      args,
-      {
-        AWS_ENDPOINT_URL: stage.emulator.endpoint,
-        AWS_REGION: stage.emulator.region,
-        AWS_ACCESS_KEY_ID: 'test',
-        AWS_SECRET_ACCESS_KEY: 'test',
-      },
-      input,
-    );
+    run('secret-set', args, commandEnvironment(stage.emulator), input);
   const secretText = JSON.stringify({ app_key: canary.appKey, app_secret: canary.appSecret });
 
   test('a missing secret', async () => {
@@ -56,12 +46,7 @@ describe('the operator’s commands on a deployment', needsEmulator(), () => {
   });
 
   test('preflight reads an account’s figures from the emulator, too', async () => {
-    const { code, output } = await run('preflight', ['dev'], {
-      AWS_ENDPOINT_URL: stage.emulator.endpoint,
-      AWS_REGION: stage.emulator.region,
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-    });
+    const { code, output } = await run('preflight', ['dev'], commandEnvironment(stage.emulator));
     assert.equal(code, 0, output);
     assert.match(output, /carries about 20 phones .*bound by the usage plan default/);
   });
@@ -118,24 +103,15 @@ describe('a wrong secret on a deployment', needsEmulator(), () => {
   });
 });
 
-interface Ended {
-  readonly code: number | null;
-  /** Both streams. */
-  readonly output: string;
-}
-
-function run(
+const run = (
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  input = '',
-): Promise<Ended> {
-  const path = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', path, command, ...args], {
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_NO_WARNINGS: '1', ...env },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
-  child.stdin.end(input);
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })));
-}
+  input?: string,
+) =>
+  runModule(
+    'infra/commands/main.ts',
+    [command, ...args],
+    { HOME: process.env.HOME, NODE_NO_WARNINGS: '1', ...env },
+    input,
+  );

@@ -5,14 +5,12 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { InvokeCommand, LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { newOrder } from '../support/orders.ts';
-import { signedByAws } from './aws-signature.ts';
-import { clientConfig } from './deployment.ts';
-import { grantEverything } from './operator.ts';
-import { putSecret } from './secret.ts';
-import { canary, type Stage, snapshots, stageName, startStage } from './stage.ts';
+import { answerOf, ask, deployedStage } from './deployed-stage.ts';
+import { clientConfig, commandEnvironment } from './deployment.ts';
+import { canary, snapshots, stageName } from './stage.ts';
 
 const day = 86_400_000;
 
@@ -25,48 +23,37 @@ const readers = {
 describe('the access token’s life', needsEmulator(), () => {
   /** From the machine's time to the upstream's: functions live in the former. */
   let ahead = -12.5 * day;
-  let stage: Stage;
   let lambda: LambdaClient;
   const tokens: string[] = [];
   const printed: string[] = [];
-  beforeAll(async () => {
-    stage = await startStage({
-      props: { accessToken: {}, cache: 'off', groups: { accounts: 'iam', orders: 'iam' } },
-      simulated: {
-        accessToken: 'canary-standing-token',
-        tokenApprovalMs: 4000,
-        // Else the check would prolong its life for ever.
-        tokenUseProlongs: false,
-        toleranceSeconds: 1e9,
-        clock: () => Date.now() + ahead,
-      },
-    });
-    lambda = new LambdaClient(clientConfig(stage.emulator));
-    await putSecret(stage);
-    await grantEverything(stage);
+  const stage = deployedStage({
+    granted: true,
+    props: { accessToken: {}, cache: 'off', groups: { accounts: 'iam', orders: 'iam' } },
+    simulated: {
+      accessToken: 'canary-standing-token',
+      tokenApprovalMs: 4000,
+      // Else the check would prolong its life for ever.
+      tokenUseProlongs: false,
+      toleranceSeconds: 1e9,
+      clock: () => Date.now() + ahead,
+    },
+    prepare() {
+      lambda = new LambdaClient(clientConfig(stage.emulator));
+    },
   });
-  afterAll(() => stage?.stop());
 
   async function read(reader: keyof typeof readers): Promise<readonly [number, string]> {
     const { path, ...how } = readers[reader];
-    const init = { method: 'GET', headers: {} };
-    const response =
-      'iam' in how
-        ? await fetch(`${stage.url}${path}`, { headers: await signedByAws(stage, path, init) })
-        : await stage.call(path);
+    const response = await ('iam' in how ? ask(stage, path) : stage.call(path));
     const body = (await response.json()) as { readonly code?: string };
     return [response.status, body.code ?? ''];
   }
 
   async function order(): Promise<readonly [number, string]> {
-    const path = '/trade/place_order';
     const accountId = stage.simulator.accounts[0]?.account_id;
     const body = JSON.stringify({ account_id: accountId, new_orders: [newOrder()] });
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-    const headers = await signedByAws(stage, path, init);
-    const response = await fetch(`${stage.url}${path}`, { ...init, headers });
-    const problem = (await response.json()) as { readonly code?: string };
-    return [response.status, problem.code ?? ''];
+    const { status, body: problem } = await answerOf(stage, '/trade/place_order', body);
+    return [status, String(problem.code ?? '')];
   }
 
   /** Reads on until it is served; before that, each refusal must be the token's. */
@@ -115,10 +102,7 @@ describe('the access token’s life', needsEmulator(), () => {
       env: {
         PATH: process.env.PATH,
         NODE_NO_WARNINGS: '1',
-        AWS_ENDPOINT_URL: stage.emulator.endpoint,
-        AWS_REGION: stage.emulator.region,
-        AWS_ACCESS_KEY_ID: 'test',
-        AWS_SECRET_ACCESS_KEY: 'test',
+        ...commandEnvironment(stage.emulator),
       },
     });
     let output = '';

@@ -1,30 +1,19 @@
 /** With roles enforced: the listener works with exactly its role, and not without a part of it. */
 
 import assert from 'node:assert/strict';
-import {
-  DeleteRolePolicyCommand,
-  GetRolePolicyCommand,
-  IAMClient,
-  ListRolePoliciesCommand,
-  ListRolesCommand,
-  PutRolePolicyCommand,
-} from '@aws-sdk/client-iam';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { clientConfig } from './deployment.ts';
+import { type Role, roleOf } from './roles.ts';
 import { startTradeScene, type TradeScene } from './trade-events-scene.ts';
 
 describe('with roles enforced', needsEmulator(), () => {
   let scene: TradeScene;
-  let iam: IAMClient;
-  let RoleName: string | undefined;
+  let role: Role;
   beforeAll(async () => {
     // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     scene = await startTradeScene({ env: { AUTH: 'true', USE_SSL: '1' } });
-    iam = new IAMClient(clientConfig(scene.stage.emulator));
-    const { Roles = [] } = await iam.send(new ListRolesCommand({}));
-    RoleName = Roles.map((role) => role.RoleName).find((name) => name?.includes('TradeEvents'));
+    role = await roleOf(scene.stage, 'TradeEvents');
   });
   afterAll(() => scene?.stop());
 
@@ -35,19 +24,8 @@ describe('with roles enforced', needsEmulator(), () => {
     await scene.until(() => count() > before);
   }
 
-  async function without(PolicyName: string, use: () => Promise<void>): Promise<void> {
-    const policy = { RoleName, PolicyName };
-    const { PolicyDocument = '' } = await iam.send(new GetRolePolicyCommand(policy));
-    await iam.send(new DeleteRolePolicyCommand(policy));
-    await use();
-    await iam.send(
-      new PutRolePolicyCommand({ ...policy, PolicyDocument: decodeURIComponent(PolicyDocument) }),
-    );
-  }
-
   test('without the table and without the keys it opens no stream, and with them it does', async () => {
-    const { PolicyNames = [] } = await iam.send(new ListRolePoliciesCommand({ RoleName }));
-    assert.deepEqual(PolicyNames.toSorted(), [
+    assert.deepEqual(await role.policies(), [
       // Of orders there is a limit only when limits are tightened.
       'CountRequests',
       'KeepEvents',
@@ -62,7 +40,7 @@ describe('with roles enforced', needsEmulator(), () => {
       ['ReadIdentityKey', '"event":"identity_key_not_read"'],
       ['KeepEvents', '"step":"store"'],
     ] as const)
-      await without(PolicyName, async () => {
+      await role.without(PolicyName, async () => {
         const failed = logged(text);
         await scene.start({ remainingMs: 5000 });
         await failed;
@@ -74,7 +52,7 @@ describe('with roles enforced', needsEmulator(), () => {
 
   test('without the permission to publish an event waits in the table, and comes with it', async () => {
     await scene.until(() => scene.stage.simulator.events.open === 1);
-    await without('Publish', async () => {
+    await role.without('Publish', async () => {
       const refused = logged('trade_events_not_taken');
       await scene.trade(Math.random);
       await refused;

@@ -1,62 +1,30 @@
 /** Limits and the kill switch of a deployed gateway: what an operator sets holds in warm functions, and cancels go through. */
 
 import assert from 'node:assert/strict';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
-import { createIdentity } from '../../lib/access/identity.ts';
+import { describe, test } from 'vitest';
 import { cancelOrder } from '../../lib/catalogue/index.ts';
-import { type ControlAdmin, createControlAdmin } from '../../lib/guard-rails/index.ts';
+import type { ControlAdmin } from '../../lib/guard-rails/index.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { signedByAws } from './aws-signature.ts';
-import { clientConfig } from './deployment.ts';
-import { emulatorIdentity, grantEverything, identityKeyOf } from './operator.ts';
-import { putSecret } from './secret.ts';
-import { type Stage, startStage } from './stage.ts';
+import { answerOf, deployedStage, pause } from './deployed-stage.ts';
+import { emulatorIdentity, tradingOperatorOf } from './operator.ts';
 
 describe('trading controls on the emulator', needsEmulator(), () => {
-  let stage: Stage;
   let admin: ControlAdmin;
   let orders = 0;
-
-  beforeAll(async () => {
-    stage = await startStage({
-      props: { groups: { orders: 'iam' }, trading: { limits: { max_order_quantity: '1000' } } },
-    });
-    await putSecret(stage);
-    await grantEverything(stage);
-    const key = await identityKeyOf(stage);
-    admin = createControlAdmin({
-      store: createDynamoControlAdmin({
-        client: new DynamoDBClient(clientConfig(stage.emulator)),
-        tableName: stage.outputs.TradingControlsTable ?? '',
-      }),
-      identity: createIdentity(async () => key),
-      by: 'operator',
-    });
+  const stage = deployedStage({
+    granted: true,
+    props: { groups: { orders: 'iam' }, trading: { limits: { max_order_quantity: '1000' } } },
+    async prepare() {
+      admin = await tradingOperatorOf(stage);
+    },
   });
-  afterAll(() => stage?.stop());
 
-  async function post(path: string, body: string) {
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-    const response = await fetch(`${stage.url}${path}`, {
-      ...init,
-      headers: await signedByAws(stage, path, init),
-    });
-    return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
-  }
-  const place = (more = {}) =>
-    post(
-      orderPath,
-      orderBody({
-        client_order_id: `controls-order-${++orders}`,
-        order_type: 'LIMIT',
-        limit_price: '1.10',
-        quantity: '1',
-        ...more,
-      }),
-    );
+  const place = (more = {}) => {
+    const client_order_id = `controls-order-${++orders}`;
+    const order = { client_order_id, order_type: 'LIMIT', limit_price: '1.10', quantity: '1', ...more };
+    return answerOf(stage, orderPath, orderBody(order));
+  };
   const sent = () => stage.simulator.received.filter(({ method }) => method === 'POST').length;
 
   /** Places orders until one is answered so; a function may use what it knows for five seconds. */
@@ -64,8 +32,8 @@ describe('trading controls on the emulator', needsEmulator(), () => {
     for (;;) {
       const reply = await place(more);
       if (reply.status === status) return reply;
-      assert.ok([200, 403].includes(reply.status), JSON.stringify(reply.body));
-      await new Promise((resolve) => setTimeout(resolve, 250));
+      assert.ok([200, 403].includes(reply.status), reply.text);
+      await pause(250);
     }
   }
 
@@ -75,7 +43,7 @@ describe('trading controls on the emulator', needsEmulator(), () => {
     assert.deepEqual([blocked.status, blocked.body.code], [403, 'order_blocked']);
     assert.equal(sent(), before);
     const placed = await place({ quantity: '1000' });
-    assert.equal(placed.status, 200, JSON.stringify(placed.body));
+    assert.equal(placed.status, 200, placed.text);
   });
 
   test('limits that an operator sets take the place of the stage’s, or take it away', async () => {
@@ -98,11 +66,12 @@ describe('trading controls on the emulator', needsEmulator(), () => {
       const stopped = await until(403);
       assert.match(String(stopped.body.message ?? stopped.body.detail), /has been stopped since/);
       const before = sent();
-      const cancelled = await post(
+      const cancelled = await answerOf(
+        stage,
         cancelOrder.path,
         JSON.stringify({ account_id: accountId, client_order_id: open }),
       );
-      assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body));
+      assert.equal(cancelled.status, 200, cancelled.text);
       assert.equal(sent(), before + 1);
       await admin.apply({ action: 'resume', subject, reason: 'over' });
       await until(200);

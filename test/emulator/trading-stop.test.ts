@@ -19,20 +19,17 @@ import {
   TestEventPatternCommand,
 } from '@aws-sdk/client-eventbridge';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { describe, test } from 'vitest';
 import { createDynamoMassCancels } from '../../functions/aws/dynamo-mass-cancels.ts';
-import { createIdentity } from '../../lib/access/identity.ts';
 import { cancelOrder } from '../../lib/catalogue/index.ts';
-import { type ControlAdmin, createControlAdmin, maxControlAgeMs } from '../../lib/guard-rails/index.ts';
+import { type ControlAdmin, maxControlAgeMs } from '../../lib/guard-rails/index.ts';
 import { root } from '../support/bundle.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { signedByAws } from './aws-signature.ts';
-import { clientConfig } from './deployment.ts';
-import { grantEverything, identityKeyOf } from './operator.ts';
-import { putSecret } from './secret.ts';
-import { canary, type Stage, startStage } from './stage.ts';
+import { answerOf, deployedStage, pause } from './deployed-stage.ts';
+import { clientConfig, commandEnvironment } from './deployment.ts';
+import { tradingOperatorOf } from './operator.ts';
+import { canary } from './stage.ts';
 
 const run = promisify(execFile);
 const alarm = 'orders-refused';
@@ -40,44 +37,21 @@ const reason = 'Threshold Crossed: 1 datapoint [7.0] was greater than the thresh
 const gateway = { kind: 'gateway' } as const;
 
 describe('a stop that an alarm sets on the emulator', needsEmulator(), () => {
-  let stage: Stage;
   let admin: ControlAdmin;
   let orders = 0;
-  const before = { ...process.env };
-
-  beforeAll(async () => {
-    // Roles are enforced over TLS only; the certificate is made by the emulator at its start.
-    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
-    stage = await startStage({
-      props: {
-        groups: { orders: 'iam' },
-        trading: { limits: 'none', stopOnAlarms: { names: [alarm] } },
-      },
-      env: { AUTH: 'true', USE_SSL: '1' },
-    });
-    await putSecret(stage);
-    await grantEverything(stage);
-    const key = await identityKeyOf(stage);
-    admin = createControlAdmin({
-      store: createDynamoControlAdmin({
-        client: new DynamoDBClient(clientConfig(stage.emulator)),
-        tableName: stage.outputs.TradingControlsTable ?? '',
-      }),
-      identity: createIdentity(async () => key),
-      by: 'operator',
-    });
-  });
-  afterAll(async () => {
-    await stage?.stop();
-    process.env = before;
+  const stage = deployedStage({
+    enforced: true,
+    granted: true,
+    props: {
+      groups: { orders: 'iam' },
+      trading: { limits: 'none', stopOnAlarms: { names: [alarm] } },
+    },
+    async prepare() {
+      admin = await tradingOperatorOf(stage);
+    },
   });
 
-  async function post(path: string, body: string) {
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-    const headers = await signedByAws(stage, path, init);
-    const response = await fetch(`${stage.url}${path}`, { ...init, headers });
-    return { status: response.status, body: (await response.json()) as Readonly<Record<string, unknown>> };
-  }
+  const post = (path: string, body: string) => answerOf(stage, path, body);
   const place = (id = `of-the-alarm-${++orders}`) =>
     post(orderPath, orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.10' }));
 
@@ -123,27 +97,23 @@ describe('a stop that an alarm sets on the emulator', needsEmulator(), () => {
       // Until then, too, it is sent or blocked, and nothing else becomes of it.
       while (Date.now() <= effectiveAt) {
         assert.ok([200, 403].includes((await place()).status));
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await pause(100);
       }
       const sent = stage.simulator.orders.length;
       const refused = await place();
-      assert.deepEqual(
-        [refused.status, refused.body.code],
-        [403, 'order_blocked'],
-        JSON.stringify(refused.body),
-      );
+      assert.deepEqual([refused.status, refused.body.code], [403, 'order_blocked'], refused.text);
       assert.equal(stage.simulator.orders.length, sent);
       const cancelled = await post(
         cancelOrder.path,
         JSON.stringify({ account_id: accountId, client_order_id: open }),
       );
-      assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body));
+      assert.equal(cancelled.status, 200, cancelled.text);
       assert.deepEqual((await admin.find(gateway))?.about?.stopped, { by: `alarm ${alarm}`, reason });
       assert.deepEqual((await invoke(event('ALARM'))).answer, { result: 'stopped_already' });
       assert.deepEqual((await invoke(event('OK'))).answer, { result: 'no_alarm' });
       assert.ok((await admin.find(gateway))?.stopped);
       await admin.apply({ action: 'resume', subject: gateway, reason: 'over' });
-      while ((await place()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 250));
+      while ((await place()).status !== 200) await pause(250);
     });
 
   test('the rule takes the alarms that the stage names, when they are raised, and nothing else', async () => {
@@ -183,10 +153,8 @@ describe('a stop that an alarm sets on the emulator', needsEmulator(), () => {
       {
         env: {
           PATH: [join(import.meta.dirname, '.venv/bin'), '/usr/bin', '/bin'].join(delimiter),
-          AWS_ENDPOINT_URL: stage.emulator.endpoint,
+          ...commandEnvironment(stage.emulator),
           AWS_DEFAULT_REGION: stage.emulator.region,
-          AWS_ACCESS_KEY_ID: 'test',
-          AWS_SECRET_ACCESS_KEY: 'test',
         },
       },
     );

@@ -1,18 +1,17 @@
 /** `npm run users` as a process, against a stack: its outputs, its table, its identity key, and who the operator is. */
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import {
   CloudFormationClient,
   CreateStackCommand,
   DescribeStacksCommand,
 } from '@aws-sdk/client-cloudformation';
-import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { itemsOf, keySchema, textAttributes, textOfItems } from '../support/dynamo.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
+import { runModule } from '../support/process.ts';
+import { commandEnvironment } from './deployment.ts';
 
 const issuer = 'https://issuer.example/canary-pool';
 
@@ -24,11 +23,8 @@ const template = {
       Properties: {
         TableName: 'users',
         BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: ['pk', 'sk'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-        KeySchema: [
-          { AttributeName: 'pk', KeyType: 'HASH' },
-          { AttributeName: 'sk', KeyType: 'RANGE' },
-        ],
+        AttributeDefinitions: textAttributes(['pk', 'sk']),
+        KeySchema: keySchema(['pk', 'sk']),
       },
     },
     Key: {
@@ -50,12 +46,7 @@ describe('npm run users', needsEmulator(), () => {
 
   beforeAll(async () => {
     emulator = await startMinistack();
-    env = {
-      AWS_ENDPOINT_URL: emulator.endpoint,
-      AWS_REGION: emulator.region,
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-    };
+    env = commandEnvironment(emulator);
     Object.assign(process.env, env);
     const client = new CloudFormationClient();
     for (const [StackName, body] of [
@@ -75,16 +66,7 @@ describe('npm run users', needsEmulator(), () => {
     await emulator?.stop();
   });
 
-  async function run(line: string) {
-    const main = fileURLToPath(new URL('../../infra/commands/main.ts', import.meta.url));
-    const child = spawn(process.execPath, ['--import', 'tsx', main, 'users', ...line.split(' ')], {
-      env: { PATH: process.env.PATH, ...env },
-    });
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
-    const code = await new Promise((resolve) => child.once('close', resolve));
-    return { code, output };
-  }
+  const run = (line: string) => runModule('infra/commands/main.ts', ['users', ...line.split(' ')], env);
 
   test('two operators grant at once; each is in the audit by name, and the table shows nobody', async () => {
     const grants = await Promise.all(
@@ -105,14 +87,9 @@ describe('npm run users', needsEmulator(), () => {
     const audit = await run('test audit');
     assert.equal(audit.output.match(/ {2}arn:aws:[^ ]+ {2}(grant|bind) /g)?.length, 3, audit.output);
 
-    const client = createDynamoClient();
-    const { Items = [] } = await client.send(new ScanCommand({ TableName: 'users' }));
-    client.destroy();
-    assert.equal(Items.length, 5);
-    for (const item of Items) {
-      const bytes = Object.values(item).map(({ B }) => Buffer.from(B ?? []).toString('latin1'));
-      assert.doesNotMatch(JSON.stringify(item) + bytes.join(), /canary|a1b2c3d4e5|issuer|arn:/);
-    }
+    const items = await itemsOf(emulator.endpoint, 'users');
+    assert.equal(items.length, 5);
+    assert.doesNotMatch(textOfItems(items), /canary|a1b2c3d4e5|issuer|arn:/);
   });
 
   test('what cannot be done is one line and exit code 1', async () => {

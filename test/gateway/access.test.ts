@@ -36,6 +36,7 @@ import {
   secretText,
   snapshotTarget,
 } from '../support/core.ts';
+import { each } from '../support/each.ts';
 
 /** The other account of every simulated upstream. */
 const foreign = 'B1N6UY3G8W0JFS7QTC2IE9OH4M';
@@ -447,10 +448,10 @@ describe('the report', { concurrent: true }, () => {
     const { people, send, reports } = await worldFor(t);
     await send(accountsPath, { headers: bearer(people.token(claimsOf('anna'))) });
     await send(snapshotTarget, { evidence: { apiKeyId: 'key-1' } });
-    assert.deepEqual(
-      reports.map(({ app }) => app),
-      [await people.nameOf('app', 'the-app'), await people.nameOf('app', 'key-1')],
-    );
+    assert.deepEqual(each(reports, 'app'), [
+      await people.nameOf('app', 'the-app'),
+      await people.nameOf('app', 'key-1'),
+    ]);
   });
 
   test('lacks the names when they cannot be made; quotes are answered all the same', async (t) => {

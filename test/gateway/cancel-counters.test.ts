@@ -5,14 +5,12 @@ import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
 import { limitPresets } from '../../lib/catalogue/limits.ts';
 import { limitsOf } from '../../lib/gateway/operation-limits.ts';
+import { each } from '../support/each.ts';
 
 const cancels = operations.filter(({ sideEffect }) => sideEffect?.cancels);
 
 test('there is a cancel', () => {
-  assert.deepEqual(
-    cancels.map(({ id }) => id),
-    ['cancelOrder'],
-  );
+  assert.deepEqual(each(cancels, 'id'), ['cancelOrder']);
 });
 
 for (const upstreamLimits of Object.keys(limitPresets) as (keyof typeof limitPresets)[])

@@ -13,12 +13,17 @@ import {
   newOrder,
   orderBody,
   orderPath,
+  type Problem,
   problemOf,
   snapshotPath,
 } from '../support/core.ts';
 
 /** Calls that are refused before anything is signed, each with all that the answer says about it. */
-const wrongQueries: readonly (readonly [name: string, target: string, errors: readonly object[]])[] = [
+const wrongQueries: readonly (readonly [
+  name: string,
+  target: string,
+  errors: NonNullable<Problem['errors']>,
+])[] = [
   [
     'an unknown parameter',
     `${snapshotPath}?symbols=AAPL&category=US_STOCK&symbol=MSFT`,
@@ -97,7 +102,7 @@ const wrongQueries: readonly (readonly [name: string, target: string, errors: re
       name,
       detail: 'not an allowed value',
       allowed: 'true or false',
-      received: ['TRUE', '1'][at],
+      received: ['TRUE', '1'][at]!,
     })),
   ],
   ...['', 'AAPL,,MSFT', 'AAPL,', ',AAPL', 'AAPL, ,MSFT', 'AAPL%00', 'AAPL%0A'].map(
@@ -147,11 +152,12 @@ describe('a query with', () => {
   for (const [name, target, errors] of wrongQueries) {
     test(`${name} is answered 400`, async (t) => {
       const { gateway, simulator } = await coreFor(t);
-      const problem = problemOf(await ask(gateway, target));
-      assert.equal(problem.status, 400);
-      assert.equal(problem.code, 'invalid_parameter');
-      assert.equal(problem.error_code, 'INVALID_PARAMETER');
-      assert.deepEqual(problem.errors, errors);
+      const problem = problemOf(await ask(gateway, target), {
+        status: 400,
+        code: 'invalid_parameter',
+        error_code: 'INVALID_PARAMETER',
+        errors,
+      });
       for (const error of problem.errors ?? [])
         assert.ok(problem.message.includes(`${error.name}: ${error.detail}`));
       assert.equal(simulator.received.length, 0);
@@ -305,10 +311,11 @@ describe('a body', () => {
   for (const [name, target, draft, detail, method] of wrongBodies) {
     test(`${name} is answered 400`, async (t) => {
       const { gateway, simulator } = await coreFor(t);
-      const problem = problemOf(await ask(gateway, target, draft, method));
-      assert.equal(problem.status, 400);
-      assert.equal(problem.code, 'invalid_body');
-      assert.equal(problem.error_code, 'INVALID_PARAMETER');
+      const problem = problemOf(await ask(gateway, target, draft, method), {
+        status: 400,
+        code: 'invalid_body',
+        error_code: 'INVALID_PARAMETER',
+      });
       assert.match(problem.detail, detail);
       assert.equal(problem.message, problem.detail);
       assert.equal(simulator.received.length, 0);
@@ -325,11 +332,10 @@ describe('a body', () => {
   ]) {
     test(`of type ${JSON.stringify(type)} is answered 415`, async (t) => {
       const { gateway, simulator } = await coreFor(t);
-      const problem = problemOf(
-        await ask(gateway, orderPath, { body: orderBody(), headers: { 'content-type': type } }),
-      );
-      assert.equal(problem.status, 415);
-      assert.equal(problem.code, 'unsupported_media_type');
+      problemOf(await ask(gateway, orderPath, { body: orderBody(), headers: { 'content-type': type } }), {
+        status: 415,
+        code: 'unsupported_media_type',
+      });
       assert.equal(simulator.received.length, 0);
     });
   }
@@ -370,9 +376,10 @@ describe('a body', () => {
 describe('a body against its schema', () => {
   async function errorsOf(t: Parameters<typeof coreFor>[0], body: string, operations?: readonly Operation[]) {
     const { gateway, simulator } = await coreFor(t, {}, operations && { operations });
-    const problem = problemOf(await ask(gateway, orderPath, { body }));
-    assert.equal(problem.status, 400);
-    assert.equal(problem.code, 'invalid_parameter');
+    const problem = problemOf(await ask(gateway, orderPath, { body }), {
+      status: 400,
+      code: 'invalid_parameter',
+    });
     assert.equal(simulator.received.length, 0);
     return problem.errors;
   }

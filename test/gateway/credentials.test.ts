@@ -12,6 +12,7 @@ import {
   problemOf,
   secretText,
 } from '../support/core.ts';
+import { each } from '../support/each.ts';
 
 const rotated = { appKey: 'rotated-app-key', appSecret: 'rotated-app-secret' };
 const wrong = secretText({ appKey: credentials.appKey, appSecret: 'not the secret' });
@@ -179,10 +180,7 @@ describe('when the upstream refuses the token', () => {
     vault.now += 10_000;
     vault.current = secretText(credentials, token.accessToken);
     assert.equal(await status(), 200);
-    assert.deepEqual(
-      simulator.received.slice(-2).map(({ outcome }) => outcome),
-      ['INVALID_TOKEN', 'ok'],
-    );
+    assert.deepEqual(each(simulator.received.slice(-2), 'outcome'), ['INVALID_TOKEN', 'ok']);
     assert.equal(reads.current, 3);
   });
 
@@ -271,13 +269,10 @@ describe('a secret that is', () => {
         const retryAfter = reply.headers['retry-after'];
         assert.deepEqual({ status: ours, code, error_code, retryAfter }, expected);
       }
-      assert.deepEqual(
-        reports.map((report) => [report.code, report.attempts]),
-        [
-          [expected.code, 0],
-          [expected.code, 0],
-        ],
-      );
+      assert.deepEqual(each(reports, 'code', 'attempts'), [
+        [expected.code, 0],
+        [expected.code, 0],
+      ]);
       assert.equal(simulator.received.length, 0);
       // Set right, it serves: at once, or when a stand-in's pause is over.
       vault.current = secretText();
@@ -329,9 +324,7 @@ describe('after a rotation', () => {
 
   test('an order is refused and not sent again, but the next is placed', async (t) => {
     const { simulator, order, reads } = await rotate(t);
-    const problem = problemOf(await order());
-    assert.equal(problem.status, 502);
-    assert.equal(problem.code, 'upstream_auth_failed');
+    problemOf(await order(), { status: 502, code: 'upstream_auth_failed' });
     assert.equal(simulator.received.length, 2);
     assert.equal(simulator.orders.length, 0);
     assert.equal(reads.current, 2);

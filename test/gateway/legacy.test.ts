@@ -17,6 +17,7 @@ import {
   problemOf,
   startCore,
 } from '../support/core.ts';
+import { each } from '../support/each.ts';
 
 const older = operations.filter(({ legacyOf }) => legacyOf);
 
@@ -65,10 +66,7 @@ describe('the configuration', () => {
       assert.equal(reply.headers['x-request-id'], 'request-1');
     }
     assert.deepEqual([reads, simulator.received.length], [0, 0]);
-    assert.deepEqual(
-      reports.map(({ operation, attempts, status }) => [operation, attempts, status]),
-      Array(3).fill(['getConfig', 0, 200]),
-    );
+    assert.deepEqual(each(reports, 'operation', 'attempts', 'status'), Array(3).fill(['getConfig', 0, 200]));
     assert.equal(problemOf(await ask(gateway, `${getConfig.path}?a=1`)).code, 'invalid_parameter');
   });
 

@@ -30,6 +30,7 @@ import {
   secretText,
   snapshotTarget,
 } from '../support/core.ts';
+import { each } from '../support/each.ts';
 
 interface Setting {
   /** Requests that the limiter permits in a minute, or in `perSeconds`. */
@@ -114,10 +115,7 @@ describe('a permit for each attempt', () => {
       // The agent takes the connection back a moment after the answer's last byte.
       await new Promise((resolve) => setImmediate(resolve));
     }
-    assert.deepEqual(
-      reports.map(({ attempts }) => attempts),
-      [1, 2],
-    );
+    assert.deepEqual(each(reports, 'attempts'), [1, 2]);
     assert.equal(kinds('granted').length, 3);
   });
 

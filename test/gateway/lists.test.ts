@@ -13,6 +13,7 @@ import {
   limiterLimits,
 } from '../../lib/gateway/index.ts';
 import { ask, coreFor, problemOf, snapshotPath } from '../support/core.ts';
+import { each } from '../support/each.ts';
 
 const lists = operations.flatMap((operation) =>
   Object.entries(operation.query).flatMap(([name, { list, json }]) =>
@@ -107,10 +108,12 @@ test('the strict upstream gets one parameter, in the order asked', async (t) => 
   const { status, text } = await ask(gateway, several);
   assert.equal(status, 200, text);
   assert.equal(decodeURIComponent(simulator.received[0]?.target ?? ''), one);
-  assert.deepEqual(
-    (JSON.parse(text) as { symbol: string }[]).map(({ symbol }) => symbol),
-    ['MSFT', 'AAPL', 'NVDA', 'GOOGL'],
-  );
+  assert.deepEqual(each(JSON.parse(text) as { symbol: string }[], 'symbol'), [
+    'MSFT',
+    'AAPL',
+    'NVDA',
+    'GOOGL',
+  ]);
 });
 
 test('both forms share their cached answer', async (t) => {

@@ -21,6 +21,7 @@ import {
   requestOf,
   secretText,
 } from '../support/core.ts';
+import { each } from '../support/each.ts';
 import { senders } from '../support/senders.ts';
 
 const status = (code: number, body?: unknown): Fault => ({
@@ -92,9 +93,7 @@ for (const [sender, createSend] of senders) {
           { send: createSend(), maxAnswerBytes: 5000, upstreamTimeoutMs: waits ? 3000 : 120_000 },
         );
         const reply = await ask(gateway, orderPath, { body: orderBody() });
-        const problem = problemOf(reply);
-        assert.equal(problem.status, 502);
-        assert.equal(problem.code, 'outcome_unknown');
+        const problem = problemOf(reply, { status: 502, code: 'outcome_unknown' });
         // Whatever code the upstream gave: one that means "try again" elsewhere must not stand here.
         assert.equal(problem.error_code, 'OUTCOME_UNKNOWN');
         assert.match(problem.find_out ?? '', /getOrder.*client_order_id/);
@@ -110,20 +109,22 @@ for (const [sender, createSend] of senders) {
     for (const [fault, code, ours] of definitive) {
       test(`whose answer is ${nameOf(fault)} has not been placed, and is sent once`, async (t) => {
         const { gateway, simulator } = await coreFor(t, { fault: () => fault }, { send: createSend() });
-        const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
-        assert.equal(problem.code, code);
-        assert.equal(problem.status, ours);
-        assert.equal(problem.find_out, undefined);
+        problemOf(await ask(gateway, orderPath, { body: orderBody() }), {
+          code,
+          status: ours,
+          find_out: undefined,
+        });
         assert.equal(simulator.received.length, 1);
       });
     }
 
     test('that the simulator itself refuses is refused in its words', async (t) => {
       const { gateway, simulator } = await coreFor(t, {}, { send: createSend() });
-      const problem = problemOf(await ask(gateway, orderPath, { body: orderBody({ symbol: 'NOSUCH' }) }));
-      assert.equal(problem.status, 422);
-      assert.equal(problem.error_code, 'INVALID_SYMBOL');
-      assert.equal(problem.message, 'Symbol not known, NOSUCH');
+      problemOf(await ask(gateway, orderPath, { body: orderBody({ symbol: 'NOSUCH' }) }), {
+        status: 422,
+        error_code: 'INVALID_SYMBOL',
+        message: 'Symbol not known, NOSUCH',
+      });
       assert.equal(simulator.orders.length, 0);
     });
 
@@ -136,9 +137,10 @@ for (const [sender, createSend] of senders) {
           secrets: { read: async () => secretText() },
           send: createSend(),
         });
-        const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
-        assert.equal(problem.code, 'upstream_unreachable');
-        assert.equal(problem.find_out, undefined);
+        problemOf(await ask(gateway, orderPath, { body: orderBody() }), {
+          code: 'upstream_unreachable',
+          find_out: undefined,
+        });
       }
     });
 
@@ -173,8 +175,7 @@ test('a failure of the upstream with the code of a refusal leaves an order open'
     [403, 'upstream_rejected'],
   ] as const) {
     const { gateway } = await coreFor(t, { fault: () => status(code, body) });
-    const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
-    assert.equal(problem.code, expected);
+    problemOf(await ask(gateway, orderPath, { body: orderBody() }), { code: expected });
   }
 });
 
@@ -199,9 +200,7 @@ describe('a defect of ours', () => {
   test('after an order was signed and handed over leaves its outcome unknown', async (t) => {
     const { gateway, reports } = await coreFor(t, {}, { send: failing });
     const reply = await ask(gateway, orderPath, { body: orderBody() });
-    const problem = problemOf(reply);
-    assert.equal(problem.status, 502);
-    assert.equal(problem.code, 'outcome_unknown');
+    const problem = problemOf(reply, { status: 502, code: 'outcome_unknown' });
     assert.match(problem.find_out ?? '', /getOrder.*client_order_id/);
     assert.ok(!reply.text.includes(defect.message));
     assert.equal(reports[0]?.defect, defect);
@@ -222,8 +221,7 @@ describe('a defect of ours', () => {
       const { gateway, simulator } = await coreFor(t, {
         fault: () => ({ kind: 'status', status: 401, body: { error_code } }),
       });
-      const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
-      assert.equal(problem.code, 'outcome_unknown');
+      problemOf(await ask(gateway, orderPath, { body: orderBody() }), { code: 'outcome_unknown' });
       assert.equal(simulator.received.length, 1);
     }
   });
@@ -249,10 +247,7 @@ describe('a defect of ours', () => {
     const body = orderBody({ client_order_id: 'order-again' });
     const codes = [];
     for (let nth = 0; nth < 3; nth++) codes.push(problemOf(await ask(gateway, orderPath, { body })));
-    assert.deepEqual(
-      codes.map(({ code }) => code),
-      ['outcome_unknown', 'outcome_unknown', 'outcome_unknown'],
-    );
+    assert.deepEqual(each(codes, 'code'), ['outcome_unknown', 'outcome_unknown', 'outcome_unknown']);
     assert.match(codes[1]?.detail ?? '', /accepted an order with this client_order_id before.*may be live/);
     assert.match(codes[1]?.find_out ?? '', /getOrder.*client_order_id/);
     assert.equal(simulator.orders.length, 1);
@@ -263,10 +258,11 @@ describe('a defect of ours', () => {
       throw defect;
     };
     const { gateway, simulator, reports } = await coreFor(t, {}, { nonce: random });
-    const problem = problemOf(await ask(gateway, orderPath, { body: orderBody() }));
-    assert.equal(problem.status, 500);
-    assert.equal(problem.code, 'gateway_error');
-    assert.equal(problem.find_out, undefined);
+    problemOf(await ask(gateway, orderPath, { body: orderBody() }), {
+      status: 500,
+      code: 'gateway_error',
+      find_out: undefined,
+    });
     assert.equal(simulator.received.length, 0);
     assert.equal(reports[0]?.attempts, 0);
     assert.equal(reports[0]?.defect, defect);

@@ -14,6 +14,7 @@ import {
   type TradingLimits,
 } from '../../lib/guard-rails/index.ts';
 import { readLimitChanges, readLimits, withChanges } from '../../lib/guard-rails/limits.ts';
+import { each } from '../support/each.ts';
 
 const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
 const gateway = { kind: 'gateway' } as const;
@@ -169,10 +170,7 @@ test('a second stop cancels, too, and the first one’s moment and reason stay',
       [again.isChanged, again.control?.version, again.control?.stopped, again.control?.about?.stopped],
       [true, version, { at }, { by: 'operator', reason: 'first' }],
     );
-    assert.deepEqual(
-      (await memory.massCancels.open()).map((one) => one.at),
-      [state.now],
-    );
+    assert.deepEqual(each(await memory.massCancels.open(), 'at'), [state.now]);
     assert.equal((await admin.history(10)).length, version);
   }
 });

@@ -5,6 +5,7 @@ import { describe, test } from 'vitest';
 import type { MassCancel, MassCancelStore, TradingLimits } from '../../lib/guard-rails/index.ts';
 import { start, startDesk } from '../orders/mass-cancel/desk.ts';
 import { problemOf } from '../support/core.ts';
+import { each } from '../support/each.ts';
 import { useFakeTime } from '../support/fake-time.ts';
 
 const limits: TradingLimits = {
@@ -50,10 +51,7 @@ describe('an order that fails such a check', () => {
         problem.detail,
       );
       const asked = await controls.massCancels.open();
-      assert.deepEqual(
-        asked.map((one) => one.scope),
-        [key[scope]],
-      );
+      assert.deepEqual(each(asked, 'scope'), [key[scope]]);
       await run();
       const left = scope === 'account' ? [] : [...before, ofBob.id].sort();
       assert.deepEqual(await open(), left, whose);

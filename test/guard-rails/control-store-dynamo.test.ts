@@ -4,65 +4,32 @@
  */
 
 import assert from 'node:assert/strict';
-import { CreateTableCommand, type DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { describe, test } from 'vitest';
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
 import { createDynamoMassCancels } from '../../functions/aws/dynamo-mass-cancels.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createControlAdmin, type LimitChanges } from '../../lib/guard-rails/index.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
-import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { itemsOf, textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { controlStoreContract } from './controls.contract.ts';
 import { massCancelStoreContract } from './mass-cancels.contract.ts';
 
-Object.assign(process.env, emulatorEnvironment);
-
 describe('DynamoDB', needsEmulator(), () => {
-  let emulator: Ministack;
-  let client: DynamoDBClient;
-  let tables = 0;
-
-  beforeAll(async () => {
-    emulator = await startMinistack();
-    client = createDynamoClient(emulator.endpoint);
-  });
-  afterAll(async () => {
-    client?.destroy();
-    await emulator?.stop();
-  });
-
-  async function table(): Promise<string> {
-    const TableName = `controls-${++tables}`;
-    await client.send(
-      new CreateTableCommand({
-        TableName,
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [
-          { AttributeName: 'pk', AttributeType: 'S' },
-          { AttributeName: 'sk', AttributeType: 'S' },
-        ],
-        KeySchema: [
-          { AttributeName: 'pk', KeyType: 'HASH' },
-          { AttributeName: 'sk', KeyType: 'RANGE' },
-        ],
-      }),
-    );
-    return TableName;
-  }
-  const storeOf = (tableName: string) => createDynamoControlAdmin({ client, tableName, timeoutMs: 60_000 });
+  const engine = dynamoEngine();
+  const storeOf = (tableName: string) =>
+    createDynamoControlAdmin({ client: engine.client, tableName, timeoutMs: 60_000 });
   const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
 
-  controlStoreContract('DynamoDB', async () => storeOf(await table()));
+  controlStoreContract('DynamoDB', async () => storeOf(await engine.table()));
   massCancelStoreContract('DynamoDB', async () => {
-    const tableName = await table();
-    const massCancels = createDynamoMassCancels({ client, tableName, timeoutMs: 60_000 });
+    const tableName = await engine.table();
+    const massCancels = createDynamoMassCancels({ client: engine.client, tableName, timeoutMs: 60_000 });
     return { controls: storeOf(tableName), massCancels };
   });
 
   test('no item shows an account, a user, an operator or a reason', async () => {
-    const tableName = await table();
+    const tableName = await engine.table();
     const by = 'arn:aws:iam::123456789012:user/canary-operator';
     const admin = createControlAdmin({ store: storeOf(tableName), identity, by });
     const subjects = [
@@ -78,17 +45,13 @@ describe('DynamoDB', needsEmulator(), () => {
       await admin.apply({ action: 'limits', subject, changes: { max_orders_per_minute: 3 } });
       await admin.apply({ action: 'stop', subject, reason: 'canary-reason', cancelOpen: true });
     }
-    const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName }));
-    assert.equal(Items.length, 4 + 8 + 4);
-    for (const item of Items) {
-      const texts = [JSON.stringify(item)];
-      for (const { B } of Object.values(item)) if (B) texts.push(Buffer.from(B).toString('latin1'));
-      for (const text of texts) assert.doesNotMatch(text, /canary|123456789012/);
-    }
+    const items = await itemsOf(engine.endpoint, tableName);
+    assert.equal(items.length, 4 + 8 + 4);
+    assert.doesNotMatch(textOfItems(items), /canary|123456789012/);
   });
 
   test('operators who change one scope at the same time all have their say', async () => {
-    const store = storeOf(await table());
+    const store = storeOf(await engine.table());
     const admin = createControlAdmin({ store, identity, by: 'one' });
     const subject = { kind: 'gateway' } as const;
     const changes: readonly LimitChanges[] = [

@@ -9,9 +9,9 @@ import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
 import { createDynamoControls } from '../../functions/aws/dynamo-trading-controls.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { closedPort } from '../support/closed-port.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 import { controlStoreContract } from './controls.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);

@@ -5,6 +5,7 @@ import { type Answer, refused } from '../../lib/answer.ts';
 import { placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { createMemoryControls, type MassCancel, type TradingLimits } from '../../lib/guard-rails/index.ts';
+import { each } from '../support/each.ts';
 import { newOrder } from '../support/orders.ts';
 import type { ExposureSubject } from './exposure-world.ts';
 
@@ -242,10 +243,7 @@ async function elsewhereDoesNotMix(subject: ExposureSubject): Promise<void> {
   const [counter] = await journal.counters(['counter app stack']);
   assert.equal(JSON.parse(counter!.state).open, '100');
   const exposed = await journal.exposed('app', 10);
-  assert.deepEqual(
-    exposed.map(({ key, state, expiresAt }) => [key, state, expiresAt]),
-    [[entryKey('shared'), 'accepted', undefined]],
-  );
+  assert.deepEqual(each(exposed, 'key', 'state', 'expiresAt'), [[entryKey('shared'), 'accepted', undefined]]);
   assert.equal(JSON.parse(exposed[0]!.record).placed_elsewhere, true);
   // No request placed it, so none is its repetition.
   assert.equal(codeOf(await place('shared', priced('1'))), 'idempotency_conflict');

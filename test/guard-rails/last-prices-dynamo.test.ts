@@ -4,9 +4,8 @@
  */
 
 import assert from 'node:assert/strict';
-import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
-import { createDynamoClient, type DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import { beforeAll, describe, type TestContext, test } from 'vitest';
+import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoSnapshotReads } from '../../functions/aws/dynamo-snapshot-reads.ts';
 import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
 import { gatewayPorts } from '../../functions/aws/ports.ts';
@@ -22,43 +21,19 @@ import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { ask, credentials, secretText, snapshotPath } from '../support/core.ts';
 import { hostWith } from '../support/deployed.ts';
-import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { createTable } from '../support/dynamo.ts';
+import { dynamoEngine } from '../support/dynamo-engine.ts';
+import { each } from '../support/each.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 
 const timeoutMs = 10_000;
 const secrets = { read: async () => secretText() };
 
 describe('prices in DynamoDB', needsEmulator(), () => {
-  let emulator: Ministack;
-  let client: DynamoDBClient;
-
+  const engine = dynamoEngine();
   beforeAll(async () => {
-    emulator = await startMinistack();
-    Object.assign(process.env, {
-      AWS_ACCESS_KEY_ID: 'test',
-      AWS_SECRET_ACCESS_KEY: 'test',
-      AWS_REGION: emulator.region,
-    });
-    client = createDynamoClient(emulator.endpoint);
-    for (const [TableName, keys] of [
-      ['cache', ['pk', 'sk']],
-      ['limiter', ['pk']],
-    ] as const)
-      await client.send(
-        new CreateTableCommand({
-          TableName,
-          BillingMode: 'PAY_PER_REQUEST',
-          AttributeDefinitions: keys.map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-          KeySchema: keys.map((AttributeName, index) => ({
-            AttributeName,
-            KeyType: index === 0 ? 'HASH' : 'RANGE',
-          })),
-        }),
-      );
-  });
-  afterAll(async () => {
-    client?.destroy();
-    await emulator?.stop();
+    await createTable(engine.endpoint, 'cache');
+    await createTable(engine.endpoint, 'limiter', ['pk']);
   });
 
   /** The client, and what is called of a table. */
@@ -66,7 +41,7 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     const calls: (readonly [action: string, input: string])[] = [];
     const send = (command: { readonly input: object }, options: object) => {
       calls.push([command.constructor.name.replace('Command', ''), JSON.stringify(command.input)]);
-      return client.send(command as never, options);
+      return engine.client.send(command as never, options);
     };
     return { client: { send } as unknown as DynamoSender, calls };
   }
@@ -84,7 +59,7 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     const own = operationsIn('market-data', operations);
     const ofMarketData = readFunctionSettings({ ...common, CACHE_TABLE: 'cache' }, own);
     assert.ok(ofMarketData.ok);
-    const ports = gatewayPorts(hostWith(log), () => client);
+    const ports = gatewayPorts(hostWith(log), () => engine.client);
     const marketData = composeGateway(ofMarketData.settings, ports, {
       operations: own,
       lookUps: [],
@@ -145,16 +120,15 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     for (let tries = 1; !found && tries < 20; tries++)
       found = await prices.lastPrice('NVDA', 15_000, Date.now() + 20_000);
     assert.match(found?.price ?? '', /^\d+\.\d+$/, JSON.stringify(logged));
-    assert.deepEqual(
-      simulator.received.map(({ target }) => target),
-      [`${getStockSnapshots.path}?symbols=NVDA&category=US_STOCK`],
-    );
+    assert.deepEqual(each(simulator.received, 'target'), [
+      `${getStockSnapshots.path}?symbols=NVDA&category=US_STOCK`,
+    ]);
     assert.ok(calls.some(([, input]) => input.includes('"limiter"') && input.includes('market-data')));
     for (const { event } of logged) assert.ok(['budget', 'last_price_not_read'].includes(event), event);
   });
 
   test('a checkpoint of several items is read whole, and records of the log one by one', async () => {
-    const options = { client, tableName: 'cache', timeoutMs, partition: 'of-this-test' };
+    const options = { client: engine.client, tableName: 'cache', timeoutMs, partition: 'of-this-test' };
     const store = createDynamoSnapshotStore(options);
     const reads = createDynamoSnapshotReads(options);
     assert.deepEqual(await reads.last('S0X1'), { sequence: 0, checkpoint: undefined });

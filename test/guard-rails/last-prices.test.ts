@@ -20,6 +20,7 @@ import { createGatewayLastPrices, type GatewayLastPricesOptions } from '../../li
 import type { LastPriceFailure } from '../../lib/guard-rails/shared-last-prices.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
 import { ask, coreFor, credentials, secretText, snapshotPath } from '../support/core.ts';
+import { each } from '../support/each.ts';
 
 async function sharedFor(
   t: TestContext,
@@ -236,10 +237,7 @@ test('an empty secret and a store that is away cost no more than the price', asy
   const away = () => Promise.reject(new Error('the store is away'));
   const alone = await sharedFor(t, {}, { snapshots: () => ({ last: away, records: away }) });
   assert.ok(await alone.lastPrice('AAPL'));
-  assert.deepEqual(
-    alone.failures.map(({ step }) => step),
-    ['shared'],
-  );
+  assert.deepEqual(each(alone.failures, 'step'), ['shared']);
 });
 
 describe('the reader of one symbol', () => {

@@ -6,9 +6,10 @@ import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
 import { createDynamoMassCancelRequests } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { createDynamoMassCancels } from '../../functions/aws/dynamo-mass-cancels.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { closedPort } from '../support/closed-port.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
+import { each } from '../support/each.ts';
 
 Object.assign(process.env, emulatorEnvironment);
 
@@ -44,10 +45,7 @@ test('a stop of the same scope that is being written is no failure of a request,
   const store = createDynamoMassCancels({ client: createDynamoClient(stub.url), tableName });
   await store.request(massCancel);
   assert.equal(await store.finish(massCancel), true);
-  assert.deepEqual(
-    stub.sent.map(({ action }) => action),
-    ['PutItem', 'PutItem', 'DeleteItem', 'DeleteItem'],
-  );
+  assert.deepEqual(each(stub.sent, 'action'), ['PutItem', 'PutItem', 'DeleteItem', 'DeleteItem']);
 });
 
 test('a function asks by one write, in the partition of requests alone', async (t) => {
@@ -71,10 +69,7 @@ test('a stop writes the same item in its transaction, and none without the word'
     (body.TransactItems as readonly { readonly Put: { readonly Item: object } }[]).map(({ Put }) => Put.Item),
   );
   assert.deepEqual(puts[0]?.[2], item);
-  assert.deepEqual(
-    puts.map(({ length }) => length),
-    [3, 2],
-  );
+  assert.deepEqual(each(puts, 'length'), [3, 2]);
 });
 
 test('the list is of what was written last, over all pages', async (t) => {

@@ -10,6 +10,7 @@ import {
   type SharedPrices,
   type UpstreamPrice,
 } from '../../lib/guard-rails/shared-last-prices.ts';
+import { each } from '../support/each.ts';
 import { VirtualTime } from '../support/virtual-time.ts';
 
 interface World {
@@ -243,10 +244,7 @@ describe('it never throws', () => {
   test('a store that is away is reported, and the upstream asked', async () => {
     const { ask, answered, failures } = start({ shared: 'away' });
     assert.equal((await answered(ask('AAPL'))).price?.price, '1');
-    assert.deepEqual(
-      failures.map(({ step }) => step),
-      ['shared'],
-    );
+    assert.deepEqual(each(failures, 'step'), ['shared']);
   });
 
   test('a read that throws is reported, and so is nothing of a log that does', async () => {

@@ -6,13 +6,12 @@
  *     node --import tsx test/limiter/processes.ts 120 8 600 50
  */
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { startSimulator } from '../../infra/simulator/index.ts';
+import { createLimiterTable, emulatorEnvironment } from '../support/dynamo.ts';
 import { startMinistack } from '../support/ministack.ts';
+import { resultOf } from '../support/process.ts';
 import type { Operations } from './counting-store.ts';
-import { createLimiterTable, emulatorEnvironment } from './dynamo.ts';
 import { startThrottlingProxy } from './throttling-proxy.ts';
 import { Upstream } from './world/upstream.ts';
 
@@ -48,7 +47,7 @@ export interface ProcessesResult {
   readonly lastMinute: number;
 }
 
-const instance = fileURLToPath(new URL('./process-instance.ts', import.meta.url));
+const instance = 'test/limiter/process-instance.ts';
 const credentials = { appKey: 'processes-key', appSecret: 'processes-secret' };
 const tableName = 'limiter';
 
@@ -66,8 +65,6 @@ export async function runProcesses({
     await createLimiterTable(emulator.endpoint, tableName);
     const env = {
       ...emulatorEnvironment,
-      PATH: process.env.PATH,
-      NODE_NO_WARNINGS: '1',
       UPSTREAM: simulator.url,
       DYNAMODB: proxy?.endpoint ?? emulator.endpoint,
       TABLE: tableName,
@@ -79,7 +76,10 @@ export async function runProcesses({
     const counts = await Promise.all(
       Array.from({ length: processes }, (_, index) =>
         // Clocks from one end of the assumed offset to the other.
-        countOf({ ...env, OFFSET_MS: String(Math.round(1000 * (index / (processes - 1) - 0.5))) }),
+        resultOf<Count>(instance, {
+          ...env,
+          OFFSET_MS: String(Math.round(1000 * (index / (processes - 1) - 0.5))),
+        }),
       ),
     );
     const upstream = new Upstream();
@@ -99,20 +99,6 @@ export async function runProcesses({
     await simulator.close();
     await emulator.stop();
   }
-}
-
-async function countOf(env: NodeJS.ProcessEnv): Promise<Count> {
-  const child = spawn(process.execPath, ['--import', 'tsx', instance], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let output = '';
-  child.stdout.on('data', (data) => {
-    output += data;
-  });
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`a process ended with ${code}: ${output}`);
-  return JSON.parse(output) as Count;
 }
 
 /** In words, for the console. */

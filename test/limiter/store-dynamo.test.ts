@@ -1,31 +1,24 @@
 /** The limiter's store over DynamoDB keeps the contract, and rejects what is no item of it. */
 
 import assert from 'node:assert/strict';
-import { DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { DeleteItemCommand, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { beforeAll, describe, test } from 'vitest';
 import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-store.ts';
 import type { LimiterStore } from '../../lib/limiter/index.ts';
 import { limitsInForceContract } from '../gateway/limits-in-force.contract.ts';
-import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { createLimiterTable } from '../support/dynamo.ts';
+import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { createLimiterTable, emulatorEnvironment } from './dynamo.ts';
 import { limiterStoreContract } from './store.contract.ts';
-
-Object.assign(process.env, emulatorEnvironment);
 
 describe('DynamoDB', needsEmulator(), () => {
   const tableName = 'limiter';
-  let emulator: Ministack;
+  const engine = dynamoEngine();
   let store: LimiterStore;
-  let client: DynamoDBClient;
   beforeAll(async () => {
-    emulator = await startMinistack();
-    const { endpoint } = emulator;
-    await createLimiterTable(endpoint, tableName);
-    client = new DynamoDBClient({ endpoint });
-    store = createDynamoLimiterStore({ client, tableName, timeoutMs: 10_000 });
+    await createLimiterTable(engine.endpoint, tableName);
+    store = createDynamoLimiterStore({ client: engine.client, tableName, timeoutMs: 10_000 });
   });
-  afterAll(() => emulator?.stop());
 
   limiterStoreContract('DynamoDB', () => store);
   limitsInForceContract('DynamoDB', () => store);
@@ -33,7 +26,7 @@ describe('DynamoDB', needsEmulator(), () => {
   test('an item has its time to live in whole seconds, never too early', async () => {
     const item = { revision: 'r', counters: {}, text: '', writtenAt: 1 };
     await store.replace('expiring', undefined, item, 1_795_000_000_001);
-    const { Item } = await client.send(
+    const { Item } = await engine.client.send(
       new GetItemCommand({ TableName: tableName, Key: { pk: { S: 'expiring' } } }),
     );
     assert.deepEqual(Item?.expires_at, { N: '1795000001' });
@@ -57,9 +50,11 @@ describe('DynamoDB', needsEmulator(), () => {
       },
       timeless: { revision: { S: 'r' }, text: { S: '' }, counters: { M: {} } },
     })) {
-      await client.send(new PutItemCommand({ TableName: tableName, Item: { pk: { S: key }, ...strange } }));
+      await engine.client.send(
+        new PutItemCommand({ TableName: tableName, Item: { pk: { S: key }, ...strange } }),
+      );
       await assert.rejects(store.read(key), TypeError, key);
-      await client.send(new DeleteItemCommand({ TableName: tableName, Key: { pk: { S: key } } }));
+      await engine.client.send(new DeleteItemCommand({ TableName: tableName, Key: { pk: { S: key } } }));
       assert.equal(await store.read(key), undefined);
     }
   });

@@ -11,6 +11,7 @@ import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { busEntry, parseReply, quoteLookupRequested } from '../../lib/events/index.ts';
 import { snapshotTarget } from '../support/core.ts';
+import { each } from '../support/each.ts';
 
 const key = 'key-of-this-test';
 const withKey = { 'x-api-key': key };
@@ -148,10 +149,7 @@ test('an entry without a reply is told why', async (t) => {
     replies.map(({ detail }) => detail.request_id),
     ['three'],
   );
-  assert.deepEqual(
-    unanswered.map(({ entry }) => entry),
-    [0, 1, 2, 3],
-  );
+  assert.deepEqual(each(unanswered, 'entry'), [0, 1, 2, 3]);
   const whys = unanswered.map(({ why }) => why);
   for (const [index, pattern] of [
     /^It was answered before:/,
@@ -256,10 +254,7 @@ test('what is no entry is refused with its place', async (t) => {
     };
     assert.equal(code, 'invalid_body');
     assert.match(detail, /Send \{"source":/);
-    assert.deepEqual(
-      errors.map(({ name }) => name),
-      names,
-    );
+    assert.deepEqual(each(errors, 'name'), names);
   }
 });
 

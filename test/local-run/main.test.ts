@@ -7,6 +7,7 @@ import { describe, type TestContext, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountsPath, orderBody, orderPath } from '../support/core.ts';
+import { each } from '../support/each.ts';
 
 const main = fileURLToPath(new URL('../../infra/local/main.ts', import.meta.url));
 
@@ -81,10 +82,7 @@ describe('npm start', { concurrent: true }, () => {
       const asOther = await fetch(list!, {
         headers: { 'x-api-key': key!, authorization: `Bearer ${token}` },
       });
-      assert.deepEqual(
-        ((await asOther.json()) as { account_id: string }[]).map(({ account_id }) => account_id),
-        [others],
-      );
+      assert.deepEqual(each((await asOther.json()) as { account_id: string }[], 'account_id'), [others]);
       const [, entry, events] = await printed(/^ {2}curl -H \S+ \S+ -d '(.*)' '(http:\S+\/_events)'$/m);
       const reply = await fetch(events!, {
         method: 'POST',

@@ -16,6 +16,7 @@ import { functionOf } from '../../lib/catalogue/functions.ts';
 import { cancelOrder, findRoute, getOrder, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { sleep } from '../../lib/pauses.ts';
 import { accountId, credentials, newOrder, orderPath, secretText } from '../support/core.ts';
+import { each } from '../support/each.ts';
 import { until } from '../support/until.ts';
 
 const apiKey = 'key-of-this-test';
@@ -150,8 +151,5 @@ test('a read after a cancel does not wait for an equal one from before it', asyn
   run.hangs.reads = false;
   assert.equal((await run.cancel(id)).status, 200);
   const { orders } = (await (await run.read(id)).json()) as { orders: readonly { status: string }[] };
-  assert.deepEqual(
-    orders.map(({ status }) => status),
-    ['CANCELLED'],
-  );
+  assert.deepEqual(each(orders, 'status'), ['CANCELLED']);
 });

@@ -17,6 +17,7 @@ import {
   type Problem,
   snapshotTarget,
 } from '../support/core.ts';
+import { each } from '../support/each.ts';
 
 const adas = accountId;
 const bens = 'B1N6UY3G8W0JFS7QTC2IE9OH4M';
@@ -264,10 +265,7 @@ test('an app with the typed client renews an expired token without noticing, its
   const order = orderOn(bens) as unknown as Parameters<typeof client.placeOrder>[0];
   assert.ok((await client.placeOrder(order)).order_id);
   assert.deepEqual([renewals, received().length, simulator?.orders.length], [1, 1, before + 1]);
-  assert.deepEqual(
-    (await client.listAccounts()).map(({ account_id }) => account_id),
-    [bens],
-  );
+  assert.deepEqual(each(await client.listAccounts(), 'account_id'), [bens]);
   assert.equal(renewals, 1);
 });
 

@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { describe, test } from 'vitest';
 import { type AccessLogEntry, startApiGateway } from '../../infra/local/api-gateway.ts';
+import { each } from '../support/each.ts';
 import { fine, gatewayFor, key, raw, refuse, signal, withKey } from './gateway.ts';
 
 describe('clients that misbehave', () => {
@@ -30,10 +31,7 @@ describe('clients that misbehave', () => {
     socket.resetAndDestroy();
     assert.equal((await fetch(`${url}/health`)).status, 200);
     await nextTurn();
-    assert.deepEqual(
-      logged.map(({ path }) => path),
-      ['/health'],
-    );
+    assert.deepEqual(each(logged, 'path'), ['/health']);
   });
 
   test('one that leaves before the answer leaves the function to finish, as in the cloud', async (t) => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { describe, type TestContext, test } from 'vitest';
 import { createIssuer } from '../../infra/local/issuer.ts';
+import { each } from '../support/each.ts';
 import { fine, gatewayFor, refusalOf } from './gateway.ts';
 
 const clock = () => Date.UTC(2026, 10, 23, 10);
@@ -100,10 +101,7 @@ describe('forms beside the API', () => {
     assert.equal((await refusalOf(got)).status, 405);
     const large = await fetch(`${url}/token`, { method: 'POST', body: 'x'.repeat(20_000) });
     assert.deepEqual((await refusalOf(large)).code, 'payload_too_large');
-    assert.deepEqual(
-      logged.map(({ apiKeyId }) => apiKeyId),
-      [null, null],
-    );
+    assert.deepEqual(each(logged, 'apiKeyId'), [null, null]);
   });
 
   test('that fail are the gateway’s error', async (t) => {

@@ -13,6 +13,7 @@ import { getAccountBalance, openable, operations } from '../../lib/catalogue/ind
 import { requesters } from '../../lib/events/index.ts';
 import { createGateway } from '../../lib/gateway/index.ts';
 import { accountId, credentials, secretText } from '../support/core.ts';
+import { each } from '../support/each.ts';
 import { createWorld, type Reply } from './world.ts';
 
 const accountReads = readsOf(operations, openable.filter(isAccountData));
@@ -105,10 +106,7 @@ test('a source reads the accounts that it has been granted, and no other', async
 
   const listed = await ask('reports', { request_id: 'list', operation: 'listAccounts' });
   const found = listed.detail.answer as readonly { readonly account_id: string }[];
-  assert.deepEqual(
-    found.map(({ account_id }) => account_id),
-    [accountId],
-  );
+  assert.deepEqual(each(found, 'account_id'), [accountId]);
 });
 
 test('the queue and direct calls are requesters that can be granted accounts, too', async (t) => {

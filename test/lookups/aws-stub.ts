@@ -1,8 +1,8 @@
 /** Stands in for SQS and EventBridge: keeps what is sent, and answers as a test wants. */
 
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'vitest';
+import { urlFor } from '../support/listening.ts';
 
 export interface Sent {
   /** `SendMessage`, `PutEvents` … */
@@ -44,10 +44,5 @@ export async function startAwsStub(
     else if ('refused' in said) say(400, { __type: said.refused, message: 'refused' });
     else say(200, said);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.onTestFinished(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent };
+  return { url: await urlFor(t, server), sent };
 }

@@ -7,6 +7,7 @@ import { joinParts, parseReply } from '../../lib/events/index.ts';
 import type { Refusal } from '../../lib/gateway/index.ts';
 import { callerName } from '../../lib/identity/caller.ts';
 import { createMemoryLookupStore } from '../../lib/lookups/index.ts';
+import { each } from '../support/each.ts';
 import { createWorld, market, quotes, recordOf, symbolsOf, type World } from './world.ts';
 
 const only = (world: World, id: string) => {
@@ -260,10 +261,7 @@ test('a long wait takes several deliveries of a length that the queue supports, 
   for (const request of [hours, minutes]) world.send(request);
   const started = world.now;
   await world.deliver();
-  assert.deepEqual(
-    world.waits.map(({ seconds }) => seconds),
-    [900, 298],
-  );
+  assert.deepEqual(each(world.waits, 'seconds'), [900, 298]);
   while (world.now < started + 298_000) world.now += 1000;
   await world.deliver();
   assert.deepEqual(
@@ -391,10 +389,7 @@ test('what comes after the deadline is no answer, and a call lasts no longer tha
     return market(request);
   };
   await world.deliver();
-  assert.deepEqual(
-    world.calls.map(({ deadline }) => deadline),
-    [sent + 6000],
-  );
+  assert.deepEqual(each(world.calls, 'deadline'), [sent + 6000]);
   assert.equal(only(world, early.request_id).detail.code, 'deadline_passed');
   assert.equal(only(world, late.request_id).type, 'QuoteLookupCompleted');
   const { failure } = await world.lookups.direct(early, world.now + 20_000);
@@ -429,10 +424,7 @@ test('a large reply comes in parts that fit an event, and joins to what it was',
   const shuffled = [...replies.slice(1), ...replies] as NonNullable<(typeof replies)[0]>[];
   const whole = joinParts(shuffled);
   assert.ok(whole?.detailType === 'QuoteLookupCompleted');
-  assert.deepEqual(
-    whole.detail.quotes.map(({ symbol }) => symbol),
-    request.symbols,
-  );
+  assert.deepEqual(each(whole.detail.quotes, 'symbol'), request.symbols);
   assert.equal(
     joinParts(shuffled.filter(({ detail }) => (detail as { part?: number }).part !== 2)),
     undefined,

@@ -2,18 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { beforeAll, describe, test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import type { LookupStore } from '../../lib/lookups/index.ts';
-import { createLimiterTable, emulatorEnvironment } from '../limiter/dynamo.ts';
-import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { createLimiterTable, itemsOf } from '../support/dynamo.ts';
+import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { lookupStoreContract } from './store.contract.ts';
-
-Object.assign(process.env, emulatorEnvironment);
 
 const claim = {
   id: 'id',
@@ -26,26 +23,23 @@ const claim = {
 
 describe('DynamoDB', needsEmulator(), () => {
   const tableName = 'lookups';
-  let emulator: Ministack;
+  const engine = dynamoEngine();
   let store: LookupStore;
   let unsealed: LookupStore;
   const { sealer } = createIdentity(async () => 'k'.repeat(32));
   beforeAll(async () => {
-    emulator = await startMinistack();
     // The same key and time to live.
-    await createLimiterTable(emulator.endpoint, tableName);
-    const client = createDynamoClient(emulator.endpoint);
-    const options = { client, tableName, timeoutMs: 10_000 };
+    await createLimiterTable(engine.endpoint, tableName);
+    const options = { client: engine.client, tableName, timeoutMs: 10_000 };
     store = createDynamoLookupStore({ ...options, sealer });
     unsealed = createDynamoLookupStore(options);
   });
-  afterAll(() => emulator?.stop());
 
   lookupStoreContract('DynamoDB', () => store);
 
   test('an item has its time to live in whole seconds, never too early', async () => {
     await store.claim(claim);
-    const { Item } = await new DynamoDBClient({ endpoint: emulator.endpoint }).send(
+    const { Item } = await engine.client.send(
       new GetItemCommand({ TableName: tableName, Key: { pk: { S: 'id' } } }),
     );
     assert.deepEqual(Item?.expires_at, { N: '1795000001' });
@@ -58,14 +52,15 @@ describe('DynamoDB', needsEmulator(), () => {
       await store.claim({ ...claim, id });
       assert.equal(await store.saveReply(id, 'o', reply), 'saved');
     }
-    const client = new DynamoDBClient({ endpoint: emulator.endpoint });
-    const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName }));
-    const replies = Items.flatMap(({ reply: { B } = {} }) => (B ? [Buffer.from(B)] : []));
+    const items = await itemsOf(engine.endpoint, tableName);
+    const replies = items.flatMap(({ reply: { B } = {} }) => (B ? [Buffer.from(B)] : []));
     assert.ok(replies.length >= 2);
     assert.ok(!replies.some((bytes) => bytes.includes(canary)));
 
-    const [mine, yours] = ['mine', 'yours'].map((id) => Items.find(({ pk }) => pk?.S === id));
-    await client.send(new PutItemCommand({ TableName: tableName, Item: { ...yours, reply: mine!.reply! } }));
+    const [mine, yours] = ['mine', 'yours'].map((id) => items.find(({ pk }) => pk?.S === id));
+    await engine.client.send(
+      new PutItemCommand({ TableName: tableName, Item: { ...yours, reply: mine!.reply! } }),
+    );
     await assert.rejects(store.claim({ ...claim, id: 'yours' }), /does not open/);
     await assert.rejects(unsealed.claim({ ...claim, id: 'mine' }), /no sealer/);
     await unsealed.claim({ ...claim, id: 'new' });

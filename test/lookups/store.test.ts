@@ -8,8 +8,8 @@ import { test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { createMemoryLookupStore } from '../../lib/lookups/index.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { closedPort } from '../support/closed-port.ts';
+import { emulatorEnvironment } from '../support/dynamo.ts';
 import { lookupStoreContract } from './store.contract.ts';
 
 Object.assign(process.env, emulatorEnvironment);

@@ -16,6 +16,7 @@ import {
 } from '../../lib/catalogue/index.ts';
 import { type RefusalCode, refusalKinds } from '../../lib/gateway/index.ts';
 import { catalogueSize } from '../support/catalogue-size.ts';
+import { each } from '../support/each.ts';
 import { documentOf, exposed } from './support.ts';
 
 const document = documentOf();
@@ -143,10 +144,7 @@ test('older forms are deprecated, and say what to use', () => {
 test('only what is exposed is there, and what that refers to', () => {
   const { paths, tags, components } = documentOf({ operations: [listAccounts] });
   assert.deepEqual(Object.keys(paths), [listAccounts.path]);
-  assert.deepEqual(
-    tags.map(({ name }) => name),
-    ['accounts'],
-  );
+  assert.deepEqual(each(tags, 'name'), ['accounts']);
   assert.deepEqual(Object.keys(components.schemas), [
     'ListAccountsItem',
     'Problem',

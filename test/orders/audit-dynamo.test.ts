@@ -1,10 +1,8 @@
 /** The audit over DynamoDB keeps the contract; its function takes the records of a stream; and what lies in its items. */
 
 import assert from 'node:assert/strict';
-import { type AttributeValue, CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord, AttributeValue as StreamValue } from 'aws-lambda';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { describe, test } from 'vitest';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
@@ -13,78 +11,64 @@ import { orderAudit, start } from '../../functions/compose/functions.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createOrderAudit, type OrderAuditStore } from '../../lib/orders/audit.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { hostWith } from '../support/deployed.ts';
-import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { type Item, itemsOf, textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine } from '../support/dynamo-engine.ts';
+import { each } from '../support/each.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { lineOf, linesIn, now, orderAuditContract } from './audit.contract.ts';
 import { counted, exposing } from './counting-journal.contract.ts';
 import { entryOf } from './journal.contract.ts';
-import { createJournalTable, itemsOf, textOfItems } from './table.ts';
-
-Object.assign(process.env, emulatorEnvironment);
+import { createJournalTable } from './table.ts';
 
 const identityOf = (letter: string) => createIdentity(async () => letter.repeat(32));
 
 describe('DynamoDB', needsEmulator(), () => {
-  let emulator: Ministack;
-  let tables = 0;
-  beforeAll(async () => {
-    emulator = await startMinistack();
-  });
-  afterAll(() => emulator?.stop());
-
-  async function table(): Promise<string> {
-    const TableName = `order-audit-${++tables}`;
-    const client = new DynamoDBClient({ endpoint: emulator.endpoint });
-    await client.send(
-      new CreateTableCommand({
-        TableName,
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: ['pk', 'sk'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
-        KeySchema: [
-          { AttributeName: 'pk', KeyType: 'HASH' },
-          { AttributeName: 'sk', KeyType: 'RANGE' },
-        ],
-      }),
-    );
-    client.destroy();
-    return TableName;
-  }
+  const engine = dynamoEngine();
+  let journals = 0;
   const storeOf = (tableName: string, letter = 'k'): OrderAuditStore =>
     createDynamoOrderAudit({
-      client: createDynamoClient(emulator.endpoint),
+      client: engine.client,
       tableName,
       sealer: identityOf(letter).sealer,
       // The emulator takes its time on a busy machine.
       timeoutMs: 60_000,
     });
 
-  orderAuditContract('DynamoDB', async () => storeOf(await table()));
+  orderAuditContract('DynamoDB', async () => storeOf(await engine.table()));
 
   test('no item shows account, order or contents; another key reads the states alone', async () => {
-    const tableName = await table();
+    const tableName = await engine.table();
     await storeOf(tableName).append(lineOf());
-    const items = await itemsOf(emulator.endpoint, tableName);
+    const items = await itemsOf(engine.endpoint, tableName);
     const text = textOfItems(items);
     assert.ok(text.includes('keyed-user') && text.includes('placeOrder') && !text.includes('CANARY'), text);
     const { record: _, ...bare } = lineOf();
     assert.deepEqual(await linesIn(storeOf(tableName, 'o'), now, now + 1), [bare]);
   });
 
+  async function journalOf(letter: string) {
+    const tableName = `journal-${++journals}`;
+    await createJournalTable(engine.endpoint, tableName);
+    const { sealer } = identityOf(letter);
+    const journal = createDynamoOrderJournal({
+      client: engine.client,
+      tableName,
+      sealer,
+      timeoutMs: 60_000,
+    });
+    return { journal, items: () => itemsOf(engine.endpoint, tableName) };
+  }
+
   /** Two writes of the journal, as records of its table's stream. */
   async function streamed(letter = 'k'): Promise<readonly DynamoDBRecord[]> {
-    const tableName = `journal-${++tables}`;
-    await createJournalTable(emulator.endpoint, tableName);
-    const client = createDynamoClient(emulator.endpoint);
-    const { sealer } = identityOf(letter);
-    const journal = createDynamoOrderJournal({ client, tableName, sealer, timeoutMs: 60_000 });
+    const { journal, items } = await journalOf(letter);
     const entry = entryOf('streamed', { record: JSON.stringify(lineOf().record) });
     await journal.begin([entry], now);
-    const [before] = await itemsOf(emulator.endpoint, tableName);
+    const [before] = await items();
     const { key, attempt, record } = entry;
     await journal.finish({ key, attempt, state: 'accepted', record });
-    const [after] = await itemsOf(emulator.endpoint, tableName);
+    const [after] = await items();
     return [recordOf(1, undefined, before), recordOf(2, before, after)];
   }
 
@@ -98,40 +82,29 @@ describe('DynamoDB', needsEmulator(), () => {
   }
 
   test('records of the stream become lines, once each', async () => {
-    const store = storeOf(await table());
+    const store = storeOf(await engine.table());
     const { handler, log } = handlerOf(store);
     const Records = [...(await streamed())];
     assert.deepEqual(await handler({ Records }), { batchItemFailures: [] });
     assert.deepEqual(await handler({ Records }), { batchItemFailures: [] });
     const lines = await linesIn(store, now, now + 60_000);
-    assert.deepEqual(
-      lines.map(({ before, after, at }) => [before, after, at]),
-      [
-        [undefined, 'pending', now - (now % 1000) + 1000],
-        ['pending', 'accepted', now - (now % 1000) + 2000],
-      ],
-    );
+    assert.deepEqual(each(lines, 'before', 'after', 'at'), [
+      [undefined, 'pending', now - (now % 1000) + 1000],
+      ['pending', 'accepted', now - (now % 1000) + 2000],
+    ]);
     assert.deepEqual(lines[1]?.record, lineOf().record);
-    assert.deepEqual(
-      log.map(({ added, repeated, failed }) => [added, repeated, failed]),
-      [
-        [2, 0, 0],
-        [0, 2, 0],
-      ],
-    );
+    assert.deepEqual(each(log, 'added', 'repeated', 'failed'), [
+      [2, 0, 0],
+      [0, 2, 0],
+    ]);
     assert.ok(!JSON.stringify(log).includes('CANARY'));
   });
 
   test('counters and what they have of an entry are no lines, and nothing of them comes again', async () => {
-    const store = storeOf(await table());
+    const store = storeOf(await engine.table());
     const { handler, log } = handlerOf(store);
-    const tableName = `journal-${++tables}`;
-    await createJournalTable(emulator.endpoint, tableName);
-    const client = createDynamoClient(emulator.endpoint);
-    const { sealer } = identityOf('k');
-    const journal = createDynamoOrderJournal({ client, tableName, sealer, timeoutMs: 60_000 });
-    const itemOf = async (key: string) =>
-      (await itemsOf(emulator.endpoint, tableName)).find(({ pk }) => pk?.S === key);
+    const { journal, items } = await journalOf('k');
+    const itemOf = async (key: string) => (await items()).find(({ pk }) => pk?.S === key);
     const entry = entryOf('streamed', { record: JSON.stringify(lineOf().record), exposure: 'one' });
     await journal.beginCounted([entry], now, counted('counter', 0, 'one'));
     const [begun, first] = [await itemOf('streamed'), await itemOf('counter')];
@@ -150,15 +123,12 @@ describe('DynamoDB', needsEmulator(), () => {
     ];
     assert.deepEqual(await handler({ Records }), { batchItemFailures: [] });
     const lines = await linesIn(store, now, now + 60_000);
-    assert.deepEqual(
-      lines.map(({ sequence, after }) => [sequence, after]),
-      [['1', 'pending']],
-    );
+    assert.deepEqual(each(lines, 'sequence', 'after'), [['1', 'pending']]);
     assert.deepEqual([log.at(-1)?.level, log.at(-1)?.added], ['info', 1]);
   });
 
   test('an entry of which more changes than what is counted is a line, also without its attempt', async () => {
-    const store = storeOf(await table());
+    const store = storeOf(await engine.table());
     const { handler } = handlerOf(store);
     const [record] = await streamed();
     const item = record?.dynamodb?.NewImage ?? {};
@@ -179,7 +149,7 @@ describe('DynamoDB', needsEmulator(), () => {
   });
 
   test('of a batch, only what the store did not take comes again', async () => {
-    const store = storeOf(await table());
+    const store = storeOf(await engine.table());
     const { handler, log } = handlerOf({
       ...store,
       append: (line) => (line.after === 'accepted' ? Promise.reject(new Error('away')) : store.append(line)),
@@ -191,22 +161,19 @@ describe('DynamoDB', needsEmulator(), () => {
   });
 
   test('an entry of another identity key has lines without contents, and holds nothing up', async () => {
-    const store = storeOf(await table());
+    const store = storeOf(await engine.table());
     const { handler, log } = handlerOf(store);
     assert.deepEqual(await handler({ Records: [...(await streamed('o'))] }), { batchItemFailures: [] });
     const lines = await linesIn(store, now, now + 60_000);
-    assert.deepEqual(
-      lines.map(({ after, record }) => [after, record]),
-      [
-        ['pending', undefined],
-        ['accepted', undefined],
-      ],
-    );
+    assert.deepEqual(each(lines, 'after', 'record'), [
+      ['pending', undefined],
+      ['accepted', undefined],
+    ]);
     assert.deepEqual([log.at(-1)?.level, log.at(-1)?.unreadable], ['error', 2]);
   });
 
   test('while the identity key cannot be read, everything comes again', async () => {
-    const store = storeOf(await table());
+    const store = storeOf(await engine.table());
     const { names } = identityOf('k');
     const identity = createIdentity(() => Promise.reject(new Error('away')));
     const bus = { publish: async () => [] };
@@ -225,8 +192,6 @@ test('a function without its variables names them, and fails each batch', async 
   await assert.rejects(handler({ Records: [] }), /wrong_configuration/);
   assert.match(JSON.stringify(log), /ORDER_AUDIT_TABLE.*ORDER_EVENTS_BUS.*IDENTITY_KEY_SECRET_ID/);
 });
-
-type Item = Readonly<Record<string, AttributeValue>>;
 
 /** As Lambda hands it over: bytes as Base64, times in whole seconds. */
 const recordOf = (sequence: number, before: Item | undefined, after: Item | undefined): DynamoDBRecord => ({

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { AuditLine } from '../../lib/orders/audit-line.ts';
+import { each } from '../support/each.ts';
 
 const day = 86_400_000;
 export const now = Date.UTC(2036, 0, 1, 23, 59, 59, 500);
@@ -65,10 +66,7 @@ export function orderAuditContract(
       const times = [now + 2 * day, now - 1, now + 1000, now, now + 2 * day + 1];
       for (const at of times) await store.append(lineOf({ id: `line-${at}`, at }));
       const read = await linesIn(store, now, now + 2 * day + 1);
-      assert.deepEqual(
-        read.map(({ at }) => at),
-        [now, now + 1000, now + 2 * day],
-      );
+      assert.deepEqual(each(read, 'at'), [now, now + 1000, now + 2 * day]);
       assert.deepEqual(await linesIn(store, now, now), []);
     },
   );
@@ -80,9 +78,6 @@ export function orderAuditContract(
         await store.append(lineOf({ id: `a ${100 - sequence.length} ${sequence}`, sequence })),
         true,
       );
-    assert.deepEqual(
-      (await linesIn(store, now, now + 1)).map(({ sequence }) => sequence),
-      sequences.toReversed(),
-    );
+    assert.deepEqual(each(await linesIn(store, now, now + 1), 'sequence'), sequences.toReversed());
   });
 }

@@ -1,9 +1,9 @@
 /** The journal over DynamoDB keeps the contract; besides, what lies in its items, and what a table in trouble means. */
 
 import assert from 'node:assert/strict';
-import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, test } from 'vitest';
+import { describe, test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
@@ -13,37 +13,30 @@ import {
   JournalUnavailable,
 } from '../../lib/orders/index.ts';
 import { StoreThrottled } from '../../lib/store-throttled.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
 import { startThrottlingProxy } from '../limiter/throttling-proxy.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountId, ask, orderBody, orderPath } from '../support/core.ts';
+import { bytesOf, itemsOf, textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { startInstances } from '../support/instances.ts';
-import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { counted, countingJournalContract, exposing } from './counting-journal.contract.ts';
 import { entryOf, orderJournalContract } from './journal.contract.ts';
 import { playedOnBoth } from './journal-plays.ts';
-import { bytesOf, createJournalTable, itemsOf, textOfItems } from './table.ts';
-
-Object.assign(process.env, emulatorEnvironment);
+import { createJournalTable } from './table.ts';
 
 const sealerOf = (letter: string) => createIdentity(async () => letter.repeat(32)).sealer;
 const now = Date.UTC(2036, 0, 1);
 
 describe('DynamoDB', needsEmulator(), () => {
-  let emulator: Ministack;
+  const engine = dynamoEngine();
   let tables = 0;
-  beforeAll(async () => {
-    emulator = await startMinistack();
-  });
-  afterAll(() => emulator?.stop());
-
   async function table(): Promise<string> {
     const name = `orders-${++tables}`;
-    await createJournalTable(emulator.endpoint, name);
+    await createJournalTable(engine.endpoint, name);
     return name;
   }
-  const journalOf = (tableName: string, { endpoint = emulator.endpoint, key = 'k' } = {}): CountingJournal =>
+  const journalOf = (tableName: string, { endpoint = engine.endpoint, key = 'k' } = {}): CountingJournal =>
     createDynamoOrderJournal({
       client: createDynamoClient(endpoint),
       tableName,
@@ -61,7 +54,7 @@ describe('DynamoDB', needsEmulator(), () => {
     const id = 'canary-order-4711';
     const placed = await ask(gateway, orderPath, { body: orderBody({ client_order_id: id }) });
     assert.equal(placed.status, 200, placed.text);
-    const items = await itemsOf(emulator.endpoint, tableName);
+    const items = await itemsOf(engine.endpoint, tableName);
     const [item] = items;
     assert.equal(items.length, 1);
     assert.equal(item?.state?.S, 'accepted');
@@ -100,8 +93,8 @@ describe('DynamoDB', needsEmulator(), () => {
     const journal = journalOf(tableName);
     await journal.begin([entryOf('one')], now);
     await journal.begin([entryOf('other')], now);
-    const [item] = (await itemsOf(emulator.endpoint, tableName)).filter(({ pk }) => pk?.S === 'one');
-    await new DynamoDBClient({ endpoint: emulator.endpoint }).send(
+    const [item] = (await itemsOf(engine.endpoint, tableName)).filter(({ pk }) => pk?.S === 'one');
+    await engine.client.send(
       new UpdateItemCommand({
         TableName: tableName,
         Key: { pk: { S: 'other' } },
@@ -118,7 +111,7 @@ describe('DynamoDB', needsEmulator(), () => {
     const [order, change] = [entryOf('order'), entryOf('change', { expiresAt: now + 1, canSettle: false })];
     await journal.begin([order, change], now);
     const attributes = async (key: string) => {
-      const items = await itemsOf(emulator.endpoint, tableName);
+      const items = await itemsOf(engine.endpoint, tableName);
       return Object.keys(items.find(({ pk }) => pk?.S === key) ?? {}).toSorted();
     };
     const always = ['at', 'attempt', 'credential', 'hash', 'pk', 'sealed', 'send_by', 'state'];
@@ -144,7 +137,7 @@ describe('DynamoDB', needsEmulator(), () => {
     const entry = entryOf('order', { exposure: 'one', expiresAt: now + 1, canSettle: false });
     await journal.beginCounted([entry], now, counted('counter', 0, 'one'));
     const items = async () =>
-      new Map((await itemsOf(emulator.endpoint, tableName)).map((item) => [item.pk?.S, item]));
+      new Map((await itemsOf(engine.endpoint, tableName)).map((item) => [item.pk?.S, item]));
     const { order, counter } = Object.fromEntries(await items());
     assert.deepEqual([order?.exposed?.S, order?.expires_at], [entry.credential, undefined]);
     assert.deepEqual(counter, { pk: { S: 'counter' }, revision: { N: '1' }, state: { S: 'one' } });
@@ -155,7 +148,6 @@ describe('DynamoDB', needsEmulator(), () => {
 
   /** A client whose first transactions meet others at an item. */
   function meeting(conflicts: number, name: string) {
-    const client = createDynamoClient(emulator.endpoint);
     const tokens: unknown[] = [];
     const send = async (command: { readonly input: { readonly ClientRequestToken?: string } }) => {
       const { ClientRequestToken: token } = command.input;
@@ -165,7 +157,7 @@ describe('DynamoDB', needsEmulator(), () => {
           $fault: 'client',
           CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
         });
-      return client.send(command as never);
+      return engine.client.send(command as never);
     };
     return { client: { send: send as never }, tokens };
   }
@@ -194,14 +186,14 @@ describe('DynamoDB', needsEmulator(), () => {
       JournalUnavailable,
     );
     await assert.rejects(journal.change(counted('counter', 0, 'one')), JournalUnavailable);
-    assert.deepEqual(await itemsOf(emulator.endpoint, tableName), []);
+    assert.deepEqual(await itemsOf(engine.endpoint, tableName), []);
   });
 
   test('a throttled table is an unavailable journal; one that throttles now and then is not', async (t) => {
     const tableName = await table();
     const [always, sometimes] = await Promise.all(
       [1, 0.3].map(async (share) => {
-        const proxy = await startThrottlingProxy(emulator.endpoint, share);
+        const proxy = await startThrottlingProxy(engine.endpoint, share);
         t.onTestFinished(() => proxy.close());
         return proxy;
       }),
@@ -245,12 +237,11 @@ describe('DynamoDB', needsEmulator(), () => {
 
   test('writes whose answers are lost count once: the attempt is begun, the outcome is written', async () => {
     const tableName = await table();
-    const client = createDynamoClient(emulator.endpoint);
     let sent = 0;
     /** Of each operation the first. */
     const loses = async (command: never) => {
       const isLost = sent++ % 2 === 0;
-      const answer = await client.send(command);
+      const answer = await engine.client.send(command);
       if (isLost) throw new Error('the connection broke');
       return answer;
     };

@@ -6,6 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, test } from 'vitest';
 import { createSignedFetch, createSigner } from '../../lib/signer/index.ts';
+import { each } from '../support/each.ts';
 import { appKey, appSecret, base, now, rejectsWith } from '../support/signing.ts';
 import { headerPairs, libVerdict, simulatorVerdict } from '../support/wire.ts';
 
@@ -63,10 +64,7 @@ test('a POST without body and a GET verify too', async () => {
   const { arrivals, url } = await listen(ok);
   await signedFetch(`${url}/a`, { method: 'POST' });
   await signedFetch(new URL(`${url}/a`));
-  assert.deepEqual(
-    arrivals.map(({ method }) => method),
-    ['POST', 'GET'],
-  );
+  assert.deepEqual(each(arrivals, 'method'), ['POST', 'GET']);
   for (const arrival of arrivals) assert.ok(simulatorVerdict({ ...arrival, now }).ok);
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { createWorld } from '../../infra/simulator/world.ts';
+import { each } from '../support/each.ts';
 import { barTime, cents, type Json, play } from './player.ts';
 import { testTime } from './support.ts';
 
@@ -173,10 +174,7 @@ test('sessions: regular alone, the others at the prices of their own', () => {
     count: '2',
     trading_sessions: 'PRE,ATH',
   });
-  assert.deepEqual(
-    both.map(({ trading_session }) => trading_session),
-    ['PRE', 'ATH'],
-  );
+  assert.deepEqual(each(both, 'trading_session'), ['PRE', 'ATH']);
 });
 
 test('the form for several symbols has the same bars, each under its symbol', () => {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { startSimulator, subscriptionString, verifySubscription } from '../../infra/simulator/index.ts';
+import { each } from '../support/each.ts';
 import { type EventVector, eventVectors } from '../support/event-vectors.ts';
 import { type Draft, requestBytes, subscribe } from './event-client.ts';
 import { play } from './event-scene.ts';
@@ -65,10 +66,7 @@ describe('vectors', () => {
       const change = { 'x-signature': signature };
       const stream = subscribe(simulator, { appKey, nonce, now, bytes: bytesOf(vector), change });
       await stream.came(1);
-      assert.deepEqual(
-        stream.events.map(({ eventType }) => eventType),
-        [0],
-      );
+      assert.deepEqual(each(stream.events, 'eventType'), [0]);
       const { outcome, accounts, subscribeType } = simulator.events.subscriptions[0]!;
       assert.deepEqual(
         [outcome, accounts, subscribeType],
@@ -123,10 +121,7 @@ describe('refused with an authentication error, which ends the stream', () => {
           const { events } = scene.simulator;
           const stream = await scene.listen(draft);
           assert.equal(await stream.ended(), 16);
-          assert.deepEqual(
-            stream.events.map(({ eventType, contentType }) => [eventType, contentType]),
-            [[2, 'text/plain']],
-          );
+          assert.deepEqual(each(stream.events, 'eventType', 'contentType'), [[2, 'text/plain']]);
           assert.deepEqual([events.subscriptions[0]?.outcome, events.open], [outcome, 0]);
         },
         { foreignKeys: ['foreign'] },
@@ -137,10 +132,11 @@ describe('refused with an authentication error, which ends the stream', () => {
     play(async (scene) => {
       await send(scene.simulator, { target: snapshotTarget, nonce: 'over-http' });
       for (const nonce of ['over-http', 'here', 'here']) await scene.listen({ nonce });
-      assert.deepEqual(
-        scene.simulator.events.subscriptions.map(({ outcome }) => outcome),
-        ['DUPPLICATED_REQUEST', 'subscribed', 'DUPPLICATED_REQUEST'],
-      );
+      assert.deepEqual(each(scene.simulator.events.subscriptions, 'outcome'), [
+        'DUPPLICATED_REQUEST',
+        'subscribed',
+        'DUPPLICATED_REQUEST',
+      ]);
     }));
 
   test('the edges of the clock’s tolerance are let in', () =>

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { describe, test } from 'vitest';
+import { each } from '../support/each.ts';
 import { play, type Scene } from './event-scene.ts';
 import { testTime } from './support.ts';
 import { account_id, cashAccount } from './trader.ts';
@@ -98,10 +99,7 @@ describe('the life of an order', () => {
         'CANCEL_FAILED SUBMITTED 3',
         'CANCEL_SUCCESS CANCELLED 3',
       ]);
-      assert.deepEqual(
-        payloads.map(({ qty }) => qty),
-        ['8', '8', '8', '8', '8'],
-      );
+      assert.deepEqual(each(payloads, 'qty'), ['8', '8', '8', '8', '8']);
     }));
 
   test('placing failed: the event has no order_id, and the order is found as FAILED', () =>
@@ -181,10 +179,10 @@ describe('the life of an order', () => {
         const id = await scene.place(resting);
         scene.simulator.trading.fill(account_id, id, '1');
         await replace(scene, id, '9');
-        assert.deepEqual(
-          scene.simulator.trading.changes().map(({ status }) => status),
-          ['PARTIAL_FILLED', 'PARTIAL_FILLED'],
-        );
+        assert.deepEqual(each(scene.simulator.trading.changes(), 'status'), [
+          'PARTIAL_FILLED',
+          'PARTIAL_FILLED',
+        ]);
       },
       { events: { partlyFilled: 'PARTIAL_FILLED' } },
     ));
@@ -295,7 +293,7 @@ test('a stream that is open all the time tells every recorded change of orders, 
           changes.map(({ payload }) => payload),
         );
         assert.deepEqual(
-          changes.map(({ sequence }) => sequence),
+          each(changes, 'sequence'),
           changes.map((_, at) => at + 1),
         );
         assert.equal(new Set(changes.map(({ requestId }) => requestId)).size, changes.length);

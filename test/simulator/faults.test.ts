@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { test } from 'vitest';
 import type { Fault, FaultRequest } from '../../infra/simulator/index.ts';
+import { each } from '../support/each.ts';
 import { newOrder } from '../support/orders.ts';
 import { until } from '../support/until.ts';
 import {
@@ -141,10 +142,7 @@ test('a fault is chosen by request and attempt', async () => {
     const [first] = asked;
     assert.deepEqual([first?.method, first?.path, first?.query], ['GET', snapshotPath, snapshotQuery]);
     assert.equal(first?.headers['x-version'], 'v3');
-    assert.deepEqual(
-      asked.map((one) => one.attempt),
-      [1, 2, 1],
-    );
+    assert.deepEqual(each(asked, 'attempt'), [1, 2, 1]);
   });
 });
 

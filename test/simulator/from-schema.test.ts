@@ -8,6 +8,7 @@ import type { Operation } from '../../lib/catalogue/index.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { choice, list, optional, text as textParameter } from '../../lib/catalogue/parameters.ts';
 import * as blocks from '../../lib/catalogue/schemas.ts';
+import { each } from '../support/each.ts';
 import { send, testTime, withSimulator } from './support.ts';
 
 const record = v.looseObject({
@@ -50,10 +51,7 @@ test('a made-up operation is answered over HTTP: what was asked comes back, one 
       pagination_key: string;
     };
     assert.equal(page.category, 'US_ETF');
-    assert.deepEqual(
-      page.data.map(({ symbol }) => symbol),
-      ['AAPL', 'QQQ', 'MSFT'],
-    );
+    assert.deepEqual(each(page.data, 'symbol'), ['AAPL', 'QQQ', 'MSFT']);
     for (const { price, last_trade_time: time } of page.data) {
       assert.ok(price !== undefined, 'optional members are there');
       // Of two forms the first, an integer near the clock.

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { operations } from '../../lib/catalogue/index.ts';
+import { each } from '../support/each.ts';
 import { cents, type Json, play } from './player.ts';
 import { testTime } from './support.ts';
 
@@ -190,7 +191,7 @@ test('funds: values per share are closing prices, day after day without end or g
     count: '24',
   });
   assert.deepEqual(
-    seen.map(({ date, net_value }) => [date, net_value]),
+    each(seen, 'date', 'net_value'),
     bars.toReversed().map(({ time, close }: Json) => [new Date(time).toISOString().slice(0, 10), close]),
   );
   const start = ask('getFundNetValues', 'QQQ', { last_date: '2016-01-06', count: '20' });

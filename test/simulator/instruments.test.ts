@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { each } from '../support/each.ts';
 import { type Json, play } from './player.ts';
 
 const player = play();
@@ -8,7 +9,7 @@ const all = [...player.world.universe.values()];
 test('the paged list: all stocks once, a thousand on a page; funds by their sub-category', () => {
   const { records, count } = player.pages('listStockInstruments', { category: 'US_STOCK' });
   assert.deepEqual(
-    records.map(({ symbol }) => symbol),
+    each(records, 'symbol'),
     all.filter(({ category }) => category === 'US_STOCK').map(({ symbol }) => symbol),
   );
   assert.deepEqual([records.length, count], [8500, 9]);
@@ -30,10 +31,7 @@ test('filters by status, sub-category and symbol', () => {
     const found = list({ sub_category });
     assert.ok(found.length > 0 && found.every((one) => one.sub_category === sub_category), sub_category);
   }
-  assert.deepEqual(
-    list({ symbols: 'MSFT,SPY,NOPE9,AAPL,AAPL' }).map(({ symbol }) => symbol),
-    ['MSFT', 'SPY', 'AAPL'],
-  );
+  assert.deepEqual(each(list({ symbols: 'MSFT,SPY,NOPE9,AAPL,AAPL' }), 'symbol'), ['MSFT', 'SPY', 'AAPL']);
   assert.equal(
     player.refused('listStockInstruments', { category: 'US_STOCK', pagination_key: 'bm90LW9uZQ' }),
     'OPENAPI_PARAM_ERR',

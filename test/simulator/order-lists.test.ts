@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { batchPlaceOrders } from '../../lib/catalogue/index.ts';
+import { each } from '../support/each.ts';
 import { newOrder } from '../support/orders.ts';
 import { cents, type Json, type Player, play } from './player.ts';
 import { testTime } from './support.ts';
@@ -111,10 +112,7 @@ test('a batch: each order for itself, and the failed ones say why', () => {
     ],
   );
   for (const one of answer.batch_orders) assert.equal('order_id' in one, !('error_code' in one));
-  assert.deepEqual(
-    player.world.orders.all.map(({ clientOrderId }) => clientOrderId),
-    [good.client_order_id, 'batched-006'],
-  );
+  assert.deepEqual(each(player.world.orders.all, 'clientOrderId'), [good.client_order_id, 'batched-006']);
   assert.equal(
     player.refused('batchPlaceOrders', {}, { account_id: 'nobody', batch_orders }),
     'ACCOUNT_ACCESS_DENIED',

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { test } from 'vitest';
 import type { Simulator } from '../../infra/simulator/index.ts';
 import { getOrder, listAccounts, placeOrder } from '../../lib/catalogue/index.ts';
+import { each } from '../support/each.ts';
 import { codeOf, send, testTime, withSimulator } from './support.ts';
 
 const limitOrder = {
@@ -30,10 +31,7 @@ test('the accounts list has two accounts in the catalogue’s shape', async () =
     for (const target of ['/trading/accounts/list', '/openapi/account/list']) {
       const reply = await send(simulator, { target });
       const records = v.parse(listAccounts.response, reply.json);
-      assert.deepEqual(
-        records.map((one) => one.account_type),
-        ['MARGIN', 'CASH'],
-      );
+      assert.deepEqual(each(records, 'account_type'), ['MARGIN', 'CASH']);
       assert.deepEqual(records, simulator.accounts);
     }
   });
@@ -104,10 +102,7 @@ test('a combination is stored as a whole or not at all', async () => {
     const reply = await place(simulator, [master, stop], more);
     const { client_combo_order_id, combo_order_id } = v.parse(placeOrder.response, reply.json);
     assert.equal(client_combo_order_id, 'combo-1');
-    assert.deepEqual(
-      simulator.orders.map((one) => one.comboOrderId),
-      [combo_order_id, combo_order_id],
-    );
+    assert.deepEqual(each(simulator.orders, 'comboOrderId'), [combo_order_id, combo_order_id]);
   });
 });
 
@@ -173,10 +168,7 @@ test('an order is shown by its client’s id, each part of a combination with th
     await place(simulator, parts, { client_combo_order_id: 'pair' });
     const pair = await show('order-part-1');
     assert.ok(pair.combo_order_id);
-    assert.deepEqual(
-      pair.orders.map((order) => order.client_order_id),
-      ['order-part-0', 'order-part-1'],
-    );
+    assert.deepEqual(each(pair.orders, 'client_order_id'), ['order-part-0', 'order-part-1']);
   });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
 import { createWorld } from '../../infra/simulator/world.ts';
+import { each } from '../support/each.ts';
 import { newOrder } from '../support/orders.ts';
 import { cents, type Json, play } from './player.ts';
 import { testTime } from './support.ts';
@@ -50,10 +51,7 @@ test('from the start there are shares, and options with two legs; and the histor
   const bought = history
     .flatMap((group) => group.orders)
     .filter((order) => order.symbol === 'AAPL' && order.status === 'FILLED');
-  assert.deepEqual(
-    bought.map((order) => order.filled_quantity),
-    ['10', '15'],
-  );
+  assert.deepEqual(each(bought, 'filled_quantity'), ['10', '15']);
   const paid = bought.reduce(
     (sum, order) => sum + Number(order.filled_quantity) * cents(order.filled_price),
     0,

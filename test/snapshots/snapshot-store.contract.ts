@@ -9,6 +9,7 @@ import {
   type RefreshRecord,
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
+import { each } from '../support/each.ts';
 
 export const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -180,10 +181,7 @@ export function snapshotStoreContract(
     }
     const read = await store.read(0, []);
     assert.deepEqual(plain(read.records), plain(records));
-    assert.deepEqual(
-      (await store.read(3, [])).records.map(({ sequence }) => sequence),
-      [4, 5],
-    );
+    assert.deepEqual(each((await store.read(3, [])).records, 'sequence'), [4, 5]);
     assert.deepEqual((await store.read(5, [])).records, []);
     assert.deepEqual((await store.read(undefined, [])).records, []);
   });
@@ -197,10 +195,7 @@ export function snapshotStoreContract(
     await store.write(answerRecord(4));
     await store.write(answerRecord(2));
     const read = await store.read(4, [1, 2, 3]);
-    assert.deepEqual(
-      read.records.map(({ sequence }) => sequence),
-      [2],
-    );
+    assert.deepEqual(each(read.records, 'sequence'), [2]);
   });
 
   check('more than one answer of the engine can hold is read to its end', async (store) => {
@@ -213,7 +208,7 @@ export function snapshotStoreContract(
     const { records, control: read } = await store.read(0, []);
     assert.equal(read.sequence, 12);
     assert.deepEqual(
-      records.map(({ sequence }) => sequence),
+      each(records, 'sequence'),
       Array.from({ length: 12 }, (_, index) => index + 1),
     );
   });

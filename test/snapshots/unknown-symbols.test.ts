@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { viewOf } from '../../lib/cache/snapshots/view.ts';
+import { each } from '../support/each.ts';
 import { snapshotResponse } from '../support/snapshot-response.ts';
 import { answered, createBench, symbolsOf } from './world/bench.ts';
 
@@ -12,10 +13,7 @@ test('an unknown symbol is left out and named; asked for alone, it is refused as
     const instance = bench.instance();
     const symbols = [...Array.from({ length: 30 }, (_, index) => `S${index}`), '0X'];
     const outcome = answered(await bench.ask(instance, { symbols: symbols.toReversed() }));
-    assert.deepEqual(
-      outcome.snapshots.map(({ symbol }) => symbol),
-      symbols.slice(0, -1).toReversed(),
-    );
+    assert.deepEqual(each(outcome.snapshots, 'symbol'), symbols.slice(0, -1).toReversed());
     assert.deepEqual(outcome.unknown, ['0X']);
     assert.equal(snapshotResponse(outcome, {}).headers['x-unknown-symbols'], '0X');
     const before = bench.calls.length;

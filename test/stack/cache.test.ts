@@ -1,15 +1,14 @@
 /** The table of shared answers, and which function may do what in it. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'vitest';
 import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
 import { endingActions, responseActions, snapshotActions } from '../../infra/stack/cache.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, openable, placeOrder } from '../../lib/catalogue/index.ts';
-import { idOf, policiesOf, synthesise, variablesOf } from './synthesise.ts';
+import { calledBy } from './called-by.ts';
+import { idOf, policiesOf, synthesise, twoKeys, variablesOf } from './synthesise.ts';
 
 const accounts = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
 const everything = synthesise({ groups: accounts });
@@ -19,15 +18,7 @@ test('the table: two keys, on demand, expiring, and gone with the stack', () => 
     const [, table] = synthesise({ operations: [getStockSnapshots], onRemoval }).table('Cache') ?? [];
     assert.equal(table?.DeletionPolicy, 'Delete');
     assert.deepEqual(table?.Properties, {
-      AttributeDefinitions: [
-        { AttributeName: 'pk', AttributeType: 'S' },
-        { AttributeName: 'sk', AttributeType: 'S' },
-      ],
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
-      BillingMode: 'PAY_PER_REQUEST',
+      ...twoKeys,
       TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true },
     });
   }
@@ -75,12 +66,8 @@ test('each function may do what its operations need, and knows the table only th
 });
 
 test('what is granted is what the stores call', () => {
-  const calledBy = (file: string) => {
-    const source = readFileSync(join(import.meta.dirname, '../../functions/aws', file), 'utf8');
-    return [...new Set([...source.matchAll(/new (\w+)Command\(/g)].map(([, action = '']) => action))].sort();
-  };
-  assert.deepEqual(snapshotActions, calledBy('dynamo-snapshot-store.ts'));
-  assert.deepEqual(responseActions, calledBy('dynamo-response-store.ts'));
+  assert.deepEqual(snapshotActions, calledBy('dynamo-snapshot-store'));
+  assert.deepEqual(responseActions, calledBy('dynamo-response-store'));
 });
 
 test('what ends shared answers may do what writing one response calls', async () => {

@@ -10,6 +10,7 @@ import {
   placeOrder,
   routesOf,
 } from '../../lib/catalogue/index.ts';
+import { each } from '../support/each.ts';
 import { idOf, policiesOf, synthesise, variablesOf } from './synthesise.ts';
 
 const operations = [getStockSnapshots, listAccounts, placeOrder];
@@ -87,7 +88,7 @@ test('each of the three has a role and variables of its own, for its own operati
   for (const name of ofOrders) {
     const policies = policiesOf(template.Resources[idOf(properties(name).Role)]);
     assert.deepEqual(
-      policies.map(({ PolicyName }) => PolicyName),
+      each(policies, 'PolicyName'),
       [
         'ReadSecret',
         'CountRequests',

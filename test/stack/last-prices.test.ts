@@ -1,8 +1,6 @@
 /** The function that places orders reads what quotes are shared, where there are any; no other function does. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'vitest';
 import { readGatewaySettings } from '../../functions/settings/environment.ts';
 import { lastPriceActions } from '../../infra/stack/group-functions.ts';
@@ -16,6 +14,7 @@ import {
   placeOrder,
   previewOrder,
 } from '../../lib/catalogue/index.ts';
+import { calledBy } from './called-by.ts';
 import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
 
 const groups = { accounts: 'iam', orders: 'iam' } as const;
@@ -93,7 +92,5 @@ test('where nothing is placed, no quotes are open, or nothing is shared, there i
 });
 
 test('what is granted is what the reader calls', () => {
-  const file = join(import.meta.dirname, '../../functions/aws/dynamo-snapshot-reads.ts');
-  const called = [...readFileSync(file, 'utf8').matchAll(/new (\w+)Command\(/g)].map(([, action]) => action);
-  assert.deepEqual([...new Set(called)], lastPriceActions);
+  assert.deepEqual(calledBy('dynamo-snapshot-reads'), lastPriceActions);
 });

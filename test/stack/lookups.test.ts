@@ -8,7 +8,7 @@ import { test } from 'vitest';
 import { responseActions, snapshotActions } from '../../infra/stack/cache.ts';
 import type { CountersignConfig } from '../../infra/stack/config.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
-import { base, type Resource, type Synthesised, synthesise } from './synthesise.ts';
+import { base, type Resource, removals, type Synthesised, synthesise } from './synthesise.ts';
 
 const closed = synthesise();
 const opened = synthesise({ events: {} });
@@ -147,10 +147,7 @@ test('the role can do what the function does, to what is its own, and no more', 
 });
 
 test('records expire by themselves, and stay with the stack’s logs where those are retained', () => {
-  for (const [onRemoval, policy] of [
-    ['destroy', 'Delete'],
-    ['retain', 'Retain'],
-  ] as const) {
+  for (const [onRemoval, policy] of removals) {
     const table = only(synthesise({ events: {}, onRemoval }), 'AWS::DynamoDB::Table');
     assert.equal(table.DeletionPolicy, policy);
     assert.equal(table.Properties.BillingMode, 'PAY_PER_REQUEST');

@@ -1,12 +1,13 @@
 /** The function that cancels what is open as resources: where trading can be stopped, by the stream and each minute. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'vitest';
 import { massCancelActions } from '../../infra/stack/mass-cancels.ts';
 import { journalActions } from '../../infra/stack/order-journal.ts';
 import { massCancelRequestActions } from '../../infra/stack/trading-controls.ts';
 import { cancelOrder, placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
+import { each } from '../support/each.ts';
+import { calledBy } from './called-by.ts';
 import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
 
 const massCancelsOf = ({ all }: Synthesised) =>
@@ -75,19 +76,16 @@ test('it knows the secret, the identity key, the limiter, the journal and the co
     ),
     [],
   );
-  assert.deepEqual(
-    policiesOf(roleOf(opened)).map(({ PolicyName }) => PolicyName),
-    [
-      'ReadSecret',
-      'CountRequests',
-      'ShareAnswers',
-      'KeepJournal',
-      'ReadIdentityKey',
-      'FinishMassCancels',
-      'ReadStream',
-      'WriteLog',
-    ],
-  );
+  assert.deepEqual(each(policiesOf(roleOf(opened)), 'PolicyName'), [
+    'ReadSecret',
+    'CountRequests',
+    'ShareAnswers',
+    'KeepJournal',
+    'ReadIdentityKey',
+    'FinishMassCancels',
+    'ReadStream',
+    'WriteLog',
+  ]);
   assert.match(
     JSON.stringify(policyOf(opened, 'KeepJournal')),
     new RegExp(journalActions.map((action) => `"dynamodb:${action}"`).join()),
@@ -117,12 +115,8 @@ test('of the table of controls it may touch requests alone, and so may the funct
 });
 
 test('the actions are those of the code', () => {
-  const calls = (name: string) => {
-    const code = readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8');
-    return [...code.matchAll(/new (\w+)Command\(/g)].map(([, call]) => call).sort();
-  };
-  assert.deepEqual(calls('dynamo-mass-cancels'), massCancelActions);
-  assert.deepEqual(calls('dynamo-mass-cancel-requests'), massCancelRequestActions);
+  assert.deepEqual(calledBy('dynamo-mass-cancels'), massCancelActions);
+  assert.deepEqual(calledBy('dynamo-mass-cancel-requests'), massCancelRequestActions);
 });
 
 test('an instance is kept free for it where orders have some, and it has no second one', () => {

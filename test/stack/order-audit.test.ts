@@ -1,7 +1,6 @@
 /** The audit of orders as resources: a table that takes lines from one function alone, its stream, its bus, its alarms. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
@@ -10,9 +9,11 @@ import { test } from 'vitest';
 import { orderAuditActions } from '../../infra/stack/order-audit.ts';
 import { CountersignStack } from '../../infra/stack/stack.ts';
 import { getStockSnapshots, listAccounts, placeOrder } from '../../lib/catalogue/index.ts';
+import { calledBy } from './called-by.ts';
 import {
   base,
   type CfnTemplate,
+  removals,
   type Synthesised,
   statementsOf,
   synthesise,
@@ -74,10 +75,7 @@ test('the table’s own policy refuses every change of a line, and every writer 
 });
 
 test('the table: on demand, restorable, without an end of lines, and protected unless it goes with the stack', () => {
-  for (const [onRemoval, policy] of [
-    ['destroy', 'Delete'],
-    ['retain', 'Retain'],
-  ] as const) {
+  for (const [onRemoval, policy] of removals) {
     const [, found] = only(synthesise({ operations, groups, onRemoval }), 'AWS::DynamoDB::Table');
     assert.deepEqual([found.DeletionPolicy, found.UpdateReplacePolicy], [policy, policy]);
     const {
@@ -131,8 +129,7 @@ test('the function may read its key and the stream, note what was lost, and publ
 });
 
 test('the actions are those of the code, without its reading', () => {
-  const code = readFileSync(new URL('../../functions/aws/dynamo-order-audit.ts', import.meta.url), 'utf8');
-  const calls = new Set([...code.matchAll(/new (\w+)Command\(/g)].map(([, name]) => name));
+  const calls = new Set(calledBy('dynamo-order-audit'));
   assert.ok(calls.delete('Query'));
   assert.deepEqual([...calls], orderAuditActions);
 });

@@ -1,7 +1,6 @@
 /** The journal of orders as resources: there where an open operation changes something, and known to its function alone. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'vitest';
 import { journalActions } from '../../infra/stack/order-journal.ts';
 import {
@@ -11,7 +10,8 @@ import {
   placeOrder,
   previewOrder,
 } from '../../lib/catalogue/index.ts';
-import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import { calledBy } from './called-by.ts';
+import { idOf, policiesOf, removals, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
 
 const operations = [getStockSnapshots, listAccounts, placeOrder];
 const opened = synthesise({ operations, groups: { accounts: 'iam', orders: 'iam' }, limiter: {} });
@@ -38,10 +38,7 @@ test('watchlists have one, too, for requests with an Idempotency-Key', () => {
 });
 
 test('the table: on demand, restorable, with a stream, and protected unless it goes with the stack', () => {
-  for (const [onRemoval, policy] of [
-    ['destroy', 'Delete'],
-    ['retain', 'Retain'],
-  ] as const) {
+  for (const [onRemoval, policy] of removals) {
     const table = synthesise({ operations, groups: { orders: 'iam' }, onRemoval }).table('OrderJournal')?.[1];
     assert.deepEqual([table?.DeletionPolicy, table?.UpdateReplacePolicy], [policy, policy]);
     assert.deepEqual(table?.Properties, {
@@ -102,13 +99,10 @@ test('the function that sends orders may read and write entries, not list them, 
 });
 
 test('the actions are those of the code, without its list', () => {
-  const codeOf = (name: string) =>
-    readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8');
-  const code = codeOf('dynamo-batch-get') + codeOf('dynamo-order-journal');
-  const calls = [...code.matchAll(/new (\w+)Command\(/g)].map(([, name]) => name);
+  const calls = calledBy('dynamo-batch-get', 'dynamo-order-journal');
   // A transaction of puts and updates needs the permissions to put and to update.
-  const own = new Set(calls.filter((name) => name !== 'Query' && name !== 'TransactWriteItems'));
-  assert.deepEqual([...own].sort(), journalActions);
+  const own = calls.filter((name) => name !== 'Query' && name !== 'TransactWriteItems');
+  assert.deepEqual(own, journalActions);
 });
 
 test('an alarm hears of each failure, whichever function it is in', () => {

@@ -14,6 +14,22 @@ export const base = {
   marketDataUse: 'own-use',
 } as const satisfies CountersignConfig;
 
+/** What a table with a partition key and a sort key is made with. */
+export const twoKeys = {
+  AttributeDefinitions: ['pk', 'sk'].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
+  KeySchema: [
+    { AttributeName: 'pk', KeyType: 'HASH' },
+    { AttributeName: 'sk', KeyType: 'RANGE' },
+  ],
+  BillingMode: 'PAY_PER_REQUEST',
+};
+
+/** What a stack's data live on with, by `onRemoval`. */
+export const removals = [
+  ['destroy', 'Delete'],
+  ['retain', 'Retain'],
+] as const;
+
 export interface Resource {
   readonly Type: string;
   readonly Properties: Readonly<Record<string, unknown>>;

@@ -12,6 +12,7 @@ import { testRefusals } from './refusals.ts';
 import {
   base,
   type CfnTemplate,
+  removals,
   type Synthesised,
   statementsOf,
   synthesise,
@@ -164,10 +165,7 @@ test('the bus has its own name, and takes events from the listener alone', () =>
 });
 
 test('the table expires by itself, can be set back, indexes what is to be done, and stays where logs do', () => {
-  for (const [onRemoval, policy] of [
-    ['destroy', 'Delete'],
-    ['retain', 'Retain'],
-  ] as const) {
+  for (const [onRemoval, policy] of removals) {
     const [, table] = only(synthesise({ tradeEvents: {}, onRemoval }), 'AWS::DynamoDB::Table');
     assert.equal(table.DeletionPolicy, policy);
     const { BillingMode, TimeToLiveSpecification, PointInTimeRecoverySpecification } = table.Properties;

@@ -1,11 +1,12 @@
 /** The stop that an alarm sets, as resources: who may invoke it, what it may do, and what tells that it failed. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'vitest';
 import type { StopOnAlarmsConfig } from '../../infra/stack/trading-config.ts';
 import { tradingStopActions } from '../../infra/stack/trading-stop.ts';
 import { cancelOrder, getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
+import { each } from '../support/each.ts';
+import { calledBy } from './called-by.ts';
 import {
   idOf,
   type Policy,
@@ -132,13 +133,10 @@ test('where a stop cancels what is open, the function is told so, and may ask fo
 });
 
 test('the actions are among those of the code', () => {
-  const code = ['dynamo-control-admin', 'dynamo-sealed-records', 'dynamo-batch-get'].map((name) =>
-    readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8'),
-  );
-  const calls = [...code.join('').matchAll(/new (\w+)Command\(/g)].map(([, name]) => name);
+  const calls = calledBy('dynamo-control-admin', 'dynamo-sealed-records', 'dynamo-batch-get');
   // Both puts of a change are in one transaction; commands alone query and scan.
   assert.deepEqual(
-    [...new Set(calls)].map((name) => (name === 'TransactWriteItems' ? 'PutItem' : name)).sort(),
+    calls.map((name) => (name === 'TransactWriteItems' ? 'PutItem' : name)).sort(),
     [...tradingStopActions, 'Query', 'Scan'].sort(),
   );
 });
@@ -151,13 +149,10 @@ test('Lambda tries three times within a quarter of an hour; what is left is kept
   const { DeadLetterConfig, RetryPolicy } = targetOf(oneOf(opened, 'AWS::Events::Rule').properties);
   assert.deepEqual([DeadLetterConfig, RetryPolicy], [{ Arn: lost }, { MaximumEventAgeInSeconds: 900 }]);
   const alarms = of(opened, 'AWS::CloudWatch::Alarm').map(([, { Properties }]) => Properties);
-  assert.deepEqual(
-    alarms.map(({ MetricName, Threshold, Period }) => [MetricName, Threshold, Period]),
-    [
-      ['Errors', 1, 60],
-      ['ApproximateNumberOfMessagesVisible', 1, 60],
-    ],
-  );
+  assert.deepEqual(each(alarms, 'MetricName', 'Threshold', 'Period'), [
+    ['Errors', 1, 60],
+    ['ApproximateNumberOfMessagesVisible', 1, 60],
+  ]);
 });
 
 test('an instance is kept free for it, unless the stage reserves none', () => {

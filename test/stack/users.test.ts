@@ -1,11 +1,21 @@
 /** What tells users apart as resources: there only where a group asks who calls, and no more than its functions need. */
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'vitest';
 import { directoryActions } from '../../infra/stack/users.ts';
 import { getStockSnapshots, listAccounts, placeOrder } from '../../lib/catalogue/index.ts';
-import { idOf, policiesOf, type Synthesised, statementsOf, synthesise, variablesOf } from './synthesise.ts';
+import { each } from '../support/each.ts';
+import { actionsIn, codeOf } from './called-by.ts';
+import {
+  idOf,
+  policiesOf,
+  removals,
+  type Synthesised,
+  statementsOf,
+  synthesise,
+  twoKeys,
+  variablesOf,
+} from './synthesise.ts';
 
 const operations = [getStockSnapshots, listAccounts, placeOrder];
 const auth = { issuer: 'https://issuer.example', clientIds: ['app'], scopes: { trade: 'orders' } } as const;
@@ -42,23 +52,12 @@ test('the function of market data is the same beside users and without them', ()
 });
 
 test('the users’ table: on demand, expiring, restorable, and gone only with the stack’s data', () => {
-  for (const [onRemoval, policy] of [
-    ['destroy', 'Delete'],
-    ['retain', 'Retain'],
-  ] as const) {
+  for (const [onRemoval, policy] of removals) {
     const synthesised = synthesise({ operations, groups: { accounts: 'iam' }, onRemoval });
     const table = synthesised.table('Users')?.[1];
     assert.deepEqual([table?.DeletionPolicy, table?.UpdateReplacePolicy], [policy, policy]);
     assert.deepEqual(table?.Properties, {
-      AttributeDefinitions: [
-        { AttributeName: 'pk', AttributeType: 'S' },
-        { AttributeName: 'sk', AttributeType: 'S' },
-      ],
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
-      BillingMode: 'PAY_PER_REQUEST',
+      ...twoKeys,
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       TimeToLiveSpecification: { AttributeName: 'expires_at', Enabled: true },
     });
@@ -94,24 +93,16 @@ test('market facts by token need a user, too', () => {
 });
 
 test('a function reads the table by the calls of its directory alone', () => {
-  const codeOf = (name: string) =>
-    readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8');
   const code = codeOf('dynamo-access-store');
   const reader = code.slice(0, code.indexOf('export function createDynamoAccessStore'));
-  const calls = [...`${codeOf('dynamo-batch-get')}${reader}`.matchAll(/new (\w+)Command\(/g)].map(
-    ([, name]) => name,
-  );
-  assert.deepEqual([...new Set(calls)].sort(), directoryActions);
+  assert.deepEqual(actionsIn(codeOf('dynamo-batch-get') + reader), directoryActions);
 });
 
 test('the authorizer writes its log and can do nothing else', () => {
   const [, { Properties }] = authorizerOf(jwt)!;
   const role = jwt.template.Resources[idOf(Properties.Role)];
   assert.equal(role?.Properties.ManagedPolicyArns, undefined);
-  assert.deepEqual(
-    policiesOf(role).map(({ PolicyName }) => PolicyName),
-    ['WriteLog'],
-  );
+  assert.deepEqual(each(policiesOf(role), 'PolicyName'), ['WriteLog']);
   assert.deepEqual(Object.keys(variablesOf(Properties)), ['AUTH']);
   assert.equal(Properties.ReservedConcurrentExecutions, 10);
 });

@@ -102,8 +102,15 @@ export function upstreamOf(problem: Problem) {
   return Object.fromEntries(members.map(([name, value]) => [name.slice('upstream_'.length), value]));
 }
 
-/** Reads a refusal, and holds it to what is true of each: its members agree with each other and the headers. */
-export function problemOf(reply: Reply, requestId = 'request-1'): Problem {
+/**
+ * Reads a refusal, and holds it to what is true of each: its members agree with each other and the headers; besides, to
+ * what is expected of this one.
+ */
+export function problemOf(
+  reply: Reply,
+  expected: { readonly [Name in keyof Problem]?: Problem[Name] | undefined } = {},
+  requestId = 'request-1',
+): Problem {
   const problem = JSON.parse(reply.text) as Problem;
   assert.equal(reply.headers['content-type'], 'application/problem+json');
   assert.equal(reply.headers['cache-control'], 'no-store');
@@ -112,6 +119,8 @@ export function problemOf(reply: Reply, requestId = 'request-1'): Problem {
   assert.equal(problem.status, reply.status);
   for (const member of ['title', 'detail', 'code', 'error_code', 'message'] as const)
     assert.ok(typeof problem[member] === 'string' && problem[member] !== '', member);
+  const names = Object.keys(expected) as (keyof Problem)[];
+  assert.deepEqual(Object.fromEntries(names.map((name) => [name, problem[name]])), expected);
   return problem;
 }
 

@@ -1,9 +1,10 @@
 /** A clock that jumps from one event to the next: ten minutes of a fleet take as long as its computing. */
 
+import { EventHeap } from './event-heap.ts';
+
 export class VirtualTime {
   #now: number;
-  #order = 0;
-  readonly #heap: Event[] = [];
+  readonly #events = new EventHeap();
 
   constructor(start = 1_795_239_000_000) {
     this.#now = start;
@@ -13,20 +14,15 @@ export class VirtualTime {
   readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => this.after(ms, resolve));
 
   /** What it returns takes that back. */
-  readonly after = (ms: number, run: () => void): (() => void) => {
-    const event: Event = { at: this.#now + Math.max(0, ms), order: this.#order++, run };
-    this.#push(event);
-    return () => {
-      event.run = undefined;
-    };
-  };
+  readonly after = (ms: number, run: () => void): (() => void) =>
+    this.#events.add(this.#now + Math.max(0, ms), run);
 
   /** Runs what is due up to `end`, each event with all that follows from it without waiting. */
   async runUntil(end: number): Promise<void> {
     for (;;) {
-      const next = this.#heap[0];
+      const next = this.#events.first;
       if (!next || next.at > end) break;
-      this.#pop();
+      this.#events.removeFirst();
       if (!next.run) continue;
       this.#now = Math.max(this.#now, next.at);
       next.run();
@@ -35,43 +31,7 @@ export class VirtualTime {
     }
     this.#now = Math.max(this.#now, end);
   }
-
-  #push(event: Event): void {
-    const heap = this.#heap;
-    let at = heap.length;
-    heap.push(event);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!isBefore(event, heap[parent]!)) break;
-      heap[at] = heap[parent]!;
-      at = parent;
-    }
-    heap[at] = event;
-  }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop()!;
-    if (heap.length === 0) return;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child++;
-      if (!isBefore(heap[child]!, last)) break;
-      heap[at] = heap[child]!;
-      at = child;
-    }
-    heap[at] = last;
-  }
 }
-
-interface Event {
-  readonly at: number;
-  readonly order: number;
-  run: (() => void) | undefined;
-}
-const isBefore = (a: Event, b: Event) => a.at < b.at || (a.at === b.at && a.order < b.order);
 
 /** Repeatable chance (mulberry32). */
 export function createRandom(seed: number): () => number {

@@ -9,6 +9,7 @@ import { createTradeEventsMetrics } from '../../functions/log/trade-events-metri
 import { readTradeEventsSettings } from '../../functions/settings/worker-environment.ts';
 import { StreamError, type TradeEventReport } from '../../lib/trade-events/index.ts';
 import { hostWith } from '../support/deployed.ts';
+import { each } from '../support/each.ts';
 
 const environment = {
   UPSTREAM_BASE_URL: 'https://upstream.example',
@@ -62,10 +63,7 @@ test('each wrong variable is named once, and no value repeated', () => {
 test('a wrong environment is one line of the log, and each run rejects', async () => {
   const lines: LogEntry[] = [];
   const handler = start(tradeEvents, {}, tradeEventPorts(hostWith((entry) => lines.push(entry))));
-  assert.deepEqual(
-    lines.map(({ event }) => event),
-    ['wrong_configuration'],
-  );
+  assert.deepEqual(each(lines, 'event'), ['wrong_configuration']);
   const context = { getRemainingTimeInMillis: () => 900_000 };
   await assert.rejects(handler({}, context), /wrong_configuration/);
 });

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test, vi } from 'vitest';
+import { each } from '../support/each.ts';
 import { checkBus, checkReports } from './world/checks.ts';
 import { canaries, useSynchronousCrypto, World } from './world/world.ts';
 
@@ -132,10 +133,7 @@ describe('what the stream delivers', () => {
       world.bus.map(({ detail }) => detail.length < 1_000 && detail.includes('"too_large":true')),
       [true, true],
     );
-    assert.deepEqual(
-      world.distinct().map(({ detailType }) => detailType),
-      ['OrderChanged', 'TradeEventReceived'],
-    );
+    assert.deepEqual(each(world.distinct(), 'detailType'), ['OrderChanged', 'TradeEventReceived']);
   });
 
   test('that no bus ever takes holds up nothing, however many they are', async () => {
@@ -751,10 +749,7 @@ describe('the store', () => {
     await world.pass(3 * minute);
     isAway = false;
     await world.pass(2 * minute);
-    assert.deepEqual(
-      world.distinct().map(({ detailType }) => detailType),
-      ['PositionChanged'],
-    );
+    assert.deepEqual(each(world.distinct(), 'detailType'), ['PositionChanged']);
   });
 
   test('away while the process ends: what a read shows still comes, and a settlement is lost', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { type EventFault, type Simulator, startSimulator } from '../../infra/simulator/index.ts';
+import { each } from '../support/each.ts';
 import { eventVectors } from '../support/event-vectors.ts';
 import { orSkip } from '../support/missing.ts';
 import { newOrder } from '../support/orders.ts';
@@ -164,10 +165,7 @@ describe('an independent client', orSkip(missing), () => {
     test(`is refused with ${name}`, async () => {
       const stream = subscribe(more);
       assert.equal(await stream.ended(), 16);
-      assert.deepEqual(
-        stream.events().map(({ eventType }) => eventType),
-        [2],
-      );
+      assert.deepEqual(each(stream.events(), 'eventType'), [2]);
     });
 
   const ends: readonly (readonly [fault: EventFault, status: number, eventType: number])[] = [
@@ -192,9 +190,6 @@ describe('an independent client', orSkip(missing), () => {
     simulator.events.bring({ kind: 'send', what: 'unknown-members' });
     simulator.events.bring({ kind: 'send', what: 'unknown-type' });
     await stream.came(3);
-    assert.deepEqual(
-      stream.events().map(({ eventType }) => eventType),
-      [0, 1024, 4096],
-    );
+    assert.deepEqual(each(stream.events(), 'eventType'), [0, 1024, 4096]);
   });
 });

@@ -1,14 +1,7 @@
 /** The store of trade events over DynamoDB keeps the contract; besides, what lies in its items. */
 
 import assert from 'node:assert/strict';
-import {
-  type AttributeValue,
-  CreateTableCommand,
-  DynamoDBClient,
-  ScanCommand,
-} from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, describe, test } from 'vitest';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { beforeAll, describe, test } from 'vitest';
 import {
   createDynamoTradeEventStore,
   workAttribute,
@@ -16,61 +9,39 @@ import {
 } from '../../functions/aws/dynamo-trade-event-store.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import type { LeaseState, TradeEventStore } from '../../lib/trade-events/index.ts';
-import { emulatorEnvironment } from '../limiter/dynamo.ts';
-import { type Ministack, startMinistack } from '../support/ministack.ts';
+import { createTable, itemsOf, keySchema, textAttributes, textOfItems } from '../support/dynamo.ts';
+import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { tradeEventStoreContract } from './store.contract.ts';
-
-Object.assign(process.env, emulatorEnvironment);
 
 describe('DynamoDB', needsEmulator(), () => {
   const TableName = 'trade-events';
   const expiresAt = Date.UTC(2036, 0, 1) + 1;
-  let emulator: Ministack;
+  const engine = dynamoEngine();
   let store: TradeEventStore;
   let otherKey: TradeEventStore;
   beforeAll(async () => {
-    emulator = await startMinistack();
-    const client = createDynamoClient(emulator.endpoint);
     // The same key and index as the stack's.
-    await client.send(
-      new CreateTableCommand({
-        TableName,
-        BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: ['pk', 'sk', workAttribute].map((AttributeName) => ({
-          AttributeName,
-          AttributeType: 'S',
-        })),
-        KeySchema: [
-          { AttributeName: 'pk', KeyType: 'HASH' },
-          { AttributeName: 'sk', KeyType: 'RANGE' },
-        ],
-        LocalSecondaryIndexes: [
-          {
-            IndexName: workIndex,
-            KeySchema: [
-              { AttributeName: 'pk', KeyType: 'HASH' },
-              { AttributeName: workAttribute, KeyType: 'RANGE' },
-            ],
-            Projection: { ProjectionType: 'ALL' },
-          },
-        ],
-      }),
-    );
-    const options = { client, tableName: TableName, timeoutMs: 10_000 };
+    await createTable(engine.endpoint, TableName, ['pk', 'sk'], {
+      AttributeDefinitions: textAttributes(['pk', 'sk', workAttribute]),
+      LocalSecondaryIndexes: [
+        {
+          IndexName: workIndex,
+          KeySchema: keySchema(['pk', workAttribute]),
+          Projection: { ProjectionType: 'ALL' },
+        },
+      ],
+    });
+    const options = { client: engine.client, tableName: TableName, timeoutMs: 10_000 };
     const sealerOf = (letter: string) => createIdentity(async () => letter.repeat(32)).sealer;
     store = createDynamoTradeEventStore({ ...options, sealer: sealerOf('k') });
     otherKey = createDynamoTradeEventStore({ ...options, sealer: sealerOf('o') });
   });
-  afterAll(() => emulator?.stop());
 
   tradeEventStoreContract('DynamoDB', () => store);
 
-  async function itemsOf(lease: string): Promise<readonly Record<string, AttributeValue>[]> {
-    const client = new DynamoDBClient({ endpoint: emulator.endpoint });
-    const { Items = [] } = await client.send(new ScanCommand({ TableName }));
-    return Items.filter(({ pk }) => pk?.S === lease);
-  }
+  const itemsIn = async (lease: string) =>
+    (await itemsOf(engine.endpoint, TableName)).filter(({ pk }) => pk?.S === lease);
 
   const order = { order: 'o', expected: undefined, state: '{"account":"CANARY-1"}', isOpen: true, expiresAt };
   const event = { id: 'e', detailType: 'OrderChanged' as const, detail: '{"account_id":"CANARY-2"}' };
@@ -78,11 +49,7 @@ describe('DynamoDB', needsEmulator(), () => {
   test('contents are sealed, and open with their own key alone', async () => {
     const lease = 'sealed';
     assert.equal(await store.add({ lease, event, order, now: 1, expiresAt }), 'added');
-    const text = Buffer.from(
-      JSON.stringify(await itemsOf(lease), (_, value) =>
-        value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
-      ),
-    );
+    const text = textOfItems(await itemsIn(lease));
     assert.ok(text.length > 200);
     assert.ok(!text.includes('CANARY'));
     await assert.rejects(otherKey.known(lease, ['o']), /does not open/);
@@ -93,28 +60,28 @@ describe('DynamoDB', needsEmulator(), () => {
     const lease = 'attributes';
     const call = { lease, owner: 'one', until: 7, endsAt: 8 };
     await store.acquire(call);
-    const [acquired] = await itemsOf(lease);
+    const [acquired] = await itemsIn(lease);
     const times = { until: { N: '7' }, ends_at: { N: '8' } };
     const key = { pk: { S: lease }, sk: { S: 'lease' } };
     assert.deepEqual(acquired, { ...key, ...times, owner: { S: 'one' } });
     const state: LeaseState = { until: 7, endsAt: 8, lastSignAt: 9 };
     await store.renew(lease, 'one', state);
-    const [renewed] = await itemsOf(lease);
+    const [renewed] = await itemsIn(lease);
     assert.deepEqual(
       [renewed?.owner, renewed?.until, renewed?.ends_at],
       [{ S: 'one' }, ...Object.values(times)],
     );
     await store.release(lease, 'one', { until: 0, endsAt: 8 });
-    assert.equal((await itemsOf(lease))[0]?.owner, undefined);
+    assert.equal((await itemsIn(lease))[0]?.owner, undefined);
   });
 
   test('an event expires after it was published, and not before', async () => {
     const lease = 'expiry';
     await store.add({ lease, event, now: 1, expiresAt });
-    const [before] = await itemsOf(lease);
+    const [before] = await itemsIn(lease);
     assert.equal(before?.expires_at, undefined);
     await store.published(lease, ['e']);
-    const [after] = await itemsOf(lease);
+    const [after] = await itemsIn(lease);
     assert.deepEqual(after?.expires_at, { N: String(Math.ceil(expiresAt / 1000)) });
     assert.equal(after?.sealed, undefined);
   });

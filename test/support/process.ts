@@ -1,0 +1,44 @@
+/** Runs a module of this repository as a process of its own. */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { root } from './bundle.ts';
+
+export interface Ended {
+  readonly code: number | null;
+  /** Both streams. */
+  readonly output: string;
+}
+
+/** @param path from the root of the repository */
+export function runModule(
+  path: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  input = '',
+): Promise<Ended> {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, path), ...args], {
+    env: { PATH: process.env.PATH, ...env },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  // It may end before it reads.
+  child.stdin.on('error', () => {}).end(input);
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })));
+}
+
+/** What a process writes as JSON when it is done; it has no other environment, and its errors go to ours. */
+export async function resultOf<T>(path: string, env: NodeJS.ProcessEnv): Promise<T> {
+  const child = spawn(process.execPath, ['--import', 'tsx', join(root, path)], {
+    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (data) => {
+    output += data;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`a process ended with ${code}: ${output.slice(0, 300)}`);
+  return JSON.parse(output) as T;
+}
