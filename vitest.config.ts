@@ -1,4 +1,7 @@
-/** Which tests run where, and what is told of them. */
+/**
+ * Which tests run where, and what is told of them: `unit` while one types; with `integration` it is `npm test`, in which
+ * every promise has a test; the other projects are `npm run test:exhaustive`.
+ */
 
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
@@ -18,13 +21,15 @@ const runtimes = ['test/{runtimes,types}/**/*.test.ts'];
 
 /** A compiler, a bundler, the CDK or processes of its own; nothing that has to be installed besides. */
 const integration = [
-  'test/**/{bundle,mutants}.test.ts',
+  'test/**/bundle.test.ts',
   'test/**/main.test.ts',
   'test/bench/bench.test.ts',
+  'test/ceilings.test.ts',
   'test/client/{declared-types,types}.test.ts',
   'test/commands/{preflight,secret-set,stage,token}.test.ts',
   'test/deployed/deployed.test.ts',
   'test/docs/cost.test.ts',
+  'test/gateway/{routes,secrecy}.test.ts',
   'test/local-run/**/*.test.ts',
   'test/open-api/**/*.test.ts',
   'test/snapshots/http/**/*.test.ts',
@@ -32,14 +37,15 @@ const integration = [
   'test/support/reporter.test.ts',
 ];
 
-/** Thousands of random requests, or hours on a virtual clock: more than one waits for with every change. */
-const long = [
+/** Thousands of random requests, hours on a virtual clock, and the code with its rules broken one by one. */
+const exhaustive = [
+  'test/**/mutants.test.ts',
   'test/access/model.test.ts',
   'test/guard-rails/{control-delay,exposure-model,open-notional}.test.ts',
   'test/orders/{model,random-histories}.test.ts',
   'test/orders/mass-cancel/histories.test.ts',
   'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
-  'test/gateway/{routes,secrecy,wrong-preset}.test.ts',
+  'test/gateway/wrong-preset.test.ts',
   'test/lookups/{chaos,priority}.test.ts',
   'test/snapshots/{checkpoints,faults,fleet,interleavings,valid-symbols,storms}.test.ts',
   'test/signer/properties.test.ts',
@@ -75,10 +81,11 @@ export default defineConfig({
           isolate: false,
           setupFiles: ['./test/support/inner-loop.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: [...exclude, ...integration, ...long, ...emulator, ...runtimes, ...clients],
+          exclude: [...exclude, ...integration, ...exhaustive, ...emulator, ...runtimes, ...clients],
         },
       },
-      { extends: true, test: { name: 'integration', include: [...integration, ...long], exclude } },
+      { extends: true, test: { name: 'integration', include: integration, exclude } },
+      { extends: true, test: { name: 'exhaustive', include: exhaustive, exclude } },
       {
         extends: true,
         test: {

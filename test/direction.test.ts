@@ -4,10 +4,11 @@
  */
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, test } from 'vitest';
 import { root } from './support/bundle.ts';
+import { sourcesIn } from './support/sources.ts';
 
 interface Rule {
   readonly from: RegExp;
@@ -23,15 +24,6 @@ const rules: readonly Rule[] = [
   { from: /^infra\//, never: /^test\// },
 ];
 
-function* sources(folder: string): Generator<string> {
-  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
-    if (/^(node_modules|\..*|cdk\.out)$/.test(entry.name)) continue;
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) yield* sources(path);
-    else if (/\.[cm]?[jt]sx?$/.test(entry.name)) yield path;
-  }
-}
-
 /** Static, dynamic and type imports and re-exports; own files by their path from the root. */
 function importsOf(file: string): string[] {
   const text = readFileSync(join(root, file), 'utf8');
@@ -43,7 +35,7 @@ function importsOf(file: string): string[] {
 
 const importsOfFile = new Map(
   ['lib', 'functions', 'infra', 'test'].flatMap((folder) =>
-    [...sources(folder)].map((file) => [file, importsOf(file)] as const),
+    [...sourcesIn(folder)].map((file) => [file, importsOf(file)] as const),
   ),
 );
 
@@ -72,7 +64,7 @@ test('the simulator reaches neither signer, verifier nor gateway, by no detour',
         visit(name);
       }
   };
-  for (const file of sources('infra/simulator')) visit(file);
+  for (const file of sourcesIn('infra/simulator')) visit(file);
   assert.ok(reached.has('lib/catalogue/index.ts'));
   for (const [name, file] of reached)
     assert.doesNotMatch(name, /^lib\/(?!catalogue\/)|^(functions|test)\//, `${file} imports ${name}`);

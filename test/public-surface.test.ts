@@ -4,13 +4,14 @@
  */
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, test } from 'vitest';
 import { operations } from '../lib/catalogue/index.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 import * as library from '../lib/index.ts';
 import { root } from './support/bundle.ts';
+import { sourcesIn } from './support/sources.ts';
 
 const currentIds = operations.filter(({ legacyOf }) => !legacyOf).map(({ id }) => id);
 
@@ -247,14 +248,8 @@ test('every operation is exported under its id, unless it is an older form', () 
     assert.equal(surface['./catalogue']?.includes(id), legacyOf === undefined, id);
 });
 
-function* filesOf(folder: string): Generator<string> {
-  for (const entry of readdirSync(join(root, folder), { withFileTypes: true }))
-    if (entry.isDirectory()) yield* filesOf(`${folder}/${entry.name}`);
-    else if (entry.name.endsWith('.ts')) yield `${folder}/${entry.name}`;
-}
-
 test('every export in lib is named', () => {
-  for (const file of filesOf('lib')) assert.doesNotMatch(textOf(file), /\bexport (type )?\*/, file);
+  for (const file of sourcesIn('lib')) assert.doesNotMatch(textOf(file), /\bexport (type )?\*/, file);
 });
 
 test('countersign/events brings the catalogue and the client’s types, and nothing of the gateway', () => {

@@ -9,6 +9,7 @@ import { startSimulator } from '../../infra/simulator/index.ts';
 import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
+import { bytesOf, holdCeilings } from '../ceilings.ts';
 import { type Bundle, bundleFile, bundleFunctions } from './bundles.ts';
 import {
   awsEnvironment,
@@ -54,6 +55,9 @@ test('every group that can be opened has its functions, and no other has', () =>
     [...routable, lookups, tokenCheck, authorizer, tradeEvents, ...ofOrders].sort(),
   );
 });
+
+test('no bundle is larger than its ceiling', () =>
+  holdCeilings(Object.fromEntries(bundles.map(({ group, bytes }) => [bytesOf(group), bytes]))));
 
 test('a bundle knows the operations of its function, with snapshots those of the group that lists their symbols, and to check orders the snapshots', async () => {
   const { operation: listing } = symbolListing;

@@ -54,7 +54,11 @@ describe('a run', { concurrent: true }, () => {
     const { code, lines } = await run(t, {
       skipped: `test('a', { skip: true, meta: { missing: 'no engine' } }, () => {});`,
     });
-    assert.deepEqual(lines.slice(-2), ['- skipped: no engine', '0 passed, 0 failed, 1 skipped']);
+    assert.deepEqual(lines.slice(-3), [
+      '- skipped: no engine',
+      'npm run test:setup installs what is missing.',
+      '0 passed, 0 failed, 1 skipped',
+    ]);
     assert.equal(code, 0);
   });
 

@@ -37,6 +37,7 @@ export default class CountingReporter implements Reporter {
     // A run that found nothing is no success.
     if (count.passed + count.failed + count.skipped === 0) count.failed++;
     for (const line of missing) console.log(`- skipped: ${line}`);
+    if (missing.size > 0) console.log('npm run test:setup installs what is missing.');
     const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
     this.#result = `${count.passed} passed, ${count.failed} failed${skipped}`;
     if (count.failed > 0) process.exitCode = 1;

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# What the exhaustive tests need besides `npm ci`. Python 3.11 or later, Go, Java and Maven are the machine's own.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# Other JavaScript runtimes; the versions of TypeScript that users may have; Lambda's runtime client, whose native part is
+# compiled; generators of clients.
+for folder in runtimes types lambda clients; do npm ci --prefix "test/$folder"; done
+
+# The AWS emulator, requests made from the document, a client of the event stream that is not ours, generated clients.
+for folder in emulator schemathesis trade-events clients; do
+  python3 -m venv "test/$folder/.venv"
+  "test/$folder/.venv/bin/pip" install --quiet --requirement "test/$folder/requirements.txt"
+done
+
+# The tests start several Mavens at once, which must not fill one repository together.
+if command -v mvn >/dev/null; then
+  mvn --quiet --batch-mode -f docs/examples/kotlin/pom.xml -P moshi,gson,jackson,kotlinx dependency:go-offline
+  mvn --quiet --batch-mode -f docs/examples/java/pom.xml -P okhttp-gson,native dependency:go-offline
+fi
+
+# A browser, where this machine has none and may install one.
+if ! command -v chromium-headless-shell chromium google-chrome >/dev/null; then
+  { apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends chromium-headless-shell; } >/dev/null ||
+    echo 'No browser: apt-get install chromium-headless-shell'
+fi
