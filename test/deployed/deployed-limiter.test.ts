@@ -46,7 +46,7 @@ function createTable() {
   return { items, ports };
 }
 
-const unset = { reserve: undefined, marketData: undefined };
+const unset = { reserve: undefined };
 
 test('instruments are counted apart from all other limits, and each report says which it is about', async () => {
   const { items, ports } = createTable();

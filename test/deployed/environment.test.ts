@@ -110,7 +110,6 @@ test('a function has a limiter when its operations count against a limit; then i
     reserve: undefined,
     operationLimits: {},
     upstreamLimits: 'interface',
-    marketData: undefined,
   });
   const without = readFunctionSettings(limited, [previewOrder]);
   assert(without.ok && without.settings.limiter === undefined);

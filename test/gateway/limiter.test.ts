@@ -102,7 +102,8 @@ describe('a permit for each attempt', () => {
     assert.equal((await ask(gateway, snapshotTarget)).status, 200);
     assert.equal(reports[0]?.attempts, 2);
     assert.equal(simulator.received.length, 2);
-    assert.equal(kinds('granted').length, 2);
+    // On a busy machine one may have expired before it was used.
+    assert.equal(kinds('granted').length - kinds('expired').length, 2);
   });
 
   test('another for the read whose connection was dead', async (t) => {
