@@ -104,7 +104,7 @@ test('the function that sends orders may read and write entries, not list them, 
 test('the actions are those of the code, without its list', () => {
   const codeOf = (name: string) =>
     readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8');
-  const code = codeOf('dynamo-batch-get') + codeOf('dynamo-order-journal');
+  const code = codeOf('dynamo-items') + codeOf('dynamo-order-journal');
   const calls = [...code.matchAll(/new (\w+)Command\(/g)].map(([, name]) => name);
   // A transaction of puts and updates needs the permissions to put and to update.
   const own = new Set(calls.filter((name) => name !== 'Query' && name !== 'TransactWriteItems'));

@@ -82,7 +82,7 @@ test('the function that places orders may read it, and of the functions of group
 });
 
 test('the actions are those of the reader’s code', () => {
-  const code = ['dynamo-trading-controls', 'dynamo-batch-get'].map((name) =>
+  const code = ['dynamo-trading-controls', 'dynamo-items'].map((name) =>
     readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8'),
   );
   const calls = [...code.join('').matchAll(/new (\w+)Command\(/g)].map(([, name]) => name);

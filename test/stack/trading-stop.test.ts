@@ -132,7 +132,7 @@ test('where a stop cancels what is open, the function is told so, and may ask fo
 });
 
 test('the actions are among those of the code', () => {
-  const code = ['dynamo-control-admin', 'dynamo-sealed-records', 'dynamo-batch-get'].map((name) =>
+  const code = ['dynamo-control-admin', 'dynamo-sealed-records', 'dynamo-items'].map((name) =>
     readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8'),
   );
   const calls = [...code.join('').matchAll(/new (\w+)Command\(/g)].map(([, name]) => name);

@@ -98,7 +98,7 @@ test('a function reads the table by the calls of its directory alone', () => {
     readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8');
   const code = codeOf('dynamo-access-store');
   const reader = code.slice(0, code.indexOf('export function createDynamoAccessStore'));
-  const calls = [...`${codeOf('dynamo-batch-get')}${reader}`.matchAll(/new (\w+)Command\(/g)].map(
+  const calls = [...`${codeOf('dynamo-items')}${reader}`.matchAll(/new (\w+)Command\(/g)].map(
     ([, name]) => name,
   );
   assert.deepEqual([...new Set(calls)].sort(), directoryActions);
