@@ -20,7 +20,7 @@ const guard = inFile('guard-rails/guard');
 const controls = inFile('guard-rails/controls');
 const begin = inFile('orders/checked-begin');
 const asked = inFile('orders/asked-orders');
-const released = inFile('orders/released');
+const released = inFile('orders/release-ended');
 const cancels = inFile('guard-rails/cancel-requests');
 
 export const mutants: readonly Mutant[] = [

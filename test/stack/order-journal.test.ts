@@ -99,7 +99,7 @@ test('the function that sends orders may read and write entries, not list them, 
 });
 
 test('the actions are those of the code, without its list', () => {
-  const calls = calledBy('dynamo-batch-get', 'dynamo-order-journal');
+  const calls = calledBy('dynamo-items', 'dynamo-order-journal');
   // A transaction of puts and updates needs the permissions to put and to update.
   const own = calls.filter((name) => name !== 'Query' && name !== 'TransactWriteItems');
   assert.deepEqual(own, journalActions);

@@ -133,7 +133,7 @@ test('where a stop cancels what is open, the function is told so, and may ask fo
 });
 
 test('the actions are among those of the code', () => {
-  const calls = calledBy('dynamo-control-admin', 'dynamo-sealed-records', 'dynamo-batch-get');
+  const calls = calledBy('dynamo-control-admin', 'dynamo-sealed-records', 'dynamo-items');
   // Both puts of a change are in one transaction; commands alone query and scan.
   assert.deepEqual(
     calls.map((name) => (name === 'TransactWriteItems' ? 'PutItem' : name)).sort(),

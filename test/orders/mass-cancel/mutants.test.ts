@@ -13,7 +13,7 @@ import type { MassCancelSubject } from './world.ts';
 interface Mutant {
   readonly rule: string;
   /** In `lib/orders`, without its ending. */
-  readonly file: 'mass-cancel' | 'mass-cancel-scope' | 'mass-cancel-groups' | 'open-orders';
+  readonly file: 'mass-cancel' | 'mass-cancel-scope' | 'open-orders';
   readonly find: string;
   readonly by: string;
 }
@@ -24,7 +24,7 @@ const inFile =
 
 const run = inFile('mass-cancel');
 const scope = inFile('mass-cancel-scope');
-const groups = inFile('mass-cancel-groups');
+const groups = inFile('mass-cancel');
 const open = inFile('open-orders');
 
 const mutants: readonly Mutant[] = [
