@@ -26,7 +26,9 @@ describe('a deployment that opens every group', needsEmulator(), () => {
   async function call(path: string, body?: string): Promise<Response> {
     const { group } = routes.find((route) => route.path === path.split('?')[0])?.operation ?? {};
     if (group && groups[group].exposure === 'public') return fetch(`${stage.url}${path}`);
-    return group && groups[group].exposure === 'open' ? stage.call(path) : ask(stage, path, body);
+    if (!group || groups[group].exposure !== 'open') return ask(stage, path, body);
+    const headers = { 'content-type': 'application/json' };
+    return stage.call(path, body === undefined ? {} : { method: 'POST', headers, body });
   }
   const prepare: Prepare = async (path, body) => (await call(path, JSON.stringify(body))).json();
 

@@ -18,6 +18,15 @@ import {
   snapshotPath,
 } from '../support/core.ts';
 
+/** What the answer says of one parameter. */
+const wrong = (name: string, detail: string, allowed?: string, received?: string) => ({
+  in: 'query',
+  name,
+  detail,
+  ...(allowed !== undefined && { allowed }),
+  ...(received !== undefined && { received }),
+});
+
 /** Calls that are refused before anything is signed, each with all that the answer says about it. */
 const wrongQueries: readonly (readonly [
   name: string,
@@ -28,71 +37,41 @@ const wrongQueries: readonly (readonly [
     'an unknown parameter',
     `${snapshotPath}?symbols=AAPL&category=US_STOCK&symbol=MSFT`,
     [
-      {
-        in: 'query',
-        name: 'symbol',
-        detail: 'unknown parameter',
-        allowed: 'symbols, category, extend_hour_required, overnight_required',
-        received: 'MSFT',
-      },
+      wrong(
+        'symbol',
+        'unknown parameter',
+        'symbols, category, extend_hour_required, overnight_required',
+        'MSFT',
+      ),
     ],
   ],
   [
     'an unknown parameter of an operation that has none',
     `${accountsPath}?page=2`,
-    [{ in: 'query', name: 'page', detail: 'unknown parameter', allowed: 'no parameters', received: '2' }],
+    [wrong('page', 'unknown parameter', 'no parameters', '2')],
   ],
   [
     'a name that every object has',
     `${accountsPath}?constructor=2`,
-    [
-      {
-        in: 'query',
-        name: 'constructor',
-        detail: 'unknown parameter',
-        allowed: 'no parameters',
-        received: '2',
-      },
-    ],
+    [wrong('constructor', 'unknown parameter', 'no parameters', '2')],
   ],
   [
     'a repeated parameter',
     `${snapshotPath}?symbols=AAPL&category=US_STOCK&category=US_ETF`,
-    [
-      {
-        in: 'query',
-        name: 'category',
-        detail: 'given more than once',
-        allowed: 'one of US_STOCK, US_ETF',
-        received: 'US_ETF',
-      },
-    ],
+    [wrong('category', 'given more than once', 'one of US_STOCK, US_ETF', 'US_ETF')],
   ],
   [
     'missing parameters, all of them named',
     snapshotPath,
     [
-      {
-        in: 'query',
-        name: 'symbols',
-        detail: 'required',
-        allowed: '1 to 100 values separated by commas, none empty',
-      },
-      { in: 'query', name: 'category', detail: 'required', allowed: 'one of US_STOCK, US_ETF' },
+      wrong('symbols', 'required', '1 to 100 values separated by commas, none empty'),
+      wrong('category', 'required', 'one of US_STOCK, US_ETF'),
     ],
   ],
   [
     'a value that is not one of the allowed',
     `${snapshotPath}?symbols=AAPL&category=us_stock`,
-    [
-      {
-        in: 'query',
-        name: 'category',
-        detail: 'not an allowed value',
-        allowed: 'one of US_STOCK, US_ETF',
-        received: 'us_stock',
-      },
-    ],
+    [wrong('category', 'not an allowed value', 'one of US_STOCK, US_ETF', 'us_stock')],
   ],
   [
     'a flag that is none',
@@ -125,26 +104,18 @@ const wrongQueries: readonly (readonly [
     'one symbol too many, of which the answer shows the beginning',
     `${snapshotPath}?symbols=${Array(101).fill('AAPL')}&category=US_STOCK`,
     [
-      {
-        in: 'query',
-        name: 'symbols',
-        detail: 'not an allowed value',
-        allowed: '1 to 100 values separated by commas, none empty',
-        received: `${'AAPL,'.repeat(20)}…`,
-      },
+      wrong(
+        'symbols',
+        'not an allowed value',
+        '1 to 100 values separated by commas, none empty',
+        `${'AAPL,'.repeat(20)}…`,
+      ),
     ],
   ],
   [
     'an ampersand in a value',
     `${snapshotPath}?symbols=A%26category%3DUS_ETF&category=US_STOCK`,
-    [
-      {
-        in: 'query',
-        name: 'symbols',
-        detail: 'the signature cannot carry & here, nor = in a name',
-        received: 'A&category=US_ETF',
-      },
-    ],
+    [wrong('symbols', 'the signature cannot carry & here, nor = in a name', undefined, 'A&category=US_ETF')],
   ],
 ];
 
