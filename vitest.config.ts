@@ -28,7 +28,7 @@ const integration = [
   'test/client/{declared-types,types}.test.ts',
   'test/commands/{preflight,secret-set,stage,token}.test.ts',
   'test/deployed/deployed.test.ts',
-  'test/docs/cost.test.ts',
+  'test/docs/{architecture,cost}.test.ts',
   'test/gateway/{routes,secrecy}.test.ts',
   'test/local-run/**/*.test.ts',
   'test/open-api/**/*.test.ts',

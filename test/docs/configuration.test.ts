@@ -6,7 +6,11 @@ import { describe, test } from 'vitest';
 import { formerNames } from '../../functions/settings/auth-settings.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
-import { readTradingStopSettings } from '../../functions/settings/worker-environment.ts';
+import {
+  readOrderAuditSettings,
+  readTradeEventsSettings,
+  readTradingStopSettings,
+} from '../../functions/settings/worker-environment.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { config } from '../../infra/stack/resolve-config.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
@@ -73,6 +77,8 @@ describe('it has every variable', () => {
       ...namesRead((env) => readFunctionSettings(env, operations)),
       ...namesRead((env) => readLookupSettings(env, operations)),
       ...namesRead(readTradingStopSettings),
+      ...namesRead(readOrderAuditSettings),
+      ...namesRead(readTradeEventsSettings),
     ]);
     // The changelog has the former ones.
     for (const former of Object.values(formerNames)) assert.ok(read.delete(former), former);
