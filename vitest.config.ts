@@ -1,6 +1,6 @@
 /**
- * Which tests run where, and what is told of them: `unit` while one types; with `integration` it is `npm test`, in which
- * every promise has a test; the other projects are `npm run test:exhaustive`.
+ * Which tests run where, and what is told of them: `unit` while one types; with `integration` and `stack` it is
+ * `npm test`, in which every promise has a test; the other projects are `npm run test:exhaustive`.
  */
 
 import { availableParallelism } from 'node:os';
@@ -33,9 +33,11 @@ const integration = [
   'test/local-run/**/*.test.ts',
   'test/open-api/**/*.test.ts',
   'test/snapshots/http/**/*.test.ts',
-  'test/stack/**/*.test.ts',
   'test/support/reporter.test.ts',
 ];
+
+/** Templates: files share a process, because to load the CDK takes longer than most of them. */
+const stack = ['test/stack/**/*.test.ts'];
 
 /** Thousands of random requests, hours on a virtual clock, and the code with its rules broken one by one. */
 const exhaustive = [
@@ -81,10 +83,19 @@ export default defineConfig({
           isolate: false,
           setupFiles: ['./test/support/inner-loop.ts'],
           include: ['test/**/*.test.ts'],
-          exclude: [...exclude, ...integration, ...exhaustive, ...emulator, ...runtimes, ...clients],
+          exclude: [
+            ...exclude,
+            ...integration,
+            ...stack,
+            ...exhaustive,
+            ...emulator,
+            ...runtimes,
+            ...clients,
+          ],
         },
       },
       { extends: true, test: { name: 'integration', include: integration, exclude } },
+      { extends: true, test: { name: 'stack', isolate: false, include: stack, exclude } },
       { extends: true, test: { name: 'exhaustive', include: exhaustive, exclude } },
       {
         extends: true,
