@@ -37,7 +37,7 @@ export const grown = (counts: Figures, allowed: Figures = ceilings): readonly st
 
 /**
  * What is far below its ceiling, in a sentence each. That is no fault, because a commit that deletes should not have to
- * edit figures; but until somebody lowers the ceiling, as much can grow again unseen.
+ * edit figures; but until a commit lowers the ceiling, as much can grow again unseen.
  */
 export const shrunk = (counts: Figures, allowed: Figures = ceilings): readonly string[] =>
   Object.entries(counts).flatMap(([what, count]) => {

@@ -39,7 +39,7 @@ export async function sealedStack(stage: string, table: string, lacks: string) {
     identity,
     /** Of the command's own table. */
     store: { client, tableName: output(table) },
-    /** @param by who changes it; nobody where the command only looks */
+    /** @param by the operator who changes it; absent where the command only looks */
     directory(by = ''): AccessAdmin {
       const store = createDynamoAccessStore({ client, tableName: output(accessTableOutput) });
       return createAccessAdmin({ store, identity, by });

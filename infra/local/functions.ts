@@ -88,13 +88,11 @@ export function startLookups(
     ...platform.ports,
     queue: () => queue.port,
   });
-  return {
-    ...followed(
-      platform.bus(names.lookupBus),
-      (event) => queue.send(envelopeOf(event)),
-      () => queue.close(),
-    ),
-  };
+  return followed(
+    platform.bus(names.lookupBus),
+    (event) => queue.send(envelopeOf(event)),
+    () => queue.close(),
+  );
 }
 
 function followed(

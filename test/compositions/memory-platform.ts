@@ -18,10 +18,10 @@ function createSealerCheck() {
     assert.deepEqual(await given.open(await own.seal(bytes, 'about'), 'about'), bytes);
   };
   const checked =
-    <Store>(create: (name: string) => Store) =>
+    <Store>(create: (name: string, sealer: Sealer) => Store) =>
     (name: string, sealer: Sealer | undefined): Store => {
       tries.push(check(sealer));
-      return create(name);
+      return create(name, own);
     };
   return { checked, ready: async () => void (await Promise.all(tries)) };
 }
@@ -45,12 +45,10 @@ export const memoryPlatform =
     return {
       ports: {
         ...ports,
-        journal: checked((name) =>
-          ports.journal(name, { ...createIdentity(async () => identityKey).sealer }),
-        ),
-        auditStore: checked((name) => platform.audit(name)),
-        lookupStore: checked((name) => ports.lookupStore(name, undefined)),
-        eventStore: checked((name) => ports.eventStore(name, createIdentity(async () => identityKey).sealer)),
+        journal: checked(ports.journal),
+        auditStore: checked(ports.auditStore),
+        lookupStore: checked(ports.lookupStore),
+        eventStore: checked(ports.eventStore),
         // A message that waits is not brought again.
         queue: () => ({ putAgain: async () => new Set(), deadLetter: async () => {} }),
       },

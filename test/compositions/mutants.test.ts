@@ -102,7 +102,7 @@ const swapped: readonly Mutant[] = [
     by: 'cache: undefined,',
   },
   {
-    wiring: 'workers ask as nobody',
+    wiring: 'workers ask without being the holder of the app key',
     file: 'holder',
     find: "access: 'single-user',\n    orders: undefined,",
     by: 'access: undefined,\n    orders: undefined,',

@@ -231,7 +231,7 @@ const limited: Scenario = {
     assert.ok(answered > 0 && answered <= 15, replies.map(({ text }) => text.slice(0, 300)).join('\n'));
     const counted = scene.logged.filter(({ event }) => event === 'request').map(({ code }) => code);
     assert.ok(counted.includes('budget_used_up'), JSON.stringify(counted));
-    // A price or a quote that nobody has asked for takes a permit of the same limit.
+    // A price or a quote that no function has read yet takes a permit of the same limit.
     const unpriced = await place(scene, newId(), {
       symbol: 'KO',
       order_type: 'MARKET',
