@@ -1,6 +1,6 @@
 /**
- * Which tests run where, and what is told of them: `unit` while one types; with `integration` and `stack` it is
- * `npm test`, in which every promise has a test; the other projects are `npm run test:exhaustive`.
+ * Which tests run where, and what is told of them: `unit` while one types; with `waits`, `integration` and
+ * `stack` it is `npm test`, in which every promise has a test; the other projects are `npm run test:exhaustive`.
  */
 
 import { availableParallelism } from 'node:os';
@@ -34,6 +34,24 @@ const integration = [
   'test/open-api/**/*.test.ts',
   'test/snapshots/http/**/*.test.ts',
   'test/support/reporter.test.ts',
+];
+
+/** Real time-outs, or each operation and fault over a connection: too slow to wait for while one types. */
+const waits = [
+  'test/client/outcome-unknown.test.ts',
+  'test/commands/{doctor,smoke}.test.ts',
+  'test/compositions/memory.test.ts',
+  'test/deployed/{payload,send}.test.ts',
+  'test/existing-clients/**/*.test.ts',
+  'test/gateway/{access-matrix,answer-memory,cache,instruments-limit,limiter,lists,order-polling,read-again}.test.ts',
+  'test/gateway/{redact,refusal-readers,side-effects,upstream-answers}.test.ts',
+  'test/functions/rest-proxy.test.ts',
+  'test/access/issuer-keys.test.ts',
+  'test/limiter/many-limits.test.ts',
+  'test/orders/contention.test.ts',
+  'test/simulator/{described-answers,legacy,other-forms}.test.ts',
+  'test/snapshots/directory.test.ts',
+  'test/trade-events/clocks.test.ts',
 ];
 
 /** Templates: files share a process, because to load the CDK takes longer than most of them. */
@@ -86,6 +104,7 @@ export default defineConfig({
           exclude: [
             ...exclude,
             ...integration,
+            ...waits,
             ...stack,
             ...exhaustive,
             ...emulator,
@@ -94,6 +113,7 @@ export default defineConfig({
           ],
         },
       },
+      { extends: true, test: { name: 'waits', isolate: false, include: waits, exclude } },
       { extends: true, test: { name: 'integration', include: integration, exclude } },
       { extends: true, test: { name: 'stack', isolate: false, include: stack, exclude } },
       { extends: true, test: { name: 'exhaustive', include: exhaustive, exclude } },

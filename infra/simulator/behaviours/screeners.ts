@@ -10,6 +10,7 @@ import {
   sortRows,
   turnoverOf,
   type Window,
+  yearRangeOf,
 } from '../market/ranks.ts';
 import { money, ratio } from '../numbers-and-times.ts';
 import { answer, type Behaviours } from './behaviour.ts';
@@ -48,7 +49,7 @@ export const screeners: Behaviours = {
     const rank = query.rank_type ?? 'NEW_HIGH';
     const highs = rank.endsWith('HIGH');
     const rows = ranks.rows(query.category as Category, now).flatMap((row) => {
-      const year = ranks.yearRangeOf(row.instrument, now);
+      const year = yearRangeOf(row.instrument, now);
       const [today, before] = highs ? [row.high, year.high] : [row.low, year.low];
       const isNew = highs ? today >= before : today <= before;
       const extreme = isNew ? today : before;

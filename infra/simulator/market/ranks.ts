@@ -62,9 +62,7 @@ export class Ranks {
   readonly #listings: Listings;
   readonly #prices: Prices;
   readonly #daily = new Map<Instrument, DailyFacts>();
-  readonly #years = new Map<Instrument, YearRange>();
   #dailyOf = Number.NaN;
-  #yearsOf = Number.NaN;
 
   constructor(listings: Listings, prices: Prices) {
     this.#listings = listings;
@@ -107,21 +105,19 @@ export class Ranks {
     }
     return facts;
   }
+}
 
-  /** Of the days before today. */
-  yearRangeOf(instrument: Instrument, now: number): YearRange {
-    const today = dayOf(now);
-    if (this.#yearsOf !== today) {
-      this.#years.clear();
-      this.#yearsOf = today;
-    }
-    let range = this.#years.get(instrument);
-    if (!range) {
-      range = rangeOf(instrument, { day: today - 364, minute: 0 }, { day: today - 1, minute: 1440 });
-      this.#years.set(instrument, range);
-    }
-    return range;
-  }
+/** One of each instrument: worlds of one seed share their instruments, and a year's search takes milliseconds. */
+const years = new WeakMap<Instrument, YearRange & { readonly today: number }>();
+
+/** Of the days before today. */
+export function yearRangeOf(instrument: Instrument, now: number): YearRange {
+  const today = dayOf(now);
+  const known = years.get(instrument);
+  if (known?.today === today) return known;
+  const range = rangeOf(instrument, { day: today - 364, minute: 0 }, { day: today - 1, minute: 1440 });
+  years.set(instrument, { ...range, today });
+  return range;
 }
 
 /** The price now, and the one it is compared with. */
