@@ -81,7 +81,7 @@ const fails = () => () => Promise.reject(new Error('wrong_configuration'));
 
 /** With a wrong environment, every request is answered with a problem of the gateway. */
 export const group = (offer: Offer): Composition<FunctionSettings, GatewayPorts, GroupHandler> => ({
-  read: (env) => readGatewaySettings(env, [...offer.operations, ...offer.lookUps], offer.snapshots),
+  read: (env) => readGatewaySettings(env, [...offer.operations, ...offer.lookUps], offer.quotes),
   compose: (settings, ports) => composeGroup(offer, settings, ports),
   wrong: (log) => async (event) => {
     const { requestId, headers } = await toGatewayRequest(event);

@@ -7,7 +7,7 @@ import type { Gateway } from '../../lib/gateway/index.ts';
 import { withCors } from '../events/cors.ts';
 import { fitsLambda } from '../events/payload.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../events/rest-proxy.ts';
-import type { FunctionSettings } from '../settings/settings.ts';
+import type { FunctionSettings, QuoteReads } from '../settings/settings.ts';
 import { composeAccess } from './access.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { composeGateway } from './gateway.ts';
@@ -28,7 +28,7 @@ export interface Offer {
   /** The upstream's lists of symbols, for a function that serves snapshots. */
   readonly listing: SymbolListing | undefined;
   /** What last prices are read with, for a function that checks orders before it sends them. */
-  readonly snapshots: Operation | undefined;
+  readonly quotes: QuoteReads | undefined;
 }
 
 /** @throws TypeError for settings that no request could be served with */
@@ -40,7 +40,7 @@ export function composeGroup(
   const { access, journalTable, guard } = settings;
   const identity = access && composeIdentity(access.identityKeySecretId, ports);
   const secrets = composeAppSecret(settings.secretId, ports);
-  const lastPrices = composeLastPrices(settings, ports, secrets);
+  const prices = composeLastPrices(settings, ports, secrets);
   const gateway = composeGateway(settings, ports, {
     operations,
     lookUps,
@@ -50,7 +50,7 @@ export function composeGroup(
     access: identity && composeAccess(access, identity, ports),
     orders:
       journalTable !== undefined && identity
-        ? composeOrders({ journalTable, identity, lookUps, guard, lastPrices }, ports)
+        ? composeOrders({ journalTable, identity, lookUps, guard, prices }, ports)
         : undefined,
     canCarry: fitsLambda,
   });

@@ -4,7 +4,11 @@
  */
 
 import { type SecretSource, upstreamPathsOf } from '../../lib/gateway/index.ts';
-import { createGatewayLastPrices, type GatewayLastPricesOptions } from '../../lib/gateway/last-prices.ts';
+import {
+  createGatewayLastPrices,
+  type GatewayLastPricesOptions,
+  type PricedKind,
+} from '../../lib/gateway/last-prices.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
 import { onDemand } from '../../lib/once.ts';
 import { describe } from '../log/log.ts';
@@ -19,64 +23,66 @@ export function composeLastPrices(
   settings: FunctionSettings,
   ports: GatewayPorts,
   secrets: SecretSource,
-): LastPrices | undefined {
+): Readonly<Record<PricedKind, LastPrices>> | undefined {
   const { limiter, lastPrices } = settings;
   if (!lastPrices || !limiter) return undefined;
+  const { quotes } = lastPrices;
+  // The reserve is divided among functions that serve quotes. Here it stays reserved, and is not used.
+  const reserve = limiter.reserve && { ...limiter.reserve, instances: maxInstances };
   // For the first price that is needed: where no limit needs one, a cold start does not pay for it.
-  const made = onDemand(() => create(settings, lastPrices, limiter, ports, secrets));
-  return {
-    async lastPrice(symbol, maxAgeMs, endBy) {
-      const { lastPrices, metrics } = made();
-      const found = await lastPrices.lastPrice(symbol, maxAgeMs, endBy);
-      metrics.write();
-      return found;
-    },
+  const limits = onDemand(() =>
+    composeLimiter({ ...limiter, reserve }, Object.values(quotes), ports, undefined),
+  );
+  const pricesOf = (kind: PricedKind): LastPrices => {
+    const made = onDemand(() =>
+      create(kind, settings, lastPrices, { ...limiter, ...limits() }, ports, secrets),
+    );
+    return {
+      async lastPrice(symbol, maxAgeMs, endBy) {
+        const found = await made().lastPrice(symbol, maxAgeMs, endBy);
+        limits().metrics.write();
+        return found;
+      },
+    };
   };
+  return { stock: pricesOf('stock'), option: pricesOf('option') };
 }
 
+type Limits = LimiterSettings & Pick<ReturnType<typeof composeLimiter>, 'limiter' | 'tightening'>;
+
 function create(
+  kind: PricedKind,
   { upstreamBaseUrl, upstreamPaths, upstreamTimeoutMs }: FunctionSettings,
-  { tableName, snapshots }: LastPriceSettings,
-  limits: LimiterSettings,
-  ports: GatewayPorts,
+  { tableName, quotes }: LastPriceSettings,
+  { limiter, tightening, operationLimits, upstreamLimits }: Limits,
+  { send, clock, log, snapshotReads }: GatewayPorts,
   secrets: SecretSource,
-) {
-  const { send, clock, log } = ports;
-  // The reserve is divided among functions that serve quotes. Here it stays reserved, and is not used.
-  const reserve = limits.reserve && { ...limits.reserve, instances: maxInstances };
-  const { limiter, tightening, metrics } = composeLimiter(
-    { ...limits, reserve },
-    [snapshots],
-    ports,
-    undefined,
-  );
-  const lastPrices = createGatewayLastPrices(
-    snapshots,
-    every<GatewayLastPricesOptions>({
-      upstreamBaseUrl,
-      upstreamPaths: upstreamPathsOf(upstreamPaths, [snapshots]),
-      upstreamTimeoutMs,
-      secrets,
-      send,
-      clock,
-      limiter,
-      tightening,
-      operationLimits: limits.operationLimits,
-      upstreamLimits: limits.upstreamLimits,
-      snapshots: (partition) => ports.snapshotReads(tableName, upstreamName(upstreamBaseUrl), partition),
-      reportFailure: (failure) =>
-        log({
-          level: 'warn',
-          event: 'last_price_not_read',
-          step: failure.step,
-          ...('code' in failure ? { code: failure.code } : describe(failure.cause)),
-        }),
-      after: undefined,
-      random: undefined,
-      breaker: undefined,
-      nonce: undefined,
-      maxAnswerBytes: undefined,
-    }),
-  );
-  return { lastPrices, metrics };
+): LastPrices {
+  const operation = quotes[kind];
+  const options = every<GatewayLastPricesOptions>({
+    upstreamBaseUrl,
+    upstreamPaths: upstreamPathsOf(upstreamPaths, [operation]),
+    upstreamTimeoutMs,
+    secrets,
+    send,
+    clock,
+    limiter,
+    tightening,
+    operationLimits,
+    upstreamLimits,
+    snapshots: (partition) => snapshotReads(tableName, upstreamName(upstreamBaseUrl), partition),
+    reportFailure: (failure) =>
+      log({
+        level: 'warn',
+        event: 'last_price_not_read',
+        step: failure.step,
+        ...('code' in failure ? { code: failure.code } : describe(failure.cause)),
+      }),
+    after: undefined,
+    random: undefined,
+    breaker: undefined,
+    nonce: undefined,
+    maxAnswerBytes: undefined,
+  });
+  return createGatewayLastPrices(operation, options, kind);
 }

@@ -44,7 +44,7 @@ export function composeMassCancels(
   const identity = composeIdentity(identityKeySecretId, ports);
   const secrets = composeAppSecret(settings.secretId, ports);
   const orders = composeOrders(
-    { journalTable, identity, lookUps: [getOrder], guard: undefined, lastPrices: undefined },
+    { journalTable, identity, lookUps: [getOrder], guard: undefined, prices: undefined },
     ports,
   );
   // A cancel ends what is shared of its account.

@@ -12,6 +12,7 @@ import * as olderMarketData from '../../lib/catalogue/legacy/market-data.ts';
 import * as olderOrders from '../../lib/catalogue/legacy/orders.ts';
 import * as olderScreeners from '../../lib/catalogue/legacy/screeners.ts';
 import { marketData as marketDataOperations } from '../../lib/catalogue/market-data/index.ts';
+import { getOptionSnapshots } from '../../lib/catalogue/market-data/options.ts';
 import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import * as cancels from '../../lib/catalogue/order-cancels.ts';
@@ -30,7 +31,7 @@ const offer = (...operations: readonly Operations[]): Offer => ({
   operations: operations.flatMap((some) => Object.values<Operation>(some)),
   lookUps: [],
   listing: undefined,
-  snapshots: undefined,
+  quotes: undefined,
 });
 
 export const accounts = () => offer(accountOperations);
@@ -51,7 +52,7 @@ export const marketData = (): Offer => ({
  */
 export const orders = (): Offer => ({
   ...offer(orderOperations, cancels, reads, outcomes, olderOrders),
-  snapshots: getStockSnapshots,
+  quotes: { stock: getStockSnapshots, option: getOptionSnapshots },
 });
 
 /** Its instances wait neither for orders that are placed nor for reads. */

@@ -2,6 +2,7 @@
 
 import type { Identity } from '../../lib/access/identity.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
+import type { PricedKind } from '../../lib/gateway/last-prices.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
 import type { OrdersOptions } from '../../lib/orders/hand-over.ts';
 import { orderReports } from '../log/order-metrics.ts';
@@ -16,11 +17,11 @@ export interface OrderParts {
   readonly lookUps: readonly Operation[];
   /** For a function that places or replaces orders, where operators set limits. */
   readonly guard: GuardSettings | undefined;
-  readonly lastPrices: LastPrices | undefined;
+  readonly prices: Readonly<Record<PricedKind, LastPrices>> | undefined;
 }
 
 export function composeOrders(
-  { journalTable, identity, lookUps, guard, lastPrices }: OrderParts,
+  { journalTable, identity, lookUps, guard, prices }: OrderParts,
   ports: GatewayPorts,
 ): OrdersOptions {
   const journal = ports.journal(journalTable, identity.sealer);
@@ -29,6 +30,7 @@ export function composeOrders(
     journal,
     names: identity.names,
     lookUps,
+    members: guard?.orderMembers,
     guard:
       guard &&
       every<NonNullable<OrdersOptions['guard']>>({
@@ -36,7 +38,8 @@ export function composeOrders(
         controls: ports.controls(guard.tableName),
         massCancels: ports.massCancelRequests(guard.tableName),
         limits: guard.limits,
-        lastPrices,
+        lastPrices: prices?.stock,
+        optionPrices: prices?.option,
       }),
     sleep,
     ...orderReports({ log, clock, journalTable, controlsTable: guard?.tableName }),

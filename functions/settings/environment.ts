@@ -27,6 +27,7 @@ import type {
   FunctionSettings,
   GuardSettings,
   LimiterSettings,
+  QuoteReads,
 } from './settings.ts';
 
 export type { Environment } from './auth-settings.ts';
@@ -45,17 +46,17 @@ const maxUpstreamTimeoutMs = 28_000;
 
 /**
  * @param offered operations of this function, which alone may have other paths at the upstream
- * @param snapshots what a function that checks orders asks for, too, when it is told where quotes are shared
+ * @param quotes what a function that checks orders asks for, too, when it is told where quotes are shared
  */
 export function readFunctionSettings(
   given: Environment,
   offered: readonly Operation[] = [],
-  snapshots?: Operation,
+  quotes?: QuoteReads,
 ): Read<FunctionSettings> {
   const env = withFormerNames(given);
   const { LAST_PRICE_TABLE: priceTable } = env;
-  const lastPrices = priceTable && snapshots ? { tableName: priceTable, snapshots } : undefined;
-  const operations = lastPrices ? [...offered, lastPrices.snapshots] : offered;
+  const lastPrices = priceTable && quotes ? { tableName: priceTable, quotes } : undefined;
+  const operations = lastPrices ? [...offered, ...Object.values(lastPrices.quotes)] : offered;
   const faults: string[] = [];
   const upstreamBaseUrl = env.UPSTREAM_BASE_URL ?? '';
   const urlFault = upstreamBaseUrl ? baseUrlFault(upstreamBaseUrl) : 'not set';
@@ -109,9 +110,9 @@ export function readFunctionSettings(
 export function readGatewaySettings(
   env: Environment,
   operations: readonly Operation[],
-  snapshots?: Operation,
+  quotes?: QuoteReads,
 ): Read<FunctionSettings> {
-  const read = readFunctionSettings(env, operations, snapshots);
+  const read = readFunctionSettings(env, operations, quotes);
   if (!read.ok || read.settings.access || !operations.some(({ group }) => isAccountData(group))) return read;
   return { ok: false, faults: ['ACCESS_TABLE: not set'] };
 }
@@ -141,13 +142,14 @@ function readAccess(env: Environment, faults: string[]): AccessSettings | undefi
 
 /** @returns undefined without a table; what is wrong is added to the faults */
 function readGuardSettings(env: Environment, faults: string[]): GuardSettings | undefined {
-  const { TRADING_CONTROLS_TABLE: tableName, TRADING_LIMITS: text } = env;
+  const { TRADING_CONTROLS_TABLE: tableName, TRADING_LIMITS: text, ORDER_MEMBERS: members } = env;
   if (!tableName) {
     if (text) faults.push('TRADING_CONTROLS_TABLE: not set, but TRADING_LIMITS is');
     return undefined;
   }
   const limits = limitsIn(text || '{}');
-  if (limits) return { tableName, limits };
+  const orderMembers = (members ?? '').split(',').filter(Boolean);
+  if (limits) return { tableName, limits, orderMembers };
   faults.push('TRADING_LIMITS: not limits of trading, as JSON');
   return undefined;
 }

@@ -8,6 +8,7 @@ import type { Group } from '../../lib/catalogue/groups.ts';
 import type { UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { CacheTuning } from '../../lib/gateway/cache-options.ts';
+import type { PricedKind } from '../../lib/gateway/last-prices.ts';
 import type { OperationLimits } from '../../lib/gateway/operation-limits.ts';
 import type { UpstreamPaths } from '../../lib/gateway/upstream-paths.ts';
 import type { TradingLimits } from '../../lib/guard-rails/index.ts';
@@ -72,13 +73,18 @@ export interface LastPriceSettings {
   /** Of the cache. */
   readonly tableName: string;
   /** What the function of market data shares by symbol, and what a price is read with that it does not have. */
-  readonly snapshots: Operation;
+  readonly quotes: QuoteReads;
 }
+
+/** The operation that gives quotes of each kind. */
+export type QuoteReads = Readonly<Record<PricedKind, Operation>>;
 
 export interface GuardSettings {
   readonly tableName: string;
   /** Of the whole gateway, until an operator sets others. */
   readonly limits: TradingLimits;
+  /** Members that an order may have besides those of the catalogue. */
+  readonly orderMembers: readonly string[];
 }
 
 export interface SettlementSettings {

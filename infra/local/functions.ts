@@ -42,7 +42,7 @@ export function groupRoutes(
   return openGroups.flatMap(functionsOf).flatMap((name) => {
     const offer = offersByName[name]?.();
     if (!offer) return [];
-    const asked = [...offer.operations, ...offer.lookUps, ...(offer.snapshots ? [offer.snapshots] : [])];
+    const asked = [...offer.operations, ...offer.lookUps, ...Object.values(offer.quotes ?? {})];
     const made = onDemand(() =>
       start(group(offer), env(asked, isAccountData(groupOf(name))), platform.ports),
     );

@@ -33,6 +33,7 @@ const inner: Readonly<Record<string, object>> = {
   'limiter.operationLimits.*': { requests: 60, perSeconds: 60, for: ['getStockBars'] },
   'trading.stopOnAlarms': { names: ['orders-refused'] },
   'trading.stopOnAlarms.names': ['orders-refused'],
+  'trading.orderMembers': ['settlement_type'],
   'trading.limits': { max_order_notional: '10000', max_orders_per_minute: 30 },
   'cache.snapshots': { staleAfterSeconds: 30 },
   'cache.clients': { refreshesPerMinute: 20 },

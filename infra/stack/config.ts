@@ -301,6 +301,8 @@ export interface ResolvedConfig {
   readonly tradeEvents?: ResolvedTradeEvents;
   /** Of the whole gateway, until an operator sets others. */
   readonly tradingLimits: TradingLimits;
+  /** Members that an order may have besides those of the catalogue. */
+  readonly orderMembers: readonly string[];
   readonly stopOnAlarms?: ResolvedStopOnAlarms;
   readonly cache: 'off' | (Required<Pick<CacheConfig, 'snapshots' | 'clients'>> & CacheConfig);
   readonly origins: readonly string[];

@@ -175,8 +175,12 @@ export class Countersign extends Construct {
       this.orderAudit = new OrderAudit(this, 'OrderAudit', { shared, journal: this.orderJournal.table });
     }
     if (operations.some(isGuarded)) {
-      const limits = resolved.tradingLimits;
-      this.tradingControls = new TradingControls(this, 'TradingControls', { limits, removalPolicy });
+      const { tradingLimits: limits, orderMembers } = resolved;
+      this.tradingControls = new TradingControls(this, 'TradingControls', {
+        limits,
+        orderMembers,
+        removalPolicy,
+      });
     }
     const [journal, controls] = [this.orderJournal, this.tradingControls];
     if (controls && resolved.stopOnAlarms)

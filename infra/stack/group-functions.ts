@@ -13,6 +13,7 @@ import {
 import {
   operations as catalogue,
   type Group,
+  getOptionSnapshots,
   getStockSnapshots,
   type Operation,
 } from '../../lib/catalogue/index.ts';
@@ -87,7 +88,7 @@ function lastPriceAccess(
   const shared = exposed.some(({ id }) => id === getStockSnapshots.id);
   if (!places || !shared || !table) return undefined;
   return {
-    asked: [getStockSnapshots],
+    asked: [getStockSnapshots, getOptionSnapshots],
     policies: { ReadQuotes: [allowTable(lastPriceActions, table.tableArn)] },
     variables: { LAST_PRICE_TABLE: table.tableName },
   };

@@ -247,6 +247,7 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
     ...(events && { events }),
     ...(tradeEvents && { tradeEvents }),
     tradingLimits: resolve(['trading'], () => resolveTrading(parts.trading, mistakes)),
+    orderMembers: parts.trading?.orderMembers ?? [],
     ...(stopOnAlarms && { stopOnAlarms }),
     cache: resolve(['cache'], () => resolveCache(parts.cache)),
     ...(domain && { domain }),

@@ -68,6 +68,11 @@ export interface TradingConfig {
    * where `groups.orders` opens to users: then with `max_order_notional` and `max_orders_per_minute` at least, or `none`.
    */
   readonly limits: TradingLimits | 'none';
+  /**
+   * Members that an order may have besides those of the catalogue: no check knows what they say. Default none, and an order
+   * with another member is refused.
+   */
+  readonly orderMembers?: readonly string[];
   /** Alarms that stop the gateway's trading, until an operator resumes it; `{}` opens. Default none do. */
   readonly stopOnAlarms?: StopOnAlarmsConfig;
 }
@@ -75,12 +80,20 @@ export interface TradingConfig {
 /** A function's environment holds 4 kB in all: a longer list belongs into the table. */
 const maxLimitsLength = 1000;
 
+const memberFault = 'takes the name of a member of an order, such as settlement_type';
+
 const limitsFault = "takes an object of limits or 'none'";
 
 export const tradingSchema = v.strictObject({
   limits: v.custom<TradingLimits | 'none'>(
     (given) => given === 'none' || (typeof given === 'object' && given !== null && !Array.isArray(given)),
     limitsFault,
+  ),
+  orderMembers: v.optional(
+    v.pipe(
+      v.array(matching(/^[a-z][a-z0-9_]{0,39}$/, memberFault)),
+      v.maxLength(20, 'takes at most 20 names'),
+    ),
   ),
   stopOnAlarms: v.optional(stopOnAlarmsSchema),
 });

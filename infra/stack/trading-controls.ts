@@ -19,6 +19,8 @@ import { allowTable, createTable } from './tables.ts';
 export interface TradingControlsProps {
   /** The gateway's limits, until an operator sets others. */
   readonly limits: TradingLimits;
+  /** Members that an order may have besides those of the catalogue. */
+  readonly orderMembers: readonly string[];
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -30,12 +32,14 @@ export const massCancelRequestActions = ['PutItem'];
 export class TradingControls extends Construct {
   readonly table: Table;
   readonly limits: TradingLimits;
+  readonly #orderMembers: readonly string[];
   /** A function cannot read limits and stops: it places nothing. */
   readonly alarm: Alarm;
 
-  constructor(scope: Construct, id: string, { limits, removalPolicy }: TradingControlsProps) {
+  constructor(scope: Construct, id: string, { limits, orderMembers, removalPolicy }: TradingControlsProps) {
     super(scope, id);
     this.limits = limits;
+    this.#orderMembers = orderMembers;
     this.table = createTable(this, 'Table', {
       isSorted: true,
       // What an operator set, and why, is nowhere else.
@@ -63,6 +67,7 @@ export class TradingControls extends Construct {
       variables: {
         TRADING_CONTROLS_TABLE: this.table.tableName,
         TRADING_LIMITS: JSON.stringify(this.limits),
+        ...(this.#orderMembers.length > 0 && { ORDER_MEMBERS: this.#orderMembers.join(',') }),
       },
     };
   }

@@ -17,15 +17,14 @@ const reserved = /^(host|x-(app-key|timestamp|version|access-token|signature(-.*
  * The account stands in the body: another one beside it could be the one that the upstream takes. A server may decode a
  * name more than once.
  */
-function namesAccount(name: string): boolean {
-  for (let text = name; ; ) {
-    if (looksLikeAccount(text)) return true;
-    const decoded = text.replace(/%([0-7][\da-f])/gi, (_, hex: string) =>
-      String.fromCharCode(Number.parseInt(hex, 16)),
-    );
-    if (decoded === text) return false;
-    text = decoded;
-  }
+const namesAccount = (name: string): boolean => decodings(name).some(looksLikeAccount);
+
+/** The name as it is, and as servers may read it. */
+export function decodings(name: string): readonly string[] {
+  const decoded = name.replace(/%([0-7][\da-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+  return decoded === name ? [name] : [name, ...decodings(decoded)];
 }
 
 const sentLength = (text: string) => encodeURIComponent(text).length;

@@ -319,6 +319,8 @@ export const replaceOrder = describe({
         }),
       ),
       v.minLength(1),
+      // A combination has seven at most. Each is read, and changed in one transaction of the journal.
+      v.maxLength(20),
     ),
   }),
   response: placed,

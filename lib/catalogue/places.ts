@@ -21,6 +21,10 @@ export function memberOf(schema: v.GenericSchema, name: string): v.GenericSchema
   return entries && Object.hasOwn(entries, name) ? entries[name] : undefined;
 }
 
+/** Of an object's members; none where the schema is of no object. */
+export const memberNames = (schema: v.GenericSchema): readonly string[] =>
+  Object.keys(bare(schema).entries ?? {});
+
 /** The schema of a list's items. */
 export const itemOf = (schema: v.GenericSchema): v.GenericSchema | undefined => bare(schema).item;
 

@@ -119,6 +119,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       options.orders &&
       createOrderHandOver(options.orders, { upstream, clock, operations: options.operations }),
     own: createOwnAnswers(options.orders, clock),
+    orderMembers: options.orders?.members ?? [],
     clock,
     report,
   });
@@ -135,6 +136,8 @@ interface CoreParts {
   /** Undefined without a journal. */
   readonly handOver: HandOverChange | undefined;
   readonly own: OwnAnswers;
+  /** See `OrdersOptions`. */
+  readonly orderMembers: readonly string[];
   readonly clock: () => number;
   readonly report: GatewayOptions['report'];
 }
@@ -198,7 +201,7 @@ class Core implements Gateway {
     const { parties } = context;
     const reach = who ? await who.identify(operation, request, parties) : everything;
     if (isRefusal(reach)) return refused(reach);
-    const valid = validate(operation, request);
+    const valid = validate(operation, request, this.#parts.orderMembers);
     if (isRefusal(valid)) return refused(valid);
     const account = await who?.nameOf(valid.accounts);
     if (account) parties.account = account;

@@ -4,7 +4,7 @@ import { recordOfSymbol, type SnapshotReads } from '../cache/snapshots/one-symbo
 import { cutRecords, maxAnsweredRecords } from '../cache/snapshots/records.ts';
 import { snapshotPartition } from '../cache/snapshots/store.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { type LastPrices, priceIn } from '../guard-rails/last-price.ts';
+import { contractPriceIn, type LastPrices, type PriceIn, priceIn } from '../guard-rails/last-price.ts';
 import {
   createSharedLastPrices,
   maxAheadMs,
@@ -23,14 +23,26 @@ export interface GatewayLastPricesOptions
   readonly snapshots?: (partition: string) => SnapshotReads;
 }
 
-/** The upstream takes one category in a call. An order does not say of which its symbol is: most are stocks. */
-const stocksFirst: readonly string[] = ['US_STOCK', 'US_ETF'];
-const fundsFirst: readonly string[] = ['US_ETF', 'US_STOCK'];
-/** Funds that an instance remembers, so that the next read of one takes one call. */
-const maxFunds = 1000;
+/** What is priced. */
+export type PricedKind = 'stock' | 'option';
+
+interface Source {
+  /** Of which the upstream takes one in a call, the likeliest first. */
+  readonly categories: readonly string[];
+  readonly priceIn: PriceIn;
+}
+
+const sources: Readonly<Record<PricedKind, Source>> = {
+  // An order does not say of which its symbol is: most are stocks.
+  stock: { categories: ['US_STOCK', 'US_ETF'], priceIn },
+  option: { categories: ['US_OPTION'], priceIn: contractPriceIn },
+};
+/** Symbols of the second category that an instance remembers, so that the next read of one takes one call. */
+const maxRemembered = 1000;
 
 /**
  * @param operation gives snapshots by symbol
+ * @param kind of what
  * @throws TypeError for options that no request could be sent with
  *
  * @example
@@ -40,14 +52,16 @@ const maxFunds = 1000;
 export function createGatewayLastPrices(
   operation: Operation,
   { snapshots, after, reportFailure, ...options }: GatewayLastPricesOptions,
+  kind: PricedKind = 'stock',
 ): LastPrices {
   const { clock = Date.now } = options;
+  const source = sources[kind];
   const reads = createOwnReads(operation, options);
   return createSharedLastPrices({
     clock,
     ...(after && { after }),
     ...(reportFailure && { reportFailure }),
-    upstreamRead: upstreamReadOf(reads),
+    upstreamRead: upstreamReadOf(reads, source),
     ...(snapshots && {
       store: async (symbol, since) => {
         const account = await reads.account();
@@ -55,21 +69,22 @@ export function createGatewayLastPrices(
         const shared = snapshots(snapshotPartition(account, operation));
         const found = await recordOfSymbol(shared, {
           symbol,
-          categories: stocksFirst,
+          categories: source.categories,
           since,
           until: clock() + maxAheadMs,
         });
-        const price = found && priceIn(found.record);
+        const price = found && source.priceIn(found.record);
         return price === undefined ? undefined : { price, at: found!.sentAt };
       },
     }),
   });
 }
 
-function upstreamReadOf(reads: OwnReads): UpstreamRead {
-  const funds = new Set<string>();
+function upstreamReadOf(reads: OwnReads, { categories, priceIn: priceOf }: Source): UpstreamRead {
+  const ofLast = new Set<string>();
+  const lastFirst = [...categories].reverse();
   return async (symbol, endBy): Promise<UpstreamPrice> => {
-    for (const category of funds.has(symbol) ? fundsFirst : stocksFirst) {
+    for (const category of ofLast.has(symbol) ? lastFirst : categories) {
       const query = [['symbols', symbol] as const, ['category', category] as const];
       const answer = await reads.read(query, endBy);
       if (answer.kind === 'refused') {
@@ -79,10 +94,10 @@ function upstreamReadOf(reads: OwnReads): UpstreamRead {
       const records = cutRecords(answer.body, maxAnsweredRecords);
       if (!records) return { kind: 'failed', code: 'upstream_broken_answer' };
       const record = records.get(symbol);
-      const price = record && priceIn(record);
+      const price = record && priceOf(record);
       if (price === undefined) continue;
-      if (category === fundsFirst[0]) funds.add(symbol);
-      if (funds.size > maxFunds) funds.delete(funds.values().next().value!);
+      if (category !== categories[0]) ofLast.add(symbol);
+      if (ofLast.size > maxRemembered) ofLast.delete(ofLast.values().next().value!);
       return { kind: 'found', found: { price, at: answer.sentAt } };
     }
     return { kind: 'unknown' };

@@ -2,7 +2,9 @@
 
 import { accountsNamed } from '../catalogue/account-places.ts';
 import { shorten } from '../catalogue/faults.ts';
-import type { Operation } from '../catalogue/operation.ts';
+import { decodings } from '../catalogue/free-parameters.ts';
+import { isGuarded, type Operation } from '../catalogue/operation.ts';
+import { meantMember, orderMemberFaults } from '../catalogue/order-members.ts';
 import { bodyFaults, bodyLengthFault, checkQuery } from '../catalogue/validation.ts';
 import { type Fault, faultsInWords, type Refusal } from '../problem.ts';
 import { compactJson } from './compact-json.ts';
@@ -24,7 +26,12 @@ export interface ValidRequest extends SentParts {
 /** `compactJson` puts any other number in quotes. */
 const decimals = 'a decimal number in a string, or a JSON number without an exponent';
 
-export function validate(operation: Operation, request: GatewayRequest): ValidRequest | Refusal {
+/** @param orderMembers names that an order may have besides those of the catalogue */
+export function validate(
+  operation: Operation,
+  request: GatewayRequest,
+  orderMembers: readonly string[] = [],
+): ValidRequest | Refusal {
   const body = checkBody(operation, request);
   if ('code' in body) return body;
   const query = checkQuery(operation, request.query);
@@ -33,9 +40,40 @@ export function validate(operation: Operation, request: GatewayRequest): ValidRe
   const atNewPlaces = faults.filter(({ name }) => !body.errors.some((error) => error.name === name));
   const ofAccounts = atNewPlaces.map((fault): Fault => ({ in: 'body', ...fault }));
   const twice = repeatedOrders(operation, body.value);
-  const errors = [...query.errors, ...headers.errors, ...body.errors, ...ofAccounts, ...twice];
+  const members = orderMemberFaults(operation, body.value, orderMembers);
+  const ofOrders = members.map((fault): Fault => ({ in: 'body', ...fault }));
+  const besides = membersBeside(operation, query.pairs);
+  const errors = [
+    ...query.errors,
+    ...headers.errors,
+    ...body.errors,
+    ...ofAccounts,
+    ...twice,
+    ...ofOrders,
+    ...besides,
+  ];
   if (errors.length > 0) return { code: 'invalid_parameter', detail: faultsInWords(errors), errors };
   return { query: query.pairs, body: body.text, headers: headers.headers, accounts };
+}
+
+/** An order stands in the body: what a query says of it could be what the upstream takes. */
+function membersBeside(operation: Operation, query: SentParts['query']): readonly Fault[] {
+  if (!isGuarded(operation)) return [];
+  return query.flatMap(([name, value]): Fault[] => {
+    if (Object.hasOwn(operation.query, name)) return [];
+    const meant = decodings(name).map((one) => meantMember(operation, one));
+    const [member] = meant.filter((one) => one !== undefined);
+    if (member === undefined) return [];
+    return [
+      {
+        in: 'query',
+        name,
+        detail: 'may be read as a member of the order',
+        allowed: `${member} in the body`,
+        received: shorten(value),
+      },
+    ];
+  });
 }
 
 /**
@@ -51,19 +89,24 @@ function repeatedOrders({ sideEffect }: Operation, body: unknown): readonly Faul
   const ids = orders.map(
     (order) => (order as { readonly client_order_id?: unknown } | null)?.client_order_id,
   );
-  return ids.flatMap((id, index): Fault[] =>
-    typeof id === 'string' && ids.indexOf(id) < index
-      ? [
-          {
-            in: 'body',
-            name: `/${list}/${index}/client_order_id`,
-            detail: 'another order of this request has the same id',
-            received: shorten(id),
-          },
-        ]
-      : [],
+  const seen = new Set<unknown>();
+  const again = ids.flatMap((id, index) => {
+    const isRepeated = typeof id === 'string' && seen.has(id);
+    seen.add(id);
+    return isRepeated ? [{ id, index }] : [];
+  });
+  return again.slice(0, maxRepeated).map(
+    ({ id, index }): Fault => ({
+      in: 'body',
+      name: `/${list}/${index}/client_order_id`,
+      detail: 'another order of this request has the same id',
+      received: shorten(id),
+    }),
   );
 }
+
+/** Named in an answer: a list may have thousands. */
+const maxRepeated = 20;
 
 function checkHeaders(operation: Operation, received: GatewayRequest['headers']) {
   const headers: Record<string, string> = {};

@@ -1,15 +1,18 @@
 /** The checks of one order by itself: what they compare, and what they say of an order that fails. */
 
 import { compareDecimals, multiplyDecimals, subtractDecimals } from '../client/decimals.ts';
-import type { CheckName, TradingLimits } from './limits.ts';
+import { namesOf, plainSymbol } from './contracts.ts';
+import type { CheckName, TradingLimits, UnknownName } from './limits.ts';
 import {
-  absolute,
-  hasLimitPrice,
   hundredth,
-  needsLastPrice,
   notionalOf,
-  type OrderToCheck,
-} from './order.ts';
+  type PricedSymbol,
+  type Prices,
+  pricedSymbol,
+  priceKey,
+  quotesFor,
+} from './notional.ts';
+import { absolute, hasLimitPrice, type OrderToCheck } from './order.ts';
 
 /** A check that an order fails. */
 export interface Failure {
@@ -20,57 +23,91 @@ export interface Failure {
   readonly came?: string;
   /** Where the order stands in the request, as a JSON Pointer. */
   readonly at: string;
-  /** The check needs a value that is not known: the order may be within the limit. */
-  readonly isUnknown?: true;
+  /** The check needs something that is not known: the order may be within the limit. */
+  readonly unknown?: UnknownName;
 }
 
 type Check = (
   order: OrderToCheck,
   limits: TradingLimits,
-  lastPrice: string | undefined,
+  prices: Prices,
 ) => Omit<Failure, 'check' | 'at'> | undefined;
 
-const unknown = 'not known';
+const notKnown = 'not known';
 
 const single: Partial<Record<CheckName, Check>> = {
   restricted_symbols: ({ symbols }, { restricted_symbols: limit }) => {
     if (!limit) return undefined;
     const restricted = new Set(limit.map(plainSymbol));
-    const found = symbols.find((symbol) => restricted.has(plainSymbol(symbol)));
-    if (found === undefined && symbols.length > 0) return undefined;
-    return { limit: 'a restricted symbol', ...cameOf(found) };
+    const all = symbols.map(({ symbol, instrument }) => ({ symbol, ...namesOf(symbol, instrument) }));
+    const found = all.find(({ names }) => names.some((name) => restricted.has(name)));
+    const told = 'a restricted symbol';
+    if (found) return { limit: told, came: found.symbol };
+    const other = all.find(({ isKnown }) => !isKnown);
+    if (other)
+      return { limit: told, came: `${other.symbol}, whose underlying is ${notKnown}`, unknown: 'contract' };
+    return all.length > 0 ? undefined : { limit: told, came: notKnown, unknown: 'order' };
   },
-  allowed_symbols: ({ symbols }, { allowed_symbols: limit }) => notAmong(symbols, limit && upper(limit)),
+  allowed_symbols: ({ symbols }, { allowed_symbols: limit }) => {
+    if (!limit) return undefined;
+    const told = limit.join(', ') || 'none';
+    if (symbols.length === 0) return { limit: told, came: notKnown, unknown: 'order' };
+    const [exactly, plainly] = [new Set(upper(limit)), new Set(limit.map(plainSymbol))];
+    const other = symbols.find(({ symbol, instrument }) => {
+      const { names, isClass } = namesOf(symbol, instrument);
+      return !exactly.has(symbol.toUpperCase()) && !(isClass && names.some((name) => plainly.has(name)));
+    });
+    return other && { limit: told, came: other.symbol };
+  },
   allowed_sides: ({ sides }, { allowed_sides: limit }) => notAmong(sides, limit),
-  allowed_order_types: ({ orderType }, { allowed_order_types: limit }) => notAmong([orderType], limit),
+  allowed_order_types: ({ orderType }, { allowed_order_types: limit }) =>
+    notAmong(orderType === undefined ? [] : [orderType], limit),
   allowed_sessions: ({ sessions }, { allowed_sessions: limit }) => notAmong(sessions, limit),
-  max_order_quantity: ({ quantity }, { max_order_quantity: limit }) => above(quantity, limit),
-  max_order_notional: (order, limits, lastPrice) =>
-    above(notionalOf(order, lastPrice, marginOf(limits)), limits.max_order_notional),
-  price_collar: (order, { price_collar: limit }, lastPrice) => {
-    // Of nothing else a last price is read.
-    if (order.instrument !== 'EQUITY') return undefined;
+  max_order_quantity: ({ quantity, amount, isUnseen }, { max_order_quantity: limit }) => {
+    if (limit === undefined) return undefined;
+    if (quantity === undefined)
+      return { limit, came: notKnown, unknown: isUnseen ? 'order' : amountUnknown(amount) };
+    return above(quantity, limit);
+  },
+  max_order_notional: (order, limits, prices) => {
+    const { max_order_notional: limit } = limits;
+    if (limit === undefined) return undefined;
+    const { value, unknown } = notionalOf(order, prices, marginOf(limits));
+    // What is known of it may be too much already.
+    return above(value, limit) ?? (unknown && { limit, came: notKnown, unknown });
+  },
+  price_collar: (order, { price_collar: limit }, allPrices) => {
+    const { instrument, isUnseen } = order;
+    if (limit === undefined || (instrument !== undefined && instrument !== 'EQUITY')) return undefined;
+    const told = `${limit} % from the last price`;
+    if (instrument === undefined)
+      return { limit: told, came: notKnown, unknown: isUnseen ? 'order' : 'contract' };
     const prices = [order.limitPrice, order.stopPrice].filter((price) => price !== undefined);
-    if (limit === undefined || (prices.length === 0 && !hasLimitPrice(order))) return undefined;
-    const far = prices.find((price) => lastPrice === undefined || isFar(price, lastPrice, limit));
-    if (prices.length > 0 && far === undefined) return undefined;
-    const from = lastPrice === undefined ? `last price ${unknown}` : `last price ${lastPrice}`;
-    return {
-      limit: `${limit} % from the last price`,
-      came: `${far ?? unknown}; ${from}`,
-      ...((far === undefined || lastPrice === undefined) && { isUnknown: true }),
-    };
+    if (prices.length === 0 && !hasLimitPrice(order)) return undefined;
+    const last = lastPriceOf(order, allPrices);
+    if (prices.length === 0 || last === undefined)
+      return {
+        limit: told,
+        came: `${prices[0] ?? notKnown}; last price ${last ?? notKnown}`,
+        unknown: 'price',
+      };
+    const far = prices.find((price) => isFar(price, last, limit));
+    return far === undefined ? undefined : { limit: told, came: `${far}; last price ${last}` };
   },
 };
 
+/** An order by amount says no quantity; one that says neither is none that is known. */
+const amountUnknown = (amount: string | undefined): UnknownName => (amount === undefined ? 'order' : 'price');
+
+function lastPriceOf({ parts }: OrderToCheck, prices: Prices): string | undefined {
+  const priced = parts[0] && pricedSymbol(parts[0]);
+  return priced && prices.get(priceKey(priced));
+}
+
 /** The checks that an order fails by itself, not for other orders. */
-export function failuresOf(
-  order: OrderToCheck,
-  limits: TradingLimits,
-  lastPrice: string | undefined,
-): readonly Failure[] {
+export function failuresOf(order: OrderToCheck, limits: TradingLimits, prices: Prices): readonly Failure[] {
   return Object.entries(single).flatMap(([name, check]) => {
-    const failed = check(order, limits, lastPrice);
+    const failed = check(order, limits, prices);
     return failed ? [{ check: name as CheckName, at: order.at, ...failed }] : [];
   });
 }
@@ -79,40 +116,31 @@ export const marginOf = ({ market_order_margin: margin = '5' }: TradingLimits): 
 
 export const maxQuoteAgeMs = ({ max_quote_age: seconds = 15 }: TradingLimits): number => seconds * 1000;
 
-/** Whether a check of this order takes the last price of its symbol. */
-export function takesLastPrice(order: OrderToCheck, limits: TradingLimits): boolean {
-  if (order.instrument !== 'EQUITY') return false;
+/** What checks of this order take quotes of. */
+export function quotesTaken(order: OrderToCheck, limits: TradingLimits): readonly PricedSymbol[] {
   const { max_order_notional, max_open_notional, price_collar } = limits;
   const isValued = max_order_notional !== undefined || max_open_notional !== undefined;
   const hasPrice = order.limitPrice !== undefined || order.stopPrice !== undefined;
-  return (isValued && needsLastPrice(order)) || (price_collar !== undefined && hasPrice);
+  const ofCollar = price_collar !== undefined && hasPrice && order.instrument === 'EQUITY';
+  return [
+    ...(isValued ? quotesFor(order) : []),
+    ...(ofCollar ? order.parts.flatMap((part) => pricedSymbol(part) ?? []) : []),
+  ];
 }
 
-function above(
-  value: string | undefined,
-  limit: string | undefined,
-): Omit<Failure, 'check' | 'at'> | undefined {
-  if (limit === undefined) return undefined;
-  if (value !== undefined && compareDecimals(value, limit) <= 0) return undefined;
-  return { limit, ...cameOf(value) };
-}
+type Failed = Omit<Failure, 'check' | 'at'> | undefined;
 
-function notAmong(
-  values: readonly (string | undefined)[],
-  allowed: readonly string[] | undefined,
-): Omit<Failure, 'check' | 'at'> | undefined {
+const above = (value: string, limit: string): Failed =>
+  compareDecimals(value, limit) <= 0 ? undefined : { limit, came: value };
+
+/** None at all is not known: what the order says of it was not seen. */
+function notAmong(values: readonly string[], allowed: readonly string[] | undefined): Failed {
   if (!allowed) return undefined;
-  if (values.length > 0 && values.every((value) => value !== undefined && allowed.includes(value)))
-    return undefined;
-  const other = values.find((value) => value === undefined || !allowed.includes(value));
-  return { limit: allowed.join(', ') || 'none', ...cameOf(other) };
+  const limit = allowed.join(', ') || 'none';
+  if (values.length === 0) return { limit, came: notKnown, unknown: 'order' };
+  const other = values.find((value) => !allowed.includes(value));
+  return other === undefined ? undefined : { limit, came: other };
 }
-
-const cameOf = (value: string | undefined): Pick<Failure, 'came' | 'isUnknown'> =>
-  value === undefined ? { came: unknown, isUnknown: true } : { came: value };
-
-/** `BRK.B` and `BRK B` are one. */
-export const plainSymbol = (symbol: string): string => symbol.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 const upper = (symbols: readonly string[]): readonly string[] => symbols.map((one) => one.toUpperCase());
 

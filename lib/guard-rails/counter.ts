@@ -5,7 +5,7 @@
 
 import { addDecimals, compareDecimals, subtractDecimals } from '../client/decimals.ts';
 import type { Failure } from './checks.ts';
-import type { CheckName, TradingLimits } from './limits.ts';
+import type { CheckName, TradingLimits, UnknownName } from './limits.ts';
 
 /** A counter as a store has it. */
 export interface StoredCounter {
@@ -34,8 +34,9 @@ export interface CounterState {
 /** An order as a scope counts it. */
 export interface CountedOrder {
   readonly at: string;
-  /** By how much it adds to the open notional; undefined where its notional is not known. */
-  readonly added: string | undefined;
+  /** By how much it adds to the open notional; where that is not known, what is known of it. */
+  readonly added: string;
+  readonly unknown?: UnknownName;
   /** A keyed hash of symbol, side and quantity; empty for a replacement. */
   readonly what: string;
 }
@@ -73,14 +74,8 @@ export function count(
   let recent = before.recent.filter(([at]) => at > now - keptMs);
   let sum = before.open;
   const failures: Failure[] = [];
-  const fails = (check: CheckName, order: CountedOrder, limit: string, came?: string) =>
-    failures.push({
-      check,
-      at: order.at,
-      limit,
-      ...(came !== undefined && { came }),
-      ...(check === 'max_open_notional' && order.added === undefined && { isUnknown: true }),
-    });
+  const fails = (check: CheckName, order: CountedOrder, limit: string, came: string, unknown?: UnknownName) =>
+    failures.push({ check, at: order.at, limit, came, ...(unknown && { unknown }) });
   for (const order of orders) {
     if (rate !== undefined) {
       const inMinute = recent.filter(([at]) => at > now - minuteMs).length;
@@ -99,12 +94,10 @@ export function count(
     }
     if (keptMs > 0) recent = [...recent, [now, order.what] as const];
     if (open === undefined) continue;
-    if (order.added === undefined) fails('max_open_notional', order, open, 'not known');
-    else {
-      sum = addDecimals(sum, order.added);
-      // What adds nothing makes nothing worse, also after the limit was lowered.
-      if (order.added !== '0' && compareDecimals(sum, open) > 0) fails('max_open_notional', order, open, sum);
-    }
+    sum = addDecimals(sum, order.added);
+    // What adds nothing makes nothing worse, also after the limit was lowered.
+    if (order.added !== '0' && compareDecimals(sum, open) > 0) fails('max_open_notional', order, open, sum);
+    else if (order.unknown) fails('max_open_notional', order, open, 'not known', order.unknown);
   }
   return { after: { open: sum, recent }, failures };
 }

@@ -5,7 +5,8 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import { compareDecimals, subtractDecimals } from '../client/decimals.ts';
-import { type Failure, failuresOf, marginOf, maxQuoteAgeMs, plainSymbol, takesLastPrice } from './checks.ts';
+import { type Failure, failuresOf, marginOf, maxQuoteAgeMs, quotesTaken } from './checks.ts';
+import { plainSymbol } from './contracts.ts';
 import {
   accountScope,
   type Control,
@@ -26,9 +27,17 @@ import {
 } from './counter.ts';
 import { asReplaced, atMost, type Exposure, exposureAfter } from './exposure.ts';
 import type { LastPrices } from './last-price.ts';
-import { type CheckAction, isCounted, type TradingLimits, withChanges } from './limits.ts';
+import {
+  type CheckAction,
+  type CheckName,
+  isCounted,
+  type TradingLimits,
+  type UnknownName,
+  withChanges,
+} from './limits.ts';
 import type { MassCancelStore } from './mass-cancels.ts';
-import { notionalOf, type OrderToCheck, orderToCheck } from './order.ts';
+import { notionalOf, type PricedSymbol, type Prices, priceKey } from './notional.ts';
+import { type OrderToCheck, orderToCheck } from './order.ts';
 
 /** Pre-trade checks and the kill switch. */
 export interface GuardOptions {
@@ -36,8 +45,10 @@ export interface GuardOptions {
   readonly controls: ControlStore;
   /** Limits of the whole gateway, until an operator sets others. Default none. */
   readonly limits?: TradingLimits;
-  /** Without them, what needs the last price of a symbol is blocked. */
+  /** Of stocks and funds. Without them, what needs the last price of one is blocked. */
   readonly lastPrices?: LastPrices;
+  /** The same of option contracts, by their symbols in the OCC form. */
+  readonly optionPrices?: LastPrices;
   /** Where a check of action `block_and_cancel` asks for cancels. Without it such a check blocks, and that is all. */
   readonly massCancels?: Pick<MassCancelStore, 'request'>;
 }
@@ -49,8 +60,8 @@ export interface GuardParts extends GuardOptions {
 
 /** An order that a request places, or what it makes of one. */
 export interface AskedOrder {
-  /** JSON, as the interface places it or shows it. */
-  readonly json: string;
+  /** JSON, as the interface places it or shows it; undefined for one that is replaced, and could not be looked up. */
+  readonly json: string | undefined;
   /** Where it stands in the request, as a JSON Pointer. */
   readonly at: string;
   /** JSON of what a replacement changes. */
@@ -81,7 +92,7 @@ export interface CancelledScope {
 }
 
 /** A check that failed, and whose limit it is. */
-export interface ScopeFailure extends Omit<Failure, 'isUnknown'> {
+export interface ScopeFailure extends Omit<Failure, 'unknown'> {
   readonly scope: ScopeKind;
 }
 
@@ -130,7 +141,7 @@ interface Known {
   readonly order: OrderToCheck;
   /** As it may be at most, with the replacements before. */
   readonly largest: OrderToCheck;
-  readonly lastPrice: string | undefined;
+  readonly prices: Prices;
   readonly what: string;
 }
 
@@ -161,7 +172,7 @@ class OrderGuard implements Guard {
       .map((rule) => this.#count(rule, known, now));
     const failures = [
       ...rules.flatMap((rule) =>
-        known.flatMap((one) => ofRule(rule, failuresOf(one.order, rule.limits, one.lastPrice))),
+        known.flatMap((one) => ofRule(rule, failuresOf(one.order, rule.limits, one.prices))),
       ),
       ...counted.flatMap(({ rule, failures }) => ofRule(rule, failures)),
     ];
@@ -178,7 +189,7 @@ class OrderGuard implements Guard {
       exposures: known.map((one, index) =>
         exposureOf(
           one,
-          counted.map(({ rule, totals }) => [rule, totals[index]]),
+          counted.map(({ rule, totals }) => [rule, totals[index]!]),
         ),
       ),
       noted: failures.map(asTold),
@@ -222,39 +233,57 @@ class OrderGuard implements Guard {
   async #know(asked: AskedOrder, rules: readonly Rule[], { account, endBy }: GuardQuestion): Promise<Known> {
     const read = orderToCheck(asked.json, asked.at, asked.replaced);
     const [order, largest] = [asReplaced(read, asked), atMost(read, asked)];
-    const { names, lastPrices } = this.#parts;
-    const wanting = rules.filter(
-      ({ limits }) => takesLastPrice(order, limits) || takesLastPrice(largest, limits),
+    const { names } = this.#parts;
+    const taken = rules.map(({ limits }) => ({
+      maxAgeMs: maxQuoteAgeMs(limits),
+      quotes: [...quotesTaken(order, limits), ...quotesTaken(largest, limits)],
+    }));
+    const wanting = taken.filter(({ quotes }) => quotes.length > 0);
+    const maxAgeMs = Math.min(...wanting.map(({ maxAgeMs }) => maxAgeMs));
+    const prices = await this.#prices(
+      wanting.flatMap(({ quotes }) => quotes),
+      maxAgeMs,
+      endBy,
     );
-    const [symbol] = order.symbols;
-    const maxAgeMs = Math.min(...wanting.map(({ limits }) => maxQuoteAgeMs(limits)));
-    const last =
-      wanting.length > 0 && symbol !== undefined
-        ? await lastPrices?.lastPrice(symbol, maxAgeMs, endBy)
-        : undefined;
     const repeats = rules.some(({ limits }) => limits.max_duplicative_orders) && !order.isReplacement;
     return {
       asked,
       order,
       largest,
-      // Of what was never traded.
-      lastPrice: last && compareDecimals(last.price, '0') > 0 ? last.price : undefined,
+      prices,
       what: repeats ? await names.nameOf('asked', account, contentsOf(order)) : '',
     };
+  }
+
+  async #prices(quotes: readonly PricedSymbol[], maxAgeMs: number, endBy: number): Promise<Prices> {
+    const { lastPrices, optionPrices } = this.#parts;
+    const distinct = new Map(quotes.map((one) => [priceKey(one), one]));
+    const read = await Promise.all(
+      [...distinct].map(async ([key, { kind, symbol }]) => {
+        const source = kind === 'stock' ? lastPrices : optionPrices;
+        return [key, await source?.lastPrice(symbol, maxAgeMs, endBy)] as const;
+      }),
+    );
+    // Of what was never traded there is none.
+    return new Map(
+      read.flatMap(([key, last]) =>
+        last && compareDecimals(last.price, '0') > 0 ? [[key, last.price] as const] : [],
+      ),
+    );
   }
 
   #count(rule: Rule, known: readonly Known[], now: number) {
     const stored = this.#counters.get(rule.counter) ?? emptyCounter(rule.counter);
     const margin = marginOf(rule.limits);
     const isOpenCounted = rule.limits.max_open_notional !== undefined;
-    const totals = known.map(({ asked, largest, lastPrice }) => {
+    const totals = known.map(({ asked, largest, prices }) => {
       const before = asked.exposure?.counted[rule.counter] ?? '0';
-      const notional = isOpenCounted ? notionalOf(largest, lastPrice, margin) : before;
-      return { before, total: notional === undefined ? undefined : larger(notional, before) };
+      const { value, unknown } = isOpenCounted ? notionalOf(largest, prices, margin) : { value: before };
+      return { before, total: larger(value, before), unknown };
     });
     const orders = known.map(({ order, what }, index): CountedOrder => {
-      const { before, total } = totals[index]!;
-      return { at: order.at, added: total === undefined ? undefined : subtractDecimals(total, before), what };
+      const { before, total, unknown } = totals[index]!;
+      return { at: order.at, added: subtractDecimals(total, before), ...(unknown && { unknown }), what };
     });
     const { after, failures } = count(readCounter(stored), rule.limits, orders, now);
     const change = { key: rule.counter, revision: stored.revision, next: JSON.stringify(after) };
@@ -264,7 +293,11 @@ class OrderGuard implements Guard {
 
 /** What two orders have in common of which one may be the repetition of the other. */
 const contentsOf = ({ symbols, sides, quantity, amount }: OrderToCheck): string =>
-  JSON.stringify([symbols.map(plainSymbol), sides, amount === undefined ? quantity : undefined, amount]);
+  JSON.stringify([distinctSymbols(symbols), sides, amount === undefined ? quantity : undefined, amount]);
+
+const distinctSymbols = (symbols: OrderToCheck['symbols']): readonly string[] => [
+  ...new Set(symbols.map(({ symbol }) => plainSymbol(symbol))),
+];
 
 /** The key of a scope's counter: each credential has its own orders. */
 const counterKey = (credential: string, scope: string): string => `counter ${credential} ${scope}`;
@@ -278,11 +311,11 @@ interface RuleFailure extends ScopeFailure {
 }
 
 const ofRule = (rule: Rule, failures: readonly Failure[]): readonly RuleFailure[] =>
-  failures.map(({ came, isUnknown, ...failure }) => ({
+  failures.map(({ came, unknown, ...failure }) => ({
     ...failure,
     rule,
     scope: rule.kind,
-    action: actionOf(rule.limits.actions?.[failure.check] ?? 'block', isUnknown),
+    action: actionOf(rule.limits, failure.check, unknown),
     // What the gateway's counters come to is the business of other users.
     ...(came !== undefined && !(rule.kind === 'gateway' && countedChecks.has(failure.check)) && { came }),
   }));
@@ -291,8 +324,16 @@ const ofRule = (rule: Rule, failures: readonly Failure[]): readonly RuleFailure[
  * A price that could not be read, or an order that could not be looked up, blocks and says nothing against what is open:
  * reads of others that use up the shared limits must not cancel it.
  */
-const actionOf = (action: CheckAction, isUnknown: true | undefined): CheckAction =>
-  action === 'block_and_cancel' && isUnknown ? 'block' : action;
+function actionOf(
+  { actions, allow_unknown: allowed }: TradingLimits,
+  check: CheckName,
+  unknown: UnknownName | undefined,
+): CheckAction {
+  const action = actions?.[check] ?? 'block';
+  if (unknown === undefined) return action;
+  if (allowed?.includes(unknown)) return 'notify';
+  return action === 'block_and_cancel' ? 'block' : action;
+}
 
 const countedChecks: ReadonlySet<string> = new Set([
   'max_orders_per_minute',
@@ -304,10 +345,10 @@ const asTold = ({ action: _action, rule: _rule, ...failure }: RuleFailure): Scop
 
 function exposureOf(
   { asked, largest }: Known,
-  counted: readonly (readonly [Rule, string | undefined])[],
+  counted: readonly (readonly [Rule, string])[],
 ): Exposure | undefined {
   const own = counted.flatMap(([{ counter, limits }, total]) =>
-    limits.max_open_notional !== undefined && total !== undefined ? [[counter, total] as const] : [],
+    limits.max_open_notional === undefined ? [] : [[counter, total] as const],
   );
   if (own.length === 0 && !asked.exposure && asked.replaced === undefined) return undefined;
   return exposureAfter(largest, asked, Object.fromEntries(own));

@@ -25,6 +25,14 @@ function amongst<const V extends readonly string[]>(...known: V) {
   const fault = `takes a list of ${known.join(', ')}`;
   return v.array(v.picklist(known, fault), fault);
 }
+/**
+ * What a check may be unable to learn: the order that is replaced (`order`), a fresh quote of a stock or contract (`price`),
+ * which contract it is or what it is of (`contract`), and what has no quote, or no size, that could be read.
+ */
+const unknownNames = ['order', 'price', 'contract', 'crypto', 'event', 'futures'] as const;
+
+export type UnknownName = (typeof unknownNames)[number];
+
 const repetitionsFault = 'takes orders, 1 to 100000, and seconds, 1 to 3600';
 
 const values = {
@@ -93,6 +101,12 @@ const assumptions = {
   market_order_margin: v.pipe(
     share,
     v.description('Added to the last price of an order without a limit price. Default 5.'),
+  ),
+  allow_unknown: v.pipe(
+    amongst(...unknownNames),
+    v.description(
+      'What an order may leave unknown: it passes the check, and log and audit say that it failed it.',
+    ),
   ),
   max_quote_age: v.pipe(
     whole(1, 3600),

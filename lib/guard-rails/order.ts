@@ -1,18 +1,22 @@
 /** What pre-trade checks know of an order: read from the JSON that is sent. Numbers stay texts. */
 
-import { addDecimals, compareDecimals, multiplyDecimals, plainDecimal } from '../client/decimals.ts';
+import { compareDecimals, multiplyDecimals, plainDecimal } from '../client/decimals.ts';
 import { textMembers, textOf } from '../json-members.ts';
 import { elementsOf, membersOf } from '../json-scan.ts';
+import { optionContract } from './contracts.ts';
+
+export type ReadonlyMembers = ReadonlyMap<string, string>;
 
 export interface OrderToCheck {
   /** Where it stands in the request, as a JSON Pointer. */
   readonly at: string;
-  /** In upper case, those of legs among them; none where it is not known what the order is. */
-  readonly symbols: readonly string[];
+  /** As written, those of legs among them, each with the instrument that it is of; none where the order is not known. */
+  readonly symbols: readonly OrderSymbol[];
   readonly sides: readonly string[];
   readonly orderType: string | undefined;
   readonly sessions: readonly string[];
-  readonly instrument: string;
+  /** Undefined where the order is not known, or does not say it. */
+  readonly instrument: string | undefined;
   /** Never negative. Undefined for an order by amount, and where it is not known. */
   readonly quantity: string | undefined;
   /** In money, of an order by amount; never negative. */
@@ -21,8 +25,25 @@ export interface OrderToCheck {
   readonly stopPrice: string | undefined;
   /** It has a limit price, and a replacement may have taken that away. */
   readonly mayBeUnlimited?: boolean;
+  /** What is traded: one thing, or the legs of a combination. */
+  readonly parts: readonly TradedPart[];
   /** A replacement is not the repetition of an order. */
   readonly isReplacement: boolean;
+  /** The order that is replaced could not be looked up: what the replacement makes of it is not known. */
+  readonly isUnseen: boolean;
+  /** It has a price that is no decimal of a price's length. */
+  readonly isUnreadable: boolean;
+}
+
+export interface OrderSymbol {
+  readonly symbol: string;
+  readonly instrument: string | undefined;
+}
+
+export interface TradedPart {
+  readonly instrument: string | undefined;
+  /** As quotes name it; undefined where that is not known. */
+  readonly symbol: string | undefined;
 }
 
 const members = [
@@ -37,102 +58,84 @@ const members = [
   'total_cash_amount',
   'limit_price',
   'stop_price',
+  'strike_price',
+  'option_expire_date',
+  'option_type',
 ] as const;
 
 type Member = (typeof members)[number];
-type Members = ReadonlyMap<string, string>;
 
 /**
- * @param json an order as the interface places it, or shows it
+ * @param json an order as the interface places it, or shows it; undefined where it could not be looked up
  * @param replaced what a replacement changes of it
  */
-export function orderToCheck(json: string, at: string, replaced?: string): OrderToCheck {
-  const before = membersIn(json);
-  const changes = replaced === undefined ? new Map<string, string>() : membersIn(replaced);
-  const legs = legsIn(json);
+export function orderToCheck(json: string | undefined, at: string, replaced?: string): OrderToCheck {
+  const before = json === undefined ? nothing : membersIn(json);
+  const changes = replaced === undefined ? nothing : membersIn(replaced);
+  const legs = json === undefined ? [] : legsIn(json);
   const changedLegs = replaced === undefined ? [] : legsIn(replaced);
-  const each = [before, changes, ...legs];
   const now = (name: Member) => changes.get(name) ?? before.get(name);
+  const instrument = before.get('instrument_type');
   const quantity = largestOf([
     now('quantity') ?? before.get('total_quantity'),
     // Of a changed leg it is not known which one it is.
-    ...[...legs, ...changedLegs].map((leg) => leg.get('quantity')),
+    ...[...legs.map(contractsOf), ...changedLegs.map((leg) => leg.get('quantity'))],
   ]);
+  const [limitPrice, stopPrice] = [decimalOf(now('limit_price')), decimalOf(now('stop_price'))];
   const isByAmount = now('entrust_type') === 'AMOUNT' || quantity === undefined;
   return {
     at,
     // What no replacement changes by the catalogue, the upstream may change or not: both are checked.
-    symbols: distinct(each.map((one) => one.get('symbol')?.toUpperCase())),
-    sides: distinct(each.map((one) => one.get('side'))),
-    orderType: now('order_type'),
+    symbols: [before, changes, ...legs].flatMap((one) => {
+      const symbol = one.get('symbol');
+      return symbol === undefined ? [] : [{ symbol, instrument: one.get('instrument_type') ?? instrument }];
+    }),
+    sides: distinct([before, changes, ...legs].map((one) => one.get('side'))),
+    orderType: json === undefined ? undefined : now('order_type'),
     sessions: distinct([
-      before.get('support_trading_session') ?? 'CORE',
+      json === undefined ? undefined : (before.get('support_trading_session') ?? 'CORE'),
       changes.get('support_trading_session'),
     ]),
-    instrument: before.get('instrument_type') ?? 'EQUITY',
-    quantity,
+    instrument,
+    quantity: json === undefined ? undefined : quantity,
     amount: largestOf([
       isByAmount ? before.get('total_cash_amount') : undefined,
       changes.get('total_cash_amount'),
     ]),
-    limitPrice: decimalOf(now('limit_price')),
-    stopPrice: decimalOf(now('stop_price')),
+    limitPrice,
+    stopPrice,
+    parts: legs.length > 0 ? legs.map((leg) => partOf(leg, instrument)) : [partOf(before, instrument)],
     isReplacement: replaced !== undefined,
+    isUnseen: json === undefined,
+    isUnreadable:
+      (limitPrice === undefined && now('limit_price') !== undefined) ||
+      (stopPrice === undefined && now('stop_price') !== undefined),
   };
 }
 
-/** An option is of 100 shares; what a contract of futures is of, no answer of the interface says. */
-const sizes: Readonly<Record<string, string>> = { EQUITY: '1', CRYPTO: '1', EVENT: '1', OPTION: '100' };
+/** Of shares beside options, so many as go with that number of contracts. */
+function contractsOf(leg: ReadonlyMembers): string | undefined {
+  const quantity = leg.get('quantity');
+  const plain = leg.get('instrument_type') === 'EQUITY' ? decimalOf(quantity) : undefined;
+  return plain === undefined ? quantity : multiplyDecimals(plain, '0.01');
+}
+
+function partOf(members: ReadonlyMembers, ofOrder: string | undefined): TradedPart {
+  const instrument = members.get('instrument_type') ?? ofOrder;
+  const symbol = instrument === 'OPTION' ? optionContract(members) : members.get('symbol')?.toUpperCase();
+  return { instrument, symbol };
+}
 
 /** Its limit price bounds what it can cost. */
 const limited: ReadonlySet<string | undefined> = new Set(['LIMIT', 'STOP_LOSS_LIMIT', 'LIMIT_ON_OPEN']);
 
 export const hasLimitPrice = ({ orderType }: OrderToCheck): boolean => limited.has(orderType);
 
-/** Whether the notional takes the last price, where one is known. A sale brings what the market pays, however low its limit. */
-export const needsLastPrice = (order: OrderToCheck): boolean =>
-  (!isLimited(order) || isSale(order)) && (order.amount === undefined || order.quantity !== undefined);
+export const isLimited = (order: OrderToCheck): boolean => hasLimitPrice(order) && !order.mayBeUnlimited;
 
-const isSale = ({ sides }: OrderToCheck): boolean => sides.some((side) => side !== 'BUY');
-
-const isLimited = (order: OrderToCheck): boolean => hasLimitPrice(order) && !order.mayBeUnlimited;
-
-/**
- * Price × quantity × size. Of a sale with a limit price, the price is the last one where that is higher. Of an order without a limit price, the price is the last one, or the stop price when that is
- * higher, and the margin besides. Of an order by amount it is the amount; of one that names a quantity, too, the larger.
- *
- * @param margin in percent
- * @returns undefined when it is not known
- */
-export function notionalOf(
-  order: OrderToCheck,
-  lastPrice: string | undefined,
-  margin: string,
-): string | undefined {
-  const { amount, quantity, instrument } = order;
-  if (quantity === undefined) return amount;
-  const size = sizes[instrument];
-  const price = isLimited(order) ? limitedPrice(order, lastPrice) : unlimitedPrice(order, lastPrice, margin);
-  if (size === undefined || price === undefined) return undefined;
-  return largest([multiplyDecimals(multiplyDecimals(price, quantity), size), amount]);
-}
-
-/** A sale without a known last price counts by its limit: to block it would keep a holder from selling. */
-const limitedPrice = (order: OrderToCheck, lastPrice: string | undefined): string | undefined =>
-  order.limitPrice !== undefined && isSale(order) ? largest([order.limitPrice, lastPrice]) : order.limitPrice;
-
-/** With its limit price, where that is higher: a replacement may have taken it away or not. */
-function unlimitedPrice(
-  { limitPrice, stopPrice }: OrderToCheck,
-  lastPrice: string | undefined,
-  margin: string,
-): string | undefined {
-  if (lastPrice === undefined) return undefined;
-  const price = largest([lastPrice, stopPrice]) ?? lastPrice;
-  return largest([multiplyDecimals(price, addDecimals('1', hundredth(margin))), limitPrice]);
-}
-
-export const hundredth = (percent: string): string => multiplyDecimals(percent, '0.01');
+/** Also where no side is known. */
+export const maySell = ({ sides }: OrderToCheck): boolean =>
+  sides.length === 0 || sides.some((side) => side !== 'BUY');
 
 export const absolute = (value: string): string => (value.startsWith('-') ? value.slice(1) : value);
 
@@ -165,9 +168,11 @@ function decimalOf(text: string | undefined): string | undefined {
   }
 }
 
-const membersIn = (json: string | Uint8Array): Members => textMembers(json, members) ?? new Map();
+const nothing: ReadonlyMembers = new Map();
 
-function legsIn(json: string): readonly Members[] {
+const membersIn = (json: string | Uint8Array): ReadonlyMembers => textMembers(json, members) ?? nothing;
+
+function legsIn(json: string): readonly ReadonlyMembers[] {
   const legs = membersOf(new TextEncoder().encode(json), ['legs'])?.get('legs');
   return legs && textOf(legs).startsWith('[') ? [...elementsOf(legs)].map(membersIn) : [];
 }

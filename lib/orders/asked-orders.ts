@@ -87,17 +87,17 @@ async function replacedOrders(
       const record = known && readRecord(known.record);
       const of = known && ({ kind: 'entry', entry: known } as const);
       const exposure = known?.exposure === undefined ? undefined : readExposure(known.exposure);
-      const placed = record && !record.placed_elsewhere ? placedOrder(record, id) : undefined;
+      const placed = record && !record.placed_elsewhere ? askedOrder(record) : undefined;
       if (of && placed !== undefined) return { order: { json: placed, at, replaced, exposure }, of };
       const mayLookUp = account !== '' && lookedUp++ < maxLookedUp;
       const looked = mayLookUp ? await lookUp(account, id) : undefined;
       const found = looked === 'not_found' ? undefined : looked;
       // The other program may have replaced it since: the entry has the most that the gateway knew of, not what it is now.
       if (of && record?.placed_elsewhere)
-        return { order: { json: found?.payload ?? '{}', at, replaced, exposure }, of };
+        return { order: { json: found?.payload, at, replaced, exposure }, of };
       // An entry that is there stays, or the request would never begin; an order that has ended leaves its id free.
       if (!found || !isFree(entry) || isFinal(found.state))
-        return { order: { json: found?.payload ?? '{}', at, replaced }, of: { kind: 'part', part } };
+        return { order: { json: found?.payload, at, replaced }, of: { kind: 'part', part } };
       const { payload: json } = found;
       const seen = { change, key, account, clientOrderId: id, json, at: clock() };
       return { order: { json, at, replaced }, of: { kind: 'elsewhere', entry: placedElsewhere(seen) } };
@@ -108,9 +108,6 @@ async function replacedOrders(
 /** As the journal takes an entry over. */
 const isFree = (entry: JournalEntry | undefined): boolean =>
   !entry || (entry.state === 'refused' && entry.exposure === undefined);
-
-const placedOrder = ({ asked }: OrderRecord, clientOrderId: string): string | undefined =>
-  askedOrder(asked, clientOrderId);
 
 /** An order that another program placed, as a look-up showed it. */
 interface SeenElsewhere {

@@ -76,6 +76,7 @@ export class Entries {
 
   #recordOf({ key, text, account, clientOrderId }: Part): OrderRecord {
     const { operation, requestId, user, app } = this.#change;
+    const { journal } = operation.sideEffect ?? {};
     const { failedChecks = [] } = this.#checked.get(key) ?? {};
     return {
       operation: operation.id,
@@ -83,6 +84,7 @@ export class Entries {
       ...(account !== undefined && { account_id: account }),
       ...(clientOrderId !== undefined && { client_order_id: clientOrderId }),
       asked: text,
+      ...(journal?.by === 'client_order_id' && journal.answered === 'together' && { list: journal.list }),
       request_id: requestId,
       ...(user !== undefined && { user }),
       ...(app !== undefined && { app }),

@@ -5,6 +5,7 @@ import { stemOf } from '../upstream-code.ts';
 import { absenceCountsAfterMs, type EntryOutcome, isOver, type JournalEntry } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
 import { isFinal, showsEach, termsDiffer, termsOf } from './order-state.ts';
+import { askedOrder } from './parts.ts';
 import { type Evidence, type OrderRecord, readRecord, withOutcome } from './record.ts';
 
 /** How the order was looked for, and what was found. */
@@ -71,17 +72,17 @@ function placedBy(entry: JournalEntry, record: OrderRecord, sight: Sight): Settl
  * replacement changes; symbol and side of stocks alone, because of others the upstream writes them in more than one form.
  * In doubt it is the same: to say that nothing was placed would be worse.
  */
-function isOtherOrder({ asked, client_order_id: id }: OrderRecord, shown: string): boolean {
-  const order = askedOrders(asked).find((one) => one.client_order_id === id);
+function isOtherOrder(record: OrderRecord, shown: string): boolean {
+  const order = membersAsked(record);
   const members = textMembers(shown, ['symbol', 'side', 'combo_type']);
   // An order of its own is no part of a combination; how the upstream names the parts does not matter.
-  const [asksFor, has] = [order?.combo_type, members?.get('combo_type')];
-  if (typeof asksFor === 'string' && has !== undefined && (asksFor === 'NORMAL') !== (has === 'NORMAL'))
+  const [asksFor, has] = [order?.get('combo_type'), members?.get('combo_type')];
+  if (asksFor !== undefined && has !== undefined && (asksFor === 'NORMAL') !== (has === 'NORMAL'))
     return true;
-  if (order?.instrument_type !== 'EQUITY') return false;
+  if (order?.get('instrument_type') !== 'EQUITY') return false;
   const differs = (name: string, plain: (text: string) => string) => {
-    const [wanted, got] = [order[name], members?.get(name)];
-    return typeof wanted === 'string' && got !== undefined && plain(wanted) !== plain(got);
+    const [wanted, got] = [order.get(name), members?.get(name)];
+    return wanted !== undefined && got !== undefined && plain(wanted) !== plain(got);
   };
   return differs('symbol', plainSymbol) || differs('side', buysOrSells);
 }
@@ -91,9 +92,8 @@ const isUsedUp = ({ outcome }: OrderRecord): boolean =>
   stemOf(outcome?.upstream_code) === 'TRADE_PLACE_ORDER_REPEAT';
 
 /** A replacement changes them, so that they count only where it is known that this request placed nothing. */
-function hasOtherTerms({ asked, client_order_id: id }: OrderRecord, { state }: ReadOrder): boolean {
-  const order = askedOrders(asked).find((one) => one.client_order_id === id);
-  const wanted = textMembers(JSON.stringify(order ?? {}), ['quantity', 'limit_price']);
+function hasOtherTerms(record: OrderRecord, { state }: ReadOrder): boolean {
+  const wanted = textMembers(askedOrder(record) ?? '{}', ['quantity', 'limit_price']);
   const terms = new Map([...(wanted ?? [])].map(([name, value]) => [termNamed[name] ?? name, value]));
   return state.terms !== undefined && termsDiffer(termsOf(terms), state.terms);
 }
@@ -105,11 +105,8 @@ const plainSymbol = (symbol: string) => symbol.toUpperCase().replace(/[^A-Z0-9]/
 
 const buysOrSells = (side: string) => (side === 'BUY' ? 'BUY' : 'SELL');
 
-/** Also of a batch, whose part is the order itself. */
-function askedOrders(asked: string): readonly Readonly<Record<string, unknown>>[] {
-  const body = JSON.parse(asked) as Readonly<Record<string, unknown>>;
-  return Array.isArray(body.new_orders) ? body.new_orders : [body];
-}
+const membersAsked = (record: OrderRecord): ReadonlyMap<string, string> | undefined =>
+  textMembers(askedOrder(record) ?? '{}', ['symbol', 'side', 'combo_type', 'instrument_type']);
 
 const answerMembers = ['client_order_id', 'order_id', 'client_combo_order_id', 'combo_order_id'] as const;
 

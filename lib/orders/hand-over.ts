@@ -37,6 +37,11 @@ export interface OrdersOptions {
   readonly journal: OrderJournal;
   /** Names of entries. */
   readonly names: KeyedNames;
+  /**
+   * Names of members that an order may have besides those of the catalogue: nothing checks what they say. Default none, and
+   * such an order is 400.
+   */
+  readonly members?: readonly string[];
   /** Operations that show what became of an order, where the gateway does not offer them itself. Default none. */
   readonly lookUps?: readonly Operation[];
   /** Pre-trade checks and the kill switch, and the journal once more, which counts for them. Default none. */

@@ -7,6 +7,7 @@ import type { KeyedNames } from '../access/directory.ts';
 import type { Journaled, Operation } from '../catalogue/operation.ts';
 import { textMembers, textOf } from '../json-members.ts';
 import { elementsOf, membersOf } from '../json-scan.ts';
+import type { OrderRecord } from './record.ts';
 
 /** A request with a side effect, as the gateway has it after all checks. */
 export interface Change {
@@ -105,15 +106,10 @@ export function ordersIn(body: string, list: string): readonly string[] {
   return orders ? [...elementsOf(orders)].map(textOf) : [];
 }
 
-/**
- * Out of what a placement asked for, which is a batch's part or a whole body, the order of that id. Members that no
- * operation names pass unchanged, so that a text can look like both: it then says nothing.
- */
-export function askedOrder(asked: string, clientOrderId: string): string | undefined {
-  const isIt = (order: string) =>
-    textMembers(order, ['client_order_id'])?.get('client_order_id') === clientOrderId;
-  const found = [asked, ...ordersIn(asked, 'new_orders')].filter(isIt);
-  return found.length === 1 ? found[0] : undefined;
+/** Out of what a placement asked for, the order of its id: it is read as it was when it was sent. */
+export function askedOrder({ asked, list, client_order_id: id }: OrderRecord): string | undefined {
+  const orders = list === undefined ? [asked] : ordersIn(asked, list);
+  return orders.find((order) => textMembers(order, ['client_order_id'])?.get('client_order_id') === id);
 }
 
 /**

@@ -10,6 +10,8 @@ export interface OrderRecord {
   readonly client_order_id?: string;
   /** What was asked for: the body, or of a batch the order's part of it. */
   readonly asked: string;
+  /** Where that is a whole body that places orders: its member that has them. */
+  readonly list?: string;
   readonly request_id: string;
   /** Keyed names, as the gateway's log has them. */
   readonly user?: string;

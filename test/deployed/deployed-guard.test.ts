@@ -22,15 +22,21 @@ const env = {
 };
 
 test('a function that places orders takes table and limits; another one does not look at them', () => {
-  const given = { ...env, TRADING_CONTROLS_TABLE: 'controls', TRADING_LIMITS: '{"max_orders_per_minute":3}' };
+  const given = {
+    ...env,
+    TRADING_CONTROLS_TABLE: 'controls',
+    TRADING_LIMITS: '{"max_orders_per_minute":3}',
+    ORDER_MEMBERS: 'a,b',
+  };
   const read = readFunctionSettings(given, [placeOrder]);
   assert.deepEqual(read.ok && read.settings.guard, {
     tableName: 'controls',
     limits: { max_orders_per_minute: 3 },
+    orderMembers: ['a', 'b'],
   });
-  const { TRADING_LIMITS: _, ...without } = given;
+  const { TRADING_LIMITS: _, ORDER_MEMBERS: __, ...without } = given;
   const bare = readFunctionSettings(without, [placeOrder]);
-  assert.deepEqual(bare.ok && bare.settings.guard, { tableName: 'controls', limits: {} });
+  assert.deepEqual(bare.ok && bare.settings.guard, { tableName: 'controls', limits: {}, orderMembers: [] });
   for (const [variables, operation] of [
     [env, placeOrder],
     [{ ...given, TRADING_LIMITS: '?' }, cancelOrder],
@@ -62,13 +68,13 @@ const identity = createIdentity(async () => 'an-identity-key-of-a-test-012345678
 
 function journalOf(url?: string) {
   const lines: Readonly<Record<string, unknown>>[] = [];
-  const guard = { tableName: 'controls', limits: {} };
+  const guard = { tableName: 'controls', limits: {}, orderMembers: [] };
   const client = createDynamoClient(url ?? 'http://127.0.0.1:1');
   const ports = gatewayPorts(
     hostWith((line) => lines.push(line)),
     () => client,
   );
-  const parts = { journalTable: 'journal', identity, lookUps: [], guard, lastPrices: undefined };
+  const parts = { journalTable: 'journal', identity, lookUps: [], guard, prices: undefined };
   const orders = composeOrders(parts, ports);
   return { orders, lines };
 }

@@ -8,7 +8,7 @@ import { composeLastPrices } from '../../functions/compose/last-prices.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { readFunctionSettings, readGatewaySettings } from '../../functions/settings/environment.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
-import { getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
+import { getOptionSnapshots, getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
 import { credentials, secretText } from '../support/core.ts';
 import { hostWith, startDeployed } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
@@ -16,29 +16,30 @@ import { awsEnvironment } from './secrets-manager-stub.ts';
 
 const plain = { UPSTREAM_BASE_URL: 'https://upstream.example', SECRET_ID: 'secret' };
 const env = { ...plain, LIMITER_TABLE: 'limiter', LAST_PRICE_TABLE: 'cache' };
+const quotes = { stock: getStockSnapshots, option: getOptionSnapshots };
 const snapshotsPath = { UPSTREAM_PATHS: '{"getStockSnapshots":"/elsewhere"}' };
 
 test('the variable is read where there is an operation to read prices with, and takes the limiter’s table', () => {
-  const read = (given: Readonly<Record<string, string>>, ...snapshots: [typeof getStockSnapshots?]) =>
-    readFunctionSettings(given, [placeOrder], ...snapshots);
+  const read = (given: Readonly<Record<string, string>>, reads?: typeof quotes) =>
+    readFunctionSettings(given, [placeOrder], reads);
   const settingsOf = (given: ReturnType<typeof read>) => {
     assert.ok(given.ok, JSON.stringify(given));
     return given.settings;
   };
-  const { lastPrices, limiter, cache, journalTable } = settingsOf(read(env, getStockSnapshots));
-  assert.deepEqual(lastPrices, { tableName: 'cache', snapshots: getStockSnapshots });
+  const { lastPrices, limiter, cache, journalTable } = settingsOf(read(env, quotes));
+  assert.deepEqual(lastPrices, { tableName: 'cache', quotes });
   assert.equal(limiter?.tableName, 'limiter');
   // It is no cache of the function's own, and no journal.
   assert.deepEqual([cache, journalTable], [undefined, undefined]);
   assert.equal(settingsOf(read(env)).lastPrices, undefined);
-  assert.equal(settingsOf(read(plain, getStockSnapshots)).lastPrices, undefined);
+  assert.equal(settingsOf(read(plain, quotes)).lastPrices, undefined);
 
-  assert.deepEqual(read({ ...plain, LAST_PRICE_TABLE: 'cache' }, getStockSnapshots), {
+  assert.deepEqual(read({ ...plain, LAST_PRICE_TABLE: 'cache' }, quotes), {
     ok: false,
     faults: ['LIMITER_TABLE: not set'],
   });
-  assert.ok(read({ ...env, ...snapshotsPath }, getStockSnapshots).ok);
-  assert.ok(!read({ ...plain, ...snapshotsPath }, getStockSnapshots).ok);
+  assert.ok(read({ ...env, ...snapshotsPath }, quotes).ok);
+  assert.ok(!read({ ...plain, ...snapshotsPath }, quotes).ok);
 });
 
 test('another path of quotes is none of the function’s own gateway, which starts all the same', () => {
@@ -51,7 +52,7 @@ test('another path of quotes is none of the function’s own gateway, which star
     IDENTITY_KEY_SECRET_ID: 'key',
   };
   const log = (entry: LogEntry) => void logged.push(entry);
-  assert.ok(startDeployed([placeOrder], variables, log, { snapshots: getStockSnapshots }));
+  assert.ok(startDeployed([placeOrder], variables, log, { quotes }));
   assert.deepEqual(
     logged.filter(({ event }) => event === 'wrong_configuration'),
     [],
@@ -72,7 +73,7 @@ test('without its tables it sends nothing, gives no price, and says why', async 
       LIMITER_INSTANCES: '1',
     },
     [placeOrder],
-    getStockSnapshots,
+    quotes,
   );
   assert.ok(read.ok, JSON.stringify(read));
   const logged: LogEntry[] = [];
@@ -83,7 +84,7 @@ test('without its tables it sends nothing, gives no price, and says why', async 
   const ports = gatewayPorts(host, () => away);
   const secrets = { read: async () => secretText() };
   const prices = composeLastPrices(read.settings, ports, secrets);
-  assert.equal(await prices?.lastPrice('AAPL', 15_000, Date.now() + 60_000), undefined);
+  assert.equal(await prices?.stock.lastPrice('AAPL', 15_000, Date.now() + 60_000), undefined);
   assert.deepEqual(simulator.received, []);
   const failures = logged.filter(({ event }) => event === 'last_price_not_read');
   assert.deepEqual(each(failures, 'level', 'step', 'name', 'code'), [

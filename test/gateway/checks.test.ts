@@ -332,7 +332,8 @@ describe('a body', () => {
       '{ "note" : "\\u003cb\\u003e \\u0026 \\u00e9", "figure" : 1.10,\n',
     );
     const body = `{ "new_orders" : [ ${order} ] ,\t"big" : 12345678901234567890, "account_id" : "${accountId}" }\r\n`;
-    const reply = await ask(gateway, orderPath, { body });
+    // Of what is placed, each member is known.
+    const reply = await ask(gateway, '/trading/orders/preview', { body });
     assert.equal(reply.status, 200, reply.text);
     const [received] = simulator.received;
     assert.equal(received?.outcome, 'ok');

@@ -13,7 +13,7 @@ test('each request is reported once when it is answered, with nothing that the c
   const canary = 'of-the-client';
   const headers = { 'x-canary': canary, category: canary };
   await ask(gateway, snapshotTarget, { requestId: 'a', headers });
-  await ask(gateway, orderPath, { requestId: 'b', headers, body: orderBody({ note: canary }) });
+  await ask(gateway, orderPath, { requestId: 'b', headers, body: orderBody({ client_order_id: canary }) });
   await ask(gateway, orderPath, { requestId: 'c', headers, body: orderBody({ symbol: canary }) });
   await ask(gateway, `${accountsPath}?${canary}=1`, { requestId: 'd' });
   await ask(gateway, `/${canary}`, { requestId: 'e' });

@@ -59,6 +59,7 @@ describe('a request of several orders', () => {
   test('of a combination each part is checked, and counts', async (t) => {
     const { gateway, counter, sent } = await startGuarded(t, {
       limits: { max_order_notional: '100', max_open_notional: '150', max_orders_per_minute: 5 },
+      last: { AAPL: '1' },
     });
     const combination = (price: string) =>
       ask(

@@ -81,7 +81,7 @@ const ofQuantity = [
   ),
 ];
 
-const option = { instrument_type: 'OPTION', option_strategy: 'SINGLE' };
+const option = { instrument_type: 'OPTION', option_strategy: 'SINGLE', symbol: 'AAPL290119C00240000' };
 
 const ofNotional = [
   ...around(
@@ -95,8 +95,6 @@ const ofNotional = [
         limited('333.33333333', '3'),
         limited('1e2', '1e1', { order_type: 'STOP_LOSS_LIMIT', stop_price: '500' }),
         limited('100', '10', { order_type: 'LIMIT_ON_OPEN' }),
-        // An amount beside a quantity says nothing of an order by quantity.
-        limited('100', '10', { total_cash_amount: '5000' }),
         { entrust_type: 'AMOUNT', quantity: null, total_cash_amount: '1000.0' },
         limited('1', '10', option),
         limited('100', '10', { instrument_type: 'CRYPTO' }),
@@ -107,7 +105,6 @@ const ofNotional = [
         limited('100', '10.00000001'),
         limited('333.33333334', '3'),
         limited('100.00000001', '10', { order_type: 'STOP_LOSS_LIMIT', stop_price: '1' }),
-        limited('100', '11', { total_cash_amount: '1' }),
         limited('100', '11', { entrust_type: 'AMOUNT', total_cash_amount: '1' }),
         limited('100', '1', { entrust_type: 'AMOUNT', total_cash_amount: '1000.01' }),
         limited('1', '1e1001', { ...option, legs: [leg] }),
@@ -228,14 +225,14 @@ const ofSales = [
     { max_order_notional: '1000' },
     {
       last: '100',
-      passes: [sale('1', '10'), sale('125', '8')],
-      fails: [sale('1', '10.00000001'), sale('125', '8.1')],
+      passes: [sale('1', '9.52380952'), sale('125', '8')],
+      fails: [sale('1', '9.52380953'), sale('125', '8.1'), limited('1', '1', { ...option, side: 'SELL' })],
     },
   ),
   ...around(
     'max_order_notional',
     { max_order_notional: '1000' },
-    { passes: [sale('100', '10')], fails: [sale('100', '10.00000001')] },
+    { passes: [], fails: [sale('1', '1'), limited('1', '1', { instrument_type: 'CRYPTO', side: 'SELL' })] },
   ),
 ];
 

@@ -26,13 +26,14 @@ export interface GuardedOptions {
   readonly clock?: () => number;
   readonly sleep?: (ms: number) => Promise<void>;
   readonly journal?: CountingJournal;
+  readonly members?: readonly string[];
   readonly controls?: ControlStore;
   readonly simulated?: Partial<SimulatorOptions>;
   readonly options?: Partial<GatewayOptions>;
 }
 
 export async function startGuarded(t: TestContext, given: GuardedOptions = {}) {
-  const { count = 1, limits, last, clock, sleep, simulated, options } = given;
+  const { count = 1, limits, last, clock, sleep, members, simulated, options } = given;
   const journal = given.journal ?? createMemoryOrderJournal();
   const memory = createMemoryControls();
   if (limits) memory.set('stack', { limits });
@@ -42,13 +43,14 @@ export async function startGuarded(t: TestContext, given: GuardedOptions = {}) {
       return price === undefined ? undefined : { price, at: 0 };
     },
   };
-  const guard = { controls: given.controls ?? memory, journal, ...(lastPrices && { lastPrices }) };
+  const prices = lastPrices && { lastPrices, optionPrices: lastPrices };
+  const guard = { controls: given.controls ?? memory, journal, ...prices };
   const started = await startInstances(t, count, {
     simulated: { ...(clock && { clock }), ...simulated },
     journal,
     options: {
       ...(clock && { clock }),
-      orders: { journal, names, guard, ...(sleep && { sleep }) },
+      orders: { journal, names, guard, ...(sleep && { sleep }), ...(members && { members }) },
       ...options,
     },
   });

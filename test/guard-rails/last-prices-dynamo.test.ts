@@ -17,7 +17,7 @@ import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { lastPriceActions } from '../../infra/stack/group-functions.ts';
 import { type Checkpoint, noControl } from '../../lib/cache/snapshots/index.ts';
 import { operationsIn } from '../../lib/catalogue/functions.ts';
-import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
+import { getOptionSnapshots, getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { ask, credentials, secretText, snapshotPath } from '../support/core.ts';
 import { hostWith } from '../support/deployed.ts';
@@ -72,7 +72,10 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     });
 
     const env = { ...common, LAST_PRICE_TABLE: 'cache' };
-    const ofOrders = readFunctionSettings(env, operationsIn('orders', operations), getStockSnapshots);
+    const ofOrders = readFunctionSettings(env, operationsIn('orders', operations), {
+      stock: getStockSnapshots,
+      option: getOptionSnapshots,
+    });
     assert.ok(ofOrders.ok);
     const { client: reader, calls } = observed();
     const readerPorts = gatewayPorts(hostWith(log, { functionName: 'orders' }), () => reader);
@@ -104,9 +107,9 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     // From now on the upstream gives no price.
     setFault({ kind: 'status', status: 500 });
     for (const [symbol, price] of wanted) {
-      let found = await prices.lastPrice(symbol, 300_000, Date.now() + 20_000);
+      let found = await prices.stock.lastPrice(symbol, 300_000, Date.now() + 20_000);
       for (let tries = 1; !found && tries < 20; tries++)
-        found = await prices.lastPrice(symbol, 300_000, Date.now() + 20_000);
+        found = await prices.stock.lastPrice(symbol, 300_000, Date.now() + 20_000);
       assert.equal(found?.price, price, symbol);
     }
     const shared = calls.filter(([, input]) => input.includes('"cache"'));
@@ -116,9 +119,9 @@ describe('prices in DynamoDB', needsEmulator(), () => {
   test('what no function has fetched is one call, counted in the table of the limiter', async (t) => {
     const { simulator, prices, calls, logged } = await deployed(t);
     // The reader waits 300 ms for a table, and the limiter 500 ms.
-    let found = await prices.lastPrice('NVDA', 15_000, Date.now() + 20_000);
+    let found = await prices.stock.lastPrice('NVDA', 15_000, Date.now() + 20_000);
     for (let tries = 1; !found && tries < 20; tries++)
-      found = await prices.lastPrice('NVDA', 15_000, Date.now() + 20_000);
+      found = await prices.stock.lastPrice('NVDA', 15_000, Date.now() + 20_000);
     assert.match(found?.price ?? '', /^\d+\.\d+$/, JSON.stringify(logged));
     assert.deepEqual(each(simulator.received, 'target'), [
       `${getStockSnapshots.path}?symbols=NVDA&category=US_STOCK`,

@@ -48,13 +48,19 @@ function createDesk({ createGuard }: GuardSubject, given: Partial<World> = {}) {
       return new Map(read);
     },
   };
-  const lastPrices = {
+  const prices = {
     lastPrice: async (_: string, maxAgeMs: number) => {
       world.maxAgesMs.push(maxAgeMs);
       return world.last === undefined ? undefined : { price: world.last, at: world.now };
     },
   };
-  const guard = createGuard({ controls, lastPrices, names, clock: () => world.now });
+  const guard = createGuard({
+    controls,
+    lastPrices: prices,
+    optionPrices: prices,
+    names,
+    clock: () => world.now,
+  });
   return { world, guard, ask: (...orders: readonly AskedOrder[]) => ask(guard, orders) };
 }
 
@@ -75,13 +81,17 @@ async function ask(guard: Guard, orders: readonly AskedOrder[]): Promise<Verdict
 
 const scopes = { gateway: 'stack', account: 'account account|a', user: 'user u' } as const;
 
-const placed = (given: Readonly<Record<string, unknown>> = {}): AskedOrder => ({
+const placed = (given: Readonly<Record<string, unknown>> = {}): AskedOrder & { readonly json: string } => ({
   json: JSON.stringify(newOrder(given)),
   at: '/0',
 });
 const limited = (limit_price: string, quantity: string, more = {}) =>
   placed({ order_type: 'LIMIT', limit_price, quantity, ...more });
-const replaced = (json: string, changes: object, exposure?: AskedOrder['exposure']): AskedOrder => ({
+const replaced = (
+  json: string | undefined,
+  changes: object,
+  exposure?: AskedOrder['exposure'],
+): AskedOrder => ({
   json,
   at: '/0',
   replaced: JSON.stringify(changes),
@@ -113,7 +123,7 @@ async function quotesAreFresh(subject: GuardSubject): Promise<void> {
   const { world, ask } = createDesk(subject, { limits });
   await ask(placed());
   await ask(limited('1', '1'));
-  await ask(limited('1', '1', { instrument_type: 'OPTION' }));
+  await ask(limited('1', '1', { instrument_type: 'OPTION', symbol: 'AAPL290119C00240000' }));
   assert.deepEqual(world.maxAgesMs, [15_000, 3000]);
   const priced = createDesk(subject, {
     limits: { stack: { max_order_notional: '1', max_open_notional: '1' } },
@@ -134,12 +144,12 @@ async function unknownIsBlocked(subject: GuardSubject): Promise<void> {
   };
   const { ask } = createDesk(subject, { limits: { stack: limits } });
   const expected = Object.keys(limits);
-  assert.deepEqual(failedOf(await ask(replaced('{}', {}))), expected);
+  assert.deepEqual(failedOf(await ask(replaced(undefined, {}))), expected);
   const cancelling = {
     max_order_quantity: '1',
     actions: { max_order_quantity: 'block_and_cancel' },
   } as const;
-  const verdict = await createDesk(subject, { limits: { stack: cancelling } }).ask(replaced('{}', {}));
+  const verdict = await createDesk(subject, { limits: { stack: cancelling } }).ask(replaced(undefined, {}));
   assert.deepEqual(verdict.kind === 'blocked' && verdict.cancelled, []);
 }
 
@@ -255,7 +265,7 @@ async function replacementIsChecked(subject: GuardSubject): Promise<void> {
   const limits: TradingLimits = { max_order_notional: '100', max_open_notional: '10000' };
   const { ask } = createDesk(subject, { limits: { stack: limits }, last: '20' });
   const order = limited('1', '10');
-  const option = limited('1', '1', { instrument_type: 'OPTION' });
+  const option = limited('1', '1', { instrument_type: 'OPTION', symbol: 'AAPL290119C00240000' });
   const failsOn = async (json: string, changes: object, exposure?: AskedOrder['exposure']) =>
     failedOf(await ask(replaced(json, changes, exposure)));
   assert.deepEqual(await failsOn(option.json, { limit_price: '1.01', instrument_type: 'EQUITY' }), [

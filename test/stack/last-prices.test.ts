@@ -8,6 +8,7 @@ import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue
 import {
   cancelOrder,
   operations as catalogue,
+  getOptionSnapshots,
   getOrder,
   getStockSnapshots,
   listAccounts,
@@ -73,11 +74,12 @@ test('it counts and sends as the function of market data does, and the settings 
   const env = Object.fromEntries(
     Object.entries(own).map(([name, value]) => [name, typeof value === 'string' ? value : 'resolved']),
   );
-  const read = readGatewaySettings(env, operationsIn('orders', catalogue), getStockSnapshots);
+  const quotes = { stock: getStockSnapshots, option: getOptionSnapshots };
+  const read = readGatewaySettings(env, operationsIn('orders', catalogue), quotes);
   assert.ok(read.ok, JSON.stringify(read));
   assert.deepEqual(read.settings.upstreamPaths, { getStockSnapshots: elsewhere });
   assert.equal(read.settings.limiter?.bucket, 'team');
-  assert.deepEqual(read.settings.lastPrices, { tableName: 'resolved', snapshots: getStockSnapshots });
+  assert.deepEqual(read.settings.lastPrices, { tableName: 'resolved', quotes });
 });
 
 test('where nothing is placed, no quotes are open, or nothing is shared, there is none', () => {

@@ -14,7 +14,7 @@ export const offerOf = (operations: readonly Operation[], more: Partial<Offer> =
   operations,
   lookUps: [],
   listing: undefined,
-  snapshots: undefined,
+  quotes: undefined,
   ...more,
 });
 

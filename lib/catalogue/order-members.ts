@@ -1,0 +1,141 @@
+/**
+ * Which members the body of a placement or a replacement may have. An upstream may read more than the catalogue knows: a
+ * member that checks and journal pass over could make another order of it than the one that was checked.
+ */
+
+import type { GenericSchema } from 'valibot';
+import { type PlaceFault, toPointerPart } from './faults.ts';
+import { isGuarded, type Operation } from './operation.ts';
+import { itemOf, memberNames, memberOf } from './places.ts';
+
+/** What other interfaces, and other versions of this one, call a member. */
+const synonyms: Readonly<Record<string, string>> = {
+  qty: 'quantity',
+  size: 'quantity',
+  volume: 'quantity',
+  order_quantity: 'quantity',
+  order_qty: 'quantity',
+  total_quantity: 'quantity',
+  total_qty: 'quantity',
+  amount: 'total_cash_amount',
+  notional: 'total_cash_amount',
+  cash_amount: 'total_cash_amount',
+  total_amount: 'total_cash_amount',
+  price: 'limit_price',
+  order_price: 'limit_price',
+  lmt_price: 'limit_price',
+  aux_price: 'stop_price',
+  stp_price: 'stop_price',
+  trigger_price: 'stop_price',
+  trailing_amount: 'trailing_stop_step',
+  trailing_percent: 'trailing_stop_step',
+  action: 'side',
+  order_side: 'side',
+  ticker: 'symbol',
+  ticker_id: 'symbol',
+  instrument_id: 'symbol',
+  underlying: 'symbol',
+  type: 'order_type',
+  tif: 'time_in_force',
+  session: 'support_trading_session',
+  trading_session: 'support_trading_session',
+  extended_hours_trading: 'support_trading_session',
+  outside_regular_trading_hour: 'support_trading_session',
+  asset_class: 'instrument_type',
+  security_type: 'instrument_type',
+  strike: 'strike_price',
+  expiration_date: 'option_expire_date',
+  expiry: 'option_expire_date',
+  right: 'option_type',
+  order_id: 'client_order_id',
+  orders: 'new_orders',
+  stock_order: 'new_orders',
+};
+
+const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z\d]/g, '');
+
+const plainSynonyms = new Map(Object.entries(synonyms).map(([name, meant]) => [plainName(name), meant]));
+
+/** Lists of orders among them: an order that names one would be read as several. */
+const lists = ['new_orders', 'batch_orders', 'modify_orders', 'legs'];
+
+/** Undefined for a name that looks like no member of an order. */
+export function meantMember(operation: Operation, name: string): string | undefined {
+  const plain = plainName(name);
+  const known = [...(operation.body ? namesIn(operation.body) : []), ...lists];
+  return known.find((one) => plainName(one) === plain) ?? plainSynonyms.get(plain);
+}
+
+const namesIn = (schema: GenericSchema): readonly string[] =>
+  memberNames(schema).flatMap((name) => {
+    const part = memberOf(schema, name);
+    const item = part && itemOf(part);
+    return [name, ...(item ? namesIn(item) : [])];
+  });
+
+/** What makes another order of it beside anything else in that member. */
+const onlyBeside: readonly (readonly [member: string, other: string, value: string])[] = [
+  ['total_cash_amount', 'entrust_type', 'AMOUNT'],
+  ['legs', 'instrument_type', 'OPTION'],
+];
+
+const maxFaults = 20;
+
+/**
+ * The members of a body that its operation does not name, and those that contradict others; none for an operation that
+ * places or replaces nothing.
+ *
+ * @param allowed names that pass all the same, with values that are neither lists nor objects
+ */
+export function orderMemberFaults(
+  operation: Operation,
+  body: unknown,
+  allowed: readonly string[],
+): readonly PlaceFault[] {
+  const faults: PlaceFault[] = [];
+  if (!isGuarded(operation) || !operation.body) return faults;
+  const look = (schema: GenericSchema, value: unknown, at: string): void => {
+    if (typeof value !== 'object' || value === null || faults.length >= maxFaults) return;
+    if (Array.isArray(value)) {
+      const item = itemOf(schema);
+      if (item) for (const [index, one] of value.entries()) look(item, one, `${at}/${index}`);
+      return;
+    }
+    faults.push(...contradictions(value as Members, at));
+    for (const [name, member] of Object.entries(value)) {
+      const part = memberOf(schema, name);
+      const place = `${at}/${toPointerPart(name)}`;
+      if (part) look(part, member, place);
+      else faults.push(...unknownMember(operation, name, place, allowed.includes(name) && isPlain(member)));
+    }
+  };
+  look(operation.body, body, '');
+  return faults.slice(0, maxFaults);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
+
+function unknownMember(
+  operation: Operation,
+  name: string,
+  place: string,
+  isAllowed: boolean,
+): readonly PlaceFault[] {
+  const meant = meantMember(operation, name);
+  if (meant !== undefined)
+    return [{ name: place, detail: 'may be read as another member', allowed: `${meant}, where it belongs` }];
+  return isAllowed ? [] : [{ name: place, detail: 'unknown member of an order' }];
+}
+
+const contradictions = (order: Members, at: string): readonly PlaceFault[] =>
+  onlyBeside.flatMap(([member, other, value]) => {
+    const given = order[member] ?? undefined;
+    const isGiven = given !== undefined && !(Array.isArray(given) && given.length === 0);
+    // Of a leg, and of a replacement, the other member is not there.
+    if (!isGiven || order[other] === undefined || order[other] === value) return [];
+    return [
+      { name: `${at}/${member}`, detail: `contradicts ${other}`, allowed: `only with ${other} ${value}` },
+    ];
+  });

@@ -1,0 +1,220 @@
+/** A user who may trade, and wants to trade more than the limits allow: each way that one was found to have. */
+
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'vitest';
+import { ask } from '../support/core.ts';
+import {
+  batchPath,
+  bodyOf,
+  type GuardedOptions,
+  limited,
+  outcomeOf,
+  placePath,
+  replacePath,
+  startGuarded,
+} from './guarded.ts';
+
+const clock = () => Date.UTC(2026, 10, 20, 15);
+const contract = 'AAPL290119C00240000';
+
+const started = (t: TestContext, given: GuardedOptions) => startGuarded(t, { clock, ...given });
+
+const leg = (more: object = {}) => ({
+  side: 'BUY',
+  market: 'US',
+  instrument_type: 'OPTION',
+  symbol: 'AAPL',
+  quantity: '1',
+  strike_price: '240',
+  option_expire_date: '2029-01-19',
+  option_type: 'CALL',
+  ...more,
+});
+const option = (id: string, price: string, quantity: string, more: object = {}) =>
+  limited(id, price, quantity, {
+    instrument_type: 'OPTION',
+    option_strategy: 'SINGLE',
+    legs: [leg({ quantity })],
+    ...more,
+  });
+
+describe('a body that has more than one reading', () => {
+  const id = 'order-of-the-user';
+  const order = limited(id, '1', '10');
+  const refusedBodies: readonly (readonly [name: string, path: string, body: object])[] = [
+    ['an order’s id beside the orders', placePath, { client_order_id: id, new_orders: [order] }],
+    ['orders within an order', placePath, { new_orders: [{ ...order, new_orders: [order] }] }],
+    ['orders within an order of a batch', batchPath, { batch_orders: [{ ...order, new_orders: [order] }] }],
+    ['another list of orders', batchPath, { batch_orders: [order], new_orders: [order] }],
+    ...['Quantity', 'limitPrice', 'LIMIT-PRICE', 'total_quantity', 'qty', 'price', 'note'].map(
+      (name) => [`the member ${name}`, placePath, { new_orders: [{ ...order, [name]: '1' }] }] as const,
+    ),
+    ['an amount beside a quantity', placePath, { new_orders: [{ ...order, total_cash_amount: '9' }] }],
+    ['a stock with legs of options', placePath, { new_orders: [{ ...order, legs: [leg()] }] }],
+    ['a side in a replacement', replacePath, { modify_orders: [{ client_order_id: id, side: 'SHORT' }] }],
+    [
+      '2,000 replacements',
+      replacePath,
+      { modify_orders: Array.from({ length: 2000 }, () => ({ client_order_id: id })) },
+    ],
+  ];
+
+  for (const [name, path, body] of refusedBodies)
+    test(`${name}: 400, and nothing is sent`, async (t) => {
+      const { gateway, sent } = await started(t, {});
+      const reply = await ask(gateway, path, bodyOf(body));
+      assert.equal(outcomeOf(reply), 'invalid_parameter');
+      assert.ok(reply.text.length < 10_000, `${reply.text.length} characters`);
+      assert.equal(sent(), 0);
+    });
+
+  for (const name of ['quantity', 'Limit-Price', '%71uantity', 'total_cash_amount'])
+    test(`${name} in the query: 400, and nothing is sent`, async (t) => {
+      const { gateway, sent } = await started(t, {});
+      const target = `${placePath}?${encodeURIComponent(name)}=1`;
+      assert.equal(
+        outcomeOf(await ask(gateway, target, bodyOf({ new_orders: [order] }))),
+        'invalid_parameter',
+      );
+      assert.equal(sent(), 0);
+    });
+
+  test('an operator lets a member pass by its name, as a plain value, and no reading of another one', async (t) => {
+    const { place, sent } = await started(t, { members: ['settlement', 'limitPrice'] });
+    assert.equal(outcomeOf(await place({ ...order, settlement: 'T1' })), 'sent');
+    for (const member of [{ settlement: {} }, { settlement: [order] }, { limitPrice: '9' }, { note: '' }])
+      assert.equal(
+        outcomeOf(await place({ ...order, ...member })),
+        'invalid_parameter',
+        JSON.stringify(member),
+      );
+    assert.equal(sent(), 1);
+  });
+});
+
+describe('what is not known', () => {
+  const limits = { max_order_notional: '1000' };
+
+  test('an order that could not be looked up is not replaced under any limit that needs it', async (t) => {
+    const each = {
+      max_order_notional: '1000',
+      max_open_notional: '1000',
+      max_order_quantity: '1000000',
+      allowed_sides: ['BUY'],
+      allowed_order_types: ['LIMIT'],
+      allowed_sessions: ['CORE'],
+      allowed_symbols: ['AAPL'],
+      restricted_symbols: ['MSFT'],
+      price_collar: '10',
+    } as const;
+    const change = bodyOf({
+      modify_orders: [{ client_order_id: 'order-not-seen', quantity: '90000', limit_price: '0.01' }],
+    });
+    for (const [name, limit] of Object.entries(each)) {
+      // Its own reads have used up the limit of look-ups.
+      const fault = () => ({ kind: 'status', status: 500 }) as const;
+      const { gateway, sent } = await started(t, { limits: { [name]: limit }, simulated: { fault } });
+      assert.equal(outcomeOf(await ask(gateway, replacePath, change)), `blocked: ${name} /modify_orders/0`);
+      assert.equal(sent(), 0);
+    }
+  });
+
+  test('an option is sold at its contract’s quote, however low the limit', async (t) => {
+    const { place, sent } = await started(t, { limits, last: { [contract]: '63.31', AAPL: '230' } });
+    const sale = option('sale-of-calls-1', '0.01', '900', { side: 'SELL' });
+    assert.equal(outcomeOf(await place(sale)), 'blocked: max_order_notional /new_orders/0');
+    assert.equal(sent(), 0);
+    // 1 × 100 × 9.5 × 1.05
+    const { place: placed } = await started(t, { limits, last: { [contract]: '9.5' } });
+    const one = outcomeOf(await placed(option('sale-of-calls-2', '0.01', '1', { side: 'SELL' })));
+    // The upstream knows of none to sell.
+    assert.equal(one, 'upstream_rejected');
+    const two = option('sale-of-calls-3', '0.01', '2', { side: 'SELL' });
+    assert.equal(outcomeOf(await placed(two)), 'blocked: max_order_notional /new_orders/0');
+  });
+
+  const unpriced: readonly (readonly [name: string, order: object])[] = [
+    [
+      'a stock without a fresh price',
+      limited('sale-1-unpriced', '0.01', '1', { side: 'SELL', symbol: 'MSFT' }),
+    ],
+    ['a contract without a fresh price', option('sale-2-unpriced', '0.01', '1', { side: 'SELL' })],
+    ['crypto', limited('sale-3-unpriced', '0.01', '1', { side: 'SELL', instrument_type: 'CRYPTO' })],
+    ['an event', limited('sale-4-unpriced', '0.01', '1', { side: 'SELL', instrument_type: 'EVENT' })],
+    ['futures', limited('sale-5-unpriced', '0.01', '1', { instrument_type: 'FUTURES' })],
+    ['an adjusted contract', option('sale-6-unpriced', '0.01', '1', { legs: [leg({ symbol: 'AAPL1' })] })],
+    [
+      'a contract that two members name otherwise',
+      option('sale-7-unpriced', '0.01', '1', { legs: [leg({ symbol: 'AAPL290119C00250000' })] }),
+    ],
+    [
+      'a combination of which one leg has no quote',
+      option('sale-8-unpriced', '0.01', '1', {
+        option_strategy: 'VERTICAL',
+        legs: [leg(), leg({ side: 'SELL', strike_price: '250' })],
+      }),
+    ],
+  ];
+
+  for (const [name, order] of unpriced)
+    test(`${name} is blocked under a limit of notional, unless an operator lets it pass by name`, async (t) => {
+      const { place, controls, journal } = await started(t, { limits, last: {} });
+      assert.equal(outcomeOf(await place(order)), 'blocked: max_order_notional /new_orders/0');
+      const allow_unknown = ['price', 'contract', 'crypto', 'event', 'futures'] as const;
+      controls.set('stack', { limits: { ...limits, allow_unknown: [...allow_unknown] } });
+      const after = await startGuarded(t, { clock, controls, journal });
+      const outcome = outcomeOf(await after.place(order));
+      assert.ok(!outcome.startsWith('blocked'), outcome);
+      assert.equal(after.sent(), 1);
+    });
+
+  test('a combination counts each of its legs, none against another', async (t) => {
+    const other = 'AAPL290119C00250000';
+    const { place, counter } = await started(t, {
+      limits: { max_open_notional: '5000' },
+      last: { [contract]: '10', [other]: '9' },
+    });
+    const spread = option('spread-1-of-calls', '0.01', '2', {
+      option_strategy: 'VERTICAL',
+      legs: [leg({ quantity: '2' }), leg({ side: 'SELL', strike_price: '250', quantity: '2' })],
+    });
+    await place(spread);
+    // 2 × 100 × (10 + 9) × 1.05
+    assert.equal((await counter()).open, '3990');
+  });
+});
+
+describe('a symbol', () => {
+  const blocked = (check: string) => `blocked: ${check} /new_orders/0`;
+  const forms: readonly (readonly [name: string, order: object])[] = [
+    ['a contract', option('symbol-1-of-tesla', '1', '1', { symbol: 'TSLA261218C00170000', legs: undefined })],
+    [
+      'a leg’s contract without terms',
+      option('symbol-2-of-tesla', '1', '1', {
+        legs: [{ side: 'BUY', market: 'US', instrument_type: 'OPTION', symbol: 'TSLA261218C00170000' }],
+      }),
+    ],
+    [
+      'a contract with spaces',
+      option('symbol-3-of-tesla', '1', '1', { legs: [leg({ symbol: 'TSLA  261218C00170000' })] }),
+    ],
+    ['a root', option('symbol-4-of-tesla', '1', '1', { legs: [leg({ symbol: 'TSLA' })] })],
+    ['an adjusted root', option('symbol-5-of-tesla', '1', '1', { legs: [leg({ symbol: 'TSLA1' })] })],
+  ];
+  for (const [name, order] of forms)
+    test(`as ${name} is restricted with its underlying, and not among allowed ones`, async (t) => {
+      const { place, sent } = await started(t, { limits: { restricted_symbols: ['TSLA'] } });
+      assert.equal(outcomeOf(await place(order)), blocked('restricted_symbols'));
+      const allowed = await started(t, { limits: { allowed_symbols: ['AAPL'] } });
+      assert.equal(outcomeOf(await allowed.place(order)), blocked('allowed_symbols'));
+      assert.equal(sent() + allowed.sent(), 0);
+    });
+
+  test('of an index’s other settlement is that of the index', async (t) => {
+    const weekly = option('symbol-of-an-index', '1', '1', { symbol: 'SPX', legs: [leg({ symbol: 'SPXW' })] });
+    const { place } = await started(t, { limits: { restricted_symbols: ['SPX'] } });
+    assert.equal(outcomeOf(await place(weekly)), blocked('restricted_symbols'));
+    const allowed = await started(t, { limits: { allowed_symbols: ['SPX'] } });
+    assert.ok(!outcomeOf(await allowed.place(weekly)).startsWith('blocked'));
+  });
+});
