@@ -59,7 +59,7 @@ export const usage = `Usage: npm run trading -- <command> [stage] …          (
 Limits   max_order_quantity, max_order_notional, max_open_notional=50000.00, max_orders_per_minute=30,
          max_duplicative_orders=3/60 (orders/seconds), price_collar=5 (percent), allowed_symbols=AAPL,MSFT,
          restricted_symbols, allowed_sides, allowed_order_types, allowed_sessions,
-         market_order_margin=5 (percent), max_quote_age=15 (seconds), actions.<limit>=notify, block or
+         market_order_margin=5 (percent), max_quote_age=15 (seconds), allow_unknown=price,futures, actions.<limit>=notify, block or
          block_and_cancel
 --json prints JSON. docs/orders.md, "Guard rails", says what each limit bounds.
 

@@ -14,6 +14,7 @@ const lists: ReadonlySet<string> = new Set([
   'allowed_symbols',
   'restricted_symbols',
   'allowed_sides',
+  'allow_unknown',
   'allowed_order_types',
   'allowed_sessions',
 ]);

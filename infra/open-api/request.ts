@@ -1,6 +1,7 @@
 /** What a client may send: the parameters and the body of an operation, as its check takes them. */
 
 import type { Operation, Parameter } from '../../lib/catalogue/index.ts';
+import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { maxBodyBytesOf } from '../../lib/catalogue/validation.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { sharingParametersOf } from './cache.ts';
@@ -71,12 +72,13 @@ function scalar(type: Parameter['json']['type'], text: string): Json {
 export function requestBodyOf(operation: Operation, schemas: Schemas): JsonObject | undefined {
   const { body, example } = operation;
   if (!body) return undefined;
+  const isClosed = isGuarded(operation);
   return {
     required: true,
-    description: `JSON of at most ${maxBodyBytesOf(operation) / 1024} KiB. Members that the schema does not name are passed on.`,
+    description: `JSON of at most ${maxBodyBytesOf(operation) / 1024} KiB. Members that the schema does not name are ${isClosed ? 'refused, because no check would know what they say' : 'passed on'}.`,
     content: {
       'application/json': {
-        schema: schemas.of(body, 'request'),
+        schema: schemas.of(body, 'request', isClosed),
         ...(example.body !== undefined && { example: example.body as Json }),
       },
     },

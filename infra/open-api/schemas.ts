@@ -2,7 +2,7 @@
 
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
-import type { JsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 import { type Dialect, inDialect } from './dialects.ts';
 import type { SchemaNames } from './schema-names.ts';
 import { baseOf, isObject } from './schema-parts.ts';
@@ -14,8 +14,12 @@ import { baseOf, isObject } from './schema-parts.ts';
 export type Use = 'request' | 'response';
 
 export interface Schemas {
-  /** For the place where it is used: a reference, if it has a name. */
-  of(schema: GenericSchema, use: Use): JsonObject;
+  /**
+   * For the place where it is used: a reference, if it has a name.
+   *
+   * @param isClosed whether its objects take no other members than those that they name, and those that it refers to, too
+   */
+  of(schema: GenericSchema, use: Use, isClosed?: boolean): JsonObject;
   /** All that was referred to so far, by name. */
   components(): JsonObject;
 }
@@ -23,12 +27,12 @@ export interface Schemas {
 const prefix = '#/components/schemas/';
 
 export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
-  const referred = new Map<string, { readonly schema: GenericSchema; readonly use: Use }>();
+  const referred = new Map<string, Referred>();
   const components = new Map<string, JsonObject>();
   /** Names to which schemas refer that were given out. A dialect may leave out a part, and the reference in it. */
   const needed = new Set<string>();
 
-  function convert(schema: GenericSchema, use: Use): JsonObject {
+  function convert({ schema, use, isClosed }: Referred): JsonObject {
     const self = baseOf(schema);
     const json = toJsonSchema(schema, {
       target: 'draft-2020-12',
@@ -39,7 +43,7 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
       overrideSchema: ({ valibotSchema }) =>
         valibotSchema === self
           ? undefined
-          : (referenceTo(valibotSchema, use) ??
+          : (referenceTo({ schema: valibotSchema, use, isClosed }) ??
             (use === 'response' ? openEnumeration(valibotSchema) : undefined)),
       // The format alone would leave it to the reader's library which days it takes.
       overrideAction: ({ valibotAction, jsonSchema }) =>
@@ -50,7 +54,8 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
             }
           : undefined,
     });
-    return inDialect(json as unknown as JsonObject, dialect, typeOf);
+    const written = inDialect(json as unknown as JsonObject, dialect, typeOf);
+    return isClosed && dialect !== 'api-gateway' ? closed(written) : written;
   }
 
   function typeOf(reference: string): string | undefined {
@@ -58,11 +63,13 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
     return found && isObject(baseOf(found.schema)) ? 'object' : undefined;
   }
 
-  function referenceTo(schema: GenericSchema, use: Use): { readonly $ref: string } | undefined {
-    const name = names.get(schema);
+  function referenceTo(one: Referred): { readonly $ref: string } | undefined {
+    const name = names.get(one.schema);
     if (name === undefined) return undefined;
+    const before = referred.get(name);
     // Where both use it, what may be sent decides.
-    if (referred.get(name)?.use !== 'request') referred.set(name, { schema, use });
+    const { use } = before?.use === 'request' ? before : one;
+    referred.set(name, { ...one, use, isClosed: one.isClosed || before?.isClosed === true });
     return { $ref: `${prefix}${name}` };
   }
 
@@ -73,15 +80,34 @@ export function createSchemas(names: SchemaNames, dialect: Dialect): Schemas {
   }
 
   return {
-    of: (schema, use) => noted(referenceTo(baseOf(schema), use) ?? convert(schema, use)),
+    of: (schema, use, isClosed = false) =>
+      noted(referenceTo({ schema: baseOf(schema), use, isClosed }) ?? convert({ schema, use, isClosed })),
     components() {
       // A component may refer to further ones, which are then found by the same loop.
       for (const name of needed) {
         const found = referred.get(name);
-        if (found && !components.has(name)) components.set(name, noted(convert(found.schema, found.use)));
+        if (found && !components.has(name)) components.set(name, noted(convert(found)));
       }
       return Object.fromEntries([...components].sort(([one], [other]) => (one < other ? -1 : 1)));
     },
+  };
+}
+
+interface Referred {
+  readonly schema: GenericSchema;
+  readonly use: Use;
+  readonly isClosed: boolean;
+}
+
+/** Each object of it that names its members takes no others. */
+function closed(json: JsonObject): JsonObject {
+  const inner = Object.entries(json).map(([name, value]) => [
+    name,
+    isJsonObject(value) ? closed(value) : value,
+  ]);
+  return {
+    ...Object.fromEntries(inner),
+    ...(isJsonObject(json.properties) && json.type !== undefined && { additionalProperties: false }),
   };
 }
 

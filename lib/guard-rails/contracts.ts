@@ -1,6 +1,7 @@
 /** What a symbol in an order stands for: a stock or fund, an option contract, or the root that names its class. */
 
-import type { ReadonlyMembers } from './order.ts';
+/** Of a JSON object, by name. */
+export type ReadonlyMembers = ReadonlyMap<string, string>;
 
 /** A contract of options in the OCC form: root, yymmdd, C or P, and the strike in thousandths with eight digits. */
 const occForm = /^([A-Z]{1,6}\d?|\d[A-Z]{1,5})\s*(\d{6}[CP]\d{8})$/;

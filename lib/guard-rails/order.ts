@@ -3,9 +3,7 @@
 import { compareDecimals, multiplyDecimals, plainDecimal } from '../client/decimals.ts';
 import { textMembers, textOf } from '../json-members.ts';
 import { elementsOf, membersOf } from '../json-scan.ts';
-import { optionContract } from './contracts.ts';
-
-export type ReadonlyMembers = ReadonlyMap<string, string>;
+import { optionContract, type ReadonlyMembers } from './contracts.ts';
 
 export interface OrderToCheck {
   /** Where it stands in the request, as a JSON Pointer. */

@@ -71,7 +71,7 @@ test('a bundle knows the operations of its function, with snapshots those of the
           own.includes(operation) ||
             // A cancel's answer may be lost: then its order is looked up.
             (group === 'order-cancels' && isOrderRead(operation)) ||
-            (group === 'orders' && operation.id === 'getStockSnapshots') ||
+            (group === 'orders' && ['getStockSnapshots', 'getOptionSnapshots'].includes(operation.id)) ||
             (group === 'market-data' && operation.group === listing.group && !operation.legacyOf),
           `${group}: ${word}`,
         );

@@ -316,7 +316,7 @@ describe('an event', () => {
 
   test('has its body decoded when API Gateway encoded it', async (t) => {
     const { handle, simulator } = await handlerFor(t);
-    const body = orderBody({ note: 'größer 😀' });
+    const body = orderBody({ position_id: 'größer 😀' });
     const encoded = Buffer.from(body).toString('base64');
     assert.equal((await handle(order({ body: encoded, isBase64Encoded: true }))).statusCode, 200);
     assert.equal(simulator.received[0]?.body, body);
@@ -324,7 +324,7 @@ describe('an event', () => {
 
   test('has its body taken as it is otherwise', async (t) => {
     const { handle, simulator } = await handlerFor(t);
-    const body = orderBody({ note: 'größer 😀' });
+    const body = orderBody({ position_id: 'größer 😀' });
     assert.equal((await handle(order({ body }))).statusCode, 200);
     assert.equal(simulator.received[0]?.body, body);
   });

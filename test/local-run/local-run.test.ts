@@ -185,7 +185,7 @@ describe('an existing client of the interface', () => {
     const { ask, simulator } = await runFor(t);
     const post = (body: string | Uint8Array<ArrayBuffer>) =>
       ask(orderPath, { method: 'POST', headers: withBody, body });
-    const compact = orderBody({ note: 'größer <&>' });
+    const compact = orderBody({ position_id: 'größer <&>' });
     const response = await post(
       JSON.stringify(JSON.parse(compact), undefined, 2).replace('<&>', '\\u003c\\u0026\\u003e'),
     );
