@@ -101,6 +101,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'emulator',
+          globalSetup: './test/emulator/synthesis.ts',
           include: emulator,
           exclude,
         },
