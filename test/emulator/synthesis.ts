@@ -24,7 +24,7 @@ export async function setup(): Promise<() => Promise<void>> {
     process.execPath,
     ['--import', 'tsx', join(import.meta.dirname, 'synthesiser.ts'), home],
     {
-      stdio: ['pipe', 'pipe', 'ignore'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     },
   );
   const ended = once(child, 'exit');
