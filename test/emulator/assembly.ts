@@ -4,10 +4,12 @@ import { mkdirSync, mkdtempSync, renameSync, symlinkSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { CountersignStack } from '../../infra/stack/stack.ts';
+import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
 import { base } from '../stack/synthesise.ts';
 import type { Assembly } from './deployment.ts';
-import type { StageProps } from './synthesis.ts';
+
+/** What a test says of its stage; the rest is that of every test. */
+export type StageProps = Partial<CountersignStackProps>;
 
 /** @param home a folder that belongs to the process; whoever made it removes it */
 export async function assemble(home: string, stackName: string, props: StageProps): Promise<Assembly> {

@@ -7,12 +7,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { CountersignStackProps } from '../../infra/stack/stack.ts';
 import { whatIsMissing } from '../support/ministack.ts';
+import type { StageProps } from './assembly.ts';
 import type { Assembly } from './deployment.ts';
-
-/** What a test says of its stage; the rest is that of every test. */
-export type StageProps = Partial<CountersignStackProps>;
 
 const variable = 'SYNTHESISER_PORT';
 

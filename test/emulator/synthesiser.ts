@@ -5,8 +5,8 @@
 
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
+import type { StageProps } from './assembly.ts';
 import type { Assembly } from './deployment.ts';
-import type { StageProps } from './synthesis.ts';
 
 const [, , home = ''] = process.argv;
 
