@@ -121,6 +121,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'emulator',
+          globalSetup: './test/emulator/synthesis.ts',
           include: emulator,
           exclude,
         },

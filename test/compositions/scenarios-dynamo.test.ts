@@ -1,8 +1,8 @@
-/** The scenarios over the ports that are deployed, on a DynamoDB engine of their own each. */
+/** The scenarios over the ports that are deployed, each on a DynamoDB engine that has forgotten the one before. */
 
-import { afterAll, describe, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import * as compositions from '../../functions/compose/functions.ts';
-import { startMinistack } from '../support/ministack.ts';
+import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { enginePlatform, makeResources } from './engine-platform.ts';
 import { limits, scenarios } from './scenarios.ts';
@@ -10,20 +10,24 @@ import { startScene } from './scene.ts';
 
 describe('on a DynamoDB engine', needsEmulator(), () => {
   const before = { ...process.env };
-  afterAll(() => {
+  let emulator: Ministack;
+  beforeAll(async () => {
+    emulator = await startMinistack();
+    Object.assign(process.env, {
+      AWS_ENDPOINT_URL: emulator.endpoint,
+      AWS_REGION: emulator.region,
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'test',
+    });
+  });
+  afterAll(async () => {
     process.env = before;
+    await emulator?.stop();
   });
 
   for (const { name, run, share = '1' } of scenarios)
     test(name, async (t) => {
-      const emulator = await startMinistack();
-      t.onTestFinished(() => emulator.stop());
-      Object.assign(process.env, {
-        AWS_ENDPOINT_URL: emulator.endpoint,
-        AWS_REGION: emulator.region,
-        AWS_ACCESS_KEY_ID: 'test',
-        AWS_SECRET_ACCESS_KEY: 'test',
-      });
+      await emulator.reset();
       await makeResources(emulator);
       const scene = await startScene({ platform: enginePlatform(emulator), compositions, limits, share });
       t.onTestFinished(() => scene.close());

@@ -14,7 +14,7 @@ import { orderBody, orderPath } from '../support/core.ts';
 import { type Issuer, startIssuer } from '../support/issuer.ts';
 import type { TokenRequest } from '../support/issuer-process.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { ask } from './deployed-stage.ts';
+import { ask, pause } from './deployed-stage.ts';
 import { clientConfig } from './deployment.ts';
 import { emulatorIdentity, grantEverything, identityKeyOf, operatorOf } from './operator.ts';
 import { putSecret } from './secret.ts';
@@ -26,6 +26,9 @@ const accounts = { anna: 'Q7H2ML0V4T9XKD1RBE5ZC8PA3S', bert: 'B1N6UY3G8W0JFS7QTC
 const subject = (name: string) => `canary-subject-${name}`;
 const openOrders = (account: string) => `${listOpenOrders.path}?account_id=${account}`;
 const origin = 'https://app.example';
+
+/** Far more than there are instances: each of them meets many, of both accounts. */
+const users = 250;
 
 interface Refused {
   readonly code: string;
@@ -169,7 +172,7 @@ describe('users on the emulator', needsEmulator(), () => {
     const key = { kind: 'key', id: stage.outputs.ApiKeyId ?? '' } as const;
     await operator.apply({ action: 'bind', subject: key, user: userOf('bert') });
     const seconds = await untilOtherwise(async () => (await stage.call(listAccounts.path)).status === 403);
-    console.log(`  a bound key is effective after ${seconds} s`);
+    console.log(`  a bound key is effective after ${seconds.toFixed(1)} s`);
     assert.ok(seconds <= 60);
     assert.deepEqual(await accountIds(await stage.call(listAccounts.path)), [accounts.bert]);
   });
@@ -195,8 +198,8 @@ describe('users on the emulator', needsEmulator(), () => {
     assert.equal((await stage.call(snapshots)).status, 200);
   });
 
-  test('1,000 users each read their orders, and none those of another', async () => {
-    const names = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
+  test(`${users} users each read their orders, and none those of another`, async () => {
+    const names = Array.from({ length: users }, (_, index) => `user-${index}`);
     const own = (index: number) => (index % 2 ? accounts.anna : accounts.bert);
     const other = (index: number) => (index % 2 ? accounts.bert : accounts.anna);
     const tokens = await tokensOf(names);
@@ -209,8 +212,10 @@ describe('users on the emulator', needsEmulator(), () => {
       outcomes.set(code, (outcomes.get(code) ?? 0) + 1);
     });
     const seconds = (performance.now() - start) / 1000;
-    console.log(`  1,000 users: ${Math.round(1000 / seconds)} requests a second, ${seconds.toFixed(1)} s`);
-    assert.deepEqual([...outcomes], [['ok', 1000]]);
+    console.log(
+      `  ${users} users: ${Math.round(users / seconds)} requests a second, ${seconds.toFixed(1)} s`,
+    );
+    assert.deepEqual([...outcomes], [['ok', users]]);
     const before = sent();
     await inParallel(4, tokens, async (token, index) => {
       await refused(await callAs(token, openOrders(other(index))), 403, 'account_not_granted');
@@ -224,7 +229,7 @@ describe('users on the emulator', needsEmulator(), () => {
     assert.equal((await callAs(token, path)).status, 200);
     await operator.apply({ action: 'block', subject: userOf('anna') });
     const seconds = await untilOtherwise(async () => (await callAs(token, path)).status === 200);
-    console.log(`  a block is effective after ${seconds} s`);
+    console.log(`  a block is effective after ${seconds.toFixed(1)} s`);
     assert.ok(seconds <= 60, `${seconds} s`);
     await refused(await callAs(token, path), 401, 'invalid_token');
   });
@@ -249,11 +254,17 @@ describe('users on the emulator', needsEmulator(), () => {
   });
 });
 
-/** How long a request goes on as before, in whole seconds. */
+/**
+ * When the last request began that went as before, in seconds. How long a busy machine takes for the next one says
+ * nothing about what functions remember.
+ */
 async function untilOtherwise(isAsBefore: () => Promise<boolean>): Promise<number> {
   const start = performance.now();
-  while (await isAsBefore()) await new Promise((resolve) => setTimeout(resolve, 500));
-  return Math.round((performance.now() - start) / 1000);
+  for (let last = 0; ; await pause(500)) {
+    const began = performance.now();
+    if (!(await isAsBefore())) return last;
+    last = (began - start) / 1000;
+  }
 }
 
 async function inParallel<T>(

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { deployedStage } from './deployed-stage.ts';
+import { deployedStage, pause } from './deployed-stage.ts';
 import { type Stage, snapshots } from './stage.ts';
 
 const plans = { default: { ratePerSecond: 5000, burst: 5000 } };
@@ -15,7 +15,7 @@ const paths = [
 ];
 
 async function answerTo(stage: Stage, path: string): Promise<void> {
-  while ((await stage.call(path)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 500));
+  while ((await stage.call(path)).status !== 200) await pause(500);
 }
 
 describe('shared through the stack', needsEmulator(), () => {
@@ -24,6 +24,9 @@ describe('shared through the stack', needsEmulator(), () => {
   test('12 callers of three functions are all answered, by few calls', async () => {
     // A machine that starts 12 functions at once may take longer than a client waits for a first answer.
     await Promise.all(paths.map((path) => answerTo(stage, path)));
+    const profiles = () =>
+      stage.simulator.received.filter(({ target }) => target.includes('company-profiles')).length;
+    const profilesBefore = profiles();
     const until = Date.now() + 15_000;
     let answered = 0;
     const caller = async (index: number) => {
@@ -32,6 +35,8 @@ describe('shared through the stack', needsEmulator(), () => {
         assert.equal(response.status, 200, await response.text());
         assert.match(response.headers.get('cache-status') ?? '', /^countersign; /);
         answered++;
+        // Twelve callers that never pause show no more, and take the whole machine.
+        await pause(100);
       }
     };
     await Promise.all(Array.from({ length: 12 }, (_, index) => caller(index)));
@@ -39,8 +44,9 @@ describe('shared through the stack', needsEmulator(), () => {
     console.log(`  shared, 12 callers for 15 s: ${answered} answered by ${received.length} calls`);
     assert.deepEqual(Object.keys(counts), ['ok']);
     assert.ok(received.length < 120 && answered > 4 * received.length, `${answered} by ${received.length}`);
-    const profiles = received.filter(({ target }) => target.includes('company-profiles'));
-    assert.equal(profiles.length, 1);
+    // The first answer may come too late on a busy machine, and is then asked for again: before, not among the callers.
+    assert.ok(profilesBefore > 0);
+    assert.equal(profiles(), profilesBefore);
   });
 
   test('what has not changed is 304 to a client that has it', async () => {
@@ -65,7 +71,7 @@ describe('shared through the stack', needsEmulator(), () => {
   test('an upstream that is down does not take away what is known', async () => {
     await stage.call(snapshots);
     await stage.simulator.close();
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await pause(1500);
     const response = await stage.call(snapshots);
     assert.equal(response.status, 200, await response.text());
     assert.ok(Number(response.headers.get('age')) >= 1);

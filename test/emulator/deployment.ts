@@ -119,7 +119,9 @@ function zip(directory: string): Uint8Array {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((name) => join(directory, name))
     .filter((path) => statSync(path).isFile());
-  return zipSync(Object.fromEntries(files.map((path) => [relative(directory, path), readFileSync(path)])));
+  const contents = files.map((path) => [relative(directory, path), readFileSync(path)]);
+  // What is unpacked again on the same machine is hardly worth packing.
+  return zipSync(Object.fromEntries(contents), { level: 1 });
 }
 
 const withEnvironment = (text: string, { region }: Ministack) =>

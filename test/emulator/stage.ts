@@ -4,14 +4,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { APIGatewayClient, GetApiKeyCommand } from '@aws-sdk/client-api-gateway';
-import { App } from 'aws-cdk-lib';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../infra/simulator/index.ts';
-import { CountersignStack, type CountersignStackProps } from '../../infra/stack/stack.ts';
+import type { CountersignStackProps } from '../../infra/stack/stack.ts';
 import { stackNameOf } from '../../infra/stack/stages.ts';
-import { base } from '../stack/synthesise.ts';
 import { type Ministack, type MinistackOptions, startMinistack } from '../support/ministack.ts';
 import { completeImport } from './complete-import.ts';
 import { clientConfig, deploy, type Outputs } from './deployment.ts';
+import { synthesised } from './synthesis.ts';
 
 export const stageName = 'test';
 const stackName = stackNameOf(stageName);
@@ -68,30 +67,23 @@ export async function startStage({
     ...(unrouted && { unrouted }),
     ...simulated,
   });
-  const directories: string[] = [];
+  const home = mkdtempSync(join(tmpdir(), 'countersign-assembly-'));
   let emulator: Ministack | undefined;
   const stop = async () => {
     await emulator?.stop();
     await simulator.close();
-    for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+    rmSync(home, { recursive: true, force: true });
   };
-  const synth = (more: Props) => {
-    const directory = mkdtempSync(join(tmpdir(), 'countersign-assembly-'));
-    directories.push(directory);
-    const app = new App({ outdir: directory });
-    new CountersignStack(app, stackName, {
-      ...base,
+  const synth = (more: Props) =>
+    synthesised(home, stackName, {
       ...more,
       ...(more.tradeEvents && {
         tradeEvents: { endpoint: `127.0.0.1:${simulator.events.port}`, ...more.tradeEvents },
       }),
       upstream: { baseUrl: simulator.url, limits: 'interface', allowLoopback: true, ...more.upstream },
     });
-    app.synth();
-    return { directory, stackName };
-  };
   try {
-    const assembly = synth(props);
+    const assembly = await synth(props);
     emulator = await startMinistack(options);
     const running = emulator;
     const outputs = await deploy(running, assembly);
@@ -117,7 +109,7 @@ export async function startStage({
       call: (path, init = {}) =>
         fetch(`${url}${path}`, { ...init, headers: { 'x-api-key': apiKey, ...init.headers } }),
       async update(more) {
-        await deploy(running, synth({ ...props, ...more }));
+        await deploy(running, await synth({ ...props, ...more }));
       },
       stop,
     };

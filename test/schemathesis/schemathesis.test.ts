@@ -71,10 +71,12 @@ describe('schemathesis', orSkip(missing), () => {
     rmSync(work, { recursive: true, force: true });
   });
 
-  // Of requests of both kinds most are bad ones, so good ones are made besides.
-  for (const [mode, examples] of [
-    ['all', 25],
-    ['positive', 60],
+  // Of requests of both kinds most are bad ones, so good ones are made besides; what is not random of them, the first run
+  // has sent. Of 21 faults put into answers, some of them rare, the two find each; without the second, or with half of it,
+  // the rarest stays unseen.
+  for (const [mode, examples, phases] of [
+    ['all', 10, 'examples,coverage,fuzzing'],
+    ['positive', 40, 'fuzzing'],
   ] as const)
     test(`finds nothing outside the document, with ${mode === 'all' ? 'good and bad' : 'good'} requests`, async () => {
       const reports = join(work, mode);
@@ -86,7 +88,7 @@ describe('schemathesis', orSkip(missing), () => {
         ...['--header', `x-api-key: ${apiKey}`],
         ...['--header', `Authorization: Bearer ${token}`],
         ...['--checks', 'all'],
-        ...['--phases', 'examples,coverage,fuzzing'],
+        ...['--phases', phases],
         ...['--mode', mode],
         ...['--max-examples', String(examples)],
         ...['--seed', '1'],

@@ -33,6 +33,8 @@ export interface Ministack {
   readonly region: string;
   /** What it has printed so far: its own log and that of the functions. */
   output(): string;
+  /** Forgets all that was made in it. */
+  reset(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -85,7 +87,11 @@ export async function startMinistack({
     await stop();
     throw new Error(`the emulator did not start: ${output}`, { cause: error });
   }
-  return { endpoint, region: 'us-east-1', output: () => output, stop };
+  const reset = async () => {
+    const { ok, status } = await fetch(`${endpoint}/_ministack/reset`, { method: 'POST' });
+    if (!ok) throw new Error(`the emulator answers ${status} to a reset`);
+  };
+  return { endpoint, region: 'us-east-1', output: () => output, reset, stop };
 }
 
 async function untilReady(url: string, child: ChildProcess): Promise<void> {
