@@ -42,6 +42,15 @@ describe('a request of several orders', () => {
     assert.equal(outcomeOf(await batch(orders[0]!)), 'sent');
   });
 
+  test('that is blocked for one of them does not deny those that an earlier request placed', async (t) => {
+    const { batch, sent } = await startGuarded(t, { ...inSession, limits: { max_order_quantity: '10' } });
+    const placed = dayOrder('batch-of-two-1', '1', '10');
+    assert.equal(outcomeOf(await batch(placed)), 'sent');
+    const both = await batch(placed, dayOrder('batch-of-two-2', '1', '11'));
+    assert.equal(outcomeOf(both), 'outcome_unknown');
+    assert.equal(sent(), 1);
+  });
+
   test('counts all of them against the open notional, and exactly the limit passes', async (t) => {
     const { batch, place, counter } = await startGuarded(t, {
       ...inSession,

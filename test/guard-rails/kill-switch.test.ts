@@ -5,6 +5,7 @@ import { describe, test } from 'vitest';
 import { type ControlStore, createMemoryControls, maxControlAgeMs } from '../../lib/guard-rails/index.ts';
 import { ask, problemOf } from '../support/core.ts';
 import { useFakeTime } from '../support/fake-time.ts';
+import { until } from '../support/until.ts';
 import { bodyOf, limited, outcomeOf, placePath, replacePath, startGuarded } from './guarded.ts';
 
 const start = Date.UTC(2026, 10, 20, 15);
@@ -58,6 +59,26 @@ describe('a stop', () => {
     memory.set('stack', { limits: {}, stopped: { at: state.clock } });
     state.clock += maxControlAgeMs + 1;
     assert.equal(outcomeOf(await place(anOrder())), 'blocked: stopped');
+  });
+
+  test('that an instance has seen is not forgotten for a slower answer from before it', async (t) => {
+    const { state, memory, clock } = createWorld();
+    let answer = () => {};
+    const controls: ControlStore = {
+      async read(keys) {
+        const found = await memory.read(keys);
+        if (state.reads++ === 0) await new Promise<void>((resolve) => (answer = resolve));
+        return found;
+      },
+    };
+    const { place } = await startGuarded(t, { controls, clock });
+    const first = place(anOrder());
+    await until(() => state.reads > 0);
+    memory.set('stack', { limits: {}, stopped: { at: state.clock } });
+    state.clock++;
+    assert.equal(outcomeOf(await place(anOrder())), 'blocked: stopped');
+    answer();
+    assert.equal(outcomeOf(await first), 'blocked: stopped');
   });
 
   test('lets cancels through, and what was placed is answered from the journal', async (t) => {

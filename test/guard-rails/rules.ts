@@ -124,7 +124,9 @@ async function quotesAreFresh(subject: GuardSubject): Promise<void> {
   await ask(placed());
   await ask(limited('1', '1'));
   await ask(limited('1', '1', { instrument_type: 'OPTION', symbol: 'AAPL290119C00240000' }));
-  assert.deepEqual(world.maxAgesMs, [15_000, 3000]);
+  // Both scopes take the price of a sale.
+  await ask(limited('1', '1', { side: 'SELL' }));
+  assert.deepEqual(world.maxAgesMs, [15_000, 3000, 3000]);
   const priced = createDesk(subject, {
     limits: { stack: { max_order_notional: '1', max_open_notional: '1' } },
   });

@@ -143,6 +143,20 @@ describe('the item', () => {
       now += 15_000;
     }
   });
+
+  test('keeps the longer of two blocks, in the instance that was refused twice and in others', async () => {
+    let now = 1_795_000_000_000;
+    const { store } = watched();
+    const create = () => createLimiter({ store, limits, bucket: 'test', clock: () => now });
+    const [one, other] = [create(), create()];
+    const call = { appKey: 'k', limits: namesOf('listStockBars'), waitMs: 0 };
+    const before = await one.acquire(call);
+    for (const retryAfterMs of [20_000, 0]) await one.block('k', 'endpoint.listStockBars', retryAfterMs);
+    assert.equal(before.ok && before.permit.consume(), false);
+    now += 15_000;
+    const later = await other.acquire(call);
+    assert.ok(!later.ok && later.reason === 'blocked');
+  });
 });
 
 test('under a narrow limit, too, urgent requests come before those that can wait', async () => {

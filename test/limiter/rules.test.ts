@@ -197,6 +197,42 @@ describe('small limits', () => {
       },
     );
   });
+
+  test('what was reserved before the item was spoilt counts against a narrower limit, too', async () => {
+    const clock = new VirtualClock();
+    const upstream = new Upstream();
+    const store = createMemoryLimiterStore();
+    const limiter = createLimiter({
+      store,
+      limits: {
+        wide: { requests: 20, perSeconds: 10 },
+        narrow: { requests: 2, perSeconds: 10, within: 'wide' },
+      },
+      bucket: 'b',
+      margins: { clockOffsetMs: 0, networkMs: 0, permitLifeMs: 50, heldBack: 0 },
+      keyOf: () => 'k',
+      clock: () => Math.floor(clock.now),
+      after: (ms, run) => clock.after(ms, run),
+      random: () => 0.5,
+    });
+    const askFor = async (ms: number, limits: readonly [string, ...string[]], arrived = () => {}) => {
+      for (const end = clock.now + ms; clock.now < end; await clock.runUntil(clock.now + 250))
+        void limiter.acquire({ appKey: 'a', limits, waitMs: 2000 }).then((answer) => {
+          if (answer.ok && answer.permit.consume()) arrived();
+        });
+    };
+    const narrow = (ms: number) => askFor(ms, ['wide', 'narrow'], () => upstream.arrive(clock.now));
+    // A queue of nearly two seconds.
+    await askFor(30_000, ['wide']);
+    await narrow(500);
+    const spoiltAt = clock.now;
+    const item = await store.read('k');
+    await store.replace('k', item, { ...item!, revision: 'spoilt', text: '{"version":0}' }, 0);
+    await narrow(30_000);
+    assert.ok(upstream.between(spoiltAt, spoiltAt + 3000) > 0, 'none was reserved');
+    assert.ok(upstream.arrivals.length > 4);
+    assert.ok(upstream.worstWindow(10_000) <= 2);
+  });
 });
 
 describe('the schedule’s text', () => {

@@ -311,6 +311,9 @@ test('what may be read are the reads of the groups named, and tokens never', () 
   for (const never of ['getConfig', 'legacyListOpenOrders']) assert.ok(!ids('orders').includes(never), never);
   assert.ok(ids(openByDefault.join(',')).length > 30);
   const never = readLookupSettings({ ...environment, LOOKUP_GROUPS: 'auth' }, operations);
+  const { ACCESS_TABLE: _table, IDENTITY_KEY_SECRET_ID: _key, ...unasked } = environment;
+  const unknown = readLookupSettings(unasked, operations);
+  assert.deepEqual(unknown, { ok: false, faults: ['ACCESS_TABLE: not set'] });
   const { LOOKUP_BUS_QUEUE: _, ...oneQueue } = environment;
   const forgeable = readLookupSettings(oneQueue, operations);
   assert.ok(!forgeable.ok && forgeable.faults[0]?.startsWith('LOOKUP_BUS_QUEUE: not set'));

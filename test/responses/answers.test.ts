@@ -113,12 +113,16 @@ test('what is stale is given to all but the one who asks anew', async () => {
     if (said(one) === '{"call":1}') assert.ok(one.kind === 'answer' && one.ttlMs < 0 && one.ageMs >= 6000);
 });
 
-test('what is older than stale is not given', async () => {
+test('what is older than stale is not given, whatever a client would accept', async () => {
   const { instance, call, finish, wait } = setUp();
   await finish(instance().ask(call()));
   await wait(15_200);
   const outcomes = await finish(
-    Promise.all(Array.from({ length: 5 }, instance).map((one) => one.ask(call()))),
+    Promise.all(
+      [0, 5000, 60_000, undefined, undefined].map((maxStaleMs) =>
+        instance().ask(call(maxStaleMs === undefined ? {} : { maxStaleMs })),
+      ),
+    ),
   );
   assert.deepEqual(new Set(outcomes.map(said)), new Set(['{"call":2}']));
 });

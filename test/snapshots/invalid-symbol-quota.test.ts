@@ -63,6 +63,14 @@ test('an instance that is new counts as those that were there', () => {
   for (const quota of [old, late]) assert.equal(quota.isOver('one', start + 16_200), false);
 });
 
+test('of more callers than one record repeats, those come to a new instance that failed most', () => {
+  const [old, late] = [create(), create()];
+  for (let caller = 0; caller < 30; caller++) old.apply(failed(0, { caller: `${caller}` }));
+  for (let sequence = 0; sequence < 4; sequence++) old.apply(failed(sequence, { caller: 'worst' }));
+  late.merge(old.levels(start + 400), start + 400);
+  assert.equal(late.isOver('worst', start + 400), true);
+});
+
 test('what is forgiven is deleted', () => {
   const quota = create();
   quota.apply(failed(0));

@@ -70,3 +70,17 @@ test('of more entries than fit, those stay that clients request and instances re
     assert.ok(view.entries.has(symbol) && memory.statusIn('US_STOCK').exists(symbol), symbol);
   assert.ok(view.entries.size <= options.maxEntries, `${view.entries.size}`);
 });
+
+test('what was served and has just gone is in no checkpoint: it counts as unknown for half a minute at first', () => {
+  const { memory, feed, answer, now } = createFed();
+  answer(['S', 'T']);
+  const error = { status: 417, message: 'not known' };
+  for (const sentAt of [start + 1000, start + 12_000])
+    feed({ sentAt, symbols: ['S'], outcome: { kind: 'rejected', error } });
+  answer([], ['0X']);
+  assert.ok(memory.negativeEntry('US_STOCK', 'S', now())?.isFirst);
+  assert.deepEqual(
+    memory.createCheckpoint(9, now()).negative.map(([, symbol]) => symbol),
+    ['0X'],
+  );
+});
