@@ -107,7 +107,7 @@ const ofNotional = [
         limited('100.00000001', '10', { order_type: 'STOP_LOSS_LIMIT', stop_price: '1' }),
         limited('100', '11', { entrust_type: 'AMOUNT', total_cash_amount: '1' }),
         limited('100', '1', { entrust_type: 'AMOUNT', total_cash_amount: '1000.01' }),
-        limited('1', '1e1001', { ...option, legs: [leg] }),
+        limited('1', '1e1001', { ...option, legs: [{ ...leg, side: 'BUY', symbol: option.symbol }] }),
         // A counter would keep each of their digits.
         limited(`0.${'0'.repeat(120)}1`, '1'),
         limited('1', '1e-150'),

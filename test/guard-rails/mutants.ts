@@ -15,6 +15,8 @@ const inFile =
 const checks = inFile('guard-rails/checks');
 const counter = inFile('guard-rails/counter');
 const order = inFile('guard-rails/order');
+const notional = inFile('guard-rails/notional');
+const contracts = inFile('guard-rails/contracts');
 const exposure = inFile('guard-rails/exposure');
 const guard = inFile('guard-rails/guard');
 const controls = inFile('guard-rails/controls');
@@ -24,28 +26,41 @@ const released = inFile('orders/release-ended');
 const cancels = inFile('guard-rails/cancel-requests');
 
 export const mutants: readonly Mutant[] = [
-  checks('restricted symbols pass', 'restricted.has(plainSymbol(symbol))', 'false'),
-  checks('restricted symbols are compared as written', 'new Set(limit.map(plainSymbol))', 'new Set(limit)'),
+  checks('restricted symbols pass', 'names.some((name) => restricted.has(name))', 'false'),
+  checks('restricted symbols are compared as written', 'new Set(limit.map(plainSymbol));', 'new Set(limit);'),
   checks(
-    'an unknown symbol is not restricted',
-    'if (found === undefined && symbols.length > 0)',
-    'if (found === undefined)',
+    'an unseen order has no restricted symbol',
+    'return all.length > 0 ? undefined :',
+    'return true ? undefined :',
   ),
-  checks('any symbol is allowed', 'notAmong(symbols, limit && upper(limit))', 'notAmong(symbols, undefined)'),
   checks(
-    'allowed symbols are compared as written',
-    'notAmong(symbols, limit && upper(limit))',
-    'notAmong(symbols, limit)',
+    'an adjusted contract has no restricted underlying',
+    'find(({ isKnown }) => !isKnown)',
+    'find(() => false)',
+  ),
+  checks(
+    'any symbol is allowed',
+    'return other && { limit: told, came: other.symbol };',
+    'return undefined;',
+  ),
+  checks('allowed symbols are compared as written', 'new Set(upper(limit))', 'new Set(limit)'),
+  checks('an unseen order has an allowed symbol', 'if (symbols.length === 0)', 'if (false)'),
+  checks('a stock is allowed however it is written', 'isClass && names', 'names'),
+  checks(
+    'a contract is not allowed with its underlying',
+    '!(isClass && names.some((name) => plainly.has(name)))',
+    'true',
   ),
   checks('any side is allowed', 'notAmong(sides, limit)', 'notAmong(sides, undefined)'),
-  checks('any order type is allowed', 'notAmong([orderType], limit)', 'undefined'),
-  checks('any session is allowed', 'notAmong(sessions, limit)', 'undefined'),
-  checks('any quantity is allowed', 'above(quantity, limit)', 'undefined'),
   checks(
-    'any notional is allowed',
-    'above(notionalOf(order, lastPrice, marginOf(limits)), limits.max_order_notional)',
+    'any order type is allowed',
+    'notAmong(orderType === undefined ? [] : [orderType], limit)',
     'undefined',
   ),
+  checks('any session is allowed', 'notAmong(sessions, limit)', 'undefined'),
+  checks('any quantity is allowed', 'above(quantity, limit)', 'undefined'),
+  checks('any notional is allowed', 'above(value, limit) ??', ''),
+  checks('an unknown notional is allowed', '(unknown && { limit, came: notKnown, unknown })', 'undefined'),
   checks(
     'a value at its limit is above it',
     'compareDecimals(value, limit) <= 0',
@@ -54,12 +69,16 @@ export const mutants: readonly Mutant[] = [
   checks('a value above its limit passes', 'compareDecimals(value, limit) <= 0', 'true'),
   checks('values are compared as texts', 'compareDecimals(value, limit) <= 0', 'value <= limit'),
   checks(
-    'an unknown value is below its limit',
-    'value !== undefined && compareDecimals(value, limit)',
-    'value === undefined || compareDecimals(value, limit)',
+    'an unknown quantity is below its limit',
+    'if (quantity === undefined)',
+    'if (quantity === undefined) return undefined; else if (false)',
   ),
-  checks('one of several values is enough', 'values.every(', 'values.some('),
-  checks('nothing is among what is allowed', 'values.length > 0 && values.every', 'values.every'),
+  checks(
+    'one of several values is enough',
+    '!allowed.includes(value)',
+    '!values.some((one) => allowed.includes(one))',
+  ),
+  checks('nothing is among what is allowed', 'if (values.length === 0)', 'if (false)'),
   checks('a price at the collar is beyond it', 'hundredth(limit))) > 0', 'hundredth(limit))) >= 0'),
   checks('no price is beyond the collar', 'hundredth(limit))) > 0', 'hundredth(limit))) > 1'),
   checks('a collar has one side', 'absolute(subtractDecimals(price, last))', 'subtractDecimals(price, last)'),
@@ -67,8 +86,8 @@ export const mutants: readonly Mutant[] = [
   checks('a limit price has no collar', '[order.limitPrice, order.stopPrice]', '[order.stopPrice]'),
   checks(
     'without a last price there is no collar',
-    'lastPrice === undefined || isFar',
-    'lastPrice !== undefined && isFar',
+    'prices.length === 0 || last === undefined',
+    'prices.length === 0',
   ),
   checks(
     'without a price of its own an order passes the collar',
@@ -78,9 +97,21 @@ export const mutants: readonly Mutant[] = [
   checks('no margin by itself', "margin = '5'", "margin = '0'"),
   checks('any age of a quote', 'seconds = 15', 'seconds = 3600'),
   checks('an age of a quote in milliseconds', 'seconds * 1000', 'seconds'),
-  checks('a quote for what has a limit price', 'isValued && needsLastPrice(order)', 'isValued'),
-  checks('a quote for an option', "if (order.instrument !== 'EQUITY') return false;", ''),
-  checks('symbols are one whatever they are', ".replace(/[^\\p{L}\\p{N}]/gu, '')", ''),
+  notional('a quote for what has a limit price', '!isLimited(order));', 'true);'),
+  checks('no quote for an order by itself', '(isValued ? quotesFor(order) : [])', '[]'),
+  contracts('symbols are one whatever they are', ".replace(/[^\\p{L}\\p{N}]/gu, '')", ''),
+  contracts('another settlement is another index', "SPXW: 'SPX',", ''),
+  contracts('an adjusted contract is of a hundred shares', 'isKnown: !/\\d/.test(root)', 'isKnown: true'),
+  contracts(
+    'a contract has no underlying',
+    '[plainSymbol(upper), root, underlying ?? root]',
+    '[plainSymbol(upper)]',
+  ),
+  contracts(
+    'members beside a contract’s symbol do not matter',
+    'told === undefined || told === rest',
+    'true',
+  ),
 
   counter('one more than the rate', 'inMinute >= rate', 'inMinute > rate'),
   counter('one less than the rate', 'inMinute >= rate', 'inMinute + 1 >= rate'),
@@ -107,8 +138,8 @@ export const mutants: readonly Mutant[] = [
   counter('what adds nothing is blocked', "order.added !== '0' && compare", 'compare'),
   counter(
     'an unknown notional is nothing',
-    "if (order.added === undefined) fails('max_open_notional', order, open, 'not known');",
-    'if (order.added === undefined) continue;',
+    "else if (order.unknown) fails('max_open_notional', order, open, 'not known', order.unknown);",
+    '',
   ),
   counter(
     'orders of one request are not added',
@@ -118,31 +149,47 @@ export const mutants: readonly Mutant[] = [
   counter('nothing is released', 'subtractDecimals(before.open, notional)', 'before.open'),
   counter('all is released', 'subtractDecimals(before.open, notional)', "'0'"),
 
-  order('an option is one share', "OPTION: '100'", "OPTION: '1'"),
-  order('a contract of futures is one share', "EQUITY: '1',", "EQUITY: '1', FUTURES: '1',"),
+  notional('an option is one share', "optionSize = '100'", "optionSize = '1'"),
+  notional('a sale counts by its limit price', 'maySell(order) ||', ''),
+  notional('a combination counts by its net price', 'isCombination(order) || maySell', 'maySell'),
+  notional(
+    'what has no quote is nothing',
+    'if (quote === undefined) return',
+    'if (quote === undefined) continue; else if (false) return',
+  ),
+  notional('an order that was not seen is one', 'if (isUnseen || isUnreadable)', 'if (isUnreadable)'),
+  notional('a price that cannot be read is none', 'if (isUnseen || isUnreadable)', 'if (isUnseen)'),
+  notional('a limit above the quote does not count', 'largest([sum, own]) ?? sum', 'sum'),
   order('a stop limit has no limit price', "'STOP_LOSS_LIMIT', ", ''),
   order('a market order has a limit price', "new Set(['LIMIT',", "new Set(['MARKET', 'LIMIT',"),
-  order('a stop price is not looked at', 'largest([lastPrice, stopPrice]) ?? lastPrice', 'lastPrice'),
-  order('no margin', "addDecimals('1', hundredth(margin))", "'1'"),
-  order(
+  notional('a stop price is not looked at', '(largest([quote, order.stopPrice]) ?? quote)', 'quote'),
+  notional('no margin', "addDecimals('1', hundredth(margin))", "'1'"),
+  notional(
     'an amount hides a quantity',
-    'if (quantity === undefined) return amount;',
-    'if (amount !== undefined) return amount;',
+    'if (quantity === undefined) return',
+    'if (amount !== undefined) return',
   ),
   order(
     'an amount beside a quantity counts',
     "isByAmount ? before.get('total_cash_amount') : undefined",
     "before.get('total_cash_amount')",
   ),
-  order('an amount is not looked at where a quantity is', ', size), amount]', ', size)]'),
+  notional(
+    'an amount is not looked at where a quantity is',
+    'largest([limited, amount])',
+    'largest([limited])',
+  ),
   order(
     'the instrument is what a replacement says',
-    "before.get('instrument_type') ?? 'EQUITY'",
-    "now('instrument_type') ?? 'EQUITY'",
+    "const instrument = before.get('instrument_type');",
+    "const instrument = now('instrument_type');",
   ),
-  order('legs have no symbols', 'const each = [before, changes, ...legs]', 'const each = [before, changes]'),
-  order('legs have no quantity', '...[...legs, ...changedLegs].map', '...[].map'),
-  order('lower case is another symbol', "one.get('symbol')?.toUpperCase()", "one.get('symbol')"),
+  order(
+    'legs have no symbols',
+    'symbols: [before, changes, ...legs].flatMap',
+    'symbols: [before, changes].flatMap',
+  ),
+  order('legs have no quantity', '...[...legs.map(contractsOf), ', '...['),
   order('no session is any', "?? 'CORE'", "?? 'ALL'"),
   order('a sign makes it smaller', 'absolute(plainDecimal(value))', 'plainDecimal(value)'),
   order('decimals of any length', 'plain.length > maxDigits ? undefined : plain', 'plain'),
@@ -193,13 +240,19 @@ export const mutants: readonly Mutant[] = [
     'rules.find(({ control }) => control?.stopped)',
     'rules.slice(0, 1).find(({ control }) => control?.stopped)',
   ),
-  guard('what is not known cancels', '&& isUnknown ?', '&& false ?'),
+  guard('what is not known cancels', "action === 'block_and_cancel' ? 'block' : action", 'action'),
+  guard('whatever is not known may be so', 'if (allowed?.includes(unknown))', 'if (allowed)'),
+  guard(
+    'what is not known counts nothing',
+    'JSON.stringify(after)',
+    'JSON.stringify(known.some(({ prices }) => prices.size === 0) ? readCounter(stored) : after)',
+  ),
   guard('what fails is told only', "?? 'block'", "?? 'notify'"),
   guard('what is to notify blocks', "action !== 'notify'", 'action !== undefined'),
   guard('one fails, one passes', 'blocking.length > 0', 'blocking.length > 1'),
   guard('counters tell of others', "kind === 'gateway' && countedChecks", "kind === 'user' && countedChecks"),
   guard('a price of nothing is a price', "compareDecimals(last.price, '0') > 0", 'true'),
-  guard('a replacement that is smaller frees at once', 'larger(notional, before)', 'notional'),
+  guard('a replacement that is smaller frees at once', 'larger(value, before)', 'value'),
   guard('what is counted already counts again', 'subtractDecimals(total, before)', 'total'),
   guard('counters of an instance go back', '> counter.revision) continue;', '< -1) continue;'),
   guard('a request may leave later', 'readAt + maxControlAgeMs', 'readAt + 2 * maxControlAgeMs'),
@@ -214,8 +267,8 @@ export const mutants: readonly Mutant[] = [
     "(kind === 'account' ? {} : control?.limits ?? {})",
   ),
   guard('a replacement repeats an order', '&& !order.isReplacement', ''),
-  guard('symbols of any case are no repetition', 'symbols.map(plainSymbol), sides', '"", sides'),
-  guard('sides are no part of a repetition', 'symbols.map(plainSymbol), sides,', 'symbols.map(plainSymbol),'),
+  guard('symbols of any case are no repetition', 'distinctSymbols(symbols), sides', '"", sides'),
+  guard('sides are no part of a repetition', 'distinctSymbols(symbols), sides,', 'distinctSymbols(symbols),'),
 
   guard('what only blocks cancels', "({ action }) => action === 'block_and_cancel'", '() => true'),
   guard('what is to cancel only blocks', "({ action }) => action === 'block_and_cancel'", '() => false'),

@@ -155,6 +155,96 @@ async function unknownIsBlocked(subject: GuardSubject): Promise<void> {
   assert.deepEqual(verdict.kind === 'blocked' && verdict.cancelled, []);
 }
 
+const [near, far] = ['AAPL290119C00240000', 'AAPL290119C00250000'];
+const ofOptions = (price: string, quantity: string, symbols: readonly string[], more: object = {}) =>
+  limited(price, quantity, {
+    instrument_type: 'OPTION',
+    legs: symbols.map((symbol) => ({ side: 'BUY', instrument_type: 'OPTION', symbol, quantity })),
+    ...more,
+  });
+
+/** At 20 each, with 5 percent: 21. */
+async function salesCountAtQuotes(subject: GuardSubject): Promise<void> {
+  const { ask, world } = createDesk(subject, {
+    limits: { stack: { max_order_notional: '2100' } },
+    last: '20',
+  });
+  const passes = [
+    limited('0.01', '100', { side: 'SELL' }),
+    limited('210', '10', { side: 'SHORT' }),
+    ofOptions('21', '1', [near], { side: 'BUY' }),
+    ofOptions('0.01', '1', [near], { side: 'SELL' }),
+    // An amount that goes with no quantity, beside one.
+    limited('1', '1', { total_cash_amount: '5000' }),
+  ];
+  for (const order of passes) assert.deepEqual(failedOf(await ask(order)), [], order.json);
+  const fails = [
+    limited('0.01', '100.01', { side: 'SELL' }),
+    limited('210.01', '10', { side: 'SHORT' }),
+    ofOptions('21.01', '1', [near]),
+    ofOptions('0.01', '1.01', [near], { side: 'SELL' }),
+    ofOptions('0.01', '1', [near, far]),
+    ofOptions('0.01', '1', ['AAPL1']),
+    ofOptions('0.01', '1', [near], {
+      legs: [{ symbol: near, strike_price: '250', option_type: 'CALL', option_expire_date: '2029-01-19' }],
+    }),
+    limited('0.01', '1', { side: 'SELL', instrument_type: 'CRYPTO' }),
+    limited('0.01', '1', { instrument_type: undefined }),
+    limited(`9${'0'.repeat(200)}`, '1', { side: 'SELL' }),
+    placed({ order_type: 'STOP_LOSS', stop_price: `9${'0'.repeat(200)}`, quantity: '1' }),
+  ];
+  for (const order of fails) assert.deepEqual(failedOf(await ask(order)), ['max_order_notional'], order.json);
+  world.last = undefined;
+  assert.deepEqual(failedOf(await ask(limited('0.01', '1', { side: 'SELL' }))), ['max_order_notional']);
+  assert.deepEqual(failedOf(await ask(ofOptions('0.01', '1', [near, far]))), ['max_order_notional']);
+}
+
+async function classesHaveUnderlyings(subject: GuardSubject): Promise<void> {
+  const failsFor = async (limits: TradingLimits, symbol: string) =>
+    failedOf(
+      await createDesk(subject, { limits: { stack: limits } }).ask(ofOptions('1', '1', [symbol], { symbol })),
+    );
+  for (const symbol of ['SPXW', 'SPXW261218C05000000', 'SPX', 'spx'])
+    assert.deepEqual(await failsFor({ restricted_symbols: ['SPX'] }, symbol), ['restricted_symbols'], symbol);
+  assert.deepEqual(await failsFor({ restricted_symbols: ['MSFT'] }, 'AAPL1'), ['restricted_symbols']);
+  assert.deepEqual(await failsFor({ restricted_symbols: ['MSFT'] }, near), []);
+  assert.deepEqual(await failsFor({ allowed_symbols: ['AAPL'] }, near), []);
+  assert.deepEqual(await failsFor({ allowed_symbols: ['AAPL'] }, 'AAPL1'), ['allowed_symbols']);
+}
+
+async function someUnknownsAreAllowed(subject: GuardSubject): Promise<void> {
+  const limits: TradingLimits = {
+    max_order_notional: '100',
+    max_open_notional: '150',
+    allow_unknown: ['crypto'],
+  };
+  const { ask } = createDesk(subject, { limits: { stack: limits } });
+  const crypto = limited('60', '1', { side: 'SELL', instrument_type: 'CRYPTO' });
+  const verdict = await ask(crypto);
+  assert.ok(verdict.kind === 'allowed');
+  // The audit says which checks could not be made, and what is known counts.
+  assert.deepEqual(
+    verdict.noted.map(({ check }) => check),
+    ['max_order_notional', 'max_open_notional'],
+  );
+  assert.deepEqual(verdict.exposures[0]?.counted, { 'counter app stack': '60' });
+  assert.deepEqual(failedOf(await ask(limited('101', '1', { side: 'SELL', instrument_type: 'CRYPTO' }))), [
+    'max_order_notional',
+    'max_open_notional',
+  ]);
+  assert.deepEqual(failedOf(await ask(limited('1', '1', { side: 'SELL' }))), [
+    'max_order_notional',
+    'max_open_notional',
+  ]);
+  assert.deepEqual((await ask(crypto)).kind, 'allowed');
+  const others = createDesk(subject, { limits: { stack: { ...limits, allow_unknown: ['contract'] } } });
+  assert.deepEqual(failedOf(await others.ask(replaced(undefined, {}))), [
+    'max_order_notional',
+    'max_open_notional',
+  ]);
+  assert.deepEqual(failedOf(await ask(crypto)), ['max_open_notional']);
+}
+
 async function minuteCounts(subject: GuardSubject): Promise<void> {
   for (const scope of Object.values(scopes)) {
     const { world, ask } = createDesk(subject, { limits: { [scope]: { max_orders_per_minute: 2 } } });
@@ -401,6 +491,9 @@ export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
   checksFail,
   quotesAreFresh,
   unknownIsBlocked,
+  salesCountAtQuotes,
+  classesHaveUnderlyings,
+  someUnknownsAreAllowed,
   minuteCounts,
   repetitionsCount,
   timesAreApart,
