@@ -125,7 +125,7 @@ test('no order that passes, and none that is counted, can come to more than the 
           ...(instrument === 'OPTION' && {
             legs: legs.map((symbol, at) => ({
               symbol,
-              side: at % 2 ? 'SELL' : 'BUY',
+              side: at % 2 && terms.quantity % 2n ? 'SELL' : 'BUY',
               instrument_type: 'OPTION',
             })),
           }),
