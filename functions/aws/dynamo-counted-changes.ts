@@ -21,16 +21,17 @@ export const updatesOf = (
   { counters, exposures }: CountedChanges,
   tableName: string,
 ): readonly (Update & { readonly TableName: string })[] => [
-  ...counters.map(({ key, revision, next }) => ({
+  ...counters.map(({ key, revision, next, expiresAt }) => ({
     TableName: tableName,
     Key: { pk: { S: key } },
-    UpdateExpression: 'SET #state = :next, revision = :changed',
+    UpdateExpression: `SET #state = :next, revision = :changed${expiresAt === undefined ? '' : ', expires_at = :expires'}`,
     ConditionExpression: 'attribute_not_exists(pk) OR revision = :read',
     ExpressionAttributeNames: { '#state': 'state' },
     ExpressionAttributeValues: {
       ':next': { S: next },
       ':changed': number(revision + 1),
       ':read': number(revision),
+      ...(expiresAt !== undefined && { ':expires': number(Math.ceil(expiresAt / 1000)) }),
     },
     // It says how the counter is now: no read before the next try.
     ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,

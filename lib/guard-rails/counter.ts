@@ -1,6 +1,7 @@
 /**
- * What limits that count over orders keep of one scope: the notional of its open orders, and its last orders. One record
- * for each scope, which instances change in the transaction that writes an order's entry.
+ * What limits that count over orders keep: of one scope the notional of its open orders and how many came when, and of
+ * each order that may be repeated how often it came. Instances change these records in the transaction that writes an
+ * order's entry. No record grows with the number of orders.
  */
 
 import { addDecimals, compareDecimals, subtractDecimals } from '../client/decimals.ts';
@@ -22,14 +23,19 @@ export interface CounterChange {
   /** As read. */
   readonly revision: number;
   readonly next: string;
+  /** When a store may forget it, in milliseconds since the epoch; absent: never. */
+  readonly expiresAt?: number;
 }
 
 export interface CounterState {
   /** The notional of orders that may be open, a decimal. */
   readonly open: string;
-  /** Orders of the last minute, or of as long as repetitions count: when, and a hash of what was ordered. */
-  readonly recent: readonly (readonly [at: number, what: string])[];
+  /** Orders of the last minute, or of as long as repetitions count, the oldest first. */
+  readonly recent: readonly Run[];
 }
+
+/** So many orders, the first and the last of them at these times, in milliseconds since the epoch. */
+type Run = readonly [first: number, last: number, orders: number];
 
 /** An order as a scope counts it. */
 export interface CountedOrder {
@@ -37,15 +43,15 @@ export interface CountedOrder {
   /** By how much it adds to the open notional; where that is not known, what is known of it. */
   readonly added: string;
   readonly unknown?: UnknownName;
-  /** A keyed hash of symbol, side and quantity; empty for a replacement. */
-  readonly what: string;
+  /** How many orders of the same contents came before it, as long as repetitions count; absent for a replacement. */
+  readonly same?: number;
 }
 
 const none: CounterState = { open: '0', recent: [] };
 
-export const emptyCounter = (key: string): StoredCounter => ({
+export const emptyCounter = (key: string, revision = 0): StoredCounter => ({
   key,
-  revision: 0,
+  revision,
   state: JSON.stringify(none),
 });
 
@@ -56,6 +62,38 @@ export function readCounter({ state }: StoredCounter): CounterState {
 }
 
 const minuteMs = 60_000;
+
+/** Where more are to be kept, two become one, which counts until its last order does: it may count too long, never too short. */
+const maxRuns = 64;
+
+const countSince = (recent: readonly Run[], since: number): number =>
+  // Clocks of instances differ: an order of another one may seem to come from the future, and counts.
+  recent.reduce((sum, [, last, orders]) => (last > since ? sum + orders : sum), 0);
+
+function withOrder(recent: readonly Run[], now: number, keptMs: number): readonly Run[] {
+  const runs = [...recent.filter(([, last]) => last > now - keptMs), [now, now, 1] as const];
+  if (runs.length <= maxRuns) return runs;
+  const spanAt = (at: number) => runs[at + 1]![1] - runs[at]![0];
+  let closest = 0;
+  for (let at = 1; at < runs.length - 1; at++) if (spanAt(at) < spanAt(closest)) closest = at;
+  const [one, other] = [runs[closest]!, runs[closest + 1]!];
+  const merged: Run = [Math.min(one[0], other[0]), Math.max(one[1], other[1]), one[2] + other[2]];
+  return [...runs.slice(0, closest), merged, ...runs.slice(closest + 2)];
+}
+
+/** One order more of the same contents, and how many there were. */
+export function countSame(
+  before: CounterState,
+  { seconds }: { readonly seconds: number },
+  now: number,
+): { readonly after: CounterState; readonly same: number; readonly expiresAt: number } {
+  const keptMs = seconds * 1000;
+  return {
+    same: countSince(before.recent, now - keptMs),
+    after: { ...before, recent: withOrder(before.recent, now, keptMs) },
+    expiresAt: now + keptMs + minuteMs,
+  };
+}
 
 /** The orders of a request, one after the other: what they count to, and the checks that they fail. */
 export function count(
@@ -69,30 +107,23 @@ export function count(
     max_orders_per_minute: rate,
     max_open_notional: open,
   } = limits;
-  const keptMs = Math.max(rate === undefined ? 0 : minuteMs, (repetitions?.seconds ?? 0) * 1000);
-  // Clocks of instances differ: an order of another one may seem to come from the future, and counts.
-  let recent = before.recent.filter(([at]) => at > now - keptMs);
-  let sum = before.open;
+  let { recent, open: sum } = before;
   const failures: Failure[] = [];
   const fails = (check: CheckName, order: CountedOrder, limit: string, came: string, unknown?: UnknownName) =>
     failures.push({ check, at: order.at, limit, came, ...(unknown && { unknown }) });
   for (const order of orders) {
     if (rate !== undefined) {
-      const inMinute = recent.filter(([at]) => at > now - minuteMs).length;
+      const inMinute = countSince(recent, now - minuteMs);
       if (inMinute >= rate) fails('max_orders_per_minute', order, `${rate}`, `${inMinute + 1}`);
+      recent = withOrder(recent, now, minuteMs);
     }
-    if (repetitions && order.what !== '') {
-      const since = now - repetitions.seconds * 1000;
-      const same = recent.filter(([at, what]) => what === order.what && at > since).length;
-      if (same >= repetitions.orders)
-        fails(
-          'max_duplicative_orders',
-          order,
-          `${repetitions.orders} within ${repetitions.seconds} s`,
-          `${same + 1}`,
-        );
-    }
-    if (keptMs > 0) recent = [...recent, [now, order.what] as const];
+    if (repetitions && order.same !== undefined && order.same >= repetitions.orders)
+      fails(
+        'max_duplicative_orders',
+        order,
+        `${repetitions.orders} within ${repetitions.seconds} s`,
+        `${order.same + 1}`,
+      );
     if (open === undefined) continue;
     sum = addDecimals(sum, order.added);
     // What adds nothing makes nothing worse, also after the limit was lowered.
@@ -100,6 +131,17 @@ export function count(
     else if (order.unknown) fails('max_open_notional', order, open, 'not known', order.unknown);
   }
   return { after: { open: sum, recent }, failures };
+}
+
+/** Without so many orders of that time: they had no effect. */
+export function without(before: CounterState, at: number, orders: number): CounterState {
+  let left = orders;
+  const recent = before.recent.map(([first, last, counted]): Run => {
+    const taken = first <= at && at <= last ? Math.min(left, counted) : 0;
+    left -= taken;
+    return [first, last, counted - taken];
+  });
+  return { ...before, recent: recent.filter(([, , counted]) => counted > 0) };
 }
 
 /** Without the notional of an order that is not open any more. */

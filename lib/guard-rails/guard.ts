@@ -20,7 +20,9 @@ import {
 import {
   type CountedOrder,
   type CounterChange,
+  type CounterState,
   count,
+  countSame,
   emptyCounter,
   readCounter,
   type StoredCounter,
@@ -106,6 +108,7 @@ export type Verdict =
       readonly noted: readonly ScopeFailure[];
       /** The request leaves by then or not at all: a stop that came since is not known. */
       readonly leaveBy: number;
+      readonly counted: CountedAt;
     }
   | { readonly kind: 'stopped'; readonly scope: ScopeKind; readonly since: number }
   | {
@@ -117,6 +120,13 @@ export type Verdict =
       readonly cancelled: readonly CancelledScope[];
     };
 
+/** Where orders were counted for all who share a scope: what is refused is taken out there, and not from its user. */
+export interface CountedAt {
+  readonly at: number;
+  /** Keys of counters. */
+  readonly shared: readonly string[];
+}
+
 export interface Guard {
   /** @throws the store's error when it is not known what operators have set */
   verdict(question: GuardQuestion): Promise<Verdict>;
@@ -127,6 +137,7 @@ export interface Guard {
 /** What one scope demands. */
 interface Rule {
   readonly kind: ScopeKind;
+  readonly key: string;
   readonly limits: TradingLimits;
   readonly counter: string;
   readonly control: Control | undefined;
@@ -169,7 +180,7 @@ class OrderGuard implements Guard {
     const now = this.#parts.clock();
     const counted = rules
       .filter(({ limits }) => isCounted(limits))
-      .map((rule) => this.#count(rule, known, now));
+      .map((rule) => this.#count(rule, question.credential, known, now));
     const failures = [
       ...rules.flatMap((rule) =>
         known.flatMap((one) => ofRule(rule, failuresOf(one.order, rule.limits, one.prices))),
@@ -178,14 +189,16 @@ class OrderGuard implements Guard {
     ];
     const blocking = failures.filter(({ action }) => action !== 'notify');
     if (blocking.length > 0) {
-      const counters = counted.flatMap(({ rule, failures }) => (failures.length > 0 ? [rule.counter] : []));
+      const counters = counted.flatMap(({ changes, failures }) =>
+        failures.length > 0 ? changes.map(({ key }) => key) : [],
+      );
       const cancelling = blocking.filter(({ action }) => action === 'block_and_cancel');
       const cancelled = [...new Set(cancelling.map(({ rule }) => rule.cancelled))];
       return { kind: 'blocked', failures: blocking.map(asTold), counters, cancelled };
     }
     return {
       kind: 'allowed',
-      counters: counted.map(({ change }) => change),
+      counters: counted.flatMap(({ changes }) => changes),
       exposures: known.map((one, index) =>
         exposureOf(
           one,
@@ -194,6 +207,12 @@ class OrderGuard implements Guard {
       ),
       noted: failures.map(asTold),
       leaveBy: readAt + maxControlAgeMs,
+      counted: {
+        at: now,
+        shared: counted.flatMap(({ rule: { kind, counter, limits } }) =>
+          kind === 'user' || limits.max_orders_per_minute === undefined ? [] : [counter],
+        ),
+      },
     };
   }
 
@@ -221,6 +240,7 @@ class OrderGuard implements Guard {
       const control = controls.get(key);
       return {
         kind,
+        key,
         limits: kind === 'gateway' ? withChanges(limits, control?.limits ?? {}) : (control?.limits ?? {}),
         counter: counterKey(credential, key),
         control,
@@ -272,8 +292,9 @@ class OrderGuard implements Guard {
     );
   }
 
-  #count(rule: Rule, known: readonly Known[], now: number) {
+  #count(rule: Rule, credential: string, known: readonly Known[], now: number) {
     const stored = this.#counters.get(rule.counter) ?? emptyCounter(rule.counter);
+    const repetitions = this.#countSame(rule, credential, known, now);
     const margin = marginOf(rule.limits);
     const isOpenCounted = rule.limits.max_open_notional !== undefined;
     const totals = known.map(({ asked, largest, prices }) => {
@@ -281,15 +302,75 @@ class OrderGuard implements Guard {
       const { value, unknown } = isOpenCounted ? notionalOf(largest, prices, margin) : { value: before };
       return { before, total: larger(value, before), unknown };
     });
-    const orders = known.map(({ order, what }, index): CountedOrder => {
+    const orders = known.map(({ order }, index): CountedOrder => {
       const { before, total, unknown } = totals[index]!;
-      return { at: order.at, added: subtractDecimals(total, before), ...(unknown && { unknown }), what };
+      const same = repetitions.same[index];
+      return {
+        at: order.at,
+        added: subtractDecimals(total, before),
+        ...(unknown && { unknown }),
+        ...(same !== undefined && { same }),
+      };
     });
     const { after, failures } = count(readCounter(stored), rule.limits, orders, now);
-    const change = { key: rule.counter, revision: stored.revision, next: JSON.stringify(after) };
-    return { rule, change, failures, totals: totals.map(({ total }) => total) };
+    const own = { key: rule.counter, revision: stored.revision, next: JSON.stringify(after) };
+    return {
+      rule,
+      changes: [own, ...repetitions.changes],
+      failures: [...failures, ...tooMany(rule.limits, known, repetitions.changes)],
+      totals: totals.map(({ total }) => total),
+    };
+  }
+
+  /** A counter for each of their contents, so that none has all orders of a scope. */
+  #countSame({ key: scope, limits }: Rule, credential: string, known: readonly Known[], now: number) {
+    const { max_duplicative_orders: limit } = limits;
+    const counters = new Map<string, { readonly stored: StoredCounter; state: CounterState }>();
+    const expiries = new Map<string, number>();
+    const same = known.map(({ what }) => {
+      if (!limit || what === '') return undefined;
+      const key = `same ${credential} ${scope} ${what}`;
+      const stored = this.#counters.get(key) ?? emptyCounter(key, anyRevision());
+      const counter = counters.get(key) ?? { stored, state: readCounter(stored) };
+      const counted = countSame(counter.state, limit, now);
+      counters.set(key, { stored, state: counted.after });
+      expiries.set(key, counted.expiresAt);
+      return counted.same;
+    });
+    const changes = [...counters].map(
+      ([key, { stored, state }]): CounterChange => ({
+        key,
+        revision: stored.revision,
+        next: JSON.stringify(state),
+        expiresAt: expiries.get(key)!,
+      }),
+    );
+    return { same, changes };
   }
 }
+
+/** A store forgets such a counter: one that is begun anew has no revision that it had before. */
+const anyRevision = (): number => Math.floor(Math.random() * 2 ** 48);
+
+/** So many items go into one transaction of a store, with the counters of three scopes. */
+const maxItems = 96;
+
+/** A request of more different orders than can be counted at once. */
+const tooMany = (
+  { max_duplicative_orders: limit }: TradingLimits,
+  known: readonly Known[],
+  changes: readonly CounterChange[],
+): readonly Failure[] =>
+  limit && known.length + 3 * changes.length > maxItems
+    ? [
+        {
+          check: 'max_duplicative_orders',
+          at: known[0]!.order.at,
+          limit: `${limit.orders} within ${limit.seconds} s, of at most ${maxItems / 4} orders in a request`,
+          came: `${known.length}`,
+        },
+      ]
+    : [];
 
 /** What two orders have in common of which one may be the repetition of the other. */
 const contentsOf = ({ symbols, sides, quantity, amount }: OrderToCheck): string =>

@@ -6,7 +6,7 @@
 import type { CancelRequests } from '../guard-rails/cancel-requests.ts';
 import type { CounterChange, StoredCounter } from '../guard-rails/counter.ts';
 import { together, writeExposure } from '../guard-rails/exposure.ts';
-import type { CancelledScope, Guard, ScopeFailure, Verdict } from '../guard-rails/guard.ts';
+import type { CancelledScope, CountedAt, Guard, ScopeFailure, Verdict } from '../guard-rails/guard.ts';
 import { blocked, controlsAway, stopped } from '../guard-rails/refusals.ts';
 import type { Refusal } from '../problem.ts';
 import { type AskedBy, type AskedOrdersParts, type AskedOrdersRequest, askedOrders } from './asked-orders.ts';
@@ -15,7 +15,7 @@ import type { CountingJournal, ExposureChange, JournalEntry, Stale } from './jou
 import type { Part } from './parts.ts';
 
 export type Begun =
-  | { readonly kind: 'begun'; readonly leaveBy?: number }
+  | { readonly kind: 'begun'; readonly leaveBy?: number; readonly counted?: CountedAt }
   /** Entries of other requests are in the way: some of them may be of orders that the request replaces. */
   | { readonly kind: 'taken'; readonly entries: readonly JournalEntry[] }
   /** Nothing was sent. */
@@ -63,7 +63,7 @@ export async function beginChecked(given: CheckedBeginParts, request: BeginReque
     if (begun === 'begun') {
       guard.learn(verdict.counters.map(writtenCounter));
       if (verdict.noted.length > 0) parts.reportNoted?.(verdict.noted);
-      return { kind: 'begun', leaveBy: verdict.leaveBy };
+      return { kind: 'begun', leaveBy: verdict.leaveBy, counted: verdict.counted };
     }
     if (!isStale(begun)) return { kind: 'taken', entries: begun };
     guard.learn(begun.counters);

@@ -12,7 +12,13 @@ import type { KeyedNames } from '../access/directory.ts';
 import { type Answer, refused } from '../answer.ts';
 import { isGuarded, type Operation } from '../catalogue/operation.ts';
 import { type CancelRequests, createCancelRequests } from '../guard-rails/cancel-requests.ts';
-import { createGuard, type Guard, type GuardOptions, type ScopeFailure } from '../guard-rails/guard.ts';
+import {
+  type CountedAt,
+  createGuard,
+  type Guard,
+  type GuardOptions,
+  type ScopeFailure,
+} from '../guard-rails/guard.ts';
 import { sleep as sleepWithTimer } from '../pauses.ts';
 import type { Refusal } from '../problem.ts';
 import { isEach, joinAnswers, type PartOutcome, partOutcomes } from './answers.ts';
@@ -28,9 +34,9 @@ import {
   type OrderJournal,
 } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
-import { type Change, type Part, partsOf, withOrders } from './parts.ts';
+import { type Change, ordersIn, type Part, partsOf, withOrders } from './parts.ts';
 import { readRecord } from './record.ts';
-import { releaseExposure } from './release-ended.ts';
+import { releaseExposure, uncount } from './release-ended.ts';
 
 /** What keeps orders from being sent twice. */
 export interface OrdersOptions {
@@ -158,7 +164,7 @@ class OneHandOver {
       if (open.length === 0) return this.#replay(answers);
       const begun = await this.#begin(open);
       if (begun.kind === 'away') return this.#withoutJournal(answers);
-      if (begun.kind === 'begun') return this.#deliver(open, answers, begun.leaveBy);
+      if (begun.kind === 'begun') return this.#deliver(open, answers, begun);
       if (begun.kind === 'refused') return this.#notPlaced(begun.refusal, answers);
       const refusal = await this.#learn(begun.entries, answers);
       if (refusal) return refused(refusal);
@@ -325,7 +331,7 @@ class OneHandOver {
   async #deliver(
     open: readonly Part[],
     before: ReadonlyMap<Part, string>,
-    leaveBy: number | undefined,
+    { leaveBy, counted }: Extract<Begun, { kind: 'begun' }>,
   ): Promise<Answer> {
     const outcome = await this.#send(open, leaveBy);
     const known = partOutcomes(this.#change, open, outcome);
@@ -339,6 +345,8 @@ class OneHandOver {
         return by ? outcomeBy(this.#entries.of(part), by, at) : this.#entries.outcome(part, state, said);
       }),
     );
+    const refusedParts = known.filter(({ part, state }) => (settled.get(part)?.state ?? state) === 'refused');
+    if (counted && refusedParts.length > 0) await this.#uncount(counted, refusedParts.length);
     if (lost.some((part) => !settled.has(part)))
       return outcome.kind === 'refused' ? outcome : refused(this.#unknown(partlyUnknown));
     if (outcome.kind === 'refused' && lost.length === 0) return this.#notPlaced(outcome.refusal, before);
@@ -412,6 +420,19 @@ class OneHandOver {
     if (exposure === undefined || !checks) return;
     try {
       await releaseExposure({ key, exposure }, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
+    } catch (cause) {
+      reportFailure?.('release', cause);
+    }
+  }
+
+  /** Of a replacement its orders, of a placement those that were refused. */
+  async #uncount(counted: CountedAt, parts: number): Promise<void> {
+    const { checks, reportFailure } = this.#parts;
+    const { body, operation } = this.#change;
+    const replaces = operation.sideEffect?.journal?.by === 'idempotency-key';
+    const orders = replaces ? ordersIn(body, 'modify_orders').length : parts;
+    try {
+      if (checks) await uncount(counted, orders, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
     } catch (cause) {
       reportFailure?.('release', cause);
     }

@@ -3,8 +3,9 @@
  * misses stays counted: counters may have too much, and never too little.
  */
 
-import type { StoredCounter } from '../guard-rails/counter.ts';
+import { readCounter, type StoredCounter, without } from '../guard-rails/counter.ts';
 import { readExposure, releasing } from '../guard-rails/exposure.ts';
+import type { CountedAt } from '../guard-rails/guard.ts';
 import { textMembers } from '../json-members.ts';
 import type { Sight } from './evidence.ts';
 import { absenceCountsAfterMs, type CountingJournal, isOver, type JournalEntry } from './journal.ts';
@@ -133,6 +134,28 @@ const replacedIds = (asked: string): readonly string[] =>
 /** Other orders of the same scopes change the counters meanwhile. */
 const maxTries = 8;
 const pauseMs = 20;
+
+/**
+ * Takes refused orders out of the counters that others share: they had no effect. Once, by the request that knows it; what
+ * it cannot take out counts for a minute.
+ *
+ * @throws JournalUnavailable
+ */
+export async function uncount(
+  { at, shared }: CountedAt,
+  orders: number,
+  { journal, sleep }: ReleaseParts,
+): Promise<void> {
+  for (let tries = 0; shared.length > 0 && tries < maxTries; tries++) {
+    if (tries > 0) await sleep(pauseMs * tries * (0.5 + Math.random()));
+    const counters = (await journal.counters(shared)).map(({ key, revision, state }) => ({
+      key,
+      revision,
+      next: JSON.stringify(without(readCounter({ key, revision, state }), at, orders)),
+    }));
+    if ((await journal.change({ counters, exposures: [] })) === 'changed') return;
+  }
+}
 
 export interface ReleaseParts {
   readonly journal: CountingJournal;

@@ -184,6 +184,31 @@ describe('what is not known', () => {
   });
 });
 
+describe('what the upstream refuses', () => {
+  const limits = { max_orders_per_minute: 3 };
+  const wrong = (id: number) => limited(`order-refused-${id}`, '1', '1', { symbol: 'NOSUCHSYMBOL' });
+
+  test('does not count against others', async (t) => {
+    const { place, counter } = await started(t, { limits });
+    for (let id = 0; id < 5; id++) assert.equal(outcomeOf(await place(wrong(id))), 'upstream_rejected');
+    for (let id = 0; id < 3; id++)
+      assert.equal(outcomeOf(await place(limited(`order-taken-${id}`, '1', '1'))), 'sent');
+    assert.deepEqual((await counter()).recent.length, 3);
+    const more = limited('order-beyond-the-limit', '1', '1');
+    assert.equal(outcomeOf(await place(more)), 'blocked: max_orders_per_minute /new_orders/0');
+  });
+
+  test('and what it may have taken counts', async (t) => {
+    const fault = ({ method }: { readonly method: string }) =>
+      method === 'POST' ? ({ kind: 'drop-after' } as const) : ({ kind: 'status', status: 500 } as const);
+    const { place } = await started(t, { limits, simulated: { fault }, sleep: async () => {} });
+    for (let id = 0; id < 3; id++)
+      assert.equal(outcomeOf(await place(limited(`order-unknown-${id}`, '1', '1'))), 'outcome_unknown');
+    const more = limited('order-beyond-the-limit', '1', '1');
+    assert.equal(outcomeOf(await place(more)), 'blocked: max_orders_per_minute /new_orders/0');
+  });
+});
+
 describe('a symbol', () => {
   const blocked = (check: string) => `blocked: ${check} /new_orders/0`;
   const forms: readonly (readonly [name: string, order: object])[] = [

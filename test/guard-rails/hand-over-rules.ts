@@ -216,6 +216,23 @@ async function foreignAreCounted(subject: ExposureSubject): Promise<void> {
   assert.equal(JSON.parse(counter!.state).recent.length, 2);
 }
 
+/** What had no effect counts for its user, and for nobody else. */
+async function refusedAreNotCounted(subject: ExposureSubject): Promise<void> {
+  const { place, journal, state, controls } = createFloor(subject, { max_orders_per_minute: 9 });
+  controls.set('user u', { limits: { max_orders_per_minute: 9 } });
+  state.user = 'u';
+  await place('order-taken', { quantity: '1' });
+  state.outcome = refused({ code: 'upstream_rejected', upstream: { status: 417 } });
+  await place('order-refused', { quantity: '1' });
+  state.outcome = refused({ code: 'outcome_unknown' });
+  await place('order-unknown', { quantity: '1' });
+  const counted = await journal.counters(['counter app stack', 'counter app user u']);
+  const counts = counted.map(({ state }) =>
+    (JSON.parse(state).recent as readonly number[][]).reduce((sum, [, , orders = 0]) => sum + orders, 0),
+  );
+  assert.deepEqual(counts, [2, 3]);
+}
+
 /** Each names one of price and quantity; together they make the order 100 times as large. */
 async function twoOfElsewhere(
   { replaceBy, state }: ReturnType<typeof createFloor>,
@@ -279,6 +296,7 @@ export const handOverRules: readonly ((subject: ExposureSubject) => Promise<void
   asksBeforeItRefuses,
   aFewAreLookedUp,
   foreignAreCounted,
+  refusedAreNotCounted,
   elsewhereDoesNotMix,
   refusedIsNotReplaced,
   replacedIsReleased,

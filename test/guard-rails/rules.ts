@@ -285,6 +285,40 @@ async function repetitionsCount(subject: GuardSubject): Promise<void> {
   }
 }
 
+/** Whatever is ordered, a counter keeps what it needs in a few kB, and counts no order too short. */
+async function countersAreBounded(subject: GuardSubject): Promise<void> {
+  const limits = {
+    stack: { max_orders_per_minute: 1000, max_duplicative_orders: { orders: 1000, seconds: 3600 } },
+  };
+  const { world, ask } = createDesk(subject, { limits });
+  const sizes: number[] = [];
+  for (let index = 0; index < 1000; index++) {
+    const verdict = await ask(placed());
+    assert.ok(verdict.kind === 'allowed', `${index}`);
+    sizes.push(...verdict.counters.map(({ next }) => next.length));
+    world.now += 59;
+  }
+  assert.ok(Math.max(...sizes) < 4096, `${Math.max(...sizes)}`);
+  const both = ['max_orders_per_minute', 'max_duplicative_orders'];
+  assert.deepEqual(failedOf(await ask(placed())), both);
+  world.now = begin + 60_000 + 59 * 1000;
+  assert.deepEqual(failedOf(await ask(placed())), ['max_duplicative_orders']);
+  assert.deepEqual(failedOf(await ask(placed({ quantity: '7' }))), []);
+  // However late one looks: those of the last minute, at least.
+  for (const late of [63, 70, 85, 100, 113]) {
+    const desk = createDesk(subject, { limits: { stack: { max_orders_per_minute: 1000 } } });
+    const at: number[] = [];
+    for (let index = 0; index < 1000; index++, desk.world.now += 59) {
+      at.push(desk.world.now);
+      await desk.ask(placed());
+    }
+    desk.world.now = begin + late * 1000;
+    const inMinute = at.filter((one) => one > desk.world.now - 60_000).length;
+    desk.world.limits = { stack: { max_orders_per_minute: inMinute } };
+    assert.deepEqual(failedOf(await desk.ask(placed())), ['max_orders_per_minute'], `${late}`);
+  }
+}
+
 /** Each limit of time forgets by itself, although the counter keeps what the other one needs. */
 async function timesAreApart(subject: GuardSubject): Promise<void> {
   const rate = { max_orders_per_minute: 2, max_duplicative_orders: { orders: 100, seconds: 3600 } };
@@ -496,6 +530,7 @@ export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
   someUnknownsAreAllowed,
   minuteCounts,
   repetitionsCount,
+  countersAreBounded,
   timesAreApart,
   replacementsAddUp,
   replacementIsChecked,
