@@ -134,7 +134,6 @@ export const mutants: readonly Mutant[] = [
   counter('all orders of its time go with a refused one', 'Math.min(left, counted)', 'counted'),
   counter('one repetition more', 'order.same >= repetitions.orders', 'order.same > repetitions.orders'),
   guard('any order is a repetition', 'what}`;', 'scope}`;'),
-  guard('orders of all scopes are one repetition', '{scope} $', '{what} $'),
   guard(
     'repetitions within a request do not count',
     'const counter = counters.get(key) ??',

@@ -276,7 +276,7 @@ describe('DynamoDB', needsEmulator(), () => {
       Array.from({ length: bytes / 64 }, () =>
         Buffer.from(crypto.getRandomValues(new Uint8Array(48))).toString('base64'),
       ).join('');
-    const body = orderBody({ client_order_id: 'order-that-is-large', x_noise: noise(126 * 1024) });
+    const body = orderBody({ client_order_id: 'order-that-is-large', position_id: noise(126 * 1024) });
     const large = await ask(gateway, orderPath, { body });
     assert.equal(large.status, 200, large.text);
     const larger = entryOf('larger', { record: JSON.stringify({ operation: 'x', noise: noise(900_000) }) });
