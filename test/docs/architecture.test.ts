@@ -69,7 +69,8 @@ test('it has the rights and variables of each function by its name', () => {
   const byName = (all: typeof told) => [...all].sort((a, b) => (a.name < b.name ? -1 : 1));
   assert.deepEqual(byName(told), byName(deployed));
   assert.deepEqual(
-    sorted(stage.functions.keys()),
+    // Direct lookups are the same code with another setting.
+    sorted([...stage.functions.keys()].filter((name) => name !== 'direct-lookup')),
     readdirSync(join(root, 'functions'))
       .filter((name) => readdirSync(join(root, 'functions', name)).includes('handler.ts'))
       .sort(),

@@ -39,7 +39,7 @@ const everythingOn: Parameters<typeof synthesise>[0] = {
   events: {
     groups: openable.filter((group) => group !== 'watchlists'),
     concurrency: 2,
-    reservedConcurrency: 4,
+    reservedConcurrency: 5,
   },
   cors: { origins: ['https://app.example'] },
   cache: {
@@ -94,6 +94,7 @@ const folderOf: Readonly<Record<string, string>> = {
   orderreads: 'order-reads',
   marketdata: 'market-data',
   Lookupsquotelookup: 'quote-lookup',
+  Lookupsdirectlookup: 'direct-lookup',
   AccessTokenaccesstoken: 'access-token',
   TradeEventsListener: 'trade-events',
   OrderSettlement: 'order-settlement',

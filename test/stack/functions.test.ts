@@ -140,7 +140,8 @@ test('the reserve is divided by the functions that are reserved, those of lookup
   assert.deepEqual(
     variables.sort((a, b) => Number(a.reserved) - Number(b.reserved)),
     [
-      { reserved: 6, instances: '36' },
+      { reserved: 2, instances: '36' },
+      { reserved: 4, instances: '36' },
       { reserved: 10, instances: '36' },
       { reserved: 30, instances: '36' },
     ],
