@@ -75,7 +75,9 @@ interface Statement {
   readonly Action: string | readonly string[];
   readonly Resource: unknown;
   readonly Condition?: {
-    readonly 'ForAllValues:StringEquals'?: { readonly 'dynamodb:LeadingKeys'?: string[] };
+    readonly [Operator in `ForAllValues:String${'Equals' | 'Like'}`]?: {
+      readonly 'dynamodb:LeadingKeys'?: string[];
+    };
   };
 }
 
@@ -124,7 +126,7 @@ export function wholeStage(): WholeStage {
           policy,
           actions: [Action].flat(),
           on: idsIn(Resource),
-          partitions: Condition?.['ForAllValues:StringEquals']?.['dynamodb:LeadingKeys'] ?? [],
+          partitions: Object.values(Condition ?? {}).flatMap((one) => one?.['dynamodb:LeadingKeys'] ?? []),
         });
   }
   return { functions, rights, tables: all('AWS::DynamoDB::Table').map(([id]) => withoutHash(id)) };

@@ -274,6 +274,12 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
         Action: actions.map((action) => `dynamodb:${action}`),
         Resource: tableArn('Cache'),
       });
+      // No snapshots: orders are checked against their prices.
+      const ofAnswers = {
+        Condition: {
+          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['answers#*', 'spent#*'] },
+        },
+      };
       const logGroup = (Properties.LoggingConfig as { LogGroup: { Ref: string } }).LogGroup.Ref;
       const role = template.Resources[idOf(Properties.Role)];
       assert.equal(role?.Properties.ManagedPolicyArns, undefined);
@@ -285,9 +291,12 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
           ? [caching('BatchGetItem', 'PutItem', 'Query', 'UpdateItem')]
           : [
               // Placing only ends what is shared.
-              id.startsWith('orders')
-                ? caching('DeleteItem', 'PutItem')
-                : caching('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'),
+              {
+                ...(id.startsWith('orders')
+                  ? caching('DeleteItem', 'PutItem')
+                  : caching('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem')),
+                ...ofAnswers,
+              },
               { Effect: 'Allow', Action: 'dynamodb:BatchGetItem', Resource: tableArn('Users') },
               {
                 Effect: 'Allow',
