@@ -6,7 +6,6 @@
 
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import type { DirectReply, Lookups } from '../../lib/lookups/index.ts';
-import type { QueueNames } from '../settings/settings.ts';
 import { isOf, toMessage } from './sqs-message.ts';
 
 /** @returns for a queue the messages that must come again, else the reply */
@@ -14,6 +13,12 @@ export type LookupHandler = (
   event: unknown,
   context: Pick<Context, 'getRemainingTimeInMillis'>,
 ) => Promise<SQSBatchResponse | object>;
+
+export interface OwnQueues {
+  readonly queueUrl: string;
+  /** The queue that the bus alone sends to, where there is one. */
+  readonly busQueueUrl: string | undefined;
+}
 
 /** A workflow matches this name in `Retry`: the same lookup may succeed later. */
 export class LookupRetryable extends Error {
@@ -33,7 +38,7 @@ export class LookupFailed extends Error {
  */
 export function createQueueHandler(
   lookups: Pick<Lookups, 'batch'>,
-  { queueUrl, busQueueUrl }: Pick<QueueNames, 'queueUrl' | 'busQueueUrl'>,
+  { queueUrl, busQueueUrl }: OwnQueues,
   clock: () => number = Date.now,
 ): LookupHandler {
   const own = [queueUrl, ...(busQueueUrl === undefined ? [] : [busQueueUrl])];
