@@ -1,13 +1,14 @@
 /**
  * The operator's side of what is set of trading, in DynamoDB: it writes an item for each scope, one for each change, and
- * one for each scope in which a stop cancels what is open. The command needs BatchGetItem, PutItem, Query and Scan on the table.
+ * one for each scope in which a stop cancels what is open. The command needs BatchGetItem, PutItem, UpdateItem, Query and
+ * Scan on the table.
  */
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { ControlAdminStore, ControlWrite } from '../../lib/guard-rails/control-admin-store.ts';
-import { batchGet, number } from './dynamo-items.ts';
+import { batchGet, type Item, number } from './dynamo-items.ts';
 import { massCancelItem } from './dynamo-mass-cancel-requests.ts';
-import { absent, createSealedRecords, unchangedSince } from './dynamo-sealed-records.ts';
+import { absent, createSealedRecords } from './dynamo-sealed-records.ts';
 import {
   controlKey,
   createDynamoControls,
@@ -48,16 +49,32 @@ export function createDynamoControlAdmin(options: DynamoControlsOptions): Contro
 
 function recordWrite(
   TableName: string,
-  { expected, next: { key, version, limits, stopped, sealed } }: Pick<ControlWrite, 'expected' | 'next'>,
+  { expected, next, keepsLimits }: Pick<ControlWrite, 'expected' | 'next' | 'keepsLimits'>,
 ): TransactWriteItem {
-  const Item = {
-    ...keyOf(key),
+  const { key, version, limits, stopped, sealed } = next;
+  const set: Item = {
     version: number(version),
-    limits: { S: JSON.stringify(limits) },
-    ...(stopped && { stopped_at: number(stopped.at) }),
     sealed: { B: sealed },
+    ...(!keepsLimits && { limits: { S: JSON.stringify(limits) } }),
+    ...(stopped && { stopped_at: number(stopped.at) }),
   };
+  const names = Object.keys(set);
   // The version of a scope of which nothing was ever set is 0.
-  const condition = unchangedSince('version', expected === 0 ? undefined : number(expected));
-  return { Put: { TableName, Item, ...condition } };
+  const isNew = expected === 0;
+  return {
+    Update: {
+      TableName,
+      Key: keyOf(key),
+      UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`)}${stopped ? '' : ' REMOVE stopped_at'}`,
+      ConditionExpression: isNew ? 'attribute_not_exists(pk)' : '#version = :expected',
+      ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(names.map((name) => [`:${name}`, set[name]!])),
+        ...(!isNew && { ':expected': number(expected) }),
+      },
+    },
+  };
 }
+
+/** What a stop writes of a scope: not its limits. */
+export const stopAttributes = ['pk', 'sk', 'version', 'sealed', 'stopped_at'];

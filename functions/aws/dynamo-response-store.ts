@@ -31,6 +31,9 @@ export interface DynamoResponseStoreOptions {
   readonly partition: string;
 }
 
+/** Where all that it keeps lies: apart from snapshots, which are prices to others. A star stands for anything. */
+export const responsePartitions = ['answers#*', 'spent#*'];
+
 /** DynamoDB's 400 kB, less keys and the other attributes. */
 const maxBytes = 390 * 1024;
 const maxUnpackedBytes = 16 * 1024 * 1024;

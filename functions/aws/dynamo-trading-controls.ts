@@ -45,7 +45,9 @@ export function createDynamoControls({
  * what an operator has set would not hold
  */
 export function toControlEntry({ pk, version, limits, stopped_at: at, sealed }: Item): ControlEntry {
-  const read = limits?.S === undefined ? [] : readLimitChanges(JSON.parse(limits.S));
+  // A stop that was the first thing set of its scope wrote no limits; resuming writes them.
+  const isStopAlone = limits === undefined && at !== undefined;
+  const read = limits?.S === undefined ? (isStopAlone ? {} : []) : readLimitChanges(JSON.parse(limits.S));
   if (pk?.S === undefined || version?.N === undefined || !sealed?.B || !areLimits(read))
     throw new Error('an item of the table is no control of trading, or one of a later version');
   return {

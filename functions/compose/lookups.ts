@@ -1,9 +1,13 @@
-/** Lookups by event: a queue, a bus and a table around a gateway like any other function's. */
+/**
+ * Lookups by event: a queue, a bus and a table around a gateway like any other function's; or, in a function of its own,
+ * direct calls of that gateway.
+ */
 
 import { limits } from '../../lib/catalogue/limits.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
+import { createDirectLookup, type DirectOptions } from '../../lib/lookups/direct.ts';
 import { createLookups, createLowPriorityLimiter, type LookupsOptions } from '../../lib/lookups/index.ts';
-import { createLookupHandler, type LookupHandler } from '../events/lookup-handler.ts';
+import { createDirectHandler, createQueueHandler, type LookupHandler } from '../events/lookup-handler.ts';
 import { describe } from '../log/log.ts';
 import { createLookupMetrics } from '../log/lookup-metrics.ts';
 import type { LookupSettings } from '../settings/settings.ts';
@@ -17,7 +21,7 @@ import type { LookupPorts } from './ports.ts';
 const pauseMs = 1000;
 
 export function composeLookups(settings: LookupSettings, ports: LookupPorts): LookupHandler {
-  const { function: own, operations, instances, tableName, busName, ...queues } = settings;
+  const { function: own, operations, instances, queues } = settings;
   const { log, clock, functionName } = ports;
   const failed = (event: string) => (error: unknown) => log({ level: 'error', event, ...describe(error) });
   const requests = ports.marketDataLimit?.requests ?? limits['market-data'].requests;
@@ -38,21 +42,30 @@ export function composeLookups(settings: LookupSettings, ports: LookupPorts): Lo
     orders: undefined,
     canCarry: undefined,
   });
+  const ages = own.cache?.tuning;
+  const report = createLookupMetrics(log, { functionName, clock });
+  if (!queues)
+    return createDirectHandler(
+      createDirectLookup(
+        every<DirectOptions>({ gateway, operations, clock, random: Math.random, ages, report }),
+      ),
+      clock,
+    );
   const lookups = createLookups(
     every<LookupsOptions>({
       gateway,
       operations,
-      ages: own.cache?.tuning,
+      ages,
       names: identity?.names,
-      store: ports.lookupStore(tableName, identity?.sealer),
+      store: ports.lookupStore(queues.tableName, identity?.sealer),
       queue: ports.queue(queues, failed('lookup_not_put_back')),
-      bus: ports.bus(busName, failed('lookup_not_published')),
-      report: createLookupMetrics(log, { functionName, clock }),
+      bus: ports.bus(queues.busName, failed('lookup_not_published')),
+      report,
       clock,
       after: undefined,
       random: undefined,
       rememberMs: undefined,
     }),
   );
-  return createLookupHandler(lookups, clock, queues.busQueueUrl);
+  return createQueueHandler(lookups, queues, clock);
 }

@@ -25,7 +25,7 @@ export function toMessage(
     const value = messageAttributes[name]?.stringValue ?? '';
     return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
   };
-  const isDirect = busQueueUrl !== undefined && nameIn(eventSourceARN, ':') !== nameIn(busQueueUrl, '/');
+  const isDirect = busQueueUrl !== undefined && !isFrom(eventSourceARN, busQueueUrl);
   const common = { id: messageId, body, ...(isDirect && { isDirect }) };
   const sentByQueueAt = Number(attributes.SentTimestamp);
   const putAt = numberOf(putAtName);
@@ -46,5 +46,10 @@ export const waitAttributes = (
   [waitsName]: waits + 1,
 });
 
-/** The last part of a queue's ARN, or of its URL. */
-const nameIn = (text: string, separator: string) => text.slice(text.lastIndexOf(separator) + 1);
+/** Whether SQS gave out the record, and the queue is the one with this URL. */
+export const isOf = ({ eventSource, eventSourceARN }: SQSRecord, queueUrl: string): boolean =>
+  eventSource === 'aws:sqs' && isFrom(eventSourceARN, queueUrl);
+
+/** A queue's name is the last part of its ARN, and of its URL. */
+const isFrom = (queueArn: string, queueUrl: string) =>
+  queueArn.slice(queueArn.lastIndexOf(':') + 1) === queueUrl.slice(queueUrl.lastIndexOf('/') + 1);

@@ -1,4 +1,4 @@
-/** The function of lookups by event: quotes, and every other read of the open groups. */
+/** The functions of lookups by event: quotes, and every other read of the open groups. A setting says which it is. */
 
 import { operations } from '../../lib/catalogue/index.ts';
 import { lambdaHost, lookupPorts } from '../aws/ports.ts';

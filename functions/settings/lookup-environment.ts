@@ -1,20 +1,29 @@
-/** The settings of the lookups' function, besides those of every function. */
+/** The settings of the lookups' functions, besides those of every function. */
 
 import { exposedOperations } from '../../lib/catalogue/exposure.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { type Group, openable } from '../../lib/catalogue/index.ts';
 import { isSentOn, type Operation } from '../../lib/catalogue/operation.ts';
 import { type Environment, type Read, readGatewaySettings, requiredOf } from './environment.ts';
-import type { LookupSettings } from './settings.ts';
+import type { LookupQueueSettings, LookupSettings } from './settings.ts';
 
 /** @param catalogue every operation that a deployer can open */
 export function readLookupSettings(env: Environment, catalogue: readonly Operation[]): Read<LookupSettings> {
   const faults: string[] = [];
   const required = requiredOf(env, faults);
-  const tableName = required('LOOKUP_TABLE');
-  const queueUrl = required('LOOKUP_QUEUE');
-  const deadLetterUrl = required('LOOKUP_DEAD_LETTERS');
-  const busName = required('LOOKUP_BUS');
+  // Without a word it takes the queues' messages, so that a function which lost the word answers nobody directly.
+  const takes = env.LOOKUP_TAKES || 'messages';
+  if (takes !== 'messages' && takes !== 'calls') faults.push('LOOKUP_TAKES: takes messages or calls');
+  const queues: LookupQueueSettings | undefined =
+    takes === 'calls'
+      ? undefined
+      : {
+          tableName: required('LOOKUP_TABLE'),
+          queueUrl: required('LOOKUP_QUEUE'),
+          busQueueUrl: env.LOOKUP_BUS_QUEUE || undefined,
+          deadLetterUrl: required('LOOKUP_DEAD_LETTERS'),
+          busName: required('LOOKUP_BUS'),
+        };
   const groups = required('LOOKUP_GROUPS').split(',').filter(Boolean);
   if (groups.some((group) => !openable.includes(group as Group)))
     faults.push(`LOOKUP_GROUPS: takes ${openable.join(', ')}`);
@@ -22,9 +31,8 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
   if (!(Number.isInteger(instances) && instances >= 1 && instances <= 1000))
     faults.push('LOOKUP_INSTANCES: not a whole number from 1 to 1000');
   const operations = readsOf(catalogue, groups as Group[]);
-  const busQueueUrl = env.LOOKUP_BUS_QUEUE || undefined;
   // Every sender to the other queue could name a source that has been granted accounts.
-  if (!busQueueUrl && operations.some(({ group }) => isAccountData(group)))
+  if (queues && !queues.busQueueUrl && operations.some(({ group }) => isAccountData(group)))
     faults.push('LOOKUP_BUS_QUEUE: not set, but LOOKUP_GROUPS has account data');
   // No token comes with an event, and the bus knows who asks.
   const read = readGatewaySettings({ ...env, AUTH: undefined, USER_GROUPS: undefined }, operations);
@@ -32,16 +40,7 @@ export function readLookupSettings(env: Environment, catalogue: readonly Operati
   if (faults.length > 0) return { ok: false, faults };
   return {
     ok: true,
-    settings: {
-      function: read.settings,
-      operations,
-      instances,
-      tableName,
-      queueUrl,
-      busQueueUrl,
-      deadLetterUrl,
-      busName,
-    },
+    settings: { function: read.settings, operations, instances, queues },
   };
 }
 

@@ -114,12 +114,17 @@ export interface QueueNames {
   readonly deadLetterUrl: string;
 }
 
-export interface LookupSettings extends QueueNames {
+export interface LookupSettings {
   readonly function: FunctionSettings;
   /** The reads of the groups that are readable by event. */
   readonly operations: readonly Operation[];
   /** How many functions work on the queue at once. */
   readonly instances: number;
+  /** There when the function takes messages of queues, and no direct calls. */
+  readonly queues: LookupQueueSettings | undefined;
+}
+
+export interface LookupQueueSettings extends QueueNames {
   readonly tableName: string;
   readonly busName: string;
 }

@@ -1,6 +1,6 @@
 /**
  * Trade events over HTTP as server-sent events, each as a rule of the bus hands it to a target. A caller follows those of
- * the accounts that it may read orders of.
+ * the accounts that it may read orders of, for as long as it may.
  */
 
 import type { ServerResponse } from 'node:http';
@@ -10,7 +10,7 @@ import { refusalResponse } from '../../lib/gateway/index.ts';
 import { isReached, type Reach } from '../../lib/gateway/reach.ts';
 import { type AccessOptions, createWho } from '../../lib/gateway/who.ts';
 import { onDemand } from '../../lib/once.ts';
-import { isRefusal } from '../../lib/problem.ts';
+import { isRefusal, type Refusal, refusalKinds } from '../../lib/problem.ts';
 import { envelopeOf } from './bus.ts';
 import type { EventHistory, KeptEvent } from './event-history.ts';
 import type { LocalStream } from './options.ts';
@@ -38,22 +38,35 @@ export function createEventStream(options: EventStreamOptions): LocalStream {
   const { path, history, access, corsOrigins = [], heartbeatMs = 15_000 } = options;
   const who = onDemand(() => createWho(access(), Date.now));
 
-  function follow(response: ServerResponse, reach: Reach, lastId: string | undefined): void {
+  function follow(
+    response: ServerResponse,
+    reachNow: () => Promise<Reach | Refusal>,
+    lastId: string | undefined,
+  ): void {
     const write = (text: string) => {
       if (response.writableLength > maxWaitingBytes) response.destroy();
       else response.write(text);
     };
+    /** Asked for each text, so that nobody gets what came after the end of his token or of his grant. */
+    const tell = async (text: string, one?: KeptEvent) => {
+      const reach = await reachNow();
+      if (response.closed) return;
+      if (isRefusal(reach)) response.end(`: ${reach.detail ?? refusalKinds[reach.code].detail}\n\n`);
+      else if (!one || isReachedBy(reach, one)) write(text);
+    };
+    let told = Promise.resolve();
+    const inTurn = (text: string, one?: KeptEvent) => {
+      told = told.then(() => tell(text, one)).catch(() => void response.destroy());
+    };
     if (response.closed) return;
     write('retry: 1000\n: trade events as they come\n\n');
     const follower = {
-      receive: (one: KeptEvent) => {
-        if (isReachedBy(reach, one)) write(messageOf(one));
-      },
-      closed: () => void response.end(),
+      receive: (one: KeptEvent) => inTurn(messageOf(one), one),
+      closed: () => void told.then(() => response.end()),
     };
     const { end, isWhole } = history.follow(follower, lastId);
     if (!isWhole) write(': the Last-Event-ID is not known here any more: those were all that are kept\n\n');
-    const heartbeat = setInterval(() => write(': still here\n\n'), heartbeatMs).unref();
+    const heartbeat = setInterval(() => inTurn(': still here\n\n'), heartbeatMs).unref();
     response.once('close', () => {
       clearInterval(heartbeat);
       end();
@@ -76,14 +89,17 @@ export function createEventStream(options: EventStreamOptions): LocalStream {
         body,
         ...(stream && { stream }),
       });
-      const reach = await who().identify(getOrder, request, {});
+      const reachNow = () => who().identify(getOrder, request, {});
+      const reach = await reachNow();
       if (isRefusal(reach)) return respond(refusalResponse(reach, requestId, headers.accept));
       const started = {
         status: 200,
         headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
         body: new Uint8Array(),
       };
-      return respond(started, (response) => follow(response, reach, headers['last-event-id'] || undefined));
+      return respond(started, (response) =>
+        follow(response, reachNow, headers['last-event-id'] || undefined),
+      );
     },
   };
 }

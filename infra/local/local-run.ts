@@ -21,7 +21,7 @@ import type { Operation } from '../../lib/catalogue/operation.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { otherMethod, unknownPath } from '../../lib/gateway/no-route.ts';
 import type { AccessOptions } from '../../lib/gateway/who.ts';
-import { refusalKinds } from '../../lib/problem.ts';
+import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
 import { listening } from '../environment.ts';
 import { type DocumentForm, documentIn } from '../open-api/document-form.ts';
@@ -90,7 +90,7 @@ function elsewhere(path: string, openRoutes: ReturnType<typeof routesOf>) {
 
 function refuseIn({ openGroups }: LocalSettings): Refuse {
   const openRoutes = routesOf(exposedOperations(operations, openGroups));
-  return (code, { requestId, method, path, allow, retryAfterSeconds }) => {
+  return (code, { requestId, method, path, allow, retryAfterSeconds, detail }) => {
     const match = findRoute(everyRoute, method, path);
     const sideEffect = match.kind === 'route' ? match.route.operation.sideEffect : undefined;
     const mayHaveBeenSent = code === 'gateway_timeout' || code === 'gateway_error';
@@ -99,6 +99,7 @@ function refuseIn({ openGroups }: LocalSettings): Refuse {
         code,
         ...(code === 'unknown_operation' && elsewhere(path, openRoutes)),
         ...(allow && otherMethod(allow)),
+        ...(detail !== undefined && { detail: `${detail} ${notSent}` }),
         ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
         ...(mayHaveBeenSent && sideEffect && { findOut: sideEffect.findOut }),
       },
@@ -323,9 +324,20 @@ export const eventStreamPath = '/_events/stream';
 export const eventsPath = '/_events';
 
 /** With the key, so that no page in a browser asks by event. */
-const eventsRoutes = ({ corsOrigins }: LocalSettings, bus: LocalBus, lookups: LocalLookups | undefined) =>
+const eventsRoutes = (
+  { corsOrigins }: LocalSettings,
+  bus: LocalBus,
+  lookups: LocalLookups | undefined,
+): readonly LocalRoute[] =>
   lookups
-    ? [{ method: 'POST', path: eventsPath, handler: createEventsEndpoint({ bus, lookups, corsOrigins }) }]
+    ? [
+        {
+          method: 'POST',
+          path: eventsPath,
+          handler: createEventsEndpoint({ bus, lookups, corsOrigins }),
+          isOperators: true,
+        },
+      ]
     : [];
 
 const below = <T>(base: string, byPath: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>

@@ -15,6 +15,8 @@ export interface LocalRoute {
   readonly handler: ProxyHandler;
   /** What a preflight allows besides the headers that it allows for every route. */
   readonly headers?: readonly string[] | undefined;
+  /** Answered to the first key alone: what an operator of a deployment does with rights that no caller has. */
+  readonly isOperators?: true;
 }
 
 /** Answered to GET with a key, by this process itself: API Gateway has no response without an end. */
@@ -43,6 +45,7 @@ export interface ApiGatewayOptions {
   readonly pages?: ReadonlyMap<string, Page>;
   /** Answered to POST without a key, by path. */
   readonly forms?: ReadonlyMap<string, FormPage>;
+  /** The first one is the operator's. */
   readonly apiKeys: readonly ApiKey[];
   /** One token bucket for each key. */
   readonly plan: UsagePlan;
@@ -67,6 +70,7 @@ export interface ApiGatewayOptions {
 
 /** What API Gateway itself refuses. The texts come from outside: this server has none of its own. */
 export type RefusalCode =
+  | 'forbidden'
   | 'missing_api_key'
   | 'throttled'
   | 'unknown_operation'
@@ -83,6 +87,8 @@ export interface RefusalDetail {
   readonly allow?: readonly string[];
   /** With `throttled`: whole seconds, at least 1. */
   readonly retryAfterSeconds?: number;
+  /** With `forbidden`: why. */
+  readonly detail?: string;
 }
 
 /** Makes the response; `allow` and `retry-after` are added to it where it does not set them. */

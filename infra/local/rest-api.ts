@@ -3,9 +3,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { GatewayRequest } from '../../lib/gateway/index.ts';
 import { healthBody } from '../api-gateway-answers.ts';
-import { createLocalCors } from './cors.ts';
+import { createLocalCors, type LocalCors } from './cors.ts';
 import { invoke, type ProxyHandler } from './invocation.ts';
-import type { ApiGatewayOptions, LocalRoute, LocalStream, RefusalCode, RefusalDetail } from './options.ts';
+import type {
+  ApiGatewayOptions,
+  LocalRoute,
+  LocalStream,
+  RefusalCode,
+  RefusalDetail,
+  Refuse,
+} from './options.ts';
 import type { FormPage, Page } from './pages.ts';
 import { proxyEvent } from './proxy-event.ts';
 import { type HttpResponse, responseOf } from './proxy-result.ts';
@@ -27,7 +34,9 @@ export interface Call {
 /** Answered without a function and without a key: API Gateway's integration type `mock`; and forms, which it has not. */
 type Mock = { readonly mock: Page };
 type Form = { readonly form: FormPage };
-type WithKey = Pick<LocalRoute, 'handler' | 'headers'> | Pick<LocalStream, 'open' | 'headers'>;
+type WithKey =
+  | Pick<LocalRoute, 'handler' | 'headers' | 'isOperators'>
+  | Pick<LocalStream, 'open' | 'headers'>;
 type Integration = WithKey | Mock | Form;
 
 const maxFormBytes = 16_384;
@@ -58,20 +67,7 @@ export function createRestApi({
   const findApiKey = apiKeyFinder(apiKeys);
   const meter = createUsagePlan({ ...plan, clock });
   const cors = createLocalCors(corsOrigins);
-
-  function refused(
-    code: RefusalCode,
-    { requestId, method, path }: Call,
-    extra: Pick<RefusalDetail, 'allow' | 'retryAfterSeconds'> = {},
-  ): HttpResponse {
-    const { status, headers, body } = refuse(code, { requestId, method, path, ...extra });
-    const all = new Map<string, readonly string[]>();
-    if (extra.allow) all.set('allow', [extra.allow.join(', ')]);
-    if (extra.retryAfterSeconds !== undefined) all.set('retry-after', [String(extra.retryAfterSeconds)]);
-    for (const [name, value] of Object.entries({ ...headers, ...cors.ofRefusal }))
-      all.set(name.toLowerCase(), [value]);
-    return { status, headers: all, body: Buffer.from(body) };
-  }
+  const refused = refusing(refuse, cors);
 
   async function withoutFunction(
     integration: Mock | Form,
@@ -125,6 +121,7 @@ export function createRestApi({
   }
 
   return async (request, call) => {
+    if (!isOwnHost(request)) return refused('forbidden', call, { detail: otherHost });
     const methods = resources.get(call.path);
     if (!methods) return refused('unknown_operation', call);
     const integration = methods.get(call.method);
@@ -145,11 +142,42 @@ export function createRestApi({
       const retryAfterSeconds = Math.max(1, Math.ceil(admission.retryAfterMs / 1000));
       return refused('throttled', call, { retryAfterSeconds });
     }
+    if ('isOperators' in integration && apiKey !== apiKeys[0])
+      return refused('forbidden', call, { detail: operatorsAlone });
     return 'open' in integration
       ? opened(integration, requestOf(request, call, apiKey), call)
       : integrated(integration.handler, request, call, apiKey);
   };
 }
+
+const operatorsAlone = 'This path is the operator’s: it answers to the first key of the run alone.';
+const otherHost =
+  'The header Host names another server: call the run as 127.0.0.1, localhost or [::1], with its port.';
+
+/**
+ * A page on the web can give its own name this machine's address (DNS rebinding). A browser then takes the run for a part
+ * of that page, and only the header Host still shows the page's name.
+ */
+function isOwnHost({ headers, socket }: IncomingMessage): boolean {
+  const own = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d+))?$/i.exec(headers.host ?? '');
+  return own !== null && Number(own[1] ?? 80) === socket.localPort;
+}
+
+const refusing =
+  (refuse: Refuse, cors: LocalCors) =>
+  (
+    code: RefusalCode,
+    { requestId, method, path }: Call,
+    extra: Pick<RefusalDetail, 'allow' | 'retryAfterSeconds' | 'detail'> = {},
+  ): HttpResponse => {
+    const { status, headers, body } = refuse(code, { requestId, method, path, ...extra });
+    const all = new Map<string, readonly string[]>();
+    if (extra.allow) all.set('allow', [extra.allow.join(', ')]);
+    if (extra.retryAfterSeconds !== undefined) all.set('retry-after', [String(extra.retryAfterSeconds)]);
+    for (const [name, value] of Object.entries({ ...headers, ...cors.ofRefusal }))
+      all.set(name.toLowerCase(), [value]);
+    return { status, headers: all, body: Buffer.from(body) };
+  };
 
 /** A request without a body, as a function makes it of an event. */
 const requestOf = (

@@ -79,12 +79,13 @@ export function createTradingRoutes(options: LocalTradingOptions): readonly Loca
     };
 
   return [
-    { method: 'GET', path: tradingPath, handler: async () => json(await shown()) },
+    { method: 'GET', path: tradingPath, handler: async () => json(await shown()), isOperators: true },
     ...(Object.keys(bodies) as (keyof typeof bodies)[]).map(
       (action): LocalRoute => ({
         method: 'POST',
         path: `${tradingPath}/${action}`,
         handler: changing(action),
+        isOperators: true,
       }),
     ),
   ];

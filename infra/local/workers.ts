@@ -123,7 +123,7 @@ export function startOrderAudit({ platform, env }: FunctionParts): LocalRoute {
       body: Buffer.from(ordered.map((one) => `${orderedLine(one)}\n`).join('')),
     });
   };
-  return { method: 'GET', path: orderAuditPath, handler };
+  return { method: 'GET', path: orderAuditPath, handler, isOperators: true };
 }
 
 /** Listens to the upstream's stream; starts the listener again whenever it ends, as a schedule does. */

@@ -2,10 +2,12 @@
 
 import { RemovalPolicy } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
+import { responsePartitions } from '../../functions/aws/dynamo-response-store.ts';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import type { ResolvedConfig } from './config.ts';
-import { createTable } from './tables.ts';
+import { allowTable, createTable } from './tables.ts';
 
 export interface Cache {
   /** None where nothing is shared. */
@@ -16,9 +18,7 @@ export interface Cache {
 
 /** What one function has of the cache. */
 export interface CacheAccess {
-  readonly tableArn: string;
-  /** Of DynamoDB, in the order of the alphabet. */
-  readonly actions: readonly string[];
+  readonly right: PolicyStatement;
   readonly variables: Readonly<Record<string, string>>;
 }
 
@@ -61,9 +61,12 @@ export function sharedCache(
         ...(hasResponses ? responseActions : []),
         ...(using.some(({ sideEffect }) => sideEffect) ? endingActions : []),
       ]);
+      const right = allowTable([...actions].sort(), table.tableArn);
+      // Orders are checked against the prices in snapshots: who serves none, changes none.
+      if (!hasSnapshots)
+        right.addCondition('ForAllValues:StringLike', { 'dynamodb:LeadingKeys': responsePartitions });
       return {
-        tableArn: table.tableArn,
-        actions: [...actions].sort().map((action) => `dynamodb:${action}`),
+        right,
         variables: { CACHE_TABLE: table.tableName, ...variablesOf(config, hasSnapshots) },
       };
     },

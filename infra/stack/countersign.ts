@@ -52,7 +52,7 @@ export interface CountersignProps extends CountersignConfig {
   readonly operations?: readonly Operation[];
   /** The file whose export `handler` is a function behind the API. Default `functions/NAME/handler.ts`. */
   readonly entryOf?: (name: FunctionName) => string;
-  /** The same of the function of lookups. Default `functions/quote-lookup/handler.ts`. */
+  /** The same of both functions of lookups. Default `functions/quote-lookup/handler.ts`. */
   readonly lookupEntry?: string;
   /** The same of the function that checks the access token. Default `functions/access-token/handler.ts`. */
   readonly tokenCheckEntry?: string;
@@ -282,9 +282,9 @@ export class Countersign extends Construct {
     return this.#openLookups().queue.grantSendMessages(grantee);
   }
 
-  /** Lets an identity, such as a state machine, invoke the function of lookups directly. */
+  /** Lets an identity, such as a state machine, invoke the function of direct lookups. */
   grantInvoke(grantee: IGrantable): Grant {
-    return this.#openLookups().function.grantInvoke(grantee);
+    return this.#openLookups().directFunction.grantInvoke(grantee);
   }
 
   /**

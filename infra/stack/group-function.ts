@@ -101,7 +101,7 @@ export class GroupFunction extends Construct {
       ...(limiterTableArn && {
         CountRequests: [allowTable(['GetItem', 'PutItem', 'UpdateItem'], limiterTableArn)],
       }),
-      ...(cache && { ShareAnswers: [allow(cache.actions, cache.tableArn)] }),
+      ...(cache && { ShareAnswers: [cache.right] }),
       ...others,
       WriteLog: [allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroupArn)],
     };

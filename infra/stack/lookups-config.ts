@@ -30,10 +30,12 @@ export const eventsSchema = v.pipe(
     archiveDays: v.optional(whole(1, 14)),
     alarmTopic: v.optional(topicArn),
   }),
-  // The queue would hand out messages that no function takes, and a message that comes six times is a dead letter.
+  // The queue would hand out messages that no function takes, and a message that comes six times is a dead letter. None
+  // for direct calls would refuse them all.
   v.check(
-    ({ concurrency, reservedConcurrency = concurrency }) => reservedConcurrency >= concurrency,
-    'takes a reservedConcurrency of no less than its concurrency',
+    ({ concurrency, reservedConcurrency }) =>
+      reservedConcurrency === undefined || reservedConcurrency > concurrency,
+    'takes a reservedConcurrency above its concurrency: the rest is for direct calls',
   ),
 );
 
@@ -54,15 +56,15 @@ export function resolveEvents(
     mistakes.add(
       'events leaves nothing to be read: groups of account data are readable by event only if events.groups names them.',
     );
-  const { archiveDays, concurrency, reservedConcurrency = 2 * concurrency } = given;
+  const { archiveDays, concurrency, reservedConcurrency } = given;
   const account = readable.find(isAccountData);
   if (account && archiveDays)
     mistakes.add(
       `events.archiveDays cannot be kept beside ${account} in events.groups: the archive would hold requests, which name accounts, in the clear.`,
     );
-  if (account && reservedConcurrency < 2 * concurrency)
+  if (account && reservedConcurrency !== undefined && reservedConcurrency <= 2 * concurrency)
     mistakes.add(
-      `events.reservedConcurrency must be at least twice events.concurrency (${concurrency}) beside ${account} in events.groups: the bus has a queue of its own there.`,
+      `events.reservedConcurrency must be above twice events.concurrency (${concurrency}) beside ${account} in events.groups: the bus has a queue of its own there.`,
     );
   return { ...given, groups: readable };
 }

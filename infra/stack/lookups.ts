@@ -1,7 +1,7 @@
 /**
  * Lookups by event: a bus, its rule, a queue with dead letters, and the function between them and the
  * upstream. Where account data is readable, the bus has a queue of its own, so that the function knows which sources
- * the bus has admitted.
+ * the bus has admitted. Who asks directly has a function apart: it takes no messages, and a message says whose it is.
  */
 
 import { Duration } from 'aws-cdk-lib';
@@ -53,8 +53,10 @@ export class Lookups extends Construct {
   readonly deadLetters: Queue;
   /** Which requests were answered. */
   readonly table: Table;
-  /** May be invoked directly. */
+  /** Takes what the queues bring. Whoever may invoke it can name any requester. */
   readonly function: LambdaFunction;
+  /** May be invoked directly. */
+  readonly directFunction: LambdaFunction;
   /** Raised by a dead letter. */
   readonly alarm: Alarm;
   readonly archive?: Archive;
@@ -86,7 +88,8 @@ export class Lookups extends Construct {
         'It remembers for 15 days which requests were answered: a copy of an earlier moment would forget the last of them, and what is answered lies on the bus.',
       removalPolicy: shared.removalPolicy,
     });
-    this.function = this.#function(props, groups);
+    this.function = this.#queueFunction(props, groups);
+    this.directFunction = this.#directFunction(props, groups);
     // Only what has our source: an identity that may put other events does not put that.
     protectBus(this.bus, 'RepliesOfTheFunctionAlone', this.function, {
       'ForAnyValue:StringEquals': { 'events:source': reservedSources },
@@ -132,23 +135,57 @@ export class Lookups extends Construct {
     return this.bus.grantPutEventsTo(grantee);
   }
 
-  #function({ shared, config }: LookupsProps, groups: readonly Group[]): LambdaFunction {
-    const queues = [this.queue, ...(this.busQueue ? [this.busQueue] : [])];
+  get #queues(): readonly Queue[] {
+    return [this.queue, ...(this.busQueue ? [this.busQueue] : [])];
+  }
+
+  /** As many as the mappings let work on the queues at once. */
+  #atQueues({ concurrency }: EventsConfig): number {
+    return this.#queues.length * concurrency;
+  }
+
+  /** What both functions are made of. */
+  #reading({ shared, config }: LookupsProps, groups: readonly Group[]) {
     const reads = readsOf(shared.operations, groups);
     const { timeoutSeconds, memoryMiB } = shared.config.functions;
-    const { function: lambda } = new GroupFunction(this, 'quote-lookup', {
+    return {
       ...shared.asking(reads),
-      title: 'Lookups by event',
       entry: shared.entryOf('quote-lookup'),
       cache: shared.cache.accessOf(reads),
       // What tells it whom operators have granted account data.
       access: [shared.users?.accessOf(...groups.filter(isAccountData))],
+      variables: {
+        LOOKUP_GROUPS: groups.join(','),
+        LOOKUP_INSTANCES: String(this.#atQueues(config)),
+      },
+      timeoutSeconds,
+      memoryMiB,
+    };
+  }
+
+  #directFunction(props: LookupsProps, groups: readonly Group[]): LambdaFunction {
+    const { reservedConcurrency } = props.config;
+    const { variables, ...reading } = this.#reading(props, groups);
+    return new GroupFunction(this, 'direct-lookup', {
+      ...reading,
+      title: 'Direct lookups',
+      variables: { ...variables, LOOKUP_TAKES: 'calls' },
+      reservedConcurrency: reservedConcurrency && reservedConcurrency - this.#atQueues(props.config),
+    }).function;
+  }
+
+  #queueFunction(props: LookupsProps, groups: readonly Group[]): LambdaFunction {
+    const { config } = props;
+    const { variables, ...reading } = this.#reading(props, groups);
+    const { function: lambda } = new GroupFunction(this, 'quote-lookup', {
+      ...reading,
+      title: 'Lookups by event',
       policies: {
         RememberRequests: [allowTable(['PutItem', 'UpdateItem'], this.table.tableArn)],
         TakeRequests: [
           allow(
             ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:SendMessage'],
-            ...queues.map(({ queueArn }) => queueArn),
+            ...this.#queues.map(({ queueArn }) => queueArn),
           ),
           allow(['sqs:SendMessage'], this.deadLetters.queueArn),
         ],
@@ -160,12 +197,9 @@ export class Lookups extends Construct {
         ...(this.busQueue && { LOOKUP_BUS_QUEUE: this.busQueue.queueUrl }),
         LOOKUP_DEAD_LETTERS: this.deadLetters.queueUrl,
         LOOKUP_BUS: this.bus.eventBusName,
-        LOOKUP_GROUPS: groups.join(','),
-        LOOKUP_INSTANCES: String(queues.length * config.concurrency),
+        ...variables,
       },
-      timeoutSeconds,
-      memoryMiB,
-      reservedConcurrency: config.reservedConcurrency,
+      reservedConcurrency: config.reservedConcurrency && this.#atQueues(config),
     });
     // A message that waits is sent round until its deadline. After 16 rounds Lambda would take that for a defect
     // and stop it.

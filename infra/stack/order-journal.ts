@@ -21,6 +21,8 @@ import { alarm, metricOf } from './alarms.ts';
 import type { FunctionAccess } from './group-function.ts';
 import { allowTable, createTable } from './tables.ts';
 
+/** What a function does to the table that only tells what became of orders. */
+export const journalReadActions = ['BatchGetItem'];
 /** What a function does to the table that sends orders; a test compares it with its code. A transaction puts and updates items, too. */
 export const journalActions = ['BatchGetItem', 'PutItem', 'UpdateItem'];
 
@@ -43,8 +45,12 @@ export class OrderJournal extends Construct {
   /** @returns undefined for a function none of whose requests have an entry */
   accessOf(operations: readonly Operation[]): FunctionAccess | undefined {
     if (!areJournaled(operations)) return undefined;
+    const { tableArn } = this.table;
+    const keeps = operations.some(({ sideEffect }) => sideEffect?.journal);
     return {
-      policies: { KeepJournal: [allowTable(journalActions, this.table.tableArn)] },
+      policies: keeps
+        ? { KeepJournal: [allowTable(journalActions, tableArn)] }
+        : { ReadJournal: [allowTable(journalReadActions, tableArn)] },
       variables: { ORDER_JOURNAL_TABLE: this.table.tableName },
     };
   }

@@ -92,7 +92,7 @@ function domainOutputs({ stageUrl, domain }: Countersign, config?: DomainConfig)
 
 function lookupOutputs({ lookups }: Countersign): readonly Output[] {
   if (!lookups) return [];
-  const { bus, queue, busQueue, deadLetters, archive, function: lambda } = lookups;
+  const { bus, queue, busQueue, deadLetters, archive, directFunction } = lookups;
   return [
     ['LookupArchiveArn', archive?.archiveArn, 'Where requests are replayed from'],
     ['LookupBus', bus.eventBusName, 'The bus that takes requests and gives replies'],
@@ -102,7 +102,7 @@ function lookupOutputs({ lookups }: Countersign): readonly Output[] {
     ['LookupBusQueueUrl', busQueue?.queueUrl, 'The queue between the bus and the function'],
     ['LookupDeadLettersArn', deadLetters.queueArn, 'Requests that could not be served, to be redriven'],
     ['LookupDeadLettersUrl', deadLetters.queueUrl, 'Requests that could not be served'],
-    ['LookupFunction', lambda.functionName, 'To be invoked directly'],
+    ['LookupFunction', directFunction.functionName, 'To be invoked directly'],
   ];
 }
 

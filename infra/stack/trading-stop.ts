@@ -12,7 +12,7 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { historyPartition } from '../../functions/aws/dynamo-control-admin.ts';
+import { historyPartition, stopAttributes } from '../../functions/aws/dynamo-control-admin.ts';
 import { massCancelPartition } from '../../functions/aws/dynamo-mass-cancel-requests.ts';
 import { stackScope } from '../../lib/guard-rails/controls.ts';
 import { alarm } from './alarms.ts';
@@ -30,7 +30,13 @@ export interface TradingStopProps {
 }
 
 /** What the function does to the table; a test compares it with its code. */
-export const tradingStopActions = ['BatchGetItem', 'PutItem'];
+export const tradingStopActions = {
+  read: ['BatchGetItem'],
+  /** The gateway's scope, without its limits. */
+  stop: ['UpdateItem'],
+  /** The history, and requests to cancel what is open. */
+  note: ['PutItem'],
+};
 
 /** Two operations of ten seconds each, and again when another change came between. */
 const timeoutSeconds = 60;
@@ -68,14 +74,20 @@ export class TradingStop extends Construct {
 
   #function({ shared, config, controls }: TradingStopProps): Lambda {
     // What is set of accounts and users lies in other partitions.
-    const partitions = [stackScope, historyPartition, ...(config.cancelOpen ? [massCancelPartition] : [])];
+    const noted = [historyPartition, ...(config.cancelOpen ? [massCancelPartition] : [])];
+    const stop = inPartitions(tradingStopActions.stop, controls, [stackScope]);
+    stop.addCondition('ForAllValues:StringEquals', { 'dynamodb:Attributes': stopAttributes });
     return new GroupFunction(this, 'Stop', {
       ...shared.identity,
       title: 'Trading stop',
       purpose: 'stops trading for an alarm',
       entry: shared.entryOf('trading-stop'),
       policies: {
-        StopTrading: [inPartitions(tradingStopActions, controls, partitions)],
+        StopTrading: [
+          inPartitions(tradingStopActions.read, controls, [stackScope]),
+          stop,
+          inPartitions(tradingStopActions.note, controls, noted),
+        ],
         NoteLost: [allow(['sqs:SendMessage'], this.lost.queueArn)],
       },
       variables: {

@@ -129,7 +129,8 @@ export function createControlAdmin({
         const sealed = await seal(await aboutOf(change, changed, before), key);
         const next = { key, version, ...changed, sealed };
         const history = await lines.seal(now, { by, version, change });
-        if (await store.write({ expected, next, history, ...(massCancel && { massCancel }) }))
+        const keepsLimits = change.action === 'stop';
+        if (await store.write({ expected, next, keepsLimits, history, ...(massCancel && { massCancel }) }))
           return { isChanged: true, control: await listed(next) };
       }
       throw new ControlChangeError('changed_by_others', 'others changed the same scope each time');

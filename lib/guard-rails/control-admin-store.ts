@@ -25,6 +25,8 @@ export interface ControlWrite {
   /** The version that was read; 0 when there was none. */
   readonly expected: number;
   readonly next: ControlEntry;
+  /** The limits stay what they are in the store, and are not written: who stops need not have the right to change them. */
+  readonly keepsLimits?: boolean;
   /** Written in the same transaction. */
   readonly history: ControlHistoryEntry;
   /** Written in the same transaction, in place of any other one of its scope. */

@@ -31,9 +31,10 @@ export function createMemoryControls(): MemoryControls {
       );
     },
     find: async (key) => entries.get(key),
-    async write({ expected, next, history, massCancel }) {
+    async write({ expected, next, keepsLimits, history, massCancel }) {
       if (versionOf(next.key) !== expected) return false;
-      entries.set(next.key, next);
+      const limits = keepsLimits ? (entries.get(next.key)?.limits ?? {}) : next.limits;
+      entries.set(next.key, { ...next, limits });
       records.push(history);
       if (massCancel) massCancels.set(massCancel.scope, massCancel);
       return true;

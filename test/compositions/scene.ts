@@ -296,6 +296,7 @@ const messageOf = (detailType: string, detail: object, source: string) => ({
   body: JSON.stringify({ id: `event-${requests}`, source, 'detail-type': detailType, detail }),
   attributes: { SentTimestamp: String(Date.now()), ApproximateReceiveCount: '1' },
   messageAttributes: {},
+  eventSource: 'aws:sqs',
   eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:bus-queue',
 });
 

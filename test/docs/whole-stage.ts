@@ -39,7 +39,7 @@ const everythingOn: Parameters<typeof synthesise>[0] = {
   events: {
     groups: openable.filter((group) => group !== 'watchlists'),
     concurrency: 2,
-    reservedConcurrency: 4,
+    reservedConcurrency: 5,
   },
   cors: { origins: ['https://app.example'] },
   cache: {
@@ -75,7 +75,9 @@ interface Statement {
   readonly Action: string | readonly string[];
   readonly Resource: unknown;
   readonly Condition?: {
-    readonly 'ForAllValues:StringEquals'?: { readonly 'dynamodb:LeadingKeys'?: string[] };
+    readonly [Operator in `ForAllValues:String${'Equals' | 'Like'}`]?: {
+      readonly 'dynamodb:LeadingKeys'?: string[];
+    };
   };
 }
 
@@ -94,6 +96,7 @@ const folderOf: Readonly<Record<string, string>> = {
   orderreads: 'order-reads',
   marketdata: 'market-data',
   Lookupsquotelookup: 'quote-lookup',
+  Lookupsdirectlookup: 'direct-lookup',
   AccessTokenaccesstoken: 'access-token',
   TradeEventsListener: 'trade-events',
   OrderSettlement: 'order-settlement',
@@ -123,7 +126,7 @@ export function wholeStage(): WholeStage {
           policy,
           actions: [Action].flat(),
           on: idsIn(Resource),
-          partitions: Condition?.['ForAllValues:StringEquals']?.['dynamodb:LeadingKeys'] ?? [],
+          partitions: Object.values(Condition ?? {}).flatMap((one) => one?.['dynamodb:LeadingKeys'] ?? []),
         });
   }
   return { functions, rights, tables: all('AWS::DynamoDB::Table').map(([id]) => withoutHash(id)) };

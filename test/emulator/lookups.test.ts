@@ -96,6 +96,19 @@ describe('lookups by event', needsEmulator(), () => {
       deadline: '2026-01-01T00:00:00Z',
     });
     assert.equal(JSON.parse(late.payload.errorMessage).code, 'deadline_passed');
+    // A message would name its queue and its requester itself.
+    const detail = { request_id: 'direct-4', symbols: ['AAPL'], category: 'US_STOCK' };
+    const message = {
+      messageId: 'm',
+      body: JSON.stringify({ source: 'test', 'detail-type': 'QuoteLookupRequested', detail }),
+      attributes: { SentTimestamp: String(Date.now()) },
+      messageAttributes: {},
+      eventSource: 'aws:sqs',
+      eventSourceARN: stage.outputs.LookupQueueArn,
+    };
+    const forged = await invoke({ Records: [message] });
+    assert.equal(JSON.parse(forged.payload.errorMessage).code, 'invalid_request');
+    assert.deepEqual(replies.of('direct-4'), []);
   });
 
   test('an expired request fails as such, without a call', async () => {

@@ -65,7 +65,7 @@ const asking: readonly (keyof typeof calls)[] = [
 ];
 
 /** What changes something at the upstream. */
-const journaled: readonly (keyof typeof calls)[] = ['orders', 'ordercancels', 'orderreads', 'watchlists'];
+const journaled: readonly (keyof typeof calls)[] = ['orders', 'ordercancels', 'watchlists'];
 
 /** What has answers that several clients share, here of an operation that may be called again. */
 const cached: readonly (keyof typeof calls)[] = [
@@ -102,6 +102,8 @@ describe('with roles enforced', needsEmulator(), () => {
         'CountRequests',
         ...(journaled.includes(group) ? ['KeepJournal'] : []),
         ...(asking.includes(group) ? ['ReadIdentityKey'] : []),
+        // It tells what became of orders, and begins nothing.
+        ...(group === 'orderreads' ? ['ReadJournal'] : []),
         ...(group === 'orders' ? ['ReadQuotes'] : []),
         'ReadSecret',
         ...(group === 'orders' ? ['ReadTradingControls'] : []),

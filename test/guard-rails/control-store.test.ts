@@ -6,8 +6,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
-import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
+import { createDynamoControlAdmin, stopAttributes } from '../../functions/aws/dynamo-control-admin.ts';
 import { createDynamoControls } from '../../functions/aws/dynamo-trading-controls.ts';
+import { createIdentity } from '../../lib/access/identity.ts';
+import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
+import type { ControlChange } from '../../lib/guard-rails/control-changes.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { closedPort } from '../support/closed-port.ts';
@@ -79,6 +82,35 @@ for (const [what, change] of [
     const controls = createDynamoControls({ client, tableName, timeoutMs: 10_000 });
     await assert.rejects(controls.read(['stack']));
   });
+
+interface NamingUpdate {
+  readonly Key: object;
+  readonly UpdateExpression: string;
+  readonly ConditionExpression: string;
+  readonly ExpressionAttributeNames: Readonly<Record<string, string>>;
+}
+
+test('a stop names no attribute beyond those of its right; what sets limits does', async (t) => {
+  const stub = await startAwsStub(t, () => ({}));
+  const store = createDynamoControlAdmin({ client: createDynamoClient(stub.url), tableName: 'controls' });
+  const identity = createIdentity(async () => 'an-identity-key-of-a-test-0123456789');
+  const admin = createControlAdmin({ store, identity, by: 'alarm' });
+  const namedBy = async (change: ControlChange) => {
+    await admin.apply(change);
+    const [write] = (stub.sent.at(-1)?.body.TransactItems ?? []) as readonly {
+      readonly Update: NamingUpdate;
+    }[];
+    assert.ok(write);
+    const { Key, UpdateExpression, ConditionExpression, ExpressionAttributeNames } = write.Update;
+    const bare = `${UpdateExpression} ${ConditionExpression}`.match(/(?<![#:\w])[a-z]\w+/g) ?? [];
+    const names = [...Object.keys(Key), ...Object.values(ExpressionAttributeNames), ...bare];
+    return [...new Set(names)].filter((name) => name !== 'attribute_not_exists').sort();
+  };
+  const subject = { kind: 'gateway' } as const;
+  assert.deepEqual(await namedBy({ action: 'stop', subject, reason: 'drawdown' }), stopAttributes.toSorted());
+  const limits = await namedBy({ action: 'limits', subject, changes: { max_orders_per_minute: 1 } });
+  assert.ok(limits.includes('limits'));
+});
 
 test('a write whose answer is lost is repeated as the same one', async (t) => {
   const stub = await startAwsStub(t, (_, nth) => (nth === 1 ? 500 : {}));

@@ -58,6 +58,28 @@ export function controlStoreContract(
     assert.equal((await store.find(key))?.stopped, undefined);
   });
 
+  check(
+    'a stop keeps the limits that are set, whichever it brings; a first one has none',
+    async (store, key) => {
+      const stopped = { at: 1 };
+      const stop = (whose: string, expected: number) =>
+        store.write({
+          ...write(whose, expected, { stopped, limits: { max_order_quantity: '9' } }),
+          keepsLimits: true,
+        });
+      await store.write(write(key, 0, { limits }));
+      assert.equal(await stop(key, 1), true);
+      assert.deepEqual((await store.read([key])).get(key), { version: 2, limits, stopped });
+      assert.equal(await stop(key, 1), false);
+      const other = `${key} stopped first`;
+      await stop(other, 0);
+      await stop(other, 1);
+      assert.deepEqual((await store.read([other])).get(other), { version: 2, limits: {}, stopped });
+      await store.write(write(other, 2, { limits }));
+      assert.deepEqual((await store.read([other])).get(other), { version: 3, limits });
+    },
+  );
+
   check('a write on another version changes nothing, and leaves no record', async (store, key) => {
     assert.equal(await store.write(write(key, 1)), false);
     assert.equal(await store.find(key), undefined);

@@ -66,7 +66,9 @@ test('a stop writes the same item in its transaction, and none without the word'
   await admin.write({ expected: 0, next, history, massCancel });
   await admin.write({ expected: 0, next, history });
   const puts = stub.sent.map(({ body }) =>
-    (body.TransactItems as readonly { readonly Put: { readonly Item: object } }[]).map(({ Put }) => Put.Item),
+    (body.TransactItems as readonly { readonly Put?: { readonly Item: object } }[]).map(
+      ({ Put }) => Put?.Item,
+    ),
   );
   assert.deepEqual(puts[0]?.[2], item);
   assert.deepEqual(each(puts, 'length'), [3, 2]);

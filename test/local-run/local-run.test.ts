@@ -158,15 +158,18 @@ describe('an existing client of the interface', () => {
     assert.equal(received?.headers.host, `127.0.0.1:${simulator!.port}`);
   });
 
-  test('may claim any host: the upstream’s own is signed and sent', async (t) => {
+  test('may name the run by its other names: the upstream’s own host is signed and sent', async (t) => {
     const { url, simulator } = await runFor(t);
-    const outgoing = httpRequest(url + accountsPath, {
-      headers: { ...withKey, host: 'evil.example.com' },
-      agent: false,
-    }).end();
-    const [incoming] = await once(outgoing, 'response');
-    incoming.resume();
-    assert.equal(incoming.statusCode, 200);
+    const callAs = async (host: string) => {
+      const outgoing = httpRequest(url + accountsPath, { headers: { ...withKey, host }, agent: false }).end();
+      const [incoming] = await once(outgoing, 'response');
+      const { code, detail } = JSON.parse(Buffer.concat(await incoming.toArray()).toString());
+      return { status: incoming.statusCode, code, detail };
+    };
+    const { status, code, detail } = await callAs(`evil.example.com:${new URL(url).port}`);
+    assert.deepEqual([status, code, simulator!.received.length], [403, 'forbidden', 0]);
+    assert.match(detail, /header Host names another server.*not sent/);
+    assert.equal((await callAs(`localhost:${new URL(url).port}`)).status, 200);
     assert.equal(simulator!.received[0]?.headers.host, `127.0.0.1:${simulator!.port}`);
   });
 

@@ -78,7 +78,8 @@ test('/openapi.json in a form that there is not is refused, naming those that th
 test('docs/configuration.md has what the run has beside the API', async (t) => {
   const { url } = await runWith(t);
   const paths = firstColumn('docs/configuration.md', 'Beside the API');
-  assert.deepEqual(paths, ['/docs', '/openapi.json', 'POST /_events', 'GET /_events/stream', '/issuer']);
+  const behindKeys = ['POST /_events', '/_trading', 'GET /_orders/audit', 'GET /_events/stream'];
+  assert.deepEqual(paths, ['/docs', '/openapi.json', ...behindKeys, '/issuer']);
   for (const path of ['/docs', '/openapi.json', '/issuer/jwks.json'])
     assert.equal((await fetch(url + path)).status, 200, path);
   assert.equal((await fetch(`${url}/_events`)).headers.get('allow'), 'POST');

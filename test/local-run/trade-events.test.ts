@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import * as fc from 'fast-check';
-import { describe, onTestFinished, test } from 'vitest';
+import { describe, onTestFinished, test, vi } from 'vitest';
 import { composeAccess } from '../../functions/compose/access.ts';
 import { composeIdentity } from '../../functions/compose/credential.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
@@ -20,6 +20,7 @@ import { createTradeEventLines } from '../../infra/local/trade-event-lines.ts';
 import { grantUsers } from '../../infra/local/users.ts';
 import { welcome } from '../../infra/local/welcome.ts';
 import { type EventFault, startSimulator } from '../../infra/simulator/index.ts';
+import type { Directory } from '../../lib/access/directory.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { sleep } from '../../lib/pauses.ts';
 import { parseTradeEvent, type TradeEventReport } from '../../lib/trade-events/index.ts';
@@ -262,15 +263,21 @@ describe('the upstream’s stream', () => {
 });
 
 describe('who may follow', () => {
-  test('what: each caller the events of its accounts, and what names none only who has all', async () => {
-    const keys = { OTHER_API_KEYS: 'another-key', USERS: '' };
-    const { url, issuer, users, tradeEvents } = await runFor(keys);
+  /** A run with two users, whom one follows each: `ada` by the first key, `ben` by a token of an hour. */
+  async function twoFollowers() {
+    const run = await runFor({ OTHER_API_KEYS: 'another-key', USERS: '' });
+    const { url, issuer, users } = run;
     const [ada = '', ben = ''] = users.flatMap(({ accounts }) => accounts);
     const form = new URLSearchParams({ grant_type: 'password', username: 'ben' });
     const headers = { accept: 'text/plain' };
     const token = await (await fetch(`${issuer}/token`, { method: 'POST', headers, body: form })).text();
     const asAda = await follow(url + path, { 'x-api-key': key });
     const asBen = await follow(url + path, { 'x-api-key': 'another-key', authorization: `Bearer ${token}` });
+    return { ...run, ada, ben, asAda, asBen };
+  }
+
+  test('what: each caller the events of its accounts, and what names none only who has all', async () => {
+    const { tradeEvents, ada, ben, asAda, asBen } = await twoFollowers();
     publish(tradeEvents, 'one', ada);
     publish(tradeEvents, 'two', ben);
     publish(tradeEvents, 'three', undefined);
@@ -284,6 +291,24 @@ describe('who may follow', () => {
     publish(holder.tradeEvents, 'six', undefined);
     assert.deepEqual(idsOf(await asHolder.came(1)), ['six']);
     await asHolder.leave();
+  });
+
+  test('for how long: until the token that the stream began with has expired, and not an event longer', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { tradeEvents, ada, ben, asAda, asBen } = await twoFollowers();
+    publish(tradeEvents, 'one', ben);
+    assert.deepEqual(idsOf(await asBen.came(1)), ['one']);
+    // The hour, and the minute by which two clocks may differ.
+    vi.setSystemTime(Date.now() + 3_661_000);
+    publish(tradeEvents, 'two', ben);
+    publish(tradeEvents, 'three', ada);
+    await until(() => asBen.hasEnded);
+    assert.deepEqual(idsOf(asBen.events), ['one']);
+    assert.match(asBen.comments.at(-1) ?? '', /token has expired/);
+    assert.deepEqual(idsOf(await asAda.came(1)), ['three']);
+    assert.equal(asAda.hasEnded, false);
+    await asAda.leave();
   });
 
   test('no one without a key, nor with one that stands for no user', async () => {
@@ -347,22 +372,37 @@ describe('a stream of server-sent events', () => {
   }
 
   /** The texts that a client is sent; `waiting` of them it has not read. */
-  async function opened(bus: LocalBus, waiting = 0) {
+  async function opened(
+    bus: LocalBus,
+    { waiting = 0, ...options }: { waiting?: number; heartbeatMs?: number } = {},
+  ) {
     const texts: string[] = [];
     let isCut = false;
+    let isBlocked = false;
+    let isOver = false;
     const response = {
       writableLength: waiting,
       write: (text: string) => texts.push(text),
       destroy: () => {
         isCut = true;
       },
+      end(text: string) {
+        texts.push(text);
+        isOver = true;
+      },
+      get closed() {
+        return isOver;
+      },
       once: () => {},
     } as unknown as ServerResponse;
     const access = await accessFor();
+    const standing: Directory['standing'] = async (asked) =>
+      isBlocked ? { kind: 'revoked', user: 'a' } : access.directory.standing(asked);
     const { open } = createEventStream({
       path,
       history: createEventHistory(bus),
-      access: () => access,
+      access: () => ({ ...access, directory: { standing } }),
+      ...options,
     });
     const request = {
       method: 'GET',
@@ -375,7 +415,10 @@ describe('a stream of server-sent events', () => {
     const { status, stream } = await open(request);
     assert.equal(status, 200);
     stream?.(response);
-    return { texts, isCut: () => isCut };
+    const block = () => {
+      isBlocked = true;
+    };
+    return { texts, isCut: () => isCut, block, hasEnded: () => isOver };
   }
 
   test('has a line of data for each line of the upstream’s JSON', async () => {
@@ -384,6 +427,7 @@ describe('a stream of server-sent events', () => {
     const order = '{\r\n "a": 1,\r "b": "x\\ny",\n "c": 1.10 }';
     const detail = `${detailOf('one', 'a').slice(0, -1)},"order":${order}}`;
     bus.publish({ source: 'countersign', detailType: 'OrderChanged', detail });
+    await until(() => texts.length === 2);
     const [id, ...data] = texts.at(-1)!.trimEnd().split('\n');
     assert.equal(id, 'id: one');
     assert.ok(data.length === 4 && data.every((line) => /^data: [^\r]*$/.test(line)));
@@ -394,8 +438,17 @@ describe('a stream of server-sent events', () => {
 
   test('is cut off when its client does not read', async () => {
     const bus = createLocalBus();
-    const { texts, isCut } = await opened(bus, 5 * 1024 * 1024);
+    const { texts, isCut } = await opened(bus, { waiting: 5 * 1024 * 1024 });
     assert.deepEqual([texts, isCut()], [[], true]);
+  });
+
+  test('ends with the right to it when nothing happens, too', async () => {
+    const { texts, block, hasEnded } = await opened(createLocalBus(), { heartbeatMs: 1 });
+    await until(() => texts.some((text) => text.includes('still here')));
+    assert.equal(hasEnded(), false);
+    block();
+    await until(hasEnded);
+    assert.match(texts.at(-1) ?? '', /^: .*blocked/);
   });
 });
 

@@ -19,11 +19,11 @@ async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
     ...change,
   });
   t.onTestFinished(() => run.close());
-  const ask = async (path: string, body?: object) => {
+  const ask = async (path: string, body?: object, key = apiKey) => {
     const answer = await fetch(`${run.url}${path}`, {
       method: body ? 'POST' : 'GET',
       headers: {
-        'x-api-key': apiKey,
+        'x-api-key': key,
         accept: 'application/problem+json',
         ...(body && { 'content-type': 'application/json' }),
       },
@@ -98,6 +98,32 @@ test('the switch stops placing and replacing, and cancels go through', async (t)
   await untilAnswered(200, place);
   const shown = await ask('/_trading');
   assert.match(JSON.stringify(shown.json), /a strategy runs wild/);
+});
+
+test('nobody but the operator sees or changes what is behind an underscore', async (t) => {
+  const otherKey = 'a-further-key';
+  const { ask, place, run } = await runFor(t, { otherApiKeys: [otherKey] });
+  const entry = { source: 'try', 'detail-type': 'QuoteLookupRequested', detail: { request_id: 'r-1' } };
+  const asked: readonly (readonly [string, object?])[] = [
+    ['/_trading'],
+    ['/_trading/limits', { set: { max_order_notional: null } }],
+    ['/_trading/stop', { reason: 'none' }],
+    ['/_trading/resume', { reason: 'none' }],
+    ['/_events', entry],
+    ['/_orders/audit'],
+  ];
+  const published: unknown[] = [];
+  run.bus.subscribe((event) => published.push(event));
+  for (const [path, body] of asked) {
+    const { status, json } = await ask(path, body, otherKey);
+    assert.deepEqual([path, status, json.status, json.code], [path, 403, 403, 'forbidden']);
+    assert.match(json.detail, /first key of the run alone.*not sent/);
+  }
+  assert.deepEqual(published, []);
+  const { json } = await ask('/_trading');
+  assert.deepEqual((json as unknown as { history: unknown[] }).history, []);
+  const slip = await place({ order_type: 'LIMIT', limit_price: '228.50', quantity: '10000' });
+  assert.equal(slip.json.code, 'order_blocked');
 });
 
 test('what is open is cancelled at once, for a stop and for a check that asks for it', async (t) => {

@@ -51,6 +51,34 @@ describe('routes', () => {
   });
 });
 
+describe('the host that a request names', () => {
+  const ask = async (port: number, host: string, version = '1.1') =>
+    raw(port, `GET /thing HTTP/${version}\r\n${host}x-api-key: ${key}\r\nConnection: close\r\n\r\n`);
+
+  test('is an address of this machine with the port, in whatever case', async (t) => {
+    const { port } = await gatewayFor(t, async () => fine);
+    for (const host of ['127.0.0.1', 'localhost', 'LOCALHOST', '[::1]'])
+      assert.match(await ask(port, `Host: ${host}:${port}\r\n`), /^HTTP\/1\.1 200 /, host);
+  });
+
+  test('and otherwise nothing is answered but 403: neither a handler nor a page, with or without a key', async (t) => {
+    const { port, logged } = await gatewayFor(t, async () => assert.fail('called'), {
+      pages: new Map([['/page', () => assert.fail('called')]]),
+    });
+    const others = ['evil.example', `evil.example:${port}`, 'localhost', `localhost.evil.example:${port}`];
+    others.push(`127.0.0.1:${port + 1}`, `127.0.0.1.evil.example:${port}`, `::1:${port}`, '');
+    for (const host of others)
+      assert.match(await ask(port, `Host: ${host}\r\n`), /^HTTP\/1\.1 403 .*"forbidden".*Host/s, host);
+    assert.match(await ask(port, '', '1.0'), /^HTTP\/1\.1 403 .*"forbidden"/s);
+    for (const path of ['/page', '/health', '/nowhere'])
+      assert.match(
+        await raw(port, `GET ${path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`),
+        /^HTTP\/1\.1 403 .*"forbidden"/s,
+      );
+    assert.ok(logged.every(({ status, apiKeyId }) => status === 403 && apiKeyId === null));
+  });
+});
+
 describe('keys and plans', () => {
   for (const [what, headers] of [
     ['no key', {}],
@@ -70,8 +98,11 @@ describe('keys and plans', () => {
     const { port } = await gatewayFor(t, async () => fine);
     const line = `x-api-key: ${key}\r\n`;
     assert.match(
-      await raw(port, `GET /thing HTTP/1.1\r\nHost: x\r\n${line}${line}Connection: close\r\n\r\n`),
-      /^HTTP\/1\.1 403 /,
+      await raw(
+        port,
+        `GET /thing HTTP/1.1\r\nHost: localhost:${port}\r\n${line}${line}Connection: close\r\n\r\n`,
+      ),
+      /^HTTP\/1\.1 403 .*"missing_api_key"/s,
     );
   });
 
@@ -123,7 +154,7 @@ describe('payloads', () => {
     assert.deepEqual([status, code], [413, 'payload_too_large']);
 
     const chunk = `1f5\r\n${'x'.repeat(0x1f5)}\r\n`;
-    const head = `POST /thing HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nTransfer-Encoding: chunked\r\nConnection: close`;
+    const head = `POST /thing HTTP/1.1\r\nHost: localhost:${port}\r\nx-api-key: ${key}\r\nTransfer-Encoding: chunked\r\nConnection: close`;
     assert.match(await raw(port, `${head}\r\n\r\n${chunk}${chunk}0\r\n\r\n`), /^HTTP\/1\.1 413 /);
   });
 

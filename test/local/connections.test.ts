@@ -26,7 +26,9 @@ describe('clients that misbehave', () => {
       },
     });
     const socket = net.connect(port, '127.0.0.1');
-    socket.write(`POST /thing HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nContent-Length: 100\r\n\r\nhalf`);
+    socket.write(
+      `POST /thing HTTP/1.1\r\nHost: localhost:${port}\r\nx-api-key: ${key}\r\nContent-Length: 100\r\n\r\nhalf`,
+    );
     await received.promise;
     socket.resetAndDestroy();
     assert.equal((await fetch(`${url}/health`)).status, 200);
@@ -46,7 +48,7 @@ describe('clients that misbehave', () => {
       { log: left.settle },
     );
     const socket = net.connect(port, '127.0.0.1');
-    socket.write(`GET /thing HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\n\r\n`);
+    socket.write(`GET /thing HTTP/1.1\r\nHost: localhost:${port}\r\nx-api-key: ${key}\r\n\r\n`);
     await called.promise;
     socket.resetAndDestroy();
     await once(socket, 'close');

@@ -16,6 +16,7 @@ export const key = 'a-key-of-this-test-run';
 export const withKey = { 'x-api-key': key };
 
 const statuses = {
+  forbidden: 403,
   missing_api_key: 403,
   throttled: 429,
   unknown_operation: 404,

@@ -8,7 +8,7 @@ import { createEventBus } from '../../functions/aws/event-bridge.ts';
 import { lookupPorts } from '../../functions/aws/ports.ts';
 import { createLookupQueue } from '../../functions/aws/sqs.ts';
 import { lookups, start } from '../../functions/compose/functions.ts';
-import { createLookupHandler } from '../../functions/events/lookup-handler.ts';
+import { createDirectHandler, createQueueHandler } from '../../functions/events/lookup-handler.ts';
 import { toMessage } from '../../functions/events/sqs-message.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createLookupMetrics } from '../../functions/log/lookup-metrics.ts';
@@ -32,10 +32,11 @@ const record = (body: string, attributes: SQSRecord['messageAttributes'] = {}): 
   messageAttributes: attributes,
   md5OfBody: '',
   eventSource: 'aws:sqs',
-  eventSourceARN: 'arn',
+  eventSourceARN: 'arn:aws:sqs:r:1:queue',
   awsRegion: 'us-east-1',
 });
 const number = (stringValue: string) => ({ dataType: 'Number' as const, stringValue });
+const queues = { queueUrl: 'https://sqs.example/1/queue', busQueueUrl: undefined };
 const message = (body: string, waits = 0): LookupMessage => ({ id: body, body, sentAt: 1000, waits });
 const wait = (body: string, seconds = 5) => ({ message: message(body), seconds });
 
@@ -92,7 +93,7 @@ test('a message that was redriven counts from then, whatever it carries of its f
   assert.deepEqual(toMessage(redriven), { id: 'm', body: redriven.body, sentAt: came, waits: 0 });
   const world = createWorld();
   world.now = came + 100_000;
-  const handler = createLookupHandler(world.lookups, world.options.clock);
+  const handler = createQueueHandler(world.lookups, queues, world.options.clock);
   assert.deepEqual(await handler({ Records: [redriven] }, context), { batchItemFailures: [] });
   assert.equal(world.repliesTo(request.request_id)[0]?.type, 'QuoteLookupCompleted');
 
@@ -231,18 +232,18 @@ const context = { getRemainingTimeInMillis: () => 20_000 };
 test('the handler names the messages that must come again', async () => {
   const world = createWorld();
   const { lookups, options } = world;
-  const handler = createLookupHandler(lookups, options.clock);
+  const handler = createQueueHandler(lookups, queues, options.clock);
   const event = { Records: [{ ...record(JSON.stringify(quotes(['A']))), messageId: 'good' }] };
   assert.deepEqual(await handler(event, context), { batchItemFailures: [] });
   assert.equal(world.published.length, 1);
   const failing = createWorld({ bus: { publish: async (all) => all.map(() => false) } });
-  const again = await createLookupHandler(failing.lookups, failing.options.clock)(event, context);
+  const again = await createQueueHandler(failing.lookups, queues, failing.options.clock)(event, context);
   assert.deepEqual(again, { batchItemFailures: [{ itemIdentifier: 'good' }] });
 });
 
 test('a direct call has the reply; a failure is an error that a workflow can match', async () => {
   const world = createWorld();
-  const handler = createLookupHandler(world.lookups, world.options.clock);
+  const handler = createDirectHandler(world.lookups.direct, world.options.clock);
   const request = quotes(['A', 'XBAD']);
   const reply = (await handler(request, context)) as Record<string, unknown>;
   assert.equal(reply.request_id, request.request_id);
@@ -272,11 +273,41 @@ test('a direct call has the reply; a failure is an error that a workflow can mat
   assert.equal(world.calls.length, 0);
 });
 
+test('who may call directly brings no message, and with it no other requester', async () => {
+  const forged = (name: string, more: object = {}) => {
+    const body = JSON.stringify({
+      source: 'granted',
+      'detail-type': 'QuoteLookupRequested',
+      detail: quotes(['A']),
+    });
+    return { Records: [{ ...record(body), eventSourceARN: `arn:aws:sqs:r:1:${name}`, ...more }] };
+  };
+  const both = { ...queues, busQueueUrl: 'https://sqs.example/1/bus-queue' };
+  const world = createWorld();
+  const direct = createDirectHandler(world.lookups.direct, world.options.clock);
+  const atQueues = createQueueHandler(world.lookups, both, world.options.clock);
+  for (const event of [forged('bus-queue'), forged('queue'), { ...quotes(['A']), ...forged('bus-queue') }])
+    await assert.rejects(direct(event, context), { name: 'LookupFailed' });
+  const mixed = { Records: [...forged('queue').Records, ...forged('another').Records] };
+  const others = [
+    quotes(['A']),
+    'nothing',
+    {},
+    mixed,
+    forged('another'),
+    forged('queue', { eventSource: 'aws:s3' }),
+  ];
+  for (const event of others) await assert.rejects(atQueues(event, context), { name: 'LookupFailed' });
+  assert.deepEqual([world.calls, world.published, world.waits, world.dead], [[], [], [], []]);
+  await atQueues(forged('bus-queue'), context);
+  assert.equal(JSON.parse(world.published[0]?.detail ?? '{}').requester, 'granted');
+});
+
 test('a direct call is not parted, and never waits longer than its function or its deadline', async () => {
   const world = createWorld();
   world.upstream = (request) =>
     `[${symbolsOf(request).map((symbol) => `{"symbol":"${symbol}","x":"${'x'.repeat(1000)}"}`)}]`;
-  const handler = createLookupHandler(world.lookups, world.options.clock);
+  const handler = createDirectHandler(world.lookups.direct, world.options.clock);
   const symbols = Array.from({ length: 400 }, (_, index) => `S${index}`);
   const reply = (await handler(quotes(symbols), context)) as { quotes: []; parts: number };
   assert.deepEqual([reply.quotes.length, reply.parts], [400, 1]);
@@ -318,6 +349,12 @@ test('what may be read are the reads of the groups named, and tokens never', () 
   const forgeable = readLookupSettings(oneQueue, operations);
   assert.ok(!forgeable.ok && forgeable.faults[0]?.startsWith('LOOKUP_BUS_QUEUE: not set'));
   assert.ok(readLookupSettings({ ...oneQueue, LOOKUP_GROUPS: 'market-data' }, operations).ok);
+  // What is called directly has nothing that a message could come from, or go to.
+  const { LOOKUP_TABLE: _t, LOOKUP_QUEUE: _q, LOOKUP_DEAD_LETTERS: _d, LOOKUP_BUS: _b, ...called } = oneQueue;
+  const calls = readLookupSettings({ ...called, LOOKUP_TAKES: 'calls' }, operations);
+  assert.ok(calls.ok && calls.settings.queues === undefined);
+  const either = readLookupSettings({ ...environment, LOOKUP_TAKES: 'both' }, operations);
+  assert.deepEqual(either, { ok: false, faults: ['LOOKUP_TAKES: takes messages or calls'] });
   for (const LOOKUP_INSTANCES of ['0', 'many', '1.5']) {
     const odd = readLookupSettings({ ...environment, LOOKUP_INSTANCES }, operations);
     assert.ok(!odd.ok && odd.faults[0]?.startsWith('LOOKUP_INSTANCES: '));

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
-import { createDynamoResponseStore } from '../../functions/aws/dynamo-response-store.ts';
+import { createDynamoResponseStore, responsePartitions } from '../../functions/aws/dynamo-response-store.ts';
 import { endingActions, responseActions, snapshotActions } from '../../infra/stack/cache.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, openable, placeOrder } from '../../lib/catalogue/index.ts';
-import { calledBy } from './called-by.ts';
+import { calledBy, codeOf } from './called-by.ts';
 import { idOf, policiesOf, synthesise, twoKeys, variablesOf } from './synthesise.ts';
 
 const accounts = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
@@ -52,7 +52,19 @@ test('each function may do what its operations need, and knows the table only th
       statements,
       actions.length === 0
         ? []
-        : [{ Effect: 'Allow', Action: actions, Resource: { 'Fn::GetAtt': [tableId, 'Arn'] } }],
+        : [
+            {
+              Effect: 'Allow',
+              Action: actions,
+              Resource: { 'Fn::GetAtt': [tableId, 'Arn'] },
+              // Of what is shared by symbol, a price is a fact for the checks of orders.
+              ...(name !== 'market-data' && {
+                Condition: {
+                  'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['answers#*', 'spent#*'] },
+                },
+              }),
+            },
+          ],
       name,
     );
     const names = policiesOf(role).map(({ PolicyName }) => PolicyName);
@@ -68,6 +80,14 @@ test('each function may do what its operations need, and knows the table only th
 test('what is granted is what the stores call', () => {
   assert.deepEqual(snapshotActions, calledBy('dynamo-snapshot-store'));
   assert.deepEqual(responseActions, calledBy('dynamo-response-store'));
+});
+
+test('answers and callers’ shares lie in the partitions that the right names, and nothing else does', () => {
+  const partitionsIn = (...names: readonly string[]) =>
+    names.flatMap((name) => [...codeOf(name).matchAll(/\bS: `(\w+#)\$/g)].map(([, start]) => `${start}*`));
+  assert.deepEqual(partitionsIn('dynamo-response-store'), responsePartitions);
+  const ofPrices = partitionsIn('snapshot-keys', 'dynamo-directory-store');
+  assert.deepEqual([...new Set(ofPrices)], ['quotes#*']);
 });
 
 test('what ends shared answers may do what writing one response calls', async () => {

@@ -95,7 +95,7 @@ test('each of the three has a role and variables of its own, for its own operati
         'ShareAnswers',
         'ReadUsers',
         'ReadIdentityKey',
-        'KeepJournal',
+        name === 'order-reads' ? 'ReadJournal' : 'KeepJournal',
         ...(name === 'orders' ? ['ReadQuotes', 'ReadTradingControls', 'AskToCancel'] : []),
         'WriteLog',
       ],

@@ -372,9 +372,9 @@ const refused: Refusals = [
     /^limiter\.instances 24 is less than the 25 that this stack alone reserves\.$/,
   ],
   [
-    'fewer functions for lookups than their queue takes',
-    { upstream, events: { concurrency: 5, reservedConcurrency: 4 } },
-    /^events takes a reservedConcurrency of no less than its concurrency\.$/,
+    'no more functions for lookups than their queue takes',
+    { upstream, events: { concurrency: 5, reservedConcurrency: 5 } },
+    /^events takes a reservedConcurrency above its concurrency: the rest is for direct calls\.$/,
   ],
   [
     'a table’s name',

@@ -133,7 +133,7 @@ test('access to lookups is granted to exactly what the way in needs', () => {
 
   const lambda = granted((one, role) => one.grantInvoke(role));
   assert.deepEqual(lambda.actions, ['lambda:InvokeFunction']);
-  assert.deepEqual(lambda.resources[0], lambda.of(lambda.countersign.lookups!.function.functionArn));
+  assert.deepEqual(lambda.resources[0], lambda.of(lambda.countersign.lookups!.directFunction.functionArn));
 });
 
 test('a group that opens with IAM is granted path by path', () => {

@@ -140,7 +140,8 @@ test('the reserve is divided by the functions that are reserved, those of lookup
   assert.deepEqual(
     variables.sort((a, b) => Number(a.reserved) - Number(b.reserved)),
     [
-      { reserved: 6, instances: '36' },
+      { reserved: 2, instances: '36' },
+      { reserved: 4, instances: '36' },
       { reserved: 10, instances: '36' },
       { reserved: 30, instances: '36' },
     ],
@@ -273,6 +274,12 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
         Action: actions.map((action) => `dynamodb:${action}`),
         Resource: tableArn('Cache'),
       });
+      // No snapshots: orders are checked against their prices.
+      const ofAnswers = {
+        Condition: {
+          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['answers#*', 'spent#*'] },
+        },
+      };
       const logGroup = (Properties.LoggingConfig as { LogGroup: { Ref: string } }).LogGroup.Ref;
       const role = template.Resources[idOf(Properties.Role)];
       assert.equal(role?.Properties.ManagedPolicyArns, undefined);
@@ -284,9 +291,12 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
           ? [caching('BatchGetItem', 'PutItem', 'Query', 'UpdateItem')]
           : [
               // Placing only ends what is shared.
-              id.startsWith('orders')
-                ? caching('DeleteItem', 'PutItem')
-                : caching('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'),
+              {
+                ...(id.startsWith('orders')
+                  ? caching('DeleteItem', 'PutItem')
+                  : caching('DeleteItem', 'GetItem', 'PutItem', 'UpdateItem')),
+                ...ofAnswers,
+              },
               { Effect: 'Allow', Action: 'dynamodb:BatchGetItem', Resource: tableArn('Users') },
               {
                 Effect: 'Allow',

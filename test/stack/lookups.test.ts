@@ -24,6 +24,14 @@ const only = (from: Synthesised, type: string): Resource => {
   assert.equal(found.length, 1, type);
   return found[0]![1];
 };
+/** The one that takes messages, or the one that is called directly. */
+const lambda = (from: Synthesised, name: 'quotelookup' | 'directlookup', type = 'AWS::Lambda::Function') => {
+  const [found, ...more] = inLookups(from, type).filter(([id]) => id.startsWith(`Lookups${name}`));
+  assert.ok(found && more.length === 0, type);
+  return found;
+};
+const variablesOf = (from: Synthesised, name: Parameters<typeof lambda>[1] = 'quotelookup') =>
+  (lambda(from, name)[1].Properties.Environment as { Variables: Record<string, unknown> }).Variables;
 const idOf = (value: unknown) => (value as { 'Fn::GetAtt': readonly [string, string] })['Fn::GetAtt'][0];
 const queueIds = (from: Synthesised) => {
   const [id] = inLookups(from, 'AWS::SQS::Queue').find(([, { Properties }]) => Properties.RedrivePolicy)!;
@@ -43,8 +51,8 @@ test('nothing of it is there until it is opened', () => {
   assert.doesNotMatch(JSON.stringify(closed.template), /Lookup|AWS::SQS|AWS::Events/);
   assert.equal(
     opened.all('AWS::Lambda::Function').length,
-    closed.all('AWS::Lambda::Function').length + 1,
-    'one function more',
+    closed.all('AWS::Lambda::Function').length + 2,
+    'one function for messages, one for direct calls',
   );
 });
 
@@ -53,8 +61,7 @@ test('a message stays away for six times the function’s limit, and comes back 
     const stack = synthesise({ events: {}, functions: { timeoutSeconds } });
     const { id, dead } = queueIds(stack);
     const { Properties } = stack.template.Resources[id]!;
-    const lambda = only(stack, 'AWS::Lambda::Function');
-    assert.equal(lambda.Properties.Timeout, timeoutSeconds);
+    assert.equal(lambda(stack, 'quotelookup')[1].Properties.Timeout, timeoutSeconds);
     assert.equal(Properties.VisibilityTimeout, 6 * timeoutSeconds);
     assert.deepEqual(Properties.RedrivePolicy, {
       deadLetterTargetArn: { 'Fn::GetAtt': [dead, 'Arn'] },
@@ -107,42 +114,67 @@ test('batches fail in part, a bounded number of functions works on them, and wai
   assert.equal(Properties.BatchSize, 100);
   const more = only(synthesise({ events: { concurrency: 5 } }), 'AWS::Lambda::EventSourceMapping');
   assert.deepEqual(more.Properties.ScalingConfig, { MaximumConcurrency: 5 });
-  const configured = only(synthesise({ events: { concurrency: 5 } }), 'AWS::Lambda::Function').Properties
-    .Environment;
-  assert.equal((configured as { Variables: Record<string, unknown> }).Variables.LOOKUP_INSTANCES, '5');
-  assert.equal(only(opened, 'AWS::Lambda::Function').Properties.RecursiveLoop, 'Allow');
+  assert.equal(variablesOf(synthesise({ events: { concurrency: 5 } })).LOOKUP_INSTANCES, '5');
+  assert.equal(lambda(opened, 'quotelookup')[1].Properties.RecursiveLoop, 'Allow');
 });
 
 test('the role can do what the function does, to what is its own, and no more', () => {
   const { id, dead } = queueIds(opened);
   const [table] = inLookups(opened, 'AWS::DynamoDB::Table')[0]!;
   const [bus] = inLookups(opened, 'AWS::Events::EventBus')[0]!;
-  const [logs] = inLookups(opened, 'AWS::Logs::LogGroup')[0]!;
+  const [logs] = lambda(opened, 'quotelookup', 'AWS::Logs::LogGroup');
   const [limiter] = opened.table('Budget')!;
   const [cache] = opened.table('Cache')!;
   const [secret] = opened.one('AWS::SecretsManager::Secret');
-  const policies = only(opened, 'AWS::IAM::Role').Properties.Policies as {
-    PolicyName: string;
-    PolicyDocument: { Statement: Statement[] };
-  }[];
   const cacheActions = [...new Set([...snapshotActions, ...responseActions])]
     .sort()
     .map((action) => `dynamodb:${action}`);
   const arn = (name: string) => ({ 'Fn::GetAtt': [name, 'Arn'] });
+  const rightsOf = (name: Parameters<typeof lambda>[1]) =>
+    (lambda(opened, name, 'AWS::IAM::Role')[1].Properties.Policies as Policy[]).flatMap(
+      ({ PolicyDocument }) =>
+        PolicyDocument.Statement.map(({ Action, Resource }) => [[Action].flat(), Resource]),
+    );
+  assert.deepEqual(rightsOf('quotelookup'), [
+    [['secretsmanager:GetSecretValue'], { Ref: secret }],
+    [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], arn(limiter)],
+    [cacheActions, arn(cache)],
+    [['dynamodb:PutItem', 'dynamodb:UpdateItem'], arn(table)],
+    [['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:SendMessage'], arn(id)],
+    [['sqs:SendMessage'], arn(dead)],
+    [['events:PutEvents'], arn(bus)],
+    [['logs:CreateLogStream', 'logs:PutLogEvents'], arn(logs)],
+  ]);
+  const [ownLogs] = lambda(opened, 'directlookup', 'AWS::Logs::LogGroup');
+  assert.deepEqual(rightsOf('directlookup'), [
+    [['secretsmanager:GetSecretValue'], { Ref: secret }],
+    [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], arn(limiter)],
+    [cacheActions, arn(cache)],
+    [['logs:CreateLogStream', 'logs:PutLogEvents'], arn(ownLogs)],
+  ]);
+});
+
+test('messages and direct calls have a function each: no queue leads to what may be called', () => {
+  for (const stack of [opened, withOrders]) {
+    const [messages] = lambda(stack, 'quotelookup');
+    const targets = inLookups(stack, 'AWS::Lambda::EventSourceMapping').map(
+      ([, { Properties }]) => Properties,
+    );
+    for (const { FunctionName } of targets) assert.deepEqual(FunctionName, { Ref: messages });
+    const [called] = lambda(stack, 'directlookup');
+    assert.deepEqual(stack.template.Outputs.LookupFunction?.Value, { Ref: called });
+    assert.equal(variablesOf(stack, 'directlookup').LOOKUP_TAKES, 'calls');
+    assert.equal(variablesOf(stack).LOOKUP_TAKES, undefined);
+    for (const name of ['LOOKUP_QUEUE', 'LOOKUP_BUS_QUEUE', 'LOOKUP_TABLE', 'LOOKUP_BUS'])
+      assert.equal(variablesOf(stack, 'directlookup')[name], undefined, name);
+  }
+  const events = { ...ordersRead, concurrency: 2, reservedConcurrency: 7 };
+  const bounded = synthesise({ ...ordersOpen, events });
   assert.deepEqual(
-    policies.flatMap(({ PolicyDocument }) =>
-      PolicyDocument.Statement.map(({ Action, Resource }) => [[Action].flat(), Resource]),
+    (['quotelookup', 'directlookup'] as const).map(
+      (name) => lambda(bounded, name)[1].Properties.ReservedConcurrentExecutions,
     ),
-    [
-      [['secretsmanager:GetSecretValue'], { Ref: secret }],
-      [['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], arn(limiter)],
-      [cacheActions, arn(cache)],
-      [['dynamodb:PutItem', 'dynamodb:UpdateItem'], arn(table)],
-      [['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:SendMessage'], arn(id)],
-      [['sqs:SendMessage'], arn(dead)],
-      [['events:PutEvents'], arn(bus)],
-      [['logs:CreateLogStream', 'logs:PutLogEvents'], arn(logs)],
-    ],
+    [4, 3],
   );
 });
 
@@ -176,9 +208,10 @@ test('a dead letter raises an alarm, for the topic that the deployer names; an a
 });
 
 test('what may be read are market facts of the groups that are open, and of account data what is named', () => {
-  const variables = (from: Synthesised) =>
-    (only(from, 'AWS::Lambda::Function').Properties.Environment as { Variables: Record<string, unknown> })
-      .Variables;
+  const variables = (from: Synthesised) => {
+    assert.equal(variablesOf(from, 'directlookup').LOOKUP_GROUPS, variablesOf(from).LOOKUP_GROUPS);
+    return variablesOf(from);
+  };
   assert.equal(variables(opened).LOOKUP_GROUPS, 'instruments,market-data,screeners,fundamentals');
   const paths = { getStockBars: '/elsewhere', placeOrder: '/orders' };
   const some = synthesise({
@@ -203,7 +236,7 @@ test('what would open nothing, what is closed, or would stay in the clear is ref
     [{ events: { groups: [] } }, /^events\.groups takes at least one group/],
     [{ ...ordersOpen, events: { ...ordersRead, archiveDays: 1 } }, /^events\.archiveDays .* in the clear/],
     [
-      { ...ordersOpen, events: { ...ordersRead, reservedConcurrency: 3 } },
+      { ...ordersOpen, events: { ...ordersRead, reservedConcurrency: 4 } },
       /^events\.reservedConcurrency .* twice/,
     ],
     [
@@ -255,7 +288,7 @@ test('where account data is readable the bus has a queue of its own, which takes
 test('the bus takes no event with the source of replies, or one that stands for none, but from the function', () => {
   for (const stack of [opened, withOrders]) {
     const [bus] = inLookups(stack, 'AWS::Events::EventBus')[0]!;
-    const [role] = inLookups(stack, 'AWS::IAM::Role')[0]!;
+    const [role] = lambda(stack, 'quotelookup', 'AWS::IAM::Role');
     const { Properties } = only(stack, 'AWS::Events::EventBusPolicy');
     assert.deepEqual(Properties.Statement, {
       Sid: 'cdk-RepliesOfTheFunctionAlone',
@@ -309,6 +342,10 @@ test('its outputs name where to send, and what to watch', () => {
     assert.ok(opened.template.Outputs[`Lookup${name}`], name);
   assert.ok(synthesise({ events: { archiveDays: 1 } }).template.Outputs.LookupArchiveArn);
 });
+
+interface Policy {
+  readonly PolicyDocument: { readonly Statement: readonly Statement[] };
+}
 
 interface Statement {
   readonly Effect: string;

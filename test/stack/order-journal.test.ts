@@ -5,6 +5,7 @@ import { test } from 'vitest';
 import { journalActions } from '../../infra/stack/order-journal.ts';
 import {
   createWatchlist,
+  getOrderOutcome,
   getStockSnapshots,
   listAccounts,
   placeOrder,
@@ -16,6 +17,8 @@ import { idOf, policiesOf, removals, type Synthesised, synthesise, variablesOf }
 const operations = [getStockSnapshots, listAccounts, placeOrder];
 const opened = synthesise({ operations, groups: { accounts: 'iam', orders: 'iam' }, limiter: {} });
 
+const actionsOf = (statements: readonly unknown[]) =>
+  (statements as readonly { readonly Action: string }[]).map(({ Action }) => Action);
 const roleOf = ({ functionOf, template }: Synthesised, group: 'accounts' | 'orders' | 'market-data') =>
   template.Resources[idOf(functionOf(group)[1].Properties.Role)];
 
@@ -96,6 +99,19 @@ test('the function that sends orders may read and write entries, not list them, 
     assert.doesNotMatch(JSON.stringify(roleOf(opened, group)), /OrderJournal/);
     assert.equal(variablesOf(opened.functionOf(group)[1].Properties).ORDER_JOURNAL_TABLE, undefined);
   }
+});
+
+test('a function that tells what became of orders may read entries, and write none', () => {
+  const { functionOf, template } = synthesise({
+    operations: [placeOrder, getOrderOutcome],
+    groups: { 'market-data': 'closed', orders: 'iam' },
+  });
+  const role = template.Resources[idOf(functionOf('order-reads')[1].Properties.Role)];
+  const policies = policiesOf(role).filter((policy) => /OrderJournal/.test(JSON.stringify(policy)));
+  assert.deepEqual(
+    policies.map(({ PolicyName, PolicyDocument }) => [PolicyName, actionsOf(PolicyDocument.Statement)]),
+    [['ReadJournal', ['dynamodb:BatchGetItem']]],
+  );
 });
 
 test('the actions are those of the code, without its list', () => {

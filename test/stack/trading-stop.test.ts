@@ -36,13 +36,24 @@ const oneOf = (given: Synthesised, type: string) => {
 };
 const targetOf = ({ Targets }: Resource['Properties']) =>
   (Targets as readonly Readonly<Record<string, unknown>>[])[0] ?? {};
-/** The partitions to which a policy's first statement is held. */
-const partitionsOf = (policy: Policy | undefined) => {
-  const [{ Condition } = {}] = (policy?.PolicyDocument.Statement ?? []) as readonly {
-    readonly Condition?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
-  }[];
-  return Condition?.['ForAllValues:StringEquals']?.['dynamodb:LeadingKeys'];
-};
+interface Statement {
+  readonly Action: string;
+  readonly Condition?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+}
+
+/** The partitions to which a policy's statements are held, and the attributes, by the statement's action. */
+const partitionsOf = (policy: Policy | undefined) =>
+  ((policy?.PolicyDocument.Statement ?? []) as readonly Statement[]).map(({ Action, Condition }) => {
+    const { 'dynamodb:LeadingKeys': keys, 'dynamodb:Attributes': attributes } =
+      Condition?.['ForAllValues:StringEquals'] ?? {};
+    return [Action, keys, ...(attributes ? [attributes] : [])];
+  });
+/** The limits are an attribute of the gateway's scope, and not among them. */
+const stopAttributes = ['pk', 'sk', 'version', 'sealed', 'stopped_at'];
+const ofStack = [
+  ['dynamodb:BatchGetItem', ['stack']],
+  ['dynamodb:UpdateItem', ['stack'], stopAttributes],
+];
 const opened = stopping({ names });
 const lambda = oneOf(opened, 'AWS::Lambda::Function');
 
@@ -91,12 +102,14 @@ test('it reads and writes what is set of the gateway, reads the identity key, an
   assert.deepEqual(granted.sort(), [
     ['NoteLost', 'sqs:SendMessage'],
     ['ReadIdentityKey', 'secretsmanager:GetSecretValue'],
-    ['StopTrading', ['dynamodb:BatchGetItem', 'dynamodb:PutItem']],
+    ['StopTrading', 'dynamodb:BatchGetItem'],
+    ['StopTrading', 'dynamodb:PutItem'],
+    ['StopTrading', 'dynamodb:UpdateItem'],
     ['WriteLog', ['logs:CreateLogStream', 'logs:PutLogEvents']],
   ]);
   const [own] = policiesOf(role).filter(({ PolicyName }) => PolicyName === 'StopTrading');
   assert.match(JSON.stringify(own), new RegExp(`\\["${controls}","Arn"\\]`));
-  assert.deepEqual(partitionsOf(own), ['stack', 'history']);
+  assert.deepEqual(partitionsOf(own), [...ofStack, ['dynamodb:PutItem', ['history']]]);
   assert.ok(appSecret && !JSON.stringify([role, lambda]).includes(`"${appSecret}"`));
   assert.deepEqual(
     opened.all('AWS::IAM::Policy').filter(([, one]) => JSON.stringify(one).includes('TradingStop')),
@@ -113,7 +126,7 @@ test('no other function may write limits and stops', () => {
     policiesOf(role).some((policy) => {
       const text = JSON.stringify(policy);
       // Blocked orders may ask for cancels, in a partition of their own.
-      const isOfCancels = partitionsOf(policy)?.join() === 'mass-cancel';
+      const isOfCancels = partitionsOf(policy).every(([, keys]) => keys?.toString() === 'mass-cancel');
       return /TradingControls/.test(text) && /PutItem|UpdateItem/.test(text) && !isOfCancels;
     }),
   );
@@ -129,15 +142,16 @@ test('where a stop cancels what is open, the function is told so, and may ask fo
   assert.equal(variablesOf(properties).TRADING_STOP_CANCELS_OPEN, 'true');
   const policies = policiesOf(cancelling.template.Resources[idOf(properties.Role)]);
   const [own] = policies.filter(({ PolicyName }) => PolicyName === 'StopTrading');
-  assert.deepEqual(partitionsOf(own), ['stack', 'history', 'mass-cancel']);
+  assert.deepEqual(partitionsOf(own), [...ofStack, ['dynamodb:PutItem', ['history', 'mass-cancel']]]);
 });
 
 test('the actions are among those of the code', () => {
   const calls = calledBy('dynamo-control-admin', 'dynamo-sealed-records', 'dynamo-items');
-  // Both puts of a change are in one transaction; commands alone query and scan.
+  // A change is one transaction of an update and puts; commands alone query and scan.
+  const { read, stop, note } = tradingStopActions;
   assert.deepEqual(
-    calls.map((name) => (name === 'TransactWriteItems' ? 'PutItem' : name)).sort(),
-    [...tradingStopActions, 'Query', 'Scan'].sort(),
+    calls.flatMap((name) => (name === 'TransactWriteItems' ? [...stop, ...note] : name)).sort(),
+    [...read, ...stop, ...note, 'Query', 'Scan'].sort(),
   );
 });
 
