@@ -16,7 +16,7 @@ import {
   takenCounter,
   timeOf,
 } from './schedule.ts';
-import { hasRoomAt, roomOf } from './shares.ts';
+import { hasRoomAt, roomOf, withShares } from './shares.ts';
 import type { Addition } from './store.ts';
 
 /** A request for several permits of one kind. */
@@ -79,18 +79,23 @@ export function grantOf(
     hasFloor ? byFloor : withinPace(schedule, one, counters, name, request, itsWindow, now);
   // A narrower limit has no queue: its permits are for now, however far ahead those of the wide one are.
   if (narrower.length > 0 && now > schedule.immediateUntil) return undefined;
+  const shares = narrower.filter(isShare).flatMap((name) => {
+    const room = roomOf(schedule, counters, name, windows, now);
+    return room ? { name, ...room } : [];
+  });
   const narrow = narrower.flatMap((name): NarrowRoom | readonly NarrowRoom[] => {
-    if (isShare(name)) {
-      const room = roomOf(schedule, counters, name, windows, now);
-      return room ? { name, ...room } : [];
-    }
+    if (isShare(name)) return [];
     const [one, itsWindow] = [schedule.limits[name], windows.get(name)];
     if (!one || !itsWindow) return { name, room: 0, open: 0 };
     const open = openAt(one, itsWindow, now) - keptOf(itsWindow);
     const room = open - (counters[takenCounter(name)] ?? 0);
     return { name, room: Math.min(room, paceOf(name, one, itsWindow)), open };
   });
-  const max = Math.min(request.count, paceOf(outer, limit, window), ...narrow.map(({ room }) => room));
+  const max = Math.min(
+    request.count,
+    paceOf(outer, limit, window),
+    ...[...narrow, ...shares].map(({ room }) => room),
+  );
   if (max < 1) return undefined;
   const aheadMs = aheadOf(request);
   const kept = keptOf(window);
@@ -99,14 +104,16 @@ export function grantOf(
   const open = now <= schedule.immediateUntil ? openAt(limit, window, now) - kept : 0;
   if (open > taken) {
     const count = Math.min(max, open - taken);
-    return grantWith('now', count, request, { min: 0, max: open - count }, narrow);
+    const grant = grantWith('now', count, request, { min: 0, max: open - count }, narrow);
+    return withShares(grant, shares, counters);
   }
   if (yields && !hasFloor) return undefined;
   const horizon = Math.min(request.latestDeadline(), now + (yields ? floorAheadMs : aheadMs));
   const range = reservable(limit, window, taken, now - permitLifeMs / 2, horizon);
   if (!range) return undefined;
   const count = Math.min(max, range.end - taken);
-  return grantWith('reserved', count, request, { min: range.first, max: range.end - count }, narrow);
+  const grant = grantWith('reserved', count, request, { min: range.first, max: range.end - count }, narrow);
+  return withShares(grant, shares, counters);
 }
 
 /** How far ahead it may reserve. A user whose share counts leaves most of the queue to those who come now and then. */
@@ -196,7 +203,7 @@ function grantWith(
   for (const { name, open } of narrow)
     additions.push(
       { counter: takenCounter(name), ...unbounded, max: open - count },
-      ...(isShare(name) ? [] : [{ counter: immediateCounter(name), ...unbounded }]),
+      { counter: immediateCounter(name), ...unbounded },
     );
   return { mode, count, additions };
 }

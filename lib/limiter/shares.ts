@@ -16,30 +16,55 @@ import {
   shareOf,
   takenCounter,
 } from './schedule.ts';
+import type { Addition } from './store.ts';
 
 /** A user counts from so many permits on that one instance granted in a window, as a part of the limit. */
 const uncountedPart = 1 / 128;
 
 type Windows = ReadonlyMap<string, LimitWindow>;
 
-/** How many more permits a share has room for, and how many of its counter that makes; undefined where it is not counted. */
+/** How many more permits a share has room for, and how many are left beside it; undefined where it is not counted. */
 export function roomOf(
   schedule: Schedule,
   counters: Counters,
   share: string,
   windows: Windows,
   now: number,
-): { readonly room: number; readonly open: number } | undefined {
+): { readonly room: number; readonly left: number } | undefined {
   const base = baseOf(share);
   const [own, all, window] = [schedule.limits[share], schedule.limits[base], windows.get(base)];
   if (!all || !window) return undefined;
-  if (!own) return hasAllShares(schedule.limits) ? undefined : { room: 0, open: 0 };
+  if (!own) return hasAllShares(schedule.limits) ? undefined : { room: 0, left: 0 };
   const inWindow = (name: string, { log }: typeof own) =>
     countAfter(log, now - window.windowMs) + (counters[takenCounter(name)] ?? 0);
   const left = window.capacity - inWindow(base, all) - inWindow(share, own);
   // Each permit takes one of what is left, and adds one to what has to be left.
-  const room = Math.floor((left + 1) / 2);
-  return { room, open: room + (counters[takenCounter(share)] ?? 0) };
+  return { room: Math.floor((left + 1) / 2), left };
+}
+
+/**
+ * The grant that counts for the shares, too. Others may take some before the write does, of the limit and, in another
+ * instance, of the share: as many as the rule has room for with them.
+ */
+export function withShares<G extends { readonly count: number; readonly additions: readonly Addition[] }>(
+  grant: G,
+  shares: readonly { readonly name: string; readonly left: number }[],
+  counters: Counters,
+): G {
+  const { count } = grant;
+  let additions = grant.additions;
+  for (const { name, left } of shares) {
+    const base = takenCounter(baseOf(name));
+    const counter = takenCounter(name);
+    const spare = left + 1 - 2 * count;
+    const ofOwn = Math.floor(spare / 2);
+    const baseMax = (counters[base] ?? 0) + spare - ofOwn;
+    additions = [
+      ...additions.map((one) => (one.counter === base ? { ...one, max: Math.min(one.max, baseMax) } : one)),
+      { counter, by: count, min: 0, max: (counters[counter] ?? 0) + ofOwn },
+    ];
+  }
+  return { ...grant, additions };
 }
 
 /** When the share has room again, if others take no more; for a schedule whose counters are zero. */
