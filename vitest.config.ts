@@ -43,7 +43,7 @@ const waits = [
   'test/compositions/memory.test.ts',
   'test/deployed/{payload,send}.test.ts',
   'test/existing-clients/**/*.test.ts',
-  'test/gateway/{access-matrix,answer-memory,cache,instruments-limit,limiter,lists,order-polling,read-again}.test.ts',
+  'test/gateway/{access-matrix,answer-memory,cache,instruments-limit,limiter,lists,order-polling,order-shares,read-again}.test.ts',
   'test/gateway/{redact,refusal-readers,side-effects,upstream-answers}.test.ts',
   'test/functions/rest-proxy.test.ts',
   'test/access/issuer-keys.test.ts',

@@ -68,7 +68,7 @@ export function createOrderHandOver(
             path: lookUp.path,
             request: { query, body: '', headers: {} },
             // With a usage of its own: it is no further attempt of the request.
-            context: createContext(endBy, context.priority),
+            context: { ...createContext(endBy, context.priority), parties: context.parties },
             own: { waitMs: lookUpWaitMs },
             isRepeatedByCaller: true,
           },

@@ -16,6 +16,8 @@ export const outOfTime: Refusal = {
 export interface AttemptCall {
   readonly appKey: string;
   readonly limits: readonly [string, ...string[]];
+  /** As the limiter takes it. */
+  readonly user: string | undefined;
   /** Until the platform stops waiting, in milliseconds. */
   readonly timeLeft: () => number;
   /** Until the attempt may not leave any more, in milliseconds. */
@@ -106,12 +108,18 @@ export function blockAfter(
 }
 
 async function acquire(limiter: Limiter, call: AttemptCall): Promise<Permit | Refusal> {
-  const { appKey, limits, timeLeft, clock, context, waitMs: longest = maxWaitMs } = call;
+  const { appKey, limits, user, timeLeft, clock, context, waitMs: longest = maxWaitMs } = call;
   const { usage } = context;
   const started = clock();
   const waitMs = Math.max(0, Math.min(longest, timeLeft() - minAttemptMs - signingMs));
   const priority = context.priority && { priority: context.priority };
-  const answer = await limiter.acquire({ appKey, limits, waitMs, ...priority });
+  const answer = await limiter.acquire({
+    appKey,
+    limits,
+    waitMs,
+    ...priority,
+    ...(user !== undefined && { user }),
+  });
   usage.waitedMs = (usage.waitedMs ?? 0) + clock() - started;
   if (!answer.ok) return limiterRefusal(usage, answer);
   return timeLeft() < minAttemptMs ? outOfTime : answer.permit;
@@ -121,6 +129,8 @@ const tooSlow = { reason: 'exhausted', retryAfterMs: 1000 } as const;
 
 const details = {
   exhausted: 'The upstream’s request limit, which all clients share, is used up for now',
+  share_exhausted:
+    'This user’s share of the upstream’s request limit is used up for now: as much is left for other users',
   blocked: 'The upstream has just refused a request above its limit, which all clients share',
   store_busy:
     'More requests come at once than the gateway can count against the upstream’s request limit, which all clients share, and it sends none that it has not counted',

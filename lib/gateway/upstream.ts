@@ -192,7 +192,8 @@ class SignedUpstream implements Upstream {
     const { context, permit, own } = call;
     const timeLeft = () => Math.min(this.#timeLeft(call), this.#timeToLeave(call) + minAttemptMs);
     const timeToLeave = () => this.#timeToLeave(call);
-    const asked = { appKey, limits, timeLeft, timeToLeave, context, clock, ...own };
+    const user = hasShares(call.operation) ? context.parties.user : undefined;
+    const asked = { appKey, limits, user, timeLeft, timeToLeave, context, clock, ...own };
     return acquireForAttempt(limiter, asked, permit);
   }
 
@@ -242,6 +243,10 @@ class SignedUpstream implements Upstream {
     return context.deadline - this.#options.clock();
   }
 }
+
+/** Requests that are sent for one user. Callers share the answers of others, and the caches have quotas for those. */
+const hasShares = ({ endpointKind }: Operation) =>
+  endpointKind === 'order-change' || endpointKind === 'order-query';
 
 const withoutPermit = ({ permit: _, ...call }: UpstreamCall): UpstreamCall => call;
 

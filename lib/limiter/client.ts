@@ -7,11 +7,14 @@ import { StoreThrottled } from '../store-throttled.ts';
 import type { FallbackLimiter } from './fallback.ts';
 import { allPriorities, type Priority } from './options.ts';
 import { createPermit, type LimiterReport, type PermitAnswer, type Validity } from './permit.ts';
+import { isShare } from './schedule.ts';
+import { UsersOfLate } from './shares.ts';
 import { StoreClient, type StoreClientOptions, type StoreFailure } from './store-client.ts';
 import { WaitQueue } from './wait-queue.ts';
 
 export interface PermitRequest {
   readonly limits: readonly [string, ...string[]];
+  readonly user: string | undefined;
   readonly priority: Priority;
   readonly waitMs: number;
 }
@@ -34,6 +37,7 @@ const maxBatch = 32;
 export class LimiterClient {
   readonly #options: LimiterClientOptions;
   readonly #store: StoreClient;
+  readonly #usersOfLate: UsersOfLate;
   readonly #queues = new Map<string, WaitQueue>();
   readonly #blockedUntil = new Map<string, number>();
   #storeNotBefore = 0;
@@ -46,14 +50,16 @@ export class LimiterClient {
   constructor(options: LimiterClientOptions) {
     this.#options = options;
     this.#store = new StoreClient(options);
+    this.#usersOfLate = new UsersOfLate(options.windows);
   }
 
   acquire(request: PermitRequest): Promise<PermitAnswer> {
     const { clock, report } = this.#options;
-    const { limits, priority, waitMs } = request;
+    const { user, priority, waitMs } = request;
+    const limits = this.#usersOfLate.withShares(request.limits, user, clock.now());
     const [limit] = limits;
     const askedAt = this.#ownTime();
-    const queue = this.#queueOf(request);
+    const queue = this.#queueOf(limits, priority);
     return new Promise((resolve) => {
       const isQueued = queue.add({
         // How long a request waits is a matter of this instance's own clock.
@@ -73,7 +79,8 @@ export class LimiterClient {
           const usedUp = reason === 'exhausted' || reason === 'blocked' ? queue.usedUp : undefined;
           resolve({ ok: false, reason, retryAfterMs, ...(usedUp !== undefined && { usedUp }) });
         },
-        grant: (validity, remaining, narrowest) =>
+        grant: (validity, remaining, narrowest) => {
+          this.#usersOfLate.note(limits, user, clock.now());
           this.#atTime(validity.validFrom, () => {
             report({
               kind: 'granted',
@@ -88,7 +95,8 @@ export class LimiterClient {
               onExpired: () => report({ kind: 'expired', priority }),
             });
             resolve({ ok: true, permit });
-          }),
+          });
+        },
       });
       if (isQueued) void this.#pump();
     });
@@ -133,7 +141,10 @@ export class LimiterClient {
     return limits.some((name) => (this.#blockedUntil.get(name) ?? 0) > now);
   }
 
-  #queueOf({ limits, priority }: PermitRequest): WaitQueue {
+  #queueOf(limits: PermitRequest['limits'], priority: Priority): WaitQueue {
+    // Users come and go: a queue that holds nobody back is not kept for them.
+    for (const [name, { length, notBefore }] of this.#queues)
+      if (isShare(name) && length === 0 && notBefore < this.#options.clock.now()) this.#queues.delete(name);
     const name = [priority, ...limits].join(' ');
     const queue = this.#queues.get(name) ?? new WaitQueue(limits, priority);
     this.#queues.set(name, queue);
@@ -181,7 +192,10 @@ export class LimiterClient {
     // One answer between failures does not say that the store has room for more.
     this.#storePauseMs /= 4;
     if (answer.kind === 'granted') queue.serve(answer.permits, answer, now);
-    else queue.refuseUntil({ ...answer, reason: answer.isBlocked ? 'blocked' : 'exhausted' }, now, random);
+    else {
+      const reason = isShare(answer.usedUp) ? 'share_exhausted' : 'exhausted';
+      queue.refuseUntil({ ...answer, reason: answer.isBlocked ? 'blocked' : reason }, now, random);
+    }
   }
 
   #leaveStoreAlone({ kind, cause }: StoreFailure, now: number): void {
@@ -196,14 +210,12 @@ export class LimiterClient {
   #serveWithoutStore(queue: WaitQueue, now: number): void {
     const { permitLifeMs, random } = this.#options;
     // A store that throttles is there: the reserve is for when it is not.
+    const limits = queue.limits.filter((name) => !isShare(name));
     const reserve = this.#storeFailure === 'store_unavailable' ? this.#options.reserve : undefined;
     const validity: Validity = { validFrom: now, expiresAt: now + permitLifeMs };
     if (reserve)
-      queue.serveFromReserve(
-        () => !this.#isBlocked(queue.limits) && reserve.take(queue.limits, now),
-        validity,
-      );
-    const reserveAt = reserve?.nextAt(queue.limits, now) ?? Number.POSITIVE_INFINITY;
+      queue.serveFromReserve(() => !this.#isBlocked(limits) && reserve.take(limits, now), validity);
+    const reserveAt = reserve?.nextAt(limits, now) ?? Number.POSITIVE_INFINITY;
     const reason = this.#storeFailure ?? queue.reason;
     queue.refuseWithoutStore({ storeAt: this.#storeNotBefore, reserveAt, reason }, now, random);
   }

@@ -9,12 +9,14 @@ import {
   countAfter,
   floorOf,
   immediateCounter,
+  isShare,
   type LimitSchedule,
   priorityCounter,
   type Schedule,
   takenCounter,
   timeOf,
 } from './schedule.ts';
+import { hasRoomAt, roomOf, withShares } from './shares.ts';
 import type { Addition } from './store.ts';
 
 /** A request for several permits of one kind. */
@@ -40,6 +42,8 @@ const activeMs = 10_000;
 const paceMs = 2000;
 /** and a priority with a bounded burst may go so much faster, to make up for what it missed before. */
 const catchUpFactor = 1.3;
+/** The queue that users whose shares count may fill. */
+const shareAheadMs = 500;
 /** Far more than one instance can use before its permits expire. */
 const maxReserved = 64;
 
@@ -75,31 +79,46 @@ export function grantOf(
     hasFloor ? byFloor : withinPace(schedule, one, counters, name, request, itsWindow, now);
   // A narrower limit has no queue: its permits are for now, however far ahead those of the wide one are.
   if (narrower.length > 0 && now > schedule.immediateUntil) return undefined;
-  const narrow = narrower.map((name): NarrowRoom => {
+  const shares = narrower.filter(isShare).flatMap((name) => {
+    const room = roomOf(schedule, counters, name, windows, now);
+    return room ? { name, ...room } : [];
+  });
+  const narrow = narrower.flatMap((name): NarrowRoom | readonly NarrowRoom[] => {
+    if (isShare(name)) return [];
     const [one, itsWindow] = [schedule.limits[name], windows.get(name)];
     if (!one || !itsWindow) return { name, room: 0, open: 0 };
     const open = openAt(one, itsWindow, now) - keptOf(itsWindow);
     const room = open - (counters[takenCounter(name)] ?? 0);
     return { name, room: Math.min(room, paceOf(name, one, itsWindow)), open };
   });
-  const max = Math.min(request.count, paceOf(outer, limit, window), ...narrow.map(({ room }) => room));
+  const max = Math.min(
+    request.count,
+    paceOf(outer, limit, window),
+    ...[...narrow, ...shares].map(({ room }) => room),
+  );
   if (max < 1) return undefined;
-  const { aheadMs } = priorities[request.priority];
+  const aheadMs = aheadOf(request);
   const kept = keptOf(window);
   const taken = counters[takenCounter(outer)] ?? 0;
 
   const open = now <= schedule.immediateUntil ? openAt(limit, window, now) - kept : 0;
   if (open > taken) {
     const count = Math.min(max, open - taken);
-    return grantWith('now', count, request, { min: 0, max: open - count }, narrow);
+    const grant = grantWith('now', count, request, { min: 0, max: open - count }, narrow);
+    return withShares(grant, shares, counters);
   }
   if (yields && !hasFloor) return undefined;
   const horizon = Math.min(request.latestDeadline(), now + (yields ? floorAheadMs : aheadMs));
   const range = reservable(limit, window, taken, now - permitLifeMs / 2, horizon);
   if (!range) return undefined;
   const count = Math.min(max, range.end - taken);
-  return grantWith('reserved', count, request, { min: range.first, max: range.end - count }, narrow);
+  const grant = grantWith('reserved', count, request, { min: range.first, max: range.end - count }, narrow);
+  return withShares(grant, shares, counters);
 }
+
+/** How far ahead it may reserve. A user whose share counts leaves most of the queue to those who come now and then. */
+const aheadOf = ({ limits, priority }: GrantRequest): number =>
+  Math.min(priorities[priority].aheadMs, limits.some(isShare) ? shareAheadMs : Number.POSITIVE_INFINITY);
 
 /** How many permits of a limit a request leaves to more urgent ones. */
 const keptFor = ({ priority }: GrantRequest, capacity: number): number =>
@@ -200,7 +219,8 @@ export function whenToAsk(
   const limit = schedule.limits[outer];
   const window = windows.get(outer);
   if (!limit || !window) return { notBefore: now, earliest: now };
-  const { aheadMs, floor } = priorities[request.priority];
+  const { floor } = priorities[request.priority];
+  const aheadMs = aheadOf(request);
   const pacedAfter = (name: string, one: LimitSchedule, itsWindow: LimitWindow) => {
     const lacking = Math.max(0, 1 - withinPace(schedule, one, {}, name, request, itsWindow, now));
     return now + (lacking * itsWindow.stepMs) / catchUpFactor;
@@ -217,6 +237,7 @@ export function whenToAsk(
     earliest = notBefore;
   }
   for (const name of narrower) {
+    if (isShare(name)) notBefore = Math.max(notBefore, hasRoomAt(schedule, name, windows, now));
     const [one, itsWindow] = [schedule.limits[name], windows.get(name)];
     if (!one || !itsWindow) continue;
     const pacedFrom = Math.max(pacedAfter(name, one, itsWindow), one.due);

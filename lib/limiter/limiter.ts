@@ -44,6 +44,11 @@ export interface PermitCall {
   readonly appKey: string;
   /** What the request counts against: a limit that is within no other, then limits within it. */
   readonly limits: readonly [string, ...string[]];
+  /**
+   * Whom the request is sent for, as a short name without `@`: that one has no more of the limits than is left for others.
+   * Default: nobody in particular, and no share.
+   */
+  readonly user?: string;
   /** Default interactive. */
   readonly priority?: Priority;
   /**
@@ -145,10 +150,10 @@ export function createLimiter(options: LimiterOptions): Limiter {
   }
 
   return {
-    async acquire({ appKey, limits, priority = 'interactive', waitMs = defaultWaitMs }) {
+    async acquire({ appKey, limits, user, priority = 'interactive', waitMs = defaultWaitMs }) {
       assertNested(limits, options.limits);
       const client = await clientOf(appKey);
-      return client.acquire({ limits, priority, waitMs });
+      return client.acquire({ limits, user, priority, waitMs });
     },
     async block(appKey, limit, retryAfterMs = defaultBlockMs) {
       const client = await clientOf(appKey);

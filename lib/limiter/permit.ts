@@ -29,9 +29,10 @@ export interface Permit {
 /**
  * Why no permit was granted. `exhausted`: this limiter's instances, or others on the same app key, have used
  * the limit; `blocked`: the upstream itself refused a request lately; `store_busy`: the store throttles
- * requests, or too many instances write at once; `store_unavailable`: the store cannot be reached.
+ * requests, or too many instances write at once; `store_unavailable`: the store cannot be reached;
+ * `share_exhausted`: the user of the request has as much of the limit as is left for all others.
  */
-export type RefusalReason = 'exhausted' | 'blocked' | 'store_busy' | 'store_unavailable';
+export type RefusalReason = 'exhausted' | 'share_exhausted' | 'blocked' | 'store_busy' | 'store_unavailable';
 
 /** A permit, or why there is none. */
 export type PermitAnswer =

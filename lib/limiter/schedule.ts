@@ -60,6 +60,14 @@ export type Counters = Readonly<Record<string, number>>;
 // These names are stored: instances of another version count by them too.
 export const takenCounter = (limit: string) => limit;
 export const immediateCounter = (limit: string) => `${limit}/now`;
+/** A user's share of a limit stands beside the limits; no limit's name has this sign. */
+export const shareOf = (limit: string, user: string) => `${limit}@${user}`;
+export const isShare = (name: string) => name.includes('@');
+/** Whether an item holds so many shares that another one is not counted. */
+export const hasAllShares = (limits: Schedule['limits']) =>
+  Object.keys(limits).filter(isShare).length >= maxShares;
+/** The limit that a share is of. */
+export const baseOf = (share: string) => share.slice(0, share.indexOf('@'));
 export const priorityCounter = (limit: string, priority: Priority) => `${limit}/${priority}`;
 
 /** Short, because a permit for now counts at its end; no shorter, because each renewal costs a write. */
@@ -71,6 +79,8 @@ const maxSavedFloor = 3;
 const maxFloorDelaySteps = 300;
 /** A narrower limit's log has at most so many runs: there may be dozens of narrower limits in one item. */
 const maxNarrowRuns = 16;
+/** The item's conditions name each counter, and DynamoDB takes 4 KB of them. */
+const maxShares = 64;
 /** Far below a millisecond, far above what a double loses at the size of a time. */
 const toleranceMs = 0.01;
 
@@ -175,7 +185,8 @@ export function renewedSchedule(
   const limits: Record<string, LimitSchedule> = {};
   const isWide = (name: string) => windows.has(name) && windows.get(name)?.within === undefined;
   for (const [name, old] of Object.entries(schedule?.limits ?? {})) {
-    const limit = withTaken(name, old, counters, now, schedule!, windows.get(name)?.within !== undefined);
+    const isNarrow = isShare(name) || windows.get(name)?.within !== undefined;
+    const limit = withTaken(name, old, counters, now, schedule!, isNarrow);
     if (isWide(name) || limit.log.length > 0 || limit.blockedUntil > now) limits[name] = limit;
   }
   let renewAt = now + renewAfterMs;
@@ -184,6 +195,11 @@ export function renewedSchedule(
     const { limit, until } = paced(limits[name] ?? unused(now, window), now, window);
     limits[name] = limit;
     renewAt = Math.min(renewAt, until);
+  }
+  for (const name of wanted) {
+    if (!isShare(name) || limits[name] || hasAllShares(limits)) continue;
+    const window = windows.get(baseOf(name));
+    if (window) limits[name] = unused(now, window);
   }
   return { startedAt: now, immediateUntil: now + immediateMs, renewAt, limits };
 }
@@ -201,7 +217,7 @@ function withTaken(
   // Each taker wrote before this instance read, so that this instance's clock may stand for the taker's.
   const countedAt = Math.min(immediateUntil, now);
   const times = { from: limit.due, step: limit.step, count: taken };
-  const hasImmediate = (counters[immediateCounter(name)] ?? 0) > 0;
+  const hasImmediate = isShare(name) || (counters[immediateCounter(name)] ?? 0) > 0;
   const immediate = hasImmediate ? taken - countAfter([times], countedAt) : 0;
   const reserved = { from: timeOf(times, immediate), step: times.step, count: taken - immediate };
   const immediateRun = { from: countedAt, step: 0, count: immediate };
@@ -269,8 +285,8 @@ export const zeroCounters = ({ limits }: Schedule, windows: ReadonlyMap<string, 
   Object.fromEntries(
     Object.keys(limits).flatMap((name) => [
       [takenCounter(name), 0],
-      [immediateCounter(name), 0],
-      ...(windows.get(name)?.within === undefined ? allPriorities : []).map((one) => [
+      ...(isShare(name) ? [] : [[immediateCounter(name), 0]]),
+      ...(isShare(name) || windows.get(name)?.within !== undefined ? [] : allPriorities).map((one) => [
         priorityCounter(name, one),
         0,
       ]),

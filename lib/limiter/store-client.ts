@@ -9,6 +9,7 @@ import {
   type Counters,
   countAfter,
   exhaustedSchedule,
+  isShare,
   renewedSchedule,
   type Schedule,
   takenCounter,
@@ -17,6 +18,7 @@ import {
   zeroCounters,
 } from './schedule.ts';
 import { readSchedule, scheduleText } from './schedule-text.ts';
+import { roomOf } from './shares.ts';
 import { type Addition, isSameItem, type LimiterItem, type LimiterStore } from './store.ts';
 
 /** `store_busy`: the store throttles requests, or every race for the item was lost. */
@@ -220,6 +222,7 @@ export class StoreClient {
       return unavailable('The limiter’s store answered after the permits had expired.');
     const wide = this.#remaining(outer, askedAt);
     const [narrowest] = narrower
+      .filter((name) => !isShare(name))
       .map((name) => this.#remaining(name, askedAt))
       .filter((one) => partOf(one) < partOf(wide))
       .sort((a, b) => partOf(a) - partOf(b));
@@ -249,9 +252,14 @@ export class StoreClient {
   #usedUpOf(next: Schedule, request: GrantRequest, now: number): string {
     const { windows, permitLifeMs } = this.#options;
     const [outer, ...narrower] = request.limits;
+    const hasUsedUp = (share: string) =>
+      next.limits[share]?.log.length && (roomOf(next, {}, share, windows, now)?.room ?? 1) < 1;
+    // Whoever used up a share is told that, whether or not others have used up the limit; who has had nothing is not.
+    const share = narrower.find((name) => isShare(name) && hasUsedUp(name));
+    if (share !== undefined) return share;
     const grants = (...inner: readonly string[]) =>
       grantOf(next, {}, { ...request, limits: [outer, ...inner] }, now, windows, permitLifeMs);
-    return (grants() && narrower.find((name) => !grants(name))) ?? outer;
+    return (grants() && narrower.find((name) => !isShare(name) && !grants(name))) ?? outer;
   }
 }
 

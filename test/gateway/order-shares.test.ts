@@ -1,0 +1,214 @@
+/**
+ * One user floods cancels, placements, look-ups or replacements; another works as always. Gateways that share a limiter, over HTTP before
+ * the simulated upstream under `published` limits, on a virtual clock.
+ */
+
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'vitest';
+import { startSimulator } from '../../infra/simulator/index.ts';
+import { cancelOrder, getOrder, operations } from '../../lib/catalogue/index.ts';
+import {
+  createGateway,
+  createLimiter,
+  createMemoryLimiterStore,
+  type GatewayOptions,
+  limiterLimits,
+} from '../../lib/gateway/index.ts';
+import { createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
+import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
+import { bearer, claimsOf, createTestAccess, grantsOf, user } from '../support/access.ts';
+import {
+  accountId,
+  coreFor,
+  credentials,
+  orderBody,
+  orderPath,
+  requestOf,
+  secretText,
+  snapshotTarget,
+} from '../support/core.ts';
+import { names } from '../support/instances.ts';
+import { createRandom, VirtualTime } from '../support/virtual-time.ts';
+
+const upstreamLimits = 'published';
+const start = Date.UTC(2026, 10, 20, 15);
+/** As many as a stage reserves for cancels. */
+const instances = 5;
+
+interface Reply {
+  readonly status: number;
+  readonly waitedMs: number;
+  readonly retryAfter: number;
+  readonly detail: string;
+}
+
+/** Gateways, and users who send to them; the clock stands still while any request does something else than wait its turn. */
+async function worldFor(t: TestContext, limits?: TradingLimits) {
+  const time = new VirtualTime(start);
+  const { now: clock, after } = time;
+  let busy = 0;
+  async function counted<T>(by: 1 | -1, work: Promise<T>): Promise<T> {
+    busy += by;
+    return work.finally(() => {
+      busy -= by;
+    });
+  }
+  const simulator = await startSimulator({ ...credentials, upstreamLimits, clock });
+  t.onTestFinished(() => simulator.close());
+  const people = createTestAccess();
+  const store = createMemoryLimiterStore();
+  const journal = createMemoryOrderJournal();
+  const random = createRandom(1);
+  const controls = createMemoryControls();
+  if (limits) controls.set('stack', { limits });
+  const upstreams = limiterLimits({}, 1, { upstreamLimits, operations });
+  const gateways = Array.from({ length: instances }, () => {
+    const limiter = createLimiter({ store, limits: upstreams, bucket: 'test', clock, after, random });
+    return createGateway({
+      operations,
+      upstreamBaseUrl: simulator.url,
+      upstreamLimits,
+      secrets: { read: async () => secretText() },
+      access: people.access,
+      orders: { journal, names, ...(limits && { guard: { controls, journal } }) },
+      limiter: { ...limiter, acquire: (call) => counted(-1, limiter.acquire(call)) },
+      clock,
+      random,
+    });
+  });
+  let requests = 0;
+  return {
+    simulator,
+    time,
+    /** What a user of this name sends, each request to the next instance. */
+    async userOf(name: string) {
+      await people.grant(user(name), grantsOf({ [accountId]: ['read', 'trade'] }));
+      const headers = bearer(people.token(claimsOf(name)));
+      return async (target: string, body?: string): Promise<Reply> => {
+        const from = clock();
+        const request = requestOf(target, { headers, ...(body !== undefined && { body }) });
+        const answer = await counted(1, gateways[requests++ % instances]!.handle(request));
+        const problem = JSON.parse(new TextDecoder().decode(answer.body) || '{}') as { detail?: string };
+        return {
+          status: answer.status,
+          waitedMs: clock() - from,
+          retryAfter: Number(answer.headers['retry-after'] ?? 0),
+          detail: problem.detail ?? '',
+        };
+      };
+    },
+    async passUntil(end: number) {
+      while (clock() < end) {
+        while (busy > 0) await new Promise(setImmediate);
+        await time.runUntil(clock() + 10);
+      }
+    },
+  };
+}
+
+const cancelBody = (id: string) => JSON.stringify({ account_id: accountId, client_order_id: id });
+const lookUp = (id: string) => `${getOrder.path}?account_id=${accountId}&client_order_id=${id}`;
+const placed = (id: string) => orderBody({ client_order_id: id, order_type: 'LIMIT', limit_price: '1.00' });
+
+type Send = (target: string, body?: string) => Promise<Reply>;
+
+/** What is sent of one kind, with an id that nobody has used. */
+const loads: Readonly<Record<string, (send: Send, id: string) => Promise<Reply>>> = {
+  cancels: (send, id) => send(cancelOrder.path, cancelBody(id)),
+  placements: (send, id) => send(orderPath, orderBody({ client_order_id: id, symbol: 'NOSUCH' })),
+  'look-ups': (send, id) => send(lookUp(id)),
+  // The gateway looks up what it has to check and has not placed.
+  replacements: (send, id) =>
+    send(
+      '/trading/orders/replace',
+      JSON.stringify({ account_id: accountId, modify_orders: [{ client_order_id: id, quantity: '2' }] }),
+    ),
+};
+
+const part = (values: readonly number[], of: number) =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * of))] ?? 0;
+
+const figuresOf = (replies: readonly Reply[]) => {
+  const waits = replies.map(({ waitedMs }) => waitedMs);
+  return {
+    requests: replies.length,
+    refused: replies.filter(({ status }) => status === 429).length,
+    p50: part(waits, 0.5),
+    p99: part(waits, 0.99),
+    'longest Retry-After': Math.max(...replies.map(({ retryAfter }) => retryAfter)),
+  };
+};
+
+for (const [kind, load] of Object.entries(loads))
+  for (const perSecond of [10, 50])
+    test(`${perSecond} ${kind} a second of one user cost another no answer`, async (t) => {
+      const { simulator, userOf, time, passUntil } = await worldFor(
+        t,
+        kind === 'replacements' ? { max_order_quantity: '1000' } : undefined,
+      );
+      const [hostile, other] = [await userOf('hostile'), await userOf('other')];
+      const ofHostile: Reply[] = [];
+      const ofOther: Reply[] = [];
+      const seconds = 130;
+      for (let nth = 0; nth < seconds * perSecond; nth++)
+        time.after((1000 * nth) / perSecond, async () => {
+          ofHostile.push(await load(hostile, `no-order-${nth}`));
+        });
+      for (let nth = 0; nth < seconds / 10; nth++)
+        time.after(5005 + 10_000 * nth, async () => {
+          const id = `own-order-${nth}`;
+          ofOther.push(await other(orderPath, placed(id)));
+          ofOther.push(await other(lookUp(id)));
+          ofOther.push(await other(cancelOrder.path, cancelBody(id)));
+        });
+      await passUntil(start + (seconds + 10) * 1000);
+      console.log(`${perSecond} ${kind} a second, hostile:`, JSON.stringify(figuresOf(ofHostile)));
+      console.log(`${perSecond} ${kind} a second, other:  `, JSON.stringify(figuresOf(ofOther)));
+      assert.equal(simulator.counts.TOO_MANY_REQUESTS ?? 0, 0, JSON.stringify(simulator.counts));
+      assert.equal(ofOther.length, (3 * seconds) / 10);
+      assert.deepEqual(
+        ofOther.filter(({ status }) => status !== 200),
+        [],
+      );
+      // What cannot be looked up is unknown, and blocked for that.
+      if (kind === 'replacements') return assert.ok(ofHostile.every(({ status }) => status === 403));
+      const refused = ofHostile.filter(({ status }) => status === 429);
+      assert.ok(refused.length > 0 && refused.every(({ retryAfter }) => retryAfter >= 1));
+      assert.ok(refused.some(({ detail }) => /share/.test(detail)));
+    });
+
+test('a request for one user names the user to the limiter; a quote does not, nor does anything with a single user', async (t) => {
+  const people = createTestAccess();
+  await people.grant(user('anna'), grantsOf({ [accountId]: ['read', 'trade'] }));
+  const headers = bearer(people.token(claimsOf('anna')));
+  const usersOf = async (access: NonNullable<GatewayOptions['access']>) => {
+    const users: (string | undefined)[] = [];
+    const limiter = createLimiter({
+      store: createMemoryLimiterStore(),
+      limits: limiterLimits({}, 1, { upstreamLimits, operations }),
+      bucket: 'test',
+    });
+    const { gateway } = await coreFor(t, undefined, {
+      access,
+      upstreamLimits,
+      limiter: {
+        ...limiter,
+        async acquire(call) {
+          users.push(call.user);
+          return limiter.acquire(call);
+        },
+      },
+    });
+    for (const [target, body] of [
+      [cancelOrder.path, cancelBody('an-order-one')],
+      [orderPath, placed('an-order-two')],
+      [lookUp('an-order-two')],
+      [snapshotTarget],
+    ] as const)
+      await gateway.handle(requestOf(target, { headers, ...(body !== undefined && { body }) }));
+    return users;
+  };
+  const anna = await people.nameOf('user', JSON.stringify(user('anna')));
+  assert.deepEqual(await usersOf(people.access), [anna, anna, anna, undefined]);
+  assert.deepEqual(await usersOf('single-user'), [undefined, undefined, undefined, undefined]);
+});
