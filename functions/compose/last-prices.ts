@@ -70,7 +70,11 @@ function create(
     tightening,
     operationLimits,
     upstreamLimits,
-    snapshots: (partition) => snapshotReads(tableName, upstreamName(upstreamBaseUrl), partition),
+    // Only what comes by symbol is shared.
+    snapshots:
+      operation.freshness === 'by-symbol'
+        ? (partition) => snapshotReads(tableName, upstreamName(upstreamBaseUrl), partition)
+        : undefined,
     reportFailure: (failure) =>
       log({
         level: 'warn',

@@ -12,7 +12,7 @@ import * as olderMarketData from '../../lib/catalogue/legacy/market-data.ts';
 import * as olderOrders from '../../lib/catalogue/legacy/orders.ts';
 import * as olderScreeners from '../../lib/catalogue/legacy/screeners.ts';
 import { marketData as marketDataOperations } from '../../lib/catalogue/market-data/index.ts';
-import { getOptionSnapshots } from '../../lib/catalogue/market-data/options.ts';
+import { getOptionSnapshots } from '../../lib/catalogue/market-data/option-snapshots.ts';
 import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import * as cancels from '../../lib/catalogue/order-cancels.ts';

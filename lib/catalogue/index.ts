@@ -70,7 +70,8 @@ export {
   type UpstreamLimits,
 } from './limits.ts';
 export { getStockBars, listStockBars } from './market-data/bars.ts';
-export { getOptionSnapshots, listOptionBars, listOptionTicks } from './market-data/options.ts';
+export { getOptionSnapshots } from './market-data/option-snapshots.ts';
+export { listOptionBars, listOptionTicks } from './market-data/options.ts';
 export { getStockSnapshots } from './market-data/snapshots.ts';
 export {
   getStockNoiiSnapshot,

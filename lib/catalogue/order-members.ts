@@ -73,17 +73,10 @@ const namesIn = (schema: GenericSchema): readonly string[] =>
     return [name, ...(item ? namesIn(item) : [])];
   });
 
-/** What makes another order of it beside anything else in that member. */
-const onlyBeside: readonly (readonly [member: string, other: string, value: string])[] = [
-  ['total_cash_amount', 'entrust_type', 'AMOUNT'],
-  ['legs', 'instrument_type', 'OPTION'],
-];
-
 const maxFaults = 20;
 
 /**
- * The members of a body that its operation does not name, and those that contradict others; none for an operation that
- * places or replaces nothing.
+ * The members of a body that its operation does not name; none for an operation that places or replaces nothing.
  *
  * @param allowed names that pass all the same, with values that are neither lists nor objects
  */
@@ -101,7 +94,6 @@ export function orderMemberFaults(
       if (item) for (const [index, one] of value.entries()) look(item, one, `${at}/${index}`);
       return;
     }
-    faults.push(...contradictions(value as Members, at));
     for (const [name, member] of Object.entries(value)) {
       const part = memberOf(schema, name);
       const place = `${at}/${toPointerPart(name)}`;
@@ -112,8 +104,6 @@ export function orderMemberFaults(
   look(operation.body, body, '');
   return faults.slice(0, maxFaults);
 }
-
-type Members = Readonly<Record<string, unknown>>;
 
 const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;
 
@@ -128,14 +118,3 @@ function unknownMember(
     return [{ name: place, detail: 'may be read as another member', allowed: `${meant}, where it belongs` }];
   return isAllowed ? [] : [{ name: place, detail: 'unknown member of an order' }];
 }
-
-const contradictions = (order: Members, at: string): readonly PlaceFault[] =>
-  onlyBeside.flatMap(([member, other, value]) => {
-    const given = order[member] ?? undefined;
-    const isGiven = given !== undefined && !(Array.isArray(given) && given.length === 0);
-    // Of a leg, and of a replacement, the other member is not there.
-    if (!isGiven || order[other] === undefined || order[other] === value) return [];
-    return [
-      { name: `${at}/${member}`, detail: `contradicts ${other}`, allowed: `only with ${other} ${value}` },
-    ];
-  });

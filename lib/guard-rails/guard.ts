@@ -373,8 +373,8 @@ const tooMany = (
     : [];
 
 /** What two orders have in common of which one may be the repetition of the other. */
-const contentsOf = ({ symbols, sides, quantity, amount }: OrderToCheck): string =>
-  JSON.stringify([distinctSymbols(symbols), sides, amount === undefined ? quantity : undefined, amount]);
+const contentsOf = ({ symbols, sides, quantity, amount, isByAmount }: OrderToCheck): string =>
+  JSON.stringify([distinctSymbols(symbols), sides, isByAmount, isByAmount ? amount : quantity]);
 
 const distinctSymbols = (symbols: OrderToCheck['symbols']): readonly string[] => [
   ...new Set(symbols.map(({ symbol }) => plainSymbol(symbol))),

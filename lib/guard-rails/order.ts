@@ -17,8 +17,9 @@ export interface OrderToCheck {
   readonly instrument: string | undefined;
   /** Never negative. Undefined for an order by amount, and where it is not known. */
   readonly quantity: string | undefined;
-  /** In money, of an order by amount; never negative. */
+  /** In money, of an order by amount, or of one that names it beside a quantity; never negative. */
   readonly amount: string | undefined;
+  readonly isByAmount: boolean;
   readonly limitPrice: string | undefined;
   readonly stopPrice: string | undefined;
   /** It has a limit price, and a replacement may have taken that away. */
@@ -96,10 +97,8 @@ export function orderToCheck(json: string | undefined, at: string, replaced?: st
     ]),
     instrument,
     quantity: json === undefined ? undefined : quantity,
-    amount: largestOf([
-      isByAmount ? before.get('total_cash_amount') : undefined,
-      changes.get('total_cash_amount'),
-    ]),
+    amount: largestOf([before.get('total_cash_amount'), changes.get('total_cash_amount')]),
+    isByAmount,
     limitPrice,
     stopPrice,
     parts: legs.length > 0 ? legs.map((leg) => partOf(leg, instrument)) : [partOf(before, instrument)],

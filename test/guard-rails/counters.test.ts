@@ -127,7 +127,7 @@ describe('by an injected clock', () => {
     assert.equal(await order('1', '10'), 'sent');
     assert.match(await order('2', '10.0'), /max_duplicative_orders/);
     assert.match(await order('2', '1e1', { symbol: 'aapl' }), /max_duplicative_orders/);
-    assert.match(await order('2', '10', { total_cash_amount: null }), /max_duplicative_orders/);
+    assert.match(await order('2', '10', { total_cash_amount: '7' }), /max_duplicative_orders/);
     assert.equal(await order('1', '10.5'), 'sent');
     assert.equal(await order('1', '10', { symbol: 'MSFT' }), 'sent');
     assert.equal(await order('1', '10', { side: 'SELL' }).then(isSentOn), true);

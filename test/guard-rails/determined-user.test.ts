@@ -49,8 +49,6 @@ describe('a body that has more than one reading', () => {
     ...['Quantity', 'limitPrice', 'LIMIT-PRICE', 'total_quantity', 'qty', 'price', 'note'].map(
       (name) => [`the member ${name}`, placePath, { new_orders: [{ ...order, [name]: '1' }] }] as const,
     ),
-    ['an amount beside a quantity', placePath, { new_orders: [{ ...order, total_cash_amount: '9' }] }],
-    ['a stock with legs of options', placePath, { new_orders: [{ ...order, legs: [leg()] }] }],
     ['a side in a replacement', replacePath, { modify_orders: [{ client_order_id: id, side: 'SHORT' }] }],
     [
       '2,000 replacements',
@@ -139,6 +137,7 @@ describe('what is not known', () => {
       limited('sale-1-unpriced', '0.01', '1', { side: 'SELL', symbol: 'MSFT' }),
     ],
     ['a contract without a fresh price', option('sale-2-unpriced', '0.01', '1', { side: 'SELL' })],
+    ['a stock with legs of options', limited('order-0-unpriced', '0.01', '1', { legs: [leg()] })],
     ['crypto', limited('sale-3-unpriced', '0.01', '1', { side: 'SELL', instrument_type: 'CRYPTO' })],
     ['an event', limited('sale-4-unpriced', '0.01', '1', { side: 'SELL', instrument_type: 'EVENT' })],
     ['futures', limited('sale-5-unpriced', '0.01', '1', { instrument_type: 'FUTURES' })],

@@ -180,9 +180,9 @@ export const mutants: readonly Mutant[] = [
     'if (amount !== undefined) return',
   ),
   order(
-    'an amount beside a quantity counts',
-    "isByAmount ? before.get('total_cash_amount') : undefined",
-    "before.get('total_cash_amount')",
+    'an amount beside a quantity does not count',
+    "largestOf([before.get('total_cash_amount')",
+    "largestOf([isByAmount ? before.get('total_cash_amount') : undefined",
   ),
   notional(
     'an amount is not looked at where a quantity is',

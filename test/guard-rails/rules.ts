@@ -174,8 +174,6 @@ async function salesCountAtQuotes(subject: GuardSubject): Promise<void> {
     limited('210', '10', { side: 'SHORT' }),
     ofOptions('21', '1', [near], { side: 'BUY' }),
     ofOptions('0.01', '1', [near], { side: 'SELL' }),
-    // An amount that goes with no quantity, beside one.
-    limited('1', '1', { total_cash_amount: '5000' }),
   ];
   for (const order of passes) assert.deepEqual(failedOf(await ask(order)), [], order.json);
   const fails = [
@@ -190,6 +188,8 @@ async function salesCountAtQuotes(subject: GuardSubject): Promise<void> {
     }),
     limited('0.01', '1', { side: 'SELL', instrument_type: 'CRYPTO' }),
     limited('0.01', '1', { instrument_type: undefined }),
+    limited('0.01', '1', { total_cash_amount: '2100.01' }),
+    limited('0.01', '1', { legs: [{ symbol: near, side: 'BUY', instrument_type: 'OPTION', quantity: '1' }] }),
     limited(`9${'0'.repeat(200)}`, '1', { side: 'SELL' }),
     placed({ order_type: 'STOP_LOSS', stop_price: `9${'0'.repeat(200)}`, quantity: '1' }),
   ];
