@@ -1,6 +1,7 @@
 /** The hand-over of requests with a side effect, with the gateway's own way to the upstream for orders that it looks up. */
 
 import { type Answer, refused } from '../answer.ts';
+import { unsignable } from '../catalogue/faults.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { createHandOver, type OrdersOptions } from '../orders/hand-over.ts';
 import { orderIn } from '../orders/order-reads.ts';
@@ -60,7 +61,8 @@ export function createOrderHandOver(
         }),
       async lookUp(account, clientOrderId, endBy) {
         const lookUp = lookUpFor(operation, known);
-        if (!lookUp) return undefined;
+        // No order has an id that no request could carry.
+        if (!lookUp || unsignable('client_order_id', clientOrderId)) return undefined;
         const query = [['account_id', account] as const, ['client_order_id', clientOrderId] as const];
         const outcome = await upstream.fetch(
           {

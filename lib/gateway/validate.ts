@@ -61,7 +61,9 @@ function membersBeside(operation: Operation, query: SentParts['query']): readonl
   if (!isGuarded(operation)) return [];
   return query.flatMap(([name, value]): Fault[] => {
     if (Object.hasOwn(operation.query, name)) return [];
-    const meant = decodings(name).map((one) => meantMember(operation, one));
+    // A path into the body names its members, too.
+    const words = decodings(name).flatMap((one) => one.split(/[.[\]]+/));
+    const meant = words.map((one) => meantMember(operation, one));
     const [member] = meant.filter((one) => one !== undefined);
     if (member === undefined) return [];
     return [

@@ -39,11 +39,13 @@ const single: Partial<Record<CheckName, Check>> = {
   restricted_symbols: ({ symbols }, { restricted_symbols: limit }) => {
     if (!limit) return undefined;
     const restricted = new Set(limit.map(plainSymbol));
-    const all = symbols.map(({ symbol, instrument }) => ({ symbol, ...namesOf(symbol, instrument) }));
-    const found = all.find(({ names }) => names.some((name) => restricted.has(name)));
+    const all = symbols.map((one) => ({ ...one, ...namesOf(one.symbol, one.instrument) }));
+    const found = all.find(({ names, contract = '' }) =>
+      [...names, contract].some((name) => restricted.has(name)),
+    );
     const told = 'a restricted symbol';
     if (found) return { limit: told, came: found.symbol };
-    const other = all.find(({ isKnown }) => !isKnown);
+    const other = all.find(({ isKnown, isContradictory }) => !isKnown || isContradictory);
     if (other)
       return { limit: told, came: `${other.symbol}, whose underlying is ${notKnown}`, unknown: 'contract' };
     return all.length > 0 ? undefined : { limit: told, came: notKnown, unknown: 'order' };
@@ -53,9 +55,12 @@ const single: Partial<Record<CheckName, Check>> = {
     const told = limit.join(', ') || 'none';
     if (symbols.length === 0) return { limit: told, came: notKnown, unknown: 'order' };
     const [exactly, plainly] = [new Set(upper(limit)), new Set(limit.map(plainSymbol))];
-    const other = symbols.find(({ symbol, instrument }) => {
+    const other = symbols.find(({ symbol, instrument, contract = '', isContradictory }) => {
       const { names, isClass } = namesOf(symbol, instrument);
-      return !exactly.has(symbol.toUpperCase()) && !(isClass && names.some((name) => plainly.has(name)));
+      const isAllowed =
+        exactly.has(symbol.toUpperCase()) ||
+        (isClass && [...names, contract].some((name) => plainly.has(name)));
+      return isContradictory || !isAllowed;
     });
     return other && { limit: told, came: other.symbol };
   },
@@ -63,10 +68,11 @@ const single: Partial<Record<CheckName, Check>> = {
   allowed_order_types: ({ orderType }, { allowed_order_types: limit }) =>
     notAmong(orderType === undefined ? [] : [orderType], limit),
   allowed_sessions: ({ sessions }, { allowed_sessions: limit }) => notAmong(sessions, limit),
-  max_order_quantity: ({ quantity, amount, isUnseen }, { max_order_quantity: limit }) => {
+  max_order_quantity: ({ quantity, amount, isUnreadable }, { max_order_quantity: limit }) => {
     if (limit === undefined) return undefined;
-    if (quantity === undefined)
-      return { limit, came: notKnown, unknown: isUnseen ? 'order' : amountUnknown(amount) };
+    // How many an amount buys, whatever stands beside it.
+    if (amount !== undefined) return { limit, came: notKnown, unknown: 'price' };
+    if (quantity === undefined || isUnreadable) return { limit, came: notKnown, unknown: 'order' };
     return above(quantity, limit);
   },
   max_order_notional: (order, limits, prices) => {
@@ -77,11 +83,11 @@ const single: Partial<Record<CheckName, Check>> = {
     return above(value, limit) ?? (unknown && { limit, came: notKnown, unknown });
   },
   price_collar: (order, { price_collar: limit }, allPrices) => {
-    const { instrument, isUnseen } = order;
+    const { instrument, isUnseen, isUnreadable } = order;
     if (limit === undefined || (instrument !== undefined && instrument !== 'EQUITY')) return undefined;
     const told = `${limit} % from the last price`;
-    if (instrument === undefined)
-      return { limit: told, came: notKnown, unknown: isUnseen ? 'order' : 'contract' };
+    if (instrument === undefined || isUnreadable)
+      return { limit: told, came: notKnown, unknown: isUnseen || isUnreadable ? 'order' : 'contract' };
     const prices = [order.limitPrice, order.stopPrice].filter((price) => price !== undefined);
     if (prices.length === 0 && !hasLimitPrice(order)) return undefined;
     const last = lastPriceOf(order, allPrices);
@@ -95,9 +101,6 @@ const single: Partial<Record<CheckName, Check>> = {
     return far === undefined ? undefined : { limit: told, came: `${far}; last price ${last}` };
   },
 };
-
-/** An order by amount says no quantity; one that says neither is none that is known. */
-const amountUnknown = (amount: string | undefined): UnknownName => (amount === undefined ? 'order' : 'price');
 
 function lastPriceOf({ parts }: OrderToCheck, prices: Prices): string | undefined {
   const priced = parts[0] && pricedSymbol(parts[0]);

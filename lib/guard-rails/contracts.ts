@@ -62,16 +62,22 @@ const distinct = (names: readonly string[]): readonly string[] => [...new Set(na
 /**
  * The contract of an option order or leg, as quotes name it.
  *
- * @returns undefined where the members do not say which one it is, or it delivers something else than a hundred shares
+ * @returns none where the members do not say which one it is, or it delivers something else than a hundred shares;
+ * `isContradictory` where they name another contract than the symbol: which of them the upstream takes is not known
  */
-export function optionContract(members: ReadonlyMembers): string | undefined {
+export function contractNamed(members: ReadonlyMembers): {
+  readonly contract?: string;
+  readonly isContradictory: boolean;
+} {
   const symbol = members.get('symbol')?.trim().toUpperCase();
-  if (symbol === undefined || !namesOf(symbol, 'OPTION').isKnown) return undefined;
+  if (symbol === undefined) return { isContradictory: false };
   const [, root, rest] = occForm.exec(symbol) ?? [];
   const told = termsOf(members);
-  // Members that name another contract than the symbol: which of them the upstream takes is not known.
-  if (root !== undefined) return told === undefined || told === rest ? `${root}${rest}` : undefined;
-  return typeof told === 'string' ? `${plainSymbol(symbol)}${told}` : undefined;
+  const isContradictory = told === null || (root !== undefined && told !== undefined && told !== rest);
+  const terms = rest ?? told;
+  if (isContradictory || typeof terms !== 'string' || !namesOf(symbol, 'OPTION').isKnown)
+    return { isContradictory };
+  return { contract: `${root ?? plainSymbol(symbol)}${terms}`, isContradictory };
 }
 
 /** Undefined where no member says any; null for members that are not complete, or no terms of a contract. */

@@ -125,6 +125,8 @@ export interface CountedAt {
   readonly at: number;
   /** Keys of counters. */
   readonly shared: readonly string[];
+  /** Those of repetitions, with the orders of the request that each counts. */
+  readonly same: readonly (readonly [key: string, orders: number])[];
 }
 
 export interface Guard {
@@ -212,6 +214,7 @@ class OrderGuard implements Guard {
         shared: counted.flatMap(({ rule: { kind, counter, limits } }) =>
           kind === 'user' || limits.max_orders_per_minute === undefined ? [] : [counter],
         ),
+        same: counted.flatMap(({ rule, same }) => (rule.kind === 'user' ? [] : [...same])),
       },
     };
   }
@@ -317,7 +320,8 @@ class OrderGuard implements Guard {
     return {
       rule,
       changes: [own, ...repetitions.changes],
-      failures: [...failures, ...tooMany(rule.limits, known, repetitions.changes)],
+      same: repetitions.orders,
+      failures: [...failures, ...uncountable(rule.limits, known, repetitions.changes)],
       totals: totals.map(({ total }) => total),
     };
   }
@@ -327,6 +331,7 @@ class OrderGuard implements Guard {
     const { max_duplicative_orders: limit } = limits;
     const counters = new Map<string, { readonly stored: StoredCounter; state: CounterState }>();
     const expiries = new Map<string, number>();
+    const orders = new Map<string, number>();
     const same = known.map(({ what }) => {
       if (!limit || what === '') return undefined;
       const key = `same ${credential} ${scope} ${what}`;
@@ -335,6 +340,7 @@ class OrderGuard implements Guard {
       const counted = countSame(counter.state, limit, now);
       counters.set(key, { stored, state: counted.after });
       expiries.set(key, counted.expiresAt);
+      orders.set(key, (orders.get(key) ?? 0) + 1);
       return counted.same;
     });
     const changes = [...counters].map(
@@ -345,7 +351,7 @@ class OrderGuard implements Guard {
         expiresAt: expiries.get(key)!,
       }),
     );
-    return { same, changes };
+    return { same, changes, orders };
   }
 }
 
@@ -355,30 +361,32 @@ const anyRevision = (): number => Math.floor(Math.random() * 2 ** 48);
 /** So many items go into one transaction of a store, with the counters of three scopes. */
 const maxItems = 96;
 
-/** A request of more different orders than can be counted at once. */
-const tooMany = (
+/** A request of more different orders than can be counted at once, and an order of which it is not known what it repeats. */
+function uncountable(
   { max_duplicative_orders: limit }: TradingLimits,
   known: readonly Known[],
   changes: readonly CounterChange[],
-): readonly Failure[] =>
-  limit && known.length + 3 * changes.length > maxItems
-    ? [
-        {
-          check: 'max_duplicative_orders',
-          at: known[0]!.order.at,
-          limit: `${limit.orders} within ${limit.seconds} s, of at most ${maxItems / 4} orders in a request`,
-          came: `${known.length}`,
-        },
-      ]
-    : [];
+): readonly Failure[] {
+  if (!limit) return [];
+  const check = 'max_duplicative_orders';
+  const told = `${limit.orders} within ${limit.seconds} s`;
+  const unread = known.find(({ order }) => order.isUnreadable);
+  if (unread) return [{ check, at: unread.order.at, limit: told, came: 'not known', unknown: 'order' }];
+  if (known.length + 3 * changes.length <= maxItems) return [];
+  const most = `${told}, of at most ${maxItems / 4} orders in a request`;
+  return [{ check, at: known[0]!.order.at, limit: most, came: `${known.length}` }];
+}
 
 /** What two orders have in common of which one may be the repetition of the other. */
-const contentsOf = ({ symbols, sides, quantity, amount, isByAmount }: OrderToCheck): string =>
-  JSON.stringify([distinctSymbols(symbols), sides, isByAmount, isByAmount ? amount : quantity]);
+const contentsOf = ({ symbols, parts, sides, quantity, amount, isByAmount }: OrderToCheck): string =>
+  JSON.stringify([thingsOf(symbols, parts), sides, isByAmount, isByAmount ? amount : quantity]);
 
-const distinctSymbols = (symbols: OrderToCheck['symbols']): readonly string[] => [
-  ...new Set(symbols.map(({ symbol }) => plainSymbol(symbol))),
-];
+/** However they are written: an option is the contract that it is. */
+function thingsOf(symbols: OrderToCheck['symbols'], parts: OrderToCheck['parts']): readonly string[] {
+  const things = parts.map(({ symbol }) => symbol);
+  const written = things.includes(undefined) ? symbols.map(({ symbol }) => symbol) : things;
+  return [...new Set(written.map((symbol = '') => plainSymbol(symbol)))];
+}
 
 /** The key of a scope's counter: each credential has its own orders. */
 const counterKey = (credential: string, scope: string): string => `counter ${credential} ${scope}`;

@@ -3,7 +3,7 @@
 import { compareDecimals, multiplyDecimals, plainDecimal } from '../client/decimals.ts';
 import { textMembers, textOf } from '../json-members.ts';
 import { elementsOf, membersOf } from '../json-scan.ts';
-import { optionContract, type ReadonlyMembers } from './contracts.ts';
+import { contractNamed, type ReadonlyMembers } from './contracts.ts';
 
 export interface OrderToCheck {
   /** Where it stands in the request, as a JSON Pointer. */
@@ -30,13 +30,17 @@ export interface OrderToCheck {
   readonly isReplacement: boolean;
   /** The order that is replaced could not be looked up: what the replacement makes of it is not known. */
   readonly isUnseen: boolean;
-  /** It has a price that is no decimal of a price's length. */
+  /** It has a number that is none of a price's length, or a replacement scales legs by a ratio that is not known. */
   readonly isUnreadable: boolean;
 }
 
 export interface OrderSymbol {
   readonly symbol: string;
   readonly instrument: string | undefined;
+  /** Of an option: which one the members beside the symbol name. */
+  readonly contract: string | undefined;
+  /** They name another one than the symbol does, or none. */
+  readonly isContradictory: boolean;
 }
 
 export interface TradedPart {
@@ -87,7 +91,17 @@ export function orderToCheck(json: string | undefined, at: string, replaced?: st
     // What no replacement changes by the catalogue, the upstream may change or not: both are checked.
     symbols: [before, changes, ...legs].flatMap((one) => {
       const symbol = one.get('symbol');
-      return symbol === undefined ? [] : [{ symbol, instrument: one.get('instrument_type') ?? instrument }];
+      if (symbol === undefined) return [];
+      const of = one.get('instrument_type') ?? instrument;
+      const named = of === 'OPTION' ? contractNamed(one) : undefined;
+      return [
+        {
+          symbol,
+          instrument: of,
+          contract: named?.contract,
+          isContradictory: named?.isContradictory === true,
+        },
+      ];
     }),
     sides: distinct([before, changes, ...legs].map((one) => one.get('side'))),
     orderType: json === undefined ? undefined : now('order_type'),
@@ -105,9 +119,29 @@ export function orderToCheck(json: string | undefined, at: string, replaced?: st
     isReplacement: replaced !== undefined,
     isUnseen: json === undefined,
     isUnreadable:
-      (limitPrice === undefined && now('limit_price') !== undefined) ||
-      (stopPrice === undefined && now('stop_price') !== undefined),
+      [before, changes, ...legs, ...changedLegs].some(hasUnreadable) ||
+      (isRatioSpread(before, legs) && (changes.has('quantity') || changedLegs.length > 0)),
   };
+}
+
+const numbers: readonly Member[] = [
+  'quantity',
+  'total_quantity',
+  'total_cash_amount',
+  'limit_price',
+  'stop_price',
+];
+
+const hasUnreadable = (one: ReadonlyMembers): boolean =>
+  numbers.some((name) => one.has(name) && decimalOf(one.get(name)) === undefined);
+
+/** Its legs have other quantities than the combination: a replacement of one quantity changes them in a ratio. */
+function isRatioSpread(order: ReadonlyMembers, legs: readonly ReadonlyMembers[]): boolean {
+  const quantity = decimalOf(order.get('quantity') ?? order.get('total_quantity'));
+  return legs.some((leg) => {
+    const own = decimalOf(contractsOf(leg));
+    return own !== undefined && (quantity === undefined || compareDecimals(own, quantity) !== 0);
+  });
 }
 
 /** Of shares beside options, so many as go with that number of contracts. */
@@ -119,7 +153,8 @@ function contractsOf(leg: ReadonlyMembers): string | undefined {
 
 function partOf(members: ReadonlyMembers, ofOrder: string | undefined): TradedPart {
   const instrument = members.get('instrument_type') ?? ofOrder;
-  const symbol = instrument === 'OPTION' ? optionContract(members) : members.get('symbol')?.toUpperCase();
+  const symbol =
+    instrument === 'OPTION' ? contractNamed(members).contract : members.get('symbol')?.toUpperCase();
   return { instrument, symbol };
 }
 

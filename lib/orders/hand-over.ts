@@ -346,7 +346,8 @@ class OneHandOver {
       }),
     );
     const refusedParts = known.filter(({ part, state }) => (settled.get(part)?.state ?? state) === 'refused');
-    if (counted && refusedParts.length > 0) await this.#uncount(counted, refusedParts.length);
+    if (counted && refusedParts.length > 0)
+      await this.#uncount(counted, refusedParts.length, refusedParts.length === open.length);
     if (lost.some((part) => !settled.has(part)))
       return outcome.kind === 'refused' ? outcome : refused(this.#unknown(partlyUnknown));
     if (outcome.kind === 'refused' && lost.length === 0) return this.#notPlaced(outcome.refusal, before);
@@ -426,13 +427,15 @@ class OneHandOver {
   }
 
   /** Of a replacement its orders, of a placement those that were refused. */
-  async #uncount(counted: CountedAt, parts: number): Promise<void> {
+  async #uncount({ at, shared, same }: CountedAt, parts: number, isWhole: boolean): Promise<void> {
     const { checks, reportFailure } = this.#parts;
     const { body, operation } = this.#change;
     const replaces = operation.sideEffect?.journal?.by === 'idempotency-key';
     const orders = replaces ? ordersIn(body, 'modify_orders').length : parts;
+    // Of a batch that was taken in part it stays open which contents were.
+    const refusedBy = new Map([...shared.map((key) => [key, orders] as const), ...(isWhole ? same : [])]);
     try {
-      if (checks) await uncount(counted, orders, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
+      if (checks) await uncount(at, refusedBy, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
     } catch (cause) {
       reportFailure?.('release', cause);
     }

@@ -5,7 +5,6 @@
 
 import { readCounter, type StoredCounter, without } from '../guard-rails/counter.ts';
 import { readExposure, releasing } from '../guard-rails/exposure.ts';
-import type { CountedAt } from '../guard-rails/guard.ts';
 import { textMembers } from '../json-members.ts';
 import type { Sight } from './evidence.ts';
 import { absenceCountsAfterMs, type CountingJournal, isOver, type JournalEntry } from './journal.ts';
@@ -137,21 +136,22 @@ const pauseMs = 20;
 
 /**
  * Takes refused orders out of the counters that others share: they had no effect. Once, by the request that knows it; what
- * it cannot take out counts for a minute.
+ * it cannot take out counts for as long as an order does.
  *
+ * @param orders of each counter
  * @throws JournalUnavailable
  */
 export async function uncount(
-  { at, shared }: CountedAt,
-  orders: number,
+  at: number,
+  orders: ReadonlyMap<string, number>,
   { journal, sleep }: ReleaseParts,
 ): Promise<void> {
-  for (let tries = 0; shared.length > 0 && tries < maxTries; tries++) {
+  for (let tries = 0; orders.size > 0 && tries < maxTries; tries++) {
     if (tries > 0) await sleep(pauseMs * tries * (0.5 + Math.random()));
-    const counters = (await journal.counters(shared)).map(({ key, revision, state }) => ({
-      key,
-      revision,
-      next: JSON.stringify(without(readCounter({ key, revision, state }), at, orders)),
+    const counters = (await journal.counters([...orders.keys()])).map((stored) => ({
+      key: stored.key,
+      revision: stored.revision,
+      next: JSON.stringify(without(readCounter(stored), at, orders.get(stored.key) ?? 0)),
     }));
     if ((await journal.change({ counters, exposures: [] })) === 'changed') return;
   }

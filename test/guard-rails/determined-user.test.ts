@@ -66,7 +66,14 @@ describe('a body that has more than one reading', () => {
       assert.equal(sent(), 0);
     });
 
-  for (const name of ['quantity', 'Limit-Price', '%71uantity', 'total_cash_amount'])
+  for (const name of [
+    'quantity',
+    'Limit-Price',
+    '%71uantity',
+    'total_cash_amount',
+    'new_orders[0].x',
+    'a.quantity',
+  ])
     test(`${name} in the query: 400, and nothing is sent`, async (t) => {
       const { gateway, sent } = await started(t, {});
       const target = `${placePath}?${encodeURIComponent(name)}=1`;
@@ -115,6 +122,70 @@ describe('what is not known', () => {
       assert.equal(outcomeOf(await ask(gateway, replacePath, change)), `blocked: ${name} /modify_orders/0`);
       assert.equal(sent(), 0);
     }
+  });
+
+  const long = `100000.${'0'.repeat(100)}`;
+  const bounds = {
+    max_order_notional: { max_order_notional: '1000' },
+    max_open_notional: { max_open_notional: '1000' },
+    max_order_quantity: { max_order_quantity: '10' },
+    max_duplicative_orders: { max_duplicative_orders: { orders: 9, seconds: 60 } },
+  };
+  const unread: readonly (readonly [name: string, order: object])[] = [
+    [
+      'an amount',
+      limited('order-unread-1', '1', '0.001', { entrust_type: 'AMOUNT', total_cash_amount: long }),
+    ],
+    ['a quantity', limited('order-unread-2', '1', long)],
+    ['a quantity of a leg', option('order-unread-3', '1', '1', { legs: [leg({ quantity: long })] })],
+    ['a limit price', limited('order-unread-4', long, '1')],
+    ['a stop price', limited('order-unread-5', '1', '1', { order_type: 'STOP_LOSS', stop_price: long })],
+  ];
+  for (const [name, order] of unread)
+    test(`${name} that is longer than a number is blocks under each limit that counts`, async (t) => {
+      for (const [check, limits] of Object.entries(bounds)) {
+        const { place, sent } = await started(t, { limits, last: { AAPL: '200', [contract]: '1' } });
+        assert.equal(outcomeOf(await place(order)), `blocked: ${check} /new_orders/0`);
+        assert.equal(sent(), 0);
+      }
+    });
+
+  test('a replacement by a number that cannot be read is no smaller than it is', async (t) => {
+    for (const limits of [bounds.max_open_notional, bounds.max_order_notional]) {
+      const desk = await started(t, { limits, last: { AAPL: '200' } });
+      assert.equal(outcomeOf(await desk.place(limited('order-to-replace', '1', '10'))), 'sent');
+      const reply = await desk.replace({ client_order_id: 'order-to-replace', quantity: long });
+      assert.match(outcomeOf(reply), /^blocked: max_o/);
+    }
+  });
+
+  test('legs in a ratio are not replaced by one quantity', async (t) => {
+    const strike = (more: object) => leg({ quantity: '1', ...more });
+    const butterfly = option('butterfly-of-calls', '0.01', '1', {
+      option_strategy: 'BUTTERFLY',
+      legs: [
+        strike({}),
+        strike({ side: 'SELL', quantity: '2', strike_price: '250' }),
+        strike({ strike_price: '260' }),
+      ],
+    });
+    const last = { [contract]: '1', AAPL290119C00250000: '1', AAPL290119C00260000: '1' };
+    const { place, replace } = await started(t, { limits: { max_open_notional: '10000' }, last });
+    await place(butterfly);
+    const reply = await replace({ client_order_id: 'butterfly-of-calls', quantity: '5' });
+    assert.equal(outcomeOf(reply), 'blocked: max_open_notional /modify_orders/0');
+  });
+
+  test('an amount has no quantity that is known, whatever stands beside it', async (t) => {
+    const { place } = await started(t, { limits: bounds.max_order_quantity });
+    const order = limited('order-by-amount', '1', '1', { entrust_type: 'AMOUNT', total_cash_amount: '9' });
+    assert.equal(outcomeOf(await place(order)), 'blocked: max_order_quantity /new_orders/0');
+  });
+
+  test('an order of an id that no request can carry is not replaced, and the journal is there', async (t) => {
+    const { replace } = await started(t, { limits });
+    const reply = await replace({ client_order_id: 'abcdefghij\ud800', quantity: '1' });
+    assert.equal(outcomeOf(reply), 'blocked: max_order_notional /modify_orders/0');
   });
 
   test('an option is sold at its contract’s quote, however low the limit', async (t) => {
@@ -197,6 +268,15 @@ describe('what the upstream refuses', () => {
     assert.equal(outcomeOf(await place(more)), 'blocked: max_orders_per_minute /new_orders/0');
   });
 
+  test('is no repetition for others', async (t) => {
+    const { place } = await started(t, { limits: { max_duplicative_orders: { orders: 1, seconds: 60 } } });
+    const order = (id: string) => limited(id, '1', '10', { support_trading_session: undefined });
+    for (const id of ['order-refused-1', 'order-refused-2'])
+      assert.equal(outcomeOf(await place(order(id))), 'upstream_rejected');
+    assert.equal(outcomeOf(await place(limited('order-that-is-good', '1', '10'))), 'sent');
+    assert.match(outcomeOf(await place(limited('order-that-repeats', '1', '10'))), /max_duplicative_orders/);
+  });
+
   test('and what it may have taken counts', async (t) => {
     const fault = ({ method }: { readonly method: string }) =>
       method === 'POST' ? ({ kind: 'drop-after' } as const) : ({ kind: 'status', status: 500 } as const);
@@ -233,6 +313,17 @@ describe('a symbol', () => {
       assert.equal(outcomeOf(await allowed.place(order)), blocked('allowed_symbols'));
       assert.equal(sent() + allowed.sent(), 0);
     });
+
+  test('of a contract counts however it is written', async (t) => {
+    const desk = await started(t, { limits: { restricted_symbols: ['AAPL290119C00250000'] } });
+    const inTerms = option('contract-in-terms', '1', '1', { legs: [leg({ strike_price: '250' })] });
+    assert.equal(outcomeOf(await desk.place(inTerms)), blocked('restricted_symbols'));
+    const allowed = await started(t, { limits: { allowed_symbols: [contract, 'AAPL'] } });
+    const both = option('contract-in-both', '1', '1', {
+      legs: [leg({ symbol: contract, strike_price: '250' })],
+    });
+    assert.equal(outcomeOf(await allowed.place(both)), blocked('allowed_symbols'));
+  });
 
   test('of an index’s other settlement is that of the index', async (t) => {
     const weekly = option('symbol-of-an-index', '1', '1', { symbol: 'SPX', legs: [leg({ symbol: 'SPXW' })] });

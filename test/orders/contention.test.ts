@@ -81,7 +81,7 @@ function countingGuard(): Guard {
         counters: [{ key: seen.key, revision: seen.revision, next }],
         exposures: orders.map(() => undefined),
         noted: [],
-        counted: { at: 0, shared: [] },
+        counted: { at: 0, shared: [], same: [] },
         leaveBy: Number.POSITIVE_INFINITY,
       };
     },
