@@ -180,11 +180,9 @@ export function largest(values: readonly (string | undefined)[]): string | undef
   );
 }
 
-/** The same of texts; undefined when one of them is no decimal. */
-function largestOf(texts: readonly (string | undefined)[]): string | undefined {
-  const given = texts.filter((text) => text !== undefined).map(decimalOf);
-  return given.includes(undefined) ? undefined : largest(given);
-}
+/** The same of texts; what is no decimal of a number's length is left out, and makes the order unreadable. */
+const largestOf = (texts: readonly (string | undefined)[]): string | undefined =>
+  largest(texts.map(decimalOf));
 
 /** No price or quantity has more. Longer ones would make counters longer than a store takes. */
 const maxDigits = 100;

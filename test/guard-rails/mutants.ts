@@ -26,7 +26,7 @@ const released = inFile('orders/release-ended');
 const cancels = inFile('guard-rails/cancel-requests');
 
 export const mutants: readonly Mutant[] = [
-  checks('restricted symbols pass', 'names.some((name) => restricted.has(name))', 'false'),
+  checks('restricted symbols pass', '[...names, contract].some((name) => restricted.has(name))', 'false'),
   checks('restricted symbols are compared as written', 'new Set(limit.map(plainSymbol));', 'new Set(limit);'),
   checks(
     'an unseen order has no restricted symbol',
@@ -35,8 +35,8 @@ export const mutants: readonly Mutant[] = [
   ),
   checks(
     'an adjusted contract has no restricted underlying',
-    'find(({ isKnown }) => !isKnown)',
-    'find(() => false)',
+    '!isKnown || isContradictory',
+    'isContradictory',
   ),
   checks(
     'any symbol is allowed',
@@ -45,11 +45,11 @@ export const mutants: readonly Mutant[] = [
   ),
   checks('allowed symbols are compared as written', 'new Set(upper(limit))', 'new Set(limit)'),
   checks('an unseen order has an allowed symbol', 'if (symbols.length === 0)', 'if (false)'),
-  checks('a stock is allowed however it is written', 'isClass && names', 'names'),
+  checks('a stock is allowed however it is written', 'isClass && [...names', '[...names'),
   checks(
     'a contract is not allowed with its underlying',
-    '!(isClass && names.some((name) => plainly.has(name)))',
-    'true',
+    '[...names, contract].some((name) => plainly.has(name))',
+    'false',
   ),
   checks('any side is allowed', 'notAmong(sides, limit)', 'notAmong(sides, undefined)'),
   checks(
@@ -70,8 +70,8 @@ export const mutants: readonly Mutant[] = [
   checks('values are compared as texts', 'compareDecimals(value, limit) <= 0', 'value <= limit'),
   checks(
     'an unknown quantity is below its limit',
-    'if (quantity === undefined)',
-    'if (quantity === undefined) return undefined; else if (false)',
+    'if (quantity === undefined || isUnreadable)',
+    'if (quantity === undefined) return undefined; else if (isUnreadable)',
   ),
   checks(
     'one of several values is enough',
@@ -109,8 +109,8 @@ export const mutants: readonly Mutant[] = [
   ),
   contracts(
     'members beside a contract’s symbol do not matter',
-    'told === undefined || told === rest',
-    'true',
+    'told !== undefined && told !== rest',
+    'false',
   ),
 
   counter('one more than the rate', 'inMinute >= rate', 'inMinute > rate'),
@@ -205,11 +205,6 @@ export const mutants: readonly Mutant[] = [
   order('decimals of any length', 'plain.length > maxDigits ? undefined : plain', 'plain'),
   order('texts of any length', 'text === undefined || text.length > maxDigits', 'text === undefined'),
   order(
-    'what is no decimal is left out',
-    'given.includes(undefined) ? undefined : largest(given)',
-    'largest(given)',
-  ),
-  order(
     'the smallest is the largest',
     'compareDecimals(value, most) > 0',
     'compareDecimals(value, most) < 0',
@@ -277,8 +272,8 @@ export const mutants: readonly Mutant[] = [
     "(kind === 'account' ? {} : control?.limits ?? {})",
   ),
   guard('a replacement repeats an order', '&& !order.isReplacement', ''),
-  guard('symbols of any case are no repetition', 'distinctSymbols(symbols), sides', '"", sides'),
-  guard('sides are no part of a repetition', 'distinctSymbols(symbols), sides,', 'distinctSymbols(symbols),'),
+  guard('symbols of any case are no repetition', 'thingsOf(symbols, parts), sides', '"", sides'),
+  guard('sides are no part of a repetition', 'thingsOf(symbols, parts), sides,', 'thingsOf(symbols, parts),'),
 
   guard('what only blocks cancels', "({ action }) => action === 'block_and_cancel'", '() => true'),
   guard('what is to cancel only blocks', "({ action }) => action === 'block_and_cancel'", '() => false'),

@@ -189,6 +189,7 @@ async function salesCountAtQuotes(subject: GuardSubject): Promise<void> {
     limited('0.01', '1', { side: 'SELL', instrument_type: 'CRYPTO' }),
     limited('0.01', '1', { instrument_type: undefined }),
     limited('0.01', '1', { total_cash_amount: '2100.01' }),
+    placed({ quantity: '1000', total_cash_amount: '1' }),
     limited('0.01', '1', { legs: [{ symbol: near, side: 'BUY', instrument_type: 'OPTION', quantity: '1' }] }),
     limited(`9${'0'.repeat(200)}`, '1', { side: 'SELL' }),
     placed({ order_type: 'STOP_LOSS', stop_price: `9${'0'.repeat(200)}`, quantity: '1' }),
@@ -283,6 +284,44 @@ async function repetitionsCount(subject: GuardSubject): Promise<void> {
     world.now += 1;
     assert.deepEqual(failedOf(await ask(placed())), []);
   }
+}
+
+async function unreadableIsUnknown(subject: GuardSubject): Promise<void> {
+  const long = `1.${'0'.repeat(120)}`;
+  const each: readonly TradingLimits[] = [
+    { max_order_quantity: '9' },
+    { max_order_notional: '900' },
+    { max_open_notional: '900' },
+    { max_duplicative_orders: { orders: 9, seconds: 9 } },
+    { price_collar: '50' },
+  ];
+  for (const limits of each) {
+    const { ask } = createDesk(subject, { limits: { stack: limits }, last: '1' });
+    const fails = [Object.keys(limits)[0]];
+    assert.deepEqual(failedOf(await ask(limited('1', long))), fails);
+    assert.deepEqual(
+      failedOf(await ask(limited('1', '1', { legs: [{ quantity: long }] }))).slice(0, 1),
+      fails,
+    );
+  }
+  const { ask } = createDesk(subject, { limits: { stack: { max_order_quantity: '9' } } });
+  const spread = ofOptions('1', '1', [near, far]).json.replace('"quantity":"1"}]', '"quantity":"2"}]');
+  assert.deepEqual(failedOf(await ask(replaced(spread, { quantity: '9' }))), ['max_order_quantity']);
+  assert.deepEqual(failedOf(await ask(placed({ quantity: '1', total_cash_amount: '9' }))), [
+    'max_order_quantity',
+  ]);
+  const repeats = createDesk(subject, {
+    limits: { stack: { max_duplicative_orders: { orders: 1, seconds: 9 } } },
+  });
+  assert.deepEqual(failedOf(await repeats.ask(ofOptions('1', '1', [near], { symbol: 'AAPL' }))), []);
+  assert.deepEqual(failedOf(await repeats.ask(ofOptions('1', '1', [near], { symbol: near }))), [
+    'max_duplicative_orders',
+  ]);
+  const both = { symbol: near, strike_price: '250', option_type: 'CALL', option_expire_date: '2029-01-19' };
+  const allowed = createDesk(subject, { limits: { stack: { allowed_symbols: ['AAPL', near] } } });
+  assert.deepEqual(failedOf(await allowed.ask(ofOptions('1', '1', [near], { legs: [both] }))), [
+    'allowed_symbols',
+  ]);
 }
 
 /** Whatever is ordered, a counter keeps what it needs in a few kB, and counts no order too short. */
@@ -528,6 +567,7 @@ export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
   salesCountAtQuotes,
   classesHaveUnderlyings,
   someUnknownsAreAllowed,
+  unreadableIsUnknown,
   minuteCounts,
   repetitionsCount,
   countersAreBounded,
