@@ -30,7 +30,18 @@ const leftOut: readonly Mutant[] = [
     find: 'orders: composeOrderReads(settings, ports, secrets, maxReadWaitMs),',
     by: '',
   },
-  { wiring: 'checks have no last prices', file: 'orders', find: '        lastPrices,\n', by: '' },
+  {
+    wiring: 'checks have no last prices',
+    file: 'orders',
+    find: '        lastPrices: prices?.stock,\n',
+    by: '',
+  },
+  {
+    wiring: 'checks have no quotes of options',
+    file: 'orders',
+    find: '        optionPrices: prices?.option,\n',
+    by: '',
+  },
   {
     wiring: 'a check has nowhere to ask for cancels',
     file: 'orders',
@@ -92,8 +103,8 @@ const swapped: readonly Mutant[] = [
   {
     wiring: 'replies of lookups go to a bus that is a table’s name',
     file: 'lookups',
-    find: 'bus: ports.bus(busName,',
-    by: 'bus: ports.bus(tableName,',
+    find: 'bus: ports.bus(queues.busName,',
+    by: 'bus: ports.bus(queues.tableName,',
   },
   {
     wiring: 'quotes are not shared',
@@ -134,8 +145,8 @@ const swapped: readonly Mutant[] = [
   {
     wiring: 'last prices count in a bucket of their own',
     file: 'last-prices',
-    find: '{ ...limits, reserve },',
-    by: "{ ...limits, reserve, bucket: 'prices' },",
+    find: '{ ...limiter, reserve },',
+    by: "{ ...limiter, reserve, bucket: 'prices' },",
   },
   {
     wiring: 'the journal is sealed with the app secret',
@@ -146,8 +157,8 @@ const swapped: readonly Mutant[] = [
   {
     wiring: 'replies with account data are stored in the clear',
     file: 'lookups',
-    find: 'ports.lookupStore(tableName, identity?.sealer)',
-    by: 'ports.lookupStore(tableName, undefined)',
+    find: 'ports.lookupStore(queues.tableName, identity?.sealer)',
+    by: 'ports.lookupStore(queues.tableName, undefined)',
   },
 ];
 
