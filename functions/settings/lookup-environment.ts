@@ -11,7 +11,7 @@ import type { LookupQueueSettings, LookupSettings } from './settings.ts';
 export function readLookupSettings(env: Environment, catalogue: readonly Operation[]): Read<LookupSettings> {
   const faults: string[] = [];
   const required = requiredOf(env, faults);
-  // Without a word it takes the queues' messages, so that a function which lost the word answers nobody directly.
+  // Where the variable was lost, the function takes messages of its queues alone, and answers no direct call.
   const takes = env.LOOKUP_TAKES || 'messages';
   if (takes !== 'messages' && takes !== 'calls') faults.push('LOOKUP_TAKES: takes messages or calls');
   const queues: LookupQueueSettings | undefined =

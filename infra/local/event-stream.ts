@@ -47,7 +47,7 @@ export function createEventStream(options: EventStreamOptions): LocalStream {
       if (response.writableLength > maxWaitingBytes) response.destroy();
       else response.write(text);
     };
-    /** Asked for each text, so that nobody gets what came after the end of his token or of his grant. */
+    /** Checks the caller's token and grant for each text, so that the stream sends none after their end. */
     const tell = async (text: string, one?: KeptEvent) => {
       const reach = await reachNow();
       if (response.closed) return;

@@ -53,7 +53,7 @@ export class Lookups extends Construct {
   readonly deadLetters: Queue;
   /** Which requests were answered. */
   readonly table: Table;
-  /** Takes what the queues bring. Whoever may invoke it can name any requester. */
+  /** Takes messages of the queues. An identity that may invoke it can take any requester's id. */
   readonly function: LambdaFunction;
   /** May be invoked directly. */
   readonly directFunction: LambdaFunction;

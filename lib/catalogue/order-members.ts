@@ -59,12 +59,21 @@ const plainSynonyms = new Map(Object.entries(synonyms).map(([name, meant]) => [p
 /** Lists of orders among them: an order that names one would be read as several. */
 const lists = ['new_orders', 'batch_orders', 'modify_orders', 'legs'];
 
-/** Undefined for a name that looks like no member of an order. */
-export function meantMember(operation: Operation, name: string): string | undefined {
-  const plain = plainName(name);
-  const known = [...(operation.body ? namesIn(operation.body) : []), ...lists];
-  return known.find((one) => plainName(one) === plain) ?? plainSynonyms.get(plain);
+/** By operation, because a body may have thousands of members, and a schema is walked through for its names. */
+const knownNames = new WeakMap<Operation, ReadonlyMap<string, string>>();
+
+function namesOf(operation: Operation): ReadonlyMap<string, string> {
+  const known = knownNames.get(operation);
+  if (known) return known;
+  const names = [...(operation.body ? namesIn(operation.body) : []), ...lists];
+  const made = new Map([...plainSynonyms, ...names.map((name) => [plainName(name), name] as const)]);
+  knownNames.set(operation, made);
+  return made;
 }
+
+/** Undefined for a name that looks like no member of an order. */
+export const meantMember = (operation: Operation, name: string): string | undefined =>
+  namesOf(operation).get(plainName(name));
 
 const namesIn = (schema: GenericSchema): readonly string[] =>
   memberNames(schema).flatMap((name) => {
@@ -88,13 +97,14 @@ export function orderMemberFaults(
   const faults: PlaceFault[] = [];
   if (!isGuarded(operation) || !operation.body) return faults;
   const look = (schema: GenericSchema, value: unknown, at: string): void => {
-    if (typeof value !== 'object' || value === null || faults.length >= maxFaults) return;
+    if (typeof value !== 'object' || value === null) return;
     if (Array.isArray(value)) {
       const item = itemOf(schema);
       if (item) for (const [index, one] of value.entries()) look(item, one, `${at}/${index}`);
       return;
     }
     for (const [name, member] of Object.entries(value)) {
+      if (faults.length >= maxFaults) return;
       const part = memberOf(schema, name);
       const place = `${at}/${toPointerPart(name)}`;
       if (part) look(part, member, place);
@@ -102,7 +112,7 @@ export function orderMemberFaults(
     }
   };
   look(operation.body, body, '');
-  return faults.slice(0, maxFaults);
+  return faults;
 }
 
 const isPlain = (value: unknown): boolean => typeof value !== 'object' || value === null;

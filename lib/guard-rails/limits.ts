@@ -39,7 +39,7 @@ const values = {
   max_order_quantity: v.pipe(positiveDecimal, v.description('Of one order: shares or contracts.')),
   max_order_notional: v.pipe(
     positiveDecimal,
-    v.description('Of one order: its price times its quantity, of an option times 100.'),
+    v.description('Of one order: its limit price or the quote, times its quantity, of an option times 100.'),
   ),
   max_open_notional: v.pipe(
     positiveDecimal,
@@ -100,7 +100,7 @@ const actions = v.strictObject(byCheck(v.optional(action)), actionsFault);
 const assumptions = {
   market_order_margin: v.pipe(
     share,
-    v.description('Added to the last price of an order without a limit price. Default 5.'),
+    v.description('Added to quotes: of sales, combinations and orders without a limit price. Default 5.'),
   ),
   allow_unknown: v.pipe(
     amongst(...unknownNames),

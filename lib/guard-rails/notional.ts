@@ -24,7 +24,10 @@ export interface Notional {
   readonly unknown?: UnknownName;
 }
 
-/** Shares of one contract, and those that go with it in a combination. An adjusted one delivers something else, and has no symbol here. */
+/**
+ * Shares of one contract, and those that go with it in a combination. An adjusted contract delivers something else, and has
+ * no symbol here.
+ */
 const optionSize = '100';
 
 /** What has a price of its own to be bought at, and no quote to be sold at. */
@@ -35,10 +38,11 @@ const isOfOptions = ({ instrument, parts }: OrderToCheck): boolean =>
 
 const isCombination = ({ parts }: OrderToCheck): boolean => parts.length > 1;
 
-/** Whether quotes say what the order comes to: its own limit price bounds what a purchase of one thing costs. */
+const sizeOf = (order: OrderToCheck): string => (isOfOptions(order) ? optionSize : '1');
+
+/** Whether quotes say what a quantity comes to: its own limit price bounds what a purchase of one thing costs. */
 const needsQuotes = (order: OrderToCheck): boolean =>
-  (order.amount === undefined || order.quantity !== undefined) &&
-  (isCombination(order) || maySell(order) || !isLimited(order));
+  order.quantity !== undefined && (isCombination(order) || maySell(order) || !isLimited(order));
 
 /** The quotes that the notional takes; none where it takes none, or cannot be known in any case. */
 export function quotesFor(order: OrderToCheck): readonly PricedSymbol[] {
@@ -71,6 +75,7 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
   const without = unpriced[instrument ?? ''];
   if (without !== undefined) return { value: own, unknown: without };
   const factor = addDecimals('1', hundredth(margin));
+  const units = multiplyDecimals(quantity, sizeOf(order));
   let sum = '0';
   for (const part of order.parts) {
     const priced = pricedSymbol(part);
@@ -78,11 +83,7 @@ export function notionalOf(order: OrderToCheck, prices: Prices, margin: string):
     if (quote === undefined) return { value: own, unknown: priced ? 'price' : 'contract' };
     // A stop price is the order's, of which a combination has none of its own for each leg.
     const price = isCombination(order) ? quote : (largest([quote, order.stopPrice]) ?? quote);
-    const size = isOfOptions(order) ? optionSize : '1';
-    sum = addDecimals(
-      sum,
-      multiplyDecimals(multiplyDecimals(price, factor), multiplyDecimals(quantity, size)),
-    );
+    sum = addDecimals(sum, multiplyDecimals(multiplyDecimals(price, factor), units));
   }
   return { value: largest([sum, own]) ?? sum };
 }
@@ -106,7 +107,7 @@ function ownNotional(order: OrderToCheck): string {
   const limited =
     limitPrice === undefined || quantity === undefined
       ? undefined
-      : multiplyDecimals(multiplyDecimals(limitPrice, quantity), isOfOptions(order) ? optionSize : '1');
+      : multiplyDecimals(multiplyDecimals(limitPrice, quantity), sizeOf(order));
   return largest([limited, amount]) ?? '0';
 }
 

@@ -7,7 +7,9 @@ import {
   batchPath,
   bodyOf,
   type GuardedOptions,
+  leg,
   limited,
+  option,
   outcomeOf,
   placePath,
   replacePath,
@@ -18,25 +20,6 @@ const clock = () => Date.UTC(2026, 10, 20, 15);
 const contract = 'AAPL290119C00240000';
 
 const started = (t: TestContext, given: GuardedOptions) => startGuarded(t, { clock, ...given });
-
-const leg = (more: object = {}) => ({
-  side: 'BUY',
-  market: 'US',
-  instrument_type: 'OPTION',
-  symbol: 'AAPL',
-  quantity: '1',
-  strike_price: '240',
-  option_expire_date: '2029-01-19',
-  option_type: 'CALL',
-  ...more,
-});
-const option = (id: string, price: string, quantity: string, more: object = {}) =>
-  limited(id, price, quantity, {
-    instrument_type: 'OPTION',
-    option_strategy: 'SINGLE',
-    legs: [leg({ quantity })],
-    ...more,
-  });
 
 describe('a body that has more than one reading', () => {
   const id = 'order-of-the-user';

@@ -17,6 +17,26 @@ export const cancelPath = '/trading/orders/cancel';
 export const limited = (id: string, limit_price: string, quantity: string, more = {}) =>
   newOrder({ client_order_id: id, order_type: 'LIMIT', limit_price, quantity, ...more });
 
+/** A call on AAPL. */
+export const leg = (more: object = {}) => ({
+  side: 'BUY',
+  market: 'US',
+  instrument_type: 'OPTION',
+  symbol: 'AAPL',
+  quantity: '1',
+  strike_price: '240',
+  option_expire_date: '2029-01-19',
+  option_type: 'CALL',
+  ...more,
+});
+export const option = (id: string, price: string, quantity: string, more: object = {}) =>
+  limited(id, price, quantity, {
+    instrument_type: 'OPTION',
+    option_strategy: 'SINGLE',
+    legs: [leg({ quantity })],
+    ...more,
+  });
+
 export interface GuardedOptions {
   readonly count?: number;
   /** Of the gateway. */

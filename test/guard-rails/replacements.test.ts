@@ -9,7 +9,16 @@ import type { TradingLimits } from '../../lib/guard-rails/index.ts';
 import { limiterKey } from '../../lib/limiter/store.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { accountId, ask, credentials, secretText } from '../support/core.ts';
-import { bodyOf, cancelPath, limited, outcomeOf, placePath, replacePath, startGuarded } from './guarded.ts';
+import {
+  bodyOf,
+  cancelPath,
+  limited,
+  option,
+  outcomeOf,
+  placePath,
+  replacePath,
+  startGuarded,
+} from './guarded.ts';
 
 const clock = () => Date.UTC(2026, 10, 20, 15);
 const last = { AAPL: '200' };
@@ -76,23 +85,8 @@ describe('of an order in the journal', () => {
   });
 
   test('of an option each contract counts a hundred shares', async (t) => {
-    const leg = {
-      side: 'BUY',
-      market: 'US',
-      instrument_type: 'OPTION',
-      symbol: 'AAPL',
-      quantity: '1',
-      strike_price: '240',
-      option_expire_date: '2029-01-19',
-      option_type: 'CALL',
-    };
-    const order = limited(placedId, '0.01', '1', {
-      instrument_type: 'OPTION',
-      option_strategy: 'SINGLE',
-      legs: [leg],
-    });
     const desk = await startGuarded(t, { clock, last, limits: { max_order_notional: '100' } });
-    await desk.place(order);
+    await desk.place(option(placedId, '0.01', '1'));
     assert.equal(
       outcomeOf(await desk.replace({ client_order_id: placedId, limit_price: '1.01' })),
       'blocked: max_order_notional /modify_orders/0',
