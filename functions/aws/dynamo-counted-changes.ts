@@ -7,7 +7,14 @@ import type { Update } from '@aws-sdk/client-dynamodb';
 import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
 import type { CountedChanges, ExposureChange, Stale } from '../../lib/orders/journal.ts';
 import { number } from './dynamo-items.ts';
-import { exposedAttribute, exposureAttribute, type Item, numberOf, textOf } from './dynamo-order-entries.ts';
+import {
+  exposedAttribute,
+  exposedOrders,
+  exposureAttribute,
+  type Item,
+  numberOf,
+  textOf,
+} from './dynamo-order-entries.ts';
 import { type Failure, present } from './dynamo-transaction.ts';
 
 /** Each item once, as a transaction wants it: of several changes of one item the last counts. */
@@ -43,10 +50,11 @@ export const updatesOf = (
   })),
 ];
 
-function expressionsOf({ before, next }: ExposureChange) {
+function expressionsOf({ attempt, before, next }: ExposureChange) {
   const values = {
+    ':attempt': { S: attempt },
     ...(before !== undefined && { ':before': { S: before } }),
-    ...(next !== undefined && { ':next': { S: next } }),
+    ...(next !== undefined && { ':next': { S: next }, ':exposed': { S: exposedOrders } }),
   };
   const asRead =
     before === undefined ? `attribute_not_exists(${exposureAttribute})` : `${exposureAttribute} = :before`;
@@ -54,10 +62,9 @@ function expressionsOf({ before, next }: ExposureChange) {
     UpdateExpression:
       next === undefined
         ? `REMOVE ${exposureAttribute}, ${exposedAttribute}`
-        : `SET ${exposureAttribute} = :next, ${exposedAttribute} = credential`,
-    // Without an entry there is nothing to change.
-    ConditionExpression: `attribute_exists(pk) AND ${asRead}`,
-    ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+        : `SET ${exposureAttribute} = :next, ${exposedAttribute} = :exposed`,
+    ConditionExpression: `attempt = :attempt AND ${asRead}`,
+    ExpressionAttributeValues: values,
   };
 }
 

@@ -1,12 +1,12 @@
 /**
  * Entries of the journal as items of its table, whose key is a text named `pk`. Entries that are listed have an attribute
- * besides, the partition key of a global index by time; it is not there while they are not listed.
+ * besides, the partition key of a global index by their keys; it is not there while they are not listed.
  *
  * What an entry says in words is sealed; the rest are keyed names, and what counters have of the order: numbers alone.
  */
 
 import type { AttributeValue, PutItemCommandInput } from '@aws-sdk/client-dynamodb';
-import type { JournalEntry } from '../../lib/orders/journal.ts';
+import type { JournalEntry, UnsettledList } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
 import type { Sealer } from '../../lib/sealer.ts';
 import { compress, decompress } from './brotli.ts';
@@ -15,14 +15,14 @@ import { number, seconds } from './dynamo-items.ts';
 export type Item = Record<string, AttributeValue>;
 export type Put = PutItemCommandInput & { readonly Item: Item };
 
-/** The index of what is to be settled, with its partition and its sort key. */
+/** The index of what is to be settled, with its partition key: the name of a list. */
 export const unsettledIndex = 'Unsettled';
 export const unsettledAttribute = 'unsettled';
-export const begunAttribute = 'at';
 
-/** The index of what counters have orders of, with its partition key; its sort key is the same. */
+/** The index of what counters have orders of, with its partition key, which is one for all of them. */
 export const exposedIndex = 'Exposed';
 export const exposedAttribute = 'exposed';
+export const exposedOrders = 'orders';
 export const exposureAttribute = 'exposure';
 
 /** More than a request's body and its answer can be. */
@@ -43,7 +43,7 @@ export function putOf(
     tableName,
   }: { readonly sealed: Uint8Array; readonly now: number; readonly tableName: string },
 ): Put {
-  const { key, attempt, hash, state, credential, at, sendBy, canSettle, expiresAt, exposure } = entry;
+  const { key, attempt, hash, state, credential, at, sendBy, listedAs, expiresAt, exposure } = entry;
   return {
     TableName: tableName,
     Item: {
@@ -52,18 +52,18 @@ export function putOf(
       hash: { S: hash },
       state: { S: state },
       credential: { S: credential },
-      [begunAttribute]: number(at),
+      at: number(at),
       send_by: number(sendBy),
       sealed: { B: sealed },
-      ...(canSettle && { can_settle: { BOOL: true } }),
-      ...(isUnsettled(entry) && { [unsettledAttribute]: { S: credential } }),
+      ...(listedAs && { listed_as: { S: listedAs } }),
+      ...(listedAs && isUnsettled(entry) && { [unsettledAttribute]: { S: listedAs } }),
       // DynamoDB removes what has expired within days, so that conditions have a moment of their own.
       ...(expiresAt !== undefined && { known_until: number(expiresAt) }),
       // What is counted stays: removed, it would be counted for ever.
       ...(expiresAt !== undefined && exposure === undefined && { expires_at: seconds(expiresAt) }),
       ...(exposure !== undefined && {
         [exposureAttribute]: { S: exposure },
-        [exposedAttribute]: { S: credential },
+        [exposedAttribute]: { S: exposedOrders },
       }),
     },
     ConditionExpression: `attribute_not_exists(pk) OR (attempt <> :attempt AND attribute_not_exists(${exposureAttribute}) AND (known_until <= :now OR #state = :refused))`,
@@ -92,10 +92,10 @@ export async function toEntry(item: Item, sealer: Sealer, closed?: string): Prom
     hash: textOf(item, 'hash'),
     state: textOf(item, 'state') as JournalEntry['state'],
     credential: textOf(item, 'credential'),
-    at: numberOf(item, begunAttribute),
+    at: numberOf(item, 'at'),
     sendBy: numberOf(item, 'send_by'),
     record,
-    canSettle: item.can_settle?.BOOL === true,
+    ...(item.listed_as && { listedAs: textOf(item, 'listed_as') as UnsettledList }),
     ...(knownUntil && { expiresAt: numberOf(item, 'known_until') }),
     ...(exposure && { exposure: textOf(item, exposureAttribute) }),
   };

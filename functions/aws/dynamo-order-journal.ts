@@ -22,6 +22,7 @@ import {
   JournalUnavailable,
   type OrderJournal,
   type Stale,
+  type UnsettledList,
 } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
 import type { Sealer } from '../../lib/sealer.ts';
@@ -31,6 +32,7 @@ import { batchGet } from './dynamo-items.ts';
 import {
   exposedAttribute,
   exposedIndex,
+  exposedOrders,
   type Item,
   type Put,
   putOf,
@@ -93,8 +95,8 @@ export const createDynamoOrderJournal = (options: DynamoOrderJournalOptions): Co
     counters: (keys) => orUnavailable(journal.counters(keys)),
     finish: (outcome) => orUnavailable(journal.finish(outcome)),
     read: (keys) => orUnavailable(journal.read(keys)),
-    unsettled: (credential, limit) => orUnavailable(journal.unsettled(credential, limit)),
-    exposed: (credential, limit) => orUnavailable(journal.exposed(credential, limit)),
+    unsettled: (list, from, limit) => orUnavailable(journal.unsettled(list, from, limit)),
+    exposed: (from, limit) => orUnavailable(journal.exposed(from, limit)),
   };
 };
 
@@ -106,22 +108,25 @@ async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** What a list holds: entries of a global index, by the attribute that is its partition key. */
+/** What a list holds: entries of a global index, by the attribute that is its partition key, and the value of that. */
 interface Listing {
   readonly IndexName: string;
   readonly attribute: string;
+  readonly value: string;
   readonly isListed: (entry: JournalEntry) => boolean;
 }
 
-const unsettledListing: Listing = {
+const unsettledListing = (value: UnsettledList): Listing => ({
   IndexName: unsettledIndex,
   attribute: unsettledAttribute,
+  value,
   isListed: isUnsettled,
-};
+});
 
 const exposedListing: Listing = {
   IndexName: exposedIndex,
   attribute: exposedAttribute,
+  value: exposedOrders,
   isListed: ({ exposure }) => exposure !== undefined,
 };
 
@@ -208,12 +213,18 @@ class DynamoOrderJournal implements CountingJournal {
     return new Map(entries.map((entry) => [entry.key, entry]));
   }
 
-  async unsettled(credential: string, limit: number): Promise<readonly JournalEntry[]> {
-    return this.#list(unsettledListing, credential, limit);
+  async unsettled(list: UnsettledList, from: string, limit: number): Promise<readonly JournalEntry[]> {
+    return this.#round(unsettledListing(list), from, limit);
   }
 
-  async exposed(credential: string, limit: number): Promise<readonly JournalEntry[]> {
-    return this.#list(exposedListing, credential, limit);
+  async exposed(from: string, limit: number): Promise<readonly JournalEntry[]> {
+    return this.#round(exposedListing, from, limit);
+  }
+
+  async #round(listing: Listing, from: string, limit: number): Promise<readonly JournalEntry[]> {
+    const found = await this.#list(listing, '>=', from, limit);
+    const left = limit - found.length;
+    return left === 0 ? found : [...found, ...(await this.#list(listing, '<', from, left))];
   }
 
   /**
@@ -221,8 +232,9 @@ class DynamoOrderJournal implements CountingJournal {
    * identity key has an empty record, so that it does not hide the others.
    */
   async #list(
-    { IndexName, attribute, isListed }: Listing,
-    credential: string,
+    { IndexName, attribute, value, isListed }: Listing,
+    side: '>=' | '<',
+    from: string,
     limit: number,
   ): Promise<readonly JournalEntry[]> {
     const found: JournalEntry[] = [];
@@ -232,8 +244,8 @@ class DynamoOrderJournal implements CountingJournal {
         new QueryCommand({
           TableName: this.#options.tableName,
           IndexName,
-          KeyConditionExpression: `${attribute} = :credential`,
-          ExpressionAttributeValues: { ':credential': { S: credential } },
+          KeyConditionExpression: `${attribute} = :list AND pk ${side} :from`,
+          ExpressionAttributeValues: { ':list': { S: value }, ':from': { S: from } },
           Limit: Math.min(maxKeys, limit - found.length),
           ExclusiveStartKey: start,
         }),

@@ -15,7 +15,7 @@ import {
 import { embeddedMetrics } from '../log/embedded-metrics.ts';
 import { describe } from '../log/log.ts';
 import type { MassCancelSettings } from '../settings/settings.ts';
-import { composeAppSecret, composeIdentity, credentialName } from './credential.ts';
+import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeOrderChanges, composeOrderReads } from './holder.ts';
 import { composeOrders } from './orders.ts';
@@ -56,7 +56,6 @@ export function composeMassCancels(
       cancel: createGatewayCancels(every<GatewayCancelsOptions>({ gateway, clock, sleep })),
       journal: orders.journal,
       names: identity.names,
-      credential: credentialName(secrets, clock),
       clock,
       reportFailure: (cause) => log({ level: 'warn', event: 'open_order_not_cancelled', ...describe(cause) }),
     }),

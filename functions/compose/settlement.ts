@@ -10,7 +10,7 @@ import { tradeEventNames } from '../../lib/trade-events/schemas.ts';
 import { embeddedMetrics } from '../log/embedded-metrics.ts';
 import { describe } from '../log/log.ts';
 import type { SettlementSettings } from '../settings/settings.ts';
-import { composeAppSecret, composeIdentity, credentialName } from './credential.ts';
+import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeOrderReads } from './holder.ts';
 import type { GatewayPorts } from './ports.ts';
@@ -44,7 +44,6 @@ export function composeSettlement(
       journal: ports.journal(journalTable, identity.sealer),
       orders: composeOrderReads(settings, ports, secrets, maxReadWaitMs),
       names: identity.names,
-      credential: credentialName(secrets, clock),
       clock,
       sleep,
       reportFailure: (cause) => log({ level: 'warn', event: 'order_not_read', ...describe(cause) }),
@@ -55,7 +54,7 @@ export function composeSettlement(
     if (type === tradeEventNames.order) {
       const order = orderInEvent(detail);
       const settled = order !== undefined && (await settlement.saw(order));
-      if (settled) log({ level: 'info', event: 'order_settled', evidence: 'event' });
+      if (settled) log({ level: 'info', event: 'order_settled', evidence: 'look_up' });
       return { settled };
     }
     const report = await settlement.run(clock() + context.getRemainingTimeInMillis() - marginMs);

@@ -8,7 +8,6 @@ import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';
 import { AttributeType, ProjectionType, StreamViewType, type Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Construct } from 'constructs';
 import {
-  begunAttribute,
   exposedAttribute,
   exposedIndex,
   unsettledAttribute,
@@ -73,7 +72,7 @@ function journalTable(scope: Construct, removalPolicy: RemovalPolicy): Table {
     table.addGlobalSecondaryIndex({
       indexName,
       partitionKey: { name, type: AttributeType.STRING },
-      sortKey: { name: begunAttribute, type: AttributeType.NUMBER },
+      sortKey: { name: 'pk', type: AttributeType.STRING },
       projectionType: ProjectionType.KEYS_ONLY,
     });
   return table;

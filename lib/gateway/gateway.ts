@@ -222,12 +222,12 @@ class Core implements Gateway {
     const { credentials, cache, own } = this.#parts;
     const { gatewayAnswer, answeredBy } = route.operation;
     if (gatewayAnswer) return { kind: 'uncached', body: new TextEncoder().encode(gatewayAnswer.body) };
+    if (answeredBy) return own[answeredBy](valid);
 
     // A side effect is signed with the current secret only.
     const { sideEffect } = route.operation;
     const current = await (sideEffect ? credentials.current() : credentials.forRead());
     if (!current.ok) return refused({ code: current.code });
-    if (answeredBy) return own[answeredBy](valid, current.credential);
 
     const read = { route, request, valid, credential: current.credential, context };
     if (!sideEffect) return cache?.ask(read) ?? this.#fetch(read);

@@ -3,20 +3,19 @@
 import type { Operation } from '../catalogue/operation.ts';
 import type { OrdersOptions } from '../orders/hand-over.ts';
 import { orderOutcome } from '../orders/order-outcome.ts';
-import { accountOf, type Credential } from './credential.ts';
 import { type Outcome, refused } from './outcome.ts';
 import type { ValidRequest } from './validate.ts';
 
-type OwnAnswer = (request: ValidRequest, credential: Credential) => Promise<Outcome>;
+type OwnAnswer = (request: ValidRequest) => Promise<Outcome>;
 
 export type OwnAnswers = Readonly<Record<NonNullable<Operation['answeredBy']>, OwnAnswer>>;
 
 /** @param orders absent for a gateway without a journal */
 export const createOwnAnswers = (orders: OrdersOptions | undefined, clock: () => number): OwnAnswers => ({
-  async journal({ query }, credential) {
+  async journal({ query }) {
     if (!orders) return refused({ code: 'unknown_operation', detail: noJournal });
     const { account_id: account = '', client_order_id: clientOrderId = '' } = Object.fromEntries(query);
-    const asked = { credential: await accountOf(credential), account, clientOrderId };
+    const asked = { account, clientOrderId };
     try {
       const outcome = await orderOutcome(orders, asked, clock());
       return { kind: 'uncached', body: new TextEncoder().encode(JSON.stringify(outcome)) };

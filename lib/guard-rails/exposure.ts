@@ -5,7 +5,14 @@
 
 import { addDecimals } from '../client/decimals.ts';
 import { textMembers } from '../json-members.ts';
-import { type CounterChange, emptyCounter, readCounter, release, type StoredCounter } from './counter.ts';
+import {
+  type CounterChange,
+  type CounterState,
+  emptyCounter,
+  readCounter,
+  release,
+  type StoredCounter,
+} from './counter.ts';
 import { hasLimitPrice, largest, type OrderToCheck } from './order.ts';
 
 export interface Exposure {
@@ -106,12 +113,22 @@ const terms = ['quantity', 'limit_price', 'stop_price', 'order_type'];
 const changedBy = (replaced: string): ReadonlySet<string> =>
   new Set(textMembers(replaced, terms)?.keys() ?? []);
 
+type Counters = ReadonlyMap<string, StoredCounter>;
+
 /** The changes of the counters that take an order out of them. */
-export const releasing = (
+export const releasing = (exposure: Exposure, counters: Counters): readonly CounterChange[] =>
+  changing(exposure, counters, release);
+
+/** Those that count it again. */
+export const counting = (exposure: Exposure, counters: Counters): readonly CounterChange[] =>
+  changing(exposure, counters, (state, notional) => ({ ...state, open: addDecimals(state.open, notional) }));
+
+const changing = (
   { counted }: Exposure,
-  counters: ReadonlyMap<string, StoredCounter>,
+  counters: Counters,
+  change: (state: CounterState, notional: string) => CounterState,
 ): readonly CounterChange[] =>
   Object.entries(counted).map(([key, notional]) => {
     const stored = counters.get(key) ?? emptyCounter(key);
-    return { key, revision: stored.revision, next: JSON.stringify(release(readCounter(stored), notional)) };
+    return { key, revision: stored.revision, next: JSON.stringify(change(readCounter(stored), notional)) };
   });

@@ -73,8 +73,6 @@ export interface AskedOrder {
 }
 
 export interface GuardQuestion {
-  /** The credential's name in stores. */
-  readonly credential: string;
   /** In clear. */
   readonly account: string;
   /** The user's keyed name. */
@@ -182,7 +180,7 @@ class OrderGuard implements Guard {
     const now = this.#parts.clock();
     const counted = rules
       .filter(({ limits }) => isCounted(limits))
-      .map((rule) => this.#count(rule, question.credential, known, now));
+      .map((rule) => this.#count(rule, known, now));
     const failures = [
       ...rules.flatMap((rule) =>
         known.flatMap((one) => ofRule(rule, failuresOf(one.order, rule.limits, one.prices))),
@@ -230,7 +228,7 @@ class OrderGuard implements Guard {
       this.#counters.delete(key);
   }
 
-  async #rules({ credential, account, user }: GuardQuestion) {
+  async #rules({ account, user }: GuardQuestion) {
     const { names, limits = {} } = this.#parts;
     const ofAccount = { kind: 'account', key: accountScope(await names.nameOf('account', account)) } as const;
     const ofUser = user === undefined ? undefined : ({ kind: 'user', key: userScope(user) } as const);
@@ -245,7 +243,7 @@ class OrderGuard implements Guard {
         kind,
         key,
         limits: kind === 'gateway' ? withChanges(limits, control?.limits ?? {}) : (control?.limits ?? {}),
-        counter: counterKey(credential, key),
+        counter: counterKey(key),
         control,
         cancelled: scope.kind === 'gateway' ? forGateway : scope,
       };
@@ -295,9 +293,9 @@ class OrderGuard implements Guard {
     );
   }
 
-  #count(rule: Rule, credential: string, known: readonly Known[], now: number) {
+  #count(rule: Rule, known: readonly Known[], now: number) {
     const stored = this.#counters.get(rule.counter) ?? emptyCounter(rule.counter);
-    const repetitions = this.#countSame(rule, credential, known, now);
+    const repetitions = this.#countSame(rule, known, now);
     const margin = marginOf(rule.limits);
     const isOpenCounted = rule.limits.max_open_notional !== undefined;
     const totals = known.map(({ asked, largest, prices }) => {
@@ -327,14 +325,14 @@ class OrderGuard implements Guard {
   }
 
   /** A counter for each of their contents, so that none has all orders of a scope. */
-  #countSame({ key: scope, limits }: Rule, credential: string, known: readonly Known[], now: number) {
+  #countSame({ key: scope, limits }: Rule, known: readonly Known[], now: number) {
     const { max_duplicative_orders: limit } = limits;
     const counters = new Map<string, { readonly stored: StoredCounter; state: CounterState }>();
     const expiries = new Map<string, number>();
     const orders = new Map<string, number>();
     const same = known.map(({ what }) => {
       if (!limit || what === '') return undefined;
-      const key = `same ${credential} ${scope} ${what}`;
+      const key = `same ${scope} ${what}`;
       const stored = this.#counters.get(key) ?? emptyCounter(key, anyRevision());
       const counter = counters.get(key) ?? { stored, state: readCounter(stored) };
       const counted = countSame(counter.state, limit, now);
@@ -388,8 +386,7 @@ function thingsOf(symbols: OrderToCheck['symbols'], parts: OrderToCheck['parts']
   return [...new Set(written.map((symbol = '') => plainSymbol(symbol)))];
 }
 
-/** The key of a scope's counter: each credential has its own orders. */
-const counterKey = (credential: string, scope: string): string => `counter ${credential} ${scope}`;
+const counterKey = (scope: string): string => `counter ${scope}`;
 
 const larger = (a: string, b: string): string => (compareDecimals(a, b) < 0 ? b : a);
 

@@ -35,14 +35,15 @@ export function partOutcomes(change: Change, sent: readonly Part[], outcome: Ans
 
 /**
  * Of a part of a batch: a refused one has a code. An id that is used up may be that of an earlier part that was lost, and
- * an order at which a server failed may be placed.
+ * an order at which a server failed, or that has an id of the upstream all the same, may be placed.
  */
 function eachOutcome(part: Part, answer: string | undefined): PartOutcome {
   if (answer === undefined) return { part, state: 'unknown' };
-  const code = textMembers(answer, ['error_code'])?.get('error_code');
+  const members = textMembers(answer, ['error_code', 'order_id']);
+  const code = members?.get('error_code');
   if (!code) return { part, state: 'accepted', evidence: 'answer', answer };
   const stem = stemOf(code);
-  if (stem === 'TRADE_PLACE_ORDER_REPEAT' || serverFailures.includes(stem))
+  if (members?.get('order_id') || stem === 'TRADE_PLACE_ORDER_REPEAT' || serverFailures.includes(stem))
     return { part, state: 'unknown', upstream_code: code, answer };
   return {
     part,

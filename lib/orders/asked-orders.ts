@@ -69,12 +69,12 @@ async function replacedOrders(
   change: Change,
   part: Part,
 ): Promise<readonly AskedBy[]> {
-  const { body, credential } = change;
+  const { body } = change;
   const account = part.account ?? '';
   const replacements = await Promise.all(
     ordersIn(body, modified).map(async (replaced, index) => {
       const id = textMembers(replaced, ['client_order_id'])?.get('client_order_id') ?? '';
-      const key = await orderKey(names, { credential, account, clientOrderId: id });
+      const key = await orderKey(names, { account, clientOrderId: id });
       return { replaced, id, key, at: `/${modified}/${index}` };
     }),
   );
@@ -141,6 +141,6 @@ function placedElsewhere({ change, key, account, clientOrderId, json, at }: Seen
     at,
     sendBy: at,
     record: JSON.stringify(withOutcome(record, at, { evidence: 'look_up' })),
-    canSettle: true,
+    listedAs: 'placements',
   };
 }

@@ -98,10 +98,9 @@ async function verdictOf(
   { change, all, endBy }: BeginRequest,
   asked: readonly AskedBy[],
 ): Promise<Verdict | undefined> {
-  const { credential, user } = change;
+  const { user } = change;
   try {
     return await guard.verdict({
-      credential,
       account: all[0]?.account ?? '',
       ...(user !== undefined && { user }),
       orders: asked.map(({ order }) => order),
@@ -172,7 +171,14 @@ function begin(
   });
   const changed = written.flatMap(({ of, exposure }): readonly ExposureChange[] =>
     of.kind === 'entry' && exposure
-      ? [{ key: of.entry.key, before: of.entry.exposure, next: writeExposure(exposure) }]
+      ? [
+          {
+            key: of.entry.key,
+            attempt: of.entry.attempt,
+            before: of.entry.exposure,
+            next: writeExposure(exposure),
+          },
+        ]
       : [],
   );
   const adopted = written.flatMap(({ of, exposure }) =>

@@ -48,7 +48,7 @@ export class Entries {
   of(part: Part): JournalEntry {
     const { operation, credential } = this.#change;
     const at = this.#clock();
-    const isOrder = operation.sideEffect?.journal?.by === 'client_order_id';
+    const kind = kindOf(operation);
     return {
       key: part.key,
       attempt: this.#attempt,
@@ -58,9 +58,10 @@ export class Entries {
       at,
       sendBy: this.sendBy,
       record: JSON.stringify(this.#recordOf(part)),
-      canSettle:
-        kindOf(operation) !== 'other' && part.account !== undefined && part.clientOrderId !== undefined,
-      ...(!isOrder && { expiresAt: at + keyLifeMs }),
+      ...(kind !== 'other' &&
+        part.account !== undefined &&
+        part.clientOrderId !== undefined && { listedAs: kind === 'placement' ? 'placements' : 'changes' }),
+      ...(kind !== 'placement' && { expiresAt: at + keyLifeMs }),
     };
   }
 

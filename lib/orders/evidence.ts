@@ -1,19 +1,18 @@
 /** What a sight of an order at the upstream says of an entry of the journal. */
 
+import { clockSkewMs } from '../clock-skew.ts';
 import { textMembers } from '../json-members.ts';
 import { stemOf } from '../upstream-code.ts';
 import { absenceCountsAfterMs, type EntryOutcome, isOver, type JournalEntry } from './journal.ts';
-import type { ReadOrder } from './order-reads.ts';
+import { momentsIn, type ReadOrder } from './order-reads.ts';
 import { isFinal, showsEach, termsDiffer, termsOf } from './order-state.ts';
 import { askedOrder } from './parts.ts';
-import { type Evidence, type OrderRecord, readRecord, withOutcome } from './record.ts';
+import { type AbsenceProof, type Evidence, type OrderRecord, readRecord, withOutcome } from './record.ts';
 
-/** How the order was looked for, and what was found. */
+/** An order that was seen, and how. */
 export interface Sight {
-  readonly by: Extract<Evidence, 'look_up' | 'list' | 'event'>;
-  readonly found: ReadOrder | 'not_found';
-  /** When the upstream was asked, in milliseconds since the epoch. */
-  readonly askedAt: number;
+  readonly by: Extract<Evidence, 'look_up' | 'list'>;
+  readonly found: ReadOrder;
 }
 
 export type Settled =
@@ -30,12 +29,17 @@ export const outcomeBy = (
   key,
   attempt,
   state: settled.state,
-  record: JSON.stringify(withOutcome(readRecord(record), at, saidOf(settled))),
+  record: JSON.stringify(withOutcome(readRecord(record), at, saidOf(settled, readRecord(record)))),
 });
 
-const saidOf = (settled: Settled) =>
+const saidOf = (settled: Settled, { outcome }: OrderRecord) =>
   settled.state === 'accepted'
-    ? { evidence: settled.evidence, answer: settled.answer }
+    ? {
+        evidence: settled.evidence,
+        answer: settled.answer,
+        // Of one that seemed to be absent: it is to be counted again.
+        ...(outcome?.exposure !== undefined && { exposure: outcome.exposure }),
+      }
     : { evidence: settled.evidence, ...(settled.usedByOther && { code: 'idempotency_conflict' }) };
 
 /** Undefined when the sight settles nothing. */
@@ -45,27 +49,66 @@ export function settledBy(entry: JournalEntry, sight: Sight): Settled | undefine
     case 'placement':
       return placedBy(entry, record, sight);
     case 'cancellation':
-      return sight.found === 'not_found' ? undefined : cancelledBy(sight.found, sight.by);
+      return cancelledBy(sight.found, sight.by);
     case 'replacement':
-      return sight.found === 'not_found' ? undefined : replacedBy(record, sight.found, sight.by);
+      return replacedBy(record, sight.found, sight.by);
     case 'other':
       return undefined;
   }
 }
 
-function placedBy(entry: JournalEntry, record: OrderRecord, sight: Sight): Settled | undefined {
-  const { found, by, askedAt } = sight;
-  if (found !== 'not_found') {
-    // It may come late, and be that of an earlier request, whose refusal freed the id.
-    if (by === 'event' && found.state.status === 'FAILED') return undefined;
-    return isOtherOrder(record, found.payload) || (isUsedUp(record) && hasOtherTerms(record, found))
-      ? { state: 'refused', evidence: by, usedByOther: true }
-      : { state: 'accepted', evidence: by, answer: answerOf(found.payload) };
+/**
+ * Other terms are those of a replacement, or of another order that had the id before: of that it says when it was placed.
+ * Where it was placed in the minute before, by clocks that differ, this stays open.
+ */
+function placedBy(entry: JournalEntry, record: OrderRecord, { found, by }: Sight): Settled | undefined {
+  const other = { state: 'refused', evidence: by, usedByOther: true } as const;
+  if (isOtherOrder(record, found.payload)) return other;
+  if (hasOtherTerms(record, found)) {
+    const { placedAt } = momentsIn(found.payload);
+    if (isUsedUp(record) || (placedAt !== undefined && placedAt < entry.at - clockSkewMs)) return other;
+    if (placedAt === undefined || placedAt < entry.at) return undefined;
   }
-  // Lists lag behind, and an order that was taken a moment ago may not be visible yet.
-  const counts = by === 'look_up' && isOver(entry, askedAt - absenceCountsAfterMs);
-  return counts ? { state: 'refused', evidence: 'absence' } : undefined;
+  return { state: 'accepted', evidence: by, answer: answerOf(found.payload) };
 }
+
+/** From one look-up that finds nothing to the one that counts; of an account in which nothing shows that look-ups work. */
+const apartMs: Readonly<Record<AbsenceProof, number>> = {
+  other_order: 5 * 60_000,
+  no_other_order: 24 * 60 * 60_000,
+};
+
+/**
+ * What a look-up that finds nothing says of a placement. A single one says nothing: an upstream may answer wrongly, and an
+ * order that was taken a moment ago may not be visible yet. So there are two of them, minutes apart, and at each time the
+ * same look-up finds another order of the account, or else there is a day between them.
+ *
+ * @param askedAt in milliseconds since the epoch
+ * @returns what to write of the entry, `unknown` for the first one; undefined for nothing
+ */
+export function absentBy(
+  entry: JournalEntry,
+  askedAt: number,
+  proof: AbsenceProof,
+): EntryOutcome | undefined {
+  const record = readRecord(entry.record);
+  if (record.kind !== 'placement' || !isOver(entry, askedAt)) return undefined;
+  const { key, attempt, exposure } = entry;
+  const { absent: first } = record;
+  const passedMs = first ? askedAt - Date.parse(first.at) : 0;
+  const isEnough = first && passedMs >= Math.max(apartMs[first.proof], apartMs[proof]);
+  if (!first || (!isEnough && first.proof === 'no_other_order' && proof === 'other_order')) {
+    const absent = { at: new Date(askedAt).toISOString(), proof };
+    return { key, attempt, state: 'unknown', record: JSON.stringify({ ...record, absent }) };
+  }
+  if (!isEnough || !isOver(entry, askedAt - absenceCountsAfterMs)) return undefined;
+  const said = { evidence: 'absence', ...(exposure !== undefined && { exposure }) } as const;
+  return { key, attempt, state: 'refused', record: JSON.stringify(withOutcome(record, askedAt, said)) };
+}
+
+/** Refused because nothing was found of it: an order that shows after all was placed. */
+export const isAbsent = ({ state, record }: JournalEntry): boolean =>
+  state === 'refused' && record !== '' && readRecord(record).outcome?.evidence === 'absence';
 
 /**
  * Whether the order that is shown cannot be the one that was asked for: its id was used for another one. By what no
@@ -91,7 +134,6 @@ function isOtherOrder(record: OrderRecord, shown: string): boolean {
 const isUsedUp = ({ outcome }: OrderRecord): boolean =>
   stemOf(outcome?.upstream_code) === 'TRADE_PLACE_ORDER_REPEAT';
 
-/** A replacement changes them, so that they count only where it is known that this request placed nothing. */
 function hasOtherTerms(record: OrderRecord, { state }: ReadOrder): boolean {
   const wanted = textMembers(askedOrder(record) ?? '{}', ['quantity', 'limit_price']);
   const terms = new Map([...(wanted ?? [])].map(([name, value]) => [termNamed[name] ?? name, value]));

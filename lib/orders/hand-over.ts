@@ -321,10 +321,10 @@ class OneHandOver {
 
   async #lookUp(entry: JournalEntry): Promise<Settled | undefined> {
     const { account_id: account, client_order_id: id } = readRecord(entry.record);
-    if (!entry.canSettle || account === undefined || id === undefined) return undefined;
-    const askedAt = this.#parts.clock();
+    if (!entry.listedAs || account === undefined || id === undefined) return undefined;
     const found = await this.#delivery.lookUp(account, id, this.#sendBy);
-    return found && settledBy(entry, { by: 'look_up', found, askedAt });
+    // That it does not show is no evidence yet: the settlement looks again.
+    return found && found !== 'not_found' ? settledBy(entry, { by: 'look_up', found }) : undefined;
   }
 
   /** Sends the parts that are begun, and answers for all. */
@@ -404,7 +404,7 @@ class OneHandOver {
       outcomes.map(async (one) => {
         const isWritten = await this.#finish(one, attempts);
         if (isWritten && one.state === 'refused')
-          await this.#release({ key: one.key, exposure: this.#entries.exposureOf(one.key) });
+          await this.#release({ ...one, exposure: this.#entries.exposureOf(one.key) });
       }),
     );
   }
@@ -412,15 +412,16 @@ class OneHandOver {
   /** What is not released now is released by the settlement. */
   async #release({
     key,
+    attempt,
     exposure,
-  }: {
-    readonly key: string;
-    readonly exposure?: string | undefined;
-  }): Promise<void> {
+  }: Pick<JournalEntry, 'key' | 'attempt'> & { readonly exposure?: string | undefined }): Promise<void> {
     const { checks, reportFailure } = this.#parts;
     if (exposure === undefined || !checks) return;
     try {
-      await releaseExposure({ key, exposure }, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
+      await releaseExposure(
+        { key, attempt, exposure },
+        { journal: checks.journal, sleep: (ms) => this.#sleep(ms) },
+      );
     } catch (cause) {
       reportFailure?.('release', cause);
     }

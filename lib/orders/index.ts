@@ -11,6 +11,7 @@ export {
   type JournalEntry,
   JournalUnavailable,
   type OrderJournal,
+  type UnsettledList,
 } from './journal.ts';
 export { type CancelOutcome, createMassCancels, type MassCancelReport } from './mass-cancel.ts';
 export { createMemoryOrderJournal } from './memory-journal.ts';

@@ -15,15 +15,21 @@ import { CountersignError } from '../signer/errors.ts';
  */
 export type EntryState = 'pending' | 'accepted' | 'refused' | 'unknown';
 
+/**
+ * Unsettled entries are in two lists. A placement is settled by each look-up of its order, sooner or later; a cancellation
+ * or a replacement that does not show may never be, and must not hold up the placements.
+ */
+export type UnsettledList = 'placements' | 'changes';
+
 export interface JournalEntry {
-  /** The keyed name of credential, account and id. */
+  /** The keyed name of account and id. */
   readonly key: string;
   /** The request that wrote it: no other one decides what became of it, except by evidence of the upstream. */
   readonly attempt: string;
   /** A keyed hash of what is asked for: a request of the same id with another one asks for something else. */
   readonly hash: string;
   readonly state: EntryState;
-  /** The credential's name in stores; unsettled entries are listed by it. */
+  /** The name in stores of the credential that sent it. The order is the account's, whichever credential that has next. */
   readonly credential: string;
   /** When the entry was written, in milliseconds since the epoch. */
   readonly at: number;
@@ -31,8 +37,8 @@ export interface JournalEntry {
   readonly sendBy: number;
   /** JSON, see `record.ts`. It holds account and order in clear: sealed in a store. */
   readonly record: string;
-  /** False for what no evidence can settle, such as a change of a watchlist. */
-  readonly canSettle: boolean;
+  /** Absent for what no evidence can settle, such as a change of a watchlist. */
+  readonly listedAs?: UnsettledList;
   /** When a store may forget the entry, in milliseconds since the epoch; absent: never. */
   readonly expiresAt?: number;
   /** What counters have of its order, see `exposure.ts`; absent where they have nothing of it. */
@@ -48,6 +54,8 @@ export interface CountedChanges {
 /** Of an entry that was there before. */
 export interface ExposureChange {
   readonly key: string;
+  /** As read: another attempt of the same order may have the same exposure. */
+  readonly attempt: string;
   /** As read. */
   readonly before: string | undefined;
   /** Undefined when its order is not counted any more. */
@@ -93,12 +101,12 @@ export interface OrderJournal {
   /** @throws JournalUnavailable */
   read(keys: readonly string[]): Promise<ReadonlyMap<string, JournalEntry>>;
   /**
-   * Entries `pending` or `unknown` that evidence can settle, oldest first. The list may lag behind. The record of one that
-   * was sealed with another identity key is empty.
+   * Entries `pending` or `unknown` that evidence can settle, in the order of their keys: from that one on, and then from
+   * the first. The list may lag behind. The record of one that was sealed with another identity key is empty.
    *
    * @throws JournalUnavailable
    */
-  unsettled(credential: string, limit: number): Promise<readonly JournalEntry[]>;
+  unsettled(list: UnsettledList, from: string, limit: number): Promise<readonly JournalEntry[]>;
 }
 
 /** A journal that keeps the counters of pre-trade checks, too: they change in the transactions that write entries. */
@@ -128,12 +136,12 @@ export interface CountingJournal extends OrderJournal {
    */
   counters(keys: readonly string[]): Promise<readonly StoredCounter[]>;
   /**
-   * Entries with an exposure, oldest first. The list may lag behind. The record of one that was sealed with another
+   * Entries with an exposure, in the same order. The list may lag behind. The record of one that was sealed with another
    * identity key is empty.
    *
    * @throws JournalUnavailable
    */
-  exposed(credential: string, limit: number): Promise<readonly JournalEntry[]>;
+  exposed(from: string, limit: number): Promise<readonly JournalEntry[]>;
 }
 
 /** The journal is away, or it throttles. */

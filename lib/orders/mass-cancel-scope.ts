@@ -2,9 +2,8 @@
 
 import { accountScope, stackScope, userScope } from '../guard-rails/controls.ts';
 import type { MassCancel } from '../guard-rails/mass-cancels.ts';
-import { textMembers } from '../json-members.ts';
 import { absenceCountsAfterMs, isOver, type JournalEntry, maxSendMs } from './journal.ts';
-import type { ReadOrder } from './order-reads.ts';
+import { momentsIn, type ReadOrder } from './order-reads.ts';
 import { readRecord } from './record.ts';
 
 /** An open order, with what is known of its placing. */
@@ -45,12 +44,11 @@ export function openOrderOf(order: ReadOrder, entry: JournalEntry | undefined): 
   const record = own && own.record !== '' ? readRecord(own.record) : undefined;
   // Where another program placed it, its entry is as old as its first replacement.
   const begunAt = record?.placed_elsewhere ? undefined : own?.at;
-  const shownAt = Date.parse(textMembers(order.payload, ['place_time_at'])?.get('place_time_at') ?? '');
-  const moments = [begunAt, shownAt].filter((at) => at !== undefined && !Number.isNaN(at));
+  const moments = [begunAt, momentsIn(order.payload).placedAt].filter((at) => at !== undefined);
   return {
     order,
     user: record?.user,
-    placedAt: moments.length > 0 ? Math.min(...(moments as number[])) : undefined,
+    placedAt: moments.length > 0 ? Math.min(...moments) : undefined,
   };
 }
 

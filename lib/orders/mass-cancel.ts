@@ -30,8 +30,6 @@ export interface MassCancelsOptions {
   /** The journal of orders, which says who placed an order, and when. */
   readonly journal: Pick<OrderJournal, 'read'>;
   readonly names: KeyedNames;
-  /** The credential's name in stores. */
-  readonly credential: () => Promise<string>;
   readonly clock?: () => number;
   /** What failed, and is tried again in the next run. No account and no order is in it. */
   readonly reportFailure?: (cause: unknown) => void;
@@ -75,7 +73,7 @@ const width = 4;
 
 /**
  * @example
- * const massCancels = createMassCancels({ store, orders, cancel, journal, names, credential });
+ * const massCancels = createMassCancels({ store, orders, cancel, journal, names });
  * await massCancels.run(Date.now() + 25_000);
  */
 export const createMassCancels = (options: MassCancelsOptions): MassCancels => ({

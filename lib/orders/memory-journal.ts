@@ -1,7 +1,14 @@
 /** The journal in memory: for tests, and for one process. */
 
 import type { StoredCounter } from '../guard-rails/counter.ts';
-import type { CountedChanges, CountingJournal, JournalEntry, OrderJournal, Stale } from './journal.ts';
+import type {
+  CountedChanges,
+  CountingJournal,
+  JournalEntry,
+  OrderJournal,
+  Stale,
+  UnsettledList,
+} from './journal.ts';
 
 /**
  * @example
@@ -14,10 +21,10 @@ export const createMemoryOrderJournal = (): CountingJournal => {
     beginCounted: (entries, now, changes) => journal.beginCounted(entries, now, changes),
     finish: (outcome) => journal.finish(outcome),
     read: (keys) => journal.read(keys),
-    unsettled: (credential, limit) => journal.unsettled(credential, limit),
+    unsettled: (list, from, limit) => journal.unsettled(list, from, limit),
     change: (changes) => journal.change(changes),
     counters: (keys) => journal.counters(keys),
-    exposed: (credential, limit) => journal.exposed(credential, limit),
+    exposed: (from, limit) => journal.exposed(from, limit),
   };
 };
 
@@ -59,8 +66,8 @@ class MemoryJournal implements CountingJournal {
     return new Map(keys.flatMap((key) => [...named(key, this.#entries.get(key))]));
   }
 
-  async unsettled(credential: string, limit: number) {
-    return this.#list(credential, isUnsettled, limit);
+  async unsettled(list: UnsettledList, from: string, limit: number) {
+    return this.#list((entry) => entry.listedAs === list && isUnsettled(entry), from, limit);
   }
 
   async change(changes: CountedChanges) {
@@ -74,15 +81,14 @@ class MemoryJournal implements CountingJournal {
     return keys.flatMap((key) => this.#counters.get(key) ?? []);
   }
 
-  async exposed(credential: string, limit: number) {
-    return this.#list(credential, ({ exposure }) => exposure !== undefined, limit);
+  async exposed(from: string, limit: number) {
+    return this.#list(({ exposure }) => exposure !== undefined, from, limit);
   }
 
-  #list(credential: string, isListed: (entry: JournalEntry) => boolean, limit: number) {
-    return [...this.#entries.values()]
-      .filter((entry) => entry.credential === credential && isListed(entry))
-      .sort((a, b) => a.at - b.at)
-      .slice(0, limit);
+  #list(isListed: (entry: JournalEntry) => boolean, from: string, limit: number) {
+    const listed = [...this.#entries.values()].filter(isListed).sort((a, b) => (a.key < b.key ? -1 : 1));
+    const start = listed.findIndex(({ key }) => key >= from);
+    return (start < 0 ? listed : [...listed.slice(start), ...listed.slice(0, start)]).slice(0, limit);
   }
 
   #isOfSameAttempt({ key, attempt }: JournalEntry): boolean {
@@ -105,7 +111,10 @@ class MemoryJournal implements CountingJournal {
       const stored = this.#counters.get(key);
       return stored && stored.revision !== revision ? [stored] : [];
     });
-    const isOther = exposures.some(({ key, before }) => this.#entries.get(key)?.exposure !== before);
+    const isOther = exposures.some(({ key, attempt, before }) => {
+      const entry = this.#entries.get(key);
+      return entry?.attempt !== attempt || entry.exposure !== before;
+    });
     return changed.length > 0 || isOther ? { counters: changed, exposures: isOther } : undefined;
   }
 
@@ -125,5 +134,5 @@ const isStale = (written: 'begun' | readonly JournalEntry[] | Stale): written is
   written !== 'begun' && 'counters' in written;
 
 /** Evidence is looked for. */
-export const isUnsettled = ({ state, canSettle }: Pick<JournalEntry, 'state' | 'canSettle'>): boolean =>
-  canSettle && (state === 'pending' || state === 'unknown');
+export const isUnsettled = ({ state, listedAs }: Pick<JournalEntry, 'state' | 'listedAs'>): boolean =>
+  listedAs !== undefined && (state === 'pending' || state === 'unknown');

@@ -11,8 +11,6 @@ export interface OpenOrdersParts {
   readonly orders: Pick<OrderReads, 'openOrders'>;
   readonly journal: Pick<OrderJournal, 'read'>;
   readonly names: KeyedNames;
-  /** The credential's name in stores. */
-  readonly credential: () => Promise<string>;
   readonly reportFailure?: (cause: unknown) => void;
 }
 
@@ -28,7 +26,7 @@ const maxKeys = 100;
  * @throws the error of the list. Without the journal the orders are there all the same
  *
  * @example
- * const { orders } = await readOpenOrders({ orders: reads, journal, names, credential }, '1234567');
+ * const { orders } = await readOpenOrders({ orders: reads, journal, names }, '1234567');
  */
 export async function readOpenOrders(parts: OpenOrdersParts, account: string): Promise<OpenOrders> {
   const { reportFailure } = parts;
@@ -57,16 +55,15 @@ export async function readOpenOrders(parts: OpenOrdersParts, account: string): P
 
 /** By the ids of the orders. */
 async function entriesOf(
-  { journal, names, credential }: OpenOrdersParts,
+  { journal, names }: OpenOrdersParts,
   account: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, JournalEntry>> {
   const found = new Map<string, JournalEntry>();
-  const name = await credential();
   for (let start = 0; start < ids.length; start += maxKeys) {
     const keys = await Promise.all(
       ids.slice(start, start + maxKeys).map(async (clientOrderId) => {
-        const key = await orderKey(names, { credential: name, account, clientOrderId });
+        const key = await orderKey(names, { account, clientOrderId });
         return { clientOrderId, key };
       }),
     );

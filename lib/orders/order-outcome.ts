@@ -7,8 +7,6 @@ import { orderKey } from './parts.ts';
 import { type OrderRecord, readRecord } from './record.ts';
 
 export interface AskedOrder {
-  /** The credential's name in stores. */
-  readonly credential: string;
   readonly account: string;
   readonly clientOrderId: string;
 }

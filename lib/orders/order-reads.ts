@@ -24,6 +24,22 @@ export interface ReadOrder {
   readonly combination?: string;
 }
 
+const moments = ['place_time', 'place_time_at', 'filled_time', 'filled_time_at'] as const;
+
+/** When a shown order was placed, and when it was last filled, in milliseconds since the epoch. @param shown JSON */
+export function momentsIn(shown: string): { readonly placedAt?: number; readonly filledAt?: number } {
+  const members = textMembers(shown, moments);
+  const placedAt = timeOf(members?.get('place_time')) ?? timeOf(members?.get('place_time_at'));
+  const filledAt = timeOf(members?.get('filled_time')) ?? timeOf(members?.get('filled_time_at'));
+  return { ...(placedAt !== undefined && { placedAt }), ...(filledAt !== undefined && { filledAt }) };
+}
+
+/** Of milliseconds, or of ISO 8601. */
+function timeOf(text: string | undefined): number | undefined {
+  const time = text === undefined ? Number.NaN : /^\d+$/.test(text) ? Number(text) : Date.parse(text);
+  return Number.isNaN(time) || time === 0 ? undefined : time;
+}
+
 /**
  * What a look-up by id found; a refusal when it could not look, and when the answer says neither what the order is nor that
  * there is none: taken for "not found", it would be said that an order was not placed.

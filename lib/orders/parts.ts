@@ -38,11 +38,11 @@ export interface Part {
   readonly clientOrderId?: string;
 }
 
-/** The key of an order's entry. */
+/** The key of an order's entry: the account keeps its orders when its app key changes. */
 export const orderKey = (
   names: KeyedNames,
-  order: { readonly credential: string; readonly account: string; readonly clientOrderId: string },
-): Promise<string> => names.nameOf('entry', 'order', order.credential, order.account, order.clientOrderId);
+  order: { readonly account: string; readonly clientOrderId: string },
+): Promise<string> => names.nameOf('entry', 'order', order.account, order.clientOrderId);
 
 /** Undefined for a request that the journal does not keep. */
 export async function partsOf(change: Change, names: KeyedNames): Promise<readonly Part[] | undefined> {
@@ -58,7 +58,7 @@ async function placedOrders(
   { list, answered }: Extract<Journaled, { by: 'client_order_id' }>,
   names: KeyedNames,
 ): Promise<readonly Part[]> {
-  const { credential, body, query, headers } = change;
+  const { body, query, headers } = change;
   const account = textMembers(body, ['account_id'])?.get('account_id') ?? '';
   const others = [account, JSON.stringify(query), JSON.stringify(headers)];
   return Promise.all(
@@ -67,7 +67,7 @@ async function placedOrders(
       // Parts of a combination are placed together or not at all: another part makes it another combination.
       const text = answered === 'each' ? order : body;
       return {
-        key: await orderKey(names, { credential, account, clientOrderId }),
+        key: await orderKey(names, { account, clientOrderId }),
         hash: await names.nameOf('asked', text, ...others),
         text,
         account,
@@ -79,13 +79,13 @@ async function placedOrders(
 
 /** The key belongs to its user: another user's equal key is another one. */
 async function wholeRequest(change: Change, names: KeyedNames): Promise<Part> {
-  const { operation, body, query, headers, credential, idempotencyKey, requestId, user, app } = change;
+  const { operation, body, query, headers, idempotencyKey, requestId, user, app } = change;
   const members = textMembers(body || '{}', ['account_id', 'client_order_id']);
   const account = members?.get('account_id');
   const clientOrderId = members?.get('client_order_id') ?? onlyModified(body);
   const id = idempotencyKey ?? `request ${requestId} ${crypto.randomUUID()}`;
   return {
-    key: await names.nameOf('entry', 'request', credential, user ?? app ?? '', operation.id, id),
+    key: await names.nameOf('entry', 'request', user ?? app ?? '', operation.id, id),
     hash: await names.nameOf('asked', body, JSON.stringify(query), JSON.stringify(headers)),
     text: body,
     ...(account !== undefined && { account }),

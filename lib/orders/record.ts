@@ -19,6 +19,8 @@ export interface OrderRecord {
   readonly begun_at: string;
   /** Another program placed the order. The entry is here because a request that replaces it is counted. */
   readonly placed_elsewhere?: true;
+  /** A look-up that found nothing, of an order whose outcome is not known. One is no evidence. */
+  readonly absent?: Absence;
   /** Pre-trade checks that the request failed: those for which it was blocked, or that were to notify only. */
   readonly failed_checks?: readonly string[];
   readonly outcome?: RecordedOutcome;
@@ -28,10 +30,18 @@ export interface OrderRecord {
 export type RecordKind = 'placement' | 'cancellation' | 'replacement' | 'other';
 
 /**
- * How an outcome is known: from the upstream's answer; because nothing was sent; by a look-up of the order, a list of
- * open orders, or an event; because a look-up found nothing for long enough.
+ * How an outcome is known: from the upstream's answer; because nothing was sent; by a look-up of the order, or a list of
+ * open orders; because look-ups found nothing for long enough.
  */
-export type Evidence = 'answer' | 'not_sent' | 'look_up' | 'list' | 'event' | 'absence';
+export type Evidence = 'answer' | 'not_sent' | 'look_up' | 'list' | 'absence';
+
+export interface Absence {
+  readonly at: string;
+  readonly proof: AbsenceProof;
+}
+
+/** Whether the same look-up found another order of the account at that time, or the account had none. */
+export type AbsenceProof = 'other_order' | 'no_other_order';
 
 export interface RecordedOutcome {
   /** Absent while it is not known. */
@@ -42,6 +52,8 @@ export interface RecordedOutcome {
   /** Of what was refused or is unknown: the gateway's code, and the upstream's. */
   readonly code?: string;
   readonly upstream_code?: string;
+  /** What was counted of an order that look-ups did not find: counted again when it shows after all. */
+  readonly exposure?: string;
 }
 
 /** @throws TypeError for what is no record */

@@ -4,10 +4,15 @@
  */
 
 import { readCounter, type StoredCounter, without } from '../guard-rails/counter.ts';
-import { readExposure, releasing } from '../guard-rails/exposure.ts';
+import { counting, readExposure, releasing } from '../guard-rails/exposure.ts';
 import { textMembers } from '../json-members.ts';
-import type { Sight } from './evidence.ts';
-import { absenceCountsAfterMs, type CountingJournal, isOver, type JournalEntry } from './journal.ts';
+import {
+  type CountedChanges,
+  type CountingJournal,
+  isOver,
+  type JournalEntry,
+  JournalUnavailable,
+} from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';
 import { ordersIn } from './parts.ts';
@@ -43,16 +48,13 @@ interface Counted {
 /**
  * One list of open orders for each account that has counted orders, and a look-up of each that is not in it.
  *
+ * @param from the key that the run begins with
  * @param until in milliseconds since the epoch
  * @throws JournalUnavailable
  */
-export async function releaseEnded(
-  credential: string,
-  options: ReleaseOptions,
-  until: number,
-): Promise<Released> {
+export async function releaseEnded(from: string, options: ReleaseOptions, until: number): Promise<Released> {
   const { journal, orders, clock, reportFailure } = options;
-  const entries = await journal.exposed(credential, maxEntries);
+  const entries = await journal.exposed(from, maxEntries);
   let [released, reads] = [0, 0];
   const release = async (entry: JournalEntry) => {
     if (await tryRelease(entry, options)) released++;
@@ -77,7 +79,7 @@ export async function releaseEnded(
       if (ids.some((id) => open.has(id)) || clock() >= until) continue;
       const found: (ReadOrder | 'not_found' | undefined)[] = [];
       for (const id of ids) found.push(await read(() => orders.order(account, id)));
-      if (found.every((one) => one !== undefined && hasEnded(entry, one, clock()))) await release(entry);
+      if (found.every(hasEnded)) await release(entry);
     }
   }
   return { released, reads };
@@ -108,9 +110,9 @@ function mayHaveEnded(entry: JournalEntry, now: number): boolean {
   return (entry.state === 'accepted' || (isReplacement && isOver(entry, now))) && now > entry.at + settledMs;
 }
 
-/** Found neither in the list of open orders nor by its id, long after it was placed: it is not open. */
-const hasEnded = (entry: JournalEntry, found: Exclude<Sight['found'], undefined>, now: number): boolean =>
-  found === 'not_found' ? isOver(entry, now - absenceCountsAfterMs) : isFinal(found.state);
+/** An order that was accepted and does not show may be open all the same: it counts until its end is seen. */
+const hasEnded = (found: ReadOrder | 'not_found' | undefined): boolean =>
+  found !== undefined && found !== 'not_found' && isFinal(found.state);
 
 function byAccount(entries: readonly JournalEntry[]): ReadonlyMap<string, readonly Counted[]> {
   const accounts = new Map<string, Counted[]>();
@@ -168,23 +170,56 @@ export interface ReleaseParts {
  * @throws JournalUnavailable
  */
 export async function releaseExposure(
-  { key, exposure: first }: Pick<JournalEntry, 'key' | 'exposure'>,
-  { journal, sleep }: ReleaseParts,
+  { key, attempt, exposure: first }: Pick<JournalEntry, 'key' | 'attempt' | 'exposure'>,
+  parts: ReleaseParts,
 ): Promise<boolean> {
   let exposure = first;
   for (let tries = 0; exposure !== undefined; tries++) {
     if (tries === maxTries) return false;
-    if (tries > 0) await sleep(pauseMs * tries * (0.5 + Math.random()));
-    const stored = await journal.counters(Object.keys(readExposure(exposure).counted));
-    const counters = new Map(stored.map((one): [string, StoredCounter] => [one.key, one]));
-    const changes = {
-      counters: releasing(readExposure(exposure), counters),
-      exposures: [{ key, before: exposure, next: undefined }],
-    };
-    const changed = await journal.change(changes);
+    const before = exposure;
+    const changed = await changeCounted(parts, tries, before, (counters) => ({
+      counters: releasing(readExposure(before), counters),
+      exposures: [{ key, attempt, before, next: undefined }],
+    }));
     if (changed === 'changed') return true;
-    // A replacement has changed what is counted, or another instance has released it.
-    if (changed.exposures) exposure = (await journal.read([key])).get(key)?.exposure;
+    if (!changed.exposures) continue;
+    // A replacement has changed what is counted, or another instance has released it; another attempt has its own.
+    const entry = (await parts.journal.read([key])).get(key);
+    exposure = entry?.attempt === attempt ? entry.exposure : undefined;
   }
   return true;
+}
+
+/**
+ * Counts an order again of which look-ups found nothing, and which shows after all.
+ *
+ * @throws JournalUnavailable, also when others were faster too often: the event that showed it comes again
+ */
+export async function recountShown(
+  entry: JournalEntry,
+  { state }: ReadOrder,
+  parts: ReleaseParts,
+): Promise<void> {
+  const { key, attempt, exposure } = entry;
+  const next = entry.state === 'accepted' ? readRecord(entry.record).outcome?.exposure : undefined;
+  if (next === undefined || exposure !== undefined || isFinal(state)) return;
+  for (let tries = 0; tries < maxTries; tries++) {
+    const changed = await changeCounted(parts, tries, next, (counters) => ({
+      counters: counting(readExposure(next), counters),
+      exposures: [{ key, attempt, before: undefined, next }],
+    }));
+    if (changed === 'changed' || changed.exposures) return;
+  }
+  throw new JournalUnavailable();
+}
+
+async function changeCounted(
+  { journal, sleep }: ReleaseParts,
+  tries: number,
+  exposure: string,
+  changesOf: (counters: ReadonlyMap<string, StoredCounter>) => CountedChanges,
+) {
+  if (tries > 0) await sleep(pauseMs * tries * (0.5 + Math.random()));
+  const stored = await journal.counters(Object.keys(readExposure(exposure).counted));
+  return journal.change(changesOf(new Map(stored.map((one) => [one.key, one]))));
 }

@@ -1,25 +1,24 @@
 /**
- * Settles what stayed unknown from evidence of the upstream, cheapest first: an event that comes anyway, one list of an
- * account's open orders for many entries, a look-up for each that is left.
+ * Settles what stayed unknown from evidence of the upstream, cheapest first: one list of an account's open orders for many
+ * entries, a look-up for each that is left. An event of an order has it looked up at once.
  */
 
 import type { KeyedNames } from '../access/directory.ts';
 import { sleep as sleepWithTimer } from '../pauses.ts';
-import { outcomeBy, type Sight, settledBy } from './evidence.ts';
-import { absenceCountsAfterMs, type CountingJournal, isOver, type JournalEntry } from './journal.ts';
+import { absentBy, isAbsent, outcomeBy, type Sight, settledBy } from './evidence.ts';
+import type { CountingJournal, EntryOutcome, JournalEntry } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { orderKey } from './parts.ts';
-import { type OrderRecord, readRecord } from './record.ts';
-import { type ReleaseOptions, releaseEnded, releaseSeen } from './release-ended.ts';
+import { type AbsenceProof, type OrderRecord, readRecord } from './record.ts';
+import { type ReleaseOptions, recountShown, releaseEnded, releaseSeen } from './release-ended.ts';
+import { turnAt } from './turns.ts';
 
 export interface SettlementOptions {
   /** Pre-trade checks count in it: orders that have ended leave the counters. */
   readonly journal: CountingJournal;
   /** At low priority: clients come first. */
-  readonly orders: Pick<OrderReads, 'openOrders' | 'order'>;
+  readonly orders: Pick<OrderReads, 'openOrders' | 'order' | 'ordersSince'>;
   readonly names: KeyedNames;
-  /** The credential's name in stores. */
-  readonly credential: () => Promise<string>;
   readonly clock?: () => number;
   /** Resolves after so many milliseconds; replace it in tests only. */
   readonly sleep?: (ms: number) => Promise<void>;
@@ -45,18 +44,22 @@ export interface SettlementReport {
 export interface Settlement {
   /** Settles what it can until then, in milliseconds since the epoch. */
   run(until: number): Promise<SettlementReport>;
-  /** An order as an event shows it. @returns whether an entry was settled by it */
+  /** An order that an event is about. @returns whether an entry was settled for it */
   saw(order: ReadOrder): Promise<boolean>;
 }
 
-/** More is left to the next run. */
+/** Of each list. More is left to the next run. */
 const maxEntries = 1000;
 /** From so many entries of one account on, its list of open orders is read first: a page of it settles up to a hundred. */
 const minForList = 3;
+/** Of the time of a run, what is over when placements, and changes, have had theirs. Orders that have ended have the rest. */
+const parts = { placements: 1 / 2, changes: 3 / 4 };
+/** Where an account's open orders show none, so far back is looked for one that a look-up has to find. */
+const historyMs = 7 * 24 * 60 * 60_000;
 
 /**
  * @example
- * const settlement = createSettlement({ journal, orders: createGatewayOrderReads({ gateway }), names, credential });
+ * const settlement = createSettlement({ journal, orders: createGatewayOrderReads({ gateway }), names });
  * await settlement.run(Date.now() + 50_000);
  */
 export const createSettlement = (options: SettlementOptions): Settlement => new JournalSettlement(options);
@@ -76,31 +79,46 @@ class JournalSettlement implements Settlement {
   }
 
   async run(until: number): Promise<SettlementReport> {
-    const { journal, credential } = this.#options;
-    const listed = await journal.unsettled(await credential(), maxEntries);
-    const run = new Run(listed.filter((entry) => isLeft(entry, this.#clock())));
-    for (const entry of listed) this.#add(run, entry);
-    for (const account of run.accountsOfMany(minForList))
-      if (this.#clock() < until) await this.#readList(run, account);
-    for (const open of run.inOrder(this.#clock())) {
-      if (this.#clock() >= until) break;
-      await this.#lookUp(run, open);
-    }
-    const report = run.report(this.#clock());
-    const { released, reads } = await releaseEnded(await credential(), this.#release(), until);
-    return { ...report, released, reads: report.reads + reads };
+    const { journal } = this.#options;
+    const startedAt = this.#clock();
+    const from = turnAt(startedAt);
+    const run = new Run();
+    for (const list of ['placements', 'changes'] as const)
+      await this.#settleListed(
+        run,
+        await journal.unsettled(list, from, maxEntries),
+        startedAt + (until - startedAt) * parts[list],
+      );
+    const { released, reads } = await releaseEnded(from, this.#release(), until);
+    return { ...run.report(this.#clock()), released, reads: run.reads + reads };
   }
 
+  async #settleListed(run: Run, listed: readonly JournalEntry[], until: number): Promise<void> {
+    const opened = listed
+      .filter((entry) => isLeft(entry, this.#clock()))
+      .flatMap((entry) => this.#add(run, entry));
+    for (const account of accountsOfMany(opened))
+      if (this.#clock() < until) await this.#readList(run, account, opened);
+    for (const open of opened) {
+      if (this.#clock() >= until) break;
+      if (run.isOpen(open)) await this.#lookUp(run, open);
+    }
+  }
+
+  /** Of what is not known, or is known wrongly, a look-up tells more than the event: it shows the terms. */
   async saw(order: ReadOrder): Promise<boolean> {
-    const { journal, names, credential } = this.#options;
+    const { journal, names, orders } = this.#options;
     const { account, clientOrderId } = order.state;
-    const key = await orderKey(names, { credential: await credential(), account, clientOrderId });
+    const key = await orderKey(names, { account, clientOrderId });
     const entry = (await journal.read([key])).get(key);
     if (!entry) return false;
-    const isSettled =
-      isLeft(entry, this.#clock()) &&
-      (await this.#settle(entry, { by: 'event', found: order, askedAt: this.#clock() })) !== undefined;
     await releaseSeen(entry, order, this.#release());
+    const isWanted = isLeft(entry, this.#clock()) || (isAbsent(entry) && order.state.status !== 'FAILED');
+    const found = isWanted ? await orders.order(account, clientOrderId) : 'not_found';
+    const isSettled =
+      found !== 'not_found' && (await this.#settle(entry, { by: 'look_up', found })) !== undefined;
+    const now = isSettled ? ((await journal.read([key])).get(key) ?? entry) : entry;
+    await recountShown(now, found === 'not_found' ? order : found, this.#release());
     return isSettled;
   }
 
@@ -116,30 +134,55 @@ class JournalSettlement implements Settlement {
   }
 
   /** One that cannot be read must not stop the others: it stays among those that are left. */
-  #add(run: Run, entry: JournalEntry): void {
+  #add(run: Run, entry: JournalEntry): readonly Open[] {
     try {
-      run.add(entry);
+      return run.add(entry);
     } catch (cause) {
       this.#options.reportFailure?.(cause);
+      return [];
     }
   }
 
-  async #readList(run: Run, account: string): Promise<void> {
-    const askedAt = this.#clock();
+  async #readList(run: Run, account: string, opened: readonly Open[]): Promise<void> {
     const orders = await this.#read(run, () => this.#options.orders.openOrders(account));
     const byId = new Map(orders?.map((order) => [order.state.clientOrderId, order]));
-    for (const open of run.of(account)) {
+    for (const open of opened.filter(({ record }) => record.account_id === account)) {
       const found = byId.get(open.record.client_order_id);
-      if (found) run.settled(open, await this.#settle(open.entry, { by: 'list', found, askedAt }));
+      if (found) run.settled(open, await this.#settle(open.entry, { by: 'list', found }));
     }
   }
 
   async #lookUp(run: Run, open: Open): Promise<void> {
-    const { account_id: account, client_order_id: id } = open.record;
+    const { account_id: account, client_order_id: id, kind } = open.record;
     const askedAt = this.#clock();
     const found = await this.#read(run, () => this.#options.orders.order(account, id));
-    if (found !== undefined)
-      run.settled(open, await this.#settle(open.entry, { by: 'look_up', found, askedAt }));
+    if (found === undefined) return;
+    if (found !== 'not_found') {
+      run.proofs.set(account, 'other_order');
+      run.settled(open, await this.#settle(open.entry, { by: 'look_up', found }));
+    } else if (kind === 'placement') {
+      const proof = await this.#proofOf(run, account);
+      const outcome = proof && absentBy(open.entry, askedAt, proof);
+      if (outcome) run.settled(open, await this.#write(outcome));
+    }
+  }
+
+  /** Whether look-ups find orders of the account at this time; undefined where they do not find what lists show. */
+  async #proofOf(run: Run, account: string): Promise<AbsenceProof | undefined> {
+    if (!run.proofs.has(account)) run.proofs.set(account, await this.#prove(run, account));
+    return run.proofs.get(account);
+  }
+
+  async #prove(run: Run, account: string): Promise<AbsenceProof | undefined> {
+    const { orders } = this.#options;
+    const open = await this.#read(run, () => orders.openOrders(account));
+    const since = this.#clock() - historyMs;
+    const shown = open?.length ? open : await this.#read(run, () => orders.ordersSince(account, since));
+    const [other] = shown ?? [];
+    if (!open || !shown) return undefined;
+    if (!other) return 'no_other_order';
+    const found = await this.#read(run, () => orders.order(account, other.state.clientOrderId));
+    return found === undefined || found === 'not_found' ? undefined : 'other_order';
   }
 
   async #read<T>(run: Run, read: () => Promise<T>): Promise<T | undefined> {
@@ -153,67 +196,53 @@ class JournalSettlement implements Settlement {
   }
 
   /** @returns what the entry is now; undefined when the sight settles nothing, or another one was faster */
-  async #settle(entry: JournalEntry, sight: Sight): Promise<'accepted' | 'refused' | undefined> {
+  async #settle(entry: JournalEntry, sight: Sight): Promise<EntryOutcome['state'] | undefined> {
+    const settled = settledBy(entry, sight);
+    return settled && this.#write(outcomeBy(entry, settled, this.#clock()));
+  }
+
+  async #write(outcome: EntryOutcome): Promise<EntryOutcome['state'] | undefined> {
     try {
-      return await this.#write(entry, sight);
+      return (await this.#options.journal.finish(outcome)) ? outcome.state : undefined;
     } catch (cause) {
       this.#options.reportFailure?.(cause);
       return undefined;
     }
   }
-
-  async #write(entry: JournalEntry, sight: Sight): Promise<'accepted' | 'refused' | undefined> {
-    const settled = settledBy(entry, sight);
-    if (!settled) return undefined;
-    const isWritten = await this.#options.journal.finish(outcomeBy(entry, settled, this.#clock()));
-    return isWritten ? settled.state : undefined;
-  }
 }
 
-/** The entries of one run. */
+/** From so many entries on, a list is read. */
+function accountsOfMany(opened: readonly Open[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const { record } of opened) counts.set(record.account_id, (counts.get(record.account_id) ?? 0) + 1);
+  return [...counts].flatMap(([account, count]) => (count >= minForList ? [account] : []));
+}
+
+/** What one run has of the entries, and knows of the accounts. */
 class Run {
   reads = 0;
-  readonly #left: Set<JournalEntry>;
-  readonly #open = new Set<Open>();
+  readonly proofs = new Map<string, AbsenceProof | undefined>();
+  readonly #left = new Set<JournalEntry>();
   readonly #counts = { accepted: 0, refused: 0 };
 
-  constructor(left: readonly JournalEntry[]) {
-    this.#left = new Set(left);
-  }
-
   /** @throws for an entry that cannot be read */
-  add(entry: JournalEntry): void {
-    if (!this.#left.has(entry)) return;
+  add(entry: JournalEntry): readonly Open[] {
+    this.#left.add(entry);
     const record = readRecord(entry.record);
     const { account_id, client_order_id } = record;
-    if (account_id === undefined || client_order_id === undefined) this.#left.delete(entry);
-    else this.#open.add({ entry, record: { ...record, account_id, client_order_id } });
+    return account_id === undefined || client_order_id === undefined
+      ? []
+      : [{ entry, record: { ...record, account_id, client_order_id } }];
   }
 
-  of(account: string): readonly Open[] {
-    return [...this.#open].filter(({ record }) => record.account_id === account);
+  isOpen({ entry }: Open): boolean {
+    return this.#left.has(entry);
   }
 
-  accountsOfMany(min: number): readonly string[] {
-    const accounts = [...new Set([...this.#open].map(({ record }) => record.account_id))];
-    return accounts.filter((account) => this.of(account).length >= min);
-  }
-
-  /**
-   * First those that any look-up decides, then the youngest: an order that was taken is found at its first look-up. A
-   * cancellation or replacement that does not show is decided by none, however old it is, and must not hold up the others.
-   */
-  inOrder(now: number): readonly Open[] {
-    const decides = ({ entry, record }: Open) =>
-      Number(record.kind === 'placement' && isOver(entry, now - absenceCountsAfterMs));
-    return [...this.#open].sort((a, b) => decides(b) - decides(a) || b.entry.at - a.entry.at);
-  }
-
-  settled(open: Open, state: 'accepted' | 'refused' | undefined): void {
-    if (state === undefined) return;
+  settled({ entry }: Open, state: EntryOutcome['state'] | undefined): void {
+    if (state === undefined || state === 'unknown') return;
     this.#counts[state]++;
-    this.#open.delete(open);
-    this.#left.delete(open.entry);
+    this.#left.delete(entry);
   }
 
   report(now: number): Omit<SettlementReport, 'released'> {

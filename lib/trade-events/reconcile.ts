@@ -4,7 +4,7 @@
  */
 
 import { textMembers } from '../json-members.ts';
-import type { ReadOrder } from '../orders/order-reads.ts';
+import { momentsIn, type ReadOrder } from '../orders/order-reads.ts';
 import { isFinal, isMore, quantityOf } from '../orders/order-state.ts';
 import { orderEvent } from './event-detail.ts';
 import type { Lease } from './lease.ts';
@@ -241,26 +241,14 @@ export class Reconciler {
 const isLater = ({ state: a }: ReadOrder, { state: b }: ReadOrder): boolean =>
   !isFinal(b) && (isFinal(a) || isMore(a.filled, b.filled));
 
-const times = ['place_time', 'place_time_at', 'filled_time', 'filled_time_at'] as const;
-
 function readingOf({ order, isLookUp, from, until }: Sight, { since }: ComparisonCall): Reading {
-  const shown = textMembers(order.payload, [...times, 'total_quantity']);
-  const placedAt = timeOf(shown?.get('place_time')) ?? timeOf(shown?.get('place_time_at'));
-  const filledAt = timeOf(shown?.get('filled_time')) ?? timeOf(shown?.get('filled_time_at'));
-  const total = quantityOf(shown?.get('total_quantity'));
+  const total = quantityOf(textMembers(order.payload, ['total_quantity'])?.get('total_quantity'));
   return {
     isLookUp,
     since,
     from,
     until,
-    ...(placedAt !== undefined && { placedAt }),
-    ...(filledAt !== undefined && { filledAt }),
+    ...momentsIn(order.payload),
     isWhole: total !== '0' && !isMore(total, order.state.filled),
   };
-}
-
-/** Of milliseconds, or of ISO 8601. */
-function timeOf(text: string | undefined): number | undefined {
-  const time = text === undefined ? Number.NaN : /^\d+$/.test(text) ? Number(text) : Date.parse(text);
-  return Number.isNaN(time) || time === 0 ? undefined : time;
 }

@@ -151,9 +151,10 @@ export class ExposureWorld {
         openOrders: async (account) =>
           [...this.#orders.values()].filter((one) => one.account === account && isOpen(one)).map(shown),
         order: async (account, id) => this.#lookUp(account, id),
+        ordersSince: async (account) =>
+          [...this.#orders.values()].filter((one) => one.account === account).map(shown),
       },
       names,
-      credential: async () => credential,
       clock: this.#clock,
       sleep: this.#sleep,
     });
@@ -174,9 +175,9 @@ export class ExposureWorld {
 
   /** What must never be, in a sentence; undefined when all is as it should be. */
   async fault({ isOver = false } = {}): Promise<string | undefined> {
-    const entries = await this.#journal.exposed(credential, 10_000);
+    const entries = await this.#journal.exposed('', 10_000);
     for (const [scope, limit] of Object.entries(this.#limits)) {
-      const key = `counter ${credential} ${scope}`;
+      const key = `counter ${scope}`;
       const [stored] = await this.#journal.counters([key]);
       const { open } = stored ? (JSON.parse(stored.state) as { open: string }) : { open: '0' };
       const sum = entries.reduce(

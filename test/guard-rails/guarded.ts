@@ -4,9 +4,8 @@ import type { TestContext } from 'vitest';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
 import type { GatewayOptions } from '../../lib/gateway/index.ts';
 import { type ControlStore, createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
-import { limiterKey } from '../../lib/limiter/store.ts';
 import { type CountingJournal, createMemoryOrderJournal } from '../../lib/orders/index.ts';
-import { accountId, ask, credentials, newOrder, type Problem, type Reply } from '../support/core.ts';
+import { accountId, ask, newOrder, type Problem, type Reply } from '../support/core.ts';
 import { names, startInstances } from '../support/instances.ts';
 
 export const placePath = '/trade/place_order';
@@ -75,8 +74,7 @@ export async function startGuarded(t: TestContext, given: GuardedOptions = {}) {
     },
   });
   const { simulator, gateway } = started;
-  const credential = await limiterKey('account', credentials.appKey);
-  const counterKey = (scope: string) => `counter ${credential} ${scope}`;
+  const counterKey = (scope: string) => `counter ${scope}`;
   return {
     ...started,
     journal,

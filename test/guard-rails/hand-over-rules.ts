@@ -11,7 +11,7 @@ import type { ExposureSubject } from './exposure-world.ts';
 
 const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
 const now = 1_800_000_000_000;
-const entryKey = (id: string) => `entry|order|app|a|${id}`;
+const entryKey = (id: string) => `entry|order|a|${id}`;
 
 interface State {
   now: number;
@@ -212,7 +212,7 @@ async function foreignAreCounted(subject: ExposureSubject): Promise<void> {
     { client_order_id: 'foreign-1', quantity: '1' },
     { client_order_id: 'foreign-2', quantity: '1' },
   );
-  const [counter] = await journal.counters(['counter app stack']);
+  const [counter] = await journal.counters(['counter stack']);
   assert.equal(JSON.parse(counter!.state).recent.length, 2);
 }
 
@@ -226,7 +226,7 @@ async function refusedAreNotCounted(subject: ExposureSubject): Promise<void> {
   await place('order-refused', { quantity: '1' });
   state.outcome = refused({ code: 'outcome_unknown' });
   await place('order-unknown', { quantity: '1' });
-  const counted = await journal.counters(['counter app stack', 'counter app user u']);
+  const counted = await journal.counters(['counter stack', 'counter user u']);
   const counts = counted.map(({ state }) =>
     (JSON.parse(state).recent as readonly number[][]).reduce((sum, [, , orders = 0]) => sum + orders, 0),
   );
@@ -257,9 +257,9 @@ async function elsewhereDoesNotMix(subject: ExposureSubject): Promise<void> {
   assert.deepEqual(await twoOfElsewhere(floor, 'in turn'), ['sent', 'sent']);
   const { journal, place, state } = floor;
   assert.equal(state.lookUps, 2);
-  const [counter] = await journal.counters(['counter app stack']);
+  const [counter] = await journal.counters(['counter stack']);
   assert.equal(JSON.parse(counter!.state).open, '100');
-  const exposed = await journal.exposed('app', 10);
+  const exposed = await journal.exposed('', 10);
   assert.deepEqual(each(exposed, 'key', 'state', 'expiresAt'), [[entryKey('shared'), 'accepted', undefined]]);
   assert.equal(JSON.parse(exposed[0]!.record).placed_elsewhere, true);
   // No request placed it, so none is its repetition.
@@ -283,9 +283,9 @@ async function replacedIsReleased(subject: ExposureSubject): Promise<void> {
   state.outcome = refused({ code: 'upstream_rejected', upstream: { status: 417 } });
   state.whileSent = () => replace({ client_order_id: 'refused-order', quantity: '50' });
   assert.equal(codeOf(await place('refused-order', priced('10'))), 'upstream_rejected');
-  const [counter] = await journal.counters(['counter app stack']);
+  const [counter] = await journal.counters(['counter stack']);
   assert.equal(JSON.parse(counter!.state).open, '0');
-  assert.deepEqual(await journal.exposed('app', 10), []);
+  assert.deepEqual(await journal.exposed('', 10), []);
 }
 
 export const handOverRules: readonly ((subject: ExposureSubject) => Promise<void>)[] = [

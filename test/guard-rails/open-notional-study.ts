@@ -8,7 +8,6 @@ import { faultsByChance, type OrderChange, startSimulator } from '../../infra/si
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Gateway } from '../../lib/gateway/index.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
-import { limiterKey } from '../../lib/limiter/store.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import type { ReadOrder } from '../../lib/orders/order-reads.ts';
 import { isFinal } from '../../lib/orders/order-state.ts';
@@ -126,10 +125,9 @@ class Day {
   }
 
   async #setLimits(): Promise<void> {
-    const credential = await limiterKey('account', credentials.appKey);
     const limit = async (account: string, scope: string, max_open_notional: string) => {
       this.#controls.set(scope, { limits: { max_open_notional } });
-      this.#counters.set(account, `counter ${credential} ${scope}`);
+      this.#counters.set(account, `counter ${scope}`);
     };
     await limit('', 'stack', String(limits.gateway));
     for (const { account_id: id } of this.simulator.accounts.slice(0, 2))

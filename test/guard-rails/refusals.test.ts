@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
-import { limiterKey } from '../../lib/limiter/store.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { withChanges } from '../../lib/orders/journal-changes.ts';
 import { orderKey } from '../../lib/orders/parts.ts';
 import { readRecord } from '../../lib/orders/record.ts';
-import { accountId, ask, credentials } from '../support/core.ts';
+import { accountId, ask } from '../support/core.ts';
 import { names } from '../support/instances.ts';
 import { bodyOf, limited, outcomeOf, placePath, startGuarded } from './guarded.ts';
 
@@ -15,8 +14,7 @@ const clientOrderId = 'an-order-of-refusals';
 const order = (quantity: string) => limited(clientOrderId, '1', quantity);
 
 async function entryOf(journal: ReturnType<typeof createMemoryOrderJournal>) {
-  const credential = await limiterKey('account', credentials.appKey);
-  const key = await orderKey(names, { credential, account: accountId, clientOrderId });
+  const key = await orderKey(names, { account: accountId, clientOrderId });
   return (await journal.read([key])).get(key);
 }
 

@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
-import { limiterKey } from '../../lib/limiter/store.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
-import { accountId, ask, credentials, orderBody, orderPath, problemOf } from '../support/core.ts';
+import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
 import { names, settlementFor, startInstances } from '../support/instances.ts';
 
 const minute = 60_000;
@@ -41,16 +40,15 @@ async function start(t: TestContext) {
     });
   const change = (path: string, body: object) =>
     ask(gateway, path, { body: JSON.stringify({ account_id: accountId, ...body }) });
-  const credential = await limiterKey('account', credentials.appKey);
   const open = async () => {
-    const [counter] = await journal.counters([`counter ${credential} stack`]);
+    const [counter] = await journal.counters(['counter stack']);
     return (JSON.parse(counter?.state ?? '{"open":"0"}') as { open: string }).open;
   };
   const settle = async () => {
     state.clock += minute;
     return settlement.run(state.clock + minute);
   };
-  return { state, simulator, place, change, open, settle, settlement, journal, credential };
+  return { state, simulator, place, change, open, settle, settlement, journal };
 }
 
 describe('an order leaves the open notional', () => {

@@ -66,7 +66,6 @@ function createDesk({ createGuard }: GuardSubject, given: Partial<World> = {}) {
 
 async function ask(guard: Guard, orders: readonly AskedOrder[]): Promise<Verdict> {
   const verdict = await guard.verdict({
-    credential: 'app',
     account: 'a',
     user: 'u',
     orders,
@@ -228,7 +227,7 @@ async function someUnknownsAreAllowed(subject: GuardSubject): Promise<void> {
     verdict.noted.map(({ check }) => check),
     ['max_order_notional', 'max_open_notional'],
   );
-  assert.deepEqual(verdict.exposures[0]?.counted, { 'counter app stack': '60' });
+  assert.deepEqual(verdict.exposures[0]?.counted, { 'counter stack': '60' });
   assert.deepEqual(failedOf(await ask(limited('101', '1', { side: 'SELL', instrument_type: 'CRYPTO' }))), [
     'max_order_notional',
     'max_open_notional',
@@ -417,11 +416,7 @@ async function replacementsAddUp(subject: GuardSubject): Promise<void> {
       verdict = await ask(replaced(order.json, change, verdict.exposures[0]));
     }
     assert.ok(verdict.kind === 'allowed');
-    assert.deepEqual(
-      verdict.exposures[0]?.counted,
-      { 'counter app stack': counted },
-      JSON.stringify(changes),
-    );
+    assert.deepEqual(verdict.exposures[0]?.counted, { 'counter stack': counted }, JSON.stringify(changes));
   }
 }
 
@@ -461,11 +456,11 @@ async function openCounts(subject: GuardSubject): Promise<void> {
     const first = await ask(order);
     assert.ok(first.kind === 'allowed');
     const [exposure] = first.exposures;
-    assert.deepEqual(exposure?.counted, { [`counter app ${scope}`]: '60' });
+    assert.deepEqual(exposure?.counted, { [`counter ${scope}`]: '60' });
     const above = await ask(limited('4.00000001', '10'));
     assert.deepEqual(failedOf(above), ['max_open_notional']);
     assert.ok(above.kind === 'blocked');
-    assert.deepEqual(above.counters, [`counter app ${scope}`]);
+    assert.deepEqual(above.counters, [`counter ${scope}`]);
     assert.equal(above.failures[0]?.scope, kind);
     assert.equal(above.failures[0]?.came, kind === 'gateway' ? undefined : '100.0000001');
     const blockedInAll = await ask(limited('4', '5'), limited('4.00000001', '5'));
@@ -476,10 +471,10 @@ async function openCounts(subject: GuardSubject): Promise<void> {
     ]);
     const larger = await ask(replaced(order.json, { limit_price: '10' }, exposure));
     assert.ok(larger.kind === 'allowed');
-    assert.deepEqual(larger.exposures[0]?.counted, { [`counter app ${scope}`]: '100' });
+    assert.deepEqual(larger.exposures[0]?.counted, { [`counter ${scope}`]: '100' });
     const smaller = await ask(replaced(order.json, { limit_price: '1' }, larger.exposures[0]));
     assert.ok(smaller.kind === 'allowed');
-    assert.deepEqual(smaller.exposures[0]?.counted, { [`counter app ${scope}`]: '100' });
+    assert.deepEqual(smaller.exposures[0]?.counted, { [`counter ${scope}`]: '100' });
     world.limits = { [scope]: { max_open_notional: '1' } };
     world.now += 6000;
     assert.deepEqual(failedOf(await ask(replaced(order.json, { quantity: '1' }, larger.exposures[0]))), []);
@@ -489,7 +484,7 @@ async function openCounts(subject: GuardSubject): Promise<void> {
 
 async function olderCountersAreNotLearnt(subject: GuardSubject): Promise<void> {
   const { guard, ask } = createDesk(subject, { limits: { stack: { max_open_notional: '100' } } });
-  const key = 'counter app stack';
+  const key = 'counter stack';
   guard.learn([{ key, revision: 7, state: '{"open":"0","recent":[]}' }]);
   guard.learn([{ key, revision: 6, state: '{"open":"100","recent":[]}' }]);
   const verdict = await ask(limited('1', '100'));

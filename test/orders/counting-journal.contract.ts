@@ -10,7 +10,7 @@ import type {
   Stale,
 } from '../../lib/orders/journal.ts';
 import { each } from '../support/each.ts';
-import { credentialOf, entryOf, sorted, stored } from './journal.contract.ts';
+import { entryOf, sorted, stored, unlisted } from './journal.contract.ts';
 
 const now = Date.UTC(2036, 0, 1);
 let count = 0;
@@ -21,10 +21,17 @@ export const counted = (key: string, revision: number, next: string): CountedCha
   exposures: [],
 });
 
-export const exposing = (...exposures: readonly ExposureChange[]): CountedChanges => ({
+/** Of the first attempt, where nothing else is said. */
+export const exposing = (
+  ...exposures: readonly (Omit<ExposureChange, 'attempt'> & Partial<ExposureChange>)[]
+): CountedChanges => ({
   counters: [],
-  exposures,
+  exposures: exposures.map((one) => ({ attempt: 'first', ...one })),
 });
+
+/** Other tests have entries in the same store. */
+const listed = async (journal: CountingJournal, prefix: string) =>
+  (await journal.exposed(prefix, 100)).filter(({ key }) => key.startsWith(prefix));
 
 /** @param create gives an empty journal */
 export function countingJournalContract(
@@ -37,7 +44,7 @@ export function countingJournalContract(
   check('a counter that never changed is not there', async (journal, key) => {
     assert.deepEqual(await journal.counters([key]), []);
     assert.deepEqual(await journal.counters([]), []);
-    assert.deepEqual(await journal.exposed(credentialOf(key), 10), []);
+    assert.deepEqual(await listed(journal, key), []);
   });
 
   check('an entry is begun with its counters; each change has the next revision', async (journal, key) => {
@@ -152,7 +159,7 @@ export function countingJournalContract(
     const change = (before: string | undefined, next: string | undefined, revision: number) =>
       journal.change({
         ...counted(`${key}-counter`, revision, next ?? 'none'),
-        exposures: [{ key, before, next }],
+        exposures: exposing({ key, before, next }).exposures,
       });
     for (const before of ['other', undefined]) {
       assert.deepEqual(await change(before, 'two', 1), { counters: [], exposures: true });
@@ -175,7 +182,8 @@ export function countingJournalContract(
   });
 
   check('an exposure of no entry is another one', async (journal, key) => {
-    const changes = { ...counted(key, 0, 'lost'), exposures: [{ key: `${key}-1`, before: 'a', next: 'b' }] };
+    const { exposures } = exposing({ key: `${key}-1`, before: 'a', next: 'b' });
+    const changes = { ...counted(key, 0, 'lost'), exposures };
     assert.deepEqual(await journal.change(changes), { counters: [], exposures: true });
     assert.deepEqual(await journal.counters([key]), []);
     assert.equal((await journal.read([`${key}-1`])).size, 0);
@@ -212,36 +220,43 @@ export function countingJournalContract(
     assert.equal(await journal.finish(outcome), true);
     const is = { ...placed, state: outcome.state, record: outcome.record };
     assert.deepEqual((await journal.read([key])).get(key), is);
-    assert.deepEqual(await journal.exposed(credentialOf(key), 10), [is]);
+    assert.deepEqual(await listed(journal, key), [is]);
   });
 
-  check('lists what is counted of a credential, oldest first', async (journal, key) => {
-    const at = (index: number, exposure?: string) => ({
-      at: now + index,
-      credential: credentialOf(key),
-      ...(exposure !== undefined && { exposure }),
-    });
-    const [young, old, bare] = [
-      entryOf(`${key}-a`, at(9, 'a')),
-      entryOf(`${key}-c`, { ...at(-100_000, 'c'), canSettle: false }),
-      entryOf(`${key}-b`, at(1)),
+  check('lists what is counted, in the order of the keys, from one on and round', async (journal, key) => {
+    const [a, b, c] = [
+      entryOf(`${key}-a`, { exposure: 'a' }),
+      entryOf(`${key}-b`),
+      unlisted(`${key}-c`, { exposure: 'c' }),
     ];
-    const other = entryOf(`${key}-d`, { ...at(2, 'd'), credential: 'another credential' });
-    await journal.begin([young, old, bare, other], now);
-    const list = (limit: number) => journal.exposed(credentialOf(key), limit);
-    assert.deepEqual(await list(10), [old, young]);
-    assert.deepEqual(await list(1), [old]);
+    await journal.begin([c, a, b], now);
+    assert.deepEqual(await listed(journal, key), [a, c]);
+    assert.deepEqual(await journal.exposed(key, 1), [a]);
+    const round = await journal.exposed(`${key}-b`, 10_000);
+    assert.deepEqual([round[0], round.at(-1)], [c, a]);
     await journal.change(
       exposing(
-        { key: old.key, before: 'c', next: undefined },
-        { key: bare.key, before: undefined, next: 'b' },
-        { key: young.key, before: 'a', next: 'a2' },
+        { key: c.key, before: 'c', next: undefined },
+        { key: b.key, before: undefined, next: 'b' },
+        { key: a.key, before: 'a', next: 'a2' },
       ),
     );
-    assert.deepEqual(await list(10), [
-      { ...bare, exposure: 'b' },
-      { ...young, exposure: 'a2' },
+    assert.deepEqual(await listed(journal, key), [
+      { ...a, exposure: 'a2' },
+      { ...b, exposure: 'b' },
     ]);
+  });
+
+  check('an exposure is of its attempt: another one may have the same', async (journal, key) => {
+    await stored(journal, key, 'refused', { exposure: 'one' });
+    assert.equal(await journal.change(exposing({ key, before: 'one', next: undefined })), 'changed');
+    const second = entryOf(key, { attempt: 'second', exposure: 'one' });
+    assert.equal(await journal.begin([second], now), 'begun');
+    const { exposures } = exposing({ key, before: 'one', next: undefined });
+    const late = { ...counted(`${key}-counter`, 0, 'lost'), exposures };
+    assert.deepEqual(await journal.change(late), { counters: [], exposures: true });
+    assert.deepEqual((await journal.read([key])).get(key), second);
+    assert.deepEqual(await journal.counters([`${key}-counter`]), []);
   });
 
   check('of changes at once of one counter none is lost', async (journal, key) => {
@@ -279,7 +294,7 @@ export function countingJournalContract(
       Array.from({ length: 10 }, (_, index) =>
         journal.change({
           ...counted(`${key}-${index}`, 0, 'released'),
-          exposures: [{ key, before: 'one', next: undefined }],
+          exposures: exposing({ key, before: 'one', next: undefined }).exposures,
         }),
       ),
     );

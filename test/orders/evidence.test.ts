@@ -25,7 +25,7 @@ const replacement = (asked: Readonly<Record<string, unknown>>): JournalEntry => 
   credential: 'credential',
   at: 0,
   sendBy: 0,
-  canSettle: true,
+  listedAs: 'changes',
   record: JSON.stringify({
     operation: 'replaceOrder',
     kind: 'replacement',
@@ -38,7 +38,7 @@ const replacement = (asked: Readonly<Record<string, unknown>>): JournalEntry => 
 });
 
 const look = (entry: JournalEntry, members: Readonly<Record<string, unknown>>) =>
-  settledBy(entry, { by: 'look_up', found: shown(members), askedAt: 1 })?.state;
+  settledBy(entry, { by: 'look_up', found: shown(members) })?.state;
 
 describe('a replacement whose answer was lost', () => {
   const open = { status: 'SUBMITTED', total_quantity: '8', limit_price: '1.10' };

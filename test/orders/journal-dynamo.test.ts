@@ -21,7 +21,7 @@ import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { startInstances } from '../support/instances.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { counted, countingJournalContract, exposing } from './counting-journal.contract.ts';
-import { entryOf, orderJournalContract } from './journal.contract.ts';
+import { entryOf, orderJournalContract, unlisted } from './journal.contract.ts';
 import { playedOnBoth } from './journal-plays.ts';
 import { createJournalTable } from './table.ts';
 
@@ -79,11 +79,10 @@ describe('DynamoDB', needsEmulator(), () => {
   test('an unsettled entry of another identity key does not hide the others', async () => {
     const tableName = await table();
     const [mine, another] = ['k', 'o'].map((key) => journalOf(tableName, { key }));
-    const credential = 'credential-of-both';
-    await another!.begin([entryOf('sealed-elsewhere', { credential, at: now })], now);
-    const readable = entryOf('sealed-here', { credential, at: now + 1 });
+    await another!.begin([entryOf('sealed-elsewhere')], now);
+    const readable = entryOf('sealed-here');
     await mine!.begin([readable], now);
-    const [first, second] = await mine!.unsettled(credential, 10);
+    const [first, second] = await mine!.unsettled('placements', '-', 10);
     assert.deepEqual([first?.key, first?.record], ['sealed-elsewhere', '']);
     assert.deepEqual(second, readable);
   });
@@ -108,14 +107,14 @@ describe('DynamoDB', needsEmulator(), () => {
   test('only what expires has a time to live, and only what is unsettled is in the index', async () => {
     const tableName = await table();
     const journal = journalOf(tableName);
-    const [order, change] = [entryOf('order'), entryOf('change', { expiresAt: now + 1, canSettle: false })];
+    const [order, change] = [entryOf('order'), unlisted('change', { expiresAt: now + 1 })];
     await journal.begin([order, change], now);
     const attributes = async (key: string) => {
       const items = await itemsOf(engine.endpoint, tableName);
       return Object.keys(items.find(({ pk }) => pk?.S === key) ?? {}).toSorted();
     };
     const always = ['at', 'attempt', 'credential', 'hash', 'pk', 'sealed', 'send_by', 'state'];
-    assert.deepEqual(await attributes('order'), [...always, 'can_settle', 'unsettled'].toSorted());
+    assert.deepEqual(await attributes('order'), [...always, 'listed_as', 'unsettled'].toSorted());
     assert.deepEqual(await attributes('change'), [...always, 'expires_at', 'known_until'].toSorted());
     await journal.finish({ ...order, state: 'unknown' });
     assert.ok((await attributes('order')).includes('unsettled'));
@@ -134,12 +133,12 @@ describe('DynamoDB', needsEmulator(), () => {
   test('what is counted is in the second index, and has no time to live', async () => {
     const tableName = await table();
     const journal = journalOf(tableName);
-    const entry = entryOf('order', { exposure: 'one', expiresAt: now + 1, canSettle: false });
+    const entry = unlisted('order', { exposure: 'one', expiresAt: now + 1 });
     await journal.beginCounted([entry], now, counted('counter', 0, 'one'));
     const items = async () =>
       new Map((await itemsOf(engine.endpoint, tableName)).map((item) => [item.pk?.S, item]));
     const { order, counter } = Object.fromEntries(await items());
-    assert.deepEqual([order?.exposed?.S, order?.expires_at], [entry.credential, undefined]);
+    assert.deepEqual([order?.exposed?.S, order?.expires_at], ['orders', undefined]);
     assert.deepEqual(counter, { pk: { S: 'counter' }, revision: { N: '1' }, state: { S: 'one' } });
     await journal.change(exposing({ key: 'order', before: 'one', next: undefined }));
     const { order: bare = {} } = Object.fromEntries(await items());
@@ -206,8 +205,8 @@ describe('DynamoDB', needsEmulator(), () => {
     await assert.rejects(throttled.begin([entry, entryOf('another')], now), isUnavailable);
     await assert.rejects(throttled.finish({ ...entry, state: 'accepted' }), isUnavailable);
     await assert.rejects(throttled.read(['throttled']), isUnavailable);
-    await assert.rejects(throttled.unsettled('credential', 1), isUnavailable);
-    await assert.rejects(throttled.exposed('credential', 1), isUnavailable);
+    await assert.rejects(throttled.unsettled('placements', '-', 1), isUnavailable);
+    await assert.rejects(throttled.exposed('-', 1), isUnavailable);
     await assert.rejects(throttled.counters(['counter']), isUnavailable);
     await assert.rejects(throttled.change(counted('counter', 0, 'one')), isUnavailable);
     await assert.rejects(throttled.beginCounted([entry], now, counted('counter', 0, 'one')), isUnavailable);

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { CountedChanges, CountingJournal, JournalEntry } from '../../lib/orders/journal.ts';
-import { credentialOf, entryOf } from './journal.contract.ts';
+import type { CountedChanges, CountingJournal } from '../../lib/orders/journal.ts';
+import { each } from '../support/each.ts';
+import { unlisted } from './journal.contract.ts';
 
 const now = Date.UTC(2036, 0, 1);
 let plays = 0;
@@ -14,6 +15,7 @@ type Step = (journal: CountingJournal, prefix: string) => Promise<unknown>;
 const name = fc.constantFrom('a', 'b', 'c');
 const attempt = fc.constantFrom('first', 'second');
 const exposure = fc.constantFrom(undefined, 'one', 'two');
+const listedAs = fc.constantFrom(undefined, 'placements', 'changes');
 const revision = fc.nat({ max: 3 });
 const laterMs = fc.constantFrom(0, 1000, 2000);
 
@@ -48,17 +50,19 @@ async function changesOf(
     exposures: exposures.flatMap((one) => {
       const entry = entries.get(`${prefix}-${one.name}`);
       const before = one.isFresh ? entry?.exposure : one.before;
-      return entry ? [{ key: entry.key, before, next: one.next }] : [];
+      const { attempt = 'first' } = one.isFresh ? (entry ?? {}) : {};
+      return entry ? [{ key: entry.key, attempt, before, next: one.next }] : [];
     }),
   };
 }
 
 const begins = fc
   .record({
-    entries: fc.uniqueArray(
-      fc.record({ name, exposure, expires: fc.boolean(), canSettle: fc.boolean(), at: fc.nat({ max: 5 }) }),
-      { selector: (one) => one.name, minLength: 1, maxLength: 3 },
-    ),
+    entries: fc.uniqueArray(fc.record({ name, exposure, expires: fc.boolean(), listedAs }), {
+      selector: (one) => one.name,
+      minLength: 1,
+      maxLength: 3,
+    }),
     attempt,
     laterMs,
     wanted,
@@ -66,17 +70,14 @@ const begins = fc
   .map(
     ({ entries, attempt, laterMs, wanted }): Step =>
       async (journal, prefix) => {
-        const begun = entries.map(({ name, exposure, expires, canSettle, at }, index) =>
-          entryOf(`${prefix}-${name}`, {
+        const begun = entries.map(({ name, exposure, expires, listedAs }) => ({
+          ...unlisted(`${prefix}-${name}`, {
             attempt,
-            canSettle,
-            // No two at once: the order of a list is certain.
-            at: now + 10 * at + index,
-            credential: credentialOf(prefix),
             ...(exposure !== undefined && { exposure }),
             ...(expires && { expiresAt: now + 1000 }),
+            ...(listedAs && { listedAs }),
           }),
-        );
+        }));
         const { counters, exposures } = await changesOf(wanted, journal, prefix);
         const keys = new Set(begun.map(({ key }) => key));
         // No transaction has an item twice.
@@ -115,18 +116,17 @@ export const playedOnBoth = fc
   });
 
 async function allOf(journal: CountingJournal, prefix: string, names: readonly string[]) {
-  const [entries, counters, exposed, unsettled] = await Promise.all([
+  const [entries, counters, ...lists] = await Promise.all([
     journal.read(names.map((one) => `${prefix}-${one}`)),
     journal.counters(names.map((one) => `${prefix}-counter-${one}`)),
-    journal.exposed(credentialOf(prefix), 10),
-    journal.unsettled(credentialOf(prefix), 10),
+    journal.exposed(`${prefix}-b`, 10),
+    journal.unsettled('placements', `${prefix}-b`, 10),
+    journal.unsettled('changes', `${prefix}-b`, 10),
   ]);
-  const keys = (listed: readonly JournalEntry[]) => listed.map(({ key, at }) => `${at} ${key}`).toSorted();
   return {
     entries: byKey([...entries.values()]),
     counters: byKey(counters),
-    exposed: keys(exposed),
-    unsettled: keys(unsettled),
+    lists: lists.map((listed) => each(listed, 'key').filter((key) => key.startsWith(`${prefix}-`))),
   };
 }
 

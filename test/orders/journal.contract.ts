@@ -7,6 +7,7 @@ import {
   type JournalEntry,
   JournalUnavailable,
   type OrderJournal,
+  type UnsettledList,
 } from '../../lib/orders/index.ts';
 
 let count = 0;
@@ -20,12 +21,12 @@ export function orderJournalContract(name: string, create: () => OrderJournal | 
   check('what was never begun is not there', async (journal, key) => {
     assert.equal((await journal.read([key])).size, 0);
     assert.equal((await journal.read([])).size, 0);
-    assert.deepEqual(await journal.unsettled(credentialOf(key), 10), []);
+    assert.deepEqual(await listed(journal, 'placements', key), []);
   });
 
   check('what was begun is read as it is; the rest is left out', async (journal, key) => {
     const entry = entryOf(key, { record: `{"asked":"${'€'.repeat(1000)}"}` });
-    const expiring = entryOf(`${key}-expiring`, { expiresAt: now + 1, canSettle: false });
+    const expiring = unlisted(`${key}-expiring`, { expiresAt: now + 1 });
     assert.equal(await journal.begin([entry], now), 'begun');
     assert.equal(await journal.begin([expiring], now), 'begun');
     const read = await journal.read([entry.key, 'another', entry.key, expiring.key]);
@@ -162,51 +163,58 @@ export function orderJournalContract(name: string, create: () => OrderJournal | 
     assert.equal((await journal.read([key])).get(key)?.record, `${written.indexOf(true)}`);
   });
 
-  check('lists what is unsettled of a credential, oldest first', async (journal, key) => {
-    const at = (index: number) => ({ at: now + index, credential: credentialOf(key) });
-    const pending = await stored(journal, `${key}-c`, 'pending', at(3));
-    const unknown = await stored(journal, `${key}-a`, 'unknown', at(9));
-    const oldest = await stored(journal, `${key}-d`, 'unknown', at(-100_000));
-    await stored(journal, `${key}-accepted`, 'accepted', at(1));
-    await stored(journal, `${key}-refused`, 'refused', at(2));
-    await stored(journal, `${key}-other`, 'pending', { ...at(4), credential: 'another credential' });
-    await stored(journal, `${key}-watchlist`, 'pending', { ...at(5), canSettle: false });
-    const list = (limit: number) => journal.unsettled(credentialOf(key), limit);
-    assert.deepEqual(await list(10), [oldest, pending, unknown]);
-    assert.deepEqual(await list(2), [oldest, pending]);
-    await journal.finish({ ...oldest, state: 'accepted' });
-    assert.deepEqual(await list(2), [pending, unknown]);
+  check('lists what is unsettled, in the order of the keys, from one on and round', async (journal, key) => {
+    const pending = await stored(journal, `${key}-c`, 'pending');
+    const unknown = await stored(journal, `${key}-a`, 'unknown');
+    const last = await stored(journal, `${key}-d`, 'unknown');
+    await stored(journal, `${key}-accepted`, 'accepted');
+    await stored(journal, `${key}-b`, 'refused');
+    const change = await stored(journal, `${key}-change`, 'pending', { listedAs: 'changes' });
+    await journal.begin([unlisted(`${key}-watchlist`)], now);
+    const list = () => listed(journal, 'placements', key);
+    assert.deepEqual(await list(), [unknown, pending, last]);
+    assert.deepEqual(await journal.unsettled('placements', key, 2), [unknown, pending]);
+    assert.deepEqual(await listed(journal, 'changes', key), [change]);
+    const round = await journal.unsettled('placements', `${key}-b`, 10_000);
+    assert.deepEqual([...round.slice(0, 2), round.at(-1)], [pending, last, unknown]);
+    await journal.finish({ ...unknown, state: 'accepted' });
+    assert.deepEqual(await list(), [pending, last]);
     // Begun again, it is unsettled again.
-    const again = entryOf(`${key}-refused`, { ...at(2), attempt: 'second' });
+    const again = entryOf(`${key}-b`, { attempt: 'second' });
     await journal.begin([again], now);
-    assert.deepEqual(await list(10), [again, pending, unknown]);
+    assert.deepEqual(await list(), [again, pending, last]);
   });
 
   check('lists more than one page', async (journal, key) => {
-    const credential = credentialOf(key);
-    const entries = Array.from({ length: 130 }, (_, index) =>
-      entryOf(`${key}-${index}`, { at: now + index, credential }),
-    );
+    const entries = Array.from({ length: 130 }, (_, index) => entryOf(`${key}-${1000 + index}`));
     for (const entry of entries) await journal.begin([entry], now);
-    assert.deepEqual(await journal.unsettled(credential, 1000), entries);
+    assert.deepEqual(await listed(journal, 'placements', key, 1000), entries);
     assert.equal((await journal.read(entries.map((entry) => entry.key))).size, 130);
   });
 }
 
-export const credentialOf = (key: string) => `credential of ${key}`;
+/** Other tests have entries in the same store. */
+const listed = async (journal: OrderJournal, list: UnsettledList, prefix: string, limit = 100) =>
+  (await journal.unsettled(list, prefix, limit)).filter(({ key }) => key.startsWith(prefix));
 
 export const entryOf = (key: string, more: Partial<JournalEntry> = {}): JournalEntry => ({
   key,
   attempt: 'first',
   hash: 'hash',
   state: 'pending',
-  credential: credentialOf(key),
+  credential: 'credential',
   at: now,
   sendBy: now + 10_000,
   record: '{"operation":"placeOrder"}',
-  canSettle: true,
+  listedAs: 'placements',
   ...more,
 });
+
+/** What no evidence can settle. */
+export function unlisted(key: string, more: Partial<JournalEntry> = {}): JournalEntry {
+  const { listedAs: _, ...entry } = entryOf(key, more);
+  return entry;
+}
 
 /** An entry of the attempt `first`, as the journal has it now. */
 export async function stored(

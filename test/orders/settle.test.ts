@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'vitest';
-import { limiterKey } from '../../lib/limiter/store.ts';
 
 import {
   createMemoryOrderJournal,
@@ -8,7 +7,7 @@ import {
   type JournalEntry,
   JournalUnavailable,
 } from '../../lib/orders/index.ts';
-import { accountId, ask, credentials, orderBody, orderPath, problemOf } from '../support/core.ts';
+import { accountId, ask, orderBody, orderPath, problemOf } from '../support/core.ts';
 import { names, settlementFor, startInstances } from '../support/instances.ts';
 
 const minute = 60_000;
@@ -59,23 +58,29 @@ describe('what stayed unknown', () => {
     assert.equal(simulator.orders.length, 1);
   });
 
-  test('counts as not placed when a look-up finds nothing, but not before the stated time', async (t) => {
+  test('counts as not placed when two look-ups find nothing, but not before the stated time', async (t) => {
     const { state, settlement, placeLost, gateway, simulator, journal } = await startLosing(t);
     state.executes = false;
     await placeLost('unknown-order-1');
     state.loses = false;
     const early = await settlement.run(state.clock + minute);
     assert.equal(early.left, 1);
+    state.executes = true;
+    const other = orderBody({ client_order_id: 'another-order', order_type: 'LIMIT', limit_price: '1.10' });
+    assert.equal((await ask(gateway, orderPath, { body: other })).status, 200);
     state.clock += 15 * minute;
+    const first = await settlement.run(state.clock + minute);
+    assert.deepEqual([first.refused, first.left], [0, 1]);
+    state.clock += 5 * minute;
     const late = await settlement.run(state.clock + minute);
     assert.equal(late.refused, 1);
-    assert.deepEqual(await journal.unsettled(await limiterKey('account', credentials.appKey), 10), []);
+    assert.deepEqual(await journal.unsettled('placements', '', 10), []);
     // The id is free.
     const again = await ask(gateway, orderPath, {
       body: orderBody({ client_order_id: 'unknown-order-1', order_type: 'LIMIT', limit_price: '1.10' }),
     });
     assert.equal(again.status, 200, again.text);
-    assert.equal(simulator.orders.length, 1);
+    assert.equal(simulator.orders.length, 2);
   });
 
   test('of many, one list of open orders settles those that are open', async (t) => {
@@ -88,14 +93,15 @@ describe('what stayed unknown', () => {
     assert.equal(simulator.orders.length, 5);
   });
 
-  test('is settled by an event', async (t) => {
-    const { settlement, placeLost, journal } = await startLosing(t);
+  test('is looked up when an event shows it', async (t) => {
+    const { settlement, placeLost, journal, state: world } = await startLosing(t);
     await placeLost('unknown-order-1');
+    world.loses = false;
     const state = { account: accountId, clientOrderId: 'unknown-order-1', status: 'SUBMITTED', filled: '0' };
     const payload = '{"client_order_id":"unknown-order-1","order_id":"7","symbol":"AAPL","side":"BUY"}';
     assert.equal(await settlement.saw({ state, payload }), true);
     assert.equal(await settlement.saw({ state, payload }), false);
-    const [entry] = await journal.unsettled(await limiterKey('account', credentials.appKey), 10);
+    const [entry] = await journal.unsettled('placements', '', 10);
     assert.equal(entry, undefined);
   });
 });
@@ -104,6 +110,7 @@ test('a failure that an event tells may be that of an earlier order of the same 
   const { settlement, placeLost, state: world } = await startLosing(t);
   world.executes = false;
   await placeLost('unknown-order-1');
+  world.loses = false;
   const state = { account: accountId, clientOrderId: 'unknown-order-1', status: 'FAILED', filled: '0' };
   const payload = '{"client_order_id":"unknown-order-1","symbol":"AAPL","side":"BUY"}';
   assert.equal(await settlement.saw({ state, payload }), false);
@@ -119,7 +126,7 @@ describe('many that stay unknown', () => {
     credential: 'credential',
     at: at + index,
     sendBy: at + index,
-    canSettle: true,
+    listedAs: kind === 'placement' ? 'placements' : 'changes',
     record:
       record ??
       JSON.stringify({
@@ -142,11 +149,11 @@ describe('many that stay unknown', () => {
     const settlement = createSettlement({
       journal,
       names,
-      credential: async () => 'credential',
       clock: () => now,
       reportFailure: (cause) => causes.push(cause),
       orders: {
         openOrders: async () => [],
+        ordersSince: async () => [],
         async order(account, clientOrderId) {
           now += 1000;
           asked.push(clientOrderId);

@@ -1,7 +1,6 @@
 /** The journal's table in an emulator, as the stack has it. */
 
 import {
-  begunAttribute,
   exposedAttribute,
   exposedIndex,
   unsettledAttribute,
@@ -11,10 +10,7 @@ import { createTable, keySchema, textAttributes } from '../support/dynamo.ts';
 
 export const createJournalTable = (endpoint: string, tableName: string) =>
   createTable(endpoint, tableName, ['pk'], {
-    AttributeDefinitions: [
-      ...textAttributes(['pk', unsettledAttribute, exposedAttribute]),
-      { AttributeName: begunAttribute, AttributeType: 'N' },
-    ],
+    AttributeDefinitions: textAttributes(['pk', unsettledAttribute, exposedAttribute]),
     GlobalSecondaryIndexes: (
       [
         [unsettledIndex, unsettledAttribute],
@@ -22,7 +18,7 @@ export const createJournalTable = (endpoint: string, tableName: string) =>
       ] as const
     ).map(([IndexName, attribute]) => ({
       IndexName,
-      KeySchema: keySchema([attribute, begunAttribute]),
+      KeySchema: keySchema([attribute, 'pk']),
       Projection: { ProjectionType: 'KEYS_ONLY' },
     })),
   });

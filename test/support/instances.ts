@@ -5,7 +5,6 @@ import { type SimulatorOptions, startSimulator } from '../../infra/simulator/ind
 import { createIdentity } from '../../lib/access/identity.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { createGateway, type Gateway, type GatewayOptions } from '../../lib/gateway/index.ts';
-import { limiterKey } from '../../lib/limiter/store.ts';
 import {
   type CountingJournal,
   createMemoryOrderJournal,
@@ -68,6 +67,5 @@ export const settlementFor = (
       maxWaitMs: 0,
     }),
     names,
-    credential: () => limiterKey('account', credentials.appKey),
     clock,
   });

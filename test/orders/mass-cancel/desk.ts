@@ -16,12 +16,11 @@ import {
   createMemoryControls,
   type MassCancelStore,
 } from '../../../lib/guard-rails/index.ts';
-import { limiterKey } from '../../../lib/limiter/store.ts';
 import { createMassCancels, createMemoryOrderJournal } from '../../../lib/orders/index.ts';
 import { isFinal } from '../../../lib/orders/order-state.ts';
 import { createGatewayOrderReads, orderReadOperations } from '../../../lib/trade-events/index.ts';
 import { bearer, claimsOf, issuer } from '../../support/access.ts';
-import { ask, credentials, newOrder, secretText } from '../../support/core.ts';
+import { ask, newOrder, secretText } from '../../support/core.ts';
 import { identity, names, startInstances } from '../../support/instances.ts';
 
 export const start = Date.UTC(2026, 10, 20, 15);
@@ -83,7 +82,6 @@ export async function startDesk(t: TestContext, given: DeskOptions = {}) {
     cancel: createGatewayCancels({ gateway, clock, sleep }),
     journal,
     names,
-    credential: () => limiterKey('account', credentials.appKey),
     clock,
     reportFailure: (cause) => failures.push(String(cause)),
   });

@@ -118,7 +118,6 @@ export async function runOnce(subject: MassCancelSubject, found: Found): Promise
       },
     },
     names,
-    credential: async () => 'credential',
     clock: () => clock,
     reportFailure: () => failures++,
   });

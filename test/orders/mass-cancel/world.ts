@@ -148,7 +148,7 @@ export class MassCancelWorld {
       begun_at: '',
       ...(user && { user }),
     });
-    const key = `entry|order|${credential}|${account}|${id}`;
+    const key = `entry|order|${account}|${id}`;
     const entry = {
       key,
       attempt: 't',
@@ -157,7 +157,7 @@ export class MassCancelWorld {
       at,
       sendBy: at + 30_000,
       record,
-      canSettle: true,
+      listedAs: 'placements' as const,
     };
     await this.#journal.begin([{ ...entry, state: 'pending' }], at);
     if (how === 'answered' || how === 'refused')
@@ -232,7 +232,6 @@ export class MassCancelWorld {
       },
       journal: { read: (keys) => through(() => this.#journal.read(keys)) },
       names,
-      credential: async () => credential,
       clock: () => this.#now,
     });
     try {
@@ -254,7 +253,7 @@ export class MassCancelWorld {
 
   /** The look-ups of the settlement: what came is accepted, and what is not there after long was never placed. */
   async #settle(): Promise<void> {
-    for (const { key, attempt, record, sendBy } of await this.#journal.unsettled(credential, 10_000)) {
+    for (const { key, attempt, record, sendBy } of await this.#journal.unsettled('placements', '', 10_000)) {
       const id = key.split('|').at(-1);
       const isShown = this.#orders.some((order) => order.id === id && order.arrivesAt <= this.#now);
       const isAbsent = this.#now > sendBy + 11 * minute;
