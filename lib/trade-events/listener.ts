@@ -2,7 +2,7 @@
  * The listener: waits for the lease, keeps one stream, takes what it delivers into the outbox and from there to the bus,
  * and compares with the orders what a stream cannot be trusted to tell.
  *
- *     acquire     one listener a credential                                    lease.ts
+ *     acquire     one listener                                                 lease.ts
  *     stream      sign, open, ping, silence, close                             stream.ts, stream-state.ts
  *     inbox       message → event → outbox, with what it says of its order     inbox.ts, order-changes.ts
  *     compare     lists and look-ups → what the stream did not tell            reconcile.ts, order-changes.ts
@@ -31,7 +31,7 @@ import { UpstreamClock } from './upstream-clock.ts';
 type Run = Parameters<TradeEventListener['run']>[0];
 
 /**
- * One listener of a credential's events. Start one every minute: those that are not needed resolve at once.
+ * One listener of the events of a store's accounts. Start one every minute: those that are not needed resolve at once.
  *
  * @example
  * const listener = createTradeEventListener({ transport, orders, store, bus, names, readCredential });
@@ -43,7 +43,10 @@ export function createTradeEventListener(options: TradeEventListenerOptions): Tr
   return { run: (call) => run(parts, known, call) };
 }
 
-/** @param known the accounts of each credential, as far as this process has read them */
+/** What is known of orders is the accounts': another app key goes on from it. */
+const leaseName = 'listener';
+
+/** @param known the accounts of each app key, as far as this process has read them */
 async function run(
   parts: Parts,
   known: Map<string, Accounts>,
@@ -52,12 +55,11 @@ async function run(
   const credential = await readCredential(parts);
   if (!credential) return { result: 'refused' };
   const owner = crypto.randomUUID();
-  const name = await parts.names.nameOf('credential', credential.appKey);
-  const accounts = known.get(name) ?? new Accounts(parts);
-  known.set(name, accounts);
+  const accounts = known.get(credential.appKey) ?? new Accounts(parts);
+  known.set(credential.appKey, accounts);
   const prepare = () => accounts.prepare();
   for (let result: RunReport['result'] = 'not_needed'; ; ) {
-    const lease = await acquireLease(parts, { name, owner, endsAt: until, signal, prepare });
+    const lease = await acquireLease(parts, { name: leaseName, owner, endsAt: until, signal, prepare });
     if (!lease) return { result };
     result = await new Shift(parts, lease, credential, accounts, { until, signal }).work();
     // A lease may be lost to a store that was away for a moment: then it is free again.

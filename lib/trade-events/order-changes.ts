@@ -20,6 +20,12 @@ export interface OrderMemory extends OrderState {
   readonly replacements?: number;
   /** Up to then, in the upstream's time, a read has told of replacements: an older message of one is a repetition. */
   readonly replacedAt?: number;
+  /** The order failed then, in the upstream's time: what is told of a later time is another one's, because its id is free. */
+  readonly failedAt?: number;
+  /** The request id of the message that said so. */
+  readonly failedBy?: string;
+  /** So many orders with this id failed before this one. */
+  readonly failures?: number;
 }
 
 /** An order's message on the stream. */
@@ -52,33 +58,55 @@ const stateScenes: ReadonlySet<string> = new Set([
 
 /** @param now in the upstream's time */
 export function streamedChange(
-  known: OrderMemory | undefined,
+  memory: OrderMemory | undefined,
   { state, scene, requestId, at }: StreamedOrder,
   now: number,
 ): OrderEvent | 'repetition' {
   const { account, clientOrderId } = state;
+  const isAnother = isAfterFailure(memory, at) && memory?.failedBy !== requestId;
+  const known = isAnother ? undefined : memory;
+  const failures = failuresBefore(memory, isAnother);
   const isOfState = stateScenes.has(scene) || (isFinal(state) && !requestScenes.has(scene));
   if (isOfState && phaseOf(state) !== 'SUBMITTED') {
     const filled = filledForId(known, state);
     const seen = { ...state, filled };
-    return { kind: 'event', id: idOfState(seen), scene, next: advanced(known, seen, at ?? now) };
+    const next = advanced(known, seen, at ?? now);
+    const isFailure = next !== known && next.status === 'FAILED';
+    return {
+      kind: 'event',
+      id: idOfState(seen, failures),
+      scene,
+      next: next === known ? known : { ...next, ...failures, ...(isFailure && { failedBy: requestId }) },
+    };
   }
   const id = ['request', account, clientOrderId, scene, requestId];
   if (scene !== 'MODIFY_SUCCESS') return { kind: 'event', id, scene };
   // The date alone tells: a message shows no prices, and taken for a repetition by its terms, a replacement were lost.
   if (known?.replacedAt !== undefined && at !== undefined && at <= known.replacedAt) return 'repetition';
-  const base = known ?? { ...state, status: 'SUBMITTED', filled: '0', firstAt: at ?? now, notedAt: now };
+  const fresh = { ...state, status: 'SUBMITTED', filled: '0', firstAt: at ?? now, notedAt: now, ...failures };
+  const base = known ?? fresh;
   const { terms: _, ...rest } = base;
   return { kind: 'event', id, scene, next: { ...rest, modifiedAt: at ?? now } };
 }
 
-const idOfState = (state: OrderState): readonly string[] => [
+const idOfState = (state: OrderState, { failures }: Pick<OrderMemory, 'failures'>): readonly string[] => [
   'state',
   state.account,
   state.clientOrderId,
   phaseOf(state),
   state.filled,
+  ...(failures ? [`${failures}`] : []),
 ];
+
+/** A placement that failed does not use its id up: another order may have it. (seen live) */
+const isAfterFailure = (known: OrderMemory | undefined, at: number | undefined): boolean =>
+  known?.failedAt !== undefined && at !== undefined && at > known.failedAt;
+
+/** Where there were none, events have the ids that they always had. */
+function failuresBefore(known: OrderMemory | undefined, isAnother: boolean): Pick<OrderMemory, 'failures'> {
+  const failures = (known?.failures ?? 0) + (isAnother ? 1 : 0);
+  return failures > 0 ? { failures } : {};
+}
 
 /** A message of an order's end may leave out the filled quantity: it is one change with the message that has it. */
 function filledForId(known: OrderMemory | undefined, state: OrderState): string {
@@ -89,10 +117,11 @@ function filledForId(known: OrderMemory | undefined, state: OrderState): string 
 
 /** Never back behind what is known: the filled quantity grows, and an end is the end. */
 function advanced(known: OrderMemory | undefined, seen: OrderState, at: number): OrderMemory {
-  if (!known) return { ...seen, firstAt: at, notedAt: at };
+  const failed = seen.status === 'FAILED' && { failedAt: at };
+  if (!known) return { ...seen, firstAt: at, notedAt: at, ...failed };
   if (isFinal(known)) return known;
   if (!isFinal(seen) && !isMore(seen.filled, known.filled)) return known;
-  return { ...known, status: seen.status, filled: seen.filled };
+  return { ...known, status: seen.status, filled: seen.filled, ...failed };
 }
 
 /** How an order was read. */
@@ -123,9 +152,12 @@ const nothing: ReadStep = { kind: 'nothing' };
 const noteAgainMs = 7 * 86_400_000;
 
 /** The first step of what a read means; when it is done, the same read may mean another one. */
-export function readStep(known: OrderMemory | undefined, read: OrderState, reading: Reading): ReadStep {
-  if (!known) return firstSight(read, reading);
-  if (isFinal(known)) return nothing;
+export function readStep(memory: OrderMemory | undefined, read: OrderState, reading: Reading): ReadStep {
+  if (!memory) return firstSight(read, reading, {});
+  if (isAfterFailure(memory, reading.placedAt))
+    return firstSight(read, reading, failuresBefore(memory, true));
+  if (isFinal(memory)) return nothing;
+  const known = memory;
   if (isTorn(read) && !reading.isLookUp) return { kind: 'look' };
   const { isLookUp, from, until, isWhole } = reading;
   const { terms = '{}' } = read;
@@ -134,7 +166,7 @@ export function readStep(known: OrderMemory | undefined, read: OrderState, readi
   if (isFinal(read) || isMore(read.filled, known.filled)) {
     if (isWhole && !isFinal(read)) return isLookUp ? nothing : { kind: 'look' };
     const seen = { ...read, filled: filledForId(known, read) };
-    return stateEvent(seen, { ...known, status: seen.status, filled: seen.filled });
+    return stateEvent(seen, { ...known, status: seen.status, filled: seen.filled }, until);
   }
   if (known.terms === undefined) {
     const { modifiedAt = Number.NEGATIVE_INFINITY, ...rest } = known;
@@ -146,16 +178,16 @@ export function readStep(known: OrderMemory | undefined, read: OrderState, readi
 }
 
 /** The stream has no message of an order that is merely there, so that there is no event of it either. */
-function firstSight(read: OrderState, reading: Reading): ReadStep {
+function firstSight(read: OrderState, reading: Reading, failures: Pick<OrderMemory, 'failures'>): ReadStep {
   const { since, until, placedAt, filledAt, isLookUp, isWhole } = reading;
   const moved = Math.max(placedAt ?? Number.POSITIVE_INFINITY, filledAt ?? 0);
   const isOld = moved < since;
   if (isOld && isFinal(read)) return nothing;
   if (isTorn(read) && !isLookUp) return { kind: 'look' };
-  const next = { ...read, firstAt: placedAt ?? until, notedAt: until };
+  const next = { ...read, firstAt: placedAt ?? until, notedAt: until, ...failures };
   if (isOld || phaseOf(read) === 'SUBMITTED') return { kind: 'note', next };
   if (isWhole && !isFinal(read)) return isLookUp ? nothing : { kind: 'look' };
-  return stateEvent(read, next);
+  return stateEvent(read, next, until);
 }
 
 /** A list that lags behind may show the status of one moment and the filled quantity of another. */
@@ -170,9 +202,10 @@ const sceneOfPhase: ReadonlyMap<string, string> = new Map([
   ['FAILED', 'PLACE_FAILED'],
 ]);
 
-function stateEvent(seen: OrderState, next: OrderMemory): OrderEvent {
+function stateEvent(seen: OrderState, next: OrderMemory, until: number): OrderEvent {
   const scene = sceneOfPhase.get(phaseOf(seen));
-  return { kind: 'event', id: idOfState(seen), ...(scene && { scene }), next };
+  const failed = next.status === 'FAILED' && { failedAt: until };
+  return { kind: 'event', id: idOfState(seen, next), ...(scene && { scene }), next: { ...next, ...failed } };
 }
 
 /** The upstream's time is known from messages, as late as they were: what a read shows may seem to be later than it. */

@@ -44,7 +44,7 @@ export interface TradeEvent {
 /** Port: the lease of the one listener, what is known of orders, and the outbox. Each method rejects when it cannot tell. */
 export interface TradeEventStore {
   /**
-   * Acquires the lease of a credential, unless another owner holds it: the store compares no time with a clock. A read
+   * Acquires the lease, unless another owner holds it: the store compares no time with a clock. A read
    * sees every write that was answered before.
    */
   acquire(call: AcquireCall): Promise<Acquired>;
@@ -72,7 +72,7 @@ export interface TradeEventStore {
 }
 
 export interface AcquireCall {
-  /** The keyed name of the credential. */
+  /** Its name: one listener has it. What is known of orders and events is kept under it. */
   readonly lease: string;
   readonly owner: string;
   /** By the caller's clock, like the next: other listeners compare the two with each other, and not with a clock. */

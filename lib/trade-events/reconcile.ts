@@ -114,7 +114,8 @@ export class Reconciler {
   ): Promise<readonly Sight[]> {
     const name = await orderName(this.#parts, account, clientOrderId);
     const known = await remembered(this.#parts, this.#lease.name, name);
-    if (known && isFinal(known.memory)) return [];
+    // One that failed left its id to another.
+    if (known && isFinal(known.memory) && known.memory.status !== 'FAILED') return [];
     this.#checkLease();
     const from = call.upstreamNow();
     const order = await this.#parts.orders.order(account, clientOrderId);

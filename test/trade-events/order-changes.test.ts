@@ -224,3 +224,43 @@ test('an open order is noted anew every week, so that no store forgets it', () =
   const step = readStep(memory(), read('SUBMITTED'), weeks);
   assert.ok(step.kind === 'note' && step.next.notedAt === weeks.until);
 });
+
+describe('a placement that failed leaves its id to another order', () => {
+  const failed = (at: number, requestId: string) => ({
+    ...streamed('PLACE_FAILED', 'FAILED', '0', at),
+    requestId,
+  });
+  const first = eventOf(streamedChange(undefined, failed(now, 'r1'), now));
+
+  test('a failure that is told twice is one; a later one is another', () => {
+    for (const again of [failed(now, 'r1'), failed(now + 9, 'r1'), failed(now - 9, 'r0')])
+      assert.deepEqual(eventOf(streamedChange(first.next, again, now)).id, first.id);
+    const second = eventOf(streamedChange(first.next, failed(now + 5000, 'r2'), now + 5000));
+    assert.notDeepEqual(second.id, first.id);
+    const third = eventOf(streamedChange(second.next, failed(now + 9000, 'r3'), now + 9000));
+    assert.equal(new Set([first, second, third].map(({ id }) => id.join())).size, 3);
+    assert.deepEqual(eventOf(streamedChange(third.next, failed(now + 9000, 'r3'), now)).id, third.id);
+  });
+
+  test('a read that shows the same failure tells nothing, and gives its id where the stream did not', () => {
+    assert.equal(readStep(first.next, read('FAILED'), reading()).kind, 'nothing');
+    assert.deepEqual(eventOf(readStep(undefined, read('FAILED'), reading())).id, first.id);
+  });
+
+  test('fills of the second order are told, by the stream or by a read', () => {
+    const filled = streamed('FILLED', 'SUBMITTED', '3', now + 5000);
+    const told = eventOf(streamedChange(first.next, filled, now + 5000));
+    const later = reading({ placedAt: now + 4000, from: now + 6000, until: now + 6100 });
+    const seen = eventOf(readStep(first.next, read('PARTIAL_FILLED', '3'), later));
+    assert.deepEqual(seen.id, told.id);
+    assert.equal(told.next?.status, 'SUBMITTED');
+    // A fill of an order that did not fail has the id that it always had.
+    const plain = eventOf(streamedChange(undefined, filled, now));
+    assert.notDeepEqual(told.id, plain.id);
+  });
+
+  test('a list that still shows the first order says nothing of a second', () => {
+    const behind = reading({ isLookUp: false, placedAt: now - 1000 });
+    assert.equal(readStep(first.next, read('SUBMITTED'), behind).kind, 'nothing');
+  });
+});
