@@ -4,6 +4,7 @@
  */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { StoreTime } from '../../lib/guard-rails/store-time.ts';
 import { type BackOff, jitteredMs } from '../../lib/pauses.ts';
 import { StoreThrottled } from '../../lib/store-throttled.ts';
 
@@ -13,9 +14,23 @@ export type DynamoSender = Pick<DynamoDBClient, 'send'>;
 /**
  * A client that sends once and waits as long as it is let: see `withLimit`.
  * @param endpoint in place of the Region's; otherwise the client reads AWS_ENDPOINT_URL itself
+ * @param time is told how the store dates its answers
  */
-export const createDynamoClient = (endpoint?: string): DynamoDBClient =>
-  new DynamoDBClient({ maxAttempts: 1, ...(endpoint !== undefined && { endpoint }) });
+export function createDynamoClient(endpoint?: string, time?: StoreTime): DynamoDBClient {
+  const client = new DynamoDBClient({ maxAttempts: 1, ...(endpoint !== undefined && { endpoint }) });
+  if (time)
+    client.middlewareStack.add(
+      (next) => async (call) => {
+        const askedAt = Date.now();
+        const answered = await next(call);
+        const { headers } = answered.response as { readonly headers?: Readonly<Record<string, string>> };
+        time.dated(Date.parse(headers?.date ?? ''), askedAt, Date.now());
+        return answered;
+      },
+      { step: 'deserialize', priority: 'low' },
+    );
+  return client;
+}
 
 export interface SendLimit {
   /** For one operation with all its attempts. */

@@ -1,5 +1,6 @@
 /** Ports on AWS: DynamoDB, Secrets Manager, EventBridge and SQS; and Node's own sockets. */
 
+import { createStoreTime, type StoreTime } from '../../lib/guard-rails/store-time.ts';
 import { onDemand } from '../../lib/once.ts';
 import { sleep } from '../../lib/pauses.ts';
 import type {
@@ -40,40 +41,45 @@ import { createLookupQueue } from './sqs.ts';
 /** One client for all stores of a function; none is made for a function that has no table. */
 type Client = () => DynamoSender;
 
-const newClient = (): Client => onDemand(createDynamoClient);
+const newClient = (time?: StoreTime): Client => onDemand(() => createDynamoClient(undefined, time));
 
 export const secretPorts = (host: Host): SecretPorts => ({
   ...host,
   secret: (secretId, onFailure) => createSecretsManagerSource({ secretId, onFailure }),
 });
 
-export const gatewayPorts = (host: Host, client: Client = newClient()): GatewayPorts => ({
-  ...secretPorts(host),
-  send: createNodeSend(),
-  readText: createNodeText(),
-  marketDataLimit: undefined,
-  limiterStore: (tableName) => createDynamoLimiterStore({ client: client(), tableName }),
-  cacheStores(tableName, upstream) {
-    const store = { client: client(), tableName };
-    return {
-      snapshots: (partition) =>
-        createDynamoSnapshotStore({ ...store, partition: storePartition(upstream, partition) }),
-      responses: createDynamoResponseStore({ ...store, partition: upstream }),
-      directory: () => createDynamoDirectoryStore({ ...store, partition: upstream }),
-      versions: undefined,
-    };
-  },
-  snapshotReads: (tableName, upstream, partition) =>
-    createDynamoSnapshotReads({
-      client: client(),
-      tableName,
-      partition: storePartition(upstream, partition),
-    }),
-  accessStore: (tableName) => createDynamoAccessReader({ client: client(), tableName }),
-  journal: (tableName, sealer) => createDynamoOrderJournal({ client: client(), tableName, sealer }),
-  controls: (tableName) => createDynamoControls({ client: client(), tableName }),
-  massCancelRequests: (tableName) => createDynamoMassCancelRequests({ client: client(), tableName }),
-});
+export function gatewayPorts(host: Host, given?: Client): GatewayPorts {
+  const time = createStoreTime(host.clock);
+  const client = given ?? newClient(time);
+  return {
+    ...secretPorts(host),
+    storeTime: time.now,
+    send: createNodeSend(),
+    readText: createNodeText(),
+    marketDataLimit: undefined,
+    limiterStore: (tableName) => createDynamoLimiterStore({ client: client(), tableName }),
+    cacheStores(tableName, upstream) {
+      const store = { client: client(), tableName };
+      return {
+        snapshots: (partition) =>
+          createDynamoSnapshotStore({ ...store, partition: storePartition(upstream, partition) }),
+        responses: createDynamoResponseStore({ ...store, partition: upstream }),
+        directory: () => createDynamoDirectoryStore({ ...store, partition: upstream }),
+        versions: undefined,
+      };
+    },
+    snapshotReads: (tableName, upstream, partition) =>
+      createDynamoSnapshotReads({
+        client: client(),
+        tableName,
+        partition: storePartition(upstream, partition),
+      }),
+    accessStore: (tableName) => createDynamoAccessReader({ client: client(), tableName }),
+    journal: (tableName, sealer) => createDynamoOrderJournal({ client: client(), tableName, sealer }),
+    controls: (tableName) => createDynamoControls({ client: client(), tableName }),
+    massCancelRequests: (tableName) => createDynamoMassCancelRequests({ client: client(), tableName }),
+  };
+}
 
 export function massCancelPorts(host: Host): MassCancelPorts {
   const client = newClient();

@@ -36,6 +36,7 @@ export function composeOrders(
       every<NonNullable<OrdersOptions['guard']>>({
         journal,
         controls: ports.controls(guard.tableName),
+        storeTime: ports.storeTime,
         massCancels: ports.massCancelRequests(guard.tableName),
         limits: guard.limits,
         lastPrices: prices?.stock,

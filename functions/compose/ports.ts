@@ -56,6 +56,8 @@ export interface GatewayPorts extends SecretPorts {
   snapshotReads(tableName: string, upstream: string, partition: string): SnapshotReads;
   accessStore(tableName: string): Pick<AccessStore, 'read'>;
   journal(tableName: string, sealer: Sealer): CountingJournal;
+  /** The time of the store of journals, by which orders of the last minute are counted. */
+  readonly storeTime: () => number;
   controls(tableName: string): ControlStore;
   massCancelRequests(tableName: string): Pick<MassCancelStore, 'request'>;
 }

@@ -128,6 +128,7 @@ export function createMemoryPlatform({
       send: createNodeSend(),
       readText: createNodeText(),
       limiterStore: limiters,
+      storeTime: clock,
       marketDataLimit,
       cacheStores: (name, upstream) => caches(name)(upstream),
       snapshotReads: (name, upstream, partition) =>

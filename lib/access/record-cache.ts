@@ -3,6 +3,7 @@
  * read while the store cannot be asked.
  */
 
+import { createAges, type Moment } from '../age.ts';
 import type { Identity } from './identity.ts';
 import { type AccessRecord, openRecord } from './records.ts';
 import type { AccessEntry, AccessStore } from './store.ts';
@@ -37,7 +38,7 @@ interface Known {
   readonly record: AccessRecord | undefined;
   readonly expiresAt: number;
   /** The moment just before the store was asked. */
-  readonly readAt: number;
+  readonly readAt: Moment;
   readonly bytes: number;
   /** When a read failed last. */
   failedAt?: number;
@@ -45,10 +46,11 @@ interface Known {
 
 export function createRecordCache({ store, identity, clock, maxBytes }: RecordCacheOptions): RecordCache {
   const memory = createMemory(maxBytes);
+  const ages = createAges(clock);
   const reading = new Map<string, Promise<Known>>();
 
   /** One that does not open costs only those an answer who asked for it. */
-  async function opened(key: string, entry: AccessEntry | undefined, readAt: number): Promise<Known> {
+  async function opened(key: string, entry: AccessEntry | undefined, readAt: Moment): Promise<Known> {
     const record = entry && (await openRecord(identity, entry));
     const expiresAt = entry?.expiresAt ?? Number.POSITIVE_INFINITY;
     const known = { record, expiresAt, readAt, bytes: overheadBytes + (entry?.sealed.byteLength ?? 0) };
@@ -59,7 +61,7 @@ export function createRecordCache({ store, identity, clock, maxBytes }: RecordCa
   /** Single flight for each key; one read of the store for all that are due. */
   function start(keys: readonly string[]): void {
     if (keys.length === 0) return;
-    const readAt = clock();
+    const readAt = ages.now();
     const all = store.read(keys);
     for (const key of keys) {
       const one = all.then((entries) => opened(key, entries.get(key), readAt));
@@ -69,11 +71,7 @@ export function createRecordCache({ store, identity, clock, maxBytes }: RecordCa
     }
   }
 
-  const ageOf = ({ readAt }: Known) => {
-    const age = clock() - readAt;
-    // A clock that was set back says nothing about the age.
-    return age < 0 ? Number.POSITIVE_INFINITY : age;
-  };
+  const ageOf = ({ readAt }: Known) => ages.since(readAt);
   const isUsable = (known: Known | undefined): known is Known => !!known && ageOf(known) < maxAgeMs;
   const isDue = (known: Known | undefined) => {
     if (!isUsable(known)) return true;

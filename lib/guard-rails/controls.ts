@@ -3,6 +3,7 @@
  * reader that every instance has of it: nothing that is older than five seconds counts.
  */
 
+import { createAges, type Moment } from '../age.ts';
 import { afterTimeout } from '../limiter/clock.ts';
 import type { TradingLimits } from './limits.ts';
 
@@ -30,8 +31,8 @@ export interface ControlStore {
 /** Controls as they were at a moment. */
 export interface ReadControls {
   readonly controls: ReadonlyMap<string, Control>;
-  /** When the oldest of them began to be read, in milliseconds since the epoch. */
-  readonly readAt: number;
+  /** How long ago the oldest of them began to be read, in milliseconds. */
+  readonly ageMs: number;
 }
 
 export interface Controls {
@@ -57,23 +58,41 @@ const maxWaitMs = 1000;
 /** Of accounts and users that have not been heard of for a while, the oldest are forgotten. */
 const maxKnown = 1000;
 
-/** @example const controls = createControls(store, Date.now); */
-export function createControls(store: ControlStore, clock: () => number): Controls {
-  const known = new Map<string, { readonly control: Control | undefined; readonly readAt: number }>();
+interface Known {
+  readonly control: Control | undefined;
+  readonly readAt: Moment;
+  /** Which read it was: clocks do not say which of two was later. */
+  readonly read: number;
+}
+
+/**
+ * @param monotonic see `createAges`
+ *
+ * @example
+ * const controls = createControls(store, Date.now);
+ */
+export function createControls(store: ControlStore, clock: () => number, monotonic?: () => number): Controls {
+  const ages = createAges(clock, monotonic);
+  const known = new Map<string, Known>();
+  let reads = 0;
 
   async function refresh(keys: readonly string[]): Promise<void> {
     // The moment of asking: what an operator changes while the answer is on its way may not be in it.
-    const readAt = clock();
+    const readAt = ages.now();
+    const read = ++reads;
     const found = await store.read(keys);
     for (const key of keys) {
-      if ((known.get(key)?.readAt ?? 0) > readAt) continue;
+      if ((known.get(key)?.read ?? 0) > read) continue;
       known.delete(key);
-      known.set(key, { control: found.get(key), readAt });
+      known.set(key, { control: found.get(key), readAt, read });
     }
     for (const key of [...known.keys()].slice(0, Math.max(0, known.size - maxKnown))) known.delete(key);
   }
 
-  const ageOf = (key: string) => clock() - (known.get(key)?.readAt ?? Number.NEGATIVE_INFINITY);
+  const ageOf = (key: string) => {
+    const one = known.get(key);
+    return one ? ages.since(one.readAt) : Number.POSITIVE_INFINITY;
+  };
 
   return {
     async read(keys) {
@@ -90,7 +109,7 @@ export function createControls(store: ControlStore, clock: () => number): Contro
       });
       return {
         controls: new Map(controls),
-        readAt: Math.min(...keys.map((key) => known.get(key)?.readAt ?? 0)),
+        ageMs: Math.max(...keys.map(ageOf)),
       };
     },
   };

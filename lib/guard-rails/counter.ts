@@ -6,7 +6,9 @@
 
 import { addDecimals, compareDecimals, subtractDecimals } from '../client/decimals.ts';
 import type { Failure } from './checks.ts';
+import { maxControlAgeMs } from './controls.ts';
 import type { CheckName, TradingLimits, UnknownName } from './limits.ts';
+import { storeTimeSpreadMs } from './store-time.ts';
 
 /** A counter as a store has it. */
 export interface StoredCounter {
@@ -61,7 +63,12 @@ export function readCounter({ state }: StoredCounter): CounterState {
   return { open: addDecimals(open, '0'), recent };
 }
 
-const minuteMs = 60_000;
+/**
+ * An order counts for longer than a limit says: times of instances differ, and it may leave five seconds after it was
+ * counted. So in no minute more leave than the limit allows.
+ */
+const slackMs = storeTimeSpreadMs + maxControlAgeMs;
+const minuteMs = 60_000 + slackMs;
 
 /** Where more are to be kept, two become one, which counts until its last order does: it may count too long, never too short. */
 const maxRuns = 64;
@@ -87,7 +94,7 @@ export function countSame(
   { seconds }: { readonly seconds: number },
   now: number,
 ): { readonly after: CounterState; readonly same: number; readonly expiresAt: number } {
-  const keptMs = seconds * 1000;
+  const keptMs = seconds * 1000 + slackMs;
   return {
     same: countSince(before.recent, now - keptMs),
     after: { ...before, recent: withOrder(before.recent, now, keptMs) },

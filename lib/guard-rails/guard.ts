@@ -51,6 +51,8 @@ export interface GuardOptions {
   readonly lastPrices?: LastPrices;
   /** The same of option contracts, by their symbols in the OCC form. */
   readonly optionPrices?: LastPrices;
+  /** By which orders of the last minute are counted, in milliseconds since the epoch. Default the instance's clock. */
+  readonly storeTime?: () => number;
   /** Where a check of action `block_and_cancel` asks for cancels. Without it such a check blocks, and that is all. */
   readonly massCancels?: Pick<MassCancelStore, 'request'>;
 }
@@ -173,11 +175,12 @@ class OrderGuard implements Guard {
   }
 
   async verdict(question: GuardQuestion): Promise<Verdict> {
-    const { rules, readAt } = await this.#rules(question);
+    const { rules, leaveBy } = await this.#rules(question);
     const stop = rules.find(({ control }) => control?.stopped);
     if (stop?.control?.stopped) return { kind: 'stopped', scope: stop.kind, since: stop.control.stopped.at };
     const known = await Promise.all(question.orders.map((asked) => this.#know(asked, rules, question)));
-    const now = this.#parts.clock();
+    const { clock, storeTime = clock } = this.#parts;
+    const now = storeTime();
     const counted = rules
       .filter(({ limits }) => isCounted(limits))
       .map((rule) => this.#count(rule, known, now));
@@ -206,7 +209,7 @@ class OrderGuard implements Guard {
         ),
       ),
       noted: failures.map(asTold),
-      leaveBy: readAt + maxControlAgeMs,
+      leaveBy,
       counted: {
         at: now,
         shared: counted.flatMap(({ rule: { kind, counter, limits } }) =>
@@ -235,7 +238,8 @@ class OrderGuard implements Guard {
     // An order that is beyond the gateway's limit never cancels the orders of others.
     const [forGateway, forUser] = [ofUser ?? ofAccount, ofUser ? [ofUser] : []];
     const scopes = [{ kind: 'gateway', key: stackScope } as const, ofAccount, ...forUser];
-    const { controls, readAt } = await this.#controls.read(scopes.map(({ key }) => key));
+    const { controls, ageMs } = await this.#controls.read(scopes.map(({ key }) => key));
+    const leaveBy = this.#parts.clock() + maxControlAgeMs - ageMs;
     const rules = scopes.map((scope): Rule => {
       const { kind, key } = scope;
       const control = controls.get(key);
@@ -248,7 +252,7 @@ class OrderGuard implements Guard {
         cancelled: scope.kind === 'gateway' ? forGateway : scope,
       };
     });
-    return { rules, readAt };
+    return { rules, leaveBy };
   }
 
   async #know(asked: AskedOrder, rules: readonly Rule[], { account, endBy }: GuardQuestion): Promise<Known> {

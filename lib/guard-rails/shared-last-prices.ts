@@ -3,6 +3,7 @@
  * Concurrent questions for one symbol share one look and one call.
  */
 
+import { type Ages, createAges, type Moment } from '../age.ts';
 import { type After, afterTimeout } from '../limiter/index.ts';
 import type { LastPrice, LastPrices } from './last-price.ts';
 
@@ -12,6 +13,8 @@ export interface SharedLastPricesOptions {
   readonly upstreamRead: UpstreamRead;
   /** Now, in milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number;
+  /** See `createAges`. */
+  readonly monotonic?: () => number;
   /** Default the platform's timer. */
   readonly after?: After;
   /** Called when a price could not be read. An error that it throws is ignored. */
@@ -44,6 +47,15 @@ const upstreamMs = 3000;
 const unknownMs = 10_000;
 /** Clocks of instances differ by less. A price of a later time was dated by a wrong clock, and would seem fresh for long. */
 export const maxAheadMs = 1000;
+const isAhead = (passedMs: number): boolean => passedMs < -maxAheadMs;
+
+interface Known {
+  readonly price: LastPrice;
+  readonly keptAt: Moment;
+  /** How old it was then. */
+  readonly ageMs: number;
+}
+
 /** Symbols that an instance remembers: a record of each is some hundred bytes. */
 const maxKnown = 1000;
 /** A question that never ends is bounded by the look and by the call. A timer takes no longer time than this. */
@@ -63,14 +75,16 @@ export const createSharedLastPrices = (options: SharedLastPricesOptions): LastPr
 class SharedLastPrices implements LastPrices {
   readonly #options: SharedLastPricesOptions;
   readonly #clock: () => number;
-  readonly #known = new Map<string, LastPrice>();
-  readonly #unknownUntil = new Map<string, number>();
+  readonly #ages: Ages;
+  readonly #known = new Map<string, Known>();
+  readonly #unknownSince = new Map<string, Moment>();
   readonly #looks = new Map<string, Promise<void>>();
   readonly #calls = new Map<string, Promise<void>>();
 
   constructor(options: SharedLastPricesOptions) {
     this.#options = options;
     this.#clock = options.clock ?? Date.now;
+    this.#ages = createAges(this.#clock, options.monotonic);
   }
 
   async lastPrice(symbol: string, maxAgeMs: number, endBy: number): Promise<LastPrice | undefined> {
@@ -87,7 +101,8 @@ class SharedLastPrices implements LastPrices {
       const shared = this.#fresh(symbol, maxAgeMs);
       if (shared || this.#clock() >= endBy) return shared;
     }
-    if ((this.#unknownUntil.get(symbol) ?? 0) > this.#clock()) return undefined;
+    const unknownSince = this.#unknownSince.get(symbol);
+    if (unknownSince && this.#ages.since(unknownSince) < unknownMs) return undefined;
     await this.#until(
       endBy,
       share(this.#calls, symbol, () => this.#call(symbol)),
@@ -97,7 +112,13 @@ class SharedLastPrices implements LastPrices {
 
   #fresh(symbol: string, maxAgeMs: number): LastPrice | undefined {
     const known = this.#known.get(symbol);
-    return known && this.#clock() - known.at <= maxAgeMs ? known : undefined;
+    return known && this.#ageOf(known) <= maxAgeMs ? known.price : undefined;
+  }
+
+  /** By the time that it has, which another instance may have written, and by how long it is known here. */
+  #ageOf({ price, keptAt, ageMs }: Known): number {
+    const passed = this.#clock() - price.at;
+    return isAhead(passed) ? Number.POSITIVE_INFINITY : Math.max(passed, ageMs + this.#ages.since(keptAt));
   }
 
   /** Never rejects. */
@@ -115,7 +136,7 @@ class SharedLastPrices implements LastPrices {
     try {
       const answer = await this.#options.upstreamRead(symbol, this.#clock() + upstreamMs);
       if (answer.kind === 'found') this.#keep(symbol, answer.found);
-      else if (answer.kind === 'unknown') put(this.#unknownUntil, symbol, this.#clock() + unknownMs);
+      else if (answer.kind === 'unknown') put(this.#unknownSince, symbol, this.#ages.now());
       else this.#report({ step: 'upstream', code: answer.code });
     } catch (cause) {
       this.#report({ step: 'upstream', cause });
@@ -123,9 +144,12 @@ class SharedLastPrices implements LastPrices {
   }
 
   #keep(symbol: string, found: LastPrice): void {
-    const { at } = found;
-    if (at > this.#clock() + maxAheadMs || at < (this.#known.get(symbol)?.at ?? 0)) return;
-    put(this.#known, symbol, found);
+    const passed = this.#clock() - found.at;
+    const known = this.#known.get(symbol);
+    // What a clock dated that was ahead, and was put right, must not outlive what is read since.
+    const isOlder = known && Number.isFinite(this.#ageOf(known)) && found.at < known.price.at;
+    if (isAhead(passed) || isOlder) return;
+    put(this.#known, symbol, { price: found, keptAt: this.#ages.now(), ageMs: Math.max(0, passed) });
   }
 
   /** Resolves with the work, or at `endBy`: the work goes on for other questions. */

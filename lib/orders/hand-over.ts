@@ -36,7 +36,7 @@ import {
 import type { ReadOrder } from './order-reads.ts';
 import { type Change, ordersIn, type Part, partsOf, withOrders } from './parts.ts';
 import { readRecord } from './record.ts';
-import { releaseExposure, uncount } from './release-ended.ts';
+import { recount, releaseExposure, uncount } from './release-ended.ts';
 
 /** What keeps orders from being sent twice. */
 export interface OrdersOptions {
@@ -403,10 +403,22 @@ class OneHandOver {
     await Promise.all(
       outcomes.map(async (one) => {
         const isWritten = await this.#finish(one, attempts);
-        if (isWritten && one.state === 'refused')
-          await this.#release({ ...one, exposure: this.#entries.exposureOf(one.key) });
+        const exposure = this.#entries.exposureOf(one.key);
+        if (isWritten && one.state === 'refused') await this.#release({ ...one, exposure });
+        if (isWritten && one.state === 'accepted') await this.#recountLate(one, exposure);
       }),
     );
+  }
+
+  /** An instance that was suspended may learn of an order that look-ups have given up meanwhile: it counts again. */
+  async #recountLate(one: EntryOutcome, exposure: string | undefined): Promise<void> {
+    const { checks, clock, reportFailure } = this.#parts;
+    if (!checks || exposure === undefined || !isOver(this.#entries, clock())) return;
+    try {
+      await recount(one, exposure, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
+    } catch (cause) {
+      reportFailure?.('release', cause);
+    }
   }
 
   /** What is not released now is released by the settlement. */

@@ -200,9 +200,21 @@ export async function recountShown(
   { state }: ReadOrder,
   parts: ReleaseParts,
 ): Promise<void> {
-  const { key, attempt, exposure } = entry;
   const next = entry.state === 'accepted' ? readRecord(entry.record).outcome?.exposure : undefined;
-  if (next === undefined || exposure !== undefined || isFinal(state)) return;
+  if (next === undefined || entry.exposure !== undefined || isFinal(state)) return;
+  await recount(entry, next, parts);
+}
+
+/**
+ * Counts an order again, unless its entry counts something, or is another attempt's.
+ *
+ * @throws JournalUnavailable
+ */
+export async function recount(
+  { key, attempt }: Pick<JournalEntry, 'key' | 'attempt'>,
+  next: string,
+  parts: ReleaseParts,
+): Promise<void> {
   for (let tries = 0; tries < maxTries; tries++) {
     const changed = await changeCounted(parts, tries, next, (counters) => ({
       counters: counting(readExposure(next), counters),

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { type TestContext, test } from 'vitest';
 import { createDynamoClient, type SendLimit, withLimit } from '../../functions/aws/dynamo-client.ts';
+import { createStoreTime } from '../../lib/guard-rails/store-time.ts';
 import { emulatorEnvironment } from '../support/dynamo.ts';
 import { urlFor } from '../support/listening.ts';
 
@@ -97,4 +98,20 @@ test('what is sent once is not sent again', async (t) => {
   );
   await assert.rejects(get);
   assert.equal(asked, 1);
+});
+
+test('the store’s time is learnt from the dates of its answers', async (t) => {
+  const hour = 3_600_000;
+  const server = createServer((_, response) => {
+    response.setHeader('content-type', 'application/x-amz-json-1.0');
+    response.setHeader('date', new Date(Date.now() + hour).toUTCString());
+    response.end('{"TableNames":[]}');
+  });
+  Object.assign(process.env, emulatorEnvironment);
+  const time = createStoreTime(Date.now);
+  const client = createDynamoClient(await urlFor(t, server), time);
+  const before = time.now() - Date.now();
+  await client.send(new ListTablesCommand({}));
+  const after = time.now() - Date.now();
+  assert.ok(before <= 0 && after > hour - 3000 && after < hour + 3000, `${before} ${after}`);
 });

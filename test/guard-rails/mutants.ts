@@ -117,7 +117,7 @@ export const mutants: readonly Mutant[] = [
   counter('one less than the rate', 'inMinute >= rate', 'inMinute + 1 >= rate'),
   counter('an order counts a millisecond longer', 'last > since ?', 'last >= since ?'),
   counter('orders are forgotten', '.filter(([, last]) => last > now - keptMs)', '.filter(() => false)'),
-  counter('what repetitions need is not kept', 'const keptMs = seconds * 1000;', 'const keptMs = seconds;'),
+  counter('what repetitions need is not kept', 'const keptMs = seconds * 1000 +', 'const keptMs = seconds +'),
   counter(
     'orders of one request do not count',
     'recent = withOrder(recent, now, minuteMs);',
@@ -260,7 +260,7 @@ export const mutants: readonly Mutant[] = [
   guard('a replacement that is smaller frees at once', 'larger(value, before)', 'value'),
   guard('what is counted already counts again', 'subtractDecimals(total, before)', 'total'),
   guard('counters of an instance go back', '> counter.revision) continue;', '< -1) continue;'),
-  guard('a request may leave later', 'readAt + maxControlAgeMs', 'readAt + 2 * maxControlAgeMs'),
+  guard('a request may leave later', 'maxControlAgeMs - ageMs', '2 * maxControlAgeMs - ageMs'),
   guard(
     'all accounts have one counter',
     'counter: counterKey(credential, key)',
@@ -294,10 +294,10 @@ export const mutants: readonly Mutant[] = [
   controls('they are read again too late', 'waitAfterMs = 3000', 'waitAfterMs = 3001'),
   controls(
     'their age is from the answer',
-    'known.set(key, { control: found.get(key), readAt })',
-    'known.set(key, { control: found.get(key), readAt: clock() })',
+    'known.set(key, { control: found.get(key), readAt, read })',
+    'known.set(key, { control: found.get(key), readAt: ages.now(), read })',
   ),
-  controls('the youngest decides', 'readAt: Math.min(', 'readAt: Math.max('),
+  controls('the youngest decides', 'ageMs: Math.max(', 'ageMs: Math.min('),
   controls('what is known counts for ever while they are away', 'ageOf(key) > maxControlAgeMs', 'false'),
   controls(
     'nothing counts while they are away',

@@ -38,6 +38,8 @@ function startDesk() {
     /** By id. */
     shown: new Map<string, ReadOrder>(),
     isBlind: false,
+    /** Happens between a request and its answer. */
+    whileSent: async () => {},
     lookedUp: [] as string[],
     /** How long a read takes. */
     readMs: 0,
@@ -78,6 +80,7 @@ function startDesk() {
       {
         async send() {
           state.sent++;
+          await state.whileSent();
           return state.outcome;
         },
         lookUp: look,
@@ -289,6 +292,18 @@ describe('that a look-up finds nothing', () => {
     await settlement.saw(state.shown.get(id)!);
     assert.equal(await open(), '0');
   });
+});
+
+test('an answer that comes when look-ups have given the order up counts it again', async () => {
+  const { state, settle, place, show, outcome, open } = startDesk();
+  show('another-order', 'FILLED');
+  // Its instance is suspended.
+  state.whileSent = async () => {
+    await settle(20);
+    assert.deepEqual([await outcome(), await open()], ['refused', '0']);
+  };
+  assert.equal(await place(), 'sent');
+  assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
 });
 
 describe('an order with the id, and with other terms than were asked for', () => {
