@@ -19,6 +19,12 @@ if command -v mvn >/dev/null; then
   mvn --quiet --batch-mode -f docs/examples/java/pom.xml -P okhttp-gson,native dependency:go-offline
 fi
 
+# What visits every state of the models of orders.
+if ! command -v spin >/dev/null; then
+  { apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends spin gcc libc6-dev; } >/dev/null ||
+    echo 'No model checker: apt-get install spin gcc libc6-dev'
+fi
+
 # A browser, where this machine has none and may install one.
 if ! command -v chromium-headless-shell chromium google-chrome >/dev/null; then
   { apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends chromium-headless-shell; } >/dev/null ||
