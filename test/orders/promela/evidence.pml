@@ -6,7 +6,11 @@
  * `spells` counts them. After a second one a refusal may be untrue, and what is promised is that a later sight heals it.
  */
 #define SPELLS 2
+#ifdef TWO_SPELLS
+#define assumed true
+#else
 #define assumed (spells <= 1)
+#endif
 
 mtype = { absent, pending, unknown, accepted, refused };
 mtype = { nothing, answer, sight, absence };
