@@ -58,7 +58,9 @@ export function composeSettlement(
       return { settled };
     }
     const report = await settlement.run(clock() + context.getRemainingTimeInMillis() - marginMs);
-    const { accepted, refused, left, oldestMs, released, reads } = report;
+    const { accepted, refused, left, oldestMs, released, reads, compared } = report;
+    if (compared?.raised || compared?.above)
+      log({ level: 'error', event: 'order_counters_differ', ...compared });
     const values = {
       OrdersUnknown: left,
       OrdersUnknownSeconds: oldestMs / 1000,

@@ -5,6 +5,7 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import { sleep as sleepWithTimer } from '../pauses.ts';
+import { type Compared, compareCounters } from './compare-counters.ts';
 import { absentBy, isAbsent, outcomeBy, type Sight, settledBy } from './evidence.ts';
 import type { CountingJournal, EntryOutcome, JournalEntry } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
@@ -39,6 +40,8 @@ export interface SettlementReport {
   readonly released: number;
   /** Requests to the upstream. */
   readonly reads: number;
+  /** Once an hour: whether counters have what their orders say. */
+  readonly compared?: Compared;
 }
 
 export interface Settlement {
@@ -90,7 +93,13 @@ class JournalSettlement implements Settlement {
         startedAt + (until - startedAt) * parts[list],
       );
     const { released, reads } = await releaseEnded(from, this.#release(), until);
-    return { ...run.report(this.#clock()), released, reads: run.reads + reads };
+    const compared = Math.floor(startedAt / 60_000) % 60 === 0 && (await compareCounters(journal));
+    return {
+      ...run.report(this.#clock()),
+      released,
+      reads: run.reads + reads,
+      ...(compared && { compared }),
+    };
   }
 
   async #settleListed(run: Run, listed: readonly JournalEntry[], until: number): Promise<void> {

@@ -335,6 +335,29 @@ describe('an order with the id, and with other terms than were asked for', () =>
   });
 });
 
+test('a counter that has less than its orders say is put right within the hour; one that has more is told of', async () => {
+  const { state, journal, settlement, place, open } = startDesk();
+  for (const one of ['order-1', 'order-2']) assert.equal(await place(one), 'sent');
+  const set = async (text: string) => {
+    const [{ key, revision } = { key: '', revision: 0 }] = await journal.counters(['counter stack']);
+    const next = JSON.stringify({ open: text, recent: [] });
+    await journal.change({ counters: [{ key, revision, next }], exposures: [] });
+  };
+  const compared = async () => {
+    for (;;) {
+      state.now += minute;
+      const report = await settlement.run(state.now);
+      if (report.compared) return report.compared;
+    }
+  };
+  await set('100');
+  assert.deepEqual(await compared(), { counters: 1, raised: 1, above: 0 });
+  assert.equal(await open(), '200');
+  await set('300');
+  assert.deepEqual(await compared(), { counters: 1, raised: 0, above: 1 });
+  assert.equal(await open(), '300');
+});
+
 test('a part of a batch that has an error and an id of the upstream is not called refused', async () => {
   const { state, request, outcome } = startDesk();
   const part = { client_order_id: id, order_id: '7', error_code: 'SOMETHING_ELSE' };

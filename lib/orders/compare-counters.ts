@@ -1,0 +1,61 @@
+/**
+ * A slow look at the books: what a counter has is the sum of what entries say that it counts. Both change in one transaction,
+ * so that nothing but a defect, or a table that was restored, makes them differ.
+ */
+
+import { addDecimals, compareDecimals } from '../client/decimals.ts';
+import { emptyCounter, readCounter, type StoredCounter } from '../guard-rails/counter.ts';
+import { readExposure } from '../guard-rails/exposure.ts';
+import type { CountingJournal, JournalEntry } from './journal.ts';
+
+export interface Compared {
+  readonly counters: number;
+  /** Had too little, and have the sum now. */
+  readonly raised: number;
+  /** Have more than the sum: they stay as they are. A list that lags behind may be all that there is to it. */
+  readonly above: number;
+}
+
+/** With more open orders than this nothing is compared. */
+const maxEntries = 10_000;
+
+/**
+ * @returns undefined where nothing is counted, or more than can be read at once
+ * @throws JournalUnavailable
+ */
+export async function compareCounters(journal: CountingJournal): Promise<Compared | undefined> {
+  const keys = [...sumsOf(await journal.exposed('-', maxEntries)).keys()];
+  if (keys.length === 0) return undefined;
+  const before = byKey(await journal.counters(keys));
+  const listed = await journal.exposed('-', maxEntries);
+  if (listed.length === maxEntries) return undefined;
+  const sums = sumsOf(listed);
+  const after = byKey(await journal.counters(keys));
+  let [raised, above] = [0, 0];
+  for (const key of keys) {
+    const { revision, ...counter } = after.get(key) ?? emptyCounter(key);
+    // Orders came or ended between the lists: another time.
+    if (revision !== (before.get(key)?.revision ?? 0)) continue;
+    const sum = sums.get(key) ?? '0';
+    const state = readCounter({ ...counter, revision });
+    const difference = compareDecimals(state.open, sum);
+    if (difference > 0) above++;
+    if (difference >= 0) continue;
+    const raise = { key, revision, next: JSON.stringify({ ...state, open: sum }) };
+    if ((await journal.change({ counters: [raise], exposures: [] })) === 'changed') raised++;
+  }
+  return { counters: keys.length, raised, above };
+}
+
+function sumsOf(entries: readonly JournalEntry[]): ReadonlyMap<string, string> {
+  const sums = new Map<string, string>();
+  for (const { exposure } of entries)
+    for (const [key, notional] of Object.entries(
+      exposure === undefined ? {} : readExposure(exposure).counted,
+    ))
+      sums.set(key, addDecimals(sums.get(key) ?? '0', notional));
+  return sums;
+}
+
+const byKey = (counters: readonly StoredCounter[]): ReadonlyMap<string, StoredCounter> =>
+  new Map(counters.map((one) => [one.key, one]));
