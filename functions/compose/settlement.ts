@@ -58,7 +58,7 @@ export function composeSettlement(
       return { settled };
     }
     const report = await settlement.run(clock() + context.getRemainingTimeInMillis() - marginMs);
-    const { accepted, refused, left, oldestMs, released, reads, compared } = report;
+    const { accepted, refused, left, apart, oldestMs, released, reads, compared } = report;
     if (compared?.raised || compared?.above)
       log({ level: 'error', event: 'order_counters_differ', ...compared });
     const values = {
@@ -72,6 +72,7 @@ export function composeSettlement(
       event: 'orders_settled',
       accepted,
       refused,
+      apart,
       released,
       ...embeddedMetrics(units, { dimensions: { Function: functionName }, at: clock(), values }),
     });

@@ -34,6 +34,8 @@ export interface SettlementReport {
   readonly refused: number;
   /** Still unknown. */
   readonly left: number;
+  /** Unknown, too, and not found; nothing in their accounts shows that look-ups work, so that a day has to pass. */
+  readonly apart: number;
   /** How long the oldest of those has been unknown, in milliseconds; 0 of none. */
   readonly oldestMs: number;
   /** Orders that pre-trade checks count no longer. */
@@ -171,6 +173,7 @@ class JournalSettlement implements Settlement {
       run.settled(open, await this.#settle(open.entry, { by: 'look_up', found }));
     } else if (kind === 'placement') {
       const proof = await this.#proofOf(run, account);
+      if (proof === 'no_other_order') run.setApart(open);
       const outcome = proof && absentBy(open.entry, askedAt, proof);
       if (outcome) run.settled(open, await this.#write(outcome));
     }
@@ -232,6 +235,7 @@ class Run {
   reads = 0;
   readonly proofs = new Map<string, AbsenceProof | undefined>();
   readonly #left = new Set<JournalEntry>();
+  readonly #apart = new Set<JournalEntry>();
   readonly #counts = { accepted: 0, refused: 0 };
 
   /** @throws for an entry that cannot be read */
@@ -239,9 +243,14 @@ class Run {
     this.#left.add(entry);
     const record = readRecord(entry.record);
     const { account_id, client_order_id } = record;
+    if (record.absent?.proof === 'no_other_order') this.#apart.add(entry);
     return account_id === undefined || client_order_id === undefined
       ? []
       : [{ entry, record: { ...record, account_id, client_order_id } }];
+  }
+
+  setApart({ entry }: Open): void {
+    this.#apart.add(entry);
   }
 
   isOpen({ entry }: Open): boolean {
@@ -255,8 +264,9 @@ class Run {
   }
 
   report(now: number): Omit<SettlementReport, 'released'> {
-    const ages = [...this.#left].map(({ at }) => now - at);
-    return { ...this.#counts, left: ages.length, oldestMs: Math.max(0, ...ages), reads: this.reads };
+    const apart = [...this.#left].filter((entry) => this.#apart.has(entry)).length;
+    const ages = [...this.#left].flatMap((entry) => (this.#apart.has(entry) ? [] : [now - entry.at]));
+    return { ...this.#counts, left: ages.length, apart, oldestMs: Math.max(0, ...ages), reads: this.reads };
   }
 }
 

@@ -265,11 +265,13 @@ describe('that a look-up finds nothing', () => {
   });
 
   test('counts after a day, of an account in which look-ups have nothing to find', async () => {
-    const { state, settle, place, outcome, open } = startDesk();
+    const { state, settle, settlement, place, outcome, open } = startDesk();
     state.outcome = lost;
     await place();
     await settle(60);
     assert.equal(await outcome(), 'unknown');
+    const { left, apart, oldestMs } = await settlement.run(state.now + 40_000);
+    assert.deepEqual([left, apart, oldestMs], [0, 1, 0]);
     state.now += 24 * 60 * minute;
     await settle(2);
     assert.deepEqual([await outcome(), await open()], ['refused', '0']);
