@@ -118,7 +118,8 @@ class Run {
     });
     const open = requests.filter((request) => !accounts || !this.#isClear(request, accounts));
     let finished = 0;
-    for (const request of requests) if (!open.includes(request) && (await this.#finish(request))) finished++;
+    for (const request of requests)
+      if (accounts && !open.includes(request) && (await this.#finish(request, accounts))) finished++;
     const now = this.#clock();
     return {
       requests: requests.length,
@@ -189,9 +190,19 @@ class Run {
     );
   }
 
-  /** Of a request that is clear; nothing of it can come any more when all was looked at late enough. */
-  async #finish(request: MassCancel): Promise<boolean> {
+  /**
+   * Of a request that is clear; nothing of it can come any more when all was looked at late enough. Pages of a list shift
+   * when orders leave it, and may pass over one: so all is looked at once more, when nothing is cancelled any more.
+   */
+  async #finish(request: MassCancel, accounts: readonly Account[]): Promise<boolean> {
     if (!isLateEnough(request, this.#startedAt)) return false;
+    for (const { id, name } of accounts) {
+      if (!meansAccount(request, name)) continue;
+      const sight = this.#isOver() ? undefined : await this.#try(() => readOpenOrders(this.#options, id));
+      if (!sight) return false;
+      this.#sights.set(id, sight);
+    }
+    if (!this.#isClear(request, accounts)) return false;
     return (await this.#try(() => this.#options.store.finish(request))) ?? false;
   }
 

@@ -1,12 +1,14 @@
 /** Limits and the kill switch of a deployed gateway: what an operator sets holds in warm functions, and cancels go through. */
 
 import assert from 'node:assert/strict';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { describe, test } from 'vitest';
 import { cancelOrder } from '../../lib/catalogue/index.ts';
 import type { ControlAdmin } from '../../lib/guard-rails/index.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { answerOf, deployedStage, pause } from './deployed-stage.ts';
+import { clientConfig } from './deployment.ts';
 import { emulatorIdentity, tradingOperatorOf } from './operator.ts';
 
 describe('trading controls on the emulator', needsEmulator(), () => {
@@ -52,6 +54,29 @@ describe('trading controls on the emulator', needsEmulator(), () => {
     await until(403, { quantity: '11' });
     await admin.apply({ action: 'limits', subject, changes: { max_order_quantity: null } });
     await until(200, { quantity: '1001' });
+  });
+
+  test('an order leaves the open notional when the deployed settlement sees its end', async () => {
+    const subject = { kind: 'account', id: accountId } as const;
+    await admin.apply({ action: 'limits', subject, changes: { max_open_notional: '30' } });
+    const blocked = await until(403, { quantity: '28' });
+    assert.match(blocked.text, /max_open_notional/);
+    const open = `controls-order-${orders + 1}`;
+    assert.equal((await place({ quantity: '20' })).status, 200);
+    assert.equal((await place({ quantity: '20' })).status, 403);
+    const ended = JSON.stringify({ account_id: accountId, client_order_id: open });
+    assert.equal((await answerOf(stage, cancelOrder.path, ended)).status, 200);
+    const lambda = new LambdaClient(clientConfig(stage.emulator));
+    const FunctionName = stage.outputs.OrderSettlementFunction;
+    // Lists lag behind, so that an order counts for half a minute at least.
+    for (;;) {
+      const { Payload } = await lambda.send(new InvokeCommand({ FunctionName, Payload: '{}' }));
+      const { released } = JSON.parse(new TextDecoder().decode(Payload)) as { readonly released: number };
+      if (released > 0) break;
+      await pause(2000);
+    }
+    assert.equal((await place({ quantity: '20' })).status, 200);
+    await admin.apply({ action: 'limits', subject, changes: { max_open_notional: null } });
   });
 
   test('a stop of the gateway, of the account or of the user ends placing until it is resumed; cancels go through', async () => {

@@ -30,6 +30,8 @@ interface Found {
   /** How long each cancel takes, of the half minute that the run has. */
   readonly cancelMs?: number;
   readonly finish?: 'throws' | false;
+  /** Orders that the first list does not show, although they are open. */
+  readonly passedOver?: readonly string[];
 }
 
 export interface Came {
@@ -70,12 +72,13 @@ export async function runOnce(subject: MassCancelSubject, found: Found): Promise
     outcomes = {},
     cancelMs = 0,
     finish = true,
+    passedOver = [],
   } = found;
   const { accounts = Object.keys(orders) } = found;
   const request: MassCancel = { id: 'id', scope, at: now - ageMs, placedBefore: now - ageMs + 65_000 };
   const cancelled: string[] = [];
   const finished: string[] = [];
-  let [clock, failures] = [now, 0];
+  let [clock, failures, lists] = [now, 0, 0];
   const massCancels = subject.createMassCancels({
     store: {
       open: async () => [request],
@@ -93,7 +96,9 @@ export async function runOnce(subject: MassCancelSubject, found: Found): Promise
       async openOrders(account) {
         const listed = orders[account] ?? {};
         if (listed === 'unreadable') throw new Error('unreadable');
-        return Object.entries(listed).map(([id, { state, ...one }]) => ({
+        lists++;
+        const shown = Object.entries(listed).filter(([id]) => lists > 1 || !passedOver.includes(id));
+        return shown.map(([id, { state, ...one }]) => ({
           ...one,
           state: { account, clientOrderId: id, status: 'SUBMITTED', filled: '0', ...state },
         }));
@@ -244,6 +249,11 @@ export const scenes: Readonly<Record<string, (subject: MassCancelSubject) => Pro
     }
     for (const finish of ['throws', false] as const)
       assert.equal((await runOnce(subject, { orders: { a: {} }, finish, ...late })).report.finished, 0);
+  },
+  async 'an order that the pages of the first list passed over keeps the request open'(subject) {
+    const orders = { a: { o: alone() } };
+    const { finished } = await runOnce(subject, { orders, passedOver: ['o'], ...late });
+    assert.deepEqual(finished, []);
   },
   async 'what is open has an age, also where a clock that is ahead has just asked for it again'(subject) {
     const { report } = await runOnce(subject, { orders: { a: { o: alone() } }, ageMs: -minute });
