@@ -50,12 +50,30 @@ export async function askedOrders(
     const orders = ordersIn(change.body, journal.list);
     return open.map((part) => {
       const index = all.indexOf(part);
-      const order = { json: orders[index] ?? '{}', at: `/${journal.list}/${index}` };
-      return { order, of: { kind: 'part', part } };
+      const order = orders[index] ?? '{}';
+      const json = isOfCategory(order, change.headers.category) ? order : undefined;
+      return { order: { json, at: `/${journal.list}/${index}` }, of: { kind: 'part', part } };
     });
   }
   const [part] = all;
   return part ? replacedOrders(parts, change, part) : [];
+}
+
+/** As the vendor's client writes them behind the market, such as `US_STOCK`. */
+const instrumentsOf: Readonly<Record<string, string>> = {
+  STOCK: 'EQUITY',
+  ETF: 'EQUITY',
+  OPTION: 'OPTION',
+  CRYPTO: 'CRYPTO',
+  FUTURES: 'FUTURES',
+  EVENT: 'EVENT',
+};
+
+/** Where the header of that name and the order say two things, it is not known as what the upstream takes the order. */
+function isOfCategory(order: string, category: string | undefined): boolean {
+  if (category === undefined) return true;
+  const instrument = textMembers(order, ['instrument_type'])?.get('instrument_type');
+  return instrument !== undefined && instrumentsOf[category.replace(/^[A-Z]+_/, '')] === instrument;
 }
 
 const modified = 'modify_orders';

@@ -221,6 +221,21 @@ describe('what is not known', () => {
       assert.equal(after.sent(), 1);
     });
 
+  test('an order whose header says another category is no order that is known', async (t) => {
+    const { gateway, sent } = await started(t, { limits: { max_order_quantity: '100' } });
+    const outcomes = [];
+    for (const category of ['US_STOCK', 'US_ETF', 'US_OPTION', 'us_stock', 'OTHER']) {
+      const order = limited(`order-of-${category}`, '1', '10');
+      const headers = { category };
+      outcomes.push(
+        outcomeOf(await ask(gateway, placePath, { ...bodyOf({ new_orders: [order] }), headers })),
+      );
+    }
+    const blocked = 'blocked: max_order_quantity /new_orders/0';
+    assert.deepEqual(outcomes, ['sent', 'sent', blocked, blocked, blocked]);
+    assert.equal(sent(), 2);
+  });
+
   test('a combination counts each of its legs, none against another', async (t) => {
     const other = 'AAPL290119C00250000';
     const { place, counter } = await started(t, {
