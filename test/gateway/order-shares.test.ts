@@ -6,7 +6,15 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
-import { cancelOrder, getOrder, operations } from '../../lib/catalogue/index.ts';
+import {
+  batchPlaceOrders,
+  cancelOrder,
+  getOrder,
+  listOpenOrders,
+  listOrderHistory,
+  operations,
+  previewOrder,
+} from '../../lib/catalogue/index.ts';
 import {
   createGateway,
   createLimiter,
@@ -28,6 +36,7 @@ import {
   snapshotTarget,
 } from '../support/core.ts';
 import { names } from '../support/instances.ts';
+import { newOrder } from '../support/orders.ts';
 import { createRandom, VirtualTime } from '../support/virtual-time.ts';
 
 const upstreamLimits = 'published';
@@ -115,7 +124,8 @@ type Send = (target: string, body?: string) => Promise<Reply>;
 /** What is sent of one kind, with an id that nobody has used. */
 const loads: Readonly<Record<string, (send: Send, id: string) => Promise<Reply>>> = {
   cancels: (send, id) => send(cancelOrder.path, cancelBody(id)),
-  placements: (send, id) => send(orderPath, orderBody({ client_order_id: id, symbol: 'NOSUCH' })),
+  placements: (send, id) =>
+    send(orderPath, orderBody({ client_order_id: id, symbol: 'NOSUCH', time_in_force: 'DAY' })),
   'look-ups': (send, id) => send(lookUp(id)),
   // The gateway looks up what it has to check and has not placed.
   replacements: (send, id) =>
@@ -123,6 +133,31 @@ const loads: Readonly<Record<string, (send: Send, id: string) => Promise<Reply>>
       '/trading/orders/replace',
       JSON.stringify({ account_id: accountId, modify_orders: [{ client_order_id: id, quantity: '2' }] }),
     ),
+};
+
+/** The same, of which some are shared, or have limits of their own. */
+const otherLoads: typeof loads = {
+  'live orders': (send, id) => send(orderPath, placed(id)),
+  'live orders and their cancels': async (send, id) => {
+    await send(orderPath, placed(id));
+    return send(cancelOrder.path, cancelBody(id));
+  },
+  batches: (send, id) =>
+    send(
+      batchPlaceOrders.path,
+      JSON.stringify({
+        account_id: accountId,
+        batch_orders: [1, 2, 3].map((nth) =>
+          newOrder({ client_order_id: `${id}-${nth}`, symbol: 'NOSUCH', time_in_force: 'DAY' }),
+        ),
+      }),
+    ),
+  'lists of open orders': (send) => send(`${listOpenOrders.path}?account_id=${accountId}`),
+  'order histories': (send, id) => {
+    const since = new Date(start - 3_600_000 - 1000 * Number(id.split('-')[2])).toISOString();
+    return send(`${listOrderHistory.path}?account_id=${accountId}&start_time=${since}`);
+  },
+  previews: (send, id) => send(previewOrder.path, placed(id)),
 };
 
 const part = (values: readonly number[], of: number) =>
@@ -139,8 +174,8 @@ const figuresOf = (replies: readonly Reply[]) => {
   };
 };
 
-for (const [kind, load] of Object.entries(loads))
-  for (const perSecond of [10, 50])
+for (const [kind, load] of Object.entries({ ...loads, ...otherLoads }))
+  for (const perSecond of kind in loads ? [10, 50] : [10])
     test(`${perSecond} ${kind} a second of one user cost another no answer`, async (t) => {
       const { simulator, userOf, time, passUntil } = await worldFor(
         t,
@@ -170,6 +205,11 @@ for (const [kind, load] of Object.entries(loads))
         ofOther.filter(({ status }) => status !== 200),
         [],
       );
+      assert.ok(
+        ofHostile.every(({ status }) => status !== 400 && status !== 404),
+        ofHostile[0]?.detail,
+      );
+      if (!(kind in loads)) return;
       // What cannot be looked up is unknown, and blocked for that.
       if (kind === 'replacements') return assert.ok(ofHostile.every(({ status }) => status === 403));
       const refused = ofHostile.filter(({ status }) => status === 429);
