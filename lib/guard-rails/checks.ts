@@ -25,6 +25,8 @@ export interface Failure {
   readonly at: string;
   /** The check needs something that is not known: the order may be within the limit. */
   readonly unknown?: UnknownName;
+  /** The gateway's limit has room, of which the user has a share already. */
+  readonly isShare?: true;
 }
 
 type Check = (

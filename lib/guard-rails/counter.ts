@@ -102,12 +102,25 @@ export function countSame(
   };
 }
 
-/** The orders of a request, one after the other: what they count to, and the checks that they fail. */
+/** What a counter keeps: for limits of its scope, and of a user for those of the gateway. */
+export interface Kept {
+  readonly open: boolean;
+  readonly rate: boolean;
+}
+
+/**
+ * The orders of a request, one after the other: what they count to, and the checks that they fail.
+ *
+ * @param own what the user has of a limit that all users share. A user may add while that leaves as much to others, so that
+ * the next user finds room, and each of n who take all they can has 1/(n + 1).
+ */
 export function count(
   before: CounterState,
   limits: TradingLimits,
   orders: readonly CountedOrder[],
   now: number,
+  kept: Kept,
+  own?: CounterState,
 ): { readonly after: CounterState; readonly failures: readonly Failure[] } {
   const {
     max_duplicative_orders: repetitions,
@@ -115,14 +128,21 @@ export function count(
     max_open_notional: open,
   } = limits;
   let { recent, open: sum } = before;
+  let [ownSum, ownInMinute] = [own?.open ?? '0', countSince(own?.recent ?? [], now - minuteMs)];
   const failures: Failure[] = [];
   const fails = (check: CheckName, order: CountedOrder, limit: string, came: string, unknown?: UnknownName) =>
     failures.push({ check, at: order.at, limit, came, ...(unknown && { unknown }) });
+  const failsShare = (check: CheckName, { at }: CountedOrder, limit: string) =>
+    failures.push({ check, at, limit, isShare: true });
   for (const order of orders) {
-    if (rate !== undefined) {
+    if (kept.rate) {
       const inMinute = countSince(recent, now - minuteMs);
-      if (inMinute >= rate) fails('max_orders_per_minute', order, `${rate}`, `${inMinute + 1}`);
+      if (rate !== undefined && inMinute >= rate)
+        fails('max_orders_per_minute', order, `${rate}`, `${inMinute + 1}`);
+      else if (rate !== undefined && own && inMinute + ownInMinute >= rate)
+        failsShare('max_orders_per_minute', order, `${rate}`);
       recent = withOrder(recent, now, minuteMs);
+      ownInMinute++;
     }
     if (repetitions && order.same !== undefined && order.same >= repetitions.orders)
       fails(
@@ -131,10 +151,14 @@ export function count(
         `${repetitions.orders} within ${repetitions.seconds} s`,
         `${order.same + 1}`,
       );
-    if (open === undefined) continue;
+    if (!kept.open) continue;
     sum = addDecimals(sum, order.added);
+    ownSum = addDecimals(ownSum, order.added);
+    if (open === undefined) continue;
     // What adds nothing makes nothing worse, also after the limit was lowered.
     if (order.added !== '0' && compareDecimals(sum, open) > 0) fails('max_open_notional', order, open, sum);
+    else if (own && order.added !== '0' && compareDecimals(addDecimals(sum, ownSum), open) > 0)
+      failsShare('max_open_notional', order, open);
     else if (order.unknown) fails('max_open_notional', order, open, 'not known', order.unknown);
   }
   return { after: { open: sum, recent }, failures };

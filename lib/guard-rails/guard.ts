@@ -24,6 +24,7 @@ import {
   count,
   countSame,
   emptyCounter,
+  type Kept,
   readCounter,
   type StoredCounter,
 } from './counter.ts';
@@ -142,6 +143,11 @@ interface Rule {
   readonly key: string;
   readonly limits: TradingLimits;
   readonly counter: string;
+  readonly kept: Kept;
+  /** At which its counter values orders. */
+  readonly margin: string;
+  /** The user's counter, where the scope's limits are those of all users. */
+  readonly share: string | undefined;
   readonly control: Control | undefined;
   /** Whose open orders go when a check of it fails with `block_and_cancel`. */
   readonly cancelled: CancelledScope;
@@ -182,7 +188,7 @@ class OrderGuard implements Guard {
     const { clock, storeTime = clock } = this.#parts;
     const now = storeTime();
     const counted = rules
-      .filter(({ limits }) => isCounted(limits))
+      .filter(({ limits, kept }) => isCounted(limits) || kept.open || kept.rate)
       .map((rule) => this.#count(rule, known, now));
     const failures = [
       ...rules.flatMap((rule) =>
@@ -192,12 +198,14 @@ class OrderGuard implements Guard {
     ];
     const blocking = failures.filter(({ action }) => action !== 'notify');
     if (blocking.length > 0) {
-      const counters = counted.flatMap(({ changes, failures }) =>
-        failures.length > 0 ? changes.map(({ key }) => key) : [],
+      const counters = counted.flatMap(({ rule: { share }, changes, failures }) =>
+        failures.length > 0
+          ? [...changes.map(({ key }) => key), ...(share === undefined ? [] : [share])]
+          : [],
       );
       const cancelling = blocking.filter(({ action }) => action === 'block_and_cancel');
       const cancelled = [...new Set(cancelling.map(({ rule }) => rule.cancelled))];
-      return { kind: 'blocked', failures: blocking.map(asTold), counters, cancelled };
+      return { kind: 'blocked', failures: blocking.map(asTold), counters: [...new Set(counters)], cancelled };
     }
     return {
       kind: 'allowed',
@@ -240,14 +248,24 @@ class OrderGuard implements Guard {
     const scopes = [{ kind: 'gateway', key: stackScope } as const, ofAccount, ...forUser];
     const { controls, ageMs } = await this.#controls.read(scopes.map(({ key }) => key));
     const leaveBy = this.#parts.clock() + maxControlAgeMs - ageMs;
+    const ofAll = withChanges(limits, controls.get(stackScope)?.limits ?? {});
     const rules = scopes.map((scope): Rule => {
       const { kind, key } = scope;
       const control = controls.get(key);
+      const own = kind === 'gateway' ? ofAll : (control?.limits ?? {});
+      // Whatever the gateway counts over all users, it counts of each.
+      const kept = [own, ...(kind === 'user' ? [ofAll] : [])];
       return {
         kind,
         key,
-        limits: kind === 'gateway' ? withChanges(limits, control?.limits ?? {}) : (control?.limits ?? {}),
+        limits: own,
         counter: counterKey(key),
+        kept: {
+          open: kept.some(({ max_open_notional }) => max_open_notional !== undefined),
+          rate: kept.some(({ max_orders_per_minute }) => max_orders_per_minute !== undefined),
+        },
+        margin: marginOf(own.max_open_notional === undefined ? ofAll : own),
+        share: kind === 'gateway' && ofUser ? counterKey(ofUser.key) : undefined,
         control,
         cancelled: scope.kind === 'gateway' ? forGateway : scope,
       };
@@ -300,11 +318,10 @@ class OrderGuard implements Guard {
   #count(rule: Rule, known: readonly Known[], now: number) {
     const stored = this.#counters.get(rule.counter) ?? emptyCounter(rule.counter);
     const repetitions = this.#countSame(rule, known, now);
-    const margin = marginOf(rule.limits);
-    const isOpenCounted = rule.limits.max_open_notional !== undefined;
+    const { kept, margin, share } = rule;
     const totals = known.map(({ asked, largest, prices }) => {
       const before = asked.exposure?.counted[rule.counter] ?? '0';
-      const { value, unknown } = isOpenCounted ? notionalOf(largest, prices, margin) : { value: before };
+      const { value, unknown } = kept.open ? notionalOf(largest, prices, margin) : { value: before };
       return { before, total: larger(value, before), unknown };
     });
     const orders = known.map(({ order }, index): CountedOrder => {
@@ -317,7 +334,9 @@ class OrderGuard implements Guard {
         ...(same !== undefined && { same }),
       };
     });
-    const { after, failures } = count(readCounter(stored), rule.limits, orders, now);
+    const ofUser =
+      share === undefined ? undefined : readCounter(this.#counters.get(share) ?? emptyCounter(share));
+    const { after, failures } = count(readCounter(stored), rule.limits, orders, now, kept, ofUser);
     const own = { key: rule.counter, revision: stored.revision, next: JSON.stringify(after) };
     return {
       rule,
@@ -437,9 +456,7 @@ function exposureOf(
   { asked, largest }: Known,
   counted: readonly (readonly [Rule, string])[],
 ): Exposure | undefined {
-  const own = counted.flatMap(([{ counter, limits }, total]) =>
-    limits.max_open_notional === undefined ? [] : [[counter, total] as const],
-  );
+  const own = counted.flatMap(([{ counter, kept }, total]) => (kept.open ? [[counter, total] as const] : []));
   if (own.length === 0 && !asked.exposure && asked.replaced === undefined) return undefined;
   return exposureAfter(largest, asked, Object.fromEntries(own));
 }

@@ -38,11 +38,11 @@ export function blocked(
 /** It is not known what operators have set. */
 export const controlsAway: Refusal = { code: 'trading_limits_unavailable' };
 
-const faultOf = ({ check, scope, limit, came, at }: ScopeFailure): Fault => ({
+const faultOf = ({ check, scope, limit, came, at, isShare }: ScopeFailure): Fault => ({
   in: 'body',
   name: at,
   check,
-  detail: `${check} of ${whose[scope]} is ${limit}${came === undefined ? '' : `, the order comes to ${came}`}`,
+  detail: `${check} of ${whose[scope]} is ${limit}${came === undefined ? '' : `, the order comes to ${came}`}${isShare ? ', and this user’s share of it is used up' : ''}`,
   allowed: limit,
   ...(came !== undefined && { received: came }),
 });

@@ -12,15 +12,20 @@ import { bodyOf, type GuardedOptions, limited, outcomeOf, placePath, startGuarde
 const anyone = user('a-user');
 const minute = 60_000;
 
-/** Twenty instances that know who orders: the user has the account. */
-async function startFleet(t: TestContext, given: GuardedOptions = {}) {
+/** Twenty instances, which know who orders unless they serve a single user: the user has the account. */
+async function startFleet(t: TestContext, { isSingleUser = false, ...given }: FleetOptions = {}) {
   const access = createTestAccess();
   await access.grant(anyone, grantsOf({ [accountId]: ['read', 'trade'] }));
   const token = bearer(access.token(claimsOf('a-user')));
   const nameOfUser = await access.nameOf('user', JSON.stringify(anyone));
-  const fleet = await startGuarded(t, { count: 20, ...given, options: { access: access.access } });
+  const fleet = await startGuarded(t, {
+    count: 20,
+    ...given,
+    ...(!isSingleUser && { options: { access: access.access } }),
+  });
   const scopes = {
     gateway: 'stack',
+    'gateway for one of its users': 'stack',
     account: accountScope(await names.nameOf('account', accountId)),
     user: userScope(nameOfUser),
   };
@@ -29,14 +34,19 @@ async function startFleet(t: TestContext, given: GuardedOptions = {}) {
   return { ...fleet, scopes, order };
 }
 
-type Kind = 'gateway' | 'account' | 'user';
+interface FleetOptions extends GuardedOptions {
+  readonly isSingleUser?: boolean;
+}
 
-const kinds: readonly Kind[] = ['gateway', 'account', 'user'];
+const oneOfSeveral = 'gateway for one of its users';
+const kinds = ['gateway', oneOfSeveral, 'account', 'user'] as const;
 
 interface Counted {
   readonly check: CheckName;
   readonly limits: TradingLimits;
   readonly passes: number;
+  /** While there is less than what is left of the gateway's limit. */
+  readonly share?: number;
   readonly order: (index: number) => object;
 }
 
@@ -45,6 +55,7 @@ const counted: readonly Counted[] = [
     check: 'max_orders_per_minute',
     limits: { max_orders_per_minute: 37 },
     passes: 37,
+    share: 19,
     order: (index) => limited(`of-a-hundred-${index}`, '1', `${1 + index}`),
   },
   {
@@ -57,15 +68,18 @@ const counted: readonly Counted[] = [
     check: 'max_open_notional',
     limits: { max_open_notional: '77' },
     passes: 11,
+    share: 5,
     order: (index) => limited(`of-a-hundred-${index}`, '3.5', '2'),
   },
 ];
 
 describe('a hundred orders at once over twenty instances', () => {
   for (const kind of kinds)
-    for (const { check, limits, passes, order: orderOf } of counted)
+    for (const { check, limits, passes: whole, share = whole, order: orderOf } of counted)
       test(`${check} of the ${kind}: exactly the limit is placed`, async (t) => {
-        const { controls, scopes, order, simulator } = await startFleet(t);
+        const passes = kind === oneOfSeveral ? share : whole;
+        const isSingleUser = kind === 'gateway';
+        const { controls, scopes, order, simulator } = await startFleet(t, { isSingleUser });
         controls.set(scopes[kind], { limits });
         const replies = await Promise.all(
           Array.from({ length: 100 }, (_, index) => order(index, orderOf(index))),

@@ -1,8 +1,13 @@
 /** A user who may trade, and wants to trade more than the limits allow: each way that one was found to have. */
 
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
 import { describe, type TestContext, test } from 'vitest';
-import { ask } from '../support/core.ts';
+import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
+import { type Exposure, releasing } from '../../lib/guard-rails/exposure.ts';
+import { createGuard } from '../../lib/guard-rails/guard.ts';
+import { bearer, claimsOf, createTestAccess, grantsOf, user } from '../support/access.ts';
+import { accountId, ask } from '../support/core.ts';
 import {
   batchPath,
   bodyOf,
@@ -331,3 +336,108 @@ describe('a symbol', () => {
     assert.ok(!outcomeOf(await allowed.place(weekly)).startsWith('blocked'));
   });
 });
+
+describe('live orders of one user', () => {
+  const bounds = [{ max_open_notional: '1000' }, { max_orders_per_minute: 10 }];
+
+  /** Users of one account: each order is 100 of notional. */
+  async function startUsers(t: TestContext, limits: GuardedOptions['limits'] = {}) {
+    const access = createTestAccess();
+    const desk = await started(t, { limits, options: { access: access.access, clock } });
+    let id = 0;
+    const order = async (name: string) => {
+      await access.grant(user(name), grantsOf({ [accountId]: ['read', 'trade'] }));
+      const headers = bearer(access.token(claimsOf(name)));
+      const body = bodyOf({ new_orders: [limited(`order-of-a-user-${id++}`, '10', '10')] });
+      return ask(desk.gateway, placePath, { ...body, headers });
+    };
+    const orders = async (name: string, count: number) => {
+      const outcomes: string[] = [];
+      for (let index = 0; index < count; index++) outcomes.push(outcomeOf(await order(name)));
+      return outcomes;
+    };
+    return { ...desk, order, sentOf: async (name: string) => (await orders(name, 10)).filter(isSent).length };
+  }
+  const isSent = (outcome: string) => outcome === 'sent';
+
+  for (const limits of bounds) {
+    const [check] = Object.keys(limits);
+    test(`leave room to others under ${check} of the gateway, and its refusal tells nothing of them`, async (t) => {
+      const { order, sentOf } = await startUsers(t, limits);
+      assert.equal(outcomeOf(await order('a-user')), 'sent');
+      assert.equal(await sentOf('hostile'), check === 'max_open_notional' ? 4 : 5);
+      const { text, status } = await order('hostile');
+      assert.equal(status, 403);
+      const [error] = (JSON.parse(text) as { errors: readonly object[] }).errors;
+      const [allowed] = Object.values(limits).map(String);
+      const detail = `${check} of this gateway is ${allowed}, and this user’s share of it is used up`;
+      assert.deepEqual(error, { in: 'body', name: '/new_orders/0', check, detail, allowed });
+      assert.equal(outcomeOf(await order('a-user')), 'sent');
+      assert.equal(outcomeOf(await order('another-user')), 'sent');
+    });
+
+    test(`of each of three greedy users are a part of ${check}, and a fourth user’s order is sent`, async (t) => {
+      const { order, sentOf, counter } = await startUsers(t, limits);
+      // In turns: whoever comes later takes what the earlier ones have left.
+      for (let turn = 0; turn < 10; turn++) for (const name of ['one', 'two', 'three']) await order(name);
+      assert.ok((await counter()).recent.length <= 9 && (await sentOf('four')) > 0);
+    });
+  }
+
+  const step = fc.record({
+    name: fc.constantFrom('one', 'two', 'three', 'four'),
+    /** Cents; 0 ends the user's oldest order. */
+    notional: fc.oneof(fc.integer({ min: 1, max: 60_000 }), fc.constant(0)),
+  });
+
+  test('never pass the limit together, and never keep a user out who has none and asks for half of what is left', async () => {
+    let [kept, sent] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
+        const limit = 1000_00;
+        const guard = createGuard({
+          controls: { read: async () => new Map() },
+          limits: { max_open_notional: '1000' },
+          names: { nameOf: async (...texts) => texts.join('|') },
+          clock,
+        });
+        const stored = new Map<string, StoredCounter>();
+        const open = new Map<string, { readonly notional: number; readonly exposure: Exposure }[]>();
+        for (const { name, notional } of steps) {
+          const own = open.get(name) ?? [];
+          open.set(name, own);
+          const all = [...open.values()].flat().reduce((sum, one) => sum + one.notional, 0);
+          const ended = notional === 0 ? own.shift() : undefined;
+          const json = JSON.stringify(limited('order', (notional / 100).toFixed(2), '1'));
+          const question = { credential: 'app', account: 'a', user: name, endBy: clock() + 1000 };
+          const verdict =
+            notional > 0 ? await guard.verdict({ ...question, orders: [{ json, at: '/0' }] }) : undefined;
+          if (own.length === 0 && notional > 0 && 2 * notional <= limit - all) {
+            assert.equal(verdict?.kind, 'allowed');
+            kept++;
+          }
+          const allowed = verdict?.kind === 'allowed' ? verdict : undefined;
+          const changes = allowed?.counters ?? (ended ? releasing(ended.exposure, stored) : []);
+          for (const { key, revision, next } of changes)
+            stored.set(key, { key, revision: revision + 1, state: next });
+          guard.learn([...stored.values()]);
+          if (!allowed) continue;
+          sent++;
+          own.push({ notional, exposure: allowed.exposures[0]! });
+          const ofUser = own.reduce((sum, one) => sum + one.notional, 0);
+          assert.ok(all + notional <= limit && ofUser + all + notional <= limit);
+        }
+        for (const one of [...open.values()].flat())
+          for (const { key, revision, next } of releasing(one.exposure, stored))
+            stored.set(key, { key, revision: revision + 1, state: next });
+        for (const { state } of stored.values()) assert.equal((JSON.parse(state) as Exposed).open, '0');
+      }),
+      { numRuns: 300, seed: 34 },
+    );
+    assert.ok(kept > 300 && sent > kept, `${kept} of ${sent}`);
+  });
+});
+
+interface Exposed {
+  readonly open: string;
+}

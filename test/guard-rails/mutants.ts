@@ -145,7 +145,19 @@ export const mutants: readonly Mutant[] = [
     'compareDecimals(sum, open) >= 0',
   ),
   counter('the open notional has no limit', 'compareDecimals(sum, open) > 0', 'false'),
-  counter('what adds nothing is blocked', "order.added !== '0' && compare", 'compare'),
+  counter(
+    'what adds nothing is blocked',
+    "order.added !== '0' && compareDecimals(sum, open)",
+    'compareDecimals(sum, open)',
+  ),
+  counter(
+    'a user takes all that may be open',
+    'compareDecimals(addDecimals(sum, ownSum), open) > 0',
+    'false',
+  ),
+  counter('a user takes all orders of a minute', 'inMinute + ownInMinute >= rate', 'false'),
+  guard('a user without limits has no counter', "kind === 'user' ? [ofAll] : []", '[]'),
+  guard('a share is judged by what an instance knows', '(share === undefined ? [] : [share])', '[]'),
   counter(
     'an unknown notional is nothing',
     "else if (order.unknown) fails('max_open_notional', order, open, 'not known', order.unknown);",

@@ -16,6 +16,8 @@ const begin = 1_800_000_000_000;
 interface World {
   now: number;
   limits: Readonly<Record<string, TradingLimits>>;
+  /** Undefined: no limit is shared, so that the gateway's is as it stands there. */
+  user: string | undefined;
   stopped: readonly string[];
   isAway: boolean;
   last: string | undefined;
@@ -29,6 +31,7 @@ function createDesk({ createGuard }: GuardSubject, given: Partial<World> = {}) {
   const world: World = {
     now: begin,
     limits: {},
+    user: 'u',
     stopped: [],
     isAway: false,
     last: undefined,
@@ -61,13 +64,13 @@ function createDesk({ createGuard }: GuardSubject, given: Partial<World> = {}) {
     names,
     clock: () => world.now,
   });
-  return { world, guard, ask: (...orders: readonly AskedOrder[]) => ask(guard, orders) };
+  return { world, guard, ask: (...orders: readonly AskedOrder[]) => ask(guard, world.user, orders) };
 }
 
-async function ask(guard: Guard, orders: readonly AskedOrder[]): Promise<Verdict> {
+async function ask(guard: Guard, user: string | undefined, orders: readonly AskedOrder[]): Promise<Verdict> {
   const verdict = await guard.verdict({
     account: 'a',
-    user: 'u',
+    ...(user !== undefined && { user }),
     orders,
     endBy: Number.MAX_SAFE_INTEGER,
   });
@@ -79,6 +82,9 @@ async function ask(guard: Guard, orders: readonly AskedOrder[]): Promise<Verdict
 }
 
 const scopes = { gateway: 'stack', account: 'account account|a', user: 'user u' } as const;
+
+/** Who asks where this scope's limit is judged: the limit of the gateway is judged whole. */
+const userAt = (scope: string) => (scope === scopes.gateway ? undefined : 'u');
 
 const placed = (given: Readonly<Record<string, unknown>> = {}): AskedOrder & { readonly json: string } => ({
   json: JSON.stringify(newOrder(given)),
@@ -218,7 +224,7 @@ async function someUnknownsAreAllowed(subject: GuardSubject): Promise<void> {
     max_open_notional: '150',
     allow_unknown: ['crypto'],
   };
-  const { ask } = createDesk(subject, { limits: { stack: limits } });
+  const { ask } = createDesk(subject, { limits: { stack: limits }, user: undefined });
   const crypto = limited('60', '1', { side: 'SELL', instrument_type: 'CRYPTO' });
   const verdict = await ask(crypto);
   assert.ok(verdict.kind === 'allowed');
@@ -247,7 +253,8 @@ async function someUnknownsAreAllowed(subject: GuardSubject): Promise<void> {
 
 async function minuteCounts(subject: GuardSubject): Promise<void> {
   for (const scope of Object.values(scopes)) {
-    const { world, ask } = createDesk(subject, { limits: { [scope]: { max_orders_per_minute: 2 } } });
+    const limits = { [scope]: { max_orders_per_minute: 2 } };
+    const { world, ask } = createDesk(subject, { limits, user: userAt(scope) });
     assert.deepEqual(failedOf(await ask(placed(), placed(), placed())), ['max_orders_per_minute']);
     assert.deepEqual(failedOf(await ask(placed(), placed())), []);
     world.now += 68_999;
@@ -328,7 +335,7 @@ async function countersAreBounded(subject: GuardSubject): Promise<void> {
   const limits = {
     stack: { max_orders_per_minute: 1000, max_duplicative_orders: { orders: 1000, seconds: 3600 } },
   };
-  const { world, ask } = createDesk(subject, { limits });
+  const { world, ask } = createDesk(subject, { limits, user: undefined });
   const sizes: number[] = [];
   for (let index = 0; index < 1000; index++) {
     const verdict = await ask(placed());
@@ -344,7 +351,8 @@ async function countersAreBounded(subject: GuardSubject): Promise<void> {
   assert.deepEqual(failedOf(await ask(placed({ quantity: '7' }))), []);
   // However late one looks: those of the last minute, at least.
   for (const late of [63, 70, 85, 100, 113]) {
-    const desk = createDesk(subject, { limits: { stack: { max_orders_per_minute: 1000 } } });
+    const limits = { stack: { max_orders_per_minute: 1000 } };
+    const desk = createDesk(subject, { limits, user: undefined });
     const at: number[] = [];
     for (let index = 0; index < 1000; index++, desk.world.now += 59) {
       at.push(desk.world.now);
@@ -360,14 +368,14 @@ async function countersAreBounded(subject: GuardSubject): Promise<void> {
 /** Each limit of time forgets by itself, although the counter keeps what the other one needs. */
 async function timesAreApart(subject: GuardSubject): Promise<void> {
   const rate = { max_orders_per_minute: 2, max_duplicative_orders: { orders: 100, seconds: 3600 } };
-  const first = createDesk(subject, { limits: { stack: rate } });
+  const first = createDesk(subject, { limits: { stack: rate }, user: undefined });
   await first.ask(placed(), placed());
   first.world.now += 68_999;
   assert.deepEqual(failedOf(await first.ask(placed())), ['max_orders_per_minute']);
   first.world.now += 1;
   assert.deepEqual(failedOf(await first.ask(placed(), placed())), []);
   const repetitions = { max_orders_per_minute: 100, max_duplicative_orders: { orders: 1, seconds: 5 } };
-  const second = createDesk(subject, { limits: { stack: repetitions } });
+  const second = createDesk(subject, { limits: { stack: repetitions }, user: undefined });
   await second.ask(placed());
   second.world.now += 13_999;
   assert.deepEqual(failedOf(await second.ask(placed())), ['max_duplicative_orders']);
@@ -408,7 +416,8 @@ async function replacementsAddUp(subject: GuardSubject): Promise<void> {
     ],
   ];
   for (const [changes, counted] of chains) {
-    const { ask } = createDesk(subject, { limits: { stack: { max_open_notional: '10000' } }, last: '20' });
+    const limits = { stack: { max_open_notional: '10000' } };
+    const { ask } = createDesk(subject, { limits, last: '20', user: undefined });
     const order = limited('1', '10');
     let verdict = await ask(order);
     for (const change of changes) {
@@ -451,6 +460,7 @@ async function openCounts(subject: GuardSubject): Promise<void> {
     const { world, ask } = createDesk(subject, {
       limits: { [scope]: { max_open_notional: '100' } },
       last: '10',
+      user: userAt(scope),
     });
     const order = limited('6', '10');
     const first = await ask(order);
@@ -482,8 +492,54 @@ async function openCounts(subject: GuardSubject): Promise<void> {
   }
 }
 
+/** A user adds while what the user has is less than what is left; what others have is not told. */
+async function usersHaveShares(subject: GuardSubject): Promise<void> {
+  const fails = (check: string) => [['gateway', check, true, undefined]];
+  const told = (verdict: Verdict) =>
+    verdict.kind === 'blocked'
+      ? verdict.failures.map(({ scope, check, isShare, came }) => [scope, check, isShare, came])
+      : [];
+  const rate = createDesk(subject, { limits: { stack: { max_orders_per_minute: 5 } } });
+  const tooMany = await rate.ask(placed(), placed(), placed(), placed());
+  assert.deepEqual(told(tooMany), fails('max_orders_per_minute'));
+  assert.deepEqual(told(await rate.ask(placed(), placed(), placed())), []);
+  const further = await rate.ask(placed());
+  assert.deepEqual(told(further), fails('max_orders_per_minute'));
+  // Another instance may have counted fewer for either.
+  assert.deepEqual(further.kind === 'blocked' && further.counters, [
+    'counter stack',
+    'counter user u',
+  ]);
+  rate.world.user = 'v';
+  assert.deepEqual(told(await rate.ask(placed())), []);
+  assert.deepEqual(told(await rate.ask(placed())), fails('max_orders_per_minute'));
+  rate.world.now += 69_000;
+  assert.deepEqual(told(await rate.ask(placed(), placed(), placed())), []);
+
+  const open = createDesk(subject, { limits: { stack: { max_open_notional: '100' } } });
+  const order = limited('4', '10');
+  const first = await open.ask(order);
+  assert.ok(first.kind === 'allowed');
+  const both = (notional: string) => ({ 'counter stack': notional, 'counter user u': notional });
+  assert.deepEqual(first.exposures[0]?.counted, both('40'));
+  const larger = (limit_price: string) => open.ask(replaced(order.json, { limit_price }, first.exposures[0]));
+  assert.deepEqual(told(await larger('5.00000001')), fails('max_open_notional'));
+  const most = await larger('5');
+  assert.ok(most.kind === 'allowed');
+  assert.deepEqual(most.exposures[0]?.counted, both('50'));
+  assert.deepEqual(told(await open.ask(limited('0.1', '0.1'))), fails('max_open_notional'));
+  assert.deepEqual(failedOf(await open.ask(replaced(order.json, { quantity: '1' }, most.exposures[0]))), []);
+  open.world.user = 'v';
+  assert.deepEqual(
+    told(await open.ask(limited('1', '15'), limited('1', '10.1'))),
+    fails('max_open_notional'),
+  );
+  assert.deepEqual(told(await open.ask(limited('1', '15'), limited('1', '10'))), []);
+}
+
 async function olderCountersAreNotLearnt(subject: GuardSubject): Promise<void> {
-  const { guard, ask } = createDesk(subject, { limits: { stack: { max_open_notional: '100' } } });
+  const limits = { stack: { max_open_notional: '100' } };
+  const { guard, ask } = createDesk(subject, { limits, user: undefined });
   const key = 'counter stack';
   guard.learn([{ key, revision: 7, state: '{"open":"0","recent":[]}' }]);
   guard.learn([{ key, revision: 6, state: '{"open":"100","recent":[]}' }]);
@@ -570,6 +626,7 @@ export const rules: readonly ((subject: GuardSubject) => Promise<void>)[] = [
   replacementsAddUp,
   replacementIsChecked,
   openCounts,
+  usersHaveShares,
   olderCountersAreNotLearnt,
   stopsHold,
   ageIsFromAsking,
