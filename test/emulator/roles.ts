@@ -57,3 +57,46 @@ export async function roleOf(stage: Pick<Stage, 'emulator'>, word: string): Prom
     },
   };
 }
+
+/** What functions called with their roles, once each, as the emulator has printed it. */
+export const callsOf = ({ emulator }: Pick<Stage, 'emulator'>) =>
+  [...emulator.output().matchAll(/^RIGHT (\[.*\])$/gm)].map(([, line = '[]']) => {
+    const [role, action, resource, decision] = JSON.parse(line) as readonly [string, string, string, string];
+    return { role, action, resource, decision };
+  });
+
+/** One action on one resource that a policy of a role allows. */
+export interface Right {
+  readonly role: string;
+  readonly policy: string;
+  readonly action: string;
+  readonly resource: string;
+  covers(resource: string): boolean;
+}
+
+interface PolicyDocument {
+  readonly Statement: readonly {
+    readonly Action: string | readonly string[];
+    readonly Resource: string | readonly string[];
+  }[];
+}
+
+/** Of every role of the stage. */
+export async function rightsOf(stage: Pick<Stage, 'emulator'>): Promise<readonly Right[]> {
+  const rights: Right[] = [];
+  for (const name of await roleNames(stage)) {
+    const role = await roleOf(stage, name);
+    for (const policy of await role.policies()) {
+      const { Statement } = JSON.parse(await role.policy(policy)) as PolicyDocument;
+      for (const { Action, Resource } of Statement)
+        for (const action of [Action].flat())
+          for (const resource of [Resource].flat())
+            rights.push({ role: name, policy, action, resource, covers: coveredBy(resource) });
+    }
+  }
+  return rights;
+}
+
+/** A star stands at the end, if there is one. */
+const coveredBy = (allowed: string) => (resource: string) =>
+  allowed.endsWith('*') ? resource.startsWith(allowed.slice(0, -1)) : resource === allowed;
