@@ -148,7 +148,8 @@ in which the journal fails.
 
 An order that counts against [a limit](orders.md#guard-rails) of one scope writes ${countedUnits} units, ${dollars(countedUnits * prices.writeUnitsPerMillion)} for a million: its entry and
 the counter in one transaction when it is begun, and in another one when it has ended. Each further scope whose limits count
-adds four. The table of limits and stops is read by each instance that places orders, each few seconds at most.
+adds four, and so does the user's counter under a limit of the gateway. The table of limits and stops is read by each
+instance that places orders, each few seconds at most.
 
 The function that cancels what is open on request runs each minute. Without a request it costs ${dollars(massCancelCost())} a month, most of it for
 ${massCancels.metrics} metrics and ${massCancels.alarms} alarms. A request adds a read of each account's open orders in each of these runs for a quarter of

@@ -91,48 +91,56 @@ function countingGuard(): Guard {
   };
 }
 
+/** Places orders by the journal over one such table. @returns what became of an order, and when */
+function startOrders(transactionMs: number) {
+  const { items, client } = contendedTable(transactionMs);
+  const place = async (index: number, guard: Guard) => {
+    const journal = createDynamoOrderJournal({ client, tableName: 'orders', sealer });
+    const part = { key: `order-${index}`, hash: 'hash', text: '{}', account: 'account' };
+    const started = Date.now();
+    const { kind } = await beginChecked(
+      {
+        journal,
+        guard,
+        cancels: { request: async () => false },
+        names,
+        clock: Date.now,
+        sleep,
+        lookUp: async () => undefined,
+      },
+      {
+        change: {
+          operation: placeOrder,
+          query: [],
+          body: orderBody(),
+          headers: {},
+          credential: 'credential',
+          requestId: 'request',
+          deadline: started + 30_000,
+        },
+        all: [part],
+        open: [part],
+        entryOf: ({ key }) => entryOf(key, { attempt: key }),
+        endBy: started + 4000,
+      },
+    );
+    return { kind, ms: Date.now() - started };
+  };
+  return { items, place };
+}
+
 for (const [instances, each, transactionMs] of [
   [20, 1, 20],
   [20, 5, 10],
   [20, 5, 20],
 ] as const)
   test(`${instances * each} orders at once from ${instances} instances begin within their four seconds, in transactions of ${transactionMs} ms`, async () => {
-    const { items, client } = contendedTable(transactionMs);
+    const { items, place } = startOrders(transactionMs);
     const begun: string[] = [];
-    const place = async (index: number, guard: Guard) => {
-      const journal = createDynamoOrderJournal({ client, tableName: 'orders', sealer });
-      const part = { key: `order-${index}`, hash: 'hash', text: '{}', account: 'account' };
-      const { kind } = await beginChecked(
-        {
-          journal,
-          guard,
-          cancels: { request: async () => false },
-          names,
-          clock: Date.now,
-          sleep,
-          lookUp: async () => undefined,
-        },
-        {
-          change: {
-            operation: placeOrder,
-            query: [],
-            body: orderBody(),
-            headers: {},
-            credential: 'credential',
-            requestId: 'request',
-            deadline: Date.now() + 30_000,
-          },
-          all: [part],
-          open: [part],
-          entryOf: ({ key }) => entryOf(key, { attempt: key }),
-          endBy: Date.now() + 4000,
-        },
-      );
-      begun.push(kind);
-    };
     for (let instance = 0; instance < instances; instance++) {
       const guard = countingGuard();
-      for (let index = 0; index < each; index++) void place(instance * each + index, guard);
+      for (let index = 0; index < each; index++)
+        void place(instance * each + index, guard).then(({ kind }) => begun.push(kind));
     }
     const orders = instances * each;
     for (let passed = 0; begun.length < orders && passed < 6500; passed += 100) await time.pass(100);
@@ -142,4 +150,33 @@ for (const [instances, each, transactionMs] of [
     );
     assert.deepEqual(items.get('counter')?.state, { S: `${orders}` });
     assert.equal(items.size, orders + 1);
+  });
+
+/** The rows of docs/orders.md: orders come by chance, for ten seconds, each to the next instance. */
+for (const [instances, perSecond, mayBeAway] of [
+  [5, 20, false],
+  [20, 20, false],
+  [20, 40, true],
+  [20, 60, true],
+] as const)
+  test(`${perSecond} orders a second from ${instances} instances: each begins or is told that the journal was away`, async () => {
+    const { items, place } = startOrders(10);
+    const guards = Array.from({ length: instances }, countingGuard);
+    const ended: { readonly kind: string; readonly ms: number }[] = [];
+    const orders = 10 * perSecond;
+    for (let index = 0; index < orders; index++) {
+      void place(index, guards[index % instances]!).then((one) => ended.push(one));
+      await time.pass(2 * Math.round((-500 * Math.log(1 - Math.random())) / perSecond));
+    }
+    for (let passed = 0; ended.length < orders && passed < 6500; passed += 100) await time.pass(100);
+    const begun = ended.filter(({ kind }) => kind === 'begun');
+    const away = orders - begun.length;
+    const times = begun.map(({ ms }) => ms).sort((a, b) => a - b);
+    const at = (share: number) => `${times[Math.floor(share * (times.length - 1))]} ms`;
+    console.log(`| ${instances} | ${perSecond} | ${begun.length} | ${away} | ${at(0.5)} | ${at(0.99)} |`);
+    assert.equal(ended.length, orders);
+    assert.ok(mayBeAway || away === 0, `${away} away`);
+    // What was away has written nothing, and what begins is counted.
+    assert.deepEqual(items.get('counter')?.state, { S: `${begun.length}` });
+    assert.equal(items.size, begun.length + 1);
   });
