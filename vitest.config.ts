@@ -13,7 +13,7 @@ const emulator = [
   'test/trade-events/python-client.test.ts',
   'test/{limiter,cache}/processes.test.ts',
   'test/**/*-dynamo.test.ts',
-  'test/compositions/stage.test.ts',
+  'test/compositions/{least-privilege,stage}.test.ts',
 ];
 
 /** Other runtimes, and other versions of the compiler: each in a folder of its own. */

@@ -15,15 +15,15 @@ import {
   listOpenOrders,
   listWatchlists,
 } from '../../lib/catalogue/index.ts';
-import { leaveNothing, limits, smoke } from '../compositions/scenarios.ts';
-import { platformNames, type Scene } from '../compositions/scene.ts';
-import { stageScene } from '../compositions/stage-scene.ts';
+import { ask, deployedStage, pause } from '../emulator/deployed-stage.ts';
+import { clientConfig } from '../emulator/deployment.ts';
+import { drain } from '../emulator/replies.ts';
+import { callsOf, type Right, rightsOf } from '../emulator/roles.ts';
 import { accountId, newOrder, orderPath } from '../support/core.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
-import { ask, deployedStage, pause } from './deployed-stage.ts';
-import { clientConfig } from './deployment.ts';
-import { drain } from './replies.ts';
-import { callsOf, type Right, rightsOf } from './roles.ts';
+import { leaveNothing, limits, smoke } from './scenarios.ts';
+import { platformNames, type Scene } from './scene.ts';
+import { stageScene } from './stage-scene.ts';
 
 const many = { requests: 6000, perSeconds: 60 };
 
