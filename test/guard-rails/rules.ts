@@ -506,10 +506,7 @@ async function usersHaveShares(subject: GuardSubject): Promise<void> {
   const further = await rate.ask(placed());
   assert.deepEqual(told(further), fails('max_orders_per_minute'));
   // Another instance may have counted fewer for either.
-  assert.deepEqual(further.kind === 'blocked' && further.counters, [
-    'counter stack',
-    'counter user u',
-  ]);
+  assert.deepEqual(further.kind === 'blocked' && further.counters, ['counter stack', 'counter user u']);
   rate.world.user = 'v';
   assert.deepEqual(told(await rate.ask(placed())), []);
   assert.deepEqual(told(await rate.ask(placed())), fails('max_orders_per_minute'));

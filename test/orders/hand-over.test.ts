@@ -238,7 +238,9 @@ describe('a batch', () => {
   });
 
   test('sent again with one more order places that one alone, and answers for all', async (t) => {
-    const { gateway, simulator } = await startInstances(t, 1);
+    // Orders for the day are taken in the regular session alone.
+    const clock = () => Date.UTC(2026, 10, 20, 15);
+    const { gateway, simulator } = await startInstances(t, 1, { simulated: { clock }, options: { clock } });
     const first = JSON.parse((await ask(gateway, path, batch('batch-order-1', 'batch-order-2'))).text);
     const reply = await ask(gateway, path, batch('batch-order-1', 'batch-order-2', 'batch-order-3'));
     const second = JSON.parse(reply.text);
