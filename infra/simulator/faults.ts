@@ -26,6 +26,8 @@ export type Fault =
   | { readonly kind: 'hang-after' }
   /** Executed, and answered this many milliseconds later. */
   | { readonly kind: 'delay'; readonly ms: number }
+  /** Executed, and answered with this instead of the operation's answer. */
+  | { readonly kind: 'answer-after'; readonly status: number; readonly body: string }
   /** Executed, then half of the answer and the end of the connection. */
   | { readonly kind: 'truncate' }
   /** The right answer, gzip-encoded. */
@@ -105,6 +107,11 @@ export function deliver(
       response.writeHead(answer.status, headersOf(answer, body));
       response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
       return;
+    case 'answer-after': {
+      const instead = { ...answer, status: fault.status, body: fault.body };
+      deliver(response, instead, undefined, later);
+      return;
+    }
     case 'gzip':
       send(gzipSync(body), { 'content-encoding': 'gzip' });
       return;

@@ -64,6 +64,12 @@ test('truncate: executed, and half of the answer arrives', async () => {
   assert.deepEqual(await underFault({ kind: 'truncate' }), { result: 'aborted', stored: 1, outcome: 'ok' });
 });
 
+test('answer-after: executed, and answered with something else', async () => {
+  const { result, stored } = await underFault({ kind: 'answer-after', status: 500, body: 'busy' });
+  const { status, text } = result as Awaited<ReturnType<typeof send>>;
+  assert.deepEqual([status, text, stored], [500, 'busy', 1]);
+});
+
 test('answers in place of the operation’s', async () => {
   const ask = async (fault: Fault) => {
     let reply: Awaited<ReturnType<typeof send>> | undefined;
