@@ -61,6 +61,8 @@ const minForList = 3;
 const parts = { placements: 1 / 2, changes: 3 / 4 };
 /** Where an account's open orders show none, so far back is looked for one that a look-up has to find. */
 const historyMs = 7 * 24 * 60 * 60_000;
+/** So many of the orders that a list shows are looked up until one can be read. */
+const maxProofs = 3;
 
 /**
  * @example
@@ -190,11 +192,16 @@ class JournalSettlement implements Settlement {
     const open = await this.#read(run, () => orders.openOrders(account));
     const since = this.#clock() - historyMs;
     const shown = open?.length ? open : await this.#read(run, () => orders.ordersSince(account, since));
-    const [other] = shown ?? [];
     if (!open || !shown) return undefined;
-    if (!other) return 'no_other_order';
-    const found = await this.#read(run, () => orders.order(account, other.state.clientOrderId));
-    return found === undefined || found === 'not_found' ? undefined : 'other_order';
+    if (shown.length === 0) return 'no_other_order';
+    // An order that cannot be read for long must not keep the account's others unknown as long.
+    const first = Math.floor(this.#clock() / 60_000);
+    for (let index = 0; index < Math.min(maxProofs, shown.length); index++) {
+      const { state } = shown[(first + index) % shown.length]!;
+      const found = await this.#read(run, () => orders.order(account, state.clientOrderId));
+      if (found !== undefined) return found === 'not_found' ? undefined : 'other_order';
+    }
+    return undefined;
   }
 
   async #read<T>(run: Run, read: () => Promise<T>): Promise<T | undefined> {

@@ -38,6 +38,8 @@ function startDesk() {
     /** By id. */
     shown: new Map<string, ReadOrder>(),
     isBlind: false,
+    /** Its look-up is answered with nothing that can be read. */
+    broken: '',
     /** Happens between a request and its answer. */
     whileSent: async () => {},
     lookedUp: [] as string[],
@@ -51,6 +53,7 @@ function startDesk() {
   const look = async (_: string, clientOrderId: string) => {
     state.now += state.readMs;
     state.lookedUp.push(clientOrderId);
+    if (clientOrderId === state.broken) throw new Error('not readable');
     return (state.isBlind ? undefined : state.shown.get(clientOrderId)) ?? ('not_found' as const);
   };
   const all = () => (state.isBlind ? [] : [...state.shown.values()]);
@@ -247,6 +250,24 @@ describe('that a look-up finds nothing', () => {
     assert.equal(await outcome(), 'unknown');
     await settle(5);
     assert.equal(await outcome(), 'refused');
+  });
+
+  test('counts in time, although one order of the account cannot be read', async () => {
+    const { state, show, place, settle, outcome } = startDesk();
+    for (const [first, second] of [
+      ['order-2', 'order-3'],
+      ['order-3', 'order-2'],
+    ] as const) {
+      state.shown.clear();
+      show(first, 'SUBMITTED');
+      show(second, 'SUBMITTED');
+      state.broken = 'order-2';
+      state.outcome = lost;
+      const lostId = `order-beside-${first}`;
+      assert.equal(await place(lostId), 'outcome_unknown');
+      await settle(13);
+      assert.equal(await outcome(lostId), 'refused', first);
+    }
   });
 
   test('says once in a wrong run nothing at all', async () => {
