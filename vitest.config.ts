@@ -62,7 +62,7 @@ const exhaustive = [
   'test/**/mutants.test.ts',
   'test/access/model.test.ts',
   'test/guard-rails/{control-delay,exposure-model,open-notional}.test.ts',
-  'test/orders/{model,promela,random-histories}.test.ts',
+  'test/orders/{model,promela,random-histories,under-fire}.test.ts',
   'test/orders/mass-cancel/histories.test.ts',
   'test/limiter/{limit,limits,priorities,storm,store-faults,store-loss}.test.ts',
   'test/gateway/wrong-preset.test.ts',

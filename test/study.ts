@@ -10,6 +10,7 @@
  *     npm run study -- wrong-preset
  *     npm run study -- trade-events 500
  *     npm run study -- orders-under-fire 500
+ *     npm run study -- orders-over-http 300
  *     npm run study -- orders 1000000 200000
  *     npm run study -- open-notional 2000
  *     npm run study -- order-latency 300
@@ -27,6 +28,7 @@ import { studyStoreLoss } from './limiter/store-loss-study.ts';
 import { studyStorm } from './limiter/storm-study.ts';
 import { studyLimiter } from './limiter/study.ts';
 import { studyOrders } from './orders/model/study.ts';
+import { studyOrdersOverHttp } from './orders/under-fire.ts';
 import { studyHttp } from './snapshots/http/study.ts';
 import { studyQuotes } from './snapshots/study.ts';
 
@@ -40,6 +42,7 @@ const studies: Readonly<Record<string, (args: readonly string[]) => Promise<bool
   'wrong-preset': studyWrongPreset,
   'trade-events': studyTradeEvents,
   'orders-under-fire': studyOrdersUnderFire,
+  'orders-over-http': studyOrdersOverHttp,
   orders: studyOrders,
   'open-notional': studyOpenNotional,
   'order-latency': studyOrderLatency,
