@@ -48,7 +48,6 @@ test('the table: on demand, restorable, with a stream, and protected unless it g
       AttributeDefinitions: [
         { AttributeName: 'pk', AttributeType: 'S' },
         { AttributeName: 'unsettled', AttributeType: 'S' },
-        { AttributeName: 'at', AttributeType: 'N' },
         { AttributeName: 'exposed', AttributeType: 'S' },
       ],
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
@@ -57,7 +56,7 @@ test('the table: on demand, restorable, with a stream, and protected unless it g
           IndexName: 'Unsettled',
           KeySchema: [
             { AttributeName: 'unsettled', KeyType: 'HASH' },
-            { AttributeName: 'at', KeyType: 'RANGE' },
+            { AttributeName: 'pk', KeyType: 'RANGE' },
           ],
           Projection: { ProjectionType: 'KEYS_ONLY' },
         },
@@ -65,7 +64,7 @@ test('the table: on demand, restorable, with a stream, and protected unless it g
           IndexName: 'Exposed',
           KeySchema: [
             { AttributeName: 'exposed', KeyType: 'HASH' },
-            { AttributeName: 'at', KeyType: 'RANGE' },
+            { AttributeName: 'pk', KeyType: 'RANGE' },
           ],
           Projection: { ProjectionType: 'KEYS_ONLY' },
         },
