@@ -45,6 +45,7 @@ interface Order {
   readonly terms: Required<Pick<Terms, 'order_type'>> & Terms;
   readonly filled: string;
   readonly status: string;
+  readonly placedAt: number;
 }
 
 /** What every stock of this world was last traded at. */
@@ -54,6 +55,7 @@ const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') }
 /** The upstream refuses what was signed before that. */
 const maxLateMs = 5 * 60_000;
 const requestMs = 29_000;
+const startedAt = Date.UTC(2026, 10, 20, 15);
 
 const answer = (value: object): Answer => ({
   kind: 'uncached',
@@ -67,6 +69,16 @@ const rejected = refused({
 
 const isOpen = ({ status }: Order) => status === 'SUBMITTED';
 
+/** No limit counts it. That it is found shows that look-ups work, so that one that finds nothing says something. */
+const ofOtherProgram = (account: string): Order => ({
+  account,
+  id: 'of-another-program',
+  terms: { order_type: 'LIMIT', quantity: '1', limit_price: '1' },
+  filled: '0',
+  status: 'SUBMITTED',
+  placedAt: startedAt,
+});
+
 export class ExposureWorld {
   readonly #subject: ExposureSubject;
   readonly #orders = new Map<string, Order>();
@@ -74,7 +86,7 @@ export class ExposureWorld {
   readonly #instances: readonly HandOver[];
   readonly #limits: Readonly<Record<string, string>>;
   #late: { readonly arrive: () => void; readonly until: number }[] = [];
-  #now = Date.UTC(2026, 10, 20, 15);
+  #now = startedAt;
   #requests = 0;
   /** At so many calls of the journal from now one fails, after it was written or before. */
   #failsIn = 0;
@@ -145,14 +157,14 @@ export class ExposureWorld {
   }
 
   async settle(): Promise<void> {
+    const ofAccount = (account: string) =>
+      [...this.#orders.values(), ofOtherProgram(account)].filter((one) => one.account === account);
     const settlement = this.#subject.createSettlement({
       journal: this.#journal,
       orders: {
-        openOrders: async (account) =>
-          [...this.#orders.values()].filter((one) => one.account === account && isOpen(one)).map(shown),
+        openOrders: async (account) => ofAccount(account).filter(isOpen).map(shown),
         order: async (account, id) => this.#lookUp(account, id),
-        ordersSince: async (account) =>
-          [...this.#orders.values()].filter((one) => one.account === account).map(shown),
+        ordersSince: async (account) => ofAccount(account).map(shown),
       },
       names,
       clock: this.#clock,
@@ -255,7 +267,7 @@ export class ExposureWorld {
     const known = this.#orders.get(`${account} ${id}`);
     if (placed) {
       if (known) return rejected;
-      this.#set({ account, id, terms: placed, filled: '0', status: 'SUBMITTED' });
+      this.#set({ account, id, terms: placed, filled: '0', status: 'SUBMITTED', placedAt: this.#now });
     } else if (!known || !isOpen(known)) return rejected;
     else if (operation.sideEffect?.cancels) this.#set({ ...known, status: 'CANCELLED' });
     else {
@@ -270,7 +282,8 @@ export class ExposureWorld {
   }
 
   #lookUp(account: string, id: string): ReadOrder | 'not_found' {
-    const order = this.#orders.get(`${account} ${id}`);
+    const other = ofOtherProgram(account);
+    const order = id === other.id ? other : this.#orders.get(`${account} ${id}`);
     return order ? shown(order) : 'not_found';
   }
 
@@ -317,7 +330,7 @@ interface Body {
   readonly client_order_id?: string;
 }
 
-function shown({ account, id, terms, filled, status }: Order): ReadOrder {
+function shown({ account, id, terms, filled, status, placedAt }: Order): ReadOrder {
   const { order_type, quantity, limit_price, stop_price } = terms;
   const members = Object.entries({ order_type, total_quantity: quantity, limit_price, stop_price }).filter(
     (member): member is [string, string] => typeof member[1] === 'string',
@@ -333,6 +346,7 @@ function shown({ account, id, terms, filled, status }: Order): ReadOrder {
       instrument_type: 'EQUITY',
       combo_type: 'NORMAL',
       status,
+      place_time: Math.ceil(placedAt),
     }),
   };
 }

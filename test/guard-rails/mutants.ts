@@ -273,11 +273,7 @@ export const mutants: readonly Mutant[] = [
   guard('what is counted already counts again', 'subtractDecimals(total, before)', 'total'),
   guard('counters of an instance go back', '> counter.revision) continue;', '< -1) continue;'),
   guard('a request may leave later', 'maxControlAgeMs - ageMs', '2 * maxControlAgeMs - ageMs'),
-  guard(
-    'all accounts have one counter',
-    'counter: counterKey(credential, key)',
-    'counter: counterKey(credential, kind)',
-  ),
+  guard('all accounts have one counter', 'counter: counterKey(key)', 'counter: counterKey(kind)'),
   guard(
     'an account has no limits',
     '(control?.limits ?? {})',
@@ -348,17 +344,17 @@ export const mutants: readonly Mutant[] = [
 
   released(
     'an entry keeps what it counts',
-    'exposures: [{ key, before: exposure, next: undefined }]',
+    'exposures: [{ key, attempt, before, next: undefined }]',
     'exposures: []',
   ),
   released(
     'a counter keeps what it has',
-    'counters: releasing(readExposure(exposure), counters)',
+    'counters: releasing(readExposure(before), counters)',
     'counters: []',
   ),
   released(
     'what a replacement has added is not released',
-    'if (changed.exposures) exposure = ',
-    'if (changed.exposures) return true; exposure = ',
+    'if (!changed.exposures) continue;',
+    'if (changed.exposures) return true;',
   ),
 ];
