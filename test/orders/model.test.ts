@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
 import { createHandOver } from '../../lib/orders/hand-over.ts';
-import { createMemoryOrderJournal } from '../../lib/orders/memory-journal.ts';
+import { createMemoryOrderJournal, createSettlement } from '../../lib/orders/index.ts';
 import { explore } from './model/explore.ts';
 import { smallScenarios } from './model/scenarios.ts';
 
@@ -14,7 +14,11 @@ describe('every interleaving: doubled, lost, misreported 0', () => {
   test.each(smallScenarios.map((scenario) => [scenario.name, scenario] as const))(
     '%s',
     async (_, scenario) => {
-      const explored = await explore(scenario, { createHandOver, createMemoryOrderJournal });
+      const explored = await explore(scenario, {
+        createHandOver,
+        createMemoryOrderJournal,
+        createSettlement,
+      });
       assert.deepEqual(explored.findings, []);
       assert.ok(explored.isComplete);
       console.log(`${scenario.name}: ${explored.states} states, ${explored.histories} histories`);

@@ -6,22 +6,35 @@
 import { createHash } from 'node:crypto';
 import { type Answer, refused } from '../../../lib/answer.ts';
 import { clockSkewMs } from '../../../lib/clock-skew.ts';
+import type { StoredCounter } from '../../../lib/guard-rails/counter.ts';
+import { createMemoryControls } from '../../../lib/guard-rails/index.ts';
 import type { createHandOver, Delivery } from '../../../lib/orders/hand-over.ts';
 import {
   absenceCountsAfterMs,
+  type CountingJournal,
   type JournalEntry,
   JournalUnavailable,
-  type OrderJournal,
 } from '../../../lib/orders/journal.ts';
 import type { createMemoryOrderJournal } from '../../../lib/orders/memory-journal.ts';
+import type { OrderReads, ReadOrder } from '../../../lib/orders/order-reads.ts';
 import { readRecord } from '../../../lib/orders/record.ts';
+import type { createSettlement, SettlementOptions } from '../../../lib/orders/settle.ts';
 import { lost, ModelUpstream, notSent, type Oddity, ordersOf, refusedByUpstream } from './upstream.ts';
-import { type Asked, changeOf, foreigner, type Sending, Witness } from './witness.ts';
+import {
+  type Asked,
+  changeOf,
+  counterKey,
+  foreigner,
+  type Sending,
+  Witness,
+  witnessOrder,
+} from './witness.ts';
 
 /** The code under test: the real one, or one with a fault put in. */
 export interface Subject {
   readonly createHandOver: typeof createHandOver;
   readonly createMemoryOrderJournal: typeof createMemoryOrderJournal;
+  readonly createSettlement: typeof createSettlement;
 }
 
 export interface ModelRequest extends Asked {
@@ -42,13 +55,23 @@ export interface Budget {
   readonly refusal: number;
   /** Everything stands still for longer than absence needs to count. */
   readonly long: number;
+  /** All reads of one run of the settlement find nothing. */
+  readonly wrong: number;
+  /** The clock of an instance is put right, or wrong. */
+  readonly step: number;
 }
 
 export interface Scenario {
   readonly name: string;
   readonly requests: readonly ModelRequest[];
-  /** Orders that another app has placed. */
+  /** Orders that another app placed an hour ago. */
   readonly before?: readonly string[];
+  /** The limit of open notional; none: nothing is counted. */
+  readonly limit?: string;
+  /** What runs beside the requests, each once: the settlement, or what an event of an order has it do. */
+  readonly beside?: readonly ('settlement' | 'event')[];
+  /** By instance, how far its clock is ahead, in milliseconds. */
+  readonly clocks?: readonly number[];
   readonly oddities?: readonly Oddity[];
   readonly budget: Budget;
   /** From a request to its deadline. */
@@ -81,7 +104,8 @@ interface Flight {
 }
 
 interface Process {
-  readonly asked: ModelRequest;
+  readonly name: string;
+  readonly instance: number;
   isDead: boolean;
   isDone: boolean;
   /** A digest of all that it was answered, and when. */
@@ -95,6 +119,16 @@ export interface Option {
 
 const startAt = Date.UTC(2026, 10, 20, 15);
 const longMs = absenceCountsAfterMs + clockSkewMs + 60_000;
+/** From one look of the settlement to the next, and how long it has. */
+const apartMs = 6 * 60_000;
+const runMs = 40_000;
+const hourMs = 60 * 60_000;
+const ofAnotherApp = JSON.stringify({
+  account_id: 'account',
+  new_orders: [
+    { client_order_id: witnessOrder, symbol: 'MSFT', side: 'BUY', quantity: '1', limit_price: '1' },
+  ],
+});
 const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -104,7 +138,9 @@ export class History {
   #now = startAt;
   readonly #scenario: Scenario;
   readonly #subject: Subject;
-  readonly #journal: OrderJournal;
+  readonly #journal: CountingJournal;
+  readonly #controls = createMemoryControls();
+  readonly #clocks: number[];
   readonly #left: Record<keyof Budget, number>;
   readonly #steps: Step[] = [];
   readonly #processes: Process[] = [];
@@ -120,8 +156,16 @@ export class History {
     this.#subject = subject;
     this.#journal = subject.createMemoryOrderJournal();
     this.#left = { ...scenario.budget };
-    for (const body of scenario.before ?? []) this.upstream.execute(body, foreigner, startAt);
-    for (const asked of scenario.requests) this.#await(asked);
+    this.#clocks = [...(scenario.clocks ?? [])];
+    if (scenario.limit !== undefined)
+      this.#controls.set('stack', { limits: { max_open_notional: scenario.limit } });
+    for (const body of [...(scenario.before ?? []), ofAnotherApp])
+      this.upstream.execute(body, foreigner, startAt - hourMs);
+    for (const asked of scenario.requests) this.#await(asked, (process) => this.#start(process, asked));
+    for (const [index, kind] of (scenario.beside ?? []).entries())
+      this.#await({ name: `${kind} ${index}`, instance: 5 + index }, (process) =>
+        this.#settleBeside(process, kind),
+      );
   }
 
   /** All that can happen next; none at the end. */
@@ -140,8 +184,19 @@ export class History {
       return arrivals.length > 0 ? [...arrivals, never] : [];
     }
     const stands = this.#left.long > 0 && this.#flights.length === 0;
-    const long = { name: 'a long time passes', take: async () => this.#pass('long') };
-    return [...options, ...arrivals, ...(stands ? [long] : [])];
+    const long = { name: 'a long time passes', take: () => this.#pass() };
+    return [...options, ...arrivals, ...this.#stepsOfClocks(), ...(stands ? [long] : [])];
+  }
+
+  #stepsOfClocks(): readonly Option[] {
+    if (this.#left.step === 0) return [];
+    return this.#clocks.map((ahead, instance) => ({
+      name: `the clock of ${instance} steps`,
+      take: async () => {
+        this.#left.step--;
+        this.#clocks[instance] = -ahead;
+      },
+    }));
   }
 
   /** The first step of each request: what one does at once, it does in one order. Timers end in their order. */
@@ -159,7 +214,7 @@ export class History {
     return step.variants().flatMap((variant) => {
       const { name, cost, mayCrash = false } = variant;
       if (cost && this.#left[cost] === 0) return [];
-      const label = `${step.process.asked.name}: ${step.label} ${name}`;
+      const label = `${step.process.name}: ${step.label} ${name}`;
       const take = { name: label, take: () => this.#take(step, variant, false) };
       if (!mayCrash || this.#left.crash === 0) return [take];
       return [take, { name: `${label}, crash`, take: () => this.#take(step, variant, true) }];
@@ -175,7 +230,7 @@ export class History {
     try {
       const value = await run();
       said += this.#short(value);
-      if (crashes) this.#crash(step.process.asked.instance);
+      if (crashes) this.#crash(step.process.instance);
       else step.resolve(value);
     } catch (cause) {
       step.reject(cause);
@@ -187,10 +242,30 @@ export class History {
     if (step.label.startsWith('finish')) this.witness.checkJournal((await this.#entries()).values());
   }
 
-  #pass(cost: 'long'): void {
-    this.#left[cost]--;
-    this.#now += longMs;
+  async #pass(): Promise<void> {
+    this.#left.long--;
+    await this.#longTime();
   }
+
+  /** The settlement looks twice at what is unknown. */
+  async #longTime(): Promise<void> {
+    for (const ms of [longMs, apartMs]) {
+      this.#now += ms;
+      await this.#settlement(this.#journal, this.#reads, () => this.#now).run(this.#now + runMs);
+    }
+    this.witness.checkJournal((await this.#entries()).values());
+  }
+
+  #settlement(journal: CountingJournal, orders: SettlementOptions['orders'], clock: () => number) {
+    const sleep = async () => {};
+    return this.#subject.createSettlement({ journal, orders, names, clock, sleep });
+  }
+
+  readonly #reads: SettlementOptions['orders'] = {
+    openOrders: async (account) => this.upstream.list(account, this.upstream.open),
+    ordersSince: async (account) => this.upstream.list(account, this.upstream.book.keys()),
+    order: async (account, id) => this.upstream.lookUp(account, id),
+  };
 
   #loseFlights(): void {
     this.#flights = [];
@@ -203,42 +278,108 @@ export class History {
 
   #crash(instance: number): void {
     this.#left.crash--;
-    for (const process of this.#processes) if (process.asked.instance === instance) process.isDead = true;
+    for (const process of this.#processes) if (process.instance === instance) process.isDead = true;
     for (const step of [...this.#steps])
       if (step.process.isDead) this.#steps.splice(this.#steps.indexOf(step), 1);
   }
 
-  /** A request that has not come yet. */
-  #await(asked: ModelRequest): void {
-    const process = { asked, isDead: false, isDone: false, seen: '' };
-    const start: Step = {
+  /** What has not come yet. */
+  #await(
+    { name, instance }: Pick<Process, 'name' | 'instance'>,
+    start: (process: Process) => readonly Variant[],
+  ): void {
+    const process = { name, instance, isDead: false, isDone: false, seen: '' };
+    const step: Step = {
       process,
       label: 'start',
-      variants: () => [{ name: '', run: () => this.#start(process) }],
+      variants: () => start(process),
       resolve: () => {},
       reject: () => {},
     };
-    this.#steps.push(start);
+    this.#steps.push(step);
   }
 
-  #start(process: Process): void {
+  readonly #clockOf =
+    ({ instance }: Process) =>
+    () =>
+      this.#now + (this.#clocks[instance] ?? 0);
+
+  readonly #sleepOf = (process: Process) => (ms: number) => {
+    // What is drawn by chance is the same in each history.
+    const takesMs = Number.isInteger(ms) ? ms : 20;
+    const wakes = () => [{ name: '', run: () => undefined }];
+    return this.#call<void>(process, `sleep ${takesMs}`, wakes, this.#now + takesMs);
+  };
+
+  #settleBeside(process: Process, kind: 'settlement' | 'event'): readonly Variant[] {
+    const run = (isWrong: boolean) => () => {
+      this.#processes.push(process);
+      const settlement = this.#subject.createSettlement({
+        journal: this.#journalOf(process),
+        orders: this.#readsOf(process, isWrong),
+        names,
+        clock: this.#clockOf(process),
+        sleep: this.#sleepOf(process),
+      });
+      const [seen] = this.#ownOrders;
+      const ends = kind === 'event' ? settlement.saw(seen!) : settlement.run(this.#now + runMs);
+      ends
+        .catch(() => {})
+        .then(() => {
+          process.isDone = true;
+        });
+    };
+    if (kind === 'event') return this.#ownOrders.length > 0 ? [{ name: '', run: run(false) }] : [];
+    return [
+      { name: '', run: run(false) },
+      { name: 'wrong', cost: 'wrong', run: run(true) },
+    ];
+  }
+
+  get #ownOrders(): readonly ReadOrder[] {
+    const own = [...this.upstream.book].flatMap(([id, { by }]) => (by === foreigner ? [] : [id]));
+    return this.upstream.list('account', own);
+  }
+
+  #readsOf(process: Process, isWrong: boolean): SettlementOptions['orders'] {
+    const read = <T>(label: string, wrong: T, run: () => Promise<T>): Promise<T> =>
+      this.#call(process, label, () => [
+        { name: 'ok', run: isWrong ? () => wrong : run },
+        { name: 'fails', cost: 'net', run: away },
+      ]);
+    return {
+      openOrders: (account) => read('list', [], () => this.#reads.openOrders(account)),
+      ordersSince: (account, since) => read('history', [], () => this.#reads.ordersSince(account, since)),
+      order: (account, id) =>
+        read<Awaited<ReturnType<OrderReads['order']>>>(`look up ${id}`, 'not_found', () =>
+          this.#reads.order(account, id),
+        ),
+    };
+  }
+
+  #start(process: Process, asked: ModelRequest): readonly Variant[] {
+    return [{ name: '', run: () => this.#handOver(process, asked) }];
+  }
+
+  #handOver(process: Process, asked: ModelRequest): void {
     this.#processes.push(process);
-    const { asked } = process;
+    const journal = this.#journalOf(process, asked);
+    const clock = this.#clockOf(process);
     const handOver = this.#subject.createHandOver({
-      journal: this.#journalOf(process),
+      journal,
       names,
-      clock: () => this.#now,
-      sleep: (ms) =>
-        this.#call(process, `sleep ${ms}`, () => [{ name: '', run: () => undefined }], this.#now + ms),
+      clock,
+      sleep: this.#sleepOf(process),
+      ...(this.#scenario.limit !== undefined && { guard: { controls: this.#controls, journal } }),
     });
-    const change = changeOf(asked, this.#now + this.#scenario.patienceMs);
+    const change = changeOf(asked, clock() + this.#scenario.patienceMs);
     const answered = (outcome: Answer) => {
       process.isDone = true;
       if (!process.isDead) this.witness.hears(asked, outcome);
     };
     // What is thrown is answered as an error of the gateway, which says nothing of the order.
     handOver
-      .run(change, this.#deliveryOf(process))
+      .run(change, this.#deliveryOf(process, asked))
       .then(answered, () => answered(refused({ code: 'outcome_unknown' })));
   }
 
@@ -249,8 +390,8 @@ export class History {
     });
   }
 
-  #journalOf(process: Process): OrderJournal {
-    const { asked } = process;
+  /** @param asked the request whose journal it is */
+  #journalOf(process: Process, asked?: ModelRequest): CountingJournal {
     const stored = <T>(label: string, run: () => Promise<T>, changes = true): Promise<T> =>
       this.#call(process, label, () => [
         { name: 'ok', mayCrash: changes, run },
@@ -259,31 +400,45 @@ export class History {
           ? [{ name: 'loses its answer', cost: 'store' as const, run: () => run().then(away) }]
           : []),
       ]);
+    // What a release reads is another request's: what is answered was decided before.
+    let isReleasing = false;
+    const begins = async <T>(entries: readonly JournalEntry[], run: () => Promise<T>): Promise<T> => {
+      isReleasing = false;
+      for (const { key, attempt } of entries) {
+        this.#keys.add(key);
+        this.#attempts.set(attempt, process.name);
+      }
+      const begun = await stored('begin', run);
+      if (asked && Array.isArray(begun)) this.witness.showsEntries(asked, begun as readonly JournalEntry[]);
+      return begun;
+    };
     return {
-      begin: async (entries, now) => {
-        for (const { key, attempt } of entries) {
-          this.#keys.add(key);
-          this.#attempts.set(attempt, asked.name);
-        }
-        const begun = await stored('begin', () => this.#journal.begin(entries, now));
-        if (begun !== 'begun') this.witness.showsEntries(asked, begun);
-        return begun;
-      },
+      begin: (entries, now) => begins(entries, () => this.#journal.begin(entries, now)),
+      beginCounted: (entries, now, changes) =>
+        begins(entries, () => this.#journal.beginCounted(entries, now, changes)),
       finish: (outcome) =>
         stored(`finish ${outcome.key} ${outcome.state}`, () => this.#journal.finish(outcome)),
       read: async (keys) => {
         const read = await stored('read', () => this.#journal.read(keys), false);
-        this.witness.showsEntries(asked, read.values());
+        if (asked && !isReleasing) this.witness.showsEntries(asked, read.values());
         return read;
       },
-      unsettled: this.#journal.unsettled,
+      change: (changes) => {
+        isReleasing = true;
+        return stored('change', () => this.#journal.change(changes));
+      },
+      counters: (keys) => stored('counters', () => this.#journal.counters(keys), false),
+      // No request of this model is a change of an order.
+      unsettled: async (list, from, limit) =>
+        list === 'changes' ? [] : stored(list, () => this.#journal.unsettled(list, from, limit), false),
+      exposed: (from, limit) => stored('exposed', () => this.#journal.exposed(from, limit), false),
     };
   }
 
-  #deliveryOf(process: Process): Delivery {
-    const { asked } = process;
+  #deliveryOf(process: Process, asked: ModelRequest): Delivery {
     return {
-      send: (body, sendBy) => this.#call(process, 'send', () => this.#sendVariants(asked, body, sendBy)),
+      send: (body, sendBy) =>
+        this.#call(process, 'send', () => this.#sendVariants(asked, body, sendBy, this.#clockOf(process))),
       lookUp: (account, id) =>
         this.#call(process, `look up ${id}`, () => {
           const placing = this.upstream.book.get(id);
@@ -304,9 +459,9 @@ export class History {
     };
   }
 
-  #sendVariants(asked: ModelRequest, body: string, sendBy: number): readonly Variant[] {
+  #sendVariants(asked: ModelRequest, body: string, sendBy: number, clock: () => number): readonly Variant[] {
     // As the gateway does.
-    if (this.#now > sendBy) return [{ name: 'is too late', run: () => notSent }];
+    if (clock() > sendBy) return [{ name: 'is too late', run: () => notSent }];
     const sends = (run: (sending: Sending) => Answer) => () =>
       run(this.witness.sends(asked, body, this.#now));
     const executes = (oddity?: Oddity) =>
@@ -352,8 +507,9 @@ export class History {
   async state(): Promise<string> {
     const entries = await this.#entries();
     this.witness.checkJournal(entries.values());
+    const counters = await this.#checkCounter();
     const waiting = this.#steps.map(({ process, label, wakeAt }) => [
-      process.asked.name,
+      process.name,
       process.seen,
       label,
       wakeAt,
@@ -362,22 +518,45 @@ export class History {
     const { book } = this.upstream;
     const { state } = this.witness;
     return digest(
-      JSON.stringify([this.#now, this.#short(entries), [...book], waiting, flights, this.#left, state]),
+      JSON.stringify([
+        this.#now,
+        this.#clocks,
+        this.#short(entries),
+        counters,
+        [...book],
+        waiting,
+        flights,
+        this.#left,
+        state,
+      ]),
     );
+  }
+
+  async #checkCounter(): Promise<readonly StoredCounter[]> {
+    if (this.#scenario.limit === undefined) return [];
+    const counters = await this.#journal.counters([counterKey]);
+    this.witness.checkCounter(counters[0], await this.#journal.exposed('', 100));
+    return counters;
   }
 
   /** What a later step can depend on. */
   #short(value: unknown): string {
     if (value instanceof Map) return this.#short([...value.values()]);
-    if (Array.isArray(value)) return value.map((entry: JournalEntry) => this.#shortEntry(entry)).join();
+    if (Array.isArray(value))
+      return value
+        .map((one: object) =>
+          'attempt' in one ? this.#shortEntry(one as JournalEntry) : JSON.stringify(one),
+        )
+        .join();
     if (value && typeof value === 'object' && 'body' in value)
       return new TextDecoder().decode(value.body as Uint8Array);
     return JSON.stringify(value) ?? '';
   }
 
-  #shortEntry({ key, attempt, state, sendBy, record }: JournalEntry): string {
-    const answer = readRecord(record).outcome?.answer ?? '';
-    return `${key} ${this.#attempts.get(attempt)} ${state} ${sendBy} ${answer}`;
+  #shortEntry({ key, attempt, state, sendBy, record, exposure }: JournalEntry): string {
+    const { outcome, absent } = readRecord(record);
+    const said = [sendBy, outcome?.answer, outcome?.exposure, absent, exposure];
+    return `${key} ${this.#attempts.get(attempt)} ${state} ${JSON.stringify(said)}`;
   }
 
   /** Clients ask again until they know; then all is judged. */
@@ -385,16 +564,21 @@ export class History {
     this.#flights = [];
     for (const key of Object.keys(this.#left) as (keyof Budget)[]) this.#left[key] = 0;
     const bodies = [...new Map(this.#scenario.requests.map((asked) => [asked.body, asked])).values()];
-    for (const [round, waitMs] of [1000, longMs, 1000].entries()) {
-      this.#now += waitMs;
+    for (const round of [0, 1, 2]) {
+      this.#now += 1000;
+      if (round === 1) await this.#longTime();
       for (const asked of bodies) {
         const again = { ...asked, name: `${asked.name} again ${round}`, instance: 9 };
-        this.#await(again);
+        this.#await(again, (process) => this.#start(process, again));
         for (let [first] = this.options(); first; [first] = this.options()) await first.take();
         if (round === 2) this.witness.mustKnow(again);
       }
     }
     this.witness.judge(await this.#entries());
+    await this.#checkCounter();
+    for (const id of this.upstream.open) this.upstream.fill(id);
+    await this.#longTime();
+    this.witness.checkUncounted((await this.#journal.counters([counterKey]))[0]);
   }
 }
 

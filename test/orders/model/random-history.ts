@@ -1,16 +1,29 @@
 /**
  * A random history in virtual time: clients that send again until they know, over up to fifty instances whose clocks
- * differ, which die, whose journal fails, and before an upstream that loses answers and shows orders late.
+ * differ and step, which die, whose journal fails, and before an upstream that loses answers and shows orders late. Another
+ * app key has its turn, orders are counted, and the settlement runs each minute over reads that fail, lag or are wrong.
  */
 
+import { createHash } from 'node:crypto';
 import { type Answer, refused } from '../../../lib/answer.ts';
+import { createMemoryControls } from '../../../lib/guard-rails/index.ts';
 import type { Delivery } from '../../../lib/orders/hand-over.ts';
-import { JournalUnavailable, type OrderJournal } from '../../../lib/orders/journal.ts';
+import { type CountingJournal, type JournalEntry, JournalUnavailable } from '../../../lib/orders/journal.ts';
+import type { ReadOrder } from '../../../lib/orders/order-reads.ts';
+import type { SettlementOptions } from '../../../lib/orders/settle.ts';
 import { createRandom, VirtualTime } from '../../support/virtual-time.ts';
 import type { Subject } from './history.ts';
 import { batch, order, placing } from './scenarios.ts';
 import { lost, ModelUpstream, notSent, type Oddity, refusedByUpstream } from './upstream.ts';
-import { type Asked, changeOf, type Finding, foreigner, Witness } from './witness.ts';
+import {
+  type Asked,
+  changeOf,
+  counterKey,
+  type Finding,
+  foreigner,
+  Witness,
+  witnessOrder,
+} from './witness.ts';
 
 export interface Lived {
   readonly findings: readonly Finding[];
@@ -30,11 +43,31 @@ const misfortuneMs = 20 * minute;
 const maxAttempts = 120;
 /** What a platform gives one request. */
 const requestMs = 29 * second;
-const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
+/** From a request's leaving to its order's being there and shown, at most. */
+const lateMs = 9 * minute;
+/** Where a look-up may be wrong of one order alone, too: both that count are of later. */
+const lessLateMs = 3 * minute;
 
-/** One run of one request on one instance. */
+const known = new Map<string, string>();
+/** Spread as keyed names are, so that a list begins elsewhere in each run. */
+const nameOf = (text: string): string => {
+  const name = known.get(text) ?? createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  known.set(text, name);
+  return name;
+};
+const names = { nameOf: async (...texts: readonly string[]) => nameOf(texts.join('|')) };
+
+/** Far above what these orders come to: that limits hold has worlds of its own. */
+const controls = createMemoryControls();
+controls.set('stack', { limits: { max_open_notional: '1000000' } });
+
+/** What a run of the settlement is shown: of every order nothing, or of the gateway's own. */
+type Sight = 'right' | 'nothing' | 'nothing of ours';
+
+/** One run of one request, or of the settlement, on one instance. */
 interface Run {
-  readonly asked: Asked;
+  /** None of a run of the settlement. */
+  readonly asked?: Asked;
   readonly clock: () => number;
   calls: number;
   /** The call at which its instance dies, before its effect or after it; none: it lives. */
@@ -54,12 +87,17 @@ class RandomHistory {
   readonly #upstream = new ModelUpstream();
   readonly #witness = new Witness(this.#upstream);
   readonly #subject: Subject;
-  readonly #journal: OrderJournal;
+  readonly #journal: CountingJournal;
   readonly #keys = new Set<string>();
   readonly #settledMs: number[] = [];
   readonly #visibleAt = new Map<string, number>();
   /** How bad it is in this history, between 0 and 1. */
   readonly #misfortune: number;
+  /** Of one run, a look-up is wrong where it shows that others are right. */
+  #mayBeWrongOfOurs: boolean;
+  readonly #lateMs: number;
+  readonly #isCounted: boolean;
+  #isOver = false;
   #requests = 0;
 
   constructor(seed: number, subject: Subject) {
@@ -67,10 +105,16 @@ class RandomHistory {
     this.#subject = subject;
     this.#journal = subject.createMemoryOrderJournal();
     this.#misfortune = this.#random();
+    this.#isCounted = this.#happens(0.7);
+    this.#mayBeWrongOfOurs = this.#happens(0.5);
+    this.#lateMs = this.#mayBeWrongOfOurs ? lessLateMs : lateMs;
   }
 
   async run(): Promise<Lived> {
+    this.#placeElsewhere(order(witnessOrder));
+    if (this.#happens(0.2)) await this.#crowd();
     const [first, other] = this.#bodies();
+    this.#settleEachMinute();
     this.#client('first', first!);
     // The same client, after a restart.
     if (this.#happens(0.3)) this.#time.after(this.#random() * 3 * second, () => this.#client('twin', first!));
@@ -82,6 +126,10 @@ class RandomHistory {
     this.#client('last other', other!);
     await this.#time.runUntil(this.#time.now() + 20 * minute);
     this.#witness.judge(await this.#entries());
+    for (const id of this.#upstream.open) this.#upstream.fill(id);
+    await this.#time.runUntil(this.#time.now() + 20 * minute);
+    this.#witness.checkUncounted(await this.#checkCounter());
+    this.#isOver = true;
     return {
       findings: this.#witness.findings,
       requests: this.#requests,
@@ -90,11 +138,85 @@ class RandomHistory {
     };
   }
 
+  #placeElsewhere(one: ReturnType<typeof order>): void {
+    this.#upstream.execute(placing(one).body, foreigner, this.#time.now() - 60 * minute);
+  }
+
+  /** Replacements of a bot whose answers were lost, which no evidence decides. */
+  async #crowd(): Promise<void> {
+    for (let index = 0; index < 8; index++) await this.#journal.begin([undecided(index, this.#startedAt)], 0);
+  }
+
+  /** Where nothing is unknown, only what has ended is to be found: each fifth run is enough. */
+  async #settleEachMinute(): Promise<void> {
+    for (let run = 0; !this.#isOver; await this.#time.sleep(minute)) {
+      await this.#checkCounter();
+      const [unknown] = await this.#journal.unsettled('placements', '', 1);
+      const [counted] = await this.#journal.exposed('', 1);
+      if (this.#goesWrong(0.1) || !(unknown || (counted && run++ % 5 === 0))) continue;
+      const clock = this.#clockOf();
+      void this.#settlement(clock)
+        .run(clock() + 40 * second)
+        .catch(() => {});
+    }
+  }
+
+  #settlement(clock: () => number) {
+    const run = { clock, calls: 0, diesAfter: this.#happens(0.5), ...this.#death() };
+    return this.#subject.createSettlement({
+      journal: this.#journalOf(run),
+      orders: this.#readsOf(this.#sightOfRun()),
+      names,
+      clock,
+      sleep: (ms) => this.#time.sleep(ms),
+    });
+  }
+
+  #sightOfRun(): Sight {
+    if (this.#goesWrong(0.15)) return 'nothing';
+    if (!this.#mayBeWrongOfOurs || !this.#happens(0.1)) return 'right';
+    this.#mayBeWrongOfOurs = false;
+    return 'nothing of ours';
+  }
+
+  #readsOf(sight: Sight): SettlementOptions['orders'] {
+    const isShown = (id: string) =>
+      id === witnessOrder
+        ? sight !== 'nothing'
+        : sight === 'right' && this.#time.now() >= this.#visibleFrom(id);
+    const list = async (account: string, ids: Iterable<string>): Promise<readonly ReadOrder[]> => {
+      await this.#time.sleep(20);
+      if (this.#goesWrong(0.1)) throw new Error('no answer');
+      return this.#upstream.list(account, [...ids].filter(isShown));
+    };
+    return {
+      openOrders: (account) => list(account, this.#upstream.open),
+      ordersSince: (account) => list(account, this.#upstream.book.keys()),
+      order: async (account, id) =>
+        (await list(account, this.#upstream.book.has(id) ? [id] : []))[0] ?? 'not_found',
+    };
+  }
+
+  /** An event comes when something has become of an order. */
+  async #tellOf(id: string): Promise<void> {
+    await this.#time.sleep(this.#random() * 5 * second);
+    if (this.#goesWrong(0.3)) return;
+    const [seen] = this.#upstream.list('account', [id]);
+    await this.#settlement(this.#clockOf())
+      .saw(seen!)
+      .catch(() => {});
+  }
+
+  async #checkCounter() {
+    const [counter] = await this.#journal.counters([counterKey]);
+    if (this.#isCounted) this.#witness.checkCounter(counter, await this.#journal.exposed('', 100));
+    return counter;
+  }
+
   #bodies(): readonly Pick<Asked, 'operation' | 'body'>[] {
     const [x, y, z] = [order('order-x'), order('order-y'), order('order-z')];
-    const isForeign = this.#happens(0.05);
-    if (isForeign)
-      this.#upstream.execute(placing(order('order-x', { side: 'SELL' })).body, foreigner, this.#time.now());
+    if (this.#happens(0.1))
+      this.#placeElsewhere(order('order-x', this.#happens(0.5) ? { side: 'SELL' } : { quantity: '3' }));
     const drawn = this.#random();
     if (drawn < 0.6) return [placing(x), placing({ ...x, quantity: '2' })];
     if (drawn < 0.85) return [batch(x, y), this.#happens(0.5) ? batch(y, z) : batch({ ...x, quantity: '2' })];
@@ -113,16 +235,19 @@ class RandomHistory {
   async #client(name: string, wanted: Pick<Asked, 'operation' | 'body'>): Promise<void> {
     let unknownAt: number | undefined;
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const asked = { ...wanted, name: `${name} ${attempt}` };
+      const credential = this.#happens(0.5) ? 'one' : 'two';
+      const asked = { ...wanted, credential, name: `${name} ${attempt}` };
       const outcome = await this.#ask(asked);
       const code = outcome?.kind === 'refused' ? outcome.refusal.code : undefined;
-      if (outcome && code !== 'outcome_unknown' && code !== 'journal_unavailable') {
+      // Some place again at once what was refused.
+      const isAgain = code === 'upstream_rejected' && this.#happens(0.3);
+      if (outcome && code !== 'outcome_unknown' && code !== 'journal_unavailable' && !isAgain) {
         if (unknownAt !== undefined) this.#settledMs.push(this.#time.now() - unknownAt);
         return;
       }
       if (attempt === maxAttempts) this.#witness.mustKnow(asked);
       // What was not sent leaves nothing open.
-      if (code !== 'journal_unavailable') unknownAt ??= this.#time.now();
+      if (code === 'outcome_unknown' || !outcome) unknownAt ??= this.#time.now();
       await this.#time.sleep(Math.min(30 * second, second * 2 ** (attempt - 1)) * (0.5 + this.#random()));
     }
   }
@@ -130,17 +255,18 @@ class RandomHistory {
   /** Undefined: no answer came. */
   #ask(asked: Asked): Promise<Answer | undefined> {
     this.#requests++;
-    const offset = offsetOf(Math.floor(this.#random() * instances));
     const run: Run = {
       asked,
-      clock: () => this.#time.now() + offset,
+      clock: this.#clockOf(),
       calls: 0,
-      ...(this.#goesWrong(0.15) && { diesAt: 1 + Math.floor(this.#random() * 8) }),
+      ...this.#death(),
       diesAfter: this.#happens(0.5),
     };
+    const journal = this.#journalOf(run);
     const handOver = this.#subject.createHandOver({
-      journal: this.#journalOf(run),
+      journal,
       names,
+      ...(this.#isCounted && { guard: { controls, journal } }),
       clock: run.clock,
       sleep: (ms) => this.#time.sleep(ms),
     });
@@ -151,7 +277,7 @@ class RandomHistory {
     return new Promise((resolve) => {
       this.#time.after(requestMs + 3 * second, () => resolve(undefined));
       handOver
-        .run(change, this.#deliveryOf(run))
+        .run(change, this.#deliveryOf(run, asked))
         .catch((): Answer => refused({ code: 'outcome_unknown' }))
         .then((outcome) => {
           this.#witness.hears(asked, outcome);
@@ -159,6 +285,17 @@ class RandomHistory {
         });
     });
   }
+
+  /** Of an instance; some are put right, or wrong, while it works. */
+  #clockOf(): () => number {
+    const [ahead, later] = [this.#offset(), this.#offset()];
+    const stepsAt = this.#time.now() + (this.#happens(0.2) ? this.#random() * 20 * second : 60 * minute);
+    return () => this.#time.now() + (this.#time.now() < stepsAt ? ahead : later);
+  }
+
+  #offset = (): number => offsetOf(Math.floor(this.#random() * instances));
+  #death = (): Pick<Run, 'diesAt'> =>
+    this.#goesWrong(0.15) ? { diesAt: 1 + Math.floor(this.#random() * 8) } : {};
 
   /** Some requests come with hardly any time left. */
   #patienceMs = (): number => (this.#happens(0.1) ? this.#random() * 3 * second : requestMs);
@@ -174,7 +311,7 @@ class RandomHistory {
     }
   }
 
-  #journalOf(run: Run): OrderJournal {
+  #journalOf(run: Run): CountingJournal {
     const { asked } = run;
     const stored = <T>(effect: () => Promise<T>): Promise<T> =>
       this.#through(run, async () => {
@@ -185,38 +322,55 @@ class RandomHistory {
         if (this.#goesWrong(0.06)) throw new JournalUnavailable();
         return result;
       });
+    // What a release reads is another request's: what is answered was decided before.
+    let isReleasing = false;
+    const begins = async <T>(entries: readonly JournalEntry[], effect: () => Promise<T>): Promise<T> => {
+      isReleasing = false;
+      for (const { key } of entries) this.#keys.add(key);
+      const begun = await stored(effect);
+      if (asked && Array.isArray(begun)) this.#witness.showsEntries(asked, begun as readonly JournalEntry[]);
+      return begun;
+    };
+    const journal = this.#journal;
     return {
-      begin: async (entries, now) => {
-        for (const { key } of entries) this.#keys.add(key);
-        const begun = await stored(() => this.#journal.begin(entries, now));
-        if (begun !== 'begun') this.#witness.showsEntries(asked, begun);
-        return begun;
-      },
+      begin: (entries, now) => begins(entries, () => journal.begin(entries, now)),
+      beginCounted: (entries, now, changes) =>
+        begins(entries, () => journal.beginCounted(entries, now, changes)),
       finish: (outcome) =>
         stored(async () => {
-          const isWritten = await this.#journal.finish(outcome);
+          const isWritten = await journal.finish(outcome);
           this.#witness.checkJournal((await this.#entries()).values());
           return isWritten;
         }),
       read: async (keys) => {
-        const read = await stored(() => this.#journal.read(keys));
-        this.#witness.showsEntries(asked, read.values());
+        const read = await stored(() => journal.read(keys));
+        if (asked && !isReleasing) this.#witness.showsEntries(asked, read.values());
         return read;
       },
-      unsettled: this.#journal.unsettled,
+      change: (changes) => {
+        isReleasing = true;
+        return stored(async () => {
+          const changed = await journal.change(changes);
+          await this.#checkCounter();
+          return changed;
+        });
+      },
+      counters: (keys) => stored(() => journal.counters(keys)),
+      unsettled: (...call) => stored(() => journal.unsettled(...call)),
+      exposed: (...call) => stored(() => journal.exposed(...call)),
     };
   }
 
-  #deliveryOf(run: Run): Delivery {
+  #deliveryOf(run: Run, asked: Asked): Delivery {
     return {
-      send: (body, sendBy) => this.#through(run, () => this.#send(run, body, sendBy)),
+      send: (body, sendBy) => this.#through(run, () => this.#send(run, asked, body, sendBy)),
       lookUp: (account, id, endBy) =>
         this.#through(run, async () => {
           await this.#time.sleep(20 + this.#random() * 200);
           const isHidden = this.#time.now() < this.#visibleFrom(id);
           if (run.clock() > endBy || this.#goesWrong(0.1)) return undefined;
           if (isHidden) return 'not_found';
-          if (this.#upstream.book.has(id)) this.#witness.showsOrder(run.asked, id);
+          if (this.#upstream.book.has(id)) this.#witness.showsOrder(asked, id);
           return this.#upstream.lookUp(account, id);
         }),
     };
@@ -231,7 +385,7 @@ class RandomHistory {
     return known;
   }
 
-  async #send({ asked, clock }: Run, body: string, sendBy: number): Promise<Answer> {
+  async #send({ clock }: Run, asked: Asked, body: string, sendBy: number): Promise<Answer> {
     // Waiting for a permit, or frozen.
     await this.#time.sleep(this.#goesWrong(0.05) ? this.#random() * 3 * minute : 1);
     if (clock() > sendBy || this.#goesWrong(0.03)) return notSent;
@@ -240,7 +394,7 @@ class RandomHistory {
     if (this.#goesWrong(0.1)) {
       // Lost on its way, or so late that the instance does not wait for it.
       if (this.#happens(0.5))
-        this.#time.after(this.#random() * 5 * minute, () => this.#execute(body, asked.name));
+        this.#time.after(this.#random() * (this.#lateMs - minute), () => this.#execute(body, asked.name));
       await answersIn(this.#random() * 40 * second);
       return lost;
     }
@@ -259,7 +413,19 @@ class RandomHistory {
     const drawn = this.#random();
     const oddity: Oddity | undefined =
       drawn < 0.1 ? 'refuses_last' : drawn < 0.15 ? 'silent_of_last' : undefined;
-    return this.#upstream.execute(body, by, this.#time.now(), oddity);
+    const answer = this.#upstream.execute(body, by, this.#time.now(), oddity);
+    for (const [id, placing] of this.#upstream.book) if (placing.by === by) this.#goOn(id);
+    return answer;
+  }
+
+  /** An order is told of, and most are filled at some time. */
+  #goOn(id: string): void {
+    void this.#tellOf(id);
+    if (!this.#happens(0.6)) return;
+    this.#time.after(this.#random() * 90 * minute, () => {
+      this.#upstream.fill(id);
+      void this.#tellOf(id);
+    });
   }
 
   #entries() {
@@ -270,5 +436,25 @@ class RandomHistory {
 /** Spread evenly from one bound to the other. */
 const offsetOf = (instance: number): number =>
   Math.round(((2 * instance) / (instances - 1) - 1) * clockOffMs);
+
+const undecided = (index: number, at: number): JournalEntry => ({
+  key: nameOf(`undecided ${index}`),
+  attempt: 'of a bot',
+  hash: '',
+  state: 'unknown',
+  credential: 'one',
+  at,
+  sendBy: at,
+  listedAs: 'changes',
+  record: JSON.stringify({
+    operation: 'replaceOrder',
+    kind: 'replacement',
+    account_id: 'account',
+    client_order_id: witnessOrder,
+    asked: '{}',
+    request_id: 'of a bot',
+    begun_at: new Date(at).toISOString(),
+  }),
+});
 
 const never = () => new Promise<never>(() => {});

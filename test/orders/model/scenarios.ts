@@ -11,7 +11,9 @@ export const order = (client_order_id: string, change = {}) => ({
   instrument_type: 'EQUITY',
   symbol: 'AAPL',
   side: 'BUY',
+  order_type: 'LIMIT',
   quantity: '1',
+  limit_price: '10',
   ...change,
 });
 
@@ -34,7 +36,7 @@ const twoAndOne = (equal: Wanted, other: Wanted): readonly ModelRequest[] => [
   { name: 'C', instance: 0, ...other },
 ];
 
-const none: Budget = { crash: 0, store: 0, net: 0, late: 0, refusal: 0, long: 0 };
+const none: Budget = { crash: 0, store: 0, net: 0, late: 0, refusal: 0, long: 0, wrong: 0, step: 0 };
 const x = order('order-x');
 const y = order('order-y');
 const single = twoAndOne(placing(x), placing({ ...x, quantity: '2' }));

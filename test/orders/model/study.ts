@@ -4,12 +4,12 @@
  */
 
 import { createHandOver } from '../../../lib/orders/hand-over.ts';
-import { createMemoryOrderJournal } from '../../../lib/orders/memory-journal.ts';
+import { createMemoryOrderJournal, createSettlement } from '../../../lib/orders/index.ts';
 import { explore } from './explore.ts';
 import { liveHistories } from './random-histories.ts';
 import { largeScenarios } from './scenarios.ts';
 
-const subject = { createHandOver, createMemoryOrderJournal };
+const subject = { createHandOver, createMemoryOrderJournal, createSettlement };
 
 /** @returns whether no order was doubled, lost or misreported */
 export async function studyOrders([count = '1000000', maxStates = '200000', seed = '0']: readonly string[]) {

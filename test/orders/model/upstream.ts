@@ -3,6 +3,7 @@
 import type { Answer } from '../../../lib/answer.ts';
 import { refused } from '../../../lib/answer.ts';
 import type { ReadOrder } from '../../../lib/orders/order-reads.ts';
+import { termsOf } from '../../../lib/orders/order-state.ts';
 
 export interface Placing {
   /** The JSON of the order. */
@@ -10,6 +11,7 @@ export interface Placing {
   /** The request that placed it. */
   readonly by: string;
   readonly at: number;
+  readonly isFilled?: true;
 }
 
 export interface AskedOrder {
@@ -17,6 +19,8 @@ export interface AskedOrder {
   readonly symbol: string;
   readonly side: string;
   readonly combo_type: string;
+  readonly quantity: string;
+  readonly limit_price: string;
 }
 
 interface AskedBody {
@@ -89,13 +93,38 @@ export class ModelUpstream {
     this.book.set(order.client_order_id, { order: JSON.stringify(order), by, at });
   }
 
+  /** It is executed as a whole. */
+  fill(id: string): void {
+    const placing = this.book.get(id);
+    if (placing) this.book.set(id, { ...placing, isFilled: true });
+  }
+
+  get open(): readonly string[] {
+    return [...this.book].flatMap(([id, { isFilled }]) => (isFilled ? [] : [id]));
+  }
+
   lookUp(account: string, id: string): ReadOrder | 'not_found' {
     const placing = this.book.get(id);
-    if (!placing) return 'not_found';
-    const order = JSON.parse(placing.order) as AskedOrder;
-    return {
-      state: { account, clientOrderId: id, status: 'SUBMITTED', filled: '0' },
-      payload: JSON.stringify({ ...order, order_id: `order-${id}` }),
-    };
+    return placing ? shown(account, placing) : 'not_found';
   }
+
+  list(account: string, ids: Iterable<string>): readonly ReadOrder[] {
+    return [...ids].flatMap((id) => shown(account, this.book.get(id)!));
+  }
+}
+
+function shown(account: string, { order, at, isFilled }: Placing): ReadOrder {
+  const { client_order_id: clientOrderId, quantity, limit_price, ...more } = JSON.parse(order) as AskedOrder;
+  const terms = { total_quantity: quantity, limit_price };
+  const [status, filled] = isFilled ? ['FILLED', quantity] : ['SUBMITTED', '0'];
+  return {
+    state: { account, clientOrderId, status, filled, terms: termsOf(new Map(Object.entries(terms))) },
+    payload: JSON.stringify({
+      ...more,
+      ...terms,
+      client_order_id: clientOrderId,
+      order_id: `order-${clientOrderId}`,
+      place_time: Math.ceil(at),
+    }),
+  };
 }

@@ -5,31 +5,38 @@
 
 import type { Operation } from '../../../lib/catalogue/operation.ts';
 import type { Outcome } from '../../../lib/gateway/outcome.ts';
+import type { StoredCounter } from '../../../lib/guard-rails/counter.ts';
+import { readExposure } from '../../../lib/guard-rails/exposure.ts';
 import { absenceCountsAfterMs, type JournalEntry } from '../../../lib/orders/journal.ts';
 import type { Change } from '../../../lib/orders/parts.ts';
 import { readRecord } from '../../../lib/orders/record.ts';
-import type { ModelUpstream } from './upstream.ts';
+import type { AskedOrder, ModelUpstream } from './upstream.ts';
 import { ordersOf } from './upstream.ts';
 
 export interface Asked {
   readonly name: string;
   readonly operation: Operation;
   readonly body: string;
+  /** The name of the app key that sends it; one unless told. */
+  readonly credential?: string;
 }
 
 /** As the gateway hands it over. */
-export const changeOf = ({ operation, body, name }: Asked, deadline: number): Change => ({
+export const changeOf = (
+  { operation, body, name, credential = 'credential' }: Asked,
+  deadline: number,
+): Change => ({
   operation,
   query: [],
   body,
   headers: {},
-  credential: 'credential',
+  credential,
   requestId: name,
   deadline,
 });
 
 export interface Finding {
-  readonly kind: 'doubled' | 'lost' | 'misreported';
+  readonly kind: 'doubled' | 'lost' | 'misreported' | 'miscounted';
   readonly says: string;
 }
 
@@ -44,6 +51,9 @@ export interface Sending {
 }
 
 export const foreigner = 'another app';
+
+/** That look-ups find it shows that they work. */
+export const witnessOrder = 'of-another-app';
 
 export class Witness {
   readonly findings: Finding[] = [];
@@ -139,6 +149,22 @@ export class Witness {
     }
   }
 
+  /** The counter has what its entries have, and that is no less than what is open. */
+  checkCounter(counter: StoredCounter | undefined, exposed: readonly JournalEntry[]): void {
+    const counted = counter ? Number((JSON.parse(counter.state) as { readonly open: string }).open) : 0;
+    const sum = exposed.reduce((all, { exposure }) => all + countedOf(exposure!), 0);
+    const live = this.#upstream.open.flatMap((id) => this.#upstream.book.get(id)!);
+    const truth = live.reduce((all, { order, by }) => all + (by === foreigner ? 0 : notionalOf(order)), 0);
+    if (counted !== sum) this.#find('miscounted', `counted are ${counted}, and entries have ${sum}`);
+    if (counted < truth) this.#find('miscounted', `counted are ${counted}, and ${truth} is open`);
+  }
+
+  /** All orders have ended, and the settlement has seen it. */
+  checkUncounted(counter: StoredCounter | undefined): void {
+    if (counter && (JSON.parse(counter.state) as { readonly open: string }).open !== '0')
+      this.#find('miscounted', 'what has ended stays counted');
+  }
+
   /** After the end: each answer, and each order. */
   judge(entries: ReadonlyMap<string, JournalEntry>): void {
     this.checkJournal(entries.values());
@@ -195,11 +221,21 @@ export class Witness {
   }
 }
 
-/** What another app placed shows only its fixed terms to the gateway; what the gateway placed is the same to the byte. */
+/** What every order of these worlds is counted in. */
+export const counterKey = 'counter stack';
+
+const countedOf = (exposure: string): number => Number(readExposure(exposure).counted[counterKey] ?? '0');
+
+const notionalOf = (order: string): number => {
+  const { quantity, limit_price } = JSON.parse(order) as AskedOrder;
+  return Number(quantity) * Number(limit_price);
+};
+
+/** Of what another app placed the gateway sees symbol, side and terms; what the gateway placed is the same to the byte. */
 function isAlike(asked: string, placed: string, by: string): boolean {
   if (by !== foreigner) return asked === placed;
   const [a, b] = [asked, placed].map((text) => JSON.parse(text) as Readonly<Record<string, unknown>>);
-  return ['symbol', 'side', 'combo_type'].every((name) => a![name] === b![name]);
+  return ['symbol', 'side', 'combo_type', 'quantity'].every((name) => a![name] === b![name]);
 }
 
 function isSameOrder({ record }: JournalEntry, id: string, placed: string, by: string): boolean {
