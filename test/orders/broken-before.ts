@@ -1,0 +1,345 @@
+/** Sequences that once made the journal or the counters say what was not true: each by its name, in groups. */
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { type Answer, refused } from '../../lib/answer.ts';
+import { batchPlaceOrders, placeOrder } from '../../lib/catalogue/index.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
+import { createMemoryControls } from '../../lib/guard-rails/index.ts';
+import type { JournalEntry } from '../../lib/orders/index.ts';
+import { orderOutcome } from '../../lib/orders/order-outcome.ts';
+import type { ReadOrder } from '../../lib/orders/order-reads.ts';
+import { termsOf } from '../../lib/orders/order-state.ts';
+import { newOrder } from '../support/orders.ts';
+import type { Subject } from './model/history.ts';
+
+const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
+const startedAt = Date.UTC(2026, 10, 20, 15);
+const minute = 60_000;
+const account = 'a';
+const id = 'order-1';
+const terms = { order_type: 'LIMIT', limit_price: '10', quantity: '10' };
+const taken: Answer = { kind: 'uncached', body: new TextEncoder().encode('{"order_id":"7"}') };
+const rejected = refused({ code: 'upstream_rejected', upstream: { status: 417, errorCode: 'REFUSED' } });
+const lost = refused({ code: 'outcome_unknown' });
+const codeOf = (answer: Answer) => (answer.kind === 'refused' ? answer.refusal.code : 'sent');
+
+/** A hand-over under a limit of open notional, a settlement, and what the upstream shows to both. */
+function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement }: Subject) {
+  const journal = createMemoryOrderJournal();
+  const controls = createMemoryControls();
+  controls.set('stack', { limits: { max_open_notional: '100000' } });
+  const state = {
+    now: startedAt,
+    outcome: taken as Answer,
+    sent: 0,
+    credential: 'one',
+    /** By id. */
+    shown: new Map<string, ReadOrder>(),
+    isBlind: false,
+    lookedUp: [] as string[],
+    /** How long a read takes. */
+    readMs: 0,
+  };
+  const clock = () => state.now;
+  const sleep = async (ms: number) => {
+    state.now += ms;
+  };
+  const look = async (_: string, clientOrderId: string) => {
+    state.now += state.readMs;
+    state.lookedUp.push(clientOrderId);
+    return (state.isBlind ? undefined : state.shown.get(clientOrderId)) ?? ('not_found' as const);
+  };
+  const all = () => (state.isBlind ? [] : [...state.shown.values()]);
+  const handOver = createHandOver({ journal, names, clock, sleep, guard: { controls, journal } });
+  const settlement = createSettlement({
+    journal,
+    names,
+    clock,
+    sleep,
+    orders: {
+      openOrders: async () => all().filter((one) => one.state.status === 'SUBMITTED'),
+      ordersSince: async () => all(),
+      order: look,
+    },
+  });
+  const request = (operation: Operation, body: object) =>
+    handOver.run(
+      {
+        operation,
+        query: [],
+        body: JSON.stringify({ account_id: account, ...body }),
+        headers: {},
+        credential: state.credential,
+        requestId: 'r',
+        deadline: state.now + 29_000,
+      },
+      {
+        async send() {
+          state.sent++;
+          return state.outcome;
+        },
+        lookUp: look,
+      },
+    );
+  return {
+    state,
+    journal,
+    settlement,
+    request,
+    place: async (clientOrderId = id) =>
+      codeOf(
+        await request(placeOrder, { new_orders: [newOrder({ client_order_id: clientOrderId, ...terms })] }),
+      ),
+    /** Runs, a minute from one to the next. */
+    async settle(runs = 1) {
+      for (let run = 0; run < runs; run++) {
+        state.now += minute;
+        await settlement.run(state.now + 40_000);
+      }
+    },
+    show(clientOrderId: string, status: string, more: object = {}) {
+      const payload = { client_order_id: clientOrderId, order_id: '7', symbol: 'AAPL', side: 'BUY', ...more };
+      const members = Object.entries(payload).map(([name, value]) => [name, String(value)] as const);
+      state.shown.set(clientOrderId, {
+        state: { account, clientOrderId, status, filled: '0', terms: termsOf(new Map(members)) },
+        payload: JSON.stringify(payload),
+      });
+    },
+    async open() {
+      const [counter] = await journal.counters(['counter stack']);
+      return (JSON.parse(counter?.state ?? '{"open":"0"}') as { open: string }).open;
+    },
+    outcome: async (clientOrderId = id) =>
+      (await orderOutcome({ journal, names }, { account, clientOrderId }, state.now)).state,
+  };
+}
+
+const unknown = (key: string, listedAs: JournalEntry['listedAs'], kind: string): JournalEntry => ({
+  key,
+  attempt: 'attempt',
+  hash: 'hash',
+  state: 'unknown',
+  credential: 'one',
+  at: startedAt,
+  sendBy: startedAt,
+  ...(listedAs && { listedAs }),
+  record: JSON.stringify({
+    operation: 'of this test',
+    kind,
+    account_id: account,
+    client_order_id: key,
+    asked: '{}',
+    request_id: 'r',
+    begun_at: new Date(startedAt).toISOString(),
+  }),
+});
+
+export const brokenBefore: Readonly<
+  Record<string, Readonly<Record<string, (subject: Subject) => Promise<void>>>>
+> = {
+  'an exposure belongs to the attempt that sent it': {
+    'a release of the first attempt that comes late leaves that of the second': async (subject) => {
+      const { state, journal, place, open } = startDesk(subject);
+      const { change } = journal;
+      let isLate = true;
+      journal.change = async (changes) => {
+        if (isLate && changes.exposures.length > 0) {
+          isLate = false;
+          state.outcome = taken;
+          assert.equal(await place(), 'sent');
+        }
+        return change(changes);
+      };
+      state.outcome = rejected;
+      assert.equal(await place(), 'upstream_rejected');
+      assert.deepEqual([state.sent, isLate, await open()], [2, false, '100']);
+    },
+  },
+
+  'what stays unknown does not hold up the rest': {
+    'a lost placement is looked up in the next run, beside 2,000 replacements that no evidence decides':
+      async (subject) => {
+        const { state, journal, settle, place, show, outcome } = startDesk(subject);
+        for (let index = 0; index < 2000; index++)
+          await journal.begin([unknown(`replacement-${index}`, 'changes', 'replacement')], state.now);
+        state.outcome = lost;
+        assert.equal(await place(), 'outcome_unknown');
+        show(id, 'SUBMITTED', terms);
+        state.readMs = 1000;
+        await settle();
+        assert.equal(await outcome(), 'accepted');
+      },
+
+    'each of 400 unknown placements has its turn in sixty runs that come to twenty each': async (subject) => {
+      const { state, journal, settlement } = startDesk(subject);
+      const keys = Array.from({ length: 400 }, (_, index) =>
+        createHash('sha256').update(`${index}`).digest('base64url').slice(0, 22),
+      );
+      for (const key of keys) await journal.begin([unknown(key, 'placements', 'placement')], state.now);
+      state.readMs = 1000;
+      for (let run = 0; run < 60; run++) {
+        state.now = startedAt + (run + 5) * minute;
+        await settlement.run(state.now + 40_000);
+      }
+      const seen = new Set(state.lookedUp);
+      assert.deepEqual(
+        keys.filter((key) => !seen.has(key)),
+        [],
+      );
+    },
+
+    'an order that ended leaves the counter, beside 1,500 that stay open': async (subject) => {
+      const { state, settle, place, show, open } = startDesk(subject);
+      for (let index = 0; index < 1501; index++) {
+        const one = `order-${index}`;
+        state.now += 100;
+        assert.equal(await place(one), index < 1000 ? 'sent' : 'order_blocked');
+        show(one, 'SUBMITTED', terms);
+      }
+      show('order-999', 'CANCELLED', terms);
+      await settle(5);
+      assert.equal(await open(), '99900');
+    },
+  },
+
+  'another app key of the same account': {
+    'sends nothing again, settles what the other one left, and counts on': async (subject) => {
+      const { state, settle, place, show, outcome, open } = startDesk(subject);
+      state.outcome = lost;
+      assert.equal(await place(), 'outcome_unknown');
+      state.credential = 'two';
+      assert.equal(await place(), 'outcome_unknown');
+      assert.equal(state.sent, 1);
+      state.outcome = taken;
+      assert.equal(await place('order-2'), 'sent');
+      assert.equal(await open(), '200');
+      show(id, 'SUBMITTED', terms);
+      await settle();
+      assert.deepEqual([await outcome(), state.sent], ['accepted', 2]);
+      show(id, 'CANCELLED', terms);
+      await settle(2);
+      assert.equal(await open(), '100');
+    },
+  },
+
+  'that a look-up finds nothing': {
+    'takes no order out of the counter that an answer has accepted': async (subject) => {
+      const { state, settle, place, open, outcome } = startDesk(subject);
+      assert.equal(await place(), 'sent');
+      await settle(40);
+      state.isBlind = true;
+      await settle(40);
+      assert.deepEqual([await open(), await outcome()], ['100', 'accepted']);
+    },
+
+    'says nothing while it finds no order of the account that lists show': async (subject) => {
+      const { state, settle, place, show, outcome } = startDesk(subject);
+      show('another-order', 'FILLED');
+      state.outcome = lost;
+      await place();
+      const { get } = state.shown;
+      state.shown.get = () => undefined;
+      await settle(60);
+      assert.equal(await outcome(), 'unknown');
+      state.shown.get = get;
+      await settle(3);
+      assert.equal(await outcome(), 'unknown');
+      await settle(5);
+      assert.equal(await outcome(), 'refused');
+    },
+
+    'says once in a wrong run nothing at all': async (subject) => {
+      const { state, settle, place, show, outcome, open } = startDesk(subject);
+      show('another-order', 'SUBMITTED');
+      state.outcome = lost;
+      await place();
+      show(id, 'SUBMITTED', terms);
+      state.now += 30 * minute;
+      state.isBlind = true;
+      await settle();
+      assert.equal(await outcome(), 'unknown');
+      state.isBlind = false;
+      await settle();
+      assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
+    },
+
+    'counts after a day, of an account in which look-ups have nothing to find': async (subject) => {
+      const { state, settle, place, outcome, open } = startDesk(subject);
+      state.outcome = lost;
+      await place();
+      await settle(60);
+      assert.equal(await outcome(), 'unknown');
+      state.now += 24 * 60 * minute;
+      await settle(2);
+      assert.deepEqual([await outcome(), await open()], ['refused', '0']);
+    },
+
+    'is taken back when the order shows after all: it is accepted, and counted again': async (subject) => {
+      const { state, settle, settlement, place, show, outcome, open } = startDesk(subject);
+      show('another-order', 'FILLED');
+      state.outcome = lost;
+      await place();
+      await settle(20);
+      assert.deepEqual([await outcome(), await open()], ['refused', '0']);
+      show(id, 'SUBMITTED', { ...terms, place_time: startedAt + 10 });
+      const seen = state.shown.get(id)!;
+      assert.equal(await settlement.saw(seen), true);
+      assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
+      assert.equal(await settlement.saw(seen), false);
+      assert.equal(await open(), '100');
+      show(id, 'FILLED', terms);
+      await settlement.saw(state.shown.get(id)!);
+      assert.equal(await open(), '0');
+    },
+  },
+
+  'an order with the id, and with other terms than were asked for': {
+    ...Object.fromEntries(
+      (
+        [
+          [
+            'placed an hour before is another program’s: nothing was placed',
+            -60 * minute,
+            'idempotency_conflict',
+            'refused',
+          ],
+          ['placed in the minute before may be either', -1000, 'outcome_unknown', 'unknown'],
+          ['placed since is this one, replaced', 500, 'sent', 'accepted'],
+        ] as const
+      ).map(([what, placedAt, code, state]) => [
+        what,
+        async (subject: Subject) => {
+          const desk = startDesk(subject);
+          desk.state.outcome = lost;
+          desk.show(id, 'SUBMITTED', { total_quantity: '3', place_time: startedAt + placedAt });
+          assert.equal(await desk.place(), code);
+          assert.equal(await desk.outcome(), state);
+        },
+      ]),
+    ),
+
+    'where the upstream does not say when it was placed, it stays unknown': async (subject) => {
+      const { state, settle, place, show, outcome, open } = startDesk(subject);
+      state.outcome = lost;
+      show(id, 'SUBMITTED', { total_quantity: '3' });
+      assert.equal(await place(), 'outcome_unknown');
+      await settle(30);
+      assert.deepEqual([await outcome(), await open()], ['unknown', '100']);
+    },
+  },
+
+  'a part of a batch': {
+    'that has an error and an id of the upstream is not called refused': async (subject) => {
+      const { state, request, outcome } = startDesk(subject);
+      const part = { client_order_id: id, order_id: '7', error_code: 'SOMETHING_ELSE' };
+      state.outcome = {
+        kind: 'uncached',
+        body: new TextEncoder().encode(JSON.stringify({ batch_orders: [part] })),
+      };
+      const batch_orders = [newOrder({ client_order_id: id, ...terms })];
+      assert.equal(codeOf(await request(batchPlaceOrders, { batch_orders })), 'outcome_unknown');
+      assert.equal(await outcome(), 'unknown');
+    },
+  },
+};
