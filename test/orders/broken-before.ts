@@ -115,6 +115,11 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
   };
 }
 
+const keyedNames = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) =>
+    createHash('sha256').update(`${index}`).digest('base64url').slice(0, 22),
+  );
+
 const unknown = (key: string, listedAs: JournalEntry['listedAs'], kind: string): JournalEntry => ({
   key,
   attempt: 'attempt',
@@ -161,11 +166,12 @@ export const brokenBefore: Readonly<
     'a lost placement is looked up in the next run, beside 2,000 replacements that no evidence decides':
       async (subject) => {
         const { state, journal, settle, place, show, outcome } = startDesk(subject);
-        for (let index = 0; index < 2000; index++)
-          await journal.begin([unknown(`replacement-${index}`, 'changes', 'replacement')], state.now);
+        for (const key of keyedNames(2000))
+          await journal.begin([unknown(key, 'changes', 'replacement')], state.now);
         state.outcome = lost;
         assert.equal(await place(), 'outcome_unknown');
-        show(id, 'SUBMITTED', terms);
+        // No list of open orders shows it.
+        show(id, 'FILLED', terms);
         state.readMs = 1000;
         await settle();
         assert.equal(await outcome(), 'accepted');
@@ -173,9 +179,7 @@ export const brokenBefore: Readonly<
 
     'each of 400 unknown placements has its turn in sixty runs that come to twenty each': async (subject) => {
       const { state, journal, settlement } = startDesk(subject);
-      const keys = Array.from({ length: 400 }, (_, index) =>
-        createHash('sha256').update(`${index}`).digest('base64url').slice(0, 22),
-      );
+      const keys = keyedNames(400);
       for (const key of keys) await journal.begin([unknown(key, 'placements', 'placement')], state.now);
       state.readMs = 1000;
       for (let run = 0; run < 60; run++) {
@@ -318,6 +322,16 @@ export const brokenBefore: Readonly<
         },
       ]),
     ),
+
+    'placed in the minute before is another program’s where the upstream called the id used': async (
+      subject,
+    ) => {
+      const { state, place, show, outcome } = startDesk(subject);
+      const errorCode = 'OPENAPI_TRADE_PLACE_ORDER_REPEAT';
+      state.outcome = refused({ code: 'outcome_unknown', upstream: { status: 417, errorCode } });
+      show(id, 'SUBMITTED', { total_quantity: '3', place_time: startedAt - 1000 });
+      assert.deepEqual([await place(), await outcome()], ['idempotency_conflict', 'refused']);
+    },
 
     'where the upstream does not say when it was placed, it stays unknown': async (subject) => {
       const { state, settle, place, show, outcome, open } = startDesk(subject);

@@ -184,8 +184,7 @@ export class History {
       return arrivals.length > 0 ? [...arrivals, never] : [];
     }
     const stands = this.#left.long > 0 && this.#flights.length === 0;
-    const long = { name: 'a long time passes', take: () => this.#pass() };
-    return [...options, ...arrivals, ...this.#stepsOfClocks(), ...(stands ? [long] : [])];
+    return [...options, ...arrivals, ...this.#stepsOfClocks(), ...(stands ? this.#longTimes() : [])];
   }
 
   #stepsOfClocks(): readonly Option[] {
@@ -242,23 +241,35 @@ export class History {
     if (step.label.startsWith('finish')) this.witness.checkJournal((await this.#entries()).values());
   }
 
-  async #pass(): Promise<void> {
-    this.#left.long--;
-    await this.#longTime();
+  /** The settlement looks twice at what is unknown, and may be shown nothing. */
+  #longTimes(): readonly Option[] {
+    const looks = [[], [0], [1], [0, 1]].filter(({ length }) => length <= this.#left.wrong);
+    return looks.map((wrong) => ({
+      name: `a long time passes${wrong.map((look) => `, look ${look} shows nothing`).join('')}`,
+      take: () => {
+        this.#left.long--;
+        this.#left.wrong -= wrong.length;
+        return this.#longTime(wrong);
+      },
+    }));
   }
 
-  /** The settlement looks twice at what is unknown. */
-  async #longTime(): Promise<void> {
-    for (const ms of [longMs, apartMs]) {
+  async #longTime(wrong: readonly number[] = []): Promise<void> {
+    for (const [look, ms] of [longMs, apartMs].entries()) {
       this.#now += ms;
-      await this.#settlement(this.#journal, this.#reads, () => this.#now).run(this.#now + runMs);
+      const reads = wrong.includes(look) ? readsNothing : this.#reads;
+      const clock = () => this.#now;
+      const settlement = this.#subject.createSettlement({
+        journal: this.#journal,
+        orders: reads,
+        names,
+        clock,
+        sleep: async () => {},
+      });
+      await settlement.run(this.#now + runMs);
+      this.witness.checkJournal((await this.#entries()).values());
+      await this.#checkCounter();
     }
-    this.witness.checkJournal((await this.#entries()).values());
-  }
-
-  #settlement(journal: CountingJournal, orders: SettlementOptions['orders'], clock: () => number) {
-    const sleep = async () => {};
-    return this.#subject.createSettlement({ journal, orders, names, clock, sleep });
   }
 
   readonly #reads: SettlementOptions['orders'] = {
@@ -582,5 +593,10 @@ export class History {
   }
 }
 
+const readsNothing: SettlementOptions['orders'] = {
+  openOrders: async () => [],
+  ordersSince: async () => [],
+  order: async () => 'not_found',
+};
 const away = () => Promise.reject(new JournalUnavailable());
 const digest = (text: string) => createHash('sha1').update(text).digest('base64');

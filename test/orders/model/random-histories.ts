@@ -22,7 +22,7 @@ export interface SeededFinding extends Finding {
 export async function liveHistories(
   count: number,
   subject: Subject,
-  { firstSeed = 0, most = 5, report = (_: number) => {} } = {},
+  { firstSeed = 0, most = 5, report = (_histories: number, _findings: number) => {} } = {},
 ): Promise<{ readonly findings: readonly SeededFinding[]; readonly figures: Figures }> {
   const findings: SeededFinding[] = [];
   const settled: number[] = [];
@@ -34,7 +34,7 @@ export async function liveHistories(
     placements += lived.placements;
     for (const ms of lived.settledMs) settled.push(ms);
     for (const finding of lived.findings) findings.push({ seed, ...finding });
-    report(histories);
+    report(histories, findings.length);
   }
   settled.sort((a, b) => a - b);
   const at = (part: number) => Math.round((settled[Math.floor(part * (settled.length - 1))] ?? 0) / 100) / 10;

@@ -218,7 +218,8 @@ class RandomHistory {
     if (this.#happens(0.1))
       this.#placeElsewhere(order('order-x', this.#happens(0.5) ? { side: 'SELL' } : { quantity: '3' }));
     const drawn = this.#random();
-    if (drawn < 0.6) return [placing(x), placing({ ...x, quantity: '2' })];
+    if (drawn < 0.6)
+      return [placing(x), placing({ ...x, ...(drawn < 0.3 ? { quantity: '2' } : { time_in_force: 'GTC' }) })];
     if (drawn < 0.85) return [batch(x, y), this.#happens(0.5) ? batch(y, z) : batch({ ...x, quantity: '2' })];
     const parts = [
       { ...x, combo_type: 'MASTER' },

@@ -29,10 +29,10 @@ export const batch = (...batch_orders: readonly unknown[]) => ({
 
 type Wanted = Pick<ModelRequest, 'operation' | 'body'>;
 
-/** Two equal requests over two instances, and a different one beside the first. */
+/** Two equal requests over two instances, the second with another app key, and a different one beside the first. */
 const twoAndOne = (equal: Wanted, other: Wanted): readonly ModelRequest[] => [
   { name: 'A', instance: 0, ...equal },
-  { name: 'B', instance: 1, ...equal },
+  { name: 'B', instance: 1, credential: 'another key', ...equal },
   { name: 'C', instance: 0, ...other },
 ];
 
@@ -64,13 +64,33 @@ const subjects: Readonly<Record<string, Omit<Scenario, 'name' | 'budget' | 'pati
   'a batch': { requests: twice, oddities },
   'overlapping batches': { requests: overlapping, oddities },
   'a combination': { requests: combo },
+  'an order, and one that no look-up tells from it': {
+    requests: twoAndOne(placing(x), placing({ ...x, time_in_force: 'GTC' })),
+  },
   'an order whose id another app has used': {
     requests: single,
     before: [placing({ ...x, symbol: 'MSFT' }).body],
   },
+  'an order whose id another app has used for more': {
+    requests: single,
+    before: [placing({ ...x, quantity: '3' }).body],
+  },
+  'a counted order': { requests: single.slice(0, 2), limit: '100' },
+  'two counted orders, of which one is too much': { requests: [single[0]!, single[2]!], limit: '15' },
+  'a counted order, and the settlement': {
+    requests: single.slice(0, 2),
+    limit: '100',
+    beside: ['settlement'],
+  },
+  'a counted order, and an event': { requests: single.slice(0, 2), limit: '100', beside: ['event'] },
+  'an order on clocks that differ': {
+    requests: single.slice(0, 2),
+    clocks: [30_000, -30_000],
+  },
   'a batch of which another app has used an id': {
     requests: twice,
     before: [placing({ ...y, symbol: 'MSFT' }).body],
+    oddities,
   },
   'a batch that another app has placed': { requests: twice, before: [both.body] },
   'a combination of which another app has used an id': { requests: combo, before: [placing(x).body] },
@@ -86,14 +106,26 @@ export const scenarioOf = (subject: string, budget: Partial<Budget>, isPatient =
 
 export const subjectNames = Object.keys(subjects);
 
+const counted = 'a counted order';
+const settled = 'a counted order, and the settlement';
+
 /** Small enough for every run of the tests. */
 export const smallScenarios: readonly Scenario[] = [
   ...subjectNames.map((name) => scenarioOf(name, {})),
   scenarioOf('an order', {}, true),
   ...(['refusal', 'crash', 'net', 'long', 'store'] as const).flatMap((one) =>
-    ['an order', 'a batch', 'overlapping batches'].map((name) => scenarioOf(name, { [one]: 1 })),
+    ['an order', 'a batch', 'overlapping batches', counted].map((name) => scenarioOf(name, { [one]: 1 })),
   ),
   scenarioOf('a combination', { net: 1 }),
+  scenarioOf('an order, and one that no look-up tells from it', { refusal: 1 }, true),
+  scenarioOf('a batch of which another app has used an id', { refusal: 1 }),
+  scenarioOf('an order whose id another app has used for more', { net: 1 }),
+  ...(['net', 'long'] as const).map((one) => scenarioOf(settled, { [one]: 1 })),
+  scenarioOf('a counted order, and an event', { net: 1 }),
+  scenarioOf(counted, { net: 1, long: 1, wrong: 2 }),
+  scenarioOf('two counted orders, of which one is too much', { net: 1, long: 1, wrong: 1 }),
+  scenarioOf('an order on clocks that differ', { net: 1, long: 1, wrong: 1 }),
+  scenarioOf('an order on clocks that differ', { step: 1 }),
 ];
 
 /** Two faults and a crash in one history. */
@@ -103,5 +135,10 @@ export const largeScenarios: readonly Scenario[] = [
   ...subjectNames.map((name) => scenarioOf(name, { refusal: 2, net: 1, late: 1 })),
   ...(['refusal', 'crash', 'net', 'long', 'store'] as const).map((one) =>
     scenarioOf('an order', { [one]: 1 }, true),
+  ),
+  scenarioOf(settled, { refusal: 1 }),
+  scenarioOf(settled, { net: 1, long: 1, wrong: 2 }),
+  ...(['net', 'long', 'refusal'] as const).map((one) =>
+    scenarioOf('an order on clocks that differ', { step: 1, [one]: 1 }),
   ),
 ];

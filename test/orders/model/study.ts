@@ -28,8 +28,8 @@ export async function studyOrders([count = '1000000', maxStates = '200000', seed
   }
   const lived = await liveHistories(Number(count), subject, {
     firstSeed: Number(seed),
-    report: (index) => {
-      if (index > 0 && index % 50_000 === 0) console.log(`${index} histories`);
+    report: (index, findings) => {
+      if (index > 0 && index % 10_000 === 0) console.log(`${index} histories, ${findings} findings`);
     },
   });
   console.log(JSON.stringify(lived.figures));
