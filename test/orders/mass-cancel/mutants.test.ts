@@ -71,7 +71,7 @@ const mutants: readonly Mutant[] = [
     'record?.placed_elsewhere ? undefined : own?.at',
     'own?.at',
   ),
-  scope('the later time of placing counts', 'Math.min(...(moments', 'Math.max(...(moments'),
+  scope('the later time of placing counts', 'Math.min(...moments)', 'Math.max(...moments)'),
   scope('what may come late does not count', '- absenceCountsAfterMs - listLagMs', '- listLagMs'),
   groups(
     'the parts go first',
