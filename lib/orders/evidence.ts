@@ -77,6 +77,11 @@ const apartMs: Readonly<Record<AbsenceProof, number>> = {
   other_order: 5 * 60_000,
   no_other_order: 24 * 60 * 60_000,
 };
+/**
+ * After the last moment of sending, the earliest of the two: what is on its way is not found, and rightly so, and then a
+ * single wrong look-up would decide. Any later, and both would not fit into the time after which absence counts.
+ */
+const firstAfterMs = absenceCountsAfterMs - apartMs.other_order;
 
 /**
  * What a look-up that finds nothing says of a placement. A single one says nothing: an upstream may answer wrongly, and an
@@ -92,7 +97,7 @@ export function absentBy(
   proof: AbsenceProof,
 ): EntryOutcome | undefined {
   const record = readRecord(entry.record);
-  if (record.kind !== 'placement' || !isOver(entry, askedAt)) return undefined;
+  if (record.kind !== 'placement' || !isOver(entry, askedAt - firstAfterMs)) return undefined;
   const { key, attempt, exposure } = entry;
   const { absent: first } = record;
   const passedMs = first ? askedAt - Date.parse(first.at) : 0;

@@ -268,6 +268,23 @@ export const brokenBefore: Readonly<
       assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
     },
 
+    'says nothing of an order that came after the first of the two look-ups': async (subject) => {
+      const { state, settle, place, show, outcome, open } = startDesk(subject);
+      show('another-order', 'FILLED');
+      state.outcome = lost;
+      await place();
+      await settle(3);
+      show(id, 'SUBMITTED', { ...terms, place_time: state.now });
+      const late = state.shown.get(id)!;
+      // No run comes to it meanwhile, and then a single look-up is wrong.
+      state.now += 10 * minute;
+      state.shown.delete(id);
+      await settle();
+      state.shown.set(id, late);
+      await settle();
+      assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
+    },
+
     'counts after a day, of an account in which look-ups have nothing to find': async (subject) => {
       const { state, settle, place, outcome, open } = startDesk(subject);
       state.outcome = lost;

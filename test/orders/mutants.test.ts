@@ -195,6 +195,12 @@ const mutants: readonly Mutant[] = [
 const mutantsOfScenes: readonly Mutant[] = [
   { rule: 'nothing found once is absent', ...oneSight },
   {
+    rule: 'a look-up that came before the order is one of two',
+    file: 'evidence',
+    find: 'isOver(entry, askedAt - firstAfterMs)',
+    by: 'isOver(entry, askedAt)',
+  },
+  {
     rule: 'absence needs no proof that look-ups work',
     file: 'settle',
     find: 'const proof = await this.#proofOf(run, account);',
