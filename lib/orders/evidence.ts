@@ -78,8 +78,8 @@ const apartMs: Readonly<Record<AbsenceProof, number>> = {
   no_other_order: 24 * 60 * 60_000,
 };
 /**
- * After the last moment of sending, the earliest of the two: what is on its way is not found, and rightly so, and then a
- * single wrong look-up would decide. Any later, and both would not fit into the time after which absence counts.
+ * From the last moment of sending to the earliest of the two, so that absence counts when the second one comes. What is on
+ * its way earlier is not found, and rightly so: after that a single wrong look-up would decide.
  */
 const firstAfterMs = absenceCountsAfterMs - apartMs.other_order;
 
@@ -106,7 +106,7 @@ export function absentBy(
     const absent = { at: new Date(askedAt).toISOString(), proof };
     return { key, attempt, state: 'unknown', record: JSON.stringify({ ...record, absent }) };
   }
-  if (!isEnough || !isOver(entry, askedAt - absenceCountsAfterMs)) return undefined;
+  if (!isEnough) return undefined;
   const said = { evidence: 'absence', ...(exposure !== undefined && { exposure }) } as const;
   return { key, attempt, state: 'refused', record: JSON.stringify(withOutcome(record, askedAt, said)) };
 }

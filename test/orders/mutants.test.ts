@@ -150,14 +150,14 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'absence counts at once',
     file: 'evidence',
-    find: 'isOver(entry, askedAt - absenceCountsAfterMs)',
+    find: 'isOver(entry, askedAt - firstAfterMs)',
     by: 'true',
   },
   {
     rule: 'absence counts after the last moment of sending',
     file: 'evidence',
-    find: 'askedAt - absenceCountsAfterMs',
-    by: 'askedAt',
+    find: 'isOver(entry, askedAt - firstAfterMs)',
+    by: 'isOver(entry, askedAt)',
   },
   {
     rule: 'another order with the id is accepted',
