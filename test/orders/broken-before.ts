@@ -37,6 +37,10 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
     /** By id. */
     shown: new Map<string, ReadOrder>(),
     isBlind: false,
+    /** Its look-up is answered with nothing that can be read. */
+    broken: '',
+    /** Happens between a request and its answer. */
+    whileSent: async () => {},
     lookedUp: [] as string[],
     /** How long a read takes. */
     readMs: 0,
@@ -48,6 +52,7 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
   const look = async (_: string, clientOrderId: string) => {
     state.now += state.readMs;
     state.lookedUp.push(clientOrderId);
+    if (clientOrderId === state.broken) throw new Error('not readable');
     return (state.isBlind ? undefined : state.shown.get(clientOrderId)) ?? ('not_found' as const);
   };
   const all = () => (state.isBlind ? [] : [...state.shown.values()]);
@@ -77,6 +82,7 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
       {
         async send() {
           state.sent++;
+          await state.whileSent();
           return state.outcome;
         },
         lookUp: look,
@@ -253,6 +259,24 @@ export const brokenBefore: Readonly<
       assert.equal(await outcome(), 'refused');
     },
 
+    'counts in time, although one order of the account cannot be read': async (subject) => {
+      const { state, show, place, settle, outcome } = startDesk(subject);
+      for (const [first, second] of [
+        ['order-2', 'order-3'],
+        ['order-3', 'order-2'],
+      ] as const) {
+        state.shown.clear();
+        show(first, 'SUBMITTED');
+        show(second, 'SUBMITTED');
+        state.broken = 'order-2';
+        state.outcome = lost;
+        const lostId = `order-beside-${first}`;
+        assert.equal(await place(lostId), 'outcome_unknown');
+        await settle(13);
+        assert.equal(await outcome(lostId), 'refused', first);
+      }
+    },
+
     'says once in a wrong run nothing at all': async (subject) => {
       const { state, settle, place, show, outcome, open } = startDesk(subject);
       show('another-order', 'SUBMITTED');
@@ -286,11 +310,13 @@ export const brokenBefore: Readonly<
     },
 
     'counts after a day, of an account in which look-ups have nothing to find': async (subject) => {
-      const { state, settle, place, outcome, open } = startDesk(subject);
+      const { state, settle, settlement, place, outcome, open } = startDesk(subject);
       state.outcome = lost;
       await place();
       await settle(60);
       assert.equal(await outcome(), 'unknown');
+      const { left, apart, oldestMs } = await settlement.run(state.now + 40_000);
+      assert.deepEqual([left, apart, oldestMs], [0, 1, 0]);
       state.now += 24 * 60 * minute;
       await settle(2);
       assert.deepEqual([await outcome(), await open()], ['refused', '0']);
@@ -312,6 +338,45 @@ export const brokenBefore: Readonly<
       show(id, 'FILLED', terms);
       await settlement.saw(state.shown.get(id)!);
       assert.equal(await open(), '0');
+    },
+  },
+
+  'a counter': {
+    'has an order again whose answer comes when look-ups have given it up': async (subject) => {
+      const { state, settle, place, show, outcome, open } = startDesk(subject);
+      show('another-order', 'FILLED');
+      // Its instance is suspended.
+      state.whileSent = async () => {
+        await settle(20);
+        assert.deepEqual([await outcome(), await open()], ['refused', '0']);
+      };
+      assert.equal(await place(), 'sent');
+      assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
+    },
+
+    'that has less than its orders say is put right within the hour, and told of where it has more': async (
+      subject,
+    ) => {
+      const { state, journal, settlement, place, open } = startDesk(subject);
+      for (const one of ['order-1', 'order-2']) assert.equal(await place(one), 'sent');
+      const set = async (text: string) => {
+        const [{ key, revision } = { key: '', revision: 0 }] = await journal.counters(['counter stack']);
+        const next = JSON.stringify({ open: text, recent: [] });
+        await journal.change({ counters: [{ key, revision, next }], exposures: [] });
+      };
+      const compared = async () => {
+        for (;;) {
+          state.now += minute;
+          const report = await settlement.run(state.now);
+          if (report.compared) return report.compared;
+        }
+      };
+      await set('100');
+      assert.deepEqual(await compared(), { counters: 1, raised: 1, above: 0 });
+      assert.equal(await open(), '200');
+      await set('300');
+      assert.deepEqual(await compared(), { counters: 1, raised: 0, above: 1 });
+      assert.equal(await open(), '300');
     },
   },
 
