@@ -175,6 +175,9 @@ class JournalSettlement implements Settlement {
       run.settled(open, await this.#settle(open.entry, { by: 'look_up', found }));
     } else if (kind === 'placement') {
       const proof = await this.#proofOf(run, account);
+      const listed = run.shown.get(account)?.find(({ state }) => state.clientOrderId === id);
+      // An order that is seen counts for more than one that is not.
+      if (listed) return run.settled(open, await this.#settle(open.entry, { by: 'list', found: listed }));
       if (proof === 'no_other_order') run.setApart(open);
       const outcome = proof && absentBy(open.entry, askedAt, proof);
       if (outcome) run.settled(open, await this.#write(outcome));
@@ -193,6 +196,7 @@ class JournalSettlement implements Settlement {
     const since = this.#clock() - historyMs;
     const shown = open?.length ? open : await this.#read(run, () => orders.ordersSince(account, since));
     if (!open || !shown) return undefined;
+    run.shown.set(account, shown);
     if (shown.length === 0) return 'no_other_order';
     // An order that cannot be read for long must not keep the account's others unknown as long.
     const first = Math.floor(this.#clock() / 60_000);
@@ -241,6 +245,8 @@ function accountsOfMany(opened: readonly Open[]): readonly string[] {
 class Run {
   reads = 0;
   readonly proofs = new Map<string, AbsenceProof | undefined>();
+  /** What lists show of an account. */
+  readonly shown = new Map<string, readonly ReadOrder[]>();
   readonly #left = new Set<JournalEntry>();
   readonly #apart = new Set<JournalEntry>();
   readonly #counts = { accepted: 0, refused: 0 };

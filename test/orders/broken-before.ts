@@ -259,6 +259,19 @@ export const brokenBefore: Readonly<
       assert.equal(await outcome(), 'refused');
     },
 
+    'counts for less than a list that shows the order': async (subject) => {
+      const { state, settle, place, show, outcome, open } = startDesk(subject);
+      show('another-order', 'SUBMITTED');
+      state.outcome = lost;
+      await place();
+      show(id, 'SUBMITTED', terms);
+      // The look-up alone does not find it.
+      const { get } = state.shown;
+      state.shown.get = (one) => (one === id ? undefined : get.call(state.shown, one));
+      await settle(20);
+      assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
+    },
+
     'counts in time, although one order of the account cannot be read': async (subject) => {
       const { state, show, place, settle, outcome } = startDesk(subject);
       for (const [first, second] of [
