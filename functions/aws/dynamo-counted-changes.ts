@@ -50,9 +50,10 @@ export const updatesOf = (
   })),
 ];
 
-function expressionsOf({ attempt, before, next }: ExposureChange) {
+function expressionsOf({ attempt, before, next, state }: ExposureChange) {
   const values = {
     ':attempt': { S: attempt },
+    ...(state && { ':state': { S: state } }),
     ...(before !== undefined && { ':before': { S: before } }),
     ...(next !== undefined && { ':next': { S: next }, ':exposed': { S: exposedOrders } }),
   };
@@ -63,7 +64,8 @@ function expressionsOf({ attempt, before, next }: ExposureChange) {
       next === undefined
         ? `REMOVE ${exposureAttribute}, ${exposedAttribute}`
         : `SET ${exposureAttribute} = :next, ${exposedAttribute} = :exposed`,
-    ConditionExpression: `attempt = :attempt AND ${asRead}`,
+    ConditionExpression: `attempt = :attempt AND ${asRead}${state ? ' AND #state = :state' : ''}`,
+    ...(state && { ExpressionAttributeNames: { '#state': 'state' } }),
     ExpressionAttributeValues: values,
   };
 }

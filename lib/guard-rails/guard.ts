@@ -207,6 +207,7 @@ class OrderGuard implements Guard {
       const cancelled = [...new Set(cancelling.map(({ rule }) => rule.cancelled))];
       return { kind: 'blocked', failures: blocking.map(asTold), counters: [...new Set(counters)], cancelled };
     }
+    const isUserBounded = rules.some(({ kind, kept }) => kind === 'user' && kept.rate);
     return {
       kind: 'allowed',
       counters: counted.flatMap(({ changes }) => changes),
@@ -220,8 +221,9 @@ class OrderGuard implements Guard {
       leaveBy,
       counted: {
         at: now,
+        // Where nothing counts them for the user, refused orders count for all: nothing else bounds them.
         shared: counted.flatMap(({ rule: { kind, counter, limits } }) =>
-          kind === 'user' || limits.max_orders_per_minute === undefined ? [] : [counter],
+          kind === 'user' || limits.max_orders_per_minute === undefined || !isUserBounded ? [] : [counter],
         ),
         same: counted.flatMap(({ rule, same }) => (rule.kind === 'user' ? [] : [...same])),
       },

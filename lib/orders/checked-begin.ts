@@ -11,6 +11,7 @@ import { blocked, controlsAway, stopped } from '../guard-rails/refusals.ts';
 import type { Refusal } from '../problem.ts';
 import { type AskedBy, type AskedOrdersParts, type AskedOrdersRequest, askedOrders } from './asked-orders.ts';
 import type { CheckedEntry } from './entries.ts';
+import { isAbsent } from './evidence.ts';
 import type { CountingJournal, ExposureChange, JournalEntry, Stale } from './journal.ts';
 import type { Part } from './parts.ts';
 
@@ -120,8 +121,11 @@ async function refuse(
 ): Promise<Begun> {
   const refusal = refusalOf(verdict, []);
   const failedChecks = verdict?.kind === 'blocked' ? checksOf(verdict.failures) : [];
-  const entries = open.map((part) => entryOf(part, { failedChecks, refusedAs: refusal.code }));
   try {
+    // What seemed to be absent may show yet: its entry has what is to be counted then.
+    const known = await journal.read(open.map(({ key }) => key));
+    const free = open.filter(({ key }) => !isAbsent(known.get(key)));
+    const entries = free.map((part) => entryOf(part, { failedChecks, refusedAs: refusal.code }));
     const begun = await journal.begin(entries, clock());
     if (begun !== 'begun') return { kind: 'taken', entries: begun };
   } catch (cause) {

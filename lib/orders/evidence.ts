@@ -22,23 +22,22 @@ export type Settled =
 
 /** What is written of an entry that evidence has settled. */
 export const outcomeBy = (
-  { key, attempt, record }: JournalEntry,
+  { key, attempt, record, exposure }: JournalEntry,
   settled: Settled,
   at: number,
-): EntryOutcome => ({
-  key,
-  attempt,
-  state: settled.state,
-  record: JSON.stringify(withOutcome(readRecord(record), at, saidOf(settled, readRecord(record)))),
-});
+): EntryOutcome => {
+  const before = readRecord(record);
+  const said = saidOf(settled, exposure ?? before.outcome?.exposure);
+  return { key, attempt, state: settled.state, record: JSON.stringify(withOutcome(before, at, said)) };
+};
 
-const saidOf = (settled: Settled, { outcome }: OrderRecord) =>
+const saidOf = (settled: Settled, exposure: string | undefined) =>
   settled.state === 'accepted'
     ? {
         evidence: settled.evidence,
         answer: settled.answer,
-        // Of one that seemed to be absent: it is to be counted again.
-        ...(outcome?.exposure !== undefined && { exposure: outcome.exposure }),
+        // Others may write meanwhile that it is absent, and take it out of the counters: it is to be counted again.
+        ...(exposure !== undefined && { exposure }),
       }
     : { evidence: settled.evidence, ...(settled.usedByOther && { code: 'idempotency_conflict' }) };
 
@@ -62,14 +61,25 @@ export function settledBy(entry: JournalEntry, sight: Sight): Settled | undefine
  * Where it was placed in the minute before, by clocks that differ, this stays open.
  */
 function placedBy(entry: JournalEntry, record: OrderRecord, { found, by }: Sight): Settled | undefined {
+  if (isEarlierFailure(entry, found)) return undefined;
   const other = { state: 'refused', evidence: by, usedByOther: true } as const;
   if (isOtherOrder(record, found.payload)) return other;
+  const { placedAt } = momentsIn(found.payload);
+  const isEarlier = placedAt !== undefined && placedAt < entry.at - clockSkewMs;
   if (hasOtherTerms(record, found)) {
-    const { placedAt } = momentsIn(found.payload);
-    if (isUsedUp(record) || (placedAt !== undefined && placedAt < entry.at - clockSkewMs)) return other;
+    if (isUsedUp(record) || isEarlier) return other;
     if (placedAt === undefined || placedAt < entry.at) return undefined;
   }
+  // Symbols and sides of options and the like are not compared.
+  if (isEarlier && !isUsedUp(record) && membersAsked(record)?.get('instrument_type') !== 'EQUITY')
+    return undefined;
   return { state: 'accepted', evidence: by, answer: answerOf(found.payload) };
+}
+
+/** A placement that failed leaves its id: what is shown may be that of an earlier request, and says nothing of this one. */
+export function isEarlierFailure(entry: JournalEntry, { state, payload }: ReadOrder): boolean {
+  const { placedAt = Number.NEGATIVE_INFINITY } = momentsIn(payload);
+  return state.status === 'FAILED' && placedAt < entry.at;
 }
 
 /** From one look-up that finds nothing to the one that counts; of an account in which nothing shows that look-ups work. */
@@ -112,8 +122,10 @@ export function absentBy(
 }
 
 /** Refused because nothing was found of it: an order that shows after all was placed. */
-export const isAbsent = ({ state, record }: JournalEntry): boolean =>
-  state === 'refused' && record !== '' && readRecord(record).outcome?.evidence === 'absence';
+export const isAbsent = (entry: JournalEntry | undefined): boolean =>
+  entry?.state === 'refused' &&
+  entry.record !== '' &&
+  readRecord(entry.record).outcome?.evidence === 'absence';
 
 /**
  * Whether the order that is shown cannot be the one that was asked for: its id was used for another one. By what no
@@ -140,11 +152,12 @@ const isUsedUp = ({ outcome }: OrderRecord): boolean =>
   stemOf(outcome?.upstream_code) === 'TRADE_PLACE_ORDER_REPEAT';
 
 function hasOtherTerms(record: OrderRecord, { state }: ReadOrder): boolean {
-  const wanted = textMembers(askedOrder(record) ?? '{}', ['quantity', 'limit_price']);
+  const wanted = textMembers(askedOrder(record) ?? '{}', comparedTerms);
   const terms = new Map([...(wanted ?? [])].map(([name, value]) => [termNamed[name] ?? name, value]));
   return state.terms !== undefined && termsDiffer(termsOf(terms), state.terms);
 }
 
+const comparedTerms = ['quantity', 'limit_price', 'stop_price', 'order_type', 'total_cash_amount'] as const;
 const termNamed: Readonly<Record<string, string>> = { quantity: 'total_quantity' };
 
 /** `BRK.B` and `BRK B` are one. */

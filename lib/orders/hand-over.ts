@@ -314,8 +314,11 @@ class OneHandOver {
     if (!settled) return undefined;
     const isWritten = await this.#finish(outcomeBy(entry, settled, this.#parts.clock()), 1);
     if (!isWritten) return 'not_written';
-    if (settled.state === 'accepted') return { kind: 'accepted', answer: settled.answer };
-    await this.#release(entry);
+    if (settled.state === 'accepted') {
+      await this.#recount(entry, entry.exposure);
+      return { kind: 'accepted', answer: settled.answer };
+    }
+    await this.#release({ ...entry, state: 'refused' });
     return settled.usedByOther ? { kind: 'used_by_other' } : { kind: 'free' };
   }
 
@@ -405,15 +408,16 @@ class OneHandOver {
         const isWritten = await this.#finish(one, attempts);
         const exposure = this.#entries.exposureOf(one.key);
         if (isWritten && one.state === 'refused') await this.#release({ ...one, exposure });
-        if (isWritten && one.state === 'accepted') await this.#recountLate(one, exposure);
+        if (isWritten && one.state === 'accepted' && isOver(this.#entries, this.#parts.clock()))
+          await this.#recount(one, exposure);
       }),
     );
   }
 
   /** An instance that was suspended may learn of an order that look-ups have given up meanwhile: it counts again. */
-  async #recountLate(one: EntryOutcome, exposure: string | undefined): Promise<void> {
-    const { checks, clock, reportFailure } = this.#parts;
-    if (!checks || exposure === undefined || !isOver(this.#entries, clock())) return;
+  async #recount(one: Pick<JournalEntry, 'key' | 'attempt'>, exposure: string | undefined): Promise<void> {
+    const { checks, reportFailure } = this.#parts;
+    if (!checks || exposure === undefined) return;
     try {
       await recount(one, exposure, { journal: checks.journal, sleep: (ms) => this.#sleep(ms) });
     } catch (cause) {
@@ -425,13 +429,16 @@ class OneHandOver {
   async #release({
     key,
     attempt,
+    state,
     exposure,
-  }: Pick<JournalEntry, 'key' | 'attempt'> & { readonly exposure?: string | undefined }): Promise<void> {
+  }: Pick<JournalEntry, 'key' | 'attempt' | 'state'> & {
+    readonly exposure?: string | undefined;
+  }): Promise<void> {
     const { checks, reportFailure } = this.#parts;
     if (exposure === undefined || !checks) return;
     try {
       await releaseExposure(
-        { key, attempt, exposure },
+        { key, attempt, state, exposure },
         { journal: checks.journal, sleep: (ms) => this.#sleep(ms) },
       );
     } catch (cause) {

@@ -58,6 +58,8 @@ export interface ExposureChange {
   readonly attempt: string;
   /** As read. */
   readonly before: string | undefined;
+  /** Of the entry, where the change is about that: what is refused may be found to be accepted meanwhile. */
+  readonly state?: EntryState;
   /** Undefined when its order is not counted any more. */
   readonly next: string | undefined;
 }

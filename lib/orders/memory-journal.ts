@@ -111,9 +111,11 @@ class MemoryJournal implements CountingJournal {
       const stored = this.#counters.get(key);
       return stored && stored.revision !== revision ? [stored] : [];
     });
-    const isOther = exposures.some(({ key, attempt, before }) => {
+    const isOther = exposures.some(({ key, attempt, before, state }) => {
       const entry = this.#entries.get(key);
-      return entry?.attempt !== attempt || entry.exposure !== before;
+      return (
+        entry?.attempt !== attempt || entry.exposure !== before || entry.state !== (state ?? entry.state)
+      );
     });
     return changed.length > 0 || isOther ? { counters: changed, exposures: isOther } : undefined;
   }

@@ -71,12 +71,13 @@ export async function releaseEnded(from: string, options: ReleaseOptions, until:
   // Nothing of it was placed; the request that was refused did not get so far.
   for (const entry of entries) if (entry.state === 'refused') await release(entry);
   for (const [account, counted] of byAccount(entries.filter((entry) => mayHaveEnded(entry, clock())))) {
-    if (clock() >= until) break;
+    // However little time is left, one account has its turn.
+    if (clock() >= until && reads > 0) break;
     const list = await read(() => orders.openOrders(account));
     if (!list) continue;
     const open = new Set(list.filter(({ state }) => !isFinal(state)).map(({ state }) => state.clientOrderId));
     for (const { entry, ids } of counted) {
-      if (ids.some((id) => open.has(id)) || clock() >= until) continue;
+      if (ids.some((id) => open.has(id)) || (clock() >= until && reads > 1)) continue;
       const found: (ReadOrder | 'not_found' | undefined)[] = [];
       for (const id of ids) found.push(await read(() => orders.order(account, id)));
       if (found.every(hasEnded)) await release(entry);
@@ -170,22 +171,24 @@ export interface ReleaseParts {
  * @throws JournalUnavailable
  */
 export async function releaseExposure(
-  { key, attempt, exposure: first }: Pick<JournalEntry, 'key' | 'attempt' | 'exposure'>,
+  { key, attempt, exposure: first, state }: Pick<JournalEntry, 'key' | 'attempt' | 'exposure' | 'state'>,
   parts: ReleaseParts,
 ): Promise<boolean> {
+  const isRefused = state === 'refused' && { state };
   let exposure = first;
   for (let tries = 0; exposure !== undefined; tries++) {
     if (tries === maxTries) return false;
     const before = exposure;
     const changed = await changeCounted(parts, tries, before, (counters) => ({
       counters: releasing(readExposure(before), counters),
-      exposures: [{ key, attempt, before, next: undefined }],
+      exposures: [{ key, attempt, before, next: undefined, ...isRefused }],
     }));
     if (changed === 'changed') return true;
     if (!changed.exposures) continue;
     // A replacement has changed what is counted, or another instance has released it; another attempt has its own.
     const entry = (await parts.journal.read([key])).get(key);
-    exposure = entry?.attempt === attempt ? entry.exposure : undefined;
+    const isSame = entry?.attempt === attempt && (!isRefused || entry.state === state);
+    exposure = isSame ? entry.exposure : undefined;
   }
   return true;
 }

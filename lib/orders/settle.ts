@@ -6,7 +6,7 @@
 import type { KeyedNames } from '../access/directory.ts';
 import { sleep as sleepWithTimer } from '../pauses.ts';
 import { type Compared, compareCounters } from './compare-counters.ts';
-import { absentBy, isAbsent, outcomeBy, type Sight, settledBy } from './evidence.ts';
+import { absentBy, isAbsent, isEarlierFailure, outcomeBy, type Sight, settledBy } from './evidence.ts';
 import type { CountingJournal, EntryOutcome, JournalEntry } from './journal.ts';
 import type { OrderReads, ReadOrder } from './order-reads.ts';
 import { orderKey } from './parts.ts';
@@ -110,11 +110,16 @@ class JournalSettlement implements Settlement {
     const opened = listed
       .filter((entry) => isLeft(entry, this.#clock()))
       .flatMap((entry) => this.#add(run, entry));
+    const startedAt = this.#clock();
+    // Lists that are slow, or many, leave time for look-ups.
     for (const account of accountsOfMany(opened))
-      if (this.#clock() < until) await this.#readList(run, account, opened);
+      if (this.#clock() < startedAt + (until - startedAt) / 2) await this.#readList(run, account, opened);
+    let lookedUp = 0;
     for (const open of opened) {
-      if (this.#clock() >= until) break;
-      if (run.isOpen(open)) await this.#lookUp(run, open);
+      if (this.#clock() >= until && lookedUp > 0) break;
+      if (!run.isOpen(open)) continue;
+      lookedUp++;
+      await this.#lookUp(run, open);
     }
   }
 
@@ -130,8 +135,8 @@ class JournalSettlement implements Settlement {
     const found = isWanted ? await orders.order(account, clientOrderId) : 'not_found';
     const isSettled =
       found !== 'not_found' && (await this.#settle(entry, { by: 'look_up', found })) !== undefined;
-    const now = isSettled ? ((await journal.read([key])).get(key) ?? entry) : entry;
-    await recountShown(now, found === 'not_found' ? order : found, this.#release());
+    // An event that comes again, because the journal was away when it was to be counted.
+    if (!isSettled) await recountShown(entry, order, this.#release());
     return isSettled;
   }
 
@@ -170,9 +175,12 @@ class JournalSettlement implements Settlement {
     const askedAt = this.#clock();
     const found = await this.#read(run, () => this.#options.orders.order(account, id));
     if (found === undefined) return;
-    if (found !== 'not_found') {
-      run.proofs.set(account, 'other_order');
-      run.settled(open, await this.#settle(open.entry, { by: 'look_up', found }));
+    if (found !== 'not_found') run.proofs.set(account, 'other_order');
+    if (found !== 'not_found' && !isEarlierFailure(open.entry, found)) {
+      const state = await this.#settle(open.entry, { by: 'look_up', found });
+      // Something has the id: what was not found before says nothing any more.
+      if (state === undefined && open.record.absent) await this.#write(withoutAbsence(open));
+      run.settled(open, state);
     } else if (kind === 'placement') {
       const proof = await this.#proofOf(run, account);
       const listed = run.shown.get(account)?.find(({ state }) => state.clientOrderId === id);
@@ -221,7 +229,12 @@ class JournalSettlement implements Settlement {
   /** @returns what the entry is now; undefined when the sight settles nothing, or another one was faster */
   async #settle(entry: JournalEntry, sight: Sight): Promise<EntryOutcome['state'] | undefined> {
     const settled = settledBy(entry, sight);
-    return settled && this.#write(outcomeBy(entry, settled, this.#clock()));
+    if (!settled) return undefined;
+    const outcome = outcomeBy(entry, settled, this.#clock());
+    const state = await this.#write(outcome);
+    const { exposure: _, ...bare } = entry;
+    if (state === 'accepted') await recountShown({ ...bare, ...outcome }, sight.found, this.#release());
+    return state;
   }
 
   async #write(outcome: EntryOutcome): Promise<EntryOutcome['state'] | undefined> {
@@ -232,6 +245,10 @@ class JournalSettlement implements Settlement {
       return undefined;
     }
   }
+}
+
+function withoutAbsence({ entry: { key, attempt }, record: { absent: _, ...record } }: Open): EntryOutcome {
+  return { key, attempt, state: 'unknown', record: JSON.stringify(record) };
 }
 
 /** From so many entries on, a list is read. */

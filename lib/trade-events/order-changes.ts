@@ -63,6 +63,8 @@ export function streamedChange(
   now: number,
 ): OrderEvent | 'repetition' {
   const { account, clientOrderId } = state;
+  // It came late, or again: another order has the id since.
+  if (memory?.failedBy === requestId && memory.status !== 'FAILED') return 'repetition';
   const isAnother = isAfterFailure(memory, at) && memory?.failedBy !== requestId;
   const known = isAnother ? undefined : memory;
   const failures = failuresBefore(memory, isAnother);
@@ -102,10 +104,12 @@ const idOfState = (state: OrderState, { failures }: Pick<OrderMemory, 'failures'
 const isAfterFailure = (known: OrderMemory | undefined, at: number | undefined): boolean =>
   known?.failedAt !== undefined && at !== undefined && at > known.failedAt;
 
+type FailuresBefore = Pick<OrderMemory, 'failures' | 'failedBy'>;
+
 /** Where there were none, events have the ids that they always had. */
-function failuresBefore(known: OrderMemory | undefined, isAnother: boolean): Pick<OrderMemory, 'failures'> {
+function failuresBefore(known: OrderMemory | undefined, isAnother: boolean): FailuresBefore {
   const failures = (known?.failures ?? 0) + (isAnother ? 1 : 0);
-  return failures > 0 ? { failures } : {};
+  return failures > 0 ? { failures, ...(known?.failedBy && { failedBy: known.failedBy }) } : {};
 }
 
 /** A message of an order's end may leave out the filled quantity: it is one change with the message that has it. */
@@ -178,7 +182,7 @@ export function readStep(memory: OrderMemory | undefined, read: OrderState, read
 }
 
 /** The stream has no message of an order that is merely there, so that there is no event of it either. */
-function firstSight(read: OrderState, reading: Reading, failures: Pick<OrderMemory, 'failures'>): ReadStep {
+function firstSight(read: OrderState, reading: Reading, failures: FailuresBefore): ReadStep {
   const { since, until, placedAt, filledAt, isLookUp, isWhole } = reading;
   const moved = Math.max(placedAt ?? Number.POSITIVE_INFINITY, filledAt ?? 0);
   const isOld = moved < since;
@@ -204,7 +208,7 @@ const sceneOfPhase: ReadonlyMap<string, string> = new Map([
 
 function stateEvent(seen: OrderState, next: OrderMemory, until: number): OrderEvent {
   const scene = sceneOfPhase.get(phaseOf(seen));
-  const failed = next.status === 'FAILED' && { failedAt: until };
+  const failed = next.status === 'FAILED' && { failedAt: until + clockDoubtMs };
   return { kind: 'event', id: idOfState(seen, next), ...(scene && { scene }), next: { ...next, ...failed } };
 }
 

@@ -44,6 +44,8 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
     lookedUp: [] as string[],
     /** How long a read takes. */
     readMs: 0,
+    /** How long a list takes that then fails; 0: it does not. */
+    listMs: 0,
   };
   const clock = () => state.now;
   const sleep = async (ms: number) => {
@@ -63,7 +65,11 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
     clock,
     sleep,
     orders: {
-      openOrders: async () => all().filter((one) => one.state.status === 'SUBMITTED'),
+      async openOrders() {
+        state.now += state.listMs;
+        if (state.listMs > 0) throw new Error('too slow');
+        return all().filter((one) => one.state.status === 'SUBMITTED');
+      },
       ordersSince: async () => all(),
       order: look,
     },
@@ -90,6 +96,7 @@ function startDesk({ createHandOver, createMemoryOrderJournal, createSettlement 
     );
   return {
     state,
+    controls,
     journal,
     settlement,
     request,
@@ -213,6 +220,19 @@ export const brokenBefore: Readonly<
     },
   },
 
+  'lists that are slow, and fail': {
+    'leave time for look-ups': async (subject) => {
+      const { state, settle, place, show, outcome } = startDesk(subject);
+      const ids = ['order-1', 'order-2', 'order-3'];
+      state.outcome = lost;
+      for (const one of ids) await place(one);
+      for (const one of ids) show(one, 'SUBMITTED', terms);
+      state.listMs = 45_000;
+      await settle(9);
+      for (const one of ids) assert.equal(await outcome(one), 'accepted', one);
+    },
+  },
+
   'another app key of the same account': {
     'sends nothing again, settles what the other one left, and counts on': async (subject) => {
       const { state, settle, place, show, outcome, open } = startDesk(subject);
@@ -332,6 +352,65 @@ export const brokenBefore: Readonly<
       assert.deepEqual([left, apart, oldestMs], [0, 1, 0]);
       state.now += 24 * 60 * minute;
       await settle(2);
+      assert.deepEqual([await outcome(), await open()], ['refused', '0']);
+    },
+
+    'counts for nothing after something was seen under the id': async (subject) => {
+      const { state, settle, place, show, outcome, open } = startDesk(subject);
+      show('another-order', 'FILLED');
+      state.outcome = lost;
+      await place();
+      await settle(9);
+      show(id, 'SUBMITTED', { total_quantity: '3' });
+      await settle(5);
+      const { get } = state.shown;
+      state.shown.get = (one) => (one === id ? undefined : get.call(state.shown, one));
+      state.shown.values = () =>
+        new Map([['another-order', get.call(state.shown, 'another-order')!]]).values();
+      await settle();
+      assert.deepEqual([await outcome(), await open()], ['unknown', '100']);
+    },
+
+    'is known of an order although a retry is blocked: it is accepted when it shows': async (subject) => {
+      const { state, controls, settle, settlement, place, show, outcome, open } = startDesk(subject);
+      show('another-order', 'FILLED');
+      state.outcome = lost;
+      await place();
+      await settle(20);
+      controls.set('stack', { limits: { max_open_notional: '100000' }, stopped: { at: 1 } });
+      state.now += 10_000;
+      assert.equal(await place(), 'order_blocked');
+      show(id, 'SUBMITTED', terms);
+      assert.equal(await settlement.saw(state.shown.get(id)!), true);
+      assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
+    },
+
+    'is released by no run that listed it as refused before it showed': async (subject) => {
+      const { state, journal, settle, settlement, place, show, outcome, open } = startDesk(subject);
+      show('another-order', 'FILLED');
+      state.outcome = lost;
+      await place();
+      const { exposed } = journal;
+      journal.exposed = async (...given) => {
+        const listed = await exposed(...given);
+        if (listed.every((entry) => entry.state !== 'refused')) return listed;
+        show(id, 'SUBMITTED', terms);
+        await settlement.saw(state.shown.get(id)!);
+        return listed;
+      };
+      await settle(20);
+      assert.deepEqual([await outcome(), await open()], ['accepted', '100']);
+    },
+
+    'is what an earlier order with the id comes to that failed': async (subject) => {
+      const { state, settle, place, show, outcome, open } = startDesk(subject);
+      show('another-order', 'FILLED');
+      show(id, 'FAILED', { total_quantity: '3', place_time: startedAt - 60 * minute });
+      state.outcome = lost;
+      assert.equal(await place(), 'outcome_unknown');
+      await settle(3);
+      assert.deepEqual([await outcome(), await open(), state.sent], ['unknown', '100', 1]);
+      await settle(20);
       assert.deepEqual([await outcome(), await open()], ['refused', '0']);
     },
 

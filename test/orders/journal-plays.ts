@@ -119,9 +119,9 @@ async function allOf(journal: CountingJournal, prefix: string, names: readonly s
   const [entries, counters, ...lists] = await Promise.all([
     journal.read(names.map((one) => `${prefix}-${one}`)),
     journal.counters(names.map((one) => `${prefix}-counter-${one}`)),
-    journal.exposed(`${prefix}-b`, 10),
-    journal.unsettled('placements', `${prefix}-b`, 10),
-    journal.unsettled('changes', `${prefix}-b`, 10),
+    journal.exposed(`${prefix}-b`, 1000),
+    journal.unsettled('placements', `${prefix}-b`, 1000),
+    journal.unsettled('changes', `${prefix}-b`, 1000),
   ]);
   return {
     entries: byKey([...entries.values()]),

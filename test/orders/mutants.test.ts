@@ -15,6 +15,7 @@ import { scenarioOf, smallScenarios } from './model/scenarios.ts';
 interface Edit {
   readonly file:
     | 'answers'
+    | 'checked-begin'
     | 'evidence'
     | 'hand-over'
     | 'journal'
@@ -48,8 +49,8 @@ const releasesAny: Edit = {
 };
 const readsAny: Edit = {
   file: 'release-ended',
-  find: 'exposure = entry?.attempt === attempt ? entry.exposure : undefined;',
-  by: 'exposure = entry?.exposure;',
+  find: 'const isSame = entry?.attempt === attempt && (!isRefused || entry.state === state);',
+  by: 'const isSame = entry !== undefined;',
 };
 const oneList: Edit = { file: 'memory-journal', find: 'entry.listedAs === list &&', by: '' };
 const noTurns: Edit = {
@@ -209,7 +210,7 @@ const mutantsOfScenes: readonly Mutant[] = [
   {
     rule: 'that a list shows another order proves that look-ups work',
     file: 'settle',
-    find: "return found === undefined || found === 'not_found' ? undefined : 'other_order';",
+    find: "return found === 'not_found' ? undefined : 'other_order';",
     by: "return 'other_order';",
   },
   {
@@ -223,8 +224,38 @@ const mutantsOfScenes: readonly Mutant[] = [
   {
     rule: 'what shows after all is not counted again',
     file: 'release-ended',
-    find: 'if (next === undefined || exposure !== undefined',
-    by: 'if (true || exposure !== undefined',
+    find: 'if (next === undefined || entry.exposure !== undefined',
+    by: 'if (true || entry.exposure !== undefined',
+  },
+  {
+    rule: 'a release of what was refused means what is accepted, too',
+    file: 'release-ended',
+    find: "const isRefused = state === 'refused' && { state };",
+    by: 'const isRefused = false as const;',
+  },
+  {
+    rule: 'a failure of an earlier order with the id is this one’s',
+    file: 'evidence',
+    find: "state.status === 'FAILED' && placedAt < entry.at",
+    by: 'placedAt !== placedAt',
+  },
+  {
+    rule: 'a blocked retry takes the place of what seemed to be absent',
+    file: 'checked-begin',
+    find: 'open.filter(({ key }) => !isAbsent(known.get(key)))',
+    by: 'open',
+  },
+  {
+    rule: 'a sight between two absences leaves the first',
+    file: 'settle',
+    find: 'if (state === undefined && open.record.absent)',
+    by: 'if (false as boolean)',
+  },
+  {
+    rule: 'lists have all the time that look-ups need',
+    file: 'settle',
+    find: 'if (this.#clock() >= until && lookedUp > 0) break;',
+    by: 'if (this.#clock() >= until) break;',
   },
   { rule: 'all kinds of entries are in one list', ...oneList },
   { rule: 'each run begins at the first key', ...noTurns },
@@ -232,8 +263,8 @@ const mutantsOfScenes: readonly Mutant[] = [
   {
     rule: 'it does not matter how long ago an order of other terms was placed',
     file: 'evidence',
-    find: '(placedAt !== undefined && placedAt < entry.at - clockSkewMs)',
-    by: 'false',
+    find: 'placedAt !== undefined && placedAt < entry.at - clockSkewMs;',
+    by: '(false as boolean);',
   },
   {
     rule: 'an order of other terms is replaced, whenever it was placed',
