@@ -166,7 +166,7 @@ class JournalSettlement implements Settlement {
     const byId = new Map(orders?.map((order) => [order.state.clientOrderId, order]));
     for (const open of opened.filter(({ record }) => record.account_id === account)) {
       const found = byId.get(open.record.client_order_id);
-      if (found) run.settled(open, await this.#settle(open.entry, { by: 'list', found }));
+      if (found) run.settled(open, await this.#settleOrTell(open.entry, { by: 'list', found }));
     }
   }
 
@@ -177,7 +177,7 @@ class JournalSettlement implements Settlement {
     if (found === undefined) return;
     if (found !== 'not_found') run.proofs.set(account, 'other_order');
     if (found !== 'not_found' && !isEarlierFailure(open.entry, found)) {
-      const state = await this.#settle(open.entry, { by: 'look_up', found });
+      const state = await this.#settleOrTell(open.entry, { by: 'look_up', found });
       // Something has the id: what was not found before says nothing any more.
       if (state === undefined && open.record.absent) await this.#write(withoutAbsence(open));
       run.settled(open, state);
@@ -185,7 +185,8 @@ class JournalSettlement implements Settlement {
       const proof = await this.#proofOf(run, account);
       const listed = run.shown.get(account)?.find(({ state }) => state.clientOrderId === id);
       // An order that is seen counts for more than one that is not.
-      if (listed) return run.settled(open, await this.#settle(open.entry, { by: 'list', found: listed }));
+      if (listed)
+        return run.settled(open, await this.#settleOrTell(open.entry, { by: 'list', found: listed }));
       if (proof === 'no_other_order') run.setApart(open);
       const outcome = proof && absentBy(open.entry, askedAt, proof);
       if (outcome) run.settled(open, await this.#write(outcome));
@@ -226,7 +227,10 @@ class JournalSettlement implements Settlement {
     }
   }
 
-  /** @returns what the entry is now; undefined when the sight settles nothing, or another one was faster */
+  /**
+   * @returns what the entry is now; undefined when the sight settles nothing, or another one was faster
+   * @throws JournalUnavailable when it is accepted, and could not be counted again
+   */
   async #settle(entry: JournalEntry, sight: Sight): Promise<EntryOutcome['state'] | undefined> {
     const settled = settledBy(entry, sight);
     if (!settled) return undefined;
@@ -235,6 +239,16 @@ class JournalSettlement implements Settlement {
     const { exposure: _, ...bare } = entry;
     if (state === 'accepted') await recountShown({ ...bare, ...outcome }, sight.found, this.#release());
     return state;
+  }
+
+  /** One that could not be counted again must not stop the others. */
+  async #settleOrTell(entry: JournalEntry, sight: Sight): Promise<EntryOutcome['state'] | undefined> {
+    try {
+      return await this.#settle(entry, sight);
+    } catch (cause) {
+      this.#options.reportFailure?.(cause);
+      return 'accepted';
+    }
   }
 
   async #write(outcome: EntryOutcome): Promise<EntryOutcome['state'] | undefined> {

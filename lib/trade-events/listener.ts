@@ -43,9 +43,6 @@ export function createTradeEventListener(options: TradeEventListenerOptions): Tr
   return { run: (call) => run(parts, known, call) };
 }
 
-/** What is known of orders is the accounts': another app key goes on from it. */
-const leaseName = 'listener';
-
 /** @param known the accounts of each app key, as far as this process has read them */
 async function run(
   parts: Parts,
@@ -55,11 +52,13 @@ async function run(
   const credential = await readCredential(parts);
   if (!credential) return { result: 'refused' };
   const owner = crypto.randomUUID();
+  // One for all app keys: what is known of orders is the accounts'. Without the identity key there is no stream to open.
+  const name = await parts.names.nameOf('event', 'listener');
   const accounts = known.get(credential.appKey) ?? new Accounts(parts);
   known.set(credential.appKey, accounts);
   const prepare = () => accounts.prepare();
   for (let result: RunReport['result'] = 'not_needed'; ; ) {
-    const lease = await acquireLease(parts, { name: leaseName, owner, endsAt: until, signal, prepare });
+    const lease = await acquireLease(parts, { name, owner, endsAt: until, signal, prepare });
     if (!lease) return { result };
     result = await new Shift(parts, lease, credential, accounts, { until, signal }).work();
     // A lease may be lost to a store that was away for a moment: then it is free again.

@@ -344,7 +344,7 @@ export const mutants: readonly Mutant[] = [
 
   released(
     'an entry keeps what it counts',
-    'exposures: [{ key, attempt, before, next: undefined }]',
+    'exposures: [{ key, attempt, before, next: undefined, ...isRefused }]',
     'exposures: []',
   ),
   released(

@@ -359,7 +359,7 @@ async function countersAreBounded(subject: GuardSubject): Promise<void> {
       await desk.ask(placed());
     }
     desk.world.now = begin + late * 1000;
-    const inMinute = at.filter((one) => one > desk.world.now - 60_000).length;
+    const inMinute = at.filter((one) => one > desk.world.now - 69_000).length;
     desk.world.limits = { stack: { max_orders_per_minute: inMinute } };
     assert.deepEqual(failedOf(await desk.ask(placed())), ['max_orders_per_minute'], `${late}`);
   }

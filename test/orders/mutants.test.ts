@@ -44,7 +44,7 @@ const releasesUnseen: Edit = {
 };
 const releasesAny: Edit = {
   file: 'memory-journal',
-  find: 'entry?.attempt !== attempt || entry.exposure !== before',
+  find: 'entry?.attempt !== attempt || entry.exposure !== before || entry.state !== (state ?? entry.state)',
   by: 'entry?.exposure !== before',
 };
 const readsAny: Edit = {

@@ -16,8 +16,8 @@ const broken = [
   {
     rule: 'an absence counts at the first sight, without a proof',
     file: 'evidence',
-    find: 'const passedMs =',
-    by: "if (true) return { key, attempt, state: 'refused', record: JSON.stringify(withOutcome(record, askedAt, { evidence: 'absence' })) }; const passedMs =",
+    find: "if (record.kind !== 'placement' || !isOver(entry, askedAt - firstAfterMs)) return undefined;",
+    by: "if (isOver(entry, askedAt)) return { key: entry.key, attempt: entry.attempt, state: 'refused', record: JSON.stringify(withOutcome(record, askedAt, { evidence: 'absence' })) };",
     finding: /^(sent twice|told wrongly)/,
   },
   {

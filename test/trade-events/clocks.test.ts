@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, test, vi } from 'vitest';
 import type { TradeEventStore } from '../../lib/trade-events/index.ts';
 import { checkBus } from './world/checks.ts';
-import { canaries, useSynchronousCrypto, World } from './world/world.ts';
+import { canaries, names, useSynchronousCrypto, World } from './world/world.ts';
 
 beforeEach(useSynchronousCrypto);
 afterEach(() => vi.restoreAllMocks());
@@ -140,7 +140,7 @@ describe('a listener of a former version, whose clock is an hour fast', () => {
   /** It has its lease, and renews it for so long. */
   async function former(renewsForMs: number): Promise<World> {
     const world = new World({ shiftMs: 4 * minute });
-    const lease = 'listener';
+    const lease = await names.nameOf('event', 'listener');
     const state = () => ({
       until: world.time.now() + hour + leaseMs,
       endsAt: world.startedAt + hour + 14 * minute,
