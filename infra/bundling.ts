@@ -10,8 +10,9 @@ import type { BuildOptions } from 'esbuild';
 const target = 'node24';
 
 /**
- * The AWS client imports these only when the environment has no credentials. Lambda always sets them there,
- * and nothing of these sources (profiles, SSO, metadata services) exists in a function.
+ * The AWS client imports these only when the environment has no credentials, or for operations that answer with a stream of
+ * events. Lambda always sets credentials, nothing of their other sources (profiles, SSO, metadata services) exists in a
+ * function, and no function calls such an operation.
  */
 const neverUsed = [
   '@aws-sdk/credential-provider-http',
@@ -20,6 +21,7 @@ const neverUsed = [
   '@aws-sdk/credential-provider-process',
   '@aws-sdk/credential-provider-sso',
   '@aws-sdk/credential-provider-web-identity',
+  '@smithy/core/event-streams',
   '@smithy/credential-provider-imds',
 ];
 

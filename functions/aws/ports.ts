@@ -7,9 +7,12 @@ import type {
   AuthorizerPorts,
   GatewayPorts,
   Host,
+  JournalPorts,
   LookupPorts,
   MassCancelPorts,
   OrderAuditPorts,
+  OrderPorts,
+  QuotePorts,
   SecretPorts,
   TradeEventPorts,
   TradingStopPorts,
@@ -48,43 +51,59 @@ export const secretPorts = (host: Host): SecretPorts => ({
   secret: (secretId, onFailure) => createSecretsManagerSource({ secretId, onFailure }),
 });
 
-export function gatewayPorts(host: Host, given?: Client): GatewayPorts {
-  const time = createStoreTime(host.clock);
-  const client = given ?? newClient(time);
+export function gatewayPorts(host: Host, client = newClient()): GatewayPorts {
   return {
     ...secretPorts(host),
-    storeTime: time.now,
     send: createNodeSend(),
     readText: createNodeText(),
     marketDataLimit: undefined,
     limiterStore: (tableName) => createDynamoLimiterStore({ client: client(), tableName }),
-    cacheStores(tableName, upstream) {
-      const store = { client: client(), tableName };
-      return {
-        snapshots: (partition) =>
-          createDynamoSnapshotStore({ ...store, partition: storePartition(upstream, partition) }),
-        responses: createDynamoResponseStore({ ...store, partition: upstream }),
-        directory: () => createDynamoDirectoryStore({ ...store, partition: upstream }),
-        versions: undefined,
-      };
-    },
+    responses: (tableName, upstream) => ({
+      responses: createDynamoResponseStore({ client: client(), tableName, partition: upstream }),
+      versions: undefined,
+    }),
+    accessStore: (tableName) => createDynamoAccessReader({ client: client(), tableName }),
+  };
+}
+
+export const quotePorts = (host: Host, client = newClient()): QuotePorts => ({
+  ...gatewayPorts(host, client),
+  snapshots: (tableName, upstream) => (partition) =>
+    createDynamoSnapshotStore({
+      client: client(),
+      tableName,
+      partition: storePartition(upstream, partition),
+    }),
+  directory: (tableName, upstream) =>
+    createDynamoDirectoryStore({ client: client(), tableName, partition: upstream }),
+});
+
+export const journalPorts = (host: Host, client = newClient()): JournalPorts => ({
+  ...gatewayPorts(host, client),
+  journal: (tableName, sealer) => createDynamoOrderJournal({ client: client(), tableName, sealer }),
+});
+
+export function orderPorts(host: Host, given?: Client): OrderPorts {
+  const time = createStoreTime(host.clock);
+  const client = given ?? newClient(time);
+  return {
+    ...journalPorts(host, client),
+    storeTime: time.now,
+    controls: (tableName) => createDynamoControls({ client: client(), tableName }),
+    massCancelRequests: (tableName) => createDynamoMassCancelRequests({ client: client(), tableName }),
     snapshotReads: (tableName, upstream, partition) =>
       createDynamoSnapshotReads({
         client: client(),
         tableName,
         partition: storePartition(upstream, partition),
       }),
-    accessStore: (tableName) => createDynamoAccessReader({ client: client(), tableName }),
-    journal: (tableName, sealer) => createDynamoOrderJournal({ client: client(), tableName, sealer }),
-    controls: (tableName) => createDynamoControls({ client: client(), tableName }),
-    massCancelRequests: (tableName) => createDynamoMassCancelRequests({ client: client(), tableName }),
   };
 }
 
 export function massCancelPorts(host: Host): MassCancelPorts {
   const client = newClient();
   return {
-    ...gatewayPorts(host, client),
+    ...journalPorts(host, client),
     massCancels: (tableName) => createDynamoMassCancels({ client: client(), tableName }),
   };
 }
@@ -94,7 +113,7 @@ const bus: OrderAuditPorts['bus'] = (busName, onFailure) => createEventBus({ bus
 export function lookupPorts(host: Host): LookupPorts {
   const client = newClient();
   return {
-    ...gatewayPorts(host, client),
+    ...quotePorts(host, client),
     bus,
     lookupStore: (tableName, sealer) => createDynamoLookupStore({ client: client(), tableName, sealer }),
     queue: (names, onFailure) => createLookupQueue({ ...names, onFailure }),

@@ -38,6 +38,7 @@ import type {
   AuthorizerPorts,
   GatewayPorts,
   Host,
+  JournalPorts,
   LookupPorts,
   MassCancelPorts,
   OrderAuditPorts,
@@ -63,7 +64,7 @@ export interface Composition<Settings, Ports extends Host, Handler> {
  * again and again, and API Gateway would answer without a reason.
  *
  * @example
- * export const handler = start(settlement, process.env, gatewayPorts(lambdaHost()));
+ * export const handler = start(settlement, process.env, journalPorts(lambdaHost()));
  */
 export function start<Settings, Ports extends Host, Handler>(
   { read, compose, wrong }: Composition<Settings, Ports, Handler>,
@@ -80,8 +81,10 @@ export function start<Settings, Ports extends Host, Handler>(
 const fails = () => () => Promise.reject(new Error('wrong_configuration'));
 
 /** With a wrong environment, every request is answered with a problem of the gateway. */
-export const group = (offer: Offer): Composition<FunctionSettings, GatewayPorts, GroupHandler> => ({
-  read: (env) => readGatewaySettings(env, [...offer.operations, ...offer.lookUps], offer.quotes),
+export const group = <Ports extends GatewayPorts>(
+  offer: Offer<Ports>,
+): Composition<FunctionSettings, Ports, GroupHandler> => ({
+  read: (env) => readGatewaySettings(env, [...offer.operations, ...offer.lookUps], offer.checks),
   compose: (settings, ports) => composeGroup(offer, settings, ports),
   wrong: (log) => async (event) => {
     const { requestId, headers } = await toGatewayRequest(event);
@@ -106,7 +109,7 @@ export const lookups = (
   wrong: fails,
 });
 
-export const settlement: Composition<SettlementSettings, GatewayPorts, SettlementHandler> = {
+export const settlement: Composition<SettlementSettings, JournalPorts, SettlementHandler> = {
   read: readSettlementSettings,
   compose: composeSettlement,
   wrong: fails,

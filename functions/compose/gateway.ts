@@ -3,48 +3,45 @@
 import { textHash } from '../../lib/cache/snapshots/hash.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
+import { type CacheStep, cacheStep, type ResponsesOptions, responsesStep } from '../../lib/gateway/cache.ts';
 import type { CacheOptions } from '../../lib/gateway/cache-options.ts';
-import {
-  createGateway,
-  type Gateway,
-  type GatewayOptions,
-  type SecretSource,
-  upstreamPathsOf,
-} from '../../lib/gateway/index.ts';
+import { createCore, type Gateway } from '../../lib/gateway/core.ts';
+import type { SecretSource } from '../../lib/gateway/index.ts';
+import type { CoreOptions } from '../../lib/gateway/options.ts';
+import { upstreamPathsOf } from '../../lib/gateway/upstream-paths.ts';
 import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { requestEntry } from '../log/log.ts';
 import { tokenRefusal } from '../log/token-metric.ts';
-import type { CacheSettings, FunctionSettings } from '../settings/settings.ts';
+import type { FunctionSettings } from '../settings/settings.ts';
 import { every } from './every.ts';
 import { composeLimiter } from './limiter.ts';
-import type { GatewayPorts } from './ports.ts';
+import type { GatewayPorts, QuotePorts } from './ports.ts';
 
 /** What one gateway is, among those of a function's settings. */
 export interface GatewayParts {
   readonly operations: readonly Operation[];
   /** What the journal looks orders up with, for a gateway that does not offer it. */
   readonly lookUps: readonly Operation[];
-  /** The upstream's lists of symbols, for a gateway that serves snapshots. */
-  readonly listing: SymbolListing | undefined;
   /** There when its requests can wait for those of others. */
   readonly lowPriority: LowPriorityLimiter | undefined;
   readonly secrets: SecretSource;
-  readonly access: GatewayOptions['access'];
-  readonly orders: GatewayOptions['orders'];
-  readonly canCarry: GatewayOptions['canCarry'];
+  readonly access: CoreOptions['access'];
+  readonly cache: CacheStep | undefined;
+  readonly orders: CoreOptions['orders'];
+  readonly canCarry: CoreOptions['canCarry'];
 }
 
 export function composeGateway(
   settings: FunctionSettings,
   ports: GatewayPorts,
-  { operations, lookUps, listing, lowPriority, ...parts }: GatewayParts,
+  { operations, lookUps, lowPriority, ...parts }: GatewayParts,
 ): Gateway {
   const { log, clock, send } = ports;
-  const { upstreamBaseUrl, upstreamTimeoutMs, limiter: limits, cache, secretId } = settings;
+  const { upstreamBaseUrl, upstreamTimeoutMs, limiter: limits, secretId } = settings;
   const asked = [...operations, ...lookUps];
   const limiter = limits && composeLimiter(limits, asked, ports, lowPriority);
-  return createGateway(
-    every<GatewayOptions>({
+  return createCore(
+    every<CoreOptions>({
       ...parts,
       operations,
       upstreamBaseUrl,
@@ -58,7 +55,6 @@ export function composeGateway(
       tightening: limiter?.tightening,
       operationLimits: limits?.operationLimits,
       upstreamLimits: limits?.upstreamLimits,
-      cache: cache && composeCache(cache, upstreamBaseUrl, listing, ports),
       report: (report) => {
         log({ ...requestEntry(report), ...tokenRefusal(report, secretId, clock()) });
         limiter?.metrics.write();
@@ -74,26 +70,36 @@ export function composeGateway(
   );
 }
 
-/** All functions on the same table share it. */
-function composeCache(
-  { tableName, tuning }: CacheSettings,
-  upstreamBaseUrl: string,
-  listing: SymbolListing | undefined,
+type CacheParts = Pick<FunctionSettings, 'cache' | 'upstreamBaseUrl'>;
+
+/** Whole answers, which all functions on the same table share. */
+export function composeResponses(
+  { cache, upstreamBaseUrl }: CacheParts,
   ports: GatewayPorts,
-): CacheOptions {
-  const { snapshots, responses, directory, versions } = ports.cacheStores(
-    tableName,
-    upstreamName(upstreamBaseUrl),
+): CacheStep | undefined {
+  if (!cache) return undefined;
+  const stores = ports.responses(cache.tableName, upstreamName(upstreamBaseUrl));
+  return responsesStep(every<ResponsesOptions>({ ...stores, tuning: cache.tuning }));
+}
+
+/** Besides them, quotes by symbol. */
+export function composeQuotes(
+  listing: SymbolListing,
+  { cache, upstreamBaseUrl }: CacheParts,
+  ports: QuotePorts,
+): CacheStep | undefined {
+  if (!cache) return undefined;
+  const shared = [cache.tableName, upstreamName(upstreamBaseUrl)] as const;
+  return cacheStep(
+    every<CacheOptions>({
+      snapshots: ports.snapshots(...shared),
+      // A response's key contains its account.
+      ...ports.responses(...shared),
+      // The same symbols exist for all accounts.
+      directory: { store: ports.directory(...shared), listing },
+      tuning: cache.tuning,
+    }),
   );
-  return every<CacheOptions>({
-    snapshots,
-    // A response's key contains its account.
-    responses,
-    versions,
-    // The same symbols exist for all accounts.
-    directory: listing && { store: directory(), listing },
-    tuning,
-  });
 }
 
 /** Part of every key of what is shared: no upstream's answer is ever returned as another's. */

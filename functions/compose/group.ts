@@ -2,17 +2,18 @@
 
 import type { APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import type { SymbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import type { Gateway } from '../../lib/gateway/index.ts';
+import type { CacheStep } from '../../lib/gateway/cache.ts';
+import type { Gateway, SecretSource } from '../../lib/gateway/index.ts';
+import type { OrdersStep } from '../../lib/gateway/order-hand-over.ts';
+import { accessStep } from '../../lib/gateway/who.ts';
 import { withCors } from '../events/cors.ts';
 import { fitsLambda } from '../events/payload.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../events/rest-proxy.ts';
-import type { FunctionSettings, QuoteReads } from '../settings/settings.ts';
+import type { OrderChecks } from '../settings/environment.ts';
+import type { FunctionSettings } from '../settings/settings.ts';
 import { composeAccess } from './access.ts';
-import { composeAppSecret, composeIdentity } from './credential.ts';
+import { type ComposedIdentity, composeAppSecret, composeIdentity } from './credential.ts';
 import { composeGateway } from './gateway.ts';
-import { composeLastPrices } from './last-prices.ts';
-import { composeOrders } from './orders.ts';
 import type { GatewayPorts } from './ports.ts';
 
 export type GroupHandler = (
@@ -21,36 +22,46 @@ export type GroupHandler = (
 ) => Promise<APIGatewayProxyResult>;
 
 /** What one function answers, and what it asks the upstream for besides: `offers.ts` has all of them. */
-export interface Offer {
+export interface Offer<Ports extends GatewayPorts> {
   readonly operations: readonly Operation[];
   /** What the journal looks orders up with, for a function that does not offer it. */
   readonly lookUps: readonly Operation[];
-  /** The upstream's lists of symbols, for a function that serves snapshots. */
-  readonly listing: SymbolListing | undefined;
-  /** What last prices are read with, for a function that checks orders before it sends them. */
-  readonly quotes: QuoteReads | undefined;
+  /** For a function that checks orders before it sends them. */
+  readonly checks: OrderChecks | undefined;
+  /** How its reads are shared. */
+  readonly cache: (settings: FunctionSettings, ports: Ports) => CacheStep | undefined;
+  /** What it does with the journal; undefined of a function whose requests have no entry there. */
+  readonly orders: ((settings: FunctionSettings, ports: Ports, by: JournalParts) => OrdersStep) | undefined;
+}
+
+/** What a function has whose requests have entries in the journal. */
+export interface JournalParts {
+  readonly journalTable: string;
+  /** Names and seals entries. */
+  readonly identity: ComposedIdentity;
+  readonly lookUps: readonly Operation[];
+  readonly secrets: SecretSource;
 }
 
 /** @throws TypeError for settings that no request could be served with */
-export function composeGroup(
-  { operations, lookUps, listing }: Offer,
+export function composeGroup<Ports extends GatewayPorts>(
+  { operations, lookUps, cache, orders }: Offer<Ports>,
   settings: FunctionSettings,
-  ports: GatewayPorts,
+  ports: Ports,
 ): GroupHandler {
-  const { access, journalTable, guard } = settings;
+  const { access, journalTable } = settings;
   const identity = access && composeIdentity(access.identityKeySecretId, ports);
   const secrets = composeAppSecret(settings.secretId, ports);
-  const prices = composeLastPrices(settings, ports, secrets);
   const gateway = composeGateway(settings, ports, {
     operations,
     lookUps,
-    listing,
     lowPriority: undefined,
     secrets,
-    access: identity && composeAccess(access, identity, ports),
+    access: identity && accessStep(composeAccess(access, identity, ports)),
+    cache: cache(settings, ports),
     orders:
       journalTable !== undefined && identity
-        ? composeOrders({ journalTable, identity, lookUps, guard, prices }, ports)
+        ? orders?.(settings, ports, { journalTable, identity, lookUps, secrets })
         : undefined,
     canCarry: fitsLambda,
   });

@@ -2,8 +2,8 @@
 
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { Gateway, SecretSource } from '../../lib/gateway/index.ts';
+import type { OrdersStep } from '../../lib/gateway/order-hand-over.ts';
 import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
-import type { OrdersOptions } from '../../lib/orders/hand-over.ts';
 import type { OrderReads } from '../../lib/orders/order-reads.ts';
 import {
   createGatewayOrderReads,
@@ -12,7 +12,7 @@ import {
 } from '../../lib/trade-events/gateway-order-reads.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
 import { every } from './every.ts';
-import { composeGateway } from './gateway.ts';
+import { composeGateway, composeResponses } from './gateway.ts';
 import type { GatewayPorts } from './ports.ts';
 
 /** While less than two permits of a limit are left, a read takes one in two seconds. */
@@ -30,10 +30,10 @@ export function composeOrderReads(
   maxWaitMs: number | undefined,
 ): OrderReads {
   const { clock, sleep } = ports;
-  const gateway = composeGateway({ ...settings, cache: undefined }, ports, {
+  const gateway = composeGateway(settings, ports, {
     operations: orderReadOperations,
     lookUps: [],
-    listing: undefined,
+    cache: undefined,
     lowPriority: createLowPriorityLimiter({ ...lowPriority, clock }),
     secrets,
     access: 'single-user',
@@ -48,15 +48,16 @@ export const composeOrderChanges = (
   settings: FunctionSettings,
   ports: GatewayPorts,
   secrets: SecretSource,
-  { operations, orders }: { readonly operations: readonly Operation[]; readonly orders: OrdersOptions },
+  { operations, orders }: { readonly operations: readonly Operation[]; readonly orders: OrdersStep },
 ): Gateway =>
   composeGateway(settings, ports, {
     operations,
-    lookUps: orders.lookUps ?? [],
-    listing: undefined,
+    lookUps: orders.lookUps,
     lowPriority: undefined,
     secrets,
     access: 'single-user',
+    // A change ends what is shared of its account.
+    cache: composeResponses(settings, ports),
     orders,
     canCarry: undefined,
   });

@@ -16,12 +16,12 @@ import type { FunctionSettings, LastPriceSettings, LimiterSettings } from '../se
 import { every } from './every.ts';
 import { upstreamName } from './gateway.ts';
 import { composeLimiter, maxInstances } from './limiter.ts';
-import type { GatewayPorts } from './ports.ts';
+import type { OrderPorts } from './ports.ts';
 
 /** @returns undefined where the stack shares no quotes: then nothing here reads a table or asks the upstream */
 export function composeLastPrices(
   settings: FunctionSettings,
-  ports: GatewayPorts,
+  ports: OrderPorts,
   secrets: SecretSource,
 ): Readonly<Record<PricedKind, LastPrices>> | undefined {
   const { limiter, lastPrices } = settings;
@@ -55,7 +55,7 @@ function create(
   { upstreamBaseUrl, upstreamPaths, upstreamTimeoutMs }: FunctionSettings,
   { tableName, quotes }: LastPriceSettings,
   { limiter, tightening, operationLimits, upstreamLimits }: Limits,
-  { send, clock, log, snapshotReads }: GatewayPorts,
+  { send, clock, log, snapshotReads }: OrderPorts,
   secrets: SecretSource,
 ): LastPrices {
   const operation = quotes[kind];

@@ -5,6 +5,7 @@
 
 import { limits } from '../../lib/catalogue/limits.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
+import { accessStep } from '../../lib/gateway/who.ts';
 import { createDirectLookup, type DirectOptions } from '../../lib/lookups/direct.ts';
 import { createLookups, createLowPriorityLimiter, type LookupsOptions } from '../../lib/lookups/index.ts';
 import { createDirectHandler, createQueueHandler, type LookupHandler } from '../events/lookup-handler.ts';
@@ -14,7 +15,7 @@ import type { LookupSettings } from '../settings/settings.ts';
 import { composeAccess } from './access.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
-import { composeGateway } from './gateway.ts';
+import { composeGateway, composeQuotes } from './gateway.ts';
 import type { LookupPorts } from './ports.ts';
 
 /** While less than half of the limit is left, all lookups together take one permit in this time. */
@@ -31,14 +32,14 @@ export function composeLookups(settings: LookupSettings, ports: LookupPorts): Lo
     clock,
   });
   const identity = own.access && composeIdentity(own.access.identityKeySecretId, ports);
-  const access = identity && own.access && composeAccess(own.access, identity, ports);
+  const access = identity && own.access && accessStep(composeAccess(own.access, identity, ports));
   const gateway = composeGateway(own, ports, {
     operations,
     lookUps: [],
-    listing: symbolListing,
     lowPriority,
     secrets: composeAppSecret(own.secretId, ports),
     access,
+    cache: composeQuotes(symbolListing, own, ports),
     orders: undefined,
     canCarry: undefined,
   });

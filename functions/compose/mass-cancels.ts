@@ -18,7 +18,7 @@ import type { MassCancelSettings } from '../settings/settings.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeOrderChanges, composeOrderReads } from './holder.ts';
-import { composeOrders } from './orders.ts';
+import { composeCancels } from './orders.ts';
 import type { MassCancelPorts } from './ports.ts';
 
 export type MassCancelHandler = (
@@ -43,18 +43,15 @@ export function composeMassCancels(
   const { log, clock, sleep, functionName } = ports;
   const identity = composeIdentity(identityKeySecretId, ports);
   const secrets = composeAppSecret(settings.secretId, ports);
-  const orders = composeOrders(
-    { journalTable, identity, lookUps: [getOrder], guard: undefined, prices: undefined },
-    ports,
-  );
-  // A cancel ends what is shared of its account.
+  const lookUps = [getOrder];
+  const orders = composeCancels(settings, ports, { journalTable, identity, lookUps, secrets });
   const gateway = composeOrderChanges(settings, ports, secrets, { operations: [cancelOrder], orders });
   const massCancels = createMassCancels(
     every<MassCancelsOptions>({
       store: ports.massCancels(controlsTable),
       orders: composeOrderReads(settings, ports, secrets, maxReadWaitMs),
       cancel: createGatewayCancels(every<GatewayCancelsOptions>({ gateway, clock, sleep })),
-      journal: orders.journal,
+      journal: ports.journal(journalTable, identity.sealer),
       names: identity.names,
       clock,
       reportFailure: (cause) => log({ level: 'warn', event: 'open_order_not_cancelled', ...describe(cause) }),

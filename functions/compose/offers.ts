@@ -12,8 +12,6 @@ import * as olderMarketData from '../../lib/catalogue/legacy/market-data.ts';
 import * as olderOrders from '../../lib/catalogue/legacy/orders.ts';
 import * as olderScreeners from '../../lib/catalogue/legacy/screeners.ts';
 import { marketData as marketDataOperations } from '../../lib/catalogue/market-data/index.ts';
-import { getOptionSnapshots } from '../../lib/catalogue/market-data/option-snapshots.ts';
-import { getStockSnapshots } from '../../lib/catalogue/market-data/snapshots.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import * as cancels from '../../lib/catalogue/order-cancels.ts';
 import * as outcomes from '../../lib/catalogue/order-outcomes.ts';
@@ -22,16 +20,21 @@ import * as orderOperations from '../../lib/catalogue/orders.ts';
 import * as screenerOperations from '../../lib/catalogue/screeners.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import * as watchlistOperations from '../../lib/catalogue/watchlists.ts';
+import { orderChecks } from '../settings/order-checks.ts';
+import { composeQuotes, composeResponses } from './gateway.ts';
 import type { Offer } from './group.ts';
+import { composeCancels, composeOrders, composeOutcomes } from './orders.ts';
+import type { GatewayPorts, JournalPorts, OrderPorts, QuotePorts } from './ports.ts';
 
 /** A list, or what a file of the catalogue exports. */
 type Operations = readonly Operation[] | Readonly<Record<string, Operation>>;
 
-const offer = (...operations: readonly Operations[]): Offer => ({
+const offer = (...operations: readonly Operations[]): Offer<GatewayPorts> => ({
   operations: operations.flatMap((some) => Object.values<Operation>(some)),
   lookUps: [],
-  listing: undefined,
-  quotes: undefined,
+  checks: undefined,
+  cache: composeResponses,
+  orders: undefined,
 });
 
 export const accounts = () => offer(accountOperations);
@@ -40,9 +43,9 @@ export const instruments = () => offer(instrumentOperations, olderInstruments);
 export const screeners = () => offer(screenerOperations, olderScreeners);
 export const watchlists = () => offer(watchlistOperations);
 
-export const marketData = (): Offer => ({
+export const marketData = (): Offer<QuotePorts> => ({
   ...offer(marketDataOperations, olderMarketData),
-  listing: symbolListing,
+  cache: (settings, ports) => composeQuotes(symbolListing, settings, ports),
 });
 
 /**
@@ -50,12 +53,20 @@ export const marketData = (): Offer => ({
  * a deployment replaces one that had this function alone, routes of cancels and reads lead here until the stage has the new
  * ones.
  */
-export const orders = (): Offer => ({
+export const orders = (): Offer<OrderPorts> => ({
   ...offer(orderOperations, cancels, reads, outcomes, olderOrders),
-  quotes: { stock: getStockSnapshots, option: getOptionSnapshots },
+  checks: orderChecks,
+  orders: composeOrders,
 });
 
 /** Its instances wait neither for orders that are placed nor for reads. */
-export const orderCancels = (): Offer => ({ ...offer(cancels), lookUps: [reads.getOrder] });
+export const orderCancels = (): Offer<JournalPorts> => ({
+  ...offer(cancels),
+  lookUps: [reads.getOrder],
+  orders: composeCancels,
+});
 
-export const orderReads = () => offer(reads, outcomes, olderOrders);
+export const orderReads = (): Offer<JournalPorts> => ({
+  ...offer(reads, outcomes, olderOrders),
+  orders: composeOutcomes,
+});

@@ -1,35 +1,40 @@
-/** The journal of orders of a function, and the guard rails that count in it. */
+/** What functions do with the journal of orders: hand over what they send, under guard rails or not, or read it alone. */
 
-import type { Identity } from '../../lib/access/identity.ts';
-import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { PricedKind } from '../../lib/gateway/last-prices.ts';
+import {
+  type CancelsOptions,
+  cancelsStep,
+  type OrdersStep,
+  ordersStep,
+  outcomesStep,
+} from '../../lib/gateway/order-hand-over.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
 import type { OrdersOptions } from '../../lib/orders/hand-over.ts';
+import type { OrderJournal } from '../../lib/orders/index.ts';
 import { orderReports } from '../log/order-metrics.ts';
-import type { GuardSettings } from '../settings/settings.ts';
+import type { FunctionSettings, GuardSettings } from '../settings/settings.ts';
 import { every } from './every.ts';
-import type { GatewayPorts } from './ports.ts';
+import type { JournalParts } from './group.ts';
+import { composeLastPrices } from './last-prices.ts';
+import type { JournalPorts, OrderPorts } from './ports.ts';
 
-export interface OrderParts {
-  readonly journalTable: string;
-  /** Names and seals entries. */
-  readonly identity: Identity;
-  readonly lookUps: readonly Operation[];
-  /** For a function that places or replaces orders, where operators set limits. */
-  readonly guard: GuardSettings | undefined;
-  readonly prices: Readonly<Record<PricedKind, LastPrices>> | undefined;
-}
+/** Of a function that places or replaces orders. */
+export const composeOrders = (
+  settings: FunctionSettings,
+  ports: OrderPorts,
+  parts: JournalParts,
+): OrdersStep =>
+  ordersStep(orderOptions(settings.guard, composeLastPrices(settings, ports, parts.secrets), ports, parts));
 
-export function composeOrders(
-  { journalTable, identity, lookUps, guard, prices }: OrderParts,
-  ports: GatewayPorts,
+export function orderOptions(
+  guard: GuardSettings | undefined,
+  prices: Readonly<Record<PricedKind, LastPrices>> | undefined,
+  ports: OrderPorts,
+  parts: Omit<JournalParts, 'secrets'>,
 ): OrdersOptions {
-  const journal = ports.journal(journalTable, identity.sealer);
-  const { log, clock, sleep } = ports;
+  const journal = ports.journal(parts.journalTable, parts.identity.sealer);
   return every<OrdersOptions>({
-    journal,
-    names: identity.names,
-    lookUps,
+    ...journaled(journal, guard?.tableName, ports, parts),
     members: guard?.orderMembers,
     guard:
       guard &&
@@ -42,7 +47,30 @@ export function composeOrders(
         lastPrices: prices?.stock,
         optionPrices: prices?.option,
       }),
-    sleep,
-    ...orderReports({ log, clock, journalTable, controlsTable: guard?.tableName }),
   });
 }
+
+/** Of a function that cancels orders, which no guard rail keeps from it. */
+export const composeCancels = (_: unknown, ports: JournalPorts, parts: JournalParts): OrdersStep =>
+  cancelsStep(every<CancelsOptions>(unguarded(ports, parts)));
+
+/** Of a function that tells what became of orders, and sends none. */
+export const composeOutcomes = (_: unknown, ports: JournalPorts, parts: JournalParts): OrdersStep =>
+  outcomesStep(unguarded(ports, parts));
+
+const unguarded = (ports: JournalPorts, parts: JournalParts) =>
+  journaled(ports.journal(parts.journalTable, parts.identity.sealer), undefined, ports, parts);
+
+/** What every use of the journal has; each of its options is named here. */
+const journaled = (
+  journal: OrderJournal,
+  controlsTable: string | undefined,
+  { log, clock, sleep }: JournalPorts,
+  { journalTable, identity, lookUps }: Omit<JournalParts, 'secrets'>,
+) => ({
+  journal,
+  names: identity.names,
+  lookUps,
+  sleep,
+  ...orderReports({ log, clock, journalTable, controlsTable }),
+});

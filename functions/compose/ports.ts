@@ -51,27 +51,38 @@ export interface GatewayPorts extends SecretPorts {
    */
   readonly marketDataLimit: Pick<Limit, 'requests' | 'perSeconds'> | undefined;
   /** @param upstream names the upstream: no upstream's answer is ever returned as another's */
-  cacheStores(tableName: string, upstream: string): CacheStores;
-  /** Of the same table and upstream, for a function that serves no snapshots. */
-  snapshotReads(tableName: string, upstream: string, partition: string): SnapshotReads;
+  responses(tableName: string, upstream: string): ResponsePorts;
   accessStore(tableName: string): Pick<AccessStore, 'read'>;
-  journal(tableName: string, sealer: Sealer): CountingJournal;
-  /** The time of the store of journals, by which orders of the last minute are counted. */
-  readonly storeTime: () => number;
-  controls(tableName: string): ControlStore;
-  massCancelRequests(tableName: string): Pick<MassCancelStore, 'request'>;
 }
 
-export interface CacheStores {
-  snapshots(partition: string): SnapshotStore;
+export interface ResponsePorts {
   readonly responses: ResponseStore;
-  /** Not called by a function that has no lists of symbols. */
-  directory(): DirectoryStore;
   /** Of the process, where several functions run in it; `undefined` where each has a process of its own. */
   readonly versions: Versions | undefined;
 }
 
-export interface MassCancelPorts extends GatewayPorts {
+/** For a function that serves snapshots. */
+export interface QuotePorts extends GatewayPorts {
+  /** Of the same table and upstream as `responses`. */
+  snapshots(tableName: string, upstream: string): (partition: string) => SnapshotStore;
+  directory(tableName: string, upstream: string): DirectoryStore;
+}
+
+export interface JournalPorts extends GatewayPorts {
+  journal(tableName: string, sealer: Sealer): CountingJournal;
+}
+
+/** For a function that checks orders before it sends them. */
+export interface OrderPorts extends JournalPorts {
+  /** The time of the store of journals, by which orders of the last minute are counted. */
+  readonly storeTime: () => number;
+  controls(tableName: string): ControlStore;
+  massCancelRequests(tableName: string): Pick<MassCancelStore, 'request'>;
+  /** Of the same table and upstream as `snapshots`. */
+  snapshotReads(tableName: string, upstream: string, partition: string): SnapshotReads;
+}
+
+export interface MassCancelPorts extends JournalPorts {
   massCancels(tableName: string): Pick<MassCancelStore, 'open' | 'finish'>;
 }
 
@@ -80,7 +91,7 @@ export interface BusPorts {
   bus(busName: string, onFailure: (error: unknown) => void): LookupBus;
 }
 
-export interface LookupPorts extends GatewayPorts, BusPorts {
+export interface LookupPorts extends QuotePorts, BusPorts {
   /** @param sealer without one, the store refuses replies with account data */
   lookupStore(tableName: string, sealer: Sealer | undefined): LookupStore;
   queue(names: QueueNames, onFailure: (error: unknown) => void): LookupQueue;

@@ -13,7 +13,7 @@ import type { SettlementSettings } from '../settings/settings.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeOrderReads } from './holder.ts';
-import type { GatewayPorts } from './ports.ts';
+import type { JournalPorts } from './ports.ts';
 
 export type SettlementHandler = (
   event: unknown,
@@ -34,7 +34,7 @@ const units = {
 
 export function composeSettlement(
   { function: settings, journalTable, identityKeySecretId }: SettlementSettings,
-  ports: GatewayPorts,
+  ports: JournalPorts,
 ): SettlementHandler {
   const { log, clock, sleep, functionName } = ports;
   const identity = composeIdentity(identityKeySecretId, ports);

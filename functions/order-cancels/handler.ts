@@ -1,7 +1,7 @@
 /** The function of cancels: its instances wait neither for orders that are placed nor for reads. */
 
-import { gatewayPorts, lambdaHost } from '../aws/ports.ts';
+import { journalPorts, lambdaHost } from '../aws/ports.ts';
 import { group, start } from '../compose/functions.ts';
 import { orderCancels } from '../compose/offers.ts';
 
-export const handler = start(group(orderCancels()), process.env, gatewayPorts(lambdaHost()));
+export const handler = start(group(orderCancels()), process.env, journalPorts(lambdaHost()));

@@ -1,7 +1,7 @@
 /** The function that reads orders. */
 
-import { gatewayPorts, lambdaHost } from '../aws/ports.ts';
+import { journalPorts, lambdaHost } from '../aws/ports.ts';
 import { group, start } from '../compose/functions.ts';
 import { orderReads } from '../compose/offers.ts';
 
-export const handler = start(group(orderReads()), process.env, gatewayPorts(lambdaHost()));
+export const handler = start(group(orderReads()), process.env, journalPorts(lambdaHost()));

@@ -1,6 +1,6 @@
 /** The function that settles orders whose outcome stayed unknown. */
 
-import { gatewayPorts, lambdaHost } from '../aws/ports.ts';
+import { journalPorts, lambdaHost } from '../aws/ports.ts';
 import { settlement, start } from '../compose/functions.ts';
 
-export const handler = start(settlement, process.env, gatewayPorts(lambdaHost()));
+export const handler = start(settlement, process.env, journalPorts(lambdaHost()));

@@ -1,7 +1,7 @@
 /** The function of the group orders. */
 
-import { gatewayPorts, lambdaHost } from '../aws/ports.ts';
+import { lambdaHost, orderPorts } from '../aws/ports.ts';
 import { group, start } from '../compose/functions.ts';
 import { orders } from '../compose/offers.ts';
 
-export const handler = start(group(orders()), process.env, gatewayPorts(lambdaHost()));
+export const handler = start(group(orders()), process.env, orderPorts(lambdaHost()));

@@ -5,7 +5,7 @@ import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import { openByDefault } from '../../lib/catalogue/exposure.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
 import { type UpstreamLimits, upstreamLimitsFault } from '../../lib/catalogue/limits.ts';
-import { isGuarded, type Operation } from '../../lib/catalogue/operation.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { CacheTuning } from '../../lib/gateway/cache-options.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
 import {
@@ -17,7 +17,6 @@ import {
   operationLimitsFault,
 } from '../../lib/gateway/operation-limits.ts';
 import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstream-paths.ts';
-import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import { defaultNetworkPrefix } from '../../lib/identity/caller.ts';
 import { originsFaults, readOrigins } from '../events/cors.ts';
 import { type Environment, readAuthSettings, withFormerNames } from './auth-settings.ts';
@@ -38,6 +37,14 @@ export type Read<Settings> =
   /** One sentence for each variable that is wrong; values are not repeated. */
   | { readonly ok: false; readonly faults: readonly string[] };
 
+/** What a function reads and asks for that checks orders before it sends them. */
+export interface OrderChecks {
+  /** Asked for, too, where the environment says where quotes are shared. */
+  readonly quotes: QuoteReads;
+  /** @returns undefined without a table; what is wrong is added to the faults */
+  readonly readGuard: (env: Environment, faults: string[]) => GuardSettings | undefined;
+}
+
 /** One default for all, so that stacks that share a table share the limits. */
 export const defaultBucket = 'countersign';
 
@@ -46,16 +53,16 @@ const maxUpstreamTimeoutMs = 28_000;
 
 /**
  * @param offered operations of this function, which alone may have other paths at the upstream
- * @param quotes what a function that checks orders asks for, too, when it is told where quotes are shared
+ * @param checks of a function that places or replaces orders
  */
 export function readFunctionSettings(
   given: Environment,
   offered: readonly Operation[] = [],
-  quotes?: QuoteReads,
+  checks?: OrderChecks,
 ): Read<FunctionSettings> {
   const env = withFormerNames(given);
   const { LAST_PRICE_TABLE: priceTable } = env;
-  const lastPrices = priceTable && quotes ? { tableName: priceTable, quotes } : undefined;
+  const lastPrices = priceTable && checks ? { tableName: priceTable, quotes: checks.quotes } : undefined;
   const operations = lastPrices ? [...offered, ...Object.values(lastPrices.quotes)] : offered;
   const faults: string[] = [];
   const upstreamBaseUrl = env.UPSTREAM_BASE_URL ?? '';
@@ -83,7 +90,7 @@ export function readFunctionSettings(
   // Its entries are named and sealed with the identity key.
   if (journalTable && !access) faults.push('ACCESS_TABLE: not set, but ORDER_JOURNAL_TABLE is');
 
-  const guard = operations.some(isGuarded) ? readGuardSettings(env, faults) : undefined;
+  const guard = checks?.readGuard(env, faults);
   // Its counters are in the journal.
   if (guard && !journalTable) faults.push('ORDER_JOURNAL_TABLE: not set, but TRADING_CONTROLS_TABLE is');
 
@@ -110,9 +117,9 @@ export function readFunctionSettings(
 export function readGatewaySettings(
   env: Environment,
   operations: readonly Operation[],
-  quotes?: QuoteReads,
+  checks?: OrderChecks,
 ): Read<FunctionSettings> {
-  const read = readFunctionSettings(env, operations, quotes);
+  const read = readFunctionSettings(env, operations, checks);
   if (!read.ok || read.settings.access || !operations.some(({ group }) => isAccountData(group))) return read;
   return { ok: false, faults: ['ACCESS_TABLE: not set'] };
 }
@@ -138,25 +145,6 @@ function readAccess(env: Environment, faults: string[]): AccessSettings | undefi
   if (tableName) faults.push('IDENTITY_KEY_SECRET_ID: not set, but ACCESS_TABLE is');
   if (identityKeySecretId) faults.push('ACCESS_TABLE: not set, but IDENTITY_KEY_SECRET_ID is');
   return undefined;
-}
-
-/** @returns undefined without a table; what is wrong is added to the faults */
-function readGuardSettings(env: Environment, faults: string[]): GuardSettings | undefined {
-  const { TRADING_CONTROLS_TABLE: tableName, TRADING_LIMITS: text, ORDER_MEMBERS: members } = env;
-  if (!tableName) {
-    if (text) faults.push('TRADING_CONTROLS_TABLE: not set, but TRADING_LIMITS is');
-    return undefined;
-  }
-  const limits = limitsIn(text || '{}');
-  const orderMembers = (members ?? '').split(',').filter(Boolean);
-  if (limits) return { tableName, limits, orderMembers };
-  faults.push('TRADING_LIMITS: not limits of trading, as JSON');
-  return undefined;
-}
-
-function limitsIn(text: string): TradingLimits | undefined {
-  const read = readLimits(readJson(text));
-  return areLimits(read) ? read : undefined;
 }
 
 function readLimiter(
@@ -283,7 +271,7 @@ function readUpstreamLimits(text = 'interface'): {
   return fault ? { upstreamLimits: 'interface', fault } : { upstreamLimits: given as UpstreamLimits };
 }
 
-function readJson(text: string | undefined): unknown {
+export function readJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text || '{}');
   } catch {

@@ -8,7 +8,7 @@ import { type CorsOrigins, withCors } from '../../functions/events/cors.ts';
 import { getOrder } from '../../lib/catalogue/order-reads.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { isReached, type Reach } from '../../lib/gateway/reach.ts';
-import { type AccessOptions, createWho } from '../../lib/gateway/who.ts';
+import { type AccessOptions, accessStep } from '../../lib/gateway/who.ts';
 import { onDemand } from '../../lib/once.ts';
 import { isRefusal, type Refusal, refusalKinds } from '../../lib/problem.ts';
 import { envelopeOf } from './bus.ts';
@@ -36,7 +36,7 @@ const maxWaitingBytes = 4 * 1024 * 1024;
  */
 export function createEventStream(options: EventStreamOptions): LocalStream {
   const { path, history, access, corsOrigins = [], heartbeatMs = 15_000 } = options;
-  const who = onDemand(() => createWho(access(), Date.now));
+  const who = onDemand(() => accessStep(access())(Date.now));
 
   function follow(
     response: ServerResponse,

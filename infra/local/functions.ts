@@ -17,7 +17,7 @@ import { eventNames } from '../../lib/events/names.ts';
 import { onDemand } from '../../lib/once.ts';
 import { type BusEvent, envelopeOf, type LocalBus } from './bus.ts';
 import { names } from './environment.ts';
-import type { MemoryPlatform } from './memory-ports.ts';
+import type { MemoryPlatform, MemoryPorts } from './memory-ports.ts';
 import type { LocalRoute } from './options.ts';
 import { createLocalQueue, type Settled } from './queue.ts';
 
@@ -27,7 +27,7 @@ export interface FunctionParts {
   readonly env: (asked: readonly Operation[], isClosed: boolean) => Environment;
 }
 
-const offersByName: Readonly<Partial<Record<FunctionName, () => Offer>>> = {
+const offersByName: Readonly<Partial<Record<FunctionName, () => Offer<MemoryPorts>>>> = {
   ...offers,
   'market-data': offers.marketData,
   'order-cancels': offers.orderCancels,
@@ -42,7 +42,7 @@ export function groupRoutes(
   return openGroups.flatMap(functionsOf).flatMap((name) => {
     const offer = offersByName[name]?.();
     if (!offer) return [];
-    const asked = [...offer.operations, ...offer.lookUps, ...Object.values(offer.quotes ?? {})];
+    const asked = [...offer.operations, ...offer.lookUps, ...Object.values(offer.checks?.quotes ?? {})];
     const made = onDemand(() =>
       start(group(offer), env(asked, isAccountData(groupOf(name))), platform.ports),
     );

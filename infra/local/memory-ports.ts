@@ -12,6 +12,7 @@ import type {
   LookupPorts,
   MassCancelPorts,
   OrderAuditPorts,
+  OrderPorts,
   TradeEventPorts,
   TradingStopPorts,
 } from '../../functions/compose/ports.ts';
@@ -32,7 +33,7 @@ import { createMemoryTradeEventStore } from '../../lib/trade-events/index.ts';
 import { createLocalBus, type LocalBus } from './bus.ts';
 
 /** The ports of every function and worker; a queue comes with the function behind it. */
-export type MemoryPorts = GatewayPorts &
+export type MemoryPorts = OrderPorts &
   MassCancelPorts &
   TradeEventPorts &
   OrderAuditPorts &
@@ -99,7 +100,7 @@ export function createMemoryPlatform({
       const directory = createMemoryDirectoryStore();
       // Unlike a deployed instance, a function here serves several requests at a time, and equal reads share one.
       const versions = createVersions({ store: responses, clock });
-      return { snapshots, responses, directory: () => directory, versions };
+      return { snapshots, responses, directory, versions };
     }),
   );
   const access = byName([names.access], createMemoryAccessStore);
@@ -130,7 +131,9 @@ export function createMemoryPlatform({
       limiterStore: limiters,
       storeTime: clock,
       marketDataLimit,
-      cacheStores: (name, upstream) => caches(name)(upstream),
+      responses: (name, upstream) => caches(name)(upstream),
+      snapshots: (name, upstream) => caches(name)(upstream).snapshots,
+      directory: (name, upstream) => caches(name)(upstream).directory,
       snapshotReads: (name, upstream, partition) =>
         snapshotReadsOf(caches(name)(upstream).snapshots(partition)),
       accessStore: access,

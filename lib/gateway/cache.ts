@@ -15,26 +15,45 @@ export interface Cache {
   changed(change: CachedRead): Promise<void>;
 }
 
-export function createCache(options: CacheOptions, parts: CacheParts): Cache {
-  const responses = createCachedResponses(options, parts);
-  const accounts = createAccountReads(options, parts);
-  const snapshots = new Map<string, SnapshotsByAccount>();
+/** The step cached?, for a gateway that makes its parts. */
+export type CacheStep = (parts: CacheParts) => Cache;
 
-  function snapshotsOf(operation: Operation): SnapshotsByAccount {
-    const existing = snapshots.get(operation.id) ?? createSnapshotsByAccount(operation, options, parts);
-    snapshots.set(operation.id, existing);
-    return existing;
-  }
+export type ResponsesOptions = Pick<CacheOptions, 'responses' | 'versions' | 'tuning'>;
 
-  return {
-    changed: accounts.changed,
-    ask(read) {
-      const { operation } = read.route;
-      const { freshness } = operation;
-      // A side effect is never answered from the cache, whatever its catalogue entry says.
-      if (!freshness || operation.sideEffect) return undefined;
-      if (freshness === 'by-symbol') return snapshotsOf(operation).ask(read);
-      return (isAccountData(operation.group) ? accounts : responses).ask(read, freshness);
-    },
+/** By request: whole answers. What comes by symbol is not cached. */
+export const responsesStep =
+  (options: ResponsesOptions): CacheStep =>
+  (parts) => {
+    const responses = createCachedResponses(options, parts);
+    const accounts = createAccountReads(options, parts);
+    return {
+      changed: accounts.changed,
+      ask(read) {
+        const { freshness, sideEffect, group } = read.route.operation;
+        // A side effect is never answered from the cache, whatever its catalogue entry says.
+        if (!freshness || sideEffect || freshness === 'by-symbol') return undefined;
+        return (isAccountData(group) ? accounts : responses).ask(read, freshness);
+      },
+    };
   };
-}
+
+/** By request, and by symbol. */
+export const cacheStep =
+  (options: CacheOptions): CacheStep =>
+  (parts) => {
+    const responses = responsesStep(options)(parts);
+    const snapshots = new Map<string, SnapshotsByAccount>();
+    function snapshotsOf(operation: Operation): SnapshotsByAccount {
+      const existing = snapshots.get(operation.id) ?? createSnapshotsByAccount(operation, options, parts);
+      snapshots.set(operation.id, existing);
+      return existing;
+    }
+    return {
+      changed: responses.changed,
+      ask(read) {
+        const { operation } = read.route;
+        const isBySymbol = operation.freshness === 'by-symbol' && !operation.sideEffect;
+        return isBySymbol ? snapshotsOf(operation).ask(read) : responses.ask(read);
+      },
+    };
+  };

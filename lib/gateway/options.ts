@@ -6,17 +6,20 @@ import type { Operation } from '../catalogue/operation.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { OrdersOptions } from '../orders/hand-over.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
+import type { CacheStep } from './cache.ts';
 import type { CacheOptions, RefreshReport } from './cache-options.ts';
 import type { SecretSource } from './credentials.ts';
 import { type OperationLimits, operationLimitsFault } from './operation-limits.ts';
+import type { OrdersStep } from './order-hand-over.ts';
 import type { CacheResult } from './outcome.ts';
 import type { AfterRateLimit, Tightening } from './rate-limited.ts';
 import type { UpstreamBreaker } from './read-again.ts';
 import type { Send } from './send.ts';
 import { sentPaths, type UpstreamPaths, upstreamPathsFault } from './upstream-paths.ts';
-import { type AccessOptions, accessFault } from './who.ts';
+import { type AccessOptions, type AccessStep, accessFault } from './who.ts';
 
-export interface GatewayOptions {
+/** What every gateway is made of, whatever its steps are. */
+export interface BaseOptions {
   /** What this gateway offers; any other operation is unknown to it. */
   readonly operations: readonly Operation[];
   /** The upstream, `https:` or loopback, with or without a path prefix. */
@@ -24,11 +27,6 @@ export interface GatewayOptions {
   /** Where an operation is sent instead of the path that it was called by. */
   readonly upstreamPaths?: UpstreamPaths;
   readonly secrets: SecretSource;
-  /**
-   * How callers show who they are, and what each may do; required when an operation belongs to an account.
-   * `single-user` is for a gateway of which every caller is the holder of the app key: it checks nothing.
-   */
-  readonly access?: AccessOptions | 'single-user';
   /** Default: over the runtime's fetch. */
   readonly send?: Send;
   /**
@@ -36,13 +34,6 @@ export interface GatewayOptions {
    * what counts against another one is answered with `gateway_error`. Default: none, and everything is sent.
    */
   readonly limiter?: Limiter;
-  /** Stores of the cache that all instances share. Default: none, and every read goes to the upstream. */
-  readonly cache?: CacheOptions;
-  /**
-   * The journal of orders, which all instances share: an order is not sent without an entry, and one that comes again is
-   * answered with what became of the first. Default: none, and each request with a side effect is sent once.
-   */
-  readonly orders?: OrdersOptions;
   /** Limits besides the catalogue's; the limiter has to know them, too. */
   readonly operationLimits?: OperationLimits;
   /** What the upstream allows; the limiter has to know it, too. Default `interface`. */
@@ -73,6 +64,28 @@ export interface GatewayOptions {
   readonly report?: (report: RequestReport) => void;
   /** Called for a refresh of the snapshot cache that brought nothing. */
   readonly reportRefresh?: (report: RefreshReport) => void;
+}
+
+export interface GatewayOptions extends BaseOptions {
+  /**
+   * How callers show who they are, and what each may do; required when an operation belongs to an account.
+   * `single-user` is for a gateway of which every caller is the holder of the app key: it checks nothing.
+   */
+  readonly access?: AccessOptions | 'single-user';
+  /** Stores of the cache that all instances share. Default: none, and every read goes to the upstream. */
+  readonly cache?: CacheOptions;
+  /**
+   * The journal of orders, which all instances share: an order is not sent without an entry, and one that comes again is
+   * answered with what became of the first. Default: none, and each request with a side effect is sent once.
+   */
+  readonly orders?: OrdersOptions;
+}
+
+/** The same with steps as values: what a bundle's gateway does not have is not in the bundle. */
+export interface CoreOptions extends BaseOptions {
+  readonly access?: AccessStep | 'single-user';
+  readonly cache?: CacheStep;
+  readonly orders?: OrdersStep;
 }
 
 export interface RequestReport extends ReportedUpstream {
@@ -107,7 +120,7 @@ export function checkOptions({
   upstreamLimits = 'interface',
   access,
   orders,
-}: GatewayOptions): void {
+}: CoreOptions): void {
   const asked = [...operations, ...(orders?.lookUps ?? [])];
   const pathsFault = upstreamPathsFault(upstreamPaths, asked);
   const paths = pathsFault ? [] : sentPaths(asked, upstreamPaths);

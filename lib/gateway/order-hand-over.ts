@@ -1,20 +1,96 @@
-/** The hand-over of requests with a side effect, with the gateway's own way to the upstream for orders that it looks up. */
+/**
+ * The steps of orders: the hand-over of requests with a side effect, with the gateway's own way to the upstream for orders
+ * that it looks up; and what the journal tells of an order, for which nothing is sent.
+ */
 
 import { type Answer, refused } from '../answer.ts';
 import { unsignable } from '../catalogue/faults.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { createHandOver, type OrdersOptions } from '../orders/hand-over.ts';
+import {
+  createHandOver,
+  createUnguardedHandOver,
+  type HandOver,
+  type OrdersOptions,
+} from '../orders/hand-over.ts';
+import { orderOutcome } from '../orders/order-outcome.ts';
 import { orderIn } from '../orders/order-reads.ts';
 import type { CachedRead } from './cache-options.ts';
 import { createContext } from './context.ts';
 import { accountOf } from './credential.ts';
 import { lookUpFor } from './look-ups.ts';
+import type { Outcome } from './outcome.ts';
 import type { Upstream } from './upstream.ts';
+import type { ValidRequest } from './validate.ts';
 
 export type HandOverChange = (
   change: CachedRead,
   send: (change: CachedRead) => Promise<Answer>,
 ) => Promise<Answer>;
+
+/** What a gateway does with orders that its upstream does not. */
+export interface OrderSteps {
+  /** Undefined where the journal is only read. */
+  readonly handOver: HandOverChange | undefined;
+  /** Answers of the journal what became of an order. */
+  readonly outcome: (request: ValidRequest) => Promise<Outcome>;
+}
+
+export interface OrdersStep {
+  /** See `OrdersOptions`. */
+  readonly lookUps: readonly Operation[];
+  readonly members: readonly string[];
+  readonly create: (parts: OrderParts) => OrderSteps;
+}
+
+export interface OrderParts {
+  readonly upstream: Upstream;
+  readonly clock: () => number;
+  /** Those that the gateway offers. */
+  readonly operations: readonly Operation[];
+}
+
+/** What became of an order, for a gateway that sends none. */
+export const outcomesStep = (
+  options: Pick<OrdersOptions, 'journal' | 'names' | 'reportFailure'>,
+): OrdersStep => ({
+  lookUps: [],
+  members: [],
+  create: ({ clock }) => ({
+    handOver: undefined,
+    async outcome({ query }) {
+      const { account_id: account = '', client_order_id: clientOrderId = '' } = Object.fromEntries(query);
+      try {
+        const outcome = await orderOutcome(options, { account, clientOrderId }, clock());
+        return { kind: 'uncached', body: new TextEncoder().encode(JSON.stringify(outcome)) };
+      } catch (cause) {
+        options.reportFailure?.('read', cause);
+        return refused({ code: 'journal_unavailable', detail: notRead });
+      }
+    },
+  }),
+});
+
+const notRead =
+  'The gateway cannot read its journal of orders now; what became of the order is not known from this.';
+
+/** The hand-over, and what became of an order. */
+export const ordersStep = (options: OrdersOptions): OrdersStep =>
+  stepOf(options, (clock) => createHandOver({ ...options, clock }));
+
+/** The same for requests that guard rails are not about: cancels. */
+export type CancelsOptions = Omit<OrdersOptions, 'guard' | 'members'>;
+
+export const cancelsStep = (options: CancelsOptions): OrdersStep =>
+  stepOf(options, (clock) => createUnguardedHandOver({ ...options, clock }));
+
+const stepOf = (options: OrdersOptions, create: (clock: () => number) => HandOver): OrdersStep => ({
+  lookUps: options.lookUps ?? [],
+  members: options.members ?? [],
+  create: (parts) => ({
+    ...outcomesStep(options).create(parts),
+    handOver: withLookUps(create(parts.clock), [...parts.operations, ...(options.lookUps ?? [])], parts),
+  }),
+});
 
 /** A look-up of the gateway's own waits so long for a permit: clients that read orders come first. */
 const lookUpWaitMs = 1000;
@@ -22,21 +98,12 @@ const lookUpWaitMs = 1000;
 /** What a client may choose. */
 const idempotencyKey = /^[ -~]{1,255}$/;
 
-export function createOrderHandOver(
-  options: OrdersOptions,
-  {
-    upstream,
-    clock,
-    operations,
-  }: {
-    readonly upstream: Upstream;
-    readonly clock: () => number;
-    /** Those that the gateway offers. */
-    readonly operations: readonly Operation[];
-  },
+/** @param known operations that may show an order */
+function withLookUps(
+  handOver: HandOver,
+  known: readonly Operation[],
+  { upstream }: OrderParts,
 ): HandOverChange {
-  const handOver = createHandOver({ ...options, clock });
-  const known = [...operations, ...(options.lookUps ?? [])];
   return async (change, send) => {
     const { route, request, valid, credential, context } = change;
     const { operation } = route;

@@ -11,14 +11,14 @@ import { createContext } from './context.ts';
 import { accountOf } from './credential.ts';
 import { createCredentials } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';
-import { checkOptions, type GatewayOptions } from './options.ts';
+import { type CoreOptions, checkOptions } from './options.ts';
 import { createFetchSend } from './send.ts';
 import { createTighteningGateway } from './tightening.ts';
 import { createUpstream } from './upstream.ts';
 
 /** As those of the gateway. */
 export type OwnReadsOptions = Pick<
-  GatewayOptions,
+  CoreOptions,
   | 'upstreamBaseUrl'
   | 'upstreamPaths'
   | 'secrets'
@@ -63,7 +63,7 @@ const permitMs = 1000;
  * await reads.read([['symbols', 'AAPL'], ['category', 'US_STOCK']], Date.now() + 3000);
  */
 export function createOwnReads(operation: Operation, options: OwnReadsOptions): OwnReads {
-  const whole: GatewayOptions = { ...options, operations: [operation], access: 'single-user' };
+  const whole: CoreOptions = { ...options, operations: [operation], access: 'single-user' };
   checkOptions(whole);
   const { clock = Date.now, random = Math.random, upstreamTimeoutMs: timeoutMs = 10_000 } = options;
   const credentials = createCredentials({
@@ -73,7 +73,7 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
   });
 
   /** Of one choice of limits, as the gateway that goes over to tighter ones makes them. */
-  function readsOf(choice: GatewayOptions) {
+  function readsOf(choice: CoreOptions) {
     const upstream = createUpstream({
       credentials,
       clock,

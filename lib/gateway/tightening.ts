@@ -9,7 +9,7 @@ import { createCircuitBreaker } from '../circuit-breaker.ts';
 import { afterTimeout, type Limiter } from '../limiter/index.ts';
 import type { GatewayRequest } from './http.ts';
 import { limitsOf, operationLimitsFault } from './operation-limits.ts';
-import type { GatewayOptions } from './options.ts';
+import type { CoreOptions } from './options.ts';
 import { pauseMsOf, type RateLimited, stepPauseMsOf, type Tightening, verdictOn } from './rate-limited.ts';
 
 /** A gateway with answers of any kind. */
@@ -23,9 +23,9 @@ const maxWaitMs = 1500;
 
 /** @param create makes the gateway of one choice */
 export function createTighteningGateway<Response, Outcome>(
-  { tightening, ...options }: GatewayOptions,
+  { tightening, ...options }: CoreOptions,
   { inForce, limiterFor, share = 1, report }: Tightening,
-  create: (options: GatewayOptions) => Answering<Response, Outcome>,
+  create: (options: CoreOptions) => Answering<Response, Outcome>,
 ): Answering<Response, Outcome> {
   const { clock, random } = options;
   const breaker =
@@ -98,7 +98,7 @@ export function createTighteningGateway<Response, Outcome>(
 }
 
 /** The configured choice and all tighter ones that go together with the deployer's own limits. */
-function choicesOf({ upstreamLimits, operationLimits = {}, operations }: GatewayOptions): UpstreamLimits[] {
+function choicesOf({ upstreamLimits, operationLimits = {}, operations }: CoreOptions): UpstreamLimits[] {
   const choices: UpstreamLimits[] = [upstreamLimits ?? 'interface'];
   for (
     let next = tighterLimits(choices[0]!);

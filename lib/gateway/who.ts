@@ -42,7 +42,15 @@ const clockSkewMs = 60_000;
 
 const maxAppNames = 1000;
 
-export function createWho(access: AccessOptions, clock: () => number): Who {
+/** The step who, by the gateway's clock. */
+export type AccessStep = (clock: () => number) => Who;
+
+export const accessStep =
+  (access: AccessOptions): AccessStep =>
+  (clock) =>
+    createWho(access, clock);
+
+function createWho(access: AccessOptions, clock: () => number): Who {
   const { directory, names, verifier } = access;
   const needsUser = ({ group }: Operation) =>
     isAccountData(group) || (access.userGroups?.includes(group) ?? false);
@@ -186,7 +194,7 @@ const unbound: Readonly<Record<Principal['kind'], string>> = {
 
 /** Why a gateway must not serve the operations so; undefined where it may. */
 export function accessFault(
-  access: AccessOptions | 'single-user' | undefined,
+  access: AccessStep | 'single-user' | undefined,
   operations: readonly Operation[],
 ): string | undefined {
   const ofAccount = operations.find(({ group }) => isAccountData(group));

@@ -78,6 +78,7 @@ interface Checks {
   readonly journal: CountingJournal;
   readonly guard: Guard;
   readonly cancels: CancelRequests;
+  readonly begin: typeof beginChecked;
 }
 
 export interface Delivery {
@@ -108,9 +109,9 @@ const lookUpElseMs = 1500;
 const maxRounds = 3;
 
 /** @example const handOver = createHandOver({ journal: createMemoryOrderJournal(), names, clock: Date.now }); */
-export function createHandOver(parts: HandOverParts): HandOver {
-  const { guard, names, clock, reportFailure } = parts;
-  const checks = guard && {
+export function createHandOver({ guard, ...parts }: HandOverParts): HandOver {
+  const { names, clock, reportFailure } = parts;
+  const checks: Checks | undefined = guard && {
     journal: guard.journal,
     guard: createGuard({ ...guard, names, clock }),
     cancels: createCancelRequests({
@@ -118,15 +119,22 @@ export function createHandOver(parts: HandOverParts): HandOver {
       clock,
       reportFailure: (cause) => reportFailure?.('mass_cancel', cause),
     }),
+    begin: beginChecked,
   };
-  return {
-    async run(change, delivery) {
-      const found = await partsOf(change, names);
-      if (!found) return delivery.send(change.body, change.deadline);
-      return new OneHandOver({ ...parts, checks }, change, delivery, found).run();
-    },
-  };
+  return handOverOf({ ...parts, checks });
 }
+
+/** For requests that no guard rail is about, such as cancels: a bundle with this one alone has no guard rails in it. */
+export const createUnguardedHandOver = (parts: Omit<HandOverParts, 'guard'>): HandOver =>
+  handOverOf({ ...parts, checks: undefined });
+
+const handOverOf = (parts: Parts): HandOver => ({
+  async run(change, delivery) {
+    const found = await partsOf(change, parts.names);
+    if (!found) return delivery.send(change.body, change.deadline);
+    return new OneHandOver(parts, change, delivery, found).run();
+  },
+});
 
 /** A limit wants cancels, and the deployer of this gateway has given it nowhere to ask for them. */
 const noMassCancels = {
@@ -194,7 +202,7 @@ class OneHandOver {
   #beginChecked(open: readonly Part[], checks: Checks): Promise<Begun> {
     const { names, clock, reportFailure, reportNoted } = this.#parts;
     const endBy = Math.min(this.#sendBy, clock() + maxBeginMs);
-    return beginChecked(
+    return checks.begin(
       {
         ...checks,
         names,

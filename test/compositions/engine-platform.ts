@@ -19,6 +19,7 @@ import {
   lookupPorts,
   massCancelPorts,
   orderAuditPorts,
+  orderPorts,
   tradeEventPorts,
   tradingStopPorts,
 } from '../../functions/aws/ports.ts';
@@ -111,6 +112,7 @@ export const enginePlatform =
     };
     return {
       ports: {
+        ...orderPorts(host),
         ...lookupPorts(host),
         ...massCancelPorts(host),
         ...tradeEventPorts(host),

@@ -63,8 +63,8 @@ const leftOut: readonly Mutant[] = [
   {
     wiring: 'processes do not share versions',
     file: 'gateway',
-    find: '    versions,\n    // The',
-    by: '    // The',
+    find: '...ports.responses(...shared),',
+    by: 'responses: ports.responses(...shared).responses,',
   },
 ];
 
@@ -80,7 +80,7 @@ const swapped: readonly Mutant[] = [
     wiring: 'limits and stops are read from the journal’s table',
     file: 'orders',
     find: 'ports.controls(guard.tableName)',
-    by: 'ports.controls(journalTable)',
+    by: 'ports.controls(parts.journalTable)',
   },
   {
     wiring: 'mass cancels are looked for in the journal’s table',
@@ -108,9 +108,9 @@ const swapped: readonly Mutant[] = [
   },
   {
     wiring: 'quotes are not shared',
-    file: 'gateway',
-    find: 'cache: cache && composeCache(cache, upstreamBaseUrl, listing, ports),',
-    by: 'cache: undefined,',
+    file: 'offers',
+    find: 'composeQuotes(symbolListing, settings, ports)',
+    by: 'composeResponses(settings, ports)',
   },
   {
     wiring: 'workers ask without being the holder of the app key',
@@ -165,10 +165,9 @@ const swapped: readonly Mutant[] = [
 /** The scenario that fails first, or the start where no scene comes about. */
 async function foundBy(mutant?: Mutant): Promise<string | undefined> {
   const plugins = mutant ? [replaceIn(`functions/compose/${mutant.file}.ts`, mutant.find, mutant.by)] : [];
-  const { text } = await bundle("export * from './functions/compose/functions.ts'", {
-    plugins,
-    platform: 'node',
-  });
+  const entry =
+    "export * from './functions/compose/functions.ts'; export * as offers from './functions/compose/offers.ts'";
+  const { text } = await bundle(entry, { plugins, platform: 'node' });
   const compositions = (await load(text)) as Compositions;
   const platform = memoryPlatform('any');
   for (const { name, run, share = '1' } of scenarios) {

@@ -1,7 +1,8 @@
 /** The scenarios over the ports that are deployed, each on a DynamoDB engine that has forgotten the one before. */
 
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import * as compositions from '../../functions/compose/functions.ts';
+import * as functions from '../../functions/compose/functions.ts';
+import * as offers from '../../functions/compose/offers.ts';
 import { type Ministack, startMinistack } from '../support/ministack.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { enginePlatform, makeResources } from './engine-platform.ts';
@@ -29,7 +30,12 @@ describe('on a DynamoDB engine', needsEmulator(), () => {
     test(name, async (t) => {
       await emulator.reset();
       await makeResources(emulator);
-      const scene = await startScene({ platform: enginePlatform(emulator), compositions, limits, share });
+      const scene = await startScene({
+        platform: enginePlatform(emulator),
+        compositions: { ...functions, offers },
+        limits,
+        share,
+      });
       t.onTestFinished(() => scene.close());
       await run(scene);
     });

@@ -6,19 +6,12 @@
 import assert from 'node:assert/strict';
 import type * as functions from '../../functions/compose/functions.ts';
 import type { Offer } from '../../functions/compose/group.ts';
-import * as offers from '../../functions/compose/offers.ts';
+import type * as offerings from '../../functions/compose/offers.ts';
 import type { ComposedAudit } from '../../functions/compose/order-audit.ts';
-import type {
-  Host,
-  LookupPorts,
-  MassCancelPorts,
-  OrderAuditPorts,
-  TradeEventPorts,
-  TradingStopPorts,
-} from '../../functions/compose/ports.ts';
+import type { Host, LookupPorts } from '../../functions/compose/ports.ts';
 import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
-import type { PlatformNames } from '../../infra/local/memory-ports.ts';
+import type { MemoryPorts, PlatformNames } from '../../infra/local/memory-ports.ts';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity, type Identity } from '../../lib/access/identity.ts';
@@ -80,7 +73,7 @@ export interface Published {
 
 /** What a platform is to a scene. */
 export interface Platform {
-  readonly ports: MassCancelPorts & TradeEventPorts & OrderAuditPorts & TradingStopPorts & LookupPorts;
+  readonly ports: MemoryPorts & LookupPorts;
   readonly access: AccessStore;
   /** All that was composed is there. */
   ready(): Promise<void>;
@@ -93,7 +86,7 @@ export interface Platform {
 }
 
 /** The compositions that are judged: as they are, or with a wiring changed. */
-export type Compositions = typeof functions;
+export type Compositions = typeof functions & { readonly offers: typeof offerings };
 
 export const platformNames: PlatformNames = {
   limiter: 'the-limiter',
@@ -176,7 +169,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   };
   const { ports, ...own } = await platform(host);
   const portsOf = (functionName: string) => ({ ...ports, functionName });
-  const { start, group, settlement, massCancels, tradeEvents, lookups, orderAudit, tradingStop } =
+  const { offers, start, group, settlement, massCancels, tradeEvents, lookups, orderAudit, tradingStop } =
     compositions;
   const env = environmentFor(simulator, limits, share);
   // A worker holds the app key itself.
@@ -184,7 +177,7 @@ export async function startScene({ platform, compositions, limits, share }: Scen
   const identity = createIdentity(async () => identityKey);
   await grantAll(own.access, identity);
   // Two instances of each, which requests meet in turn: what they share is in stores alone.
-  const twice = (offer: () => Offer, variables = env) =>
+  const twice = (offer: () => Offer<MemoryPorts>, variables = env) =>
     [0, 1].map(() => start(group(offer()), variables, portsOf(offer.name)));
   const handlers = {
     'market-data': twice(offers.marketData, openOnly(env)),

@@ -117,6 +117,21 @@ test('the function that stops trading has neither a gateway nor a signer nor an 
     );
 });
 
+test('what serves market facts has nothing of orders in it, what reads or cancels orders no guard rails, and only quotes are refreshed', () => {
+  const has = (room: RegExp) =>
+    bundles.filter(({ kept }) => kept.some((one) => room.test(one))).map(({ group }) => group);
+  const facts = ['fundamentals', 'instruments', 'market-data', lookups, 'screeners'];
+  const without = (room: RegExp, groups: readonly string[]) =>
+    assert.deepEqual(
+      has(room).filter((group) => groups.includes(group)),
+      [],
+      `${room}`,
+    );
+  without(/^lib\/(orders|guard-rails)\//, [...facts, 'accounts', 'watchlists']);
+  without(/^lib\/guard-rails\/(guard|checks|exposure)\.ts/, ['order-cancels', 'order-reads', 'mass-cancels']);
+  assert.deepEqual(has(/^lib\/cache\/snapshots\/refresh/).sort(), ['market-data', lookups]);
+});
+
 test('a function that places orders asks for mass cancels; it neither lists nor ends what was asked for', () => {
   const [placing, cancelling] = ['orders', 'mass-cancels'].map(
     (name) => bundles.find(({ group }) => group === name)?.kept ?? [],

@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
-import { gatewayPorts } from '../../functions/aws/ports.ts';
-import { composeOrders } from '../../functions/compose/orders.ts';
+import { orderPorts } from '../../functions/aws/ports.ts';
+import { orderOptions } from '../../functions/compose/orders.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
+import { orderChecks } from '../../functions/settings/order-checks.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { cancelOrder, placeOrder } from '../../lib/catalogue/index.ts';
 import { JournalUnavailable } from '../../lib/orders/journal.ts';
@@ -28,14 +29,14 @@ test('a function that places orders takes table and limits; another one does not
     TRADING_LIMITS: '{"max_orders_per_minute":3}',
     ORDER_MEMBERS: 'a,b',
   };
-  const read = readFunctionSettings(given, [placeOrder]);
+  const read = readFunctionSettings(given, [placeOrder], orderChecks);
   assert.deepEqual(read.ok && read.settings.guard, {
     tableName: 'controls',
     limits: { max_orders_per_minute: 3 },
     orderMembers: ['a', 'b'],
   });
   const { TRADING_LIMITS: _, ORDER_MEMBERS: __, ...without } = given;
-  const bare = readFunctionSettings(without, [placeOrder]);
+  const bare = readFunctionSettings(without, [placeOrder], orderChecks);
   assert.deepEqual(bare.ok && bare.settings.guard, { tableName: 'controls', limits: {}, orderMembers: [] });
   for (const [variables, operation] of [
     [env, placeOrder],
@@ -48,9 +49,11 @@ test('a function that places orders takes table and limits; another one does not
 
 test('limits that are none, and one of the tables without the other, are told by the variable’s name', () => {
   const faults = (change: object) => {
-    const read = readFunctionSettings({ ...env, TRADING_CONTROLS_TABLE: 'controls', ...change }, [
-      placeOrder,
-    ]);
+    const read = readFunctionSettings(
+      { ...env, TRADING_CONTROLS_TABLE: 'controls', ...change },
+      [placeOrder],
+      orderChecks,
+    );
     return read.ok ? [] : read.faults;
   };
   assert.deepEqual(faults({}), []);
@@ -70,12 +73,16 @@ function journalOf(url?: string) {
   const lines: Readonly<Record<string, unknown>>[] = [];
   const guard = { tableName: 'controls', limits: {}, orderMembers: [] };
   const client = createDynamoClient(url ?? 'http://127.0.0.1:1');
-  const ports = gatewayPorts(
+  const ports = orderPorts(
     hostWith((line) => lines.push(line)),
     () => client,
   );
-  const parts = { journalTable: 'journal', identity, lookUps: [], guard, prices: undefined };
-  const orders = composeOrders(parts, ports);
+  const own = { ...identity, readAhead: () => {} };
+  const orders = orderOptions(guard, undefined, ports, {
+    journalTable: 'journal',
+    identity: own,
+    lookUps: [],
+  });
   return { orders, lines };
 }
 

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
-import { gatewayPorts } from '../../functions/aws/ports.ts';
+import { orderPorts } from '../../functions/aws/ports.ts';
 import { composeLastPrices } from '../../functions/compose/last-prices.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { readFunctionSettings, readGatewaySettings } from '../../functions/settings/environment.ts';
+import { orderChecks } from '../../functions/settings/order-checks.ts';
 import { startSimulator } from '../../infra/simulator/index.ts';
-import { getOptionSnapshots, getStockSnapshots, placeOrder } from '../../lib/catalogue/index.ts';
+import { placeOrder } from '../../lib/catalogue/index.ts';
 import { credentials, secretText } from '../support/core.ts';
 import { hostWith, startDeployed } from '../support/deployed.ts';
 import { each } from '../support/each.ts';
@@ -16,30 +17,30 @@ import { awsEnvironment } from './secrets-manager-stub.ts';
 
 const plain = { UPSTREAM_BASE_URL: 'https://upstream.example', SECRET_ID: 'secret' };
 const env = { ...plain, LIMITER_TABLE: 'limiter', LAST_PRICE_TABLE: 'cache' };
-const quotes = { stock: getStockSnapshots, option: getOptionSnapshots };
+const { quotes } = orderChecks;
 const snapshotsPath = { UPSTREAM_PATHS: '{"getStockSnapshots":"/elsewhere"}' };
 
 test('the variable is read where there is an operation to read prices with, and takes the limiter’s table', () => {
-  const read = (given: Readonly<Record<string, string>>, reads?: typeof quotes) =>
+  const read = (given: Readonly<Record<string, string>>, reads?: typeof orderChecks) =>
     readFunctionSettings(given, [placeOrder], reads);
   const settingsOf = (given: ReturnType<typeof read>) => {
     assert.ok(given.ok, JSON.stringify(given));
     return given.settings;
   };
-  const { lastPrices, limiter, cache, journalTable } = settingsOf(read(env, quotes));
+  const { lastPrices, limiter, cache, journalTable } = settingsOf(read(env, orderChecks));
   assert.deepEqual(lastPrices, { tableName: 'cache', quotes });
   assert.equal(limiter?.tableName, 'limiter');
   // It is no cache of the function's own, and no journal.
   assert.deepEqual([cache, journalTable], [undefined, undefined]);
   assert.equal(settingsOf(read(env)).lastPrices, undefined);
-  assert.equal(settingsOf(read(plain, quotes)).lastPrices, undefined);
+  assert.equal(settingsOf(read(plain, orderChecks)).lastPrices, undefined);
 
-  assert.deepEqual(read({ ...plain, LAST_PRICE_TABLE: 'cache' }, quotes), {
+  assert.deepEqual(read({ ...plain, LAST_PRICE_TABLE: 'cache' }, orderChecks), {
     ok: false,
     faults: ['LIMITER_TABLE: not set'],
   });
-  assert.ok(read({ ...env, ...snapshotsPath }, quotes).ok);
-  assert.ok(!read({ ...plain, ...snapshotsPath }, quotes).ok);
+  assert.ok(read({ ...env, ...snapshotsPath }, orderChecks).ok);
+  assert.ok(!read({ ...plain, ...snapshotsPath }, orderChecks).ok);
 });
 
 test('another path of quotes is none of the function’s own gateway, which starts all the same', () => {
@@ -52,7 +53,7 @@ test('another path of quotes is none of the function’s own gateway, which star
     IDENTITY_KEY_SECRET_ID: 'key',
   };
   const log = (entry: LogEntry) => void logged.push(entry);
-  assert.ok(startDeployed([placeOrder], variables, log, { quotes }));
+  assert.ok(startDeployed([placeOrder], variables, log, { checks: orderChecks }));
   assert.deepEqual(
     logged.filter(({ event }) => event === 'wrong_configuration'),
     [],
@@ -73,7 +74,7 @@ test('without its tables it sends nothing, gives no price, and says why', async 
       LIMITER_INSTANCES: '1',
     },
     [placeOrder],
-    quotes,
+    orderChecks,
   );
   assert.ok(read.ok, JSON.stringify(read));
   const logged: LogEntry[] = [];
@@ -81,7 +82,7 @@ test('without its tables it sends nothing, gives no price, and says why', async 
     send: () => Promise.reject(Object.assign(new Error(`no ${credentials.appKey}`), { $fault: 'client' })),
   } as unknown as DynamoSender;
   const host = hostWith((entry) => logged.push(entry), { functionName: 'orders' });
-  const ports = gatewayPorts(host, () => away);
+  const ports = orderPorts(host, () => away);
   const secrets = { read: async () => secretText() };
   const prices = composeLastPrices(read.settings, ports, secrets);
   assert.equal(await prices?.stock.lastPrice('AAPL', 15_000, Date.now() + 60_000), undefined);

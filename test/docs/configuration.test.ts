@@ -6,6 +6,7 @@ import { describe, test } from 'vitest';
 import { formerNames } from '../../functions/settings/auth-settings.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
+import { orderChecks } from '../../functions/settings/order-checks.ts';
 import {
   readOrderAuditSettings,
   readTradeEventsSettings,
@@ -74,7 +75,7 @@ describe('it has every variable', () => {
 
   test('of the functions', () => {
     const read = new Set([
-      ...namesRead((env) => readFunctionSettings(env, operations)),
+      ...namesRead((env) => readFunctionSettings(env, operations, orderChecks)),
       ...namesRead((env) => readLookupSettings(env, operations)),
       ...namesRead(readTradingStopSettings),
       ...namesRead(readOrderAuditSettings),

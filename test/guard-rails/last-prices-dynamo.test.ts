@@ -8,16 +8,17 @@ import { beforeAll, describe, type TestContext, test } from 'vitest';
 import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoSnapshotReads } from '../../functions/aws/dynamo-snapshot-reads.ts';
 import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
-import { gatewayPorts } from '../../functions/aws/ports.ts';
-import { composeGateway } from '../../functions/compose/gateway.ts';
+import { orderPorts, quotePorts } from '../../functions/aws/ports.ts';
+import { composeGateway, composeQuotes } from '../../functions/compose/gateway.ts';
 import { composeLastPrices } from '../../functions/compose/last-prices.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
+import { orderChecks } from '../../functions/settings/order-checks.ts';
 import { type Fault, startSimulator } from '../../infra/simulator/index.ts';
 import { lastPriceActions } from '../../infra/stack/group-functions.ts';
 import { type Checkpoint, noControl } from '../../lib/cache/snapshots/index.ts';
 import { operationsIn } from '../../lib/catalogue/functions.ts';
-import { getOptionSnapshots, getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
+import { getStockSnapshots, operations } from '../../lib/catalogue/index.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { ask, credentials, secretText, snapshotPath } from '../support/core.ts';
 import { hostWith } from '../support/deployed.ts';
@@ -59,26 +60,23 @@ describe('prices in DynamoDB', needsEmulator(), () => {
     const own = operationsIn('market-data', operations);
     const ofMarketData = readFunctionSettings({ ...common, CACHE_TABLE: 'cache' }, own);
     assert.ok(ofMarketData.ok);
-    const ports = gatewayPorts(hostWith(log), () => engine.client);
+    const ports = quotePorts(hostWith(log), () => engine.client);
     const marketData = composeGateway(ofMarketData.settings, ports, {
       operations: own,
       lookUps: [],
-      listing: symbolListing,
       lowPriority: undefined,
       secrets,
       access: undefined,
+      cache: composeQuotes(symbolListing, ofMarketData.settings, ports),
       orders: undefined,
       canCarry: undefined,
     });
 
     const env = { ...common, LAST_PRICE_TABLE: 'cache' };
-    const ofOrders = readFunctionSettings(env, operationsIn('orders', operations), {
-      stock: getStockSnapshots,
-      option: getOptionSnapshots,
-    });
+    const ofOrders = readFunctionSettings(env, operationsIn('orders', operations), orderChecks);
     assert.ok(ofOrders.ok);
     const { client: reader, calls } = observed();
-    const readerPorts = gatewayPorts(hostWith(log, { functionName: 'orders' }), () => reader);
+    const readerPorts = orderPorts(hostWith(log, { functionName: 'orders' }), () => reader);
     const prices = composeLastPrices(ofOrders.settings, readerPorts, secrets);
     assert.ok(prices);
     return {

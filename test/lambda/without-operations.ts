@@ -1,7 +1,7 @@
 /** Our function before it knows an operation: what the catalogue adds is measured against it. */
 
-import { gatewayPorts, lambdaHost } from '../../functions/aws/ports.ts';
+import { lambdaHost, orderPorts } from '../../functions/aws/ports.ts';
 import { group, start } from '../../functions/compose/functions.ts';
 import { offerOf } from '../support/deployed.ts';
 
-export const handler = start(group(offerOf([])), process.env, gatewayPorts(lambdaHost()));
+export const handler = start(group(offerOf([])), process.env, orderPorts(lambdaHost()));

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { readGatewaySettings } from '../../functions/settings/environment.ts';
+import { orderChecks } from '../../functions/settings/order-checks.ts';
 import { lastPriceActions } from '../../infra/stack/group-functions.ts';
 import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   cancelOrder,
   operations as catalogue,
-  getOptionSnapshots,
   getOrder,
   getStockSnapshots,
   listAccounts,
@@ -74,12 +74,11 @@ test('it counts and sends as the function of market data does, and the settings 
   const env = Object.fromEntries(
     Object.entries(own).map(([name, value]) => [name, typeof value === 'string' ? value : 'resolved']),
   );
-  const quotes = { stock: getStockSnapshots, option: getOptionSnapshots };
-  const read = readGatewaySettings(env, operationsIn('orders', catalogue), quotes);
+  const read = readGatewaySettings(env, operationsIn('orders', catalogue), orderChecks);
   assert.ok(read.ok, JSON.stringify(read));
   assert.deepEqual(read.settings.upstreamPaths, { getStockSnapshots: elsewhere });
   assert.equal(read.settings.limiter?.bucket, 'team');
-  assert.deepEqual(read.settings.lastPrices, { tableName: 'resolved', quotes });
+  assert.deepEqual(read.settings.lastPrices, { tableName: 'resolved', quotes: orderChecks.quotes });
 });
 
 test('where nothing is placed, no quotes are open, or nothing is shared, there is none', () => {

@@ -1,20 +1,26 @@
 /** Functions as Lambda starts them, with the test's own log. */
 
-import { gatewayPorts, lambdaHost } from '../../functions/aws/ports.ts';
+import { lambdaHost, orderPorts } from '../../functions/aws/ports.ts';
 import { group, start } from '../../functions/compose/functions.ts';
+import { composeResponses } from '../../functions/compose/gateway.ts';
 import type { GroupHandler, Offer } from '../../functions/compose/group.ts';
-import type { Host } from '../../functions/compose/ports.ts';
+import { composeOrders } from '../../functions/compose/orders.ts';
+import type { Host, OrderPorts } from '../../functions/compose/ports.ts';
 import type { Log } from '../../functions/log/log.ts';
 import type { Environment } from '../../functions/settings/environment.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 
 export const hostWith = (log: Log, change: Partial<Host> = {}): Host => ({ ...lambdaHost(), log, ...change });
 
-export const offerOf = (operations: readonly Operation[], more: Partial<Offer> = {}): Offer => ({
+export const offerOf = (
+  operations: readonly Operation[],
+  more: Partial<Offer<OrderPorts>> = {},
+): Offer<OrderPorts> => ({
   operations,
   lookUps: [],
-  listing: undefined,
-  quotes: undefined,
+  checks: undefined,
+  cache: composeResponses,
+  orders: composeOrders,
   ...more,
 });
 
@@ -23,5 +29,5 @@ export const startDeployed = (
   operations: readonly Operation[],
   env: Environment,
   log: Log,
-  more?: Partial<Offer>,
-): GroupHandler => start(group(offerOf(operations, more)), env, gatewayPorts(hostWith(log)));
+  more?: Partial<Offer<OrderPorts>>,
+): GroupHandler => start(group(offerOf(operations, more)), env, orderPorts(hostWith(log)));

@@ -1,0 +1,285 @@
+/**
+ * The gateway's core: one request in, one outcome out, over ports. It knows no platform. A request passes these
+ * steps in this order; each takes what the one before returned, and returns the next thing or a refusal.
+ *
+ *     route        which operation has this method and path                 catalogue/routes.ts
+ *     who          whom it comes from, and what that one has been granted   who.ts
+ *     validate     parameters, headers and body as the catalogue allows     validate.ts
+ *     accounts     each account in it is one of the sender's                reach.ts
+ *     constant?    what the gateway answers by itself                        catalogue, `gatewayAnswer`
+ *     credential   app key and signer out of the secret                     credentials.ts
+ *     own?         what it answers of what it keeps itself                  order-hand-over.ts
+ *     cached?      a read whose answer equal requests share                 cache.ts
+ *     journal      what was sent before is not sent again                ../orders/hand-over.ts
+ *     breaker      no read while the upstream's host is down                circuit-breaker.ts
+ *     permit       the limiter's, for each attempt                          permits.ts   ┐
+ *     sign, send   one attempt, with a signature of its own                 send.ts      ├ upstream.ts
+ *     read         what the upstream's answer means, a 429 for example      upstream-answer.ts ┘
+ *     filter       of records of several accounts those of the sender's     withhold.ts
+ *     render       status, headers, ETag, the form of a refusal             render.ts
+ */
+
+import type { Answer } from '../answer.ts';
+import { normalBaseUrl } from '../base-url.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
+import { createCircuitBreaker } from '../circuit-breaker.ts';
+import { isRefusal, notSent, problemOf, type Refusal, refusalKinds, reportedUpstream } from '../problem.ts';
+import type { Cache } from './cache.ts';
+import type { CachedRead } from './cache-options.ts';
+import { createContext, type RequestContext } from './context.ts';
+import { type Credentials, createCredentials } from './credentials.ts';
+import type { GatewayRequest, GatewayResponse } from './http.ts';
+import { otherMethod, unknownPath } from './no-route.ts';
+import { type CoreOptions, checkOptions, type RequestReport } from './options.ts';
+import type { OrderSteps } from './order-hand-over.ts';
+import { type Outcome, refused } from './outcome.ts';
+import { everything, refuseAccounts } from './reach.ts';
+import { render } from './render.ts';
+import { createFetchSend } from './send.ts';
+import { withSymbolCase } from './symbol-case.ts';
+import { createTighteningGateway } from './tightening.ts';
+import { createUpstream, type Upstream } from './upstream.ts';
+import { type ValidRequest, validate } from './validate.ts';
+import type { Who } from './who.ts';
+import { withholdFrom } from './withhold.ts';
+
+export interface Gateway {
+  /** Always resolves: whatever goes wrong is an HTTP answer. */
+  handle(request: GatewayRequest): Promise<GatewayResponse>;
+  /** Always resolves: the same as data, for a caller that is not an HTTP client. */
+  ask(request: GatewayRequest): Promise<Outcome>;
+}
+
+/**
+ * A gateway of the steps that it is given: one that a bundle does not need is not in it.
+ *
+ * @throws TypeError as `createGateway`
+ *
+ * @example
+ * const gateway = createCore({ operations, upstreamBaseUrl, secrets, access: accessStep({ directory, names }) });
+ */
+export function createCore(options: CoreOptions): Gateway {
+  checkOptions(options);
+  if (options.tightening) return createTighteningGateway(options, options.tightening, createCore);
+  const { clock = Date.now, upstreamTimeoutMs: timeoutMs = 10_000, limiter } = options;
+  const { operationLimits = {}, upstreamLimits = 'interface', random = Math.random } = options;
+  const credentials = createCredentials({
+    source: options.secrets,
+    clock,
+    ...(options.nonce && { nonce: options.nonce }),
+    ...(options.secretTimeToLiveMs !== undefined && { timeToLiveMs: options.secretTimeToLiveMs }),
+  });
+  const shared = {
+    credentials,
+    operationLimits,
+    upstreamLimits,
+    clock,
+    timeoutMs,
+    ...(limiter && { limiter }),
+  };
+  const upstream = createUpstream({
+    ...shared,
+    baseUrl: normalBaseUrl(options.upstreamBaseUrl),
+    paths: options.upstreamPaths ?? {},
+    send: options.send ?? createFetchSend(),
+    maxAnswerBytes: options.maxAnswerBytes ?? 4 * 1024 * 1024,
+    canCarry: options.canCarry ?? (() => true),
+    afterRateLimit: options.afterRateLimit,
+    breaker: options.breaker ?? createCircuitBreaker({ clock, random }),
+    random,
+  });
+  const { access, orders, operations, report, reportRefresh } = options;
+  const cache = options.cache?.({ ...shared, upstream, ...(reportRefresh && { reportRefresh }) });
+  if (options.readSecretAhead) credentials.current().catch(() => {});
+  const core = new Core({
+    routes: routesOf(operations),
+    who: access && access !== 'single-user' ? access(clock) : undefined,
+    credentials,
+    cache,
+    upstream,
+    orders: orders?.create({ upstream, clock, operations }),
+    orderMembers: orders?.members ?? [],
+    clock,
+    report,
+  });
+  return { handle: (request) => core.handle(request), ask: (request) => core.ask(request) };
+}
+
+interface CoreParts {
+  readonly routes: readonly Route[];
+  /** Undefined where all callers are one user. */
+  readonly who: Who | undefined;
+  readonly credentials: Credentials;
+  readonly cache: Cache | undefined;
+  readonly upstream: Upstream;
+  /** Undefined without a journal. */
+  readonly orders: OrderSteps | undefined;
+  /** See `OrdersOptions`. */
+  readonly orderMembers: readonly string[];
+  readonly clock: () => number;
+  readonly report: CoreOptions['report'];
+}
+
+class Core implements Gateway {
+  readonly #parts: CoreParts;
+
+  constructor(parts: CoreParts) {
+    this.#parts = parts;
+  }
+
+  handle(request: GatewayRequest): Promise<GatewayResponse> {
+    return this.#run(
+      request,
+      (outcome) => render(withSymbolCase(outcome, request), request),
+      ({ status }) => status,
+    );
+  }
+
+  ask(request: GatewayRequest): Promise<Outcome> {
+    return this.#run(request, async (outcome) => outcome, statusOf);
+  }
+
+  /** The steps, the last one given by `finish`, and the report on all of them. */
+  async #run<T>(
+    request: GatewayRequest,
+    finish: (outcome: Outcome) => Promise<T>,
+    statusOfResult: (result: T) => number,
+  ): Promise<T> {
+    const { clock, routes, report } = this.#parts;
+    const started = clock();
+    const context = createContext(request.deadline ?? Number.POSITIVE_INFINITY, request.priority);
+    let operation: Operation | undefined;
+    let outcome: Outcome;
+    let result: T;
+    let defect: unknown;
+    try {
+      const route = findOperation(routes, request);
+      if (!isRefusal(route)) operation = route.operation;
+      outcome = isRefusal(route) ? refused(route) : await this.#serve(route, request, context);
+      result = await finish(outcome);
+    } catch (error) {
+      defect = error;
+      outcome = refused(refusalOfDefect(operation, context));
+      result = await finish(outcome);
+    }
+    try {
+      const status = statusOfResult(result);
+      const milliseconds = clock() - started;
+      report?.(reportOf(request, operation, context, outcome, { status, defect, milliseconds }));
+    } catch {
+      // A log that fails must not cost the client its answer: it may be that of an order.
+    }
+    return result;
+  }
+
+  /** who → validate → accounts → the answer → filter. */
+  async #serve(route: Route, request: GatewayRequest, context: RequestContext): Promise<Outcome> {
+    const { who } = this.#parts;
+    const { operation } = route;
+    const { parties } = context;
+    const reach = who ? await who.identify(operation, request, parties) : everything;
+    if (isRefusal(reach)) return refused(reach);
+    const valid = validate(operation, request, this.#parts.orderMembers);
+    if (isRefusal(valid)) return refused(valid);
+    const account = await who?.nameOf(valid.accounts);
+    if (account) parties.account = account;
+    const notReached = refuseAccounts(operation, valid.accounts, reach);
+    if (notReached) return refused(notReached);
+    // A person is one caller, wherever the requests come from.
+    const ofUser = parties.user ? { ...request, caller: { unit: parties.user } } : request;
+    return withholdFrom(await this.#answer(route, ofUser, valid, context), operation, reach);
+  }
+
+  /** constant? → credential → own? → cached? or journal → upstream. */
+  async #answer(
+    route: Route,
+    request: GatewayRequest,
+    valid: ValidRequest,
+    context: RequestContext,
+  ): Promise<Outcome> {
+    const { credentials, cache, orders } = this.#parts;
+    const { gatewayAnswer, answeredBy } = route.operation;
+    if (gatewayAnswer) return { kind: 'uncached', body: new TextEncoder().encode(gatewayAnswer.body) };
+    if (answeredBy) return orders ? orders.outcome(valid) : refused(noJournal);
+
+    // A side effect is signed with the current secret only.
+    const { sideEffect } = route.operation;
+    const current = await (sideEffect ? credentials.current() : credentials.forRead());
+    if (!current.ok) return refused({ code: current.code });
+
+    const read = { route, request, valid, credential: current.credential, context };
+    if (!sideEffect) return cache?.ask(read) ?? this.#fetch(read);
+    const send = (change: CachedRead) => (cache ? this.#change(change, cache) : this.#fetch(change));
+    return orders?.handOver ? orders.handOver(read, send) : send(read);
+  }
+
+  /** A request with a side effect: what the cache has from before it is about another state of the account. */
+  async #change(change: CachedRead, cache: Cache): Promise<Answer> {
+    let hadNoEffect = false;
+    try {
+      const outcome = await this.#fetch(change);
+      hadNoEffect = outcome.kind === 'refused' && outcome.refusal.code !== 'outcome_unknown';
+      return outcome;
+    } finally {
+      if (!hadNoEffect) await cache.changed(change);
+    }
+  }
+
+  /** permit → sign → send → read; `upstream.ts` says when an attempt is repeated. */
+  async #fetch({ route, valid, credential, context }: CachedRead): Promise<Answer> {
+    const { operation, path } = route;
+    const answer = await this.#parts.upstream.fetch({ operation, path, request: valid, context }, credential);
+    if (answer.kind === 'refused') return answer;
+    return {
+      kind: 'uncached',
+      body: answer.body,
+      ...(answer.requestId && { upstreamRequestId: answer.requestId }),
+    };
+  }
+}
+
+const noJournal: Refusal = {
+  code: 'unknown_operation',
+  detail: 'This gateway keeps no journal of orders: getOrder reads the order from the upstream.',
+};
+
+function findOperation(routes: readonly Route[], { method, path }: GatewayRequest): Route | Refusal {
+  const match = findRoute(routes, method, path);
+  if (match.kind === 'route') return match.route;
+  return match.kind === 'other-method' ? otherMethod(match.allowed) : unknownPath(routes, path);
+}
+
+/** Collects all that is known of a request at its end. */
+function reportOf(
+  { requestId }: GatewayRequest,
+  operation: Operation | undefined,
+  { usage, parties }: RequestContext,
+  outcome: Outcome,
+  { status, defect, milliseconds }: Pick<RequestReport, 'status' | 'defect' | 'milliseconds'>,
+): RequestReport {
+  const refusal = outcome.kind === 'refused' ? outcome.refusal : undefined;
+  return {
+    requestId,
+    ...(operation && { operation: operation.id }),
+    ...parties,
+    attempts: usage.attempts,
+    status,
+    ...(refusal && { code: refusal.code }),
+    ...(refusal && reportedUpstream(refusal)),
+    ...(defect !== undefined && { defect }),
+    ...('cacheResult' in outcome && { cache: outcome.cacheResult }),
+    ...(usage.waitedMs !== undefined && { waitedMs: usage.waitedMs }),
+    milliseconds,
+  };
+}
+
+/** A defect after sending leaves the outcome of an order just as unknown as a lost answer of the upstream. */
+function refusalOfDefect(operation: Operation | undefined, { usage }: RequestContext): Refusal {
+  if (!operation?.sideEffect) return { code: 'gateway_error' };
+  if (usage.attempts > 0) return { code: 'outcome_unknown', findOut: operation.sideEffect.findOut };
+  return { code: 'gateway_error', detail: `${refusalKinds.gateway_error.detail} ${notSent}` };
+}
+
+const statusOf = (outcome: Outcome): number =>
+  outcome.kind === 'refused' ? problemOf(outcome.refusal).status : 200;
