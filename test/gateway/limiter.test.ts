@@ -72,6 +72,9 @@ async function limitedFor(t: TestContext, setting: Setting = {}) {
   return { ...core, store, limiter, newLimiter, said, kinds };
 }
 
+/** A clock at which no permit expires, however busy the machine is. */
+const standing = (at = Date.now()) => ({ clock: () => at });
+
 function refusedBy(reply: Reply) {
   const problem = problemOf(reply);
   assert.deepEqual(
@@ -117,7 +120,7 @@ describe('a permit for each attempt', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     assert.deepEqual(each(reports, 'attempts'), [1, 2]);
-    assert.equal(kinds('granted').length, 3);
+    assert.equal(kinds('granted').length - kinds('expired').length, 3);
   });
 
   test('none for what is refused before, nor for what counts against no limit', async (t) => {
@@ -298,7 +301,7 @@ describe('narrower limits', () => {
     const operationLimits = {
       snapshots: { requests: 2, perSeconds: 60, for: ['getStockSnapshots'], within: 'market-data' },
     } as const;
-    const { gateway } = await limitedFor(t, { operationLimits });
+    const { gateway } = await limitedFor(t, { operationLimits, limiterOptions: standing() });
     const statuses = [];
     for (let round = 0; round < 3; round++) statuses.push((await ask(gateway, snapshotTarget)).status);
     assert.deepEqual(statuses, [200, 200, 429]);
@@ -310,7 +313,7 @@ describe('narrower limits', () => {
     const operationLimits = {
       sectors: { requests: 2, perSeconds: 60, for: ['listMarketSectors'], within: 'market-data' },
     } as const;
-    const { gateway } = await limitedFor(t, { operationLimits });
+    const { gateway } = await limitedFor(t, { operationLimits, limiterOptions: standing() });
     const statuses = [];
     for (const path of [
       '/market-data/screeners/market-sectors/list',
