@@ -50,6 +50,7 @@ export function composeGroup<Ports extends GatewayPorts>(
   ports: Ports,
 ): GroupHandler {
   const { access, journalTable } = settings;
+  if (journalTable !== undefined && !orders) throw new TypeError('a journal, and no step that keeps it');
   const identity = access && composeIdentity(access.identityKeySecretId, ports);
   const secrets = composeAppSecret(settings.secretId, ports);
   const gateway = composeGateway(settings, ports, {

@@ -18,7 +18,7 @@ import type { MassCancelSettings } from '../settings/settings.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeOrderChanges, composeOrderReads } from './holder.ts';
-import { composeCancels } from './orders.ts';
+import { composeUnguarded } from './orders.ts';
 import type { MassCancelPorts } from './ports.ts';
 
 export type MassCancelHandler = (
@@ -44,7 +44,7 @@ export function composeMassCancels(
   const identity = composeIdentity(identityKeySecretId, ports);
   const secrets = composeAppSecret(settings.secretId, ports);
   const lookUps = [getOrder];
-  const orders = composeCancels(settings, ports, { journalTable, identity, lookUps, secrets });
+  const orders = composeUnguarded(settings, ports, { journalTable, identity, lookUps, secrets });
   const gateway = composeOrderChanges(settings, ports, secrets, { operations: [cancelOrder], orders });
   const massCancels = createMassCancels(
     every<MassCancelsOptions>({

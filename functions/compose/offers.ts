@@ -23,7 +23,7 @@ import * as watchlistOperations from '../../lib/catalogue/watchlists.ts';
 import { orderChecks } from '../settings/order-checks.ts';
 import { composeQuotes, composeResponses } from './gateway.ts';
 import type { Offer } from './group.ts';
-import { composeCancels, composeOrders, composeOutcomes } from './orders.ts';
+import { composeOrders, composeOutcomes, composeUnguarded } from './orders.ts';
 import type { GatewayPorts, JournalPorts, OrderPorts, QuotePorts } from './ports.ts';
 
 /** A list, or what a file of the catalogue exports. */
@@ -41,20 +41,21 @@ export const accounts = () => offer(accountOperations);
 export const fundamentals = () => offer(fundamentalsOperations, olderFundamentals);
 export const instruments = () => offer(instrumentOperations, olderInstruments);
 export const screeners = () => offer(screenerOperations, olderScreeners);
-export const watchlists = () => offer(watchlistOperations);
+/** Its changes are sent once, as orders are. */
+export const watchlists = (): Offer<JournalPorts> => ({
+  ...offer(watchlistOperations),
+  orders: composeUnguarded,
+});
 
 export const marketData = (): Offer<QuotePorts> => ({
   ...offer(marketDataOperations, olderMarketData),
   cache: (settings, ports) => composeQuotes(symbolListing, settings, ports),
 });
 
-/**
- * API Gateway sends this function what places, changes and previews orders. It can answer the rest of the group, too: while
- * a deployment replaces one that had this function alone, routes of cancels and reads lead here until the stage has the new
- * ones.
- */
+/** What places, changes and previews orders. */
 export const orders = (): Offer<OrderPorts> => ({
-  ...offer(orderOperations, cancels, reads, outcomes, olderOrders),
+  ...offer(orderOperations),
+  lookUps: [reads.getOrder],
   checks: orderChecks,
   orders: composeOrders,
 });
@@ -63,7 +64,7 @@ export const orders = (): Offer<OrderPorts> => ({
 export const orderCancels = (): Offer<JournalPorts> => ({
   ...offer(cancels),
   lookUps: [reads.getOrder],
-  orders: composeCancels,
+  orders: composeUnguarded,
 });
 
 export const orderReads = (): Offer<JournalPorts> => ({

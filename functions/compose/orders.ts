@@ -2,11 +2,11 @@
 
 import type { PricedKind } from '../../lib/gateway/last-prices.ts';
 import {
-  type CancelsOptions,
-  cancelsStep,
   type OrdersStep,
   ordersStep,
   outcomesStep,
+  type UnguardedOptions,
+  unguardedStep,
 } from '../../lib/gateway/order-hand-over.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
 import type { OrdersOptions } from '../../lib/orders/hand-over.ts';
@@ -50,15 +50,15 @@ export function orderOptions(
   });
 }
 
-/** Of a function that cancels orders, which no guard rail keeps from it. */
-export const composeCancels = (_: unknown, ports: JournalPorts, parts: JournalParts): OrdersStep =>
-  cancelsStep(every<CancelsOptions>(unguarded(ports, parts)));
+/** Of a function whose requests no guard rail is about: cancels, changes of watchlists. */
+export const composeUnguarded = (_: unknown, ports: JournalPorts, parts: JournalParts): OrdersStep =>
+  unguardedStep(every<UnguardedOptions>(bareJournal(ports, parts)));
 
 /** Of a function that tells what became of orders, and sends none. */
 export const composeOutcomes = (_: unknown, ports: JournalPorts, parts: JournalParts): OrdersStep =>
-  outcomesStep(unguarded(ports, parts));
+  outcomesStep(bareJournal(ports, parts));
 
-const unguarded = (ports: JournalPorts, parts: JournalParts) =>
+const bareJournal = (ports: JournalPorts, parts: JournalParts) =>
   journaled(ports.journal(parts.journalTable, parts.identity.sealer), undefined, ports, parts);
 
 /** What every use of the journal has; each of its options is named here. */

@@ -19,7 +19,7 @@ import {
 import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstream-paths.ts';
 import { defaultNetworkPrefix } from '../../lib/identity/caller.ts';
 import { originsFaults, readOrigins } from '../events/cors.ts';
-import { type Environment, readAuthSettings, withFormerNames } from './auth-settings.ts';
+import { type Environment, readAuthSettings } from './auth-settings.ts';
 import type {
   AccessSettings,
   CacheSettings,
@@ -56,11 +56,10 @@ const maxUpstreamTimeoutMs = 28_000;
  * @param checks of a function that places or replaces orders
  */
 export function readFunctionSettings(
-  given: Environment,
+  env: Environment,
   offered: readonly Operation[] = [],
   checks?: OrderChecks,
 ): Read<FunctionSettings> {
-  const env = withFormerNames(given);
   const { LAST_PRICE_TABLE: priceTable } = env;
   const lastPrices = priceTable && checks ? { tableName: priceTable, quotes: checks.quotes } : undefined;
   const operations = lastPrices ? [...offered, ...Object.values(lastPrices.quotes)] : offered;
@@ -183,7 +182,7 @@ function readLimiter(
   const tableName = env.LIMITER_TABLE ?? '';
   const rules = { operationLimits, upstreamLimits };
   const counts = operations.some((operation) => limitsOf(operation, rules));
-  // What counts under tighter limits only does without a table in a function of an earlier deployment.
+  // What counts under tighter limits only can do without a table.
   if (!counts && !(tableName && mayCount(operations, rules))) return undefined;
   // Without one nothing would hold the limit, and no error would show it.
   if (!tableName) faults.push('LIMITER_TABLE: not set');
@@ -261,7 +260,7 @@ function readNumber(
   return /^\d{1,6}(\.\d{1,20})?$/.test(text) && isGood(value) ? { value } : { fault: `not ${what}` };
 }
 
-/** A preset's name, or figures as JSON. A function of an earlier deployment has neither. */
+/** A preset's name, or figures as JSON. Default the interface's own figures. */
 function readUpstreamLimits(text = 'interface'): {
   readonly upstreamLimits: UpstreamLimits;
   readonly fault?: string;

@@ -45,14 +45,13 @@ export const functionOf = (operation: Facts): FunctionName =>
   operation.group;
 
 /**
- * What a function can answer: what it is called for, and of a group's own function all of the group, because routes of
- * an earlier deployment lead there until the stage has the new ones.
+ * What a function answers.
  *
  * @example
  * operationsIn('order-cancels', operations); // [cancelOrder]
  */
 export const operationsIn = (name: FunctionName, operations: readonly Operation[]): readonly Operation[] =>
-  operations.filter((operation) => operation.group === name || functionOf(operation) === name);
+  operations.filter((operation) => functionOf(operation) === name);
 
 /**
  * The functions of a group, its own first.

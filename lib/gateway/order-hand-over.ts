@@ -77,10 +77,10 @@ const notRead =
 export const ordersStep = (options: OrdersOptions): OrdersStep =>
   stepOf(options, (clock) => createHandOver({ ...options, clock }));
 
-/** The same for requests that guard rails are not about: cancels. */
-export type CancelsOptions = Omit<OrdersOptions, 'guard' | 'members'>;
+/** The same for requests that no guard rail is about: cancels, changes of watchlists. */
+export type UnguardedOptions = Omit<OrdersOptions, 'guard' | 'members'>;
 
-export const cancelsStep = (options: CancelsOptions): OrdersStep =>
+export const unguardedStep = (options: UnguardedOptions): OrdersStep =>
   stepOf(options, (clock) => createUnguardedHandOver({ ...options, clock }));
 
 const stepOf = (options: OrdersOptions, create: (clock: () => number) => HandOver): OrdersStep => ({

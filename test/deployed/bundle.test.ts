@@ -69,8 +69,8 @@ test('a bundle knows the operations of its function, with snapshots those of the
         assert.equal(
           new RegExp(`["'\`]${word}["'\`]`).test(text),
           own.includes(operation) ||
-            // A cancel's answer may be lost: then its order is looked up.
-            (group === 'order-cancels' && isOrderRead(operation)) ||
+            // An answer may be lost: then the order is looked up.
+            (['orders', 'order-cancels'].includes(group) && isOrderRead(operation)) ||
             (group === 'orders' && ['getStockSnapshots', 'getOptionSnapshots'].includes(operation.id)) ||
             (group === 'market-data' && operation.group === listing.group && !operation.legacyOf),
           `${group}: ${word}`,
@@ -127,8 +127,13 @@ test('what serves market facts has nothing of orders in it, what reads or cancel
       [],
       `${room}`,
     );
-  without(/^lib\/(orders|guard-rails)\//, [...facts, 'accounts', 'watchlists']);
-  without(/^lib\/guard-rails\/(guard|checks|exposure)\.ts/, ['order-cancels', 'order-reads', 'mass-cancels']);
+  without(/^lib\/(orders|guard-rails)\//, [...facts, 'accounts']);
+  without(/^lib\/guard-rails\/(guard|checks|exposure)\.ts/, [
+    'order-cancels',
+    'order-reads',
+    'mass-cancels',
+    'watchlists',
+  ]);
   assert.deepEqual(has(/^lib\/cache\/snapshots\/refresh/).sort(), ['market-data', lookups]);
 });
 

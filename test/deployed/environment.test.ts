@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { formerNames } from '../../functions/settings/auth-settings.ts';
 import { type Environment, readFunctionSettings } from '../../functions/settings/environment.ts';
 import { getStockSnapshots, operations, placeOrder, previewOrder } from '../../lib/catalogue/index.ts';
 
@@ -227,33 +226,6 @@ test('what all callers share has a table where answers are shared, and the value
   // An order ends what other functions share.
   const ending = readFunctionSettings(cached, [placeOrder]);
   assert(ending.ok && ending.settings.cache?.tableName === 'cache');
-});
-
-test('variables are read under their former names, and today’s names come first', () => {
-  const env: Record<string, string> = {
-    ...limited,
-    CACHE_TABLE: 'cache',
-    LIMITER_BUCKET: 'team-1',
-    LIMITER_SHARE: '0.5',
-    LIMITER_RESERVE: '0.1',
-    LIMITER_INSTANCES: '20',
-    LIMITER_OPERATION_LIMITS: JSON.stringify({ a: { requests: 10, perSeconds: 1, for: ['placeOrder'] } }),
-    SNAPSHOTS_STALE_AFTER_SECONDS: '10',
-    SNAPSHOTS_EXPIRE_AFTER_SECONDS: '60',
-    CACHE_MIN_MAX_AGE_SECONDS: '2',
-    CACHE_REFRESHES_PER_MINUTE: '7',
-  };
-  assert.deepEqual(
-    Object.keys(formerNames).filter((name) => !(name in env)),
-    [],
-  );
-  const before = Object.fromEntries(
-    Object.entries(env).map(([name, value]) => [formerNames[name] ?? name, value]),
-  );
-  const read = readFunctionSettings(env, operations);
-  assert(read.ok);
-  assert.deepEqual(readFunctionSettings(before, operations), read);
-  assert.deepEqual(readFunctionSettings({ ...env, BUDGET_TABLE: 'another' }, operations), read);
 });
 
 test('the values at both ends of what the stack accepts are read', () => {

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import type { GenericSchema } from 'valibot';
 import { describe, test } from 'vitest';
-import { formerNames } from '../../functions/settings/auth-settings.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { readLookupSettings } from '../../functions/settings/lookup-environment.ts';
 import { orderChecks } from '../../functions/settings/order-checks.ts';
@@ -81,8 +80,6 @@ describe('it has every variable', () => {
       ...namesRead(readOrderAuditSettings),
       ...namesRead(readTradeEventsSettings),
     ]);
-    // The changelog has the former ones.
-    for (const former of Object.values(formerNames)) assert.ok(read.delete(former), former);
     assert.deepEqual([...firstColumn(page, 'The functions')].sort(), [...read].sort());
   });
 });

@@ -223,10 +223,12 @@ describe('what is open', () => {
       assert.equal(reports.at(-1)?.operation, operation.id);
       assert.equal(reports.at(-1)?.requestId, response.headers.get('x-amzn-requestid'));
     }
-    const count = simulator.received.length;
-    assert.ok(count >= 131, 'paths of 73 operations');
-    // API Gateway itself answers the configuration, and the gateway what it keeps of orders.
-    assert.deepEqual([reports.length, access.length], [count + 1, count + 2]);
+    assert.ok(reports.length >= 132, 'paths of 73 operations');
+    // API Gateway itself answers the configuration.
+    assert.equal(access.length, reports.length + 1);
+    // On a busy machine a read may be sent again.
+    const attempts = reports.reduce((sum, one) => sum + one.attempts, 0);
+    assert.equal(simulator.received.length, attempts);
   });
 
   test('is no more than was opened', async (t) => {

@@ -18,7 +18,6 @@ const entries = {
   './lib/access/index.ts': ['jose'],
   './lib/gateway/index.ts': ['valibot'],
   './lib/trade-events/index.ts': ['@bufbuild/protobuf', 'valibot'],
-  './lib/index.ts': ['@bufbuild/protobuf', 'jose', 'valibot'],
 } as const;
 
 /** How the messages' package asks whether it runs on Node; elsewhere it does not look further. */
