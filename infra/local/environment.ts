@@ -78,6 +78,7 @@ export function localEnvironment(
       ORDER_EVENTS_BUS: names.ordersBus,
       TRADING_CONTROLS_TABLE: names.controls,
       TRADING_LIMITS: JSON.stringify(tradingLimits),
+      ORDER_MEMBERS: settings.orderMembers?.join(','),
       // Also without shared quotes, where nothing writes to it: a price is asked of the upstream then.
       LAST_PRICE_TABLE: names.cache,
       TRADE_EVENTS_URL: eventsUrl,

@@ -62,6 +62,8 @@ export interface LocalSettings {
   readonly faults?: Pick<SimulatorOptions, 'fault' | 'showAfterMs'>;
   /** Pre-trade limits of the whole run until others are set. Default: the demo's. */
   readonly tradingLimits?: TradingLimits;
+  /** Members that an order may have besides those of the catalogue. */
+  readonly orderMembers?: readonly string[];
   /** `off`: every read goes to the upstream. */
   readonly cache?: 'off';
   /** Where operations are sent instead of the paths that they are called by. */
@@ -115,6 +117,7 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
   if (portFault) mistakes.add(portFault);
   const faults = mistakes.read(() => readFaults(env), {});
   const tradingLimits = mistakes.read(() => readTradingLimits(env.TRADING_LIMITS), undefined);
+  const orderMembers = mistakes.read(() => readOrderMembers(env.ORDER_MEMBERS), undefined);
   const isCacheOff = mistakes.read(() => readCacheOff(env.CACHE), false);
   const cors = mistakes.read(() => readCorsOrigins(env.CORS_ORIGINS), {});
   const accessToken = mistakes.read(() => readAccessToken(env.ACCESS_TOKEN, credentials !== undefined), {});
@@ -137,6 +140,7 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
     ...(upstreamLimits && { upstreamLimits }),
     ...(faults.fault && { faults }),
     ...(tradingLimits && { tradingLimits }),
+    ...(orderMembers && { orderMembers }),
     ...(isCacheOff && { cache: 'off' }),
     ...(hasEvents && {
       tradeEvents: { isShown: eventsMode !== 'quiet', ...(eventsUrl !== undefined && { url: eventsUrl }) },
@@ -172,6 +176,15 @@ function readTradingLimits(text: string | undefined): TradingLimits | undefined 
   if (areLimits(limits)) return limits;
   throw new StartError(
     `TRADING_LIMITS: ${limits.map(({ name, detail }) => `${name} ${detail}`).join('; ')}.`,
+  );
+}
+
+function readOrderMembers(text: string | undefined): readonly string[] | undefined {
+  if (!text) return undefined;
+  const members = text.split(',').map((name) => name.trim());
+  if (members.length <= 20 && members.every((name) => /^[a-z][a-z0-9_]{0,39}$/.test(name))) return members;
+  throw new StartError(
+    'ORDER_MEMBERS takes at most 20 names of members of an order, such as settlement_type.',
   );
 }
 

@@ -95,43 +95,67 @@ const wire = ({ limit, stop, quantity, orderType }: Intent['changes'][number]) =
   ...(orderType !== undefined && { order_type: orderType }),
 });
 
+const prices = {
+  lastPrice: async (symbol: string) =>
+    quotes[symbol] === undefined ? undefined : { price: money(quotes[symbol]), at: 0 },
+};
+const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
+const question = { credential: 'app', account: 'a', endBy: Number.MAX_SAFE_INTEGER };
+/** @param open of all orders, in cents */
+const guardOf = (open: bigint) =>
+  createGuard({
+    controls: {
+      read: async () =>
+        new Map([
+          [
+            'stack',
+            { version: 1, limits: { max_order_notional: money(limit), max_open_notional: money(open) } },
+          ],
+        ]),
+    },
+    lastPrices: prices,
+    optionPrices: prices,
+    names,
+    clock: () => 1_800_000_000_000,
+  });
+
+const jsonOf = ({ instrument, side, legs, terms, orderType }: Intent) =>
+  JSON.stringify(
+    newOrder({
+      instrument_type: instrument,
+      side,
+      symbol: legs[0],
+      ...wire({ ...terms, orderType }),
+      ...(instrument === 'OPTION' && {
+        legs: legs.map((symbol, at) => ({
+          symbol,
+          side: at % 2 && terms.quantity % 2n ? 'SELL' : 'BUY',
+          instrument_type: 'OPTION',
+        })),
+      }),
+    }),
+  );
+
+type Exposures = Extract<
+  Awaited<ReturnType<ReturnType<typeof createGuard>['verdict']>>,
+  { kind: 'allowed' }
+>['exposures'];
+
+/** In hundredths of a cent. */
+function countedIn(exposure: Exposures[number]): bigint {
+  const [whole = '0', part = ''] = (Object.values(exposure?.counted ?? {})[0] ?? '0').split('.');
+  return BigInt(whole + part.padEnd(4, '0').slice(0, 4));
+}
+
+const numRuns = Number(process.env.ORDERS ?? 2000);
+
 test('no order that passes, and none that is counted, can come to more than the guard says', async () => {
-  const prices = {
-    lastPrice: async (symbol: string) =>
-      quotes[symbol] === undefined ? undefined : { price: money(quotes[symbol]), at: 0 },
-  };
-  const names = { nameOf: async (...texts: readonly string[]) => texts.join('|') };
-  const clock = () => 1_800_000_000_000;
-  const bounds = { max_order_notional: money(limit), max_open_notional: '1000000000000' };
-  const guardOf = () =>
-    createGuard({
-      controls: { read: async () => new Map([['stack', { version: 1, limits: bounds }]]) },
-      lastPrices: prices,
-      optionPrices: prices,
-      names,
-      clock,
-    });
   let passed = 0;
   await fc.assert(
     fc.asyncProperty(intents, async (intent) => {
-      const guard = guardOf();
-      const { instrument, side, legs, terms } = intent;
-      const json = JSON.stringify(
-        newOrder({
-          instrument_type: instrument,
-          side,
-          symbol: legs[0],
-          ...wire({ ...terms, orderType: intent.orderType }),
-          ...(instrument === 'OPTION' && {
-            legs: legs.map((symbol, at) => ({
-              symbol,
-              side: at % 2 && terms.quantity % 2n ? 'SELL' : 'BUY',
-              instrument_type: 'OPTION',
-            })),
-          }),
-        }),
-      );
-      const question = { credential: 'app', account: 'a', endBy: Number.MAX_SAFE_INTEGER };
+      const guard = guardOf(1_000_000_000_000_00n);
+      const { terms } = intent;
+      const json = jsonOf(intent);
       const verdictOf = (replaced?: object, exposure?: Parameters<typeof JSON.stringify>[0]) =>
         guard.verdict({
           ...question,
@@ -149,13 +173,44 @@ test('no order that passes, and none that is counted, can come to more than the 
         passed++;
         const most = worst(intent, now.orderType, now);
         assert.ok(most !== undefined && most <= limit * 100n, `${json} ${most}`);
-        const counted = Object.values(verdict.exposures[0]?.counted ?? {})[0] ?? '0';
-        const [whole = '0', part = ''] = counted.split('.');
-        assert.ok(BigInt(whole + part.padEnd(4, '0').slice(0, 4)) >= most, `${json} counts ${counted}`);
+        const counted = countedIn(verdict.exposures[0]);
+        assert.ok(counted >= most, `${json} counts ${counted}`);
       }
     }),
-    { numRuns: Number(process.env.ORDERS ?? 2000), seed: 34 },
+    { numRuns, seed: 34 },
   );
   assert.ok(passed > 100, `${passed} passed`);
   if (process.env.ORDERS) console.log(`${passed} orders and replacements passed, none beyond the limit`);
+});
+
+test('of a batch that passes all together can come to no more than what may be open', async () => {
+  let passed = 0;
+  const small = intents.map((one) => ({
+    ...one,
+    terms: { ...one.terms, quantity: 1n + (one.terms.quantity % 20n) },
+  }));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(small, { minLength: 2, maxLength: 5 }),
+      fc.bigInt(1n, 3n),
+      async (batch, times) => {
+        const open = times * limit;
+        const orders = batch.map((one, index) => ({ json: jsonOf(one), at: `/${index}` }));
+        const verdict = await guardOf(open).verdict({ ...question, orders });
+        if (verdict.kind !== 'allowed') return;
+        passed += batch.length;
+        let all = 0n;
+        for (const [index, one] of batch.entries()) {
+          const most = worst(one, one.orderType, one.terms);
+          assert.ok(most !== undefined && most <= limit * 100n, orders[index]?.json);
+          assert.ok(countedIn(verdict.exposures[index]) >= most, orders[index]?.json);
+          all += most;
+        }
+        assert.ok(all <= open * 100n, `${all} of ${open}`);
+      },
+    ),
+    { numRuns, seed: 34 },
+  );
+  assert.ok(passed > 20, `${passed} passed`);
+  if (process.env.ORDERS) console.log(`${passed} orders of batches passed, none beyond the limits`);
 });

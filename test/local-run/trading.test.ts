@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
-import type { LocalSettings } from '../../infra/local/settings.ts';
+import { type LocalSettings, readSettings } from '../../infra/local/settings.ts';
 import { openable } from '../../lib/catalogue/index.ts';
 import { accountId, credentials, newOrder, orderPath, type Problem } from '../support/core.ts';
 
@@ -38,6 +38,18 @@ async function runFor(t: TestContext, change: Partial<LocalSettings> = {}) {
   };
   return { run, ask, place };
 }
+
+test('a member that the catalogue does not know is 400, unless the run was told of it', async (t) => {
+  const more = { venue_hint: 'ARCX' };
+  assert.equal((await (await runFor(t)).place(more)).json.code, 'invalid_parameter');
+  const { orderMembers } = readSettings({ ORDER_MEMBERS: 'venue_hint, settlement_type' });
+  assert.deepEqual(orderMembers, ['venue_hint', 'settlement_type']);
+  const { place, run } = await runFor(t, { orderMembers: ['venue_hint'] });
+  // The simulator knows no such member either; it is asked.
+  await place(more);
+  assert.ok(run.simulator?.received.some(({ body }) => body.includes('venue_hint')));
+  assert.throws(() => readSettings({ ORDER_MEMBERS: 'Venue' }), /^.*ORDER_MEMBERS takes at most 20 names/);
+});
 
 test('the demo has limits, which a slip of the finger meets', async (t) => {
   const { place, run } = await runFor(t);
