@@ -1,36 +1,13 @@
 /**
- * The DynamoDB client of a function: one for all its stores, since making one is a good part of a cold start.
- * Each store sees it through a limit of its own.
+ * The DynamoDB client of a function, as its stores see it: one for all of them, for its connections' sake, and each
+ * through a limit of its own.
  */
 
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { StoreTime } from '../../lib/guard-rails/store-time.ts';
 import { type BackOff, jitteredMs } from '../../lib/pauses.ts';
 import { StoreThrottled } from '../../lib/store-throttled.ts';
+import type { DynamoSender } from './dynamo-http.ts';
 
-/** What a store needs of the client. */
-export type DynamoSender = Pick<DynamoDBClient, 'send'>;
-
-/**
- * A client that sends once and waits as long as it is let: see `withLimit`.
- * @param endpoint in place of the Region's; otherwise the client reads AWS_ENDPOINT_URL itself
- * @param time is told how the store dates its answers
- */
-export function createDynamoClient(endpoint?: string, time?: StoreTime): DynamoDBClient {
-  const client = new DynamoDBClient({ maxAttempts: 1, ...(endpoint !== undefined && { endpoint }) });
-  if (time)
-    client.middlewareStack.add(
-      (next) => async (call) => {
-        const askedAt = Date.now();
-        const answered = await next(call);
-        const { headers } = answered.response as { readonly headers?: Readonly<Record<string, string>> };
-        time.dated(Date.parse(headers?.date ?? ''), askedAt, Date.now());
-        return answered;
-      },
-      { step: 'deserialize', priority: 'low' },
-    );
-  return client;
-}
+export { createDynamoClient, type DynamoSender } from './dynamo-http.ts';
 
 export interface SendLimit {
   /** For one operation with all its attempts. */
@@ -55,14 +32,13 @@ export function withLimit(
   client: DynamoSender,
   { timeoutMs, attempts = 1, alsoPasses = () => false, conflicts }: SendLimit,
 ): DynamoSender {
-  const send = client.send.bind(client) as (command: unknown, options: object) => Promise<unknown>;
-  const repeated = async (command: unknown, abortSignal: AbortSignal) => {
+  const repeated = async <T>(send: () => Promise<T>, signal: AbortSignal): Promise<T> => {
     let [failures, met] = [0, 0];
     for (;;)
       try {
-        return await send(command, { abortSignal });
+        return await send();
       } catch (error) {
-        if (abortSignal.aborted) throw error;
+        if (signal.aborted) throw error;
         if (conflicts?.isOne(error)) {
           if (++met >= conflicts.attempts) throw error;
           await pause(jitteredMs(conflicts.pauses, met - 1, Math.random));
@@ -73,8 +49,12 @@ export function withLimit(
         await pause(jitteredMs(pauses, failures - 1, Math.random));
       }
   };
-  const limited = (command: unknown) => inTime(timeoutMs, (signal) => repeated(command, signal));
-  return { send: limited as DynamoSender['send'] };
+  return {
+    send: (operation, input) =>
+      inTime(timeoutMs, (abortSignal) =>
+        repeated(() => client.send(operation, input, { abortSignal }), abortSignal),
+      ),
+  };
 }
 
 /** Whether the same operation may succeed a moment later: DynamoDB refused nothing in it. */
@@ -116,10 +96,10 @@ export const asStoreError = (error: unknown): unknown =>
 
 /** Rejects with `StoreThrottled` for a throttled request, with any other error as it is. */
 export function withStoreErrors(client: DynamoSender): DynamoSender {
-  const send = client.send.bind(client) as (command: unknown) => Promise<unknown>;
-  const translated = (command: unknown) =>
-    send(command).catch((error: unknown) => {
-      throw asStoreError(error);
-    });
-  return { send: translated as DynamoSender['send'] };
+  return {
+    send: (operation, input, options) =>
+      client.send(operation, input, options).catch((error: unknown) => {
+        throw asStoreError(error);
+      }),
+  };
 }

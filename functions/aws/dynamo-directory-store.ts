@@ -3,7 +3,6 @@
  * partitions, because in a storm a thousand instances read it within a second. A function needs GetItem and PutItem.
  */
 
-import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import {
   type Directory,
   type DirectoryDraft,
@@ -12,7 +11,7 @@ import {
 } from '../../lib/cache/snapshots/index.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { seconds } from './dynamo-items.ts';
+import { isMet, seconds } from './dynamo-items.ts';
 
 export interface DynamoDirectoryStoreOptions {
   readonly client: DynamoSender;
@@ -38,7 +37,7 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
   const keyOf = (item: string) => ({ pk: { S: `quotes#${partition}#${item}` }, sk: { S: 'directory' } });
 
   async function read(item: string) {
-    const { Item } = await client.send(new GetItemCommand({ TableName, Key: keyOf(item) }));
+    const { Item } = await client.send('GetItem', { TableName, Key: keyOf(item) });
     return Item;
   }
 
@@ -57,7 +56,7 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
     async writeDirectory({ completedAt, symbols }) {
       const content = { completedAt, symbols: sorted(symbols) };
       for (let copy = 0; copy < copies; copy++)
-        await client.send(new PutItemCommand({ TableName, Item: itemOf(`directory#${copy}`, content) }));
+        await client.send('PutItem', { TableName, Item: itemOf(`directory#${copy}`, content) });
     },
 
     async readDraft() {
@@ -69,23 +68,17 @@ export function createDynamoDirectoryStore(options: DynamoDirectoryStoreOptions)
     },
 
     async writeDraft({ symbols, ...draft }) {
-      try {
-        await client.send(
-          new PutItemCommand({
-            TableName,
-            Item: {
-              ...itemOf('draft', { ...draft, symbols: sorted(symbols) }),
-              revision: { N: String(draft.revision) },
-            },
-            ConditionExpression: 'attribute_not_exists(pk) OR revision = :before',
-            ExpressionAttributeValues: { ':before': { N: String(draft.revision - 1) } },
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return false;
-        throw error;
-      }
+      return isMet(
+        client.send('PutItem', {
+          TableName,
+          Item: {
+            ...itemOf('draft', { ...draft, symbols: sorted(symbols) }),
+            revision: { N: String(draft.revision) },
+          },
+          ConditionExpression: 'attribute_not_exists(pk) OR revision = :before',
+          ExpressionAttributeValues: { ':before': { N: String(draft.revision - 1) } },
+        }),
+      );
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Items of a table: their numbers, reads of several by key or by the page, and writes that another's came before. */
 
-import { type AttributeValue, BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoSender } from './dynamo-client.ts';
 
 export type Item = Readonly<Record<string, AttributeValue>>;
@@ -35,9 +35,9 @@ async function readSome(
   const items: Item[] = [];
   for (let left = maxReads; Keys.length > 0; left--) {
     if (left === 0) throw new Error('DynamoDB left keys unread');
-    const { Responses = {}, UnprocessedKeys = {} } = await client.send(
-      new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys, ConsistentRead: true } } }),
-    );
+    const { Responses = {}, UnprocessedKeys = {} } = await client.send('BatchGetItem', {
+      RequestItems: { [tableName]: { Keys, ConsistentRead: true } },
+    });
     items.push(...(Responses[tableName] ?? []));
     Keys = UnprocessedKeys[tableName]?.Keys ?? [];
   }
@@ -68,6 +68,21 @@ export async function pages(
     start = LastEvaluatedKey;
   } while (start && items.length < limit);
   return items.slice(0, limit);
+}
+
+/** The condition of a write of one item was not met. The item is there where the request asks for it. */
+export const isUnmet = (error: unknown): error is { readonly Item?: Record<string, AttributeValue> } =>
+  error instanceof Error && error.name === 'ConditionalCheckFailedException';
+
+/** Whether the condition of a write was met. */
+export async function isMet(write: Promise<unknown>): Promise<boolean> {
+  try {
+    await write;
+    return true;
+  } catch (error) {
+    if (isUnmet(error)) return false;
+    throw error;
+  }
 }
 
 /** Another operator's write came first, or is being done now. */

@@ -4,16 +4,10 @@
  * UpdateItem on it.
  */
 
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { LimiterItem, LimiterStore, WriteAnswer } from '../../lib/limiter/index.ts';
-import { asStoreError, type DynamoSender, withLimit } from './dynamo-client.ts';
-import { number, seconds } from './dynamo-items.ts';
+import { asStoreError, type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import { isUnmet, number, seconds } from './dynamo-items.ts';
 
 export interface DynamoLimiterStoreOptions {
   readonly client: DynamoSender;
@@ -34,17 +28,15 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
     try {
       return { written: true, item: await attempt() };
     } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw asStoreError(error);
+      if (!isUnmet(error)) throw asStoreError(error);
       return { written: false, item: error.Item && toLimiterItem(error.Item) };
     }
   }
 
   return {
     async read(key) {
-      const command = new GetItemCommand({ TableName, Key: { pk: { S: key } }, ConsistentRead: true });
-      const { Item } = await client.send(command).catch((error) => {
-        throw asStoreError(error);
-      });
+      const input = { TableName, Key: { pk: { S: key } }, ConsistentRead: true };
+      const { Item } = await withStoreErrors(client).send('GetItem', input);
       return Item && toLimiterItem(Item);
     },
 
@@ -64,31 +56,27 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
           sets.push(`#counters.#c${index} = #counters.#c${index} + :by${index}`);
           conditions.push(`#counters.#c${index} BETWEEN :low${index} AND :high${index}`);
         }
-        const { Attributes = {} } = await client.send(
-          new UpdateItemCommand({
-            TableName,
-            Key: { pk: { S: key } },
-            UpdateExpression: `SET ${sets.join(', ')}`,
-            ConditionExpression: conditions.join(' AND '),
-            ExpressionAttributeNames: names,
-            ExpressionAttributeValues: values,
-            ReturnValues: 'ALL_NEW',
-            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          }),
-        );
+        const { Attributes = {} } = await client.send('UpdateItem', {
+          TableName,
+          Key: { pk: { S: key } },
+          UpdateExpression: `SET ${sets.join(', ')}`,
+          ConditionExpression: conditions.join(' AND '),
+          ExpressionAttributeNames: names,
+          ExpressionAttributeValues: values,
+          ReturnValues: 'ALL_NEW',
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        });
         return toLimiterItem(Attributes);
       }),
 
     replace: (key, expected, next, expiresAt) =>
       write(async () => {
-        await client.send(
-          new PutItemCommand({
-            TableName,
-            Item: toItem(key, next, expiresAt),
-            ...(expected ? sameAs(expected) : { ConditionExpression: 'attribute_not_exists(pk)' }),
-            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-          }),
-        );
+        await client.send('PutItem', {
+          TableName,
+          Item: toItem(key, next, expiresAt),
+          ...(expected ? sameAs(expected) : { ConditionExpression: 'attribute_not_exists(pk)' }),
+          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+        });
         return next;
       }),
   };

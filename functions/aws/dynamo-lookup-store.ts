@@ -4,17 +4,12 @@
  * on it.
  */
 
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  PutItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/lookups/index.ts';
 import type { Sealer } from '../../lib/sealer.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { number, seconds } from './dynamo-items.ts';
+import { isMet, isUnmet, number, seconds } from './dynamo-items.ts';
 
 export interface DynamoLookupStoreOptions {
   readonly client: DynamoSender;
@@ -112,24 +107,22 @@ class DynamoLookupStore implements LookupStore {
    */
   async #put({ id, hash, owner, now, leaseUntil, expiresAt }: ClaimCall): Promise<Item | undefined> {
     try {
-      await this.#client.send(
-        new PutItemCommand({
-          TableName: this.#tableName,
-          Item: {
-            pk: { S: id },
-            hash: { S: hash },
-            owner: { S: owner },
-            lease_until: number(leaseUntil),
-            expires_at: seconds(expiresAt),
-          },
-          ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
-          ExpressionAttributeValues: { ':now': number(now / 1000) },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
+      await this.#client.send('PutItem', {
+        TableName: this.#tableName,
+        Item: {
+          pk: { S: id },
+          hash: { S: hash },
+          owner: { S: owner },
+          lease_until: number(leaseUntil),
+          expires_at: seconds(expiresAt),
+        },
+        ConditionExpression: 'attribute_not_exists(pk) OR expires_at <= :now',
+        ExpressionAttributeValues: { ':now': number(now / 1000) },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
       return undefined;
     } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      if (!isUnmet(error)) throw error;
       // DynamoDB removed the item between the check and its answer: the message comes again.
       if (!error.Item) throw error;
       return error.Item;
@@ -138,22 +131,16 @@ class DynamoLookupStore implements LookupStore {
 
   /** Whether the condition was met. */
   async #update(id: string, set: string, condition: string, values: Item): Promise<boolean> {
-    try {
-      await this.#client.send(
-        new UpdateItemCommand({
-          TableName: this.#tableName,
-          Key: { pk: { S: id } },
-          UpdateExpression: `SET ${set}`,
-          ConditionExpression: condition,
-          ExpressionAttributeNames: named(set, condition),
-          ExpressionAttributeValues: values,
-        }),
-      );
-      return true;
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      return false;
-    }
+    return isMet(
+      this.#client.send('UpdateItem', {
+        TableName: this.#tableName,
+        Key: { pk: { S: id } },
+        UpdateExpression: `SET ${set}`,
+        ConditionExpression: condition,
+        ExpressionAttributeNames: named(set, condition),
+        ExpressionAttributeValues: values,
+      }),
+    );
   }
 }
 

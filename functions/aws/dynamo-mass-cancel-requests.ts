@@ -4,14 +4,10 @@
  * `dynamo-mass-cancels.ts`, so that no function that places orders has it in its bundle.
  */
 
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  PutItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { number } from './dynamo-items.ts';
+import { isMet, number } from './dynamo-items.ts';
 import { isConflict } from './dynamo-transaction.ts';
 
 export interface DynamoMassCancelsOptions {
@@ -55,18 +51,14 @@ export function createDynamoMassCancelRequests({
   const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 2, alsoPasses: isConflict }));
   return {
     async request(massCancel) {
-      const command = new PutItemCommand({
+      const put = limited.send('PutItem', {
         TableName,
         Item: massCancelItem(massCancel),
         ConditionExpression: 'attribute_not_exists(pk) OR placed_before <= :before',
         ExpressionAttributeValues: { ':before': number(massCancel.placedBefore) },
       });
-      try {
-        await limited.send(command);
-      } catch (error) {
-        // One is there that cancels all that this one would.
-        if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      }
+      // Where it is not met, one is there that cancels all that this one would.
+      await isMet(put);
     },
   };
 }

@@ -3,10 +3,9 @@
  * their partition of the table of limits and stops.
  */
 
-import { ConditionalCheckFailedException, DeleteItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
 import { withLimit, withStoreErrors } from './dynamo-client.ts';
-import { type Item, pages } from './dynamo-items.ts';
+import { type Item, isMet, pages } from './dynamo-items.ts';
 import {
   createDynamoMassCancelRequests,
   type DynamoMassCancelsOptions,
@@ -25,34 +24,26 @@ export function createDynamoMassCancels(options: DynamoMassCancelsOptions): Mass
     ...createDynamoMassCancelRequests({ ...options, timeoutMs }),
     async open() {
       const items = await pages((ExclusiveStartKey) =>
-        client.send(
-          new QueryCommand({
-            TableName,
-            ConsistentRead: true,
-            KeyConditionExpression: 'pk = :partition',
-            ExpressionAttributeValues: { ':partition': { S: massCancelPartition } },
-            ExclusiveStartKey,
-          }),
-        ),
+        client.send('Query', {
+          TableName,
+          ConsistentRead: true,
+          KeyConditionExpression: 'pk = :partition',
+          ExpressionAttributeValues: { ':partition': { S: massCancelPartition } },
+          ExclusiveStartKey,
+        }),
       );
       return items.map(toMassCancel);
     },
     async finish({ id, scope }) {
-      try {
-        await client.send(
-          new DeleteItemCommand({
-            TableName,
-            Key: massCancelKey(scope),
-            ConditionExpression: '#id = :id',
-            ExpressionAttributeNames: { '#id': 'id' },
-            ExpressionAttributeValues: { ':id': { S: id } },
-          }),
-        );
-        return true;
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return false;
-        throw error;
-      }
+      return isMet(
+        client.send('DeleteItem', {
+          TableName,
+          Key: massCancelKey(scope),
+          ConditionExpression: '#id = :id',
+          ExpressionAttributeNames: { '#id': 'id' },
+          ExpressionAttributeValues: { ':id': { S: id } },
+        }),
+      );
     },
   };
 }

@@ -5,12 +5,7 @@
  * The function that adds lines needs PutItem on the table; the operator's command needs Query.
  */
 
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  PutItemCommand,
-  QueryCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { AuditLine } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
@@ -18,7 +13,7 @@ import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
 import type { Sealer } from '../../lib/sealer.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { number } from './dynamo-items.ts';
+import { isMet, number } from './dynamo-items.ts';
 
 export interface DynamoOrderAuditOptions {
   readonly client: DynamoSender;
@@ -49,20 +44,18 @@ export function createDynamoOrderAudit({
   async function* linesOf(day: string, since: number, until: number): AsyncIterable<AuditLine> {
     let start: Record<string, AttributeValue> | undefined;
     do {
-      const { Items = [], LastEvaluatedKey } = await limited.send(
-        new QueryCommand({
-          TableName,
-          ConsistentRead: true,
-          KeyConditionExpression: 'pk = :day AND sk BETWEEN :since AND :until',
-          ExpressionAttributeValues: {
-            ':day': { S: day },
-            ':since': { S: isoOf(since) },
-            // No line has this key alone: behind the time stands the line's id.
-            ':until': { S: isoOf(until) },
-          },
-          ExclusiveStartKey: start,
-        }),
-      );
+      const { Items = [], LastEvaluatedKey } = await limited.send('Query', {
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :day AND sk BETWEEN :since AND :until',
+        ExpressionAttributeValues: {
+          ':day': { S: day },
+          ':since': { S: isoOf(since) },
+          // No line has this key alone: behind the time stands the line's id.
+          ':until': { S: isoOf(until) },
+        },
+        ExclusiveStartKey: start,
+      });
       for (const item of Items) yield await lineIn(item, sealer);
       start = LastEvaluatedKey;
     } while (start);
@@ -71,15 +64,9 @@ export function createDynamoOrderAudit({
   return {
     async append(line) {
       const Item = await itemOf(line, sealer);
-      try {
-        await limited.send(
-          new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
-        );
-        return true;
-      } catch (error) {
-        if (error instanceof ConditionalCheckFailedException) return false;
-        throw error;
-      }
+      return isMet(
+        limited.send('PutItem', { TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
+      );
     },
     async *read(since, until) {
       for (let day = since - (since % dayMs); day < until; day += dayMs)

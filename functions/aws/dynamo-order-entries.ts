@@ -5,7 +5,7 @@
  * What an entry says in words is sealed; the rest are keyed names, and what counters have of the order: numbers alone.
  */
 
-import type { AttributeValue, PutItemCommandInput } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, PutItemInput } from '@aws-sdk/client-dynamodb';
 import type { JournalEntry, UnsettledList } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
 import type { Sealer } from '../../lib/sealer.ts';
@@ -13,7 +13,7 @@ import { compress, decompress } from './brotli.ts';
 import { number, seconds } from './dynamo-items.ts';
 
 export type Item = Record<string, AttributeValue>;
-export type Put = PutItemCommandInput & { readonly Item: Item };
+export type Put = PutItemInput & { readonly Item: Item };
 
 /** The index of what is to be settled, with its partition key: the name of a list. */
 export const unsettledIndex = 'Unsettled';

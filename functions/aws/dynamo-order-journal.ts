@@ -6,14 +6,7 @@
  * PutItem, and Query on the indexes, too.
  */
 
-import {
-  ConditionalCheckFailedException,
-  PutItemCommand,
-  QueryCommand,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
 import {
   type CountedChanges,
@@ -28,7 +21,7 @@ import { isUnsettled } from '../../lib/orders/memory-journal.ts';
 import type { Sealer } from '../../lib/sealer.ts';
 import { asStoreError, type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
-import { batchGet } from './dynamo-items.ts';
+import { batchGet, isUnmet } from './dynamo-items.ts';
 import {
   exposedAttribute,
   exposedIndex,
@@ -183,25 +176,24 @@ class DynamoOrderJournal implements CountingJournal {
   async finish({ key, attempt, state, record }: Parameters<OrderJournal['finish']>[0]): Promise<boolean> {
     const sealed = await sealRecord(this.#options.sealer, key, record);
     const isFinal = state !== 'unknown';
-    const command = new UpdateItemCommand({
-      TableName: this.#options.tableName,
-      Key: { pk: { S: key } },
-      UpdateExpression: `SET #state = :state, sealed = :sealed${isFinal ? ` REMOVE ${unsettledAttribute}` : ''}`,
-      ConditionExpression: `attempt = :attempt AND ${state === 'accepted' ? '#state <> :state' : '#state IN (:pending, :unknown)'}`,
-      ExpressionAttributeNames: { '#state': 'state' },
-      ExpressionAttributeValues: {
-        ':state': { S: state },
-        ':sealed': { B: sealed },
-        ':attempt': { S: attempt },
-        ...(state !== 'accepted' && { ':pending': { S: 'pending' }, ':unknown': { S: 'unknown' } }),
-      },
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    });
     try {
-      await this.#client('finish').send(command);
+      await this.#client('finish').send('UpdateItem', {
+        TableName: this.#options.tableName,
+        Key: { pk: { S: key } },
+        UpdateExpression: `SET #state = :state, sealed = :sealed${isFinal ? ` REMOVE ${unsettledAttribute}` : ''}`,
+        ConditionExpression: `attempt = :attempt AND ${state === 'accepted' ? '#state <> :state' : '#state IN (:pending, :unknown)'}`,
+        ExpressionAttributeNames: { '#state': 'state' },
+        ExpressionAttributeValues: {
+          ':state': { S: state },
+          ':sealed': { B: sealed },
+          ':attempt': { S: attempt },
+          ...(state !== 'accepted' && { ':pending': { S: 'pending' }, ':unknown': { S: 'unknown' } }),
+        },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
       return true;
     } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      if (!isUnmet(error)) throw error;
       // Each seal has a nonce of its own: this one was written, and the answer to that was lost.
       return isSame(error.Item?.sealed?.B, sealed);
     }
@@ -240,16 +232,14 @@ class DynamoOrderJournal implements CountingJournal {
     const found: JournalEntry[] = [];
     let start: Item | undefined;
     do {
-      const { Items = [], LastEvaluatedKey } = await this.#client('list').send(
-        new QueryCommand({
-          TableName: this.#options.tableName,
-          IndexName,
-          KeyConditionExpression: `${attribute} = :list AND pk ${side} :from`,
-          ExpressionAttributeValues: { ':list': { S: value }, ':from': { S: from } },
-          Limit: Math.min(maxKeys, limit - found.length),
-          ExclusiveStartKey: start,
-        }),
-      );
+      const { Items = [], LastEvaluatedKey } = await this.#client('list').send('Query', {
+        TableName: this.#options.tableName,
+        IndexName,
+        KeyConditionExpression: `${attribute} = :list AND pk ${side} :from`,
+        ExpressionAttributeValues: { ':list': { S: value }, ':from': { S: from } },
+        Limit: Math.min(maxKeys, limit - found.length),
+        ExclusiveStartKey: start,
+      });
       const keys = Items.map((item) => textOf(item, 'pk'));
       const items = await this.#itemsOf(keys);
       const read = await Promise.all(items.map((item) => this.#toEntry(item, '')));
@@ -284,8 +274,8 @@ class DynamoOrderJournal implements CountingJournal {
     const client = this.#client(isCounted ? 'count' : 'begin');
     try {
       // One entry alone costs half as an item of its own.
-      if (!second && 'Put' in first) await client.send(new PutItemCommand(first.Put));
-      else await client.send(transactionOf([...TransactItems]));
+      if (!second && 'Put' in first) await client.send('PutItem', first.Put);
+      else await client.send('TransactWriteItems', transactionOf([...TransactItems]));
       return [];
     } catch (error) {
       const failures = conditionFailures(error);
@@ -317,8 +307,10 @@ interface Written {
 }
 
 /** Its token is the same with each attempt: one whose answer was lost is not done twice. */
-const transactionOf = (TransactItems: TransactWriteItem[]) =>
-  new TransactWriteItemsCommand({ TransactItems, ClientRequestToken: crypto.randomUUID() });
+const transactionOf = (TransactItems: TransactWriteItem[]) => ({
+  TransactItems,
+  ClientRequestToken: crypto.randomUUID(),
+});
 
 const isSame = (one: Uint8Array | undefined, other: Uint8Array) =>
   one !== undefined && Buffer.compare(one, other) === 0;

@@ -4,14 +4,7 @@
  * DeleteItem on the table.
  */
 
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import {
   minuteOf,
   type ResponseContent,
@@ -20,7 +13,7 @@ import {
 } from '../../lib/cache/responses/index.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { number, seconds } from './dynamo-items.ts';
+import { isMet, number, seconds } from './dynamo-items.ts';
 
 export interface DynamoResponseStoreOptions {
   readonly client: DynamoSender;
@@ -48,34 +41,32 @@ export function createDynamoResponseStore(options: DynamoResponseStoreOptions): 
   return {
     async read(key, consistency) {
       const Key = keyOf(key, 'answer');
-      const { Item } = await client.send(
-        new GetItemCommand({ TableName, Key, ...(consistency && { ConsistentRead: true }) }),
-      );
+      const { Item } = await client.send('GetItem', {
+        TableName,
+        Key,
+        ...(consistency && { ConsistentRead: true }),
+      });
       return Item && toResponse(Item);
     },
     async lease(key, now, until) {
       return isMet(
-        client.send(
-          new PutItemCommand({
-            TableName,
-            Item: { ...keyOf(key, 'lease'), lease_until: number(until), expires_at: seconds(until) },
-            ConditionExpression: 'attribute_not_exists(lease_until) OR lease_until <= :now',
-            ExpressionAttributeValues: { ':now': number(now) },
-          }),
-        ),
-      );
-    },
-    async release(key, at) {
-      await client.send(
-        new PutItemCommand({
+        client.send('PutItem', {
           TableName,
-          Item: { ...keyOf(key, 'lease'), lease_until: number(at), expires_at: seconds(at) },
+          Item: { ...keyOf(key, 'lease'), lease_until: number(until), expires_at: seconds(until) },
+          ConditionExpression: 'attribute_not_exists(lease_until) OR lease_until <= :now',
+          ExpressionAttributeValues: { ':now': number(now) },
         }),
       );
     },
+    async release(key, at) {
+      await client.send('PutItem', {
+        TableName,
+        Item: { ...keyOf(key, 'lease'), lease_until: number(at), expires_at: seconds(at) },
+      });
+    },
     async write(key, { askedAt, ...content }, expiresAt) {
       const packed = pack(content);
-      const put = new PutItemCommand({
+      const put = {
         TableName,
         Item: {
           ...keyOf(key, 'answer'),
@@ -84,44 +75,31 @@ export function createDynamoResponseStore(options: DynamoResponseStoreOptions): 
           asked_at: number(askedAt),
           expires_at: seconds(expiresAt),
         },
-      });
+      };
       try {
-        if (packed.length <= maxBytes) await client.send(put);
+        if (packed.length <= maxBytes) await client.send('PutItem', put);
       } finally {
         // The next request finds the response; without one, or when it is stale, that request may fetch.
-        await client.send(new DeleteItemCommand({ TableName, Key: keyOf(key, 'lease') }));
+        await client.send('DeleteItem', { TableName, Key: keyOf(key, 'lease') });
       }
     },
     async countUse(account, now, max) {
       const minute = minuteOf(now);
       return isMet(
-        client.send(
-          new UpdateItemCommand({
-            TableName,
-            Key: { pk: { S: `spent#${partition}#${account}` }, sk: { S: String(minute) } },
-            UpdateExpression: 'ADD spent :one SET expires_at = :expires',
-            ConditionExpression: 'attribute_not_exists(spent) OR spent < :most',
-            ExpressionAttributeValues: {
-              ':one': number(1),
-              ':most': number(max),
-              ':expires': seconds((minute + 2) * 60_000),
-            },
-          }),
-        ),
+        client.send('UpdateItem', {
+          TableName,
+          Key: { pk: { S: `spent#${partition}#${account}` }, sk: { S: String(minute) } },
+          UpdateExpression: 'ADD spent :one SET expires_at = :expires',
+          ConditionExpression: 'attribute_not_exists(spent) OR spent < :most',
+          ExpressionAttributeValues: {
+            ':one': number(1),
+            ':most': number(max),
+            ':expires': seconds((minute + 2) * 60_000),
+          },
+        }),
       );
     },
   };
-}
-
-/** Whether the condition of a write was met. */
-async function isMet(write: Promise<unknown>): Promise<boolean> {
-  try {
-    await write;
-    return true;
-  } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return false;
-    throw error;
-  }
 }
 
 function pack(content: ResponseContent): Uint8Array {

@@ -3,12 +3,7 @@
  * records and lines. Lines share a partition, and their sort keys begin with the time.
  */
 
-import {
-  QueryCommand,
-  ScanCommand,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { SealedLine } from '../../lib/access/sealed-lines.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
 import { type Item, isOvertaken, pages } from './dynamo-items.ts';
@@ -33,7 +28,7 @@ export function createSealedRecords(options: SealedRecordsOptions) {
       // The same token with each attempt: one whose answer was lost is not done twice.
       const ClientRequestToken = crypto.randomUUID();
       try {
-        await client.send(new TransactWriteItemsCommand({ TransactItems, ClientRequestToken }));
+        await client.send('TransactWriteItems', { TransactItems, ClientRequestToken });
         return true;
       } catch (error) {
         if (isOvertaken(error)) return false;
@@ -47,31 +42,27 @@ export function createSealedRecords(options: SealedRecordsOptions) {
     }),
     records: (): Promise<readonly Item[]> =>
       pages((ExclusiveStartKey) =>
-        client.send(
-          new ScanCommand({
-            TableName,
-            ConsistentRead: true,
-            FilterExpression: 'sk = :record',
-            ExpressionAttributeValues: { ':record': { S: recordKey } },
-            ExclusiveStartKey,
-          }),
-        ),
+        client.send('Scan', {
+          TableName,
+          ConsistentRead: true,
+          FilterExpression: 'sk = :record',
+          ExpressionAttributeValues: { ':record': { S: recordKey } },
+          ExclusiveStartKey,
+        }),
       ),
     /** The newest first. */
     async lines(limit: number): Promise<readonly SealedLine[]> {
       const items = await pages(
         (ExclusiveStartKey) =>
-          client.send(
-            new QueryCommand({
-              TableName,
-              ConsistentRead: true,
-              KeyConditionExpression: 'pk = :lines',
-              ExpressionAttributeValues: { ':lines': { S: linePartition } },
-              ScanIndexForward: false,
-              Limit: limit,
-              ExclusiveStartKey,
-            }),
-          ),
+          client.send('Query', {
+            TableName,
+            ConsistentRead: true,
+            KeyConditionExpression: 'pk = :lines',
+            ExpressionAttributeValues: { ':lines': { S: linePartition } },
+            ScanIndexForward: false,
+            Limit: limit,
+            ExclusiveStartKey,
+          }),
         limit,
       );
       return items.map(({ sk, sealed }) => {

@@ -3,7 +3,7 @@
  * refresh log. It needs BatchGetItem on the table, and no other action. What is read may be some milliseconds behind.
  */
 
-import { type AttributeValue, BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
 import { joinCheckpoint, unpackCheckpoint, unpackRecord } from './snapshot-items.ts';
@@ -39,9 +39,7 @@ export function createDynamoSnapshotReads({
     keys: readonly (readonly [pk: AttributeValue, sk: string])[],
   ): Promise<readonly Item[]> {
     const Keys = keys.map(([pk, sk]) => ({ pk, sk: { S: sk } }));
-    const { Responses } = await sender.send(
-      new BatchGetItemCommand({ RequestItems: { [tableName]: { Keys } } }),
-    );
+    const { Responses } = await sender.send('BatchGetItem', { RequestItems: { [tableName]: { Keys } } });
     return (Responses?.[tableName] ?? []).toSorted((a, b) => (skOf(a) < skOf(b) ? -1 : 1));
   }
 

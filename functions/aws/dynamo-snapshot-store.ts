@@ -8,14 +8,7 @@
  * No instance reads an item after its time, but it stays until DynamoDB removes it.
  */
 
-import {
-  type AttributeValue,
-  BatchGetItemCommand,
-  ConditionalCheckFailedException,
-  PutItemCommand,
-  QueryCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import {
   type Checkpoint,
   type Control,
@@ -27,7 +20,7 @@ import {
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { seconds } from './dynamo-items.ts';
+import { isUnmet, seconds } from './dynamo-items.ts';
 import {
   joinCheckpoint,
   packCheckpoint,
@@ -102,24 +95,22 @@ class DynamoSnapshotStore implements SnapshotStore {
 
   async acquire(next: Control, after: number): Promise<LeaseAnswer> {
     try {
-      await this.#client.send(
-        new UpdateItemCommand({
-          TableName: this.#tableName,
-          Key: { pk: this.#pk, sk: { S: controlKey } },
-          UpdateExpression: 'SET turn = :turn, plan_text = :plan, flights = :flights',
-          ConditionExpression: after === 0 ? 'attribute_not_exists(turn)' : 'turn = :last',
-          ExpressionAttributeValues: {
-            ':turn': { N: String(next.sequence) },
-            ':plan': { S: JSON.stringify(toStoredPlan(next)) },
-            ':flights': { B: packFlights(next.flights) },
-            ...(after > 0 && { ':last': { N: String(after) } }),
-          },
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
+      await this.#client.send('UpdateItem', {
+        TableName: this.#tableName,
+        Key: { pk: this.#pk, sk: { S: controlKey } },
+        UpdateExpression: 'SET turn = :turn, plan_text = :plan, flights = :flights',
+        ConditionExpression: after === 0 ? 'attribute_not_exists(turn)' : 'turn = :last',
+        ExpressionAttributeValues: {
+          ':turn': { N: String(next.sequence) },
+          ':plan': { S: JSON.stringify(toStoredPlan(next)) },
+          ':flights': { B: packFlights(next.flights) },
+          ...(after > 0 && { ':last': { N: String(after) } }),
+        },
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
       return { acquired: true };
     } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+      if (!isUnmet(error)) throw error;
       return { acquired: false, control: error.Item ? toControl(error.Item) : noControl };
     }
   }
@@ -130,15 +121,13 @@ class DynamoSnapshotStore implements SnapshotStore {
 
   async countStart(): Promise<number> {
     const second = Math.floor(this.#clock() / 1000);
-    const { Attributes } = await this.#client.send(
-      new UpdateItemCommand({
-        TableName: this.#tableName,
-        Key: { pk: this.#shardKey('starts', this.#anyShard()), sk: { S: timeKey(second) } },
-        UpdateExpression: 'SET expires_at = :expires ADD starts :one',
-        ExpressionAttributeValues: { ':one': { N: '1' }, ':expires': seconds(this.#clock() + shortMs) },
-        ReturnValues: 'UPDATED_NEW',
-      }),
-    );
+    const { Attributes } = await this.#client.send('UpdateItem', {
+      TableName: this.#tableName,
+      Key: { pk: this.#shardKey('starts', this.#anyShard()), sk: { S: timeKey(second) } },
+      UpdateExpression: 'SET expires_at = :expires ADD starts :one',
+      ExpressionAttributeValues: { ':one': { N: '1' }, ':expires': seconds(this.#clock() + shortMs) },
+      ReturnValues: 'UPDATED_NEW',
+    });
     // The first start in a partition says little of the others.
     return 1 + (Number(Attributes?.starts?.N ?? 1) - 1) * shards;
   }
@@ -183,7 +172,7 @@ class DynamoSnapshotStore implements SnapshotStore {
 
   async #put(pk: AttributeValue, sk: string, content: Item, forMs: number): Promise<void> {
     const item = { pk, sk: { S: sk }, ...content, expires_at: seconds(this.#clock() + forMs) };
-    await this.#client.send(new PutItemCommand({ TableName: this.#tableName, Item: item }));
+    await this.#client.send('PutItem', { TableName: this.#tableName, Item: item });
   }
 
   async #query(pk: AttributeValue, after: string): Promise<Item[]> {
@@ -191,14 +180,12 @@ class DynamoSnapshotStore implements SnapshotStore {
     let start: Item | undefined;
     let pages = 0;
     do {
-      const { Items = [], LastEvaluatedKey } = await this.#client.send(
-        new QueryCommand({
-          TableName: this.#tableName,
-          KeyConditionExpression: 'pk = :pk AND sk > :after',
-          ExpressionAttributeValues: { ':pk': pk, ':after': { S: after } },
-          ...(start && { ExclusiveStartKey: start }),
-        }),
-      );
+      const { Items = [], LastEvaluatedKey } = await this.#client.send('Query', {
+        TableName: this.#tableName,
+        KeyConditionExpression: 'pk = :pk AND sk > :after',
+        ExpressionAttributeValues: { ':pk': pk, ':after': { S: after } },
+        ...(start && { ExclusiveStartKey: start }),
+      });
       items.push(...Items);
       start = LastEvaluatedKey;
       // What is further back comes with the next poll; a page is a megabyte.
@@ -209,28 +196,26 @@ class DynamoSnapshotStore implements SnapshotStore {
   async #late(sequences: readonly number[]): Promise<Item[]> {
     if (sequences.length === 0) return [];
     const Keys = sequences.map((sequence) => ({ pk: this.#pk, sk: { S: recordKey(sequence) } }));
-    const { Responses } = await this.#client.send(
-      new BatchGetItemCommand({ RequestItems: { [this.#tableName]: { Keys } } }),
-    );
+    const { Responses } = await this.#client.send('BatchGetItem', {
+      RequestItems: { [this.#tableName]: { Keys } },
+    });
     // What the service left out this time is asked for again with the next poll.
     return Responses?.[this.#tableName] ?? [];
   }
 
   async #missesOf(shard: number): Promise<readonly string[]> {
-    const { Items = [] } = await this.#client.send(
-      new QueryCommand({
-        TableName: this.#tableName,
-        // Those of a clock that is ahead would be the latest until it is their time.
-        KeyConditionExpression: 'pk = :pk AND sk BETWEEN :since AND :until',
-        ExpressionAttributeValues: {
-          ':pk': this.#shardKey('misses', shard),
-          ':since': { S: timeKey(this.#clock() - missMs) },
-          ':until': { S: timeKey(this.#clock() + missMs) },
-        },
-        ScanIndexForward: false,
-        Limit: maxMissItems,
-      }),
-    );
+    const { Items = [] } = await this.#client.send('Query', {
+      TableName: this.#tableName,
+      // Those of a clock that is ahead would be the latest until it is their time.
+      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :since AND :until',
+      ExpressionAttributeValues: {
+        ':pk': this.#shardKey('misses', shard),
+        ':since': { S: timeKey(this.#clock() - missMs) },
+        ':until': { S: timeKey(this.#clock() + missMs) },
+      },
+      ScanIndexForward: false,
+      Limit: maxMissItems,
+    });
     return Items.flatMap(({ keys }) => keys?.SS ?? []);
   }
 }

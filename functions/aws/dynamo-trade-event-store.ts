@@ -8,16 +8,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
-import {
-  type AttributeValue,
-  BatchGetItemCommand,
-  ConditionalCheckFailedException,
-  PutItemCommand,
-  type PutItemCommandInput,
-  QueryCommand,
-  TransactWriteItemsCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import type { PutItemInput } from '@aws-sdk/client-dynamodb';
 import type { Sealer } from '../../lib/sealer.ts';
 import type {
   AcquireCall,
@@ -31,7 +22,7 @@ import type {
 } from '../../lib/trade-events/ports.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { number, seconds } from './dynamo-items.ts';
+import { batchGet, type Item, isMet, isUnmet, number, pages, seconds } from './dynamo-items.ts';
 
 export interface DynamoTradeEventStoreOptions {
   readonly client: DynamoSender;
@@ -44,18 +35,13 @@ export interface DynamoTradeEventStoreOptions {
   readonly clock?: () => number;
 }
 
-type Item = Record<string, AttributeValue>;
 /** A write of one item, as a command or a part of a transaction. */
-type Put = PutItemCommandInput & { readonly Item: Item };
+type Put = PutItemInput & { readonly Item: Item };
 
 /** The index, and its sort key. */
 export const workIndex = 'Work';
 export const workAttribute = 'work';
 
-/** DynamoDB's bound for one BatchGetItem. */
-const maxKeys = 100;
-/** DynamoDB returns keys unread when it throttles. */
-const maxReads = 3;
 const maxUnpackedBytes = 4 * 1024 * 1024;
 /** At once, so that a long outbox does not use up the sockets. */
 const maxUpdates = 10;
@@ -84,29 +70,27 @@ class DynamoTradeEventStore implements TradeEventStore {
   async acquire({ lease, owner, until, endsAt, expired }: AcquireCall): Promise<Acquired> {
     const isExpired = ' OR (#owner = :expiredOwner AND #until = :expiredUntil)';
     try {
-      const { Attributes = {} } = await this.#client.send(
-        new UpdateItemCommand({
-          TableName: this.#tableName,
-          Key: leaseKey(lease),
-          UpdateExpression: 'SET #owner = :owner, #until = :until, ends_at = :endsAt',
-          ConditionExpression: `attribute_not_exists(#owner) OR #owner = :owner${expired ? isExpired : ''}`,
-          ExpressionAttributeNames: { '#owner': 'owner', '#until': 'until' },
-          ExpressionAttributeValues: {
-            ':owner': { S: owner },
-            ':until': number(until),
-            ':endsAt': number(endsAt),
-            ...(expired && {
-              ':expiredOwner': { S: expired.owner },
-              ':expiredUntil': number(expired.until),
-            }),
-          },
-          ReturnValues: 'ALL_NEW',
-          ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-        }),
-      );
+      const { Attributes = {} } = await this.#client.send('UpdateItem', {
+        TableName: this.#tableName,
+        Key: leaseKey(lease),
+        UpdateExpression: 'SET #owner = :owner, #until = :until, ends_at = :endsAt',
+        ConditionExpression: `attribute_not_exists(#owner) OR #owner = :owner${expired ? isExpired : ''}`,
+        ExpressionAttributeNames: { '#owner': 'owner', '#until': 'until' },
+        ExpressionAttributeValues: {
+          ':owner': { S: owner },
+          ':until': number(until),
+          ':endsAt': number(endsAt),
+          ...(expired && {
+            ':expiredOwner': { S: expired.owner },
+            ':expiredUntil': number(expired.until),
+          }),
+        },
+        ReturnValues: 'ALL_NEW',
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      });
       return { kind: 'acquired', state: toLeaseState(Attributes) };
     } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException && error.Item)) throw error;
+      if (!(isUnmet(error) && error.Item)) throw error;
       const state = toLeaseState(error.Item);
       const record = { owner: textOf(error.Item, 'owner'), until: state.until, endsAt: state.endsAt };
       return { kind: 'held', record };
@@ -134,13 +118,13 @@ class DynamoTradeEventStore implements TradeEventStore {
   async add(call: AddCall): Promise<'added' | 'known' | 'overtaken'> {
     const event = await this.#putOfEvent(call);
     if (!call.order) return (await this.#put(event)) ? 'added' : 'known';
-    const command = new TransactWriteItemsCommand({
+    const transaction = {
       TransactItems: [{ Put: event }, { Put: await this.#putOfOrder(call.lease, call.order) }],
       // The same with each attempt: one whose answer was lost is not done twice.
       ClientRequestToken: randomUUID(),
-    });
+    };
     try {
-      await this.#client.send(command);
+      await this.#client.send('TransactWriteItems', transaction);
       return 'added';
     } catch (error) {
       const codes = cancellationsOf(error);
@@ -153,11 +137,8 @@ class DynamoTradeEventStore implements TradeEventStore {
   }
 
   async known(lease: string, orders: readonly string[]): Promise<ReadonlyMap<string, KnownOrder>> {
-    const unique = [...new Set(orders)];
-    const parts = Array.from({ length: Math.ceil(unique.length / maxKeys) }, (_, index) =>
-      this.#readOrders(lease, unique.slice(index * maxKeys, (index + 1) * maxKeys)),
-    );
-    const known = await this.#toOrders(lease, (await Promise.all(parts)).flat());
+    const keys = [...new Set(orders)].map((order) => orderKey(lease, order));
+    const known = await this.#toOrders(lease, await batchGet(this.#client, this.#tableName, keys));
     return new Map(known.map((one) => [one.order, one]));
   }
 
@@ -181,26 +162,21 @@ class DynamoTradeEventStore implements TradeEventStore {
 
   /** What remains says that the event was there. Only now it may expire. */
   async #publishedOne(lease: string, id: string): Promise<void> {
-    try {
-      await this.#client.send(
-        new UpdateItemCommand({
-          TableName: this.#tableName,
-          Key: eventKey(lease, id),
-          UpdateExpression: 'SET #expires = #later REMOVE #work, #sealed, #type, #later',
-          ConditionExpression: 'attribute_exists(#work)',
-          ExpressionAttributeNames: {
-            '#expires': 'expires_at',
-            '#later': 'expires_later',
-            '#work': workAttribute,
-            '#sealed': 'sealed',
-            '#type': 'detail_type',
-          },
-        }),
-      );
-    } catch (error) {
-      // Another listener published it, too.
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    }
+    const update = this.#client.send('UpdateItem', {
+      TableName: this.#tableName,
+      Key: eventKey(lease, id),
+      UpdateExpression: 'SET #expires = #later REMOVE #work, #sealed, #type, #later',
+      ConditionExpression: 'attribute_exists(#work)',
+      ExpressionAttributeNames: {
+        '#expires': 'expires_at',
+        '#later': 'expires_later',
+        '#work': workAttribute,
+        '#sealed': 'sealed',
+        '#type': 'detail_type',
+      },
+    });
+    // Where it is not met, another listener published it, too.
+    await isMet(update);
   }
 
   async #putOfEvent({ lease, event, now, expiresAt }: AddCall): Promise<Put> {
@@ -249,50 +225,25 @@ class DynamoTradeEventStore implements TradeEventStore {
 
   /** Whether the condition was met. */
   async #put(input: Put): Promise<boolean> {
-    try {
-      await this.#client.send(new PutItemCommand(input));
-      return true;
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException)) throw error;
-      return false;
-    }
-  }
-
-  async #readOrders(lease: string, orders: readonly string[]): Promise<readonly Item[]> {
-    const items: Item[] = [];
-    let Keys = orders.map((order) => orderKey(lease, order));
-    for (let left = maxReads; Keys.length > 0; left--) {
-      if (left === 0) throw new Error('DynamoDB left keys unread');
-      const { Responses = {}, UnprocessedKeys = {} } = await this.#client.send(
-        new BatchGetItemCommand({ RequestItems: { [this.#tableName]: { Keys, ConsistentRead: true } } }),
-      );
-      items.push(...(Responses[this.#tableName] ?? []));
-      Keys = (UnprocessedKeys[this.#tableName]?.Keys ?? []) as typeof Keys;
-    }
-    return items;
+    return isMet(this.#client.send('PutItem', input));
   }
 
   /** Of one kind, in the order of their sort keys; all, or the first ones. */
-  async #work(lease: string, kind: string, limit = Number.POSITIVE_INFINITY): Promise<readonly Item[]> {
-    const items: Item[] = [];
-    let start: Item | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await this.#client.send(
-        new QueryCommand({
+  #work(lease: string, kind: string, limit?: number): Promise<readonly Item[]> {
+    return pages(
+      (ExclusiveStartKey) =>
+        this.#client.send('Query', {
           TableName: this.#tableName,
           IndexName: workIndex,
           ConsistentRead: true,
           KeyConditionExpression: 'pk = :lease AND begins_with(#work, :kind)',
           ExpressionAttributeNames: { '#work': workAttribute },
           ExpressionAttributeValues: { ':lease': { S: lease }, ':kind': { S: kind } },
-          ...(Number.isFinite(limit) && { Limit: limit - items.length }),
-          ExclusiveStartKey: start,
+          Limit: limit,
+          ExclusiveStartKey,
         }),
-      );
-      items.push(...Items);
-      start = LastEvaluatedKey;
-    } while (start && items.length < limit);
-    return items;
+      limit,
+    );
   }
 
   async #toOrders(lease: string, items: readonly Item[]): Promise<readonly KnownOrder[]> {

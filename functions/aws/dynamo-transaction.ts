@@ -1,6 +1,6 @@
 /** What became of a transaction of DynamoDB that was not written, by its error. */
 
-import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb';
+import { isUnmet } from './dynamo-items.ts';
 import type { Item } from './dynamo-order-entries.ts';
 
 /** An item whose condition was not met. */
@@ -13,7 +13,7 @@ export interface Failure {
  * @returns for each item of the request, in its order, undefined or how it failed; nothing at all when no condition failed
  */
 export function conditionFailures(error: unknown): readonly (Failure | undefined)[] {
-  if (error instanceof ConditionalCheckFailedException) return [{ item: error.Item }];
+  if (isUnmet(error)) return [{ item: error.Item }];
   const reasons = reasonsOf(error);
   if (!reasons.some(hasFailed)) return [];
   return reasons.map((reason) => (hasFailed(reason) ? { item: reason.Item } : undefined));

@@ -44,7 +44,8 @@ import { createLookupQueue } from './sqs.ts';
 /** One client for all stores of a function; none is made for a function that has no table. */
 type Client = () => DynamoSender;
 
-const newClient = (time?: StoreTime): Client => onDemand(() => createDynamoClient(undefined, time));
+const newClient = (time?: StoreTime): Client =>
+  onDemand(() => createDynamoClient(undefined, time && { time }));
 
 export const secretPorts = (host: Host): SecretPorts => ({
   ...host,

@@ -1,5 +1,6 @@
 /** A deployed stack with its identity key, so that an operator sees people and accounts where its tables hold sealed bytes. */
 
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { type AccessAdmin, createAccessAdmin } from '../../lib/access/admin.ts';
@@ -31,7 +32,9 @@ export async function sealedStack(stage: string, table: string, lacks: string) {
   const key = await stackSecret(stackName, output(identityKeyOutput)).read();
   if (!key) throw new StartError(`The identity key of ${stackName} is not set: deploy the stage once more.`);
   const identity = createIdentity(async () => key.text);
-  const client = createDynamoClient();
+  // Operators have profiles and sign in once, which the AWS SDK knows how to read.
+  const { credentials, region } = new CloudFormationClient().config;
+  const client = createDynamoClient(undefined, { credentials, region });
   return {
     stackName,
     outputs,

@@ -1,9 +1,7 @@
 /** The directory of a deployed function: its key is read ahead and once, and no failure counts as "unknown". */
 
 import assert from 'node:assert/strict';
-import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
 import { type TestContext, test } from 'vitest';
-import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
 import { gatewayPorts } from '../../functions/aws/ports.ts';
 import { composeAccess } from '../../functions/compose/access.ts';
 import { composeIdentity } from '../../functions/compose/credential.ts';
@@ -29,9 +27,9 @@ async function worldOf(t: TestContext, read: () => object) {
     }
   });
   const log: LogEntry[] = [];
-  const commands: unknown[] = [];
-  const send = async (command: unknown) => {
-    commands.push(command);
+  const commands: (readonly [operation: string, input: object])[] = [];
+  const send = async (operation: string, input: object) => {
+    commands.push([operation, input]);
     return read();
   };
   const start = () => {
@@ -41,10 +39,9 @@ async function worldOf(t: TestContext, read: () => object) {
       auth: undefined,
       userGroups: [],
     };
-    const client = { send } as unknown as DynamoSender;
     const ports = gatewayPorts(
       hostWith((entry) => log.push(entry)),
-      () => client,
+      () => ({ send }),
     );
     return composeAccess(settings, composeIdentity(settings.identityKeySecretId, ports), ports);
   };
@@ -61,8 +58,8 @@ test('the key is read once, when the function starts, and the names are those of
   assert.equal(await nameOfPrincipal(access.names, principal), user);
   assert.deepEqual(stub.requests, ['AWSCURRENT']);
   assert.equal(commands.length, 1);
-  assert.ok(commands[0] instanceof BatchGetItemCommand);
-  assert.ok(!JSON.stringify(commands[0].input).includes('canary'));
+  assert.equal(commands[0]?.[0], 'BatchGetItem');
+  assert.ok(!JSON.stringify(commands).includes('canary'));
   assert.deepEqual(log, []);
 });
 

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
 import { orderPorts } from '../../functions/aws/ports.ts';
 import { composeLastPrices } from '../../functions/compose/last-prices.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
@@ -80,7 +79,7 @@ test('without its tables it sends nothing, gives no price, and says why', async 
   const logged: LogEntry[] = [];
   const away = {
     send: () => Promise.reject(Object.assign(new Error(`no ${credentials.appKey}`), { $fault: 'client' })),
-  } as unknown as DynamoSender;
+  };
   const host = hostWith((entry) => logged.push(entry), { functionName: 'orders' });
   const ports = orderPorts(host, () => away);
   const secrets = { read: async () => secretText() };

@@ -1,33 +1,31 @@
 /** The limiter of a deployed function: each of the upstream's limits is counted in an item of its own. */
 
 import assert from 'node:assert/strict';
-import { GetItemCommand, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import type { PutItemInput, UpdateItemInput } from '@aws-sdk/client-dynamodb';
 import { test } from 'vitest';
-import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import type { Item } from '../../functions/aws/dynamo-items.ts';
 import { gatewayPorts } from '../../functions/aws/ports.ts';
 import { composeLimiter } from '../../functions/compose/limiter.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import type { LimiterReport } from '../../lib/gateway/index.ts';
 import { hostWith } from '../support/deployed.ts';
 
-type Item = NonNullable<PutItemCommand['input']['Item']>;
-
 /** A table that takes every write. */
 function createTable() {
   const items = new Map<string, Item>();
-  const send = async (command: unknown): Promise<unknown> => {
-    if (command instanceof GetItemCommand) return { Item: items.get(command.input.Key?.pk?.S ?? '') };
-    if (command instanceof PutItemCommand) {
-      const { Item = {} } = command.input;
-      items.set(Item.pk?.S ?? '', Item);
-      return {};
-    }
-    assert.ok(command instanceof UpdateItemCommand);
+  const send = async (operation: string, input: object) => {
     const {
+      Item,
       Key,
       ExpressionAttributeNames: names = {},
       ExpressionAttributeValues: values = {},
-    } = command.input;
+    } = input as Partial<PutItemInput & UpdateItemInput>;
+    if (operation === 'GetItem') return { Item: items.get(Key?.pk?.S ?? '') };
+    if (Item) {
+      items.set(Item.pk?.S ?? '', Item);
+      return {};
+    }
+    assert.equal(operation, 'UpdateItem');
     const item = items.get(Key?.pk?.S ?? '')!;
     const counters = { ...item.counters?.M };
     for (let index = 0; names[`#c${index}`]; index++) {
@@ -38,10 +36,9 @@ function createTable() {
     items.set(Key?.pk?.S ?? '', Attributes);
     return { Attributes };
   };
-  const client = { send } as unknown as DynamoSender;
   const ports = gatewayPorts(
     hostWith(() => {}, { functionName: 'f' }),
-    () => client,
+    () => ({ send }),
   );
   return { items, ports };
 }

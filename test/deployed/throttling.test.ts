@@ -2,14 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { type TestContext, test } from 'vitest';
 import { asStoreError, createDynamoClient, isThrottling } from '../../functions/aws/dynamo-client.ts';
 import { StoreThrottled } from '../../lib/store-throttled.ts';
 import { emulatorEnvironment } from '../support/dynamo.ts';
 import { urlFor } from '../support/listening.ts';
 
-/** What the SDK's client rejects with when DynamoDB answers so. */
+/** What the client rejects with when DynamoDB answers so. */
 async function rejection(t: TestContext, status: number, type: string): Promise<unknown> {
   Object.assign(process.env, emulatorEnvironment);
   const server = createServer((_, response) =>
@@ -18,8 +17,7 @@ async function rejection(t: TestContext, status: number, type: string): Promise<
       .end(JSON.stringify({ __type: type, message: 'made up' })),
   );
   const client = createDynamoClient(await urlFor(t, server));
-  t.onTestFinished(() => client.destroy());
-  return client.send(new GetItemCommand({ TableName: 'any', Key: { pk: { S: 'a' } } })).then(
+  return client.send('GetItem', { TableName: 'any', Key: { pk: { S: 'a' } } }).then(
     () => assert.fail('answered'),
     (error: unknown) => error,
   );

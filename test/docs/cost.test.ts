@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { DynamoDBClient, type PutItemCommand } from '@aws-sdk/client-dynamodb';
+import type { PutItemInput, UpdateItemInput } from '@aws-sdk/client-dynamodb';
 import { test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { costOf, perUserMonth, readsPerUserMonth, totalOf } from '../../infra/commands/cost.ts';
@@ -191,16 +191,16 @@ test('an answer has the size that the page computes with', async () => {
 
 /** Write units are counted by the kilobyte of the item: the larger one of before and after. */
 async function unitsOfLookup(answer: string): Promise<typeof lookupWrites> {
-  const client = new DynamoDBClient({ region: 'us-east-1' });
   let item = 0;
   const units: number[] = [];
-  client.send = async (command: object) => {
-    const { Item, ExpressionAttributeValues } = (command as PutItemCommand).input;
+  const send = async (_: string, input: object) => {
+    const { Item, ExpressionAttributeValues } = input as Partial<PutItemInput & UpdateItemInput>;
     const written = Object.entries(Item ?? ExpressionAttributeValues ?? {});
     item += written.reduce((sum, [name, { B, S, N }]) => sum + name.length + (B ?? S ?? N ?? '').length, 0);
     units.push(Math.ceil(item / 1024));
+    return {};
   };
-  const store = createDynamoLookupStore({ client, tableName: 'lookups' });
+  const store = createDynamoLookupStore({ client: { send }, tableName: 'lookups' });
   const id = crypto.randomUUID();
   const reply = { request_id: id, part: 1, parts: 1, category: 'US_STOCK', unknown: [], missing: [] };
   const detail = `${JSON.stringify(reply).slice(0, -1)},"quotes":${answer}}`;

@@ -1,7 +1,6 @@
 /** The limiter's store over DynamoDB keeps the contract, and rejects what is no item of it. */
 
 import assert from 'node:assert/strict';
-import { DeleteItemCommand, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, test } from 'vitest';
 import { createDynamoLimiterStore } from '../../functions/aws/dynamo-limiter-store.ts';
 import type { LimiterStore } from '../../lib/limiter/index.ts';
@@ -26,9 +25,10 @@ describe('DynamoDB', needsEmulator(), () => {
   test('an item has its time to live in whole seconds, never too early', async () => {
     const item = { revision: 'r', counters: {}, text: '', writtenAt: 1 };
     await store.replace('expiring', undefined, item, 1_795_000_000_001);
-    const { Item } = await engine.client.send(
-      new GetItemCommand({ TableName: tableName, Key: { pk: { S: 'expiring' } } }),
-    );
+    const { Item } = await engine.client.send('GetItem', {
+      TableName: tableName,
+      Key: { pk: { S: 'expiring' } },
+    });
     assert.deepEqual(Item?.expires_at, { N: '1795000001' });
   });
 
@@ -50,11 +50,9 @@ describe('DynamoDB', needsEmulator(), () => {
       },
       timeless: { revision: { S: 'r' }, text: { S: '' }, counters: { M: {} } },
     })) {
-      await engine.client.send(
-        new PutItemCommand({ TableName: tableName, Item: { pk: { S: key }, ...strange } }),
-      );
+      await engine.client.send('PutItem', { TableName: tableName, Item: { pk: { S: key }, ...strange } });
       await assert.rejects(store.read(key), TypeError, key);
-      await engine.client.send(new DeleteItemCommand({ TableName: tableName, Key: { pk: { S: key } } }));
+      await engine.client.send('DeleteItem', { TableName: tableName, Key: { pk: { S: key } } });
       assert.equal(await store.read(key), undefined);
     }
   });

@@ -2,7 +2,6 @@
 
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { beforeAll, describe, test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
@@ -39,9 +38,7 @@ describe('DynamoDB', needsEmulator(), () => {
 
   test('an item has its time to live in whole seconds, never too early', async () => {
     await store.claim(claim);
-    const { Item } = await engine.client.send(
-      new GetItemCommand({ TableName: tableName, Key: { pk: { S: 'id' } } }),
-    );
+    const { Item } = await engine.client.send('GetItem', { TableName: tableName, Key: { pk: { S: 'id' } } });
     assert.deepEqual(Item?.expires_at, { N: '1795000001' });
   });
 
@@ -58,9 +55,7 @@ describe('DynamoDB', needsEmulator(), () => {
     assert.ok(!replies.some((bytes) => bytes.includes(canary)));
 
     const [mine, yours] = ['mine', 'yours'].map((id) => items.find(({ pk }) => pk?.S === id));
-    await engine.client.send(
-      new PutItemCommand({ TableName: tableName, Item: { ...yours, reply: mine!.reply! } }),
-    );
+    await engine.client.send('PutItem', { TableName: tableName, Item: { ...yours, reply: mine!.reply! } });
     await assert.rejects(store.claim({ ...claim, id: 'yours' }), /does not open/);
     await assert.rejects(unsealed.claim({ ...claim, id: 'mine' }), /no sealer/);
     await unsealed.claim({ ...claim, id: 'new' });

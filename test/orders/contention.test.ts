@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict';
-import type { TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
+import type { TransactWriteItemsInput } from '@aws-sdk/client-dynamodb';
 import { beforeEach, test, vi } from 'vitest';
 import type { Item } from '../../functions/aws/dynamo-order-entries.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
@@ -39,9 +39,9 @@ function contendedTable(transactionMs: number) {
       $fault: 'client',
       CancellationReasons: codes,
     });
-  const send = async ({ input }: TransactWriteItemsCommand) => {
+  const send = async (_: string, input: object) => {
     await sleep(2);
-    const writes = (input.TransactItems ?? []).map(({ Put, Update }) => ({
+    const writes = ((input as TransactWriteItemsInput).TransactItems ?? []).map(({ Put, Update }) => ({
       key: (Put?.Item?.pk ?? Update?.Key?.pk)?.S ?? '',
       Put,
       values: Update?.ExpressionAttributeValues ?? {},
@@ -67,7 +67,7 @@ function contendedTable(transactionMs: number) {
     await sleep(2);
     return {};
   };
-  return { items, client: { send: send as never } };
+  return { items, client: { send } };
 }
 
 /** A limit on one counter, which adds one for each order. */

@@ -1,10 +1,9 @@
 /** The journal over DynamoDB keeps the contract; besides, what lies in its items, and what a table in trouble means. */
 
 import assert from 'node:assert/strict';
-import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoClient, type DynamoSender } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import {
@@ -93,14 +92,12 @@ describe('DynamoDB', needsEmulator(), () => {
     await journal.begin([entryOf('one')], now);
     await journal.begin([entryOf('other')], now);
     const [item] = (await itemsOf(engine.endpoint, tableName)).filter(({ pk }) => pk?.S === 'one');
-    await engine.client.send(
-      new UpdateItemCommand({
-        TableName: tableName,
-        Key: { pk: { S: 'other' } },
-        UpdateExpression: 'SET sealed = :sealed',
-        ExpressionAttributeValues: { ':sealed': item?.sealed ?? { S: '' } },
-      }),
-    );
+    await engine.client.send('UpdateItem', {
+      TableName: tableName,
+      Key: { pk: { S: 'other' } },
+      UpdateExpression: 'SET sealed = :sealed',
+      ExpressionAttributeValues: { ':sealed': item?.sealed ?? { S: '' } },
+    });
     await assert.rejects(journal.read(['other']), JournalUnavailable);
   });
 
@@ -148,17 +145,19 @@ describe('DynamoDB', needsEmulator(), () => {
   /** A client whose first transactions meet others at an item. */
   function meeting(conflicts: number, name: string) {
     const tokens: unknown[] = [];
-    const send = async (command: { readonly input: { readonly ClientRequestToken?: string } }) => {
-      const { ClientRequestToken: token } = command.input;
-      if (token !== undefined && tokens.push(token) <= conflicts)
-        throw Object.assign(new Error(name), {
-          name,
-          $fault: 'client',
-          CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
-        });
-      return engine.client.send(command as never);
+    const client: DynamoSender = {
+      async send(operation, input) {
+        const token = 'ClientRequestToken' in input ? input.ClientRequestToken : undefined;
+        if (token !== undefined && tokens.push(token) <= conflicts)
+          throw Object.assign(new Error(name), {
+            name,
+            $fault: 'client',
+            CancellationReasons: [{ Code: 'None' }, { Code: 'TransactionConflict' }],
+          });
+        return engine.client.send(operation, input);
+      },
     };
-    return { client: { send: send as never }, tokens };
+    return { client, tokens };
   }
 
   for (const name of ['TransactionCanceledException', 'TransactionInProgressException'])
@@ -226,7 +225,7 @@ describe('DynamoDB', needsEmulator(), () => {
     const endpoint = `http://127.0.0.1:${await closedPort()}`;
     await assert.rejects(journalOf('any', { endpoint }).begin([entryOf('away')], now), JournalUnavailable);
     const hanging = createDynamoOrderJournal({
-      client: { send: (() => new Promise(() => {})) as never },
+      client: { send: () => new Promise(() => {}) },
       tableName: 'any',
       sealer: sealerOf('k'),
     });
@@ -238,15 +237,17 @@ describe('DynamoDB', needsEmulator(), () => {
     const tableName = await table();
     let sent = 0;
     /** Of each operation the first. */
-    const loses = async (command: never) => {
-      const isLost = sent++ % 2 === 0;
-      const answer = await engine.client.send(command);
-      if (isLost) throw new Error('the connection broke');
-      return answer;
+    const client: DynamoSender = {
+      async send(operation, input) {
+        const isLost = sent++ % 2 === 0;
+        const answer = await engine.client.send(operation, input);
+        if (isLost) throw new Error('the connection broke');
+        return answer;
+      },
     };
     const sealer = sealerOf('k');
     const journal = createDynamoOrderJournal({
-      client: { send: loses as never },
+      client,
       tableName,
       sealer,
       timeoutMs: 60_000,

@@ -8,6 +8,6 @@ export const codeOf = (name: string) =>
 
 /** Each action once, sorted. */
 export const actionsIn = (code: string): readonly string[] =>
-  [...new Set([...code.matchAll(/new (\w+)Command\(/g)].map(([, action = '']) => action))].sort();
+  [...new Set([...code.matchAll(/\.send\(\s*'(\w+)'/g)].map(([, action = '']) => action))].sort();
 
 export const calledBy = (...names: readonly string[]) => actionsIn(names.map(codeOf).join(''));

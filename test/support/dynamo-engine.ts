@@ -1,15 +1,14 @@
 /** A DynamoDB engine for the tests of one `describe`. */
 
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll } from 'vitest';
-import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoClient, type DynamoSender } from '../../functions/aws/dynamo-client.ts';
 import { createTable, emulatorEnvironment } from './dynamo.ts';
 import { type Ministack, startMinistack } from './ministack.ts';
 
 export interface DynamoEngine {
   readonly endpoint: string;
   /** As functions have it. */
-  readonly client: DynamoDBClient;
+  readonly client: DynamoSender;
   /** @returns the name of a new table with a partition key and a sort key */
   table(): Promise<string>;
 }
@@ -17,7 +16,7 @@ export interface DynamoEngine {
 /** Runs from before the first test, with its credentials in the environment, until after the last. */
 export function dynamoEngine(): DynamoEngine {
   let emulator: Ministack;
-  let client: DynamoDBClient;
+  let client: DynamoSender;
   let tables = 0;
   beforeAll(async () => {
     Object.assign(process.env, emulatorEnvironment);
@@ -25,7 +24,6 @@ export function dynamoEngine(): DynamoEngine {
     client = createDynamoClient(emulator.endpoint);
   });
   afterAll(async () => {
-    client?.destroy();
     await emulator?.stop();
   });
   return {

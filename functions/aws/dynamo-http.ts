@@ -1,0 +1,274 @@
+/**
+ * DynamoDB over its own HTTP interface, with nothing but Node: the SDK's client takes three times the processor time for
+ * each operation, and is loaded and made at each cold start.
+ *
+ * What the SDK has besides is not here: FIPS, dual-stack and account-based endpoints, partitions other than those below,
+ * AWS_IGNORE_CONFIGURED_ENDPOINT_URLS, credentials from elsewhere than the environment or the caller, attempts
+ * (`withLimit` has them), adaptive retries, compressed answers, and proxies.
+ */
+
+import zlib from 'node:zlib';
+import type {
+  AttributeValue,
+  BatchGetItemInput,
+  BatchGetItemOutput,
+  CancellationReason,
+  DeleteItemInput,
+  DeleteItemOutput,
+  GetItemInput,
+  GetItemOutput,
+  PutItemInput,
+  PutItemOutput,
+  QueryInput,
+  QueryOutput,
+  ScanInput,
+  ScanOutput,
+  TransactWriteItemsInput,
+  TransactWriteItemsOutput,
+  UpdateItemInput,
+  UpdateItemOutput,
+} from '@aws-sdk/client-dynamodb';
+import type { StoreTime } from '../../lib/guard-rails/store-time.ts';
+import { untilResolved } from '../../lib/once.ts';
+import { type AwsCredentials, createAwsSigner } from './aws-signature.ts';
+import { openSockets, type Sockets } from './sockets.ts';
+
+/** Each operation that a store uses, with what it takes and what it answers. */
+export interface DynamoOperations {
+  readonly BatchGetItem: readonly [BatchGetItemInput, BatchGetItemOutput];
+  readonly DeleteItem: readonly [DeleteItemInput, DeleteItemOutput];
+  readonly GetItem: readonly [GetItemInput, GetItemOutput];
+  readonly PutItem: readonly [PutItemInput, PutItemOutput];
+  readonly Query: readonly [QueryInput, QueryOutput];
+  readonly Scan: readonly [ScanInput, ScanOutput];
+  /** The SDK makes a token where none is given. Here the caller does, who knows what is the same request. */
+  readonly TransactWriteItems: readonly [
+    TransactWriteItemsInput & { readonly ClientRequestToken: string },
+    TransactWriteItemsOutput,
+  ];
+  readonly UpdateItem: readonly [UpdateItemInput, UpdateItemOutput];
+}
+
+/** What a store needs of the client. */
+export interface DynamoSender {
+  /** @throws DynamoError for what DynamoDB refused or failed; another error where no whole answer came */
+  send<Name extends keyof DynamoOperations>(
+    operation: Name,
+    input: DynamoOperations[Name][0],
+    options?: { readonly abortSignal?: AbortSignal },
+  ): Promise<DynamoOperations[Name][1]>;
+}
+
+export interface DynamoClientOptions {
+  /** Is told how the store dates its answers. */
+  readonly time?: StoreTime;
+  /** Asked for each request, since they change. Default those of the environment, which Lambda sets. */
+  readonly credentials?: () => AwsCredentials | Promise<AwsCredentials>;
+  /** Default AWS_REGION. */
+  readonly region?: () => string | Promise<string>;
+  /** Now, in milliseconds since the epoch; a clock that goes on while the function is frozen. */
+  readonly clock?: () => number;
+}
+
+/** What DynamoDB answered in place of a result, in its own words. */
+export class DynamoError extends Error {
+  override readonly name: string;
+  /** Whose it is: what is the client's fails again. */
+  readonly $fault: 'client' | 'server';
+  readonly $metadata: { readonly httpStatusCode: number };
+  /** Of a condition that was not met, where the request asks for it. */
+  readonly Item?: Record<string, AttributeValue>;
+  /** Of a transaction, one for each of its items. */
+  readonly CancellationReasons?: CancellationReason[];
+
+  constructor(status: number, { __type: type, message, Message, Item, CancellationReasons }: Refusal) {
+    super(message ?? Message ?? '');
+    this.name = type?.slice(type.indexOf('#') + 1) || 'UnknownError';
+    this.$fault = status < 500 ? 'client' : 'server';
+    this.$metadata = { httpStatusCode: status };
+    if (Item) this.Item = Item;
+    if (CancellationReasons) this.CancellationReasons = CancellationReasons;
+  }
+}
+
+interface Refusal extends Pick<DynamoError, 'Item' | 'CancellationReasons'> {
+  readonly __type?: string;
+  readonly message?: string;
+  readonly Message?: string;
+}
+
+/** By which AWS refuses a signature, for its time among other reasons. */
+const refusesSignature = /^(InvalidSignatureException|Request(TimeTooSkewed|Expired|InTheFuture))$/;
+
+/**
+ * A client that sends once and waits as long as it is let: see `withLimit`.
+ *
+ * @param endpoint in place of AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL and the Region's own
+ *
+ * @example
+ * const { Item } = await createDynamoClient().send('GetItem', { TableName: 'table', Key: { pk: { S: 'a' } } });
+ */
+export function createDynamoClient(endpoint?: string, options: DynamoClientOptions = {}): DynamoSender {
+  const {
+    time,
+    credentials = environmentCredentials,
+    region = environmentRegion,
+    clock = Date.now,
+  } = options;
+  const connect = untilResolved(async () => {
+    const name = await region();
+    const url = new URL(endpoint || endpointOf(name));
+    return { url, region: name, sockets: await openSockets(url.protocol, clock) };
+  });
+  const sign = createAwsSigner();
+  /** By how much the service's clock is ahead of this one, once it has refused a signature. */
+  let ahead = 0;
+
+  return {
+    async send<Name extends keyof DynamoOperations>(
+      operation: Name,
+      input: DynamoOperations[Name][0],
+      { abortSignal }: { readonly abortSignal?: AbortSignal } = {},
+    ) {
+      const [{ sockets, ...place }, signedBy] = await Promise.all([connect(), credentials()]);
+      const askedAt = clock();
+      const body = JSON.stringify(toWire(input));
+      const headers = sign({
+        ...place,
+        service: 'dynamodb',
+        credentials: signedBy,
+        at: askedAt + ahead,
+        headers: {
+          'content-type': 'application/x-amz-json-1.0',
+          'x-amz-target': `DynamoDB_20120810.${operation}`,
+        },
+        body,
+      });
+      const answer = await exchange(sockets, { url: place.url, headers, body }, abortSignal, (date) =>
+        time?.dated(date, askedAt, clock()),
+      );
+      const said = contentOf(answer);
+      if (answer.status === 200) return said as DynamoOperations[Name][1];
+      const error = new DynamoError(answer.status, said);
+      if (refusesSignature.test(error.name) && !Number.isNaN(answer.date)) ahead = answer.date - clock();
+      throw error;
+    },
+  };
+}
+
+/** Known are the partitions `aws` and `aws-us-gov`, which have the same suffix, and `aws-cn`. */
+function endpointOf(region: string): string {
+  const { AWS_ENDPOINT_URL_DYNAMODB: own, AWS_ENDPOINT_URL: common } = process.env;
+  const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  return own || common || `https://dynamodb.${region}.${suffix}`;
+}
+
+function environmentCredentials(): AwsCredentials {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
+    throw Object.assign(new Error('no AWS credentials in the environment'), {
+      name: 'CredentialsProviderError',
+    });
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    sessionToken: AWS_SESSION_TOKEN,
+  };
+}
+
+function environmentRegion(): string {
+  if (!process.env.AWS_REGION) throw new Error('Region is missing');
+  return process.env.AWS_REGION;
+}
+
+interface Answer {
+  readonly status: number;
+  /** By the service's clock, in milliseconds since the epoch; NaN where it does not say. */
+  readonly date: number;
+  readonly crc: string | undefined;
+  readonly body: Buffer;
+}
+
+/** @param dated is called when the head has come @throws where no whole answer comes, or where it comes too late */
+async function exchange(
+  sockets: Sockets,
+  { url, headers, body }: { readonly url: URL; readonly headers: object; readonly body: string },
+  signal: AbortSignal | undefined,
+  dated: (date: number) => void,
+): Promise<Answer> {
+  signal?.throwIfAborted();
+  let abort = () => {};
+  try {
+    return await new Promise((resolve, reject) => {
+      const request = sockets.request(url, { method: 'POST', headers: { ...headers } }, 'kept');
+      abort = () => {
+        reject(signal?.reason);
+        request.destroy();
+      };
+      signal?.addEventListener('abort', abort);
+      request.on('error', reject);
+      request.once('response', (incoming) => {
+        const { statusCode: status = 0, headers: answered } = incoming;
+        const date = Date.parse(answered.date ?? '');
+        dated(date);
+        const crc = answered['x-amz-crc32']?.toString();
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.once('end', () => resolve({ status, date, crc, body: Buffer.concat(chunks) }));
+        incoming.on('error', reject);
+      });
+      request.end(body);
+    });
+  } finally {
+    // The connection may have another's request by then.
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** @throws Error for what did not arrive as it was sent; without the parser's own words, which repeat a part of it */
+function contentOf({ body, crc }: Answer): object {
+  // Node has it from 20.15 on, and Lambda has a later one.
+  if (crc !== undefined && zlib.crc32 && zlib.crc32(body) !== Number(crc))
+    throw new Error('DynamoDB’s answer did not arrive as it was sent');
+  const text = body.toString();
+  const said = parsed(text);
+  if (typeof said !== 'object' || said === null) throw new Error('DynamoDB’s answer is no JSON');
+  // Few answers have bytes, and only those are walked through.
+  if (text.includes('"B')) fromWire(said);
+  return said;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same with each `Uint8Array` as Base64; what has none is not copied. */
+function toWire(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array)
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
+  const changed = Object.entries(value).flatMap(([key, before]) => {
+    const after = toWire(before);
+    return after === before ? [] : [[key, after] as const];
+  });
+  if (changed.length === 0) return value;
+  const copy: object = Array.isArray(value) ? [...value] : { ...value };
+  return Object.assign(copy, Object.fromEntries(changed));
+}
+
+/** Puts bytes in place of Base64. Only of an attribute's value is `B` a text, or `BS` a list: a member's is an object. */
+function fromWire(value: object): void {
+  const { B, BS } = value as { readonly B?: unknown; readonly BS?: unknown };
+  if (typeof B === 'string') Object.assign(value, { B: bytesOf(B) });
+  else if (Array.isArray(BS)) Object.assign(value, { BS: BS.map(bytesOf) });
+  else for (const one of Object.values(value)) if (typeof one === 'object' && one !== null) fromWire(one);
+}
+
+function bytesOf(base64: string): Uint8Array {
+  const bytes = Buffer.from(base64, 'base64');
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
