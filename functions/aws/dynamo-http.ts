@@ -117,7 +117,7 @@ export function createDynamoClient(endpoint?: string, options: DynamoClientOptio
   } = options;
   const connect = untilResolved(async () => {
     const name = await region();
-    const url = new URL(endpoint || endpointOf(name));
+    const url = new URL(endpoint || endpointIn(name));
     return { url, region: name, sockets: await openSockets(url.protocol, clock) };
   });
   const sign = createAwsSigner();
@@ -157,7 +157,7 @@ export function createDynamoClient(endpoint?: string, options: DynamoClientOptio
 }
 
 /** Known are the partitions `aws` and `aws-us-gov`, which have the same suffix, and `aws-cn`. */
-function endpointOf(region: string): string {
+export function endpointIn(region: string): string {
   const { AWS_ENDPOINT_URL_DYNAMODB: own, AWS_ENDPOINT_URL: common } = process.env;
   const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   return own || common || `https://dynamodb.${region}.${suffix}`;

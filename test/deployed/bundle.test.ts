@@ -161,14 +161,14 @@ test('the authorizer has neither an AWS client nor a gateway nor an operation in
 
 test('a bundle is made of the gateway and the AWS client, and says nothing of this machine', async () => {
   const own = /^(lib|functions)\//;
-  // The DynamoDB client brings mnemonist and obliterator.
-  const packages =
-    /^node_modules\/(valibot|jose|tslib|bowser|mnemonist|obliterator|@aws-sdk|@aws-crypto|@aws|@smithy)\//;
+  const packages = /^node_modules\/(valibot|jose|tslib|bowser|@aws-sdk|@aws-crypto|@aws|@smithy)\//;
   // Of the stream's messages.
   const ofTradeEvents = /^node_modules\/@bufbuild\/protobuf\/|grpc/;
   for (const { group, file, kept } of bundles) {
     for (const input of kept.filter((one) => group !== tradeEvents || !ofTradeEvents.test(one))) {
       assert(own.test(input) || packages.test(input), `${group} has ${input} in it`);
+      // Stores have a client of their own, and of the SDK's its types alone.
+      assert.doesNotMatch(input, /client-dynamodb|dynamodb-codec/, group);
       assert.doesNotMatch(input, ofTradeEvents, group);
     }
     const text = await readFile(file, 'utf8');
