@@ -1,4 +1,4 @@
-/** Signature Version 4 of AWS, for requests that have a body and no query. */
+/** Signature Version 4 of AWS, for the requests of DynamoDB: a body, and no query. */
 
 import { createHash, createHmac } from 'node:crypto';
 
@@ -9,7 +9,6 @@ export interface AwsCredentials {
 }
 
 export interface Unsigned {
-  readonly service: string;
   readonly region: string;
   readonly credentials: AwsCredentials;
   /** When it is signed, in milliseconds since the epoch: services refuse what is some minutes off. */
@@ -27,21 +26,18 @@ const algorithm = 'AWS4-HMAC-SHA256';
  *
  * @example
  * const sign = createAwsSigner();
- * const headers = sign({ service: 'dynamodb', region, credentials, at: Date.now(), url, headers: {}, body: '{}' });
+ * const headers = sign({ region, credentials, at: Date.now(), url, headers: {}, body: '{}' });
  */
 export function createAwsSigner(): (request: Unsigned) => Readonly<Record<string, string>> {
   // It is the same for a day and its credentials, and takes most of the hashing.
-  let last: { readonly of: string; readonly key: Buffer } | undefined;
+  let last: { readonly of: string; readonly key: string | Buffer } | undefined;
   const keyOf = (secret: string, parts: readonly string[]) => {
     const of = [...parts, secret].join('/');
-    if (last?.of !== of) {
-      const first: string | Buffer = `AWS4${secret}`;
-      last = { of, key: parts.reduce<string | Buffer>(hmac, first) as Buffer };
-    }
+    if (last?.of !== of) last = { of, key: parts.reduce<string | Buffer>(hmac, `AWS4${secret}`) };
     return last.key;
   };
 
-  return ({ service, region, credentials, at, url, headers, body }) => {
+  return ({ region, credentials, at, url, headers, body }) => {
     const { accessKeyId, secretAccessKey, sessionToken } = credentials;
     const time = new Date(at).toISOString().replace(/\.\d+|[-:]/g, '');
     const all: Record<string, string> = {
@@ -54,7 +50,7 @@ export function createAwsSigner(): (request: Unsigned) => Readonly<Record<string
     const lines = names.map((name) => `${name}:${all[name]}\n`).join('');
     const signed = names.join(';');
     const request = `POST\n${url.pathname}\n\n${lines}\n${signed}\n${sha256(body)}`;
-    const parts = [time.slice(0, 8), region, service, 'aws4_request'];
+    const parts = [time.slice(0, 8), region, 'dynamodb', 'aws4_request'];
     const scope = parts.join('/');
     const text = `${algorithm}\n${time}\n${scope}\n${sha256(request)}`;
     const signature = hmac(keyOf(secretAccessKey, parts), text).toString('hex');

@@ -8,26 +8,7 @@
  */
 
 import zlib from 'node:zlib';
-import type {
-  AttributeValue,
-  BatchGetItemInput,
-  BatchGetItemOutput,
-  CancellationReason,
-  DeleteItemInput,
-  DeleteItemOutput,
-  GetItemInput,
-  GetItemOutput,
-  PutItemInput,
-  PutItemOutput,
-  QueryInput,
-  QueryOutput,
-  ScanInput,
-  ScanOutput,
-  TransactWriteItemsInput,
-  TransactWriteItemsOutput,
-  UpdateItemInput,
-  UpdateItemOutput,
-} from '@aws-sdk/client-dynamodb';
+import type * as Sdk from '@aws-sdk/client-dynamodb';
 import type { StoreTime } from '../../lib/guard-rails/store-time.ts';
 import { untilResolved } from '../../lib/once.ts';
 import { type AwsCredentials, createAwsSigner } from './aws-signature.ts';
@@ -35,18 +16,18 @@ import { openSockets, type Sockets } from './sockets.ts';
 
 /** Each operation that a store uses, with what it takes and what it answers. */
 export interface DynamoOperations {
-  readonly BatchGetItem: readonly [BatchGetItemInput, BatchGetItemOutput];
-  readonly DeleteItem: readonly [DeleteItemInput, DeleteItemOutput];
-  readonly GetItem: readonly [GetItemInput, GetItemOutput];
-  readonly PutItem: readonly [PutItemInput, PutItemOutput];
-  readonly Query: readonly [QueryInput, QueryOutput];
-  readonly Scan: readonly [ScanInput, ScanOutput];
+  readonly BatchGetItem: readonly [Sdk.BatchGetItemInput, Sdk.BatchGetItemOutput];
+  readonly DeleteItem: readonly [Sdk.DeleteItemInput, Sdk.DeleteItemOutput];
+  readonly GetItem: readonly [Sdk.GetItemInput, Sdk.GetItemOutput];
+  readonly PutItem: readonly [Sdk.PutItemInput, Sdk.PutItemOutput];
+  readonly Query: readonly [Sdk.QueryInput, Sdk.QueryOutput];
+  readonly Scan: readonly [Sdk.ScanInput, Sdk.ScanOutput];
   /** The SDK makes a token where none is given. Here the caller does, who knows what is the same request. */
   readonly TransactWriteItems: readonly [
-    TransactWriteItemsInput & { readonly ClientRequestToken: string },
-    TransactWriteItemsOutput,
+    Sdk.TransactWriteItemsInput & { readonly ClientRequestToken: string },
+    Sdk.TransactWriteItemsOutput,
   ];
-  readonly UpdateItem: readonly [UpdateItemInput, UpdateItemOutput];
+  readonly UpdateItem: readonly [Sdk.UpdateItemInput, Sdk.UpdateItemOutput];
 }
 
 /** What a store needs of the client. */
@@ -77,9 +58,9 @@ export class DynamoError extends Error {
   readonly $fault: 'client' | 'server';
   readonly $metadata: { readonly httpStatusCode: number };
   /** Of a condition that was not met, where the request asks for it. */
-  readonly Item?: Record<string, AttributeValue>;
+  readonly Item?: Record<string, Sdk.AttributeValue>;
   /** Of a transaction, one for each of its items. */
-  readonly CancellationReasons?: CancellationReason[];
+  readonly CancellationReasons?: Sdk.CancellationReason[];
 
   constructor(status: number, { __type: type, message, Message, Item, CancellationReasons }: Refusal) {
     super(message ?? Message ?? '');
@@ -130,20 +111,12 @@ export function createDynamoClient(endpoint?: string, options: DynamoClientOptio
       input: DynamoOperations[Name][0],
       { abortSignal }: { readonly abortSignal?: AbortSignal } = {},
     ) {
-      const [{ sockets, ...place }, signedBy] = await Promise.all([connect(), credentials()]);
+      const [{ sockets, ...place }, keys] = await Promise.all([connect(), credentials()]);
       const askedAt = clock();
       const body = JSON.stringify(toWire(input));
-      const headers = sign({
-        ...place,
-        service: 'dynamodb',
-        credentials: signedBy,
-        at: askedAt + ahead,
-        headers: {
-          'content-type': 'application/x-amz-json-1.0',
-          'x-amz-target': `DynamoDB_20120810.${operation}`,
-        },
-        body,
-      });
+      const target = `DynamoDB_20120810.${operation}`;
+      const own = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
+      const headers = sign({ ...place, credentials: keys, at: askedAt + ahead, headers: own, body });
       const answer = await exchange(sockets, { url: place.url, headers, body }, abortSignal, (date) =>
         time?.dated(date, askedAt, clock()),
       );
@@ -165,15 +138,9 @@ export function endpointIn(region: string): string {
 
 function environmentCredentials(): AwsCredentials {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
-  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY)
-    throw Object.assign(new Error('no AWS credentials in the environment'), {
-      name: 'CredentialsProviderError',
-    });
-  return {
-    accessKeyId: AWS_ACCESS_KEY_ID,
-    secretAccessKey: AWS_SECRET_ACCESS_KEY,
-    sessionToken: AWS_SESSION_TOKEN,
-  };
+  const [accessKeyId, secretAccessKey] = [AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY];
+  if (!accessKeyId || !secretAccessKey) throw new Error('no AWS credentials in the environment');
+  return { accessKeyId, secretAccessKey, sessionToken: AWS_SESSION_TOKEN };
 }
 
 function environmentRegion(): string {
@@ -231,19 +198,14 @@ function contentOf({ body, crc }: Answer): object {
   if (crc !== undefined && zlib.crc32 && zlib.crc32(body) !== Number(crc))
     throw new Error('DynamoDB’s answer did not arrive as it was sent');
   const text = body.toString();
-  const said = parsed(text);
+  let said: unknown;
+  try {
+    said = JSON.parse(text);
+  } catch {}
   if (typeof said !== 'object' || said === null) throw new Error('DynamoDB’s answer is no JSON');
   // Few answers have bytes, and only those are walked through.
   if (text.includes('"B')) fromWire(said);
   return said;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The same with each `Uint8Array` as Base64; what has none is not copied. */

@@ -114,7 +114,7 @@ test('any request is signed as the SDK signs it, on any day and whoever signs', 
       async ({ target, ...request }, date) => {
         const own = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': target };
         const url = new URL(`https://dynamodb.${request.region}.amazonaws.com`);
-        const made = { ...request, service: 'dynamodb', at: date.getTime(), url, headers: own };
+        const made = { ...request, at: date.getTime(), url, headers: own };
         const { authorization } = sign(made);
         assert.equal(sign(made).authorization, authorization);
         assert.equal(authorization, await smithySigned({ ...own, host: url.host }, request, date));
@@ -160,7 +160,7 @@ test('without credentials or Region nothing is sent, until they are there', asyn
   await assert.rejects(client.send(...get), /Region is missing/);
   vi.stubEnv('AWS_REGION', 'us-east-1');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', undefined);
-  await assert.rejects(client.send(...get), { name: 'CredentialsProviderError' });
+  await assert.rejects(client.send(...get), /no AWS credentials/);
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
   assert.equal(seen.requests, 0);
   await client.send(...get);
