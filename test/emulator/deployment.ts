@@ -14,6 +14,7 @@ import {
 } from '@aws-sdk/client-cloudformation';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { zipSync } from 'fflate';
+import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { emulatorEnvironment } from '../support/dynamo.ts';
 import type { Ministack } from '../support/ministack.ts';
 
@@ -46,6 +47,12 @@ export const clientConfig = ({ endpoint, region }: Ministack) => ({
   region,
   credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
 });
+
+/** As stores have it. */
+export const dynamoOf = (emulator: Ministack) => {
+  const { endpoint, region, credentials } = clientConfig(emulator);
+  return createDynamoClient(endpoint, { region: () => region, credentials: () => credentials });
+};
 
 /** The environment of a command, or of an SDK, that finds the emulator. */
 export const commandEnvironment = ({ endpoint }: Pick<Ministack, 'endpoint'>) => ({

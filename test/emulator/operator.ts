@@ -1,6 +1,5 @@
 /** What an operator does by `npm run users`: changes the deployed table, under the deployed identity key. */
 
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { createDynamoAccessStore } from '../../functions/aws/dynamo-access-store.ts';
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
@@ -9,7 +8,7 @@ import type { Principal } from '../../lib/access/evidence.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { scopes } from '../../lib/catalogue/scopes.ts';
 import { type ControlAdmin, createControlAdmin } from '../../lib/guard-rails/index.ts';
-import { clientConfig } from './deployment.ts';
+import { clientConfig, dynamoOf } from './deployment.ts';
 import type { Stage } from './stage.ts';
 
 export async function identityKeyOf({
@@ -25,7 +24,7 @@ export async function operatorOf(stage: Stage): Promise<AccessAdmin> {
   const key = await identityKeyOf(stage);
   return createAccessAdmin({
     store: createDynamoAccessStore({
-      client: new DynamoDBClient(clientConfig(stage.emulator)),
+      client: dynamoOf(stage.emulator),
       tableName: stage.outputs.AccessTable ?? '',
     }),
     identity: createIdentity(async () => key),
@@ -38,7 +37,7 @@ export async function tradingOperatorOf({ emulator, outputs }: Stage): Promise<C
   const key = await identityKeyOf({ emulator, outputs });
   return createControlAdmin({
     store: createDynamoControlAdmin({
-      client: new DynamoDBClient(clientConfig(emulator)),
+      client: dynamoOf(emulator),
       tableName: outputs.TradingControlsTable ?? '',
     }),
     identity: createIdentity(async () => key),

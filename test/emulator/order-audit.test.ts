@@ -1,7 +1,6 @@
 /** The audit of orders, deployed, with roles enforced: each order has its lines, and what is settled comes onto the bus. */
 
 import assert from 'node:assert/strict';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutRuleCommand, PutTargetsCommand } from '@aws-sdk/client-eventbridge';
 import {
   CreateQueueCommand,
@@ -21,7 +20,7 @@ import { accountId, orderBody, orderPath } from '../support/core.ts';
 import { itemsOf, textOfItems } from '../support/dynamo.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { answerOf, deployedStage, pause } from './deployed-stage.ts';
-import { clientConfig } from './deployment.ts';
+import { clientConfig, dynamoOf } from './deployment.ts';
 import { identityKeyOf } from './operator.ts';
 import { roleNames, roleOf } from './roles.ts';
 import { canary, type Stage, stageName } from './stage.ts';
@@ -99,7 +98,7 @@ describe('the audit of orders on the emulator', needsEmulator(), () => {
     const next = await consumerOf(stage);
     const identityKey = await identityKeyOf(stage);
     const identity = createIdentity(async () => identityKey);
-    const client = new DynamoDBClient(clientConfig(stage.emulator));
+    const client = dynamoOf(stage.emulator);
     const tableName = stage.outputs.OrderJournalTable ?? '';
     const journal = createDynamoOrderJournal({
       client,

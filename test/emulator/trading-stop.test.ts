@@ -11,7 +11,6 @@ import {
   DescribeMetricFiltersCommand,
   FilterLogEventsCommand,
 } from '@aws-sdk/client-cloudwatch-logs';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   DescribeRuleCommand,
   EventBridgeClient,
@@ -27,7 +26,7 @@ import { root } from '../support/bundle.ts';
 import { accountId, orderBody, orderPath } from '../support/core.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { answerOf, deployedStage, pause } from './deployed-stage.ts';
-import { clientConfig, commandEnvironment } from './deployment.ts';
+import { clientConfig, commandEnvironment, dynamoOf } from './deployment.ts';
 import { tradingOperatorOf } from './operator.ts';
 import { canary } from './stage.ts';
 
@@ -179,7 +178,7 @@ describe('a stop that an alarm sets on the emulator', needsEmulator(), () => {
   test('where the stage says so, the stop asks to cancel what is open, in the same transaction', async () => {
     const tableName = stage.outputs.TradingControlsTable ?? '';
     const requests = createDynamoMassCancels({
-      client: new DynamoDBClient(clientConfig(stage.emulator)),
+      client: dynamoOf(stage.emulator),
       tableName,
     });
     assert.deepEqual(await requests.open(), []);
