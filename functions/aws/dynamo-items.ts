@@ -1,4 +1,4 @@
-/** Items of a table: their numbers, reads of several by key or by the page, and writes that another's came before. */
+/** Items of a table: their numbers, reads of several by key or by the page, and writes whose condition is not met. */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoSender } from './dynamo-client.ts';
@@ -83,16 +83,4 @@ export async function isMet(write: Promise<unknown>): Promise<boolean> {
     if (isUnmet(error)) return false;
     throw error;
   }
-}
-
-/** Another operator's write came first, or is being done now. */
-export function isOvertaken(error: unknown): boolean {
-  const { name, CancellationReasons: reasons = [] } = error as {
-    readonly name?: string;
-    readonly CancellationReasons?: readonly { readonly Code?: string }[];
-  };
-  return (
-    name === 'TransactionCanceledException' &&
-    reasons.some(({ Code }) => Code === 'ConditionalCheckFailed' || Code === 'TransactionConflict')
-  );
 }

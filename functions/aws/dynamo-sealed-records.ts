@@ -6,7 +6,8 @@
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { SealedLine } from '../../lib/access/sealed-lines.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { type Item, isOvertaken, pages } from './dynamo-items.ts';
+import { type Item, pages } from './dynamo-items.ts';
+import { isOvertaken } from './dynamo-transaction.ts';
 
 export interface SealedRecordsOptions {
   readonly client: DynamoSender;

@@ -23,6 +23,7 @@ import type {
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
 import { batchGet, type Item, isMet, isUnmet, number, pages, seconds } from './dynamo-items.ts';
+import { isOvertaken, reasonsOf } from './dynamo-transaction.ts';
 
 export interface DynamoTradeEventStoreOptions {
   readonly client: DynamoSender;
@@ -127,11 +128,9 @@ class DynamoTradeEventStore implements TradeEventStore {
       await this.#client.send('TransactWriteItems', transaction);
       return 'added';
     } catch (error) {
-      const codes = cancellationsOf(error);
-      if (codes?.[0] === 'ConditionalCheckFailed') return 'known';
+      if (reasonsOf(error)[0]?.Code === 'ConditionalCheckFailed') return 'known';
       // Two listeners write at once: the caller reads again what came of it.
-      if (codes?.some((code) => code === 'ConditionalCheckFailed' || code === 'TransactionConflict'))
-        return 'overtaken';
+      if (isOvertaken(error)) return 'overtaken';
       throw error;
     }
   }
@@ -312,13 +311,4 @@ function textOf(item: Item, name: string): string {
   const text = item[name]?.S;
   if (text === undefined) throw new TypeError(`an item of trade events without ${name}`);
   return text;
-}
-
-/** One code for each item of a transaction that DynamoDB cancelled; undefined for another error. */
-function cancellationsOf(error: unknown): readonly (string | undefined)[] | undefined {
-  const { name, CancellationReasons = [] } = error as {
-    readonly name?: string;
-    readonly CancellationReasons?: readonly { readonly Code?: string }[];
-  };
-  return name === 'TransactionCanceledException' ? CancellationReasons.map(({ Code }) => Code) : undefined;
 }

@@ -33,6 +33,10 @@ export function isConflict(error: unknown): boolean {
   );
 }
 
+/** Another write came first, or is being done now. */
+export const isOvertaken = (error: unknown): boolean =>
+  reasonsOf(error).some((reason) => hasFailed(reason) || reason.Code === 'TransactionConflict');
+
 /** DynamoDB throttles an item of the transaction; no condition has failed. */
 export const isThrottledItem = (error: unknown): boolean =>
   isCancelledFor(error, ['ThrottlingError', 'ProvisionedThroughputExceeded']);
@@ -54,7 +58,8 @@ const isCancelledFor = (error: unknown, codes: readonly string[]) => {
 
 const hasFailed = ({ Code }: Reason) => Code === 'ConditionalCheckFailed';
 
-const reasonsOf = (error: unknown): readonly Reason[] => {
+/** One for each item of a transaction that DynamoDB cancelled; none of another error. */
+export const reasonsOf = (error: unknown): readonly Reason[] => {
   const { name, CancellationReasons = [] } = error as Cancelled;
   return name === 'TransactionCanceledException' ? CancellationReasons : [];
 };
