@@ -187,7 +187,7 @@ async function exchange(
       request.end(body);
     });
   } finally {
-    // The connection may have another's request by then.
+    // The signal may be that of many requests.
     signal?.removeEventListener('abort', abort);
   }
 }
