@@ -2,7 +2,6 @@
 
 import { Listings } from './market/listings.ts';
 import { Prices } from './market/prices.ts';
-import { Ranks } from './market/ranks.ts';
 import { Tokens } from './tokens.ts';
 import { OrderBook } from './trading/order-book.ts';
 import { bringPast } from './trading/past.ts';
@@ -49,7 +48,6 @@ export interface World {
   readonly accounts: readonly Account[];
   readonly universe: Listings;
   readonly prices: Prices;
-  readonly ranks: Ranks;
   readonly orders: OrderBook;
   /** By account id. */
   readonly portfolios: ReadonlyMap<string, Portfolio>;
@@ -93,7 +91,6 @@ export function createWorld(
     accounts,
     universe,
     prices,
-    ranks: new Ranks(universe, prices),
     orders,
     portfolios,
     watchlists: new WatchlistBook(initialWatchlists((symbol) => universe.get(symbol))),

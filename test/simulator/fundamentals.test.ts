@@ -25,61 +25,54 @@ test('every symbol is answered in either category, a later year too; an unknown 
   player.now = testTime;
 });
 
-test('statements of every company add up, for every period', () => {
-  const type = fc.constantFrom('ANNUAL', 'QUARTERLY');
-  fc.assert(
-    fc.property(companies, type, ({ symbol }, type) => {
-      const query = { type, count: '3' };
-      const numbers = (records: Json[]) =>
-        records.map(
-          (record) =>
-            Object.fromEntries(Object.entries(record).map(([k, v]) => [k, Number(v)])) as Record<
-              string,
-              number
-            >,
-        );
-      const income = numbers(ask('getIncomeStatement', symbol, query));
-      const cash = numbers(ask('getCashFlowStatement', symbol, query));
-      const balance = numbers(ask('getBalanceSheet', symbol, query));
-      assert.deepEqual([income.length, cash.length, balance.length], [3, 3, 3]);
-      for (const [at, one] of income.entries()) {
-        assert.equal(one.gross_profit, one.revenue! - one.cost_of_revenue!);
-        assert.equal(one.op_income, one.gross_profit! - one.opex!);
-        assert.equal(one.opex, one.sga_exp! + one.rnd_exp!);
-        assert.equal(one.ebt, one.op_income! + one.inter_inc_expse_net_non_oper!);
-        assert.equal(one.net_income, one.ebt! - one.income_tax!);
-        assert.ok(one.cost_of_revenue! > 0 && one.net_income! > 0);
-        assert.equal(one.fiscal_period === 0, type === 'ANNUAL');
-        const flow = cash[at]!;
-        assert.equal(flow.net_income, one.net_income);
-        assert.equal(
-          flow.cfo,
-          flow.net_income! + flow.dna! + flow.deferred_tax! + flow.non_cash_items! + flow.wc_change!,
-        );
-        assert.equal(flow.cfi, flow.capex! + flow.other_cfi_items!);
-        assert.equal(flow.cff, flow.net_stock_iss_ret! + flow.net_debt_iss_ret! + flow.cff_items!);
-        assert.equal(flow.net_change_cash, flow.cfo! + flow.cfi! + flow.cff!);
-        const sheet = balance[at]!;
-        assert.equal(sheet.total_assets, sheet.total_cur_assets! + sheet.total_non_cur_assets!);
-        assert.equal(sheet.total_assets, sheet.total_liab! + sheet.total_equity!);
-        assert.equal(sheet.total_liab, sheet.total_cur_liab! + sheet.total_non_cur_liab!);
-        assert.equal(
-          sheet.total_equity,
-          sheet.common_stock! + sheet.apic! + sheet.retained_earnings! + sheet.other_equity!,
-        );
-        assert.equal(sheet.ppe_net, sheet.ppe_gross! + sheet.acc_depre!);
-        assert.equal(
-          sheet.total_cur_assets,
-          sheet.cash_st_invest! +
-            sheet.total_recv_net! +
-            sheet.total_inv! +
-            sheet.prepaid_expenses! +
-            sheet.other_cur_assets!,
-        );
-      }
-    }),
-    { numRuns: 60 },
-  );
+test('statements add up, for every period', () => {
+  for (const type of ['ANNUAL', 'QUARTERLY']) {
+    const numbers = (id: string): Record<string, number>[] =>
+      ask(id, 'AAPL', { type, count: '3' }).map((record: Json) =>
+        Object.fromEntries(Object.entries(record).map(([name, value]) => [name, Number(value)])),
+      );
+    const [income, cash, balance] = [
+      numbers('getIncomeStatement'),
+      numbers('getCashFlowStatement'),
+      numbers('getBalanceSheet'),
+    ];
+    assert.deepEqual([income.length, cash.length, balance.length], [3, 3, 3]);
+    for (const [at, one] of income.entries()) {
+      assert.equal(one.gross_profit, one.revenue! - one.cost_of_revenue!);
+      assert.equal(one.op_income, one.gross_profit! - one.opex!);
+      assert.equal(one.opex, one.sga_exp! + one.rnd_exp!);
+      assert.equal(one.ebt, one.op_income! + one.inter_inc_expse_net_non_oper!);
+      assert.equal(one.net_income, one.ebt! - one.income_tax!);
+      assert.ok(one.cost_of_revenue! > 0 && one.net_income! > 0);
+      assert.equal(one.fiscal_period === 0, type === 'ANNUAL');
+      const flow = cash[at]!;
+      assert.equal(flow.net_income, one.net_income);
+      assert.equal(
+        flow.cfo,
+        flow.net_income! + flow.dna! + flow.deferred_tax! + flow.non_cash_items! + flow.wc_change!,
+      );
+      assert.equal(flow.cfi, flow.capex! + flow.other_cfi_items!);
+      assert.equal(flow.cff, flow.net_stock_iss_ret! + flow.net_debt_iss_ret! + flow.cff_items!);
+      assert.equal(flow.net_change_cash, flow.cfo! + flow.cfi! + flow.cff!);
+      const sheet = balance[at]!;
+      assert.equal(sheet.total_assets, sheet.total_cur_assets! + sheet.total_non_cur_assets!);
+      assert.equal(sheet.total_assets, sheet.total_liab! + sheet.total_equity!);
+      assert.equal(sheet.total_liab, sheet.total_cur_liab! + sheet.total_non_cur_liab!);
+      assert.equal(
+        sheet.total_equity,
+        sheet.common_stock! + sheet.apic! + sheet.retained_earnings! + sheet.other_equity!,
+      );
+      assert.equal(sheet.ppe_net, sheet.ppe_gross! + sheet.acc_depre!);
+      assert.equal(
+        sheet.total_cur_assets,
+        sheet.cash_st_invest! +
+          sheet.total_recv_net! +
+          sheet.total_inv! +
+          sheet.prepaid_expenses! +
+          sheet.other_cur_assets!,
+      );
+    }
+  }
 });
 
 test('a year is its four quarters', () => {

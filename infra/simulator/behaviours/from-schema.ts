@@ -7,7 +7,7 @@
 import * as v from 'valibot';
 import type { Operation } from '../../../lib/catalogue/index.ts';
 import { hashOf, mix } from '../random.ts';
-import { answer, type Behaviour } from './behaviour.ts';
+import { answer, type Behaviour, type Call } from './behaviour.ts';
 import { type Constraints, numbersFor, type Slot, textsFor } from './sample-values.ts';
 
 export interface ExampleCall {
@@ -19,6 +19,9 @@ export interface ExampleCall {
   readonly seed?: number;
 }
 
+/** What is known of an answer, by the names of its members. */
+export type Facts = Readonly<Record<string, unknown>>;
+
 /** Serves any operation. */
 export const fromSchema: Behaviour = ({ operation, query, body, now }, world) =>
   answer(exampleAnswer(operation, { query, body, now, seed: world.seed }));
@@ -26,7 +29,7 @@ export const fromSchema: Behaviour = ({ operation, query, body, now }, world) =>
 /** Every optional member is there, and of several forms the first. Throws for a schema it cannot fill. */
 export function exampleAnswer(operation: Operation, call: ExampleCall): unknown {
   const { query = {}, body } = call;
-  const asked: Readonly<Record<string, unknown>> = { ...(typeof body === 'object' && body), ...query };
+  const asked: Facts = { ...(typeof body === 'object' && body), ...query };
   const page = pageFor(operation, asked, call);
   const { paging } = operation;
   if (!paging || !Object.hasOwn(asked, paging.parameter)) return page;
@@ -41,22 +44,37 @@ export function exampleAnswer(operation: Operation, call: ExampleCall): unknown 
   return lastItem?.[paging.next.ofLastItem] === cursor ? [] : page;
 }
 
-function pageFor(
-  { id, response }: Operation,
-  asked: Place['asked'],
-  { now, seed = 1 }: ExampleCall,
-): unknown {
+function pageFor({ id, response }: Operation, asked: Facts, { now, seed = 1 }: ExampleCall): unknown {
   const noise = hashOf(hashOf(seed, id), JSON.stringify(asked));
   return make(response as Schema, { name: id, at: id, noise, index: 0, asked, now });
+}
+
+/**
+ * An answer that tells known facts wherever it has a member of their name; the schema leaves out the others, and makes up
+ * what is not known.
+ *
+ * @param records facts of each record of the outermost list, whose length they are; one record for each symbol asked for
+ * when absent
+ */
+export function factualAnswer(
+  { operation: { id, response }, now }: Pick<Call, 'operation' | 'now'>,
+  noise: number,
+  facts: Facts,
+  records?: readonly Facts[],
+): unknown {
+  const place = { name: id, at: id, noise: hashOf(noise, id), index: 0, asked: facts, now };
+  return make(response as Schema, { ...place, ...(records && { records }) });
 }
 
 /** Where in the answer a value stands, and what it may be made from. */
 interface Place extends Slot {
   /** The way from the top, for a message. */
   readonly at: string;
-  readonly asked: Readonly<Record<string, unknown>>;
-  /** The symbol that the surrounding record is about. */
-  readonly symbol?: string;
+  /** What comes back under the same name. */
+  readonly asked: Facts;
+  /** Of the outermost list. */
+  readonly records?: readonly Facts[];
+  readonly isInList?: boolean;
 }
 
 /** What schemas of the catalogue can hold, as valibot lays them out. */
@@ -78,6 +96,8 @@ interface Schema extends v.GenericSchema {
 }
 
 function make(schema: Schema, place: Place): unknown {
+  const { name, asked } = place;
+  if (Object.hasOwn(asked, name) && fits(schema, asked[name])) return asked[name];
   switch (schema.type) {
     case 'object':
     case 'loose_object':
@@ -110,7 +130,6 @@ function make(schema: Schema, place: Place): unknown {
     case 'picklist':
     case 'enum':
       return firstFit(schema, place, [
-        ...echoes(place),
         schema.options![place.noise % schema.options!.length],
         ...schema.options!,
       ]);
@@ -123,9 +142,9 @@ function make(schema: Schema, place: Place): unknown {
     case 'unknown':
       return null;
     case 'number':
-      return firstFit(schema, place, [...echoes(place), ...numbersFor(place, constraintsOf(schema))]);
+      return firstFit(schema, place, numbersFor(place, constraintsOf(schema)));
     case 'string':
-      return firstFit(schema, place, [...echoes(place), ...textsFor(place, constraintsOf(schema))]);
+      return firstFit(schema, place, textsFor(place, constraintsOf(schema)));
     default:
       throw new TypeError(`${place.at}: no example can be made of a schema of type ${schema.type}`);
   }
@@ -140,16 +159,17 @@ function makeObject(entries: Readonly<Record<string, Schema>>, place: Place): Re
   );
 }
 
-/** One record for each symbol asked for where records have one, else as many as asked for, or two. */
+/** One record for each that is known or each symbol asked for where records have one, else as many as asked for, or two. */
 function makeArray(schema: Schema, place: Place): unknown[] {
   const { minimum = 0, maximum = Infinity } = constraintsOf(schema);
   const ofSymbols = schema.item!.type.endsWith('object') && schema.item!.entries!.symbol !== undefined;
-  const symbols = ofSymbols && place.symbol === undefined ? symbolsIn(place.asked) : [];
-  const count = symbols.length || Number(place.asked.count ?? 2) || 2;
-  const length = Math.min(maximum, Math.max(minimum, Math.min(count, 100)));
-  return Array.from({ length }, (_, index) => {
-    const symbol = symbols[index];
-    return make(schema.item!, { ...within(place, index), ...(symbol !== undefined && { symbol }) });
+  const symbols = ofSymbols ? symbolsIn(place.asked) : [];
+  const bySymbol = symbols.length > 0 ? symbols.map((symbol) => ({ symbol })) : undefined;
+  const records: readonly Facts[] | undefined = place.isInList ? undefined : (place.records ?? bySymbol);
+  const count = records?.length ?? Math.min(100, Number(place.asked.count ?? 2) || 2);
+  return Array.from({ length: Math.min(maximum, Math.max(minimum, count)) }, (_, index) => {
+    const asked = { ...place.asked, ...records?.[index] };
+    return make(schema.item!, { ...within(place, index), asked, isInList: true });
   });
 }
 
@@ -160,15 +180,9 @@ const within = (place: Place, index: number): Place => ({
   noise: mix(place.noise, index),
 });
 
-function symbolsIn({ symbols }: Readonly<Record<string, unknown>>): readonly string[] {
+function symbolsIn({ symbols }: Facts): readonly string[] {
   if (typeof symbols === 'string') return symbols.split(',');
   return Array.isArray(symbols) ? symbols.map(String) : [];
-}
-
-/** What was asked under the same name comes back. */
-function echoes({ name, asked, symbol }: Place): readonly unknown[] {
-  if (name === 'symbol' && symbol !== undefined) return [symbol];
-  return Object.hasOwn(asked, name) ? [asked[name]] : [];
 }
 
 function firstFit(schema: Schema, { at }: Place, candidates: readonly unknown[]): unknown {

@@ -5,10 +5,8 @@ import { auctions } from './auctions.ts';
 import { auth, config } from './auth.ts';
 import { bars } from './bars.ts';
 import type { Behaviour, Behaviours } from './behaviour.ts';
-import { calendars } from './calendars.ts';
-import { company } from './company.ts';
 import { fromSchema } from './from-schema.ts';
-import { funds } from './funds.ts';
+import { fundamentals } from './fundamentals.ts';
 import { instruments } from './instruments.ts';
 import { legacy } from './legacy.ts';
 import { market } from './market.ts';
@@ -18,8 +16,6 @@ import { orderChanges } from './order-changes.ts';
 import { orderViews } from './order-views.ts';
 import { orders } from './orders.ts';
 import { screeners } from './screeners.ts';
-import { sectors } from './sectors.ts';
-import { statements } from './statements.ts';
 import { trades } from './trades.ts';
 import { watchlists } from './watchlists.ts';
 
@@ -28,10 +24,8 @@ const behaviours: Behaviours = {
   ...auctions,
   ...auth,
   ...bars,
-  ...calendars,
-  ...company,
   ...config,
-  ...funds,
+  ...fundamentals,
   ...instruments,
   ...legacy,
   ...market,
@@ -41,8 +35,6 @@ const behaviours: Behaviours = {
   ...orderViews,
   ...orders,
   ...screeners,
-  ...sectors,
-  ...statements,
   ...trades,
   ...watchlists,
 };

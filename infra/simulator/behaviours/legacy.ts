@@ -3,18 +3,19 @@
  * shape of the answer are others.
  */
 
+import type { Operation } from '../../../lib/catalogue/index.ts';
+import * as catalogue from '../../../lib/catalogue/index.ts';
 import { isDay } from '../../../lib/catalogue/schemas.ts';
 import { writeCursor } from '../paging.ts';
 import { parameterError, type Refusal } from '../refusal.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviour, type Behaviours, type Call } from './behaviour.ts';
 import { isRefusal } from './find.ts';
-import { funds } from './funds.ts';
+import { fundamentals } from './fundamentals.ts';
 import { optionContracts } from './option-contracts.ts';
 import { options } from './options.ts';
 import { orderViews } from './order-views.ts';
 import { screeners } from './screeners.ts';
-import { sectors } from './sectors.ts';
 
 type Query = Call['query'];
 
@@ -56,16 +57,16 @@ export const legacy: Behaviours = {
     return answer('result' in payload ? payload.result : payload);
   },
 
-  legacyGetFundDividends: byIndex(funds.getFundDividends!, ({ records }) => records),
-  legacyListMarketSectors: byIndex(sectors.listMarketSectors!, ({ records }) => records),
-  legacyGetMarketSectorDetail: byIndex(sectors.getMarketSectorDetail!, ({ records, rest }) => ({
+  legacyGetFundDividends: byIndex(catalogue.getFundDividends, ({ records }) => records),
+  legacyListMarketSectors: byIndex(catalogue.listMarketSectors, ({ records }) => records),
+  legacyGetMarketSectorDetail: byIndex(catalogue.getMarketSectorDetail, ({ records, rest }) => ({
     ...rest,
     data: records,
   })),
-  legacyListGainersLosers: byIndex(screeners.listGainersLosers!, rankPage),
-  legacyListTopActive: byIndex(screeners.listTopActive!, rankPage),
-  legacyListHighDividendRank: byIndex(screeners.listHighDividendRank!, rankPage),
-  legacyListWeek52HighLow: byIndex(screeners.listWeek52HighLow!, rankPage),
+  legacyListGainersLosers: byIndex(catalogue.listGainersLosers, rankPage),
+  legacyListTopActive: byIndex(catalogue.listTopActive, rankPage),
+  legacyListHighDividendRank: byIndex(catalogue.listHighDividendRank, rankPage),
+  legacyListWeek52HighLow: byIndex(catalogue.listWeek52HighLow, rankPage),
 };
 
 interface IndexedPage {
@@ -80,12 +81,13 @@ function rankPage({ records, hasMore }: IndexedPage) {
 }
 
 /** The page that page_index names, from 1, of all records that the current operation has now. */
-function byIndex(current: Behaviour, shown: (page: IndexedPage) => unknown): Behaviour {
+function byIndex(operation: Operation, shown: (page: IndexedPage) => unknown): Behaviour {
+  const current = { ...fundamentals, ...screeners }[operation.id]!;
   return (call, world) => {
     const { page_index: index = '1', page_size: size = usualPageSize, ...query } = call.query;
     const all: object[] = [];
     let rest: object = {};
-    for (const page of pagesOf(current, { ...call, query }, world)) {
+    for (const page of pagesOf(current, { ...call, operation, query }, world)) {
       if (isRefusal(page)) return page;
       all.push(...page.data);
       rest = page.rest;

@@ -1,11 +1,9 @@
 /** Snapshots: the latest of each symbol. */
 
+import { dividendsOf, yearOf } from '../market/books.ts';
 import { dayOf } from '../market/calendar.ts';
-import { publishedQuarters, quarterlyDividend, yearlyEps } from '../market/companies.ts';
 import type { Instrument } from '../market/instrument.ts';
 import { closeOf, type Prices } from '../market/prices.ts';
-import { marketValueOf } from '../market/ranks.ts';
-import { balanceOf } from '../market/statements.ts';
 import { lastTradeTime, sidesAt, volumeUpTo } from '../market/tape.ts';
 import { fixed, money, ratio } from '../numbers-and-times.ts';
 import { answer, type Behaviours } from './behaviour.ts';
@@ -30,7 +28,7 @@ export const market: Behaviours = {
   },
 };
 
-function snapshot(instrument: Instrument, prices: Prices, time: number) {
+export function snapshot(instrument: Instrument, prices: Prices, time: number) {
   const { open, high, low, price, previousClose } = prices.at(instrument, time);
   const volume = volumeUpTo(instrument, time);
   return {
@@ -91,13 +89,11 @@ function sides<P extends string>(prefix: P, instrument: Instrument, price: numbe
   };
 }
 
-/** What stays for a day; money in cents where it is of one share, in dollars where it is of all. */
-interface DailyFacts {
+/** What stays for a day; closing prices in cents. */
+interface DailyFacts extends ReturnType<typeof yearOf> {
   readonly day: number;
-  readonly eps: number;
-  readonly equity: number;
-  readonly revenue: number;
   readonly closes: readonly number[];
+  readonly exDay: number;
 }
 
 /** A snapshot has a hundred symbols and is asked for every second. */
@@ -105,15 +101,15 @@ const remembered = new WeakMap<Instrument, DailyFacts>();
 
 /** Members that no page names and that were seen live: what the price means for the company. `price` in cents, at `time`. */
 function snapshotFacts(instrument: Instrument, price: number, time: number) {
-  const { eps, equity, revenue, closes } = factsOf(instrument, time);
-  const worth = marketValueOf({ price, instrument });
+  const { eps, equity, revenue, dividend, closes } = factsOf(instrument, time);
+  const worth = Math.round((price * instrument.sharesOutstanding) / 100);
   const shares = String(instrument.sharesOutstanding);
   return {
     quote_time: time,
     pe_ratio: fixed(price / eps, 2),
     pb_ratio: fixed(worth / equity, 2),
     ps_ratio: fixed(worth / revenue, 2),
-    yield: ratio(4 * quarterlyDividend(instrument), price),
+    yield: ratio(dividend, price),
     market_value: String(worth),
     // All of the invented companies' shares are in free float.
     neg_market_value: String(worth),
@@ -125,18 +121,15 @@ function snapshotFacts(instrument: Instrument, price: number, time: number) {
   };
 }
 
-function factsOf(instrument: Instrument, time: number): DailyFacts {
+export function factsOf(instrument: Instrument, time: number): DailyFacts {
   const day = dayOf(time);
   const known = remembered.get(instrument);
   if (known?.day === day) return known;
-  const quarters = publishedQuarters(instrument, time, 4);
-  const { total_equity: equity } = balanceOf(instrument, quarters[0]!);
   const facts = {
     day,
-    eps: yearlyEps(instrument, time),
-    equity: equity!,
-    revenue: quarters.reduce((sum, quarter) => sum + quarter.revenue, 0),
-    // Their extremes are near enough: the exact ones, which the screener has, take a millisecond for each symbol.
+    ...yearOf(instrument, time),
+    exDay: dividendsOf(instrument, time, 1)[0]!.exDay,
+    // Their extremes are near enough: the exact ones take a millisecond for each symbol.
     closes: Array.from({ length: 52 }, (_, week) => closeOf(instrument, day - 1 - 7 * week)),
   };
   remembered.set(instrument, facts);

@@ -1,121 +1,183 @@
-/** Rankings of all that is actively traded, at the prices that snapshots show at the same moment. */
+/** Rankings of what is actively traded, and its sectors, at the prices that snapshots show at the same moment. */
 
+import { trait } from '../market/books.ts';
 import { dayText } from '../market/calendar.ts';
-import type { Category } from '../market/instrument.ts';
-import {
-  type Direction,
-  marketValueOf,
-  type Row,
-  sortBy,
-  sortRows,
-  turnoverOf,
-  type Window,
-  yearRangeOf,
-} from '../market/ranks.ts';
+import type { Instrument } from '../market/instrument.ts';
+import { dayMilliseconds, priceAt } from '../market/prices.ts';
+import { findSector, type Sector, sectors } from '../market/sectors.ts';
+import { lastTradeTime, marketStart } from '../market/tape.ts';
 import { money, ratio } from '../numbers-and-times.ts';
-import { answer, type Behaviours } from './behaviour.ts';
+import { pageByCount, readCursor } from '../paging.ts';
+import { illegalParameter } from '../refusal.ts';
+import type { World } from '../world.ts';
+import { answer, type Behaviours, type Call, type Reply } from './behaviour.ts';
+import { isRefusal } from './find.ts';
+import { type Facts, factualAnswer } from './from-schema.ts';
+import { factsOf, snapshot } from './market.ts';
 
 const shownRows = 200;
 
+/** By what sectors and rankings call a window of time, its length; without one the change is the day's. */
+const minute = 60_000;
+const windows: Readonly<Record<string, number>> = {
+  MIN_3: 3 * minute,
+  MIN_5: 5 * minute,
+  DAY_5: 5 * dayMilliseconds,
+  D5: 5 * dayMilliseconds,
+  MONTH_1: 30 * dayMilliseconds,
+  MO1: 30 * dayMilliseconds,
+  MONTH_3: 91 * dayMilliseconds,
+  MO3: 91 * dayMilliseconds,
+  WEEK_52: 364 * dayMilliseconds,
+};
+
+type Direction = 'ASC' | 'DESC';
+
 export const screeners: Behaviours = {
-  listGainersLosers: ({ query, now }, { ranks }) => {
-    const rows = ranks.rows(query.category as Category, now, query.rank_type as Window);
-    const sorted = sortRows(rows, query.sort_by, (query.direction ?? 'DESC') as Direction);
-    return answer(sorted.slice(0, shownRows).map(ranked));
-  },
+  listGainersLosers: (call, world) => ranking(call, rowsOf(call, world), 'CHANGE_RATIO'),
 
   /** The 200 that lead by the measure of activity, in the order asked for. */
-  listTopActive: ({ query, now }, { ranks }) => {
-    const rows = ranks.rows(query.category as Category, now);
-    const most = sortRows(rows, query.rank_type ?? 'VOLUME', 'DESC').slice(0, shownRows);
-    const sorted = sortRows(most, query.sort_by ?? 'VOLUME', (query.direction ?? 'DESC') as Direction);
-    return answer(sorted.map(ranked));
+  listTopActive: (call, world) => {
+    const all = sorted(rowsOf(call, world), call.query.rank_type ?? 'VOLUME', 'DESC');
+    return ranking(call, all.slice(0, shownRows), 'VOLUME');
   },
 
-  listHighDividendRank: ({ query, now }, { ranks }) => {
-    const rows = ranks.rows(query.category as Category, now);
-    const sorted = sortRows(rows, query.sort_by ?? 'YIELD', (query.direction ?? 'DESC') as Direction);
-    return answer(
-      sorted.slice(0, shownRows).map((row) => ({
-        ...listed(row),
-        yield: ratio(row.yearlyDividend, row.price),
-        dividend: money(row.yearlyDividend),
-        ex_date: dayText(row.exDay),
-      })),
-    );
-  },
+  listHighDividendRank: (call, world) => ranking(call, rowsOf(call, world), 'YIELD'),
 
-  listWeek52HighLow: ({ query, now }, { ranks }) => {
-    const rank = query.rank_type ?? 'NEW_HIGH';
-    const highs = rank.endsWith('HIGH');
-    const rows = ranks.rows(query.category as Category, now).flatMap((row) => {
-      const year = yearRangeOf(row.instrument, now);
-      const [today, before] = highs ? [row.high, year.high] : [row.low, year.low];
-      const isNew = highs ? today >= before : today <= before;
-      const extreme = isNew ? today : before;
-      const near = Math.abs(row.price - extreme) <= extreme * nearness;
-      return (rank.startsWith('NEW') ? isNew : near) ? [{ ...row, extreme }] : [];
+  /** At the highest or lowest price of 52 weeks, or within three percent of it. */
+  listWeek52HighLow: (call, world) => {
+    const rank = call.query.rank_type ?? 'NEW_HIGH';
+    const name = rank.endsWith('HIGH') ? 'fifty_two_wk_high' : 'fifty_two_wk_low';
+    const near = rowsOf(call, world).flatMap((row) => {
+      const [price, price_52w] = [Number(row.price), Number(row[name])];
+      const isIn = Math.abs(price - price_52w) <= (rank.startsWith('NEW') ? 0 : 0.03) * price_52w;
+      const change_ratio_52w = ratio(price - price_52w, price_52w);
+      return isIn ? [{ ...row, price_52w: row[name], change_ratio_52w }] : [];
     });
-    const direction = (query.direction ?? 'ASC') as Direction;
-    const field = query.sort_by ?? 'CHANGE_RATIO_52W';
-    const sorted =
-      field === 'CHANGE_RATIO_52W'
-        ? sortBy(rows, ({ price, extreme }) => (price - extreme) / extreme, direction)
-        : (sortRows(rows, field, direction) as typeof rows);
-    return answer(
-      sorted.slice(0, shownRows).map((row) => ({
-        ...listed(row),
-        // The highest or lowest price of 52 weeks, today's included, and how far the price is from it.
-        price_52w: money(row.extreme),
-        change_ratio_52w: ratio(row.price - row.extreme, row.extreme),
-      })),
-    );
+    return ranking(call, near, 'CHANGE_RATIO_52W', 'ASC');
+  },
+
+  listMarketSectors: (call, world) =>
+    pageOf(call, 20, call.query.agg_type ?? 'MARKET_VALUE', (moment) => {
+      const rows = rowsOf({ ...call, now: moment }, world);
+      return {
+        records: sectors.map((sector) => ({ ...summaryOf(sector, rows), data: leadersOf(sector, rows) })),
+      };
+    }),
+
+  getMarketSectorDetail: (call, world) => {
+    const sector = findSector(call.query.sector_id!);
+    if (!sector) return illegalParameter('sector_id');
+    return pageOf(call, 50, call.query.sort_by ?? 'CHANGE_RATIO', (moment) => {
+      const rows = rowsOf({ ...call, now: moment }, world, sector.id);
+      return { facts: summaryOf(sector, rows), records: rows };
+    });
   },
 };
 
-/** Within three percent. */
-const nearness = 0.03;
+/** What is known of every instrument that is ranked: the price of what is hardly traded means little. */
+function rowsOf(
+  { query, now }: Pick<Call, 'query' | 'now'>,
+  world: World,
+  sector?: string,
+): readonly Facts[] {
+  return world.universe
+    .active(now)
+    .filter((one) => one.category === query.category && one.sectorId === (sector ?? one.sectorId))
+    .map((instrument) => rowOf(instrument, windowOf(query), now, world));
+}
 
-function ranked(row: Row) {
-  const { instrument, previousClose, open, high, low, price, volume } = row;
+const windowOf = ({ rank_type, period }: Call['query']) => rank_type ?? period ?? 'DAY_1';
+
+function rowOf(instrument: Instrument, window: string, now: number, { prices }: World): Facts {
+  const time = lastTradeTime(instrument, now);
+  const shown = snapshot(instrument, prices, time);
+  const day = prices.at(instrument, time);
+  const length = windows[window];
+  const base =
+    length === undefined ? day.previousClose : priceAt(instrument, Math.max(marketStart, time - length));
+  const volume = Number(shown.volume);
+  const { dividend, exDay } = factsOf(instrument, time);
   return {
-    instrument_id: instrument.instrumentId,
-    symbol: instrument.symbol,
+    ...shown,
     name: instrument.name,
+    category: instrument.category,
+    sector: instrument.sectorId,
     exchange_code: instrument.exchangeCode,
+    currency: 'USD',
     currency_code: 'USD',
-    pre_close: money(previousClose),
-    open: money(open),
-    high: money(high),
-    low: money(low),
-    close: money(price),
-    price: money(price),
-    change: money(row.change),
-    change_ratio: ratio(row.change, row.base),
-    volume: String(volume),
-    turnover: String(turnoverOf(row)),
+    ticker_symbol: instrument.symbol,
+    // As in snapshots, the other sessions are compared with regular trading.
+    ...(window.endsWith('_MARKET')
+      ? changeOf(priceAt(instrument, time, 'extended'), day.price)
+      : changeOf(day.price, base)),
+    turnover: String(Math.round((volume * (day.high + day.low)) / 200)),
     turnover_rate: ratio(volume, instrument.sharesOutstanding),
-    market_value: String(marketValueOf(row)),
-    amplitude: ratio(high - low, previousClose),
-    relative_volume_10d: row.relativeVolume.toFixed(2),
-    pe_ttm: (price / row.eps).toFixed(2),
+    amplitude: ratio(day.high - day.low, day.previousClose),
+    relative_volume_10d: trait(instrument, Math.floor(now / dayMilliseconds), 0.5, 2).toFixed(2),
+    pe_ttm: shown.pe_ratio,
+    dividend: money(dividend),
+    ex_date: dayText(exDay),
   };
 }
 
-/** The form of the newer rankings, which name the category. */
-export function listed(row: Row) {
-  const { instrument } = row;
-  const {
-    currency_code,
-    pre_close: _preClose,
-    open: _open,
-    relative_volume_10d: _volume,
-    ...same
-  } = ranked(row);
+const changeOf = (price: number, base: number) => ({
+  change: money(price - base),
+  change_ratio: ratio(price - base, base),
+});
+
+/** A sector changes as its members do on average. */
+function summaryOf({ id, name }: Sector, all: readonly Facts[]): Facts {
+  const rows = all.filter(({ sector }) => sector === id);
+  const sum = (member: string) => rows.reduce((total, row) => total + Number(row[member]), 0);
+  const count = (sign: number) =>
+    String(rows.filter(({ change }) => Math.sign(Number(change)) === sign).length);
   return {
-    ...same,
-    category: instrument.category,
-    currency: currency_code,
-    ticker_symbol: instrument.symbol,
+    id,
+    name,
+    change_ratio: ratio(sum('change_ratio'), rows.length || 1),
+    volume: String(sum('volume')),
+    market_value: String(sum('market_value')),
+    declined: count(-1),
+    advanced: count(1),
+    flat: count(0),
   };
+}
+
+const leadersOf = ({ id }: Sector, rows: readonly Facts[]) =>
+  sorted(
+    rows.filter(({ sector }) => sector === id),
+    'MARKET_VALUE',
+    'DESC',
+  )
+    .slice(0, 3)
+    .map(({ instrument_id, name, symbol }) => ({ instrument_id, name, symbol }));
+
+/** What a measure is called in lower case is the member that has it; what is equal stays in the order of the list. */
+function sorted(records: readonly Facts[], measure: string, direction: string): readonly Facts[] {
+  const sign = direction === 'ASC' ? 1 : -1;
+  const name = measure.toLowerCase();
+  const keyed = records.map((record) => ({ record, amount: sign * Number(record[name]) }));
+  return keyed.sort((a, b) => a.amount - b.amount).map(({ record }) => record);
+}
+
+function ranking(call: Call, rows: readonly Facts[], measure: string, direction: Direction = 'DESC'): Reply {
+  const all = sorted(rows, call.query.sort_by ?? measure, call.query.direction ?? direction);
+  return answer(factualAnswer(call, 0, {}, all.slice(0, shownRows)));
+}
+
+/** The page that is asked for of what there was at the moment of the first one. */
+function pageOf(
+  call: Call,
+  size: number,
+  measure: string,
+  all: (moment: number) => { readonly facts?: Facts; readonly records: readonly Facts[] },
+): Reply {
+  const cursor = readCursor(call.operation, call.query, call.now);
+  if (cursor && isRefusal(cursor)) return cursor;
+  const moment = cursor?.now ?? call.now;
+  const { facts, records } = all(moment);
+  const page = pageByCount(sorted(records, measure, call.query.direction ?? 'ASC'), size, moment, cursor);
+  if (isRefusal(page)) return page;
+  return answer(factualAnswer(call, 0, { ...facts, pagination_key: page.pagination_key }, page.records));
 }

@@ -1,0 +1,324 @@
+/**
+ * Fundamentals of companies and funds; every symbol is answered as if it were either. Here stand the facts by which
+ * one would notice that an answer is made up; the schemas pick from them, and chance adds the rest.
+ */
+
+import { dividendsOf, nextQuarter, publishedQuarters, publishedYears, trait } from '../market/books.ts';
+import { dayNumber, dayOf, dayText, quarterEnds, timeOf } from '../market/calendar.ts';
+import type { Instrument } from '../market/instrument.ts';
+import { personOf, placeOf } from '../market/names.ts';
+import { closeOf } from '../market/prices.ts';
+import { findSector } from '../market/sectors.ts';
+import { marketStart } from '../market/tape.ts';
+import { fixed, money } from '../numbers-and-times.ts';
+import { pageByCount, readCursor } from '../paging.ts';
+import { hashOf, mix } from '../random.ts';
+import type { Refusal } from '../refusal.ts';
+import type { World } from '../world.ts';
+import { answer, type Behaviour, type Behaviours, type Call } from './behaviour.ts';
+import { findAny, isRefusal } from './find.ts';
+import { type Facts, factualAnswer } from './from-schema.ts';
+
+const firstDay = dayOf(marketStart);
+
+/** Of the outermost list's records, or of what the answer has beside them. */
+type Tell = (about: Instrument, call: Call, world: World) => readonly Facts[] | Facts | Refusal;
+
+const percents: Readonly<Record<string, number>> = {
+  cash: 2,
+  bond: 1,
+  preferred: 1,
+  convertible: 1,
+  other: 1,
+  stock: 94,
+};
+
+/** By operation: the name of its figure and what it is made of. */
+const indicators: Readonly<Record<string, readonly [part: string, whole: string, decimals: number]>> = {
+  roa: ['net_income', 'total_assets', 4],
+  roe: ['net_income', 'total_equity', 4],
+  net_margin: ['net_income', 'revenue', 4],
+  debt_to_assets: ['total_liab', 'total_assets', 4],
+  naps: ['total_equity', 'common_shares_out', 2],
+  ocf_ps: ['cfo', 'common_shares_out', 2],
+  cap_surplus_ps: ['apic', 'common_shares_out', 2],
+};
+
+/** What industries are compared by, and between which values its companies lie. */
+const measures: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  EPS_TTM: [0.2, 12],
+  NAPS: [2, 80],
+  DPS_TTM: [0, 5],
+  ROE: [0.05, 0.4],
+  DEBT_TO_ASSETS: [0.4, 0.75],
+  NET_MARGIN: [0.05, 0.25],
+  DIV_YIELD_TTM: [0.002, 0.08],
+  PE_TTM: [9, 38],
+  PB_RATIO: [1, 15],
+};
+
+const periods = (about: Instrument, { query, now }: Call) =>
+  (query.type === 'ANNUAL' ? publishedYears : publishedQuarters)(about, now, Number(query.count ?? 5));
+
+const tellers: Readonly<Record<string, Tell>> = {
+  getCompanyProfile: () => ({}),
+  getAnalystTargetPrice: () => ({}),
+  getAnalystRating: () => ({}),
+  getIncomeStatement: periods,
+  getCashFlowStatement: periods,
+  getBalanceSheet: periods,
+
+  getFinancialIndicators: (about, call) => {
+    const told: readonly Facts[] = periods(about, call);
+    const series = (value: (period: Facts) => unknown) =>
+      told.map((one) => ({
+        fiscal_year: one.fiscal_year,
+        fiscal_period: one.fiscal_period,
+        value: value(one),
+      }));
+    const ratios = Object.entries(indicators).map(([name, [part, whole, decimals]]) => [
+      name,
+      series((one) => fixed(Number(one[part]) / Number(one[whole]), decimals)),
+    ]);
+    const eps = series(({ diluted_eps_incl_extra }) => diluted_eps_incl_extra);
+    return { values: { ...Object.fromEntries(ratios), diluted_eps_incl_extra: eps } };
+  },
+
+  listFilings: (about, { now }) => {
+    const filings = publishedQuarters(about, now, 8).map(
+      ({ fiscal_year: year, fiscal_period: period, publish_date }) => ({
+        title: period === 4 ? `Annual report ${year}` : `Quarterly report ${year} Q${period}`,
+        url: `https://example.com/filings/${about.symbol.toLowerCase()}-${year}-q${period}.htm`,
+        publish_date,
+      }),
+    );
+    return { filings };
+  },
+
+  listEarningsCalendar: (about, { now }) => reports(about, now, 8),
+  getForecastEps: (about, { now }) => reports(about, now, 4),
+
+  getFinancialAlert: (about, { now }) => {
+    const [before, next] = [publishedQuarters(about, now, 4)[3]!, nextQuarter(about, now)];
+    return {
+      ...next,
+      start_date: next.publish_date,
+      end_date: next.publish_date,
+      eps_est: next.diluted_eps_incl_extra,
+      eps_ly: before.diluted_eps_incl_extra,
+    };
+  },
+
+  listDividendCalendar: (about, { now }) =>
+    dividendsOf(about, now, 8)
+      .map(({ amount, declareDay, exDay, payDay }) => ({
+        amount: money(amount),
+        div_type: 'CASH_DIVIDEND',
+        declare_date: dayText(declareDay),
+        ex_div_date: dayText(exDay),
+        record_date: dayText(exDay),
+        pay_date: dayText(payDay),
+      }))
+      .toReversed(),
+
+  getCapitalFlow: (_about, { query, now }) => {
+    const count = Number(query.count ?? 5);
+    return Array.from({ length: count }, (_, at) => ({
+      date: dayText(dayOf(now) - count + at).replaceAll('-', ''),
+    }));
+  },
+
+  /** Twenty of the same sector and kind, the asked one among them. */
+  getIndustryComparison: (about, { query, now }, { universe }) => {
+    const type = query.sort_by ?? 'EPS_TTM';
+    const others = [...universe.values()].filter(
+      (one) => one !== about && one.sectorId === about.sectorId && one.category === about.category,
+    );
+    // Of debt and of prices the lowest is the best.
+    const sign = ['DEBT_TO_ASSETS', 'PE_TTM', 'PB_RATIO'].includes(type) ? 1 : -1;
+    const peers = [about, ...others.slice(0, 19)].map((one) => ({
+      one,
+      value: trait(one, hashOf(0, type), ...measures[type]!),
+    }));
+    const data = peers
+      .sort((a, b) => sign * (a.value - b.value))
+      .map(({ one: { symbol, name }, value }, at) => ({
+        symbol,
+        name,
+        rank: at + 1,
+        value: fixed(value, 4),
+      }));
+    return { ...publishedQuarters(about, now, 1)[0], type, data };
+  },
+
+  getFundAllocations: (fund, { now }) => {
+    const [date] = quarterEnds(dayOf(now), 1).map(dayText);
+    const [aum, all] = [assetsOf(fund, now), Object.entries(percents)];
+    const parts = all.map(([name, part]) => [
+      name,
+      { value: String((aum / 100) * part), ratio: `${part}.00` },
+    ]);
+    return [{ date, aum: String(aum), ...Object.fromEntries(parts) }];
+  },
+
+  getFundBrief: (fund, { now }) =>
+    [1, 2].map((at) => {
+      const start = firstDay + (mix(fund.noise, 92 + at) % 3000);
+      return {
+        name: personOf(mix(fund.noise, 95 + at)),
+        title: at === 1 ? 'Lead manager' : 'Manager',
+        start_date: dayText(start),
+        end_date: null,
+        is_incumbent: 1,
+        tenure_years: fixed((dayOf(now) - start) / 365.25, 1),
+        tenure_days: dayOf(now) - start,
+      };
+    }),
+
+  getFundDividends: (fund, { operation, query, now }) => {
+    const cursor = readCursor(operation, query, now);
+    if (cursor && isRefusal(cursor)) return cursor;
+    const moment = cursor?.now ?? now;
+    const page = pageByCount(dividendsOf(fund, moment, 24), 10, moment, cursor);
+    if (isRefusal(page)) return page;
+    const data = page.records.map(({ amount, declareDay, exDay, payDay }) => ({
+      share_date: timeOf(exDay),
+      publish_date: timeOf(declareDay),
+      pay_date: timeOf(payDay),
+      record_date: timeOf(exDay),
+      dps: money(amount),
+    }));
+    return { data, pagination_key: page.pagination_key };
+  },
+
+  getFundFiles: (fund) =>
+    Object.entries({ Prospectus: 1, 'Annual report': 4, 'Semi-annual report': 5, Factsheet: 52 }).map(
+      ([name, type]) => ({
+        url: `https://example.com/funds/${fund.symbol.toLowerCase()}/${name.toLowerCase().replaceAll(' ', '-')}.pdf`,
+        file_name: name,
+        type,
+      }),
+    ),
+
+  getFundHoldings: (fund, { now }, { universe }) => {
+    const stocks = universe.active(now).filter((one) => one.category === 'US_STOCK' && one !== fund);
+    // Ten short steps do not go once around, so they lead to ten different ones.
+    const start = mix(fund.noise, 97) % stocks.length;
+    return Array.from({ length: 10 }, (_, at) => {
+      const { symbol, name } = stocks[(start + at * 7) % stocks.length]!;
+      return {
+        target_symbol: symbol,
+        stock_name: name,
+        share_held_pct: money(900 - 70 * at),
+        maturity_date: null,
+      };
+    });
+  },
+
+  /** The newest first, each a day before the one to continue from; today's is known when the day is over. */
+  getFundNetValues: (fund, { query, now }) => {
+    const yesterday = dayOf(now) - 1;
+    const last = query.last_date === undefined ? yesterday : dayNumber(query.last_date) - 1;
+    const newest = Math.min(last, yesterday);
+    const count = Math.min(Number(query.count ?? 5), newest - firstDay + 1);
+    return Array.from({ length: Math.max(0, count) }, (_, back) => ({
+      date: dayText(newest - back),
+      net_value: money(closeOf(fund, newest - back)),
+    }));
+  },
+
+  getFundPerformance: (_fund, { now }) => ({ end_date: dayText(dayOf(now) - 1) }),
+
+  getFundRatings: (_fund, { now }) => {
+    const [rating_date] = quarterEnds(dayOf(now), 1).map(dayText);
+    return ['0', '3', '5', '10'].map((rating_cycle) => ({
+      rating_date,
+      rating_agency: 'Example Ratings',
+      rating_cycle,
+    }));
+  },
+
+  /** Before the first day that has a price, so that prices need no correction. */
+  getFundSplits: (fund) => [
+    { split_date: timeOf(launchOf(fund) + 300), split_type: 'SPLIT', split_ratio: '1:2', from: '1', to: '2' },
+  ],
+};
+
+/** So many reports that were published, the oldest first, and the next one. */
+function reports(about: Instrument, now: number, count: number): readonly Facts[] {
+  const past = publishedQuarters(about, now, count).toReversed();
+  return [...past, nextQuarter(about, now)].map((quarter, at) => {
+    const [isPast, eps] = [at < count, quarter.diluted_eps_incl_extra];
+    const sales = (quarter as Facts).revenue;
+    return {
+      ...quarter,
+      reported: isPast,
+      ...{ actual: isPast ? eps : null, eps_actual: isPast ? eps : null, rev_actual: isPast ? sales : null },
+      ...{ est: eps, eps_est: eps, rev_est: sales },
+    };
+  });
+}
+
+/** What answers tell of any company or fund beside their own facts. */
+function factsOf(one: Instrument, now: number): Facts {
+  const monday = dayOf(now) - ((dayOf(now) + 3) % 7);
+  const mean = Math.round(closeOf(one, monday - 1) * trait(one, 65, 0.95, 1.2));
+  const sector = findSector(one.sectorId)!.name;
+  const [stem] = one.name.split(' ');
+  const votes = [12, 18, 12, 4, 3].map((most, at) => mix(one.noise, 70 + at) % (most + 1));
+  const [strong_buy, buy, hold, under_perform, sell] = votes.map(String);
+  return {
+    symbol: one.symbol,
+    category: one.category,
+    market: 'US',
+    currency: 'USD',
+    name: one.name,
+    company_name: one.name,
+    establish_date: dayText(dayOf(Date.UTC(1950, 0)) + (mix(one.noise, 61) % 22_000)),
+    exhibition_code: one.exchangeCode,
+    profile: `An invented business of the sector ${sector}.`,
+    address: placeOf(mix(one.noise, 63)),
+    ceo: personOf(mix(one.noise, 64)),
+    industries: [sector],
+    industry_name: sector,
+    mean: money(mean),
+    low: money(Math.round(mean * trait(one, 66, 0.7, 0.9))),
+    high: money(Math.round(mean * trait(one, 67, 1.1, 1.35))),
+    median: money(Math.round(mean * trait(one, 68, 0.97, 1.03))),
+    effective_start_date: timeOf(monday),
+    number: String(votes.reduce((all, vote) => all + vote, 0)),
+    ...{ strong_buy, buy, hold, under_perform, sell },
+    launch_date: dayText(launchOf(one)),
+    benchmark: `${stem} Total Market Index`,
+    investment_objective: 'To follow the index before fees.',
+    aum: String(assetsOf(one, now)),
+    issuer: `${stem} Asset Management`,
+    custodian: `${stem} Custody Bank`,
+  };
+}
+
+/** Years before the simulated market's first day. */
+const launchOf = ({ noise }: Instrument) => firstDay - 400 - (mix(noise, 90) % 6000);
+
+/** In whole hundreds of dollars: what all its shares were worth when yesterday ended. */
+const assetsOf = (fund: Instrument, now: number) =>
+  100 * Math.round((closeOf(fund, dayOf(now) - 1) * fund.sharesOutstanding) / 10_000);
+
+const behaviour =
+  (tell: Tell): Behaviour =>
+  (call, world) => {
+    const about = findAny(world, call.query.symbol);
+    if (isRefusal(about)) return about;
+    const told = tell(about, call, world);
+    if (isRefusal(told)) return told;
+    const common = factsOf(about, call.now);
+    return answer(
+      Array.isArray(told)
+        ? factualAnswer(call, about.noise, common, told)
+        : factualAnswer(call, about.noise, { ...common, ...told }),
+    );
+  };
+
+export const fundamentals: Behaviours = Object.fromEntries(
+  Object.entries(tellers).map(([id, tell]) => [id, behaviour(tell)]),
+);
