@@ -3,7 +3,7 @@
  * and no stack. What a command needs is loaded when it runs: the CDK alone takes a second.
  */
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { StartError } from '../environment.ts';
@@ -107,12 +107,11 @@ const commands: Readonly<Record<string, Command>> = {
   async docs() {
     const { operations } = await import('../../lib/catalogue/index.ts');
     const { operationsTable } = await import('./operations-table.ts');
-    const { costPage } = await import('./cost-page.ts');
-    const pages = { 'operations.md': operationsTable(operations), 'cost.md': costPage() };
-    for (const [name, page] of Object.entries(pages)) {
-      writeFileSync(join(root, 'docs', name), page);
-      console.log(`docs/${name} is written.`);
-    }
+    const { withCostTables } = await import('./cost-tables.ts');
+    const page = (name: string) => join(root, 'docs', name);
+    writeFileSync(page('operations.md'), operationsTable(operations));
+    writeFileSync(page('cost.md'), withCostTables(readFileSync(page('cost.md'), 'utf8')));
+    console.log('docs/operations.md and the tables of docs/cost.md are written.');
   },
 
   /** `npm run events`, the last step of `npm run build`. */

@@ -5,25 +5,40 @@ import { gzipSync } from 'node:zlib';
 import type { PutItemInput, UpdateItemInput } from '@aws-sdk/client-dynamodb';
 import { test } from 'vitest';
 import { createDynamoLookupStore } from '../../functions/aws/dynamo-lookup-store.ts';
-import { costOf, perUserMonth, readsPerUserMonth, totalOf } from '../../infra/commands/cost.ts';
+import {
+  costOf,
+  massCancelCost,
+  orderAuditCost,
+  perUserMonth,
+  readsPerUserMonth,
+  totalOf,
+  userCostOf,
+} from '../../infra/commands/cost.ts';
 import {
   answerBytes,
+  countedOrderWrites,
   deployed,
+  hoursPerDay,
   lookupWrites,
   massCancels,
+  orderAudit,
+  orderWrites,
   prices,
+  user as reader,
+  type Situation,
   situations,
   tradeEvents,
+  userSituations,
   users,
 } from '../../infra/commands/cost-figures.ts';
-import { costPage } from '../../infra/commands/cost-page.ts';
+import { dollars, number, unitsOf, withCostTables } from '../../infra/commands/cost-tables.ts';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { authorizerResultSeconds } from '../../infra/stack/api-definition.ts';
 import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { synthesise } from '../stack/synthesise.ts';
 
-const text = costPage();
+const text = readFileSync(join(import.meta.dirname, '../../docs/cost.md'), 'utf8');
 const rows = text
   .split('\n')
   .filter((line) => line.startsWith('| '))
@@ -31,9 +46,59 @@ const rows = text
 const row = (label: string) => rows.find(([, name]) => name === label)?.slice(2, -1) ?? assert.fail(label);
 const amount = (cell = '') => Number(cell.replace(/[$,]/g, ''));
 
-test('docs/cost.md is current', () => {
-  const file = join(import.meta.dirname, '../../docs/cost.md');
-  assert.equal(readFileSync(file, 'utf8'), text, 'the figures have changed: npm run docs');
+test('the tables of docs/cost.md are current', () =>
+  assert.equal(text, withCostTables(text), 'the figures have changed: npm run docs'));
+
+test('the figures between the tables are those of the tables', () => {
+  const [large, , small] = situations as readonly [Situation, Situation, Situation];
+  const percentBesides = (one: Situation) => {
+    const { lambdaRequests, lambdaTime, snapshots, limiter } = costOf(one);
+    return Math.round((100 * (lambdaRequests + lambdaTime + snapshots + limiter)) / totalOf(costOf(one)));
+  };
+  const perHour = (one: Situation) => {
+    const { snapshots, limiter } = costOf(one);
+    return dollars(((snapshots + limiter) * one.readsPerSecond * 3600) / 1e6);
+  };
+  const writes = Math.round(unitsOf(small, 'writeUnits') / unitsOf(large, 'writeUnits'));
+  const repeated = totalOf(costOf({ ...large, repeated: 0.02 })) - totalOf(costOf({ ...large, repeated: 0 }));
+  const user = perUserMonth(totalOf(userCostOf(userSituations[1]!)));
+  const units = orderWrites.begin + orderWrites.finish + orderWrites.index;
+  const counted = Object.values(countedOrderWrites).reduce((sum, one) => sum + one, 0);
+  const { readsPerSecond, clients, upstreamPerSecond } = large;
+  const plain = text.replaceAll(/\s+/g, ' ');
+  for (const said of [
+    `assumption, ${large.billedMs} ms, with few clients ${small.billedMs} ms.`,
+    `each client sends one every ${reader.everySeconds} seconds.`,
+    `${percentBesides(large)} % of the sum at ${number(readsPerSecond)} reads a second, and ${percentBesides(small)} % at ${number(small.readsPerSecond)}.`,
+    `gets ${number(upstreamPerSecond)} requests a second for ${number(clients)} clients and ${number(small.upstreamPerSecond)} for ${number(small.clients)}, so a read of the few carries ${writes} times`,
+    `takes ${perHour(small)} for ${number(small.clients)} clients and ${perHour(large)} for ${number(clients)};`,
+    `None is in these figures; one in fifty adds ${dollars(repeated)} to a million reads.`,
+    `every ${reader.everySeconds} seconds on each of ${reader.daysPerMonth} trading days.`,
+    `${number(readsPerUserMonth(1))} reads a month; from the opening of the market to its close, ${hoursPerDay.tradingHours} hours, ${number(readsPerUserMonth(hoursPerDay.tradingHours))}.`,
+    `${dollars(prices.secretPerMonth)} for the secret;`,
+    `at $${prices.secretReadsPer10000} for 10,000; and ${dollars(prices.metricPerMonth)} for each metric`,
+    `a second secret, ${dollars(prices.secretPerMonth)} a month`,
+    `about accounts every ${reader.everySeconds} seconds adds`,
+    `for ${users.authorizerKeptSeconds} seconds under the token, so one request in ${users.authorizerKeptSeconds / reader.everySeconds} asks it.`,
+    `has ${users.authorizerMiB} MiB; its time is assumed, ${users.authorizerMs} ms.`,
+    `at most ${users.readUnits} units for a request`,
+    `adds ${dollars(user)} a month at most, an hour a day; 10,000 of them $${number(Math.round(10_000 * user))}.`,
+    `An order writes ${units} units:`,
+    `That is ${dollars(units * prices.writeUnitsPerMillion)} for a million orders`,
+    `${dollars(prices.storedPerGbMonth)} a month and ${dollars(prices.restorablePerGbMonth)} for point-in-time`,
+    `its metric cost ${dollars(prices.alarmPerMonth)}, and ${dollars(prices.metricPerMonth)} by the hour`,
+    `writes ${counted} units, ${dollars(counted * prices.writeUnitsPerMillion)} for a million:`,
+    `it costs ${dollars(massCancelCost())} a month, most of it for ${massCancels.metrics} metrics and ${massCancels.alarms} alarms.`,
+    `adds ${dollars(orderAuditCost())} for a million orders at most, when each is audited by itself: ${orderAudit.lines} lines of up to ${orderAudit.writeUnits} units`,
+    `costs ${dollars(orderAudit.alarms * prices.alarmPerMonth)} a month for its ${orderAudit.alarms} alarms.`,
+    `some hundred thousand times a month, ${dollars(prices.queuePerMillion)} a million.`,
+    `compared every ${tradeEvents.compareEveryMinutes} minutes:`,
+    `the listener waits, at ${tradeEvents.memoryMiB} MiB.`,
+    `${tradeEvents.metrics} of them, and ${tradeEvents.alarms} alarms.`,
+    `the limit allows ${number(upstreamPerSecond)} a second for all clients.`,
+  ])
+    assert.ok(plain.includes(said), said);
+  assert.ok(situations.every(({ repeated: part = 0 }) => part === 0));
 });
 
 test('a million reads, added up another way', () => {

@@ -1,0 +1,163 @@
+/** The tables of docs/cost.md: each of their figures is computed. */
+
+import {
+  type Cost,
+  costOf,
+  type LookupCost,
+  lookupCostOf,
+  perUserMonth,
+  type TradeEventCost,
+  totalOf,
+  tradeEventCostOf,
+  transferCost,
+  type UserCost,
+  userCostOf,
+} from './cost.ts';
+import {
+  answerBytes,
+  hoursPerDay,
+  lookupSituations,
+  type Situation,
+  situations,
+  tradeEventSituations,
+  user,
+  userSituations,
+} from './cost-figures.ts';
+
+const rows: readonly (readonly [part: keyof Cost, label: string])[] = [
+  ['apiGateway', 'API Gateway, requests'],
+  ['lambdaRequests', 'Lambda, requests'],
+  ['lambdaTime', 'Lambda, time'],
+  ['snapshots', 'DynamoDB, shared snapshots'],
+  ['limiter', 'DynamoDB, the limiter'],
+  ['transfer', 'Transfer out, compressed'],
+  ['logs', 'CloudWatch Logs'],
+];
+
+const lookupRows: readonly (readonly [part: keyof LookupCost, label: string])[] = [
+  ['events', 'EventBridge, request and reply'],
+  ['queue', 'SQS'],
+  ['lambdaRequests', 'Lambda, requests'],
+  ['lambdaTime', 'Lambda, time'],
+  ['table', 'DynamoDB, the table of lookups'],
+  ['logs', 'CloudWatch Logs'],
+];
+
+const userRows: readonly (readonly [part: keyof UserCost, label: string])[] = [
+  ['authorizerRequests', 'Lambda, requests to the authorizer'],
+  ['authorizerTime', 'Lambda, its time'],
+  ['directory', 'DynamoDB, the users’ table'],
+  ['logs', 'CloudWatch Logs, its lines'],
+];
+
+const tradeEventRows: readonly (readonly [part: keyof TradeEventCost, label: string])[] = [
+  ['lambdaTime', 'Lambda, time'],
+  ['lambdaRequests', 'Lambda, requests'],
+  ['table', 'DynamoDB, the table of trade events'],
+  ['limiter', 'DynamoDB, the limiter'],
+  ['events', 'EventBridge'],
+  ['secrets', 'Secrets Manager'],
+  ['metrics', 'CloudWatch, metrics and alarms'],
+  ['logs', 'CloudWatch Logs'],
+];
+
+export const dollars = (amount: number): string => `$${amount.toFixed(amount < 0.1 ? 3 : 2)}`;
+export const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+const line = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+
+/** @returns the page with its tables as the figures are now; each is found by its first line */
+export function withCostTables(page: string): string {
+  const tables = [readTable(), userMonths(), userTable(), lookupTable(), tradeEventTable(), levers()];
+  return tables.reduce((text, table) => {
+    const from = text.indexOf(`\n${table[0]}\n`) + 1;
+    if (from === 0) throw new Error(`the page has no table ${table[0]}`);
+    return text.slice(0, from) + table.join('\n') + text.slice(text.indexOf('\n\n', from));
+  }, page);
+}
+
+const hoursInWords = (hours: number) => `${hours} ${hours === 1 ? 'hour' : 'hours'} a day`;
+
+const head = (title: string, columns: readonly { readonly name: string }[]) => [
+  line(title, ...columns.map(({ name }) => name)),
+  `|---|${columns.map(() => '---:|').join('')}`,
+];
+
+/** @returns its lines: the parts of each situation's cost, and their sum under the label */
+function costTable<S extends { readonly name: string }, P extends string>(
+  title: string,
+  columns: readonly S[],
+  costIn: (situation: S) => Readonly<Record<P, number>>,
+  parts: readonly (readonly [part: P, label: string])[],
+  sum: string,
+): readonly string[] {
+  const costs = columns.map(costIn);
+  return [
+    ...head(title, columns),
+    ...parts.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
+    line(`**${sum}**`, ...costs.map((cost) => `**${dollars(totalOf(cost))}**`)),
+  ];
+}
+
+function readTable(): readonly string[] {
+  const units = (of: (one: Situation) => number) => situations.map((one) => number(of(one)));
+  return [
+    ...costTable('Dollars per million reads', situations, costOf, rows, 'Together'),
+    line('Reads a second', ...units((one) => one.readsPerSecond)),
+    line('Requests to the upstream a second', ...units((one) => one.upstreamPerSecond)),
+    line('Read units for one read', ...units((one) => unitsOf(one, 'readUnits'))),
+    line('Write units for one read', ...units((one) => unitsOf(one, 'writeUnits'))),
+    line(
+      'Requests repeated after a refusal',
+      ...situations.map((one) => `${number(100 * (one.repeated ?? 0))} %`),
+    ),
+  ];
+}
+
+const lookupTable = () =>
+  costTable('Dollars per million lookups', lookupSituations, lookupCostOf, lookupRows, 'Sum');
+
+const userTable = () =>
+  costTable('Dollars per million requests', userSituations, userCostOf, userRows, 'Added');
+
+const tradeEventTable = () =>
+  costTable('Dollars a month', tradeEventSituations, tradeEventCostOf, tradeEventRows, 'All of it');
+
+/** Of snapshots and limiter together. */
+export const unitsOf = (
+  { snapshots, limiter, upstreamPerSecond, readsPerSecond }: Situation,
+  kind: 'readUnits' | 'writeUnits',
+) => snapshots[kind] + (limiter[kind] * upstreamPerSecond) / readsPerSecond;
+
+function userMonths(): readonly string[] {
+  const months = (hours: number) => situations.map((one) => perUserMonth(totalOf(costOf(one)), hours));
+  return [
+    ...head('Dollars a month', situations),
+    ...Object.values(hoursPerDay).flatMap((hours) => [
+      line(`One user, ${hoursInWords(hours)}`, ...months(hours).map(dollars)),
+      line(
+        `All of them, ${hoursInWords(hours)}`,
+        ...months(hours).map((month, index) => `$${number(Math.round(situations[index]!.clients * month))}`),
+      ),
+    ]),
+  ];
+}
+
+function levers(): readonly string[] {
+  const [situation] = situations as readonly [Situation];
+  const all = totalOf(costOf(situation));
+  const { transfer } = costOf(situation);
+  const withTransfer = (bytes: number) => all - transfer + transferCost(bytes);
+  const { plain, headers } = answerBytes;
+  const single = 20;
+  const every = (seconds: number) => (perUserMonth(all) * user.everySeconds) / seconds;
+  return [
+    line('Lever', "What it does to a user's month, an hour a day"),
+    '|---|---|',
+    line('None', dollars(perUserMonth(all))),
+    line('A read every 15 s', dollars(every(15))),
+    line('A read every second, against `x-poll-after: 3`', dollars(every(1))),
+    line(`A request for each of ${single} symbols, instead of one`, dollars(single * perUserMonth(all))),
+    line('Without compression', dollars(perUserMonth(withTransfer(plain + headers)))),
+    line('304 for half of the reads', dollars(perUserMonth((all + withTransfer(headers)) / 2))),
+  ];
+}
