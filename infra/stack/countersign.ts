@@ -50,22 +50,8 @@ export interface CountersignProps extends CountersignConfig {
   readonly title?: string;
   /** In place of the catalogue; the functions' bundles do not change with it. */
   readonly operations?: readonly Operation[];
-  /** The file whose export `handler` is a function behind the API. Default `functions/NAME/handler.ts`. */
-  readonly entryOf?: (name: FunctionName) => string;
-  /** The same of both functions of lookups. Default `functions/quote-lookup/handler.ts`. */
-  readonly lookupEntry?: string;
-  /** The same of the function that checks the access token. Default `functions/access-token/handler.ts`. */
-  readonly tokenCheckEntry?: string;
-  /** The same of the authorizer. Default `functions/authorizer/handler.ts`. */
-  readonly authorizerEntry?: string;
-  /** The same of the listener of trade events. Default `functions/trade-events/handler.ts`. */
-  readonly tradeEventsEntry?: string;
-  /** The same of the function that settles unknown orders. Default `functions/order-settlement/handler.ts`. */
-  readonly settlementEntry?: string;
-  /** The same of the function that stops trading for an alarm. Default `functions/trading-stop/handler.ts`. */
-  readonly tradingStopEntry?: string;
-  /** The same of the function that cancels what is open on request. Default `functions/mass-cancels/handler.ts`. */
-  readonly massCancelEntry?: string;
+  /** By the name of a function, the file with its export `handler`. Default `functions/NAME/handler.ts`. */
+  readonly entries?: Readonly<Record<string, string>>;
 }
 
 /** What a deployment keeps. */
@@ -155,12 +141,13 @@ export class Countersign extends Construct {
   /** @throws ConfigError with a line for each mistake, which names the property */
   constructor(scope: Construct, id: string, props: CountersignProps) {
     // Callers without a type checker may leave the properties out; resolveConfig then names what is missing.
-    const { title: givenTitle, operations: offered, entryOf, config } = partsOf(props ?? {});
+    const { title: givenTitle, operations: offered = catalogue, entries = {}, ...config } = props ?? {};
     const resolved = resolvedFor(config, Stack.of(scope).region, offered);
     const operations = openOperations(resolved.access, offered);
     super(scope, id);
     const name = nameOf(this);
     const title = givenTitle ?? name;
+    const entryOf = (own: string) => entries[own] ?? handlerOf(own);
     const shared = new Shared(this, { config: resolved, operations, name, entryOf });
     this.#shared = shared;
     this.secret = shared.secret;
@@ -323,39 +310,6 @@ export class Countersign extends Construct {
     if (!this.lookups) throw new ConfigError('events must be configured before access to it is granted.');
     return this.lookups;
   }
-}
-
-/** What is configured, and what stands in place of the catalogue and of the functions' files. */
-function partsOf({
-  title,
-  operations = catalogue,
-  entryOf = handlerOf,
-  lookupEntry = handlerOf('quote-lookup'),
-  tokenCheckEntry = handlerOf('access-token'),
-  authorizerEntry = handlerOf('authorizer'),
-  tradeEventsEntry = handlerOf('trade-events'),
-  settlementEntry = handlerOf('order-settlement'),
-  tradingStopEntry = handlerOf('trading-stop'),
-  massCancelEntry = handlerOf('mass-cancels'),
-  ...config
-}: Partial<CountersignProps>) {
-  const workers: Readonly<Record<string, string>> = {
-    'quote-lookup': lookupEntry,
-    'access-token': tokenCheckEntry,
-    authorizer: authorizerEntry,
-    'trade-events': tradeEventsEntry,
-    'order-settlement': settlementEntry,
-    'order-audit': handlerOf('order-audit'),
-    'trading-stop': tradingStopEntry,
-    'mass-cancels': massCancelEntry,
-  };
-  return {
-    title,
-    operations,
-    entryOf: (name: string) => workers[name] ?? entryOf(name as FunctionName),
-    // What is missing, resolveConfig names.
-    config: config as CountersignConfig,
-  };
 }
 
 /** With all that is wrong in one error. */

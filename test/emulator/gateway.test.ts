@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, test } from 'vitest';
+import { groups } from '../../lib/catalogue/index.ts';
 import { needsEmulator } from '../support/missing-emulator.ts';
 import { deployedStage } from './deployed-stage.ts';
 import { putSecret } from './secret.ts';
@@ -189,6 +190,7 @@ describe('a running deployment', needsEmulator(), () => {
   });
 
   test('code and plan change without a failed call', async () => {
+    const updated = fileURLToPath(new URL('./updated-handler.ts', import.meta.url));
     const statuses: (number | string)[] = [];
     const calling = new AbortController();
     const callers = keepCalling(stage, calling.signal, statuses);
@@ -196,7 +198,7 @@ describe('a running deployment', needsEmulator(), () => {
       await until(() => statuses.length > 20);
       await stage.update({
         plans: { default: { ratePerSecond: 4000, burst: 4000 } },
-        entryOf: () => fileURLToPath(new URL('./updated-handler.ts', import.meta.url)),
+        entries: Object.fromEntries(Object.keys(groups).map((group) => [group, updated])),
       });
       const sofar = statuses.length;
       await until(() => statuses.length > sofar + 40);

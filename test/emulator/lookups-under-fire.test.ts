@@ -47,7 +47,7 @@ describe('lookups under fire', needsEmulator(), () => {
       // A killed function's messages come back after six times its limit.
       upstream: { timeoutSeconds: 2 },
       functions: { timeoutSeconds: 8 },
-      lookupEntry: join(import.meta.dirname, 'killed-lookups.ts'),
+      entries: { 'quote-lookup': join(import.meta.dirname, 'killed-lookups.ts') },
     },
     async prepare() {
       replies = await collectReplies(stage);

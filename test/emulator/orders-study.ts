@@ -41,10 +41,7 @@ export async function studyOrdersUnderFire([count = '500']: readonly string[]): 
   const stage = await startStage({
     props: {
       groups: { orders: 'iam' },
-      entryOf: (name) =>
-        name === 'orders'
-          ? join(import.meta.dirname, 'killed-orders.ts')
-          : join(import.meta.dirname, `../../functions/${name}/handler.ts`),
+      entries: { orders: join(import.meta.dirname, 'killed-orders.ts') },
       functions: { timeoutSeconds: 8 },
       upstream: { timeoutSeconds: 3 },
     },

@@ -38,8 +38,7 @@ export async function setup(): Promise<() => Promise<void>> {
 /** @param home a folder of the caller, for what is synthesised in this process */
 export async function synthesised(home: string, stackName: string, props: StageProps): Promise<Assembly> {
   const port = process.env[variable];
-  // Only data can be told to another process.
-  if (!port || props.entryOf) return (await import('./assembly.ts')).assemble(home, stackName, props);
+  if (!port) return (await import('./assembly.ts')).assemble(home, stackName, props);
   // Not `fetch`, which waits five minutes at most.
   const sent = request({ host: '127.0.0.1', port, method: 'POST' });
   sent.end(JSON.stringify({ stackName, props }, onlyData));

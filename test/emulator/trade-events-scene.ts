@@ -48,7 +48,7 @@ export async function startTradeScene(options: MinistackOptions = {}): Promise<T
     ...options,
     props: {
       tradeEvents: { compareEveryMinutes: 1 },
-      tradeEventsEntry: join(import.meta.dirname, 'killed-trade-events.ts'),
+      entries: { 'trade-events': join(import.meta.dirname, 'killed-trade-events.ts') },
     },
     // More streams than one are allowed, so that a second one would be seen.
     simulated: { events: { pingMs: 5000, streams: 9, partlyFilled: 'PARTIAL_FILLED' } },
