@@ -104,8 +104,8 @@ const tellers: Readonly<Record<string, Tell>> = {
       ...next,
       start_date: next.publish_date,
       end_date: next.publish_date,
-      eps_est: next.diluted_eps_incl_extra,
-      eps_ly: before.diluted_eps_incl_extra,
+      eps_ly: before.eps_actual,
+      rev_ly: before.rev_actual,
     };
   },
 
@@ -210,6 +210,7 @@ const tellers: Readonly<Record<string, Tell>> = {
         target_symbol: symbol,
         stock_name: name,
         share_held_pct: money(900 - 70 * at),
+        share_held_chg_pct: money((mix(fund.noise, 120 + at) % 81) - 40),
         maturity_date: null,
       };
     });
@@ -245,19 +246,10 @@ const tellers: Readonly<Record<string, Tell>> = {
 };
 
 /** So many reports that were published, the oldest first, and the next one. */
-function reports(about: Instrument, now: number, count: number): readonly Facts[] {
-  const past = publishedQuarters(about, now, count).toReversed();
-  return [...past, nextQuarter(about, now)].map((quarter, at) => {
-    const [isPast, eps] = [at < count, quarter.diluted_eps_incl_extra];
-    const sales = (quarter as Facts).revenue;
-    return {
-      ...quarter,
-      reported: isPast,
-      ...{ actual: isPast ? eps : null, eps_actual: isPast ? eps : null, rev_actual: isPast ? sales : null },
-      ...{ est: eps, eps_est: eps, rev_est: sales },
-    };
-  });
-}
+const reports = (about: Instrument, now: number, count: number): readonly Facts[] => [
+  ...publishedQuarters(about, now, count).toReversed(),
+  nextQuarter(about, now),
+];
 
 /** What answers tell of any company or fund beside their own facts. */
 function factsOf(one: Instrument, now: number): Facts {

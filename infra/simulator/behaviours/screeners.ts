@@ -116,6 +116,7 @@ function rowOf(instrument: Instrument, window: string, now: number, { prices }: 
     amplitude: ratio(day.high - day.low, day.previousClose),
     relative_volume_10d: trait(instrument, Math.floor(now / dayMilliseconds), 0.5, 2).toFixed(2),
     pe_ttm: shown.pe_ratio,
+    price_1w: money(priceAt(instrument, time - 7 * dayMilliseconds)),
     dividend: money(dividend),
     ex_date: dayText(exDay),
   };

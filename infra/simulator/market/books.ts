@@ -64,6 +64,8 @@ function periodOf(instrument: Instrument, ends: readonly number[]) {
   const { sharesOutstanding: shares } = instrument;
   const eps = money(perShare(instrument, 100 * netMargin * whole));
   const publishDay = end + publishedAfter(instrument);
+  const expected = 0.97 + 0.05 * fraction(mix(instrument.noise, end));
+  const est = money(perShare(instrument, 100 * netMargin * whole * expected));
   return {
     fiscal_year: date.getUTCFullYear(),
     fiscal_period: ends.length > 1 ? 0 : Math.floor(date.getUTCMonth() / 3) + 1,
@@ -78,6 +80,10 @@ function periodOf(instrument: Instrument, ends: readonly number[]) {
     diluted_eps_incl_extra: eps,
     diluted_norm_eps: eps,
     dps: money(ends.length * quarterlyDividend(instrument)),
+    ...{ actual: eps as string | null, eps_actual: eps as string | null, est, eps_est: est },
+    rev_actual: String(100 * whole) as string | null,
+    rev_est: String(Math.round(100 * whole * expected)),
+    reported: true,
   };
 }
 
@@ -106,7 +112,8 @@ export function publishedYears(instrument: Instrument, now: number, count: numbe
 export function nextQuarter(instrument: Instrument, now: number): Period {
   const [last] = publishedEnds(instrument, now, 1);
   // Any day of the quarter after the next one tells when the next one ends.
-  return periodOf(instrument, [quarterEnds(last! + 95, 1)[0]!]);
+  const next = periodOf(instrument, [quarterEnds(last! + 95, 1)[0]!]);
+  return { ...next, actual: null, eps_actual: null, rev_actual: null, reported: false };
 }
 
 /** What snapshots and rankings compare with the price: per share in cents, the rest in whole dollars. */
