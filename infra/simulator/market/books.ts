@@ -87,7 +87,7 @@ function periodOf(instrument: Instrument, ends: readonly number[]) {
   };
 }
 
-export type Period = ReturnType<typeof periodOf>;
+type Period = ReturnType<typeof periodOf>;
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);
 

@@ -54,7 +54,7 @@ function volumeAt(instrument: Instrument, { day, minute }: Moment, session: Sess
 }
 
 /** What is traded in the whole of a day. */
-export function usualVolume({ noise, dailyVolume }: Instrument, day: number): number {
+function usualVolume({ noise, dailyVolume }: Instrument, day: number): number {
   return dailyVolume * (0.6 + 0.8 * fraction(mix(mix(noise, 7), day)));
 }
 
