@@ -1,7 +1,7 @@
 /** Every way in which the gateway refuses a request, as data: code, status and text. */
 
 import { shorten } from './catalogue/faults.ts';
-import { type Caused, causedBy, productIn } from './cause.ts';
+import { type Caused, causedBy, productIn } from './upstream/cause.ts';
 
 interface Kind {
   readonly status: number;

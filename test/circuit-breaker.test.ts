@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { type CircuitBreaker, createCircuitBreaker } from '../lib/circuit-breaker.ts';
+import { type CircuitBreaker, createCircuitBreaker } from '../lib/kernel/circuit-breaker.ts';
 
 const pause = { firstMs: 2000, maxMs: 15_000 };
 const works = { kind: 'works' } as const;

@@ -20,6 +20,7 @@ const rules: readonly Rule[] = [
   { from: /^lib\//, never: /^(node:|@aws-|aws-|@smithy\/)/ },
   // No package at all: a bare name has no dot at its start, an own file a folder.
   { from: /^lib\/(signer|verifier)\//, never: /^(?!lib\/(signer|verifier)\/)/ },
+  { from: /^lib\/kernel\//, never: /^lib\/(?!kernel\/)/ },
   { from: /^functions\//, never: /^(infra|test)\// },
   { from: /^infra\//, never: /^test\// },
 ];

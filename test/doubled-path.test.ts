@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { doubledPathFault } from '../lib/base-url.ts';
 import * as catalogue from '../lib/catalogue/index.ts';
 import { createClient, direct, viaGateway } from '../lib/client/index.ts';
 import { createGateway } from '../lib/gateway/index.ts';
 import { createSigner } from '../lib/signer/index.ts';
+import { doubledPathFault } from '../lib/upstream/base-url.ts';
 import { credentials, secretText } from './support/core.ts';
 
 const { operations } = catalogue;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { jsonFault } from '../lib/json-fault.ts';
+import { jsonFault } from '../lib/kernel/json-fault.ts';
 
 function errorOf(text: string): string | undefined {
   try {

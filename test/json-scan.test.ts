@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { elementsOf, isJson, membersOf } from '../lib/json-scan.ts';
+import { elementsOf, isJson, membersOf } from '../lib/kernel/json-scan.ts';
 
 function isParsed(bytes: Uint8Array): boolean {
   try {

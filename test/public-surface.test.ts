@@ -8,7 +8,6 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, test } from 'vitest';
 import { operations } from '../lib/catalogue/index.ts';
-import type { ErrorCode } from '../lib/errors.ts';
 import { StoreThrottled } from '../lib/limiter/index.ts';
 import { CountersignError, SignError } from '../lib/signer/index.ts';
 import { root } from './support/bundle.ts';
@@ -238,7 +237,7 @@ test('every exported error has the one base, and so a code', async () => {
   const throttled = new StoreThrottled(cause);
   assert.deepEqual([throttled.code, throttled.cause], ['store_throttled', cause]);
   assert.equal(Object.hasOwn(new StoreThrottled(), 'cause'), false);
-  assert.equal(new SignError('invalid_url', 'not absolute').code satisfies ErrorCode, 'invalid_url');
+  assert.equal(new SignError('invalid_url', 'not absolute').code, 'invalid_url');
 });
 
 test('every operation is exported under its id, unless it is an older form', () => {
@@ -265,7 +264,7 @@ test('countersign/events brings the catalogue and the client’s types, and noth
   for (const [path, file] of reached)
     assert.match(
       path,
-      /^(lib\/(events|catalogue)\/|lib\/client\/types\.ts$|lib\/json-fault\.ts$|valibot$)/,
+      /^(lib\/(events|catalogue)\/|lib\/client\/types\.ts$|lib\/kernel\/json-fault\.ts$|valibot$)/,
       `${file} imports ${path}`,
     );
 });

@@ -3,8 +3,8 @@
  * through a limit of its own.
  */
 
-import { type BackOff, jitteredMs } from '../../lib/pauses.ts';
-import { StoreThrottled } from '../../lib/store-throttled.ts';
+import { type BackOff, jitteredMs } from '../../lib/kernel/pauses.ts';
+import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import type { DynamoSender } from './dynamo-http.ts';
 
 export { createDynamoClient, type DynamoSender } from './dynamo-http.ts';

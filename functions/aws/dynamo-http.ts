@@ -10,7 +10,7 @@
 import zlib from 'node:zlib';
 import type * as Sdk from '@aws-sdk/client-dynamodb';
 import type { StoreTime } from '../../lib/guard-rails/store-time.ts';
-import { untilResolved } from '../../lib/once.ts';
+import { untilResolved } from '../../lib/kernel/once.ts';
 import { type AwsCredentials, createAwsSigner } from './aws-signature.ts';
 import { openSockets, type Sockets } from './sockets.ts';
 

@@ -5,8 +5,8 @@
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/lookups/index.ts';
-import type { Sealer } from '../../lib/sealer.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
 import { isMet, isUnmet, number, seconds } from './dynamo-items.ts';

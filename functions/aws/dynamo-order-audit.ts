@@ -6,11 +6,11 @@
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { AuditLine } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
 import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
-import type { Sealer } from '../../lib/sealer.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
 import { isMet, number } from './dynamo-items.ts';

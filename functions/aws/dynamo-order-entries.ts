@@ -6,9 +6,9 @@
  */
 
 import type { AttributeValue, PutItemInput } from '@aws-sdk/client-dynamodb';
+import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { JournalEntry, UnsettledList } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
-import type { Sealer } from '../../lib/sealer.ts';
 import { compress, decompress } from './brotli.ts';
 import { number, seconds } from './dynamo-items.ts';
 

@@ -8,6 +8,7 @@
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
+import type { Sealer } from '../../lib/kernel/sealer.ts';
 import {
   type CountedChanges,
   type CountingJournal,
@@ -18,7 +19,6 @@ import {
   type UnsettledList,
 } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
-import type { Sealer } from '../../lib/sealer.ts';
 import { asStoreError, type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
 import { batchGet, isUnmet } from './dynamo-items.ts';

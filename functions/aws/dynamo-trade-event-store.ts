@@ -9,7 +9,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { PutItemInput } from '@aws-sdk/client-dynamodb';
-import type { Sealer } from '../../lib/sealer.ts';
+import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type {
   AcquireCall,
   Acquired,

@@ -2,8 +2,8 @@
 
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { replySource } from '../../lib/events/names.ts';
+import { type BackOff, backOffMs } from '../../lib/kernel/pauses.ts';
 import type { BusDetail, LookupBus } from '../../lib/lookups/index.ts';
-import { type BackOff, backOffMs } from '../../lib/pauses.ts';
 
 export interface EventBridgeOptions {
   readonly busName: string;

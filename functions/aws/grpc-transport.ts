@@ -12,9 +12,9 @@ import {
   connect,
   type IncomingHttpHeaders,
 } from 'node:http2';
-import { eventsUrlFault } from '../../lib/base-url.ts';
 import { eventServicePath } from '../../lib/trade-events/messages.ts';
 import { type StreamCall, StreamError, type TradeEventTransport } from '../../lib/trade-events/ports.ts';
+import { eventsUrlFault } from '../../lib/upstream/base-url.ts';
 import { FrameReader, httpStatusName, resetName, statusName, toFrame } from './grpc-frames.ts';
 
 export interface GrpcTransportOptions {

@@ -5,9 +5,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from 'aws-lambda';
+import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { EntryChange, SeenEntry } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
-import type { Sealer } from '../../lib/sealer.ts';
 import type { ComposedAudit } from '../compose/order-audit.ts';
 import { describe, type Log } from '../log/log.ts';
 import { exposedAttribute, exposureAttribute, openRecord } from './dynamo-order-entries.ts';

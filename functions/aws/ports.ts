@@ -1,8 +1,8 @@
 /** Ports on AWS: DynamoDB, Secrets Manager, EventBridge and SQS; and Node's own sockets. */
 
 import { createStoreTime, type StoreTime } from '../../lib/guard-rails/store-time.ts';
-import { onDemand } from '../../lib/once.ts';
-import { sleep } from '../../lib/pauses.ts';
+import { onDemand } from '../../lib/kernel/once.ts';
+import { sleep } from '../../lib/kernel/pauses.ts';
 import type {
   AuthorizerPorts,
   GatewayPorts,

@@ -3,9 +3,9 @@
  * store costs and is paid for by 4 kB, writing by 1 kB: compressed, a hundred records are 7 kB instead of 62.
  */
 
-import { halves } from '../../lib/bisect.ts';
 import type { Checkpoint, Fetched, Flight, RefreshRecord } from '../../lib/cache/snapshots/index.ts';
 import { cutRecords } from '../../lib/cache/snapshots/records.ts';
+import { halves } from '../../lib/kernel/bisect.ts';
 import { compress, decompress } from './brotli.ts';
 import { fromColumns, toColumns } from './snapshot-columns.ts';
 import {

@@ -1,8 +1,8 @@
 /** The core's queue over SQS. */
 
 import { SendMessageBatchCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { onDemand } from '../../lib/kernel/once.ts';
 import type { LookupMessage, LookupQueue, Wait } from '../../lib/lookups/index.ts';
-import { onDemand } from '../../lib/once.ts';
 import { waitAttributes } from '../events/sqs-message.ts';
 
 export interface SqsOptions {

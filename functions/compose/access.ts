@@ -5,7 +5,7 @@ import { createDirectory, type DirectoryOptions } from '../../lib/access/create-
 import { createTokenVerifier } from '../../lib/access/create-token-verifier.ts';
 import type { TokenVerifier } from '../../lib/access/verifier.ts';
 import type { AccessOptions } from '../../lib/gateway/who.ts';
-import { onDemand } from '../../lib/once.ts';
+import { onDemand } from '../../lib/kernel/once.ts';
 import { describe } from '../log/log.ts';
 import type { AccessSettings } from '../settings/settings.ts';
 import type { ComposedIdentity } from './credential.ts';

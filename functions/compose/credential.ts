@@ -3,7 +3,7 @@
 import { createIdentity, type Identity } from '../../lib/access/identity.ts';
 import { accountOf, toCredential } from '../../lib/gateway/credential.ts';
 import type { SecretSource } from '../../lib/gateway/index.ts';
-import { untilResolved } from '../../lib/once.ts';
+import { untilResolved } from '../../lib/kernel/once.ts';
 import { describe } from '../log/log.ts';
 import type { SecretPorts } from './ports.ts';
 

@@ -3,13 +3,13 @@
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { Gateway, SecretSource } from '../../lib/gateway/index.ts';
 import type { OrdersStep } from '../../lib/gateway/order-hand-over.ts';
-import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
-import type { OrderReads } from '../../lib/orders/order-reads.ts';
 import {
   createGatewayOrderReads,
   type GatewayOrderReadsOptions,
   orderReadOperations,
-} from '../../lib/trade-events/gateway-order-reads.ts';
+} from '../../lib/gateway/order-reads.ts';
+import { createLowPriorityLimiter } from '../../lib/lookups/index.ts';
+import type { OrderReads } from '../../lib/orders/order-reads.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
 import { every } from './every.ts';
 import { composeGateway, composeResponses } from './gateway.ts';

@@ -10,7 +10,7 @@ import {
   type PricedKind,
 } from '../../lib/gateway/last-prices.ts';
 import type { LastPrices } from '../../lib/guard-rails/last-price.ts';
-import { onDemand } from '../../lib/once.ts';
+import { onDemand } from '../../lib/kernel/once.ts';
 import { describe } from '../log/log.ts';
 import type { FunctionSettings, LastPriceSettings, LimiterSettings } from '../settings/settings.ts';
 import { every } from './every.ts';

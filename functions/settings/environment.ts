@@ -1,6 +1,5 @@
 /** A function's settings, from its environment variables, read once. */
 
-import { baseUrlFault } from '../../lib/base-url.ts';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
 import { openByDefault } from '../../lib/catalogue/exposure.ts';
 import { type Group, isAccountData } from '../../lib/catalogue/groups.ts';
@@ -18,6 +17,7 @@ import {
 } from '../../lib/gateway/operation-limits.ts';
 import { type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/upstream-paths.ts';
 import { defaultNetworkPrefix } from '../../lib/identity/caller.ts';
+import { baseUrlFault } from '../../lib/upstream/base-url.ts';
 import { originsFaults, readOrigins } from '../events/cors.ts';
 import { type Environment, readAuthSettings } from './auth-settings.ts';
 import type {

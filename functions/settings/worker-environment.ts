@@ -1,13 +1,13 @@
 /** The settings of workers, besides those of every function, from their environment variables. */
 
 import type { AuthSettings } from '../../lib/access/auth-settings.ts';
-import { eventsUrlFault } from '../../lib/base-url.ts';
 import { listAccounts } from '../../lib/catalogue/accounts.ts';
 import { checkToken } from '../../lib/catalogue/auth.ts';
 import { getConfig } from '../../lib/catalogue/config.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
-import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
+import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
+import { eventsUrlFault } from '../../lib/upstream/base-url.ts';
 import { readAuthSettings } from './auth-settings.ts';
 import { type Environment, type Read, readFunctionSettings, requiredOf } from './environment.ts';
 import type {

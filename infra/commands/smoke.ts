@@ -4,7 +4,7 @@
  */
 
 import { getConfig, getStockQuotes, getStockSnapshots, listAccounts } from '../../lib/catalogue/index.ts';
-import { type Cause, productIn } from '../../lib/cause.ts';
+import { type Cause, productIn } from '../../lib/upstream/cause.ts';
 import { diagnose } from '../diagnose.ts';
 import { StartError } from '../environment.ts';
 

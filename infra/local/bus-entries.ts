@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { faultOf } from '../../lib/catalogue/faults.ts';
 import { faultWords } from '../../lib/catalogue/validation.ts';
 import { reservedSources } from '../../lib/events/names.ts';
-import { jsonFault } from '../../lib/json-fault.ts';
+import { jsonFault } from '../../lib/kernel/json-fault.ts';
 import { type Fault, faultsInWords } from '../../lib/problem.ts';
 import type { BusEntry } from './bus.ts';
 

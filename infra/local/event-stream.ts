@@ -9,7 +9,7 @@ import { getOrder } from '../../lib/catalogue/order-reads.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { isReached, type Reach } from '../../lib/gateway/reach.ts';
 import { type AccessOptions, accessStep } from '../../lib/gateway/who.ts';
-import { onDemand } from '../../lib/once.ts';
+import { onDemand } from '../../lib/kernel/once.ts';
 import { isRefusal, type Refusal, refusalKinds } from '../../lib/problem.ts';
 import { envelopeOf } from './bus.ts';
 import type { EventHistory, KeptEvent } from './event-history.ts';

@@ -14,7 +14,7 @@ import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { type Group, operations, routesOf } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { eventNames } from '../../lib/events/names.ts';
-import { onDemand } from '../../lib/once.ts';
+import { onDemand } from '../../lib/kernel/once.ts';
 import { type BusEvent, envelopeOf, type LocalBus } from './bus.ts';
 import { names } from './environment.ts';
 import type { MemoryPlatform, MemoryPorts } from './memory-ports.ts';

@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { type CorsOrigins, originsFaults, readOrigins } from '../../functions/events/cors.ts';
-import { doubledPathFault, eventsUrlFault } from '../../lib/base-url.ts';
 import {
   type Group,
   openable,
@@ -17,6 +16,7 @@ import {
 import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
+import { doubledPathFault, eventsUrlFault } from '../../lib/upstream/base-url.ts';
 import {
   type AppCredentials,
   type Environment,

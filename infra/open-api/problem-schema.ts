@@ -1,8 +1,8 @@
 /** The shapes of a refusal, as schemas. */
 
 import * as v from 'valibot';
-import { causes } from '../../lib/cause.ts';
 import { type RefusalCode, refusalKinds } from '../../lib/gateway/index.ts';
+import { causes } from '../../lib/upstream/cause.ts';
 
 export const codes = Object.keys(refusalKinds) as RefusalCode[];
 

@@ -6,7 +6,7 @@ import type { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { exposedIndex, unsettledIndex } from '../../functions/aws/dynamo-order-entries.ts';
-import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
+import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { alarm, functionMetric } from './alarms.ts';
 import { GroupFunction, onceTarget, runEachMinute } from './group-function.ts';
 import type { Shared } from './shared.ts';

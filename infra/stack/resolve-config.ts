@@ -4,7 +4,6 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import * as v from 'valibot';
 import { originFault } from '../../functions/events/cors.ts';
 import { readsOf } from '../../functions/settings/lookup-environment.ts';
-import { doubledPathFault } from '../../lib/base-url.ts';
 import { functionsOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import {
   operations as catalogue,
@@ -17,6 +16,7 @@ import {
 import { baseUrlFault, upstreamPathsFault } from '../../lib/gateway/index.ts';
 import { type EndpointsOptions, limitsOf } from '../../lib/gateway/operation-limits.ts';
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
+import { doubledPathFault } from '../../lib/upstream/base-url.ts';
 import { modesFor, usualMode } from '../access-modes.ts';
 import { Mistakes } from '../mistakes.ts';
 import { authSchema, resolveAuth } from './auth-config.ts';

@@ -9,7 +9,7 @@ import { isGuarded } from '../../lib/catalogue/operation.ts';
 import { upstreamPathsOf } from '../../lib/gateway/index.ts';
 import { haveLookUps } from '../../lib/gateway/look-ups.ts';
 import { mayCount } from '../../lib/gateway/operation-limits.ts';
-import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
+import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { type Cache, sharedCache } from './cache.ts';
 import type { ResolvedConfig } from './config.ts';
 import type { GroupFunctionProps } from './group-function.ts';

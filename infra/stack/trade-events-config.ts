@@ -4,7 +4,7 @@
  */
 
 import * as v from 'valibot';
-import { eventsUrlFault } from '../../lib/base-url.ts';
+import { eventsUrlFault } from '../../lib/upstream/base-url.ts';
 import { ConfigError, matching, topicArn, whole } from './schema-parts.ts';
 
 export interface TradeEventsConfig {

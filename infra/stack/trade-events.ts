@@ -9,7 +9,7 @@ import { EventBus, type IRuleTarget, type Rule } from 'aws-cdk-lib/aws-events';
 import type { Function as Lambda } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { workAttribute, workIndex } from '../../functions/aws/dynamo-trade-event-store.ts';
-import { orderReadOperations } from '../../lib/trade-events/gateway-order-reads.ts';
+import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { alarm, functionMetric, tellTopic } from './alarms.ts';
 import { allow, GroupFunction, runEachMinute } from './group-function.ts';
 import { busRule, protectBus } from './queues-and-buses.ts';

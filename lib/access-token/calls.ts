@@ -8,7 +8,7 @@ import { direct } from '../client/direct.ts';
 import { isClientError } from '../client/errors.ts';
 import type { Credential } from '../gateway/credential.ts';
 import { createRedactor } from '../gateway/redact.ts';
-import { isTokenRefusal, stemOf } from '../upstream-code.ts';
+import { isTokenRefusal, stemOf } from '../upstream/upstream-code.ts';
 
 const statuses = ['PENDING', 'NORMAL', 'INVALID', 'EXPIRED'] as const;
 

@@ -1,8 +1,8 @@
 /** What is made of the identity key: names that reveal nothing without it, and the seal of the directory's records. */
 
-import { base64url } from '../key-text.ts';
-import { untilResolved } from '../once.ts';
-import { createSealer, type Sealer, sealingKey } from '../sealer.ts';
+import { base64url } from '../kernel/key-text.ts';
+import { untilResolved } from '../kernel/once.ts';
+import { createSealer, type Sealer, sealingKey } from '../kernel/sealer.ts';
 import type { KeyedNames } from './directory.ts';
 import type { Principal } from './evidence.ts';
 

@@ -3,7 +3,7 @@
  * read while the store cannot be asked.
  */
 
-import { createAges, type Moment } from '../age.ts';
+import { createAges, type Moment } from '../kernel/age.ts';
 import type { Identity } from './identity.ts';
 import { type AccessRecord, openRecord } from './records.ts';
 import type { AccessEntry, AccessStore } from './store.ts';

@@ -1,6 +1,6 @@
 /** A history of changes, line by line: sealed, and in the order of its lines' ids, which begin with the time. */
 
-import { base64url } from '../key-text.ts';
+import { base64url } from '../kernel/key-text.ts';
 import type { Identity } from './identity.ts';
 
 export interface SealedLine {

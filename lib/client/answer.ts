@@ -2,7 +2,7 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
-import { refusingStatuses } from '../certainty.ts';
+import { refusingStatuses } from '../upstream/certainty.ts';
 import {
   BrokenAnswerError,
   type Fault,

@@ -4,7 +4,7 @@
  */
 
 import type { Operation } from '../catalogue/operation.ts';
-import { neverConnected } from '../certainty.ts';
+import { neverConnected } from '../upstream/certainty.ts';
 import { type Received, readAnswer } from './answer.ts';
 import type { Connection, PreparedRequest } from './connection.ts';
 import { checkTimeout, type Deadline, startDeadline } from './deadline.ts';

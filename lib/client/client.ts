@@ -1,7 +1,7 @@
 /** The client: a method for each entry, typed by it. */
 
-import { doubledPathFault } from '../base-url.ts';
 import type { Operation } from '../catalogue/operation.ts';
+import { doubledPathFault } from '../upstream/base-url.ts';
 import { type Callee, call } from './call.ts';
 import type { Connection } from './connection.ts';
 import { checkTimeout } from './deadline.ts';

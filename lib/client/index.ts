@@ -3,9 +3,6 @@
  * only: fetch, Headers, AbortController, timers.
  */
 
-export { CountersignError } from '../signer/errors.ts';
-export { createClient } from './client.ts';
-export type { Connection, PreparedRequest, TextSource } from './connection.ts';
 export {
   addDecimals,
   compareDecimals,
@@ -17,7 +14,10 @@ export {
   plainDecimal,
   type Rounding,
   subtractDecimals,
-} from './decimals.ts';
+} from '../kernel/decimals.ts';
+export { CountersignError } from '../signer/errors.ts';
+export { createClient } from './client.ts';
+export type { Connection, PreparedRequest, TextSource } from './connection.ts';
 export { type DirectConnectionOptions, direct } from './direct.ts';
 export {
   BrokenAnswerError,

@@ -15,8 +15,8 @@ import {
 import type { Freshness } from '../catalogue/freshness.ts';
 import { endpointCounterOf, endpointLimitsOf, type LimitName, limits } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { sha256Hex } from '../key-text.ts';
-import type { Sealer } from '../sealer.ts';
+import { sha256Hex } from '../kernel/key-text.ts';
+import type { Sealer } from '../kernel/sealer.ts';
 import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
 import { askResponses, openResponseCache, parametersOf } from './cached-responses.ts';
 import { accountOf, type Credential } from './credential.ts';

@@ -12,8 +12,8 @@ import {
   viewOf,
 } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { causedBy } from '../cause.ts';
 import type { Refusal, SnapshotRecord } from '../problem.ts';
+import { causedBy } from '../upstream/cause.ts';
 import { anonymousCaller, type CacheOptions, type CacheParts } from './cache-options.ts';
 import type { Credential } from './credentials.ts';
 import type { GatewayRequest } from './http.ts';

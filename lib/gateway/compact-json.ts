@@ -5,7 +5,7 @@
 
 import type { GenericSchema } from 'valibot';
 import { isDecimal, itemOf, memberOf } from '../catalogue/places.ts';
-import { jsonFault } from '../json-fault.ts';
+import { jsonFault } from '../kernel/json-fault.ts';
 
 export type CompactJson =
   | { readonly ok: true; readonly text: string; readonly value: unknown }

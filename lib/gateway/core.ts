@@ -20,11 +20,11 @@
  */
 
 import type { Answer } from '../answer.ts';
-import { normalBaseUrl } from '../base-url.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { findRoute, type Route, routesOf } from '../catalogue/routes.ts';
-import { createCircuitBreaker } from '../circuit-breaker.ts';
+import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import { isRefusal, notSent, problemOf, type Refusal, refusalKinds, reportedUpstream } from '../problem.ts';
+import { normalBaseUrl } from '../upstream/base-url.ts';
 import type { Cache } from './cache.ts';
 import type { CachedRead } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';

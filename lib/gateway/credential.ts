@@ -1,8 +1,8 @@
 /** How the gateway authenticates at the upstream: app key and signer, made of the secret's text. */
 
+import { createSealer, type Sealer, sealingKey } from '../kernel/sealer.ts';
 import { limiterKey } from '../limiter/store.ts';
 import type { RefusalCode } from '../problem.ts';
-import { createSealer, type Sealer, sealingKey } from '../sealer.ts';
 import { createSigner, SignError, type Signer } from '../signer/index.ts';
 import { createRedactor } from './redact.ts';
 

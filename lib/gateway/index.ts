@@ -21,7 +21,6 @@ export type {
 } from '../access/directory.ts';
 export type { Evidence, Principal, TokenClaims } from '../access/evidence.ts';
 export type { TokenFault, TokenVerifier, Verification } from '../access/verifier.ts';
-export { baseUrlFault } from '../base-url.ts';
 export {
   createMemoryResponseStore,
   type ResponseContent,
@@ -46,7 +45,6 @@ export {
 export { endpointKinds, endpointLimitsOf, limitPresets, upstreamLimitsFault } from '../catalogue/limits.ts';
 export type { Scope } from '../catalogue/scopes.ts';
 export { type SymbolListing, symbolListing } from '../catalogue/symbol-listing.ts';
-export type { Cause, Caused } from '../cause.ts';
 export { type Caller, callerOf, defaultNetworkPrefix, type NetworkPrefix } from '../identity/caller.ts';
 export {
   type Addition,
@@ -70,6 +68,8 @@ export {
   type SnapshotRecord,
   type UpstreamRefusal,
 } from '../problem.ts';
+export { baseUrlFault } from '../upstream/base-url.ts';
+export type { Cause, Caused } from '../upstream/cause.ts';
 export {
   type CacheOptions,
   type CacheTuning,

@@ -13,7 +13,7 @@ import {
   type UpstreamRead,
 } from '../guard-rails/shared-last-prices.ts';
 import type { Refusal } from '../problem.ts';
-import { stemOf } from '../upstream-code.ts';
+import { stemOf } from '../upstream/upstream-code.ts';
 import { createOwnReads, type OwnReads, type OwnReadsOptions } from './own-reads.ts';
 
 export interface GatewayLastPricesOptions

@@ -1,11 +1,11 @@
 /** What a gateway is made of, and what it reports. */
 
-import { baseUrlFault, doubledPathFault } from '../base-url.ts';
 import { type UpstreamLimits, upstreamLimitsFault } from '../catalogue/limits.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { OrdersOptions } from '../orders/hand-over.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
+import { baseUrlFault, doubledPathFault } from '../upstream/base-url.ts';
 import type { CacheStep } from './cache.ts';
 import type { CacheOptions, RefreshReport } from './cache-options.ts';
 import type { SecretSource } from './credentials.ts';

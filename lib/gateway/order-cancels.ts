@@ -1,8 +1,8 @@
 /** Cancels of single orders through a gateway, for the function that cancels what is open. */
 
 import { cancelOrder } from '../catalogue/order-cancels.ts';
+import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import type { CancelOrder } from '../orders/mass-cancel.ts';
-import { sleep as sleepWithTimer } from '../pauses.ts';
 import { problemOf, type RefusalCode } from '../problem.ts';
 import type { Gateway } from './gateway.ts';
 

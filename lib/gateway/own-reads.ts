@@ -3,10 +3,10 @@
  * breaker as those of its callers, and no caller.
  */
 
-import { normalBaseUrl } from '../base-url.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { createCircuitBreaker } from '../circuit-breaker.ts';
+import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import type { Refusal } from '../problem.ts';
+import { normalBaseUrl } from '../upstream/base-url.ts';
 import { createContext } from './context.ts';
 import { accountOf } from './credential.ts';
 import { createCredentials } from './credentials.ts';

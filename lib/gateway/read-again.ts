@@ -3,8 +3,8 @@
  * host to its circuit breaker.
  */
 
-import type { Admission, CircuitBreaker, Sight } from '../circuit-breaker.ts';
-import { type BackOff, jitteredMs } from '../pauses.ts';
+import type { Admission, CircuitBreaker, Sight } from '../kernel/circuit-breaker.ts';
+import { type BackOff, jitteredMs } from '../kernel/pauses.ts';
 import { notSent, type Refusal, type RefusalCode } from '../problem.ts';
 import type { Sent, UpstreamOutcome } from './upstream-answer.ts';
 

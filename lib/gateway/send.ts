@@ -1,8 +1,8 @@
 /** Sends a signed request, and reports as exactly as possible how far it came. */
 
-import { type Cause, causeOfConnection } from '../cause.ts';
-import { neverConnected } from '../certainty.ts';
 import type { Bytes } from '../signer/canonical.ts';
+import { type Cause, causeOfConnection } from '../upstream/cause.ts';
+import { neverConnected } from '../upstream/certainty.ts';
 
 /** Signed bytes and unsigned headers. */
 export interface OutgoingRequest {

@@ -8,10 +8,10 @@ import type {
   UpstreamError,
 } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
-import { type Caused, causedBy } from '../cause.ts';
 import type { Permit } from '../limiter/index.ts';
 import { isRefusal, type Refusal, type RefusalCode, reportedUpstream, withoutRequestId } from '../problem.ts';
-import { stemOf } from '../upstream-code.ts';
+import { type Caused, causedBy } from '../upstream/cause.ts';
+import { stemOf } from '../upstream/upstream-code.ts';
 import type { CacheParts } from './cache-options.ts';
 import { createContext, type RequestContext } from './context.ts';
 import type { Credential } from './credentials.ts';

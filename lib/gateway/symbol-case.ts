@@ -1,7 +1,7 @@
 /** A refusal of a symbol in lower case says how symbols are written: the upstream says only that it does not know it. */
 
 import { type Refusal, refusalKinds } from '../problem.ts';
-import { stemOf } from '../upstream-code.ts';
+import { stemOf } from '../upstream/upstream-code.ts';
 import type { GatewayRequest } from './http.ts';
 import { type Outcome, refused } from './outcome.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Listings } from '../cache/snapshots/index.ts';
 import type { SymbolListing } from '../catalogue/symbol-listing.ts';
-import { elementsOf, membersOf } from '../json-scan.ts';
+import { elementsOf, membersOf } from '../kernel/json-scan.ts';
 import type { CacheParts } from './cache-options.ts';
 import { createContext } from './context.ts';
 import { wasNotSent } from './upstream.ts';

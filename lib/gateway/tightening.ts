@@ -5,7 +5,7 @@
  */
 
 import { limitsText, tighterLimits, type UpstreamLimits } from '../catalogue/limits.ts';
-import { createCircuitBreaker } from '../circuit-breaker.ts';
+import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
 import { afterTimeout, type Limiter } from '../limiter/index.ts';
 import type { GatewayRequest } from './http.ts';
 import { limitsOf, operationLimitsFault } from './operation-limits.ts';

@@ -5,10 +5,10 @@
 
 import type { Operation } from '../catalogue/operation.ts';
 import { leavesOutcomeOpen } from '../catalogue/outcomes.ts';
-import { causeOf } from '../cause.ts';
-import { isJson } from '../json-scan.ts';
+import { isJson } from '../kernel/json-scan.ts';
 import type { Refusal, RefusalCode, UpstreamRefusal } from '../problem.ts';
-import { isTokenRefusal, serverFailures, stemOf } from '../upstream-code.ts';
+import { causeOf } from '../upstream/cause.ts';
+import { isTokenRefusal, serverFailures, stemOf } from '../upstream/upstream-code.ts';
 import type { Credential } from './credential.ts';
 import type { SendResult } from './send.ts';
 

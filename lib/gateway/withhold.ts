@@ -15,7 +15,7 @@ import {
   openBracket,
   startOf,
   textAt,
-} from '../json-scan.ts';
+} from '../kernel/json-scan.ts';
 import { type Outcome, refused } from './outcome.ts';
 import { isReached, type Reach } from './reach.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Identity } from '../access/identity.ts';
 import { nonce, sealedLines } from '../access/sealed-lines.ts';
-import { clockSkewMs } from '../clock-skew.ts';
+import { clockSkewMs } from '../kernel/clock-skew.ts';
 import type { ControlAdminStore, ControlEntry } from './control-admin-store.ts';
 import {
   type ControlChange,

@@ -1,6 +1,6 @@
 /** The checks of one order by itself: what they compare, and what they say of an order that fails. */
 
-import { compareDecimals, multiplyDecimals, subtractDecimals } from '../client/decimals.ts';
+import { compareDecimals, multiplyDecimals, subtractDecimals } from '../kernel/decimals.ts';
 import { namesOf, plainSymbol } from './contracts.ts';
 import type { CheckName, TradingLimits, UnknownName } from './limits.ts';
 import {

@@ -3,7 +3,7 @@
  * reader that every instance has of it: nothing that is older than five seconds counts.
  */
 
-import { createAges, type Moment } from '../age.ts';
+import { createAges, type Moment } from '../kernel/age.ts';
 import { afterTimeout } from '../limiter/clock.ts';
 import type { TradingLimits } from './limits.ts';
 

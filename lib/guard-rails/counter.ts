@@ -4,7 +4,7 @@
  * order's entry. No record grows with the number of orders.
  */
 
-import { addDecimals, compareDecimals, subtractDecimals } from '../client/decimals.ts';
+import { addDecimals, compareDecimals, subtractDecimals } from '../kernel/decimals.ts';
 import type { Failure } from './checks.ts';
 import { maxControlAgeMs } from './controls.ts';
 import type { CheckName, TradingLimits, UnknownName } from './limits.ts';

@@ -3,8 +3,8 @@
  * the counters in the transaction that removes it there: so it leaves them once, however often that is tried.
  */
 
-import { addDecimals } from '../client/decimals.ts';
-import { textMembers } from '../json-members.ts';
+import { addDecimals } from '../kernel/decimals.ts';
+import { textMembers } from '../kernel/json-members.ts';
 import {
   type CounterChange,
   type CounterState,

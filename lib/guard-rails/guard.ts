@@ -4,7 +4,7 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
-import { compareDecimals, subtractDecimals } from '../client/decimals.ts';
+import { compareDecimals, subtractDecimals } from '../kernel/decimals.ts';
 import { type Failure, failuresOf, marginOf, maxQuoteAgeMs, quotesTaken } from './checks.ts';
 import { plainSymbol } from './contracts.ts';
 import {

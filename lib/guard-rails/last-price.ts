@@ -1,7 +1,7 @@
 /** What a symbol was last traded at. */
 
-import { decimalParts } from '../client/decimals.ts';
-import { membersOf, textAt } from '../json-scan.ts';
+import { decimalParts } from '../kernel/decimals.ts';
+import { membersOf, textAt } from '../kernel/json-scan.ts';
 import { largest } from './order.ts';
 
 /** Port. */

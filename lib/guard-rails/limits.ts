@@ -1,7 +1,7 @@
 /** The pre-trade limits that an operator sets: their names, their values, and how a text of them is read. */
 
 import * as v from 'valibot';
-import { plainDecimal } from '../client/decimals.ts';
+import { plainDecimal } from '../kernel/decimals.ts';
 
 const decimalFault = "takes a decimal above 0 as text, such as '10000'";
 /** Above zero; of a hundred digits at most, which no price or quantity has. */

@@ -3,7 +3,7 @@
  * the margin besides. What cannot be known is said, and never taken for a default.
  */
 
-import { addDecimals, multiplyDecimals } from '../client/decimals.ts';
+import { addDecimals, multiplyDecimals } from '../kernel/decimals.ts';
 import type { UnknownName } from './limits.ts';
 import { isLimited, largest, maySell, type OrderToCheck, type TradedPart } from './order.ts';
 

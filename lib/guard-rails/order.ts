@@ -1,8 +1,8 @@
 /** What pre-trade checks know of an order: read from the JSON that is sent. Numbers stay texts. */
 
-import { compareDecimals, multiplyDecimals, plainDecimal } from '../client/decimals.ts';
-import { textMembers, textOf } from '../json-members.ts';
-import { elementsOf, membersOf } from '../json-scan.ts';
+import { compareDecimals, multiplyDecimals, plainDecimal } from '../kernel/decimals.ts';
+import { textMembers, textOf } from '../kernel/json-members.ts';
+import { elementsOf, membersOf } from '../kernel/json-scan.ts';
 import { contractNamed, type ReadonlyMembers } from './contracts.ts';
 
 export interface OrderToCheck {

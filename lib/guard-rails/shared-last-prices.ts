@@ -3,7 +3,7 @@
  * Concurrent questions for one symbol share one look and one call.
  */
 
-import { type Ages, createAges, type Moment } from '../age.ts';
+import { type Ages, createAges, type Moment } from '../kernel/age.ts';
 import { type After, afterTimeout } from '../limiter/index.ts';
 import type { LastPrice, LastPrices } from './last-price.ts';
 

@@ -6,7 +6,7 @@
  * a unit instead, by a keyed name, wherever the requests come from.
  */
 
-import { base64url } from '../key-text.ts';
+import { base64url } from '../kernel/key-text.ts';
 
 export interface Caller {
   readonly unit: string;

@@ -3,13 +3,13 @@
  * the most urgent first, and left alone for a while after it failed.
  */
 
-import { StoreThrottled } from '../store-throttled.ts';
 import type { FallbackLimiter } from './fallback.ts';
 import { allPriorities, type Priority } from './options.ts';
 import { createPermit, type LimiterReport, type PermitAnswer, type Validity } from './permit.ts';
 import { isShare } from './schedule.ts';
 import { UsersOfLate } from './shares.ts';
 import { StoreClient, type StoreClientOptions, type StoreFailure } from './store-client.ts';
+import { StoreThrottled } from './store-throttled.ts';
 import { WaitQueue } from './wait-queue.ts';
 
 export interface PermitRequest {

@@ -3,7 +3,6 @@
  * needs; `LimiterStore` is the port for the author of another store.
  */
 
-export { StoreThrottled } from '../store-throttled.ts';
 export { type After, afterTimeout } from './clock.ts';
 export type { ReserveOptions } from './fallback.ts';
 export { createLimiter, type Limiter, type LimiterOptions, type PermitCall } from './limiter.ts';
@@ -25,3 +24,4 @@ export {
   limiterKey,
   type WriteAnswer,
 } from './store.ts';
+export { StoreThrottled } from './store-throttled.ts';

@@ -1,6 +1,5 @@
 /** One instance's round trips to one app key's item in the store: takes permits from it, and blocks limits. */
 
-import { StoreThrottled } from '../store-throttled.ts';
 import type { After, StoreClock } from './clock.ts';
 import { type Grant, type GrantRequest, grantOf, whenToAsk } from './grant.ts';
 import type { LimitWindow } from './options.ts';
@@ -20,6 +19,7 @@ import {
 import { readSchedule, scheduleText } from './schedule-text.ts';
 import { roomOf } from './shares.ts';
 import { type Addition, isSameItem, type LimiterItem, type LimiterStore } from './store.ts';
+import { StoreThrottled } from './store-throttled.ts';
 
 /** `store_busy`: the store throttles requests, or every race for the item was lost. */
 export type StoreFailure =

@@ -4,7 +4,7 @@
  * conditions.
  */
 
-import { sha256Hex } from '../key-text.ts';
+import { sha256Hex } from '../kernel/key-text.ts';
 
 /** One app key's item. A store keeps all four members and gives them back unchanged. */
 export interface LimiterItem {

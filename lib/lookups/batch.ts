@@ -9,7 +9,7 @@ import { isAccountData } from '../catalogue/groups.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { requesters } from '../events/names.ts';
 import type { Gateway } from '../gateway/gateway.ts';
-import { sha256Hex } from '../key-text.ts';
+import { sha256Hex } from '../kernel/key-text.ts';
 import { type AgeOptions, askAll, type LookupResults, mapLimited, type PendingLookup } from './ask.ts';
 import { BatchMetrics } from './batch-metrics.ts';
 import { answerTooLarge, deadlinePassed, invalid } from './failure.ts';

@@ -1,14 +1,14 @@
 /** Lookups by event, and the ports that a deployment implements. */
 
-export type { AgeOptions } from './ask.ts';
-export type { DirectReply } from './direct.ts';
-export type { Failure } from './failure.ts';
-export { createLookups, type Lookups, type LookupsOptions } from './lookups.ts';
 export {
   createLowPriorityLimiter,
   type LowPriorityLimiter,
   type LowPriorityOptions,
-} from './low-priority-limiter.ts';
+} from '../limiter/low-priority.ts';
+export type { AgeOptions } from './ask.ts';
+export type { DirectReply } from './direct.ts';
+export type { Failure } from './failure.ts';
+export { createLookups, type Lookups, type LookupsOptions } from './lookups.ts';
 export { createMemoryLookupStore } from './memory-store.ts';
 export type {
   BusDetail,

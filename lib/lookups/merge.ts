@@ -3,8 +3,8 @@
  * it. Requesters share no call, so that the gateway can tell them apart, and none answers for another's invalid symbols.
  */
 
-import { halves } from '../bisect.ts';
 import type { QuoteLookup } from '../events/parse-request.ts';
+import { halves } from '../kernel/bisect.ts';
 import type { OwnedQuotes, Requester } from './request.ts';
 
 /** One call for at most as many symbols as the upstream accepts. */

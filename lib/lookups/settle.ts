@@ -1,6 +1,6 @@
 /** After its calls a lookup has a reply, or waits for another try. */
 
-import { type BackOff, backOffMs } from '../pauses.ts';
+import { type BackOff, backOffMs } from '../kernel/pauses.ts';
 import type { LookupResults } from './ask.ts';
 import { deadlinePassed, type Failure, gatewayFailed } from './failure.ts';
 import type { StoredReply } from './ports.ts';

@@ -1,9 +1,9 @@
 /** Answers and outcomes part by part: what an answer says of each part, and the answer that parts make together. */
 
 import type { Answer } from '../answer.ts';
-import { textMembers, textOf } from '../json-members.ts';
-import { elementsOf, membersOf } from '../json-scan.ts';
-import { serverFailures, stemOf } from '../upstream-code.ts';
+import { textMembers, textOf } from '../kernel/json-members.ts';
+import { elementsOf, membersOf } from '../kernel/json-scan.ts';
+import { serverFailures, stemOf } from '../upstream/upstream-code.ts';
 import type { EntryOutcome } from './journal.ts';
 import type { Change, Part } from './parts.ts';
 import type { RecordedOutcome } from './record.ts';

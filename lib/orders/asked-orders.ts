@@ -6,7 +6,7 @@
 import type { KeyedNames } from '../access/directory.ts';
 import { readExposure } from '../guard-rails/exposure.ts';
 import type { AskedOrder } from '../guard-rails/guard.ts';
-import { textMembers } from '../json-members.ts';
+import { textMembers } from '../kernel/json-members.ts';
 import type { JournalEntry, OrderJournal } from './journal.ts';
 import type { ReadOrder } from './order-reads.ts';
 import { isFinal } from './order-state.ts';

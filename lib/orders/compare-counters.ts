@@ -3,9 +3,9 @@
  * so that nothing but a defect, or a table that was restored, makes them differ.
  */
 
-import { addDecimals, compareDecimals } from '../client/decimals.ts';
 import { emptyCounter, readCounter, type StoredCounter } from '../guard-rails/counter.ts';
 import { readExposure } from '../guard-rails/exposure.ts';
+import { addDecimals, compareDecimals } from '../kernel/decimals.ts';
 import type { CountingJournal, JournalEntry } from './journal.ts';
 
 export interface Compared {

@@ -1,8 +1,8 @@
 /** What a sight of an order at the upstream says of an entry of the journal. */
 
-import { clockSkewMs } from '../clock-skew.ts';
-import { textMembers } from '../json-members.ts';
-import { stemOf } from '../upstream-code.ts';
+import { clockSkewMs } from '../kernel/clock-skew.ts';
+import { textMembers } from '../kernel/json-members.ts';
+import { stemOf } from '../upstream/upstream-code.ts';
 import { absenceCountsAfterMs, type EntryOutcome, isOver, type JournalEntry } from './journal.ts';
 import { momentsIn, type ReadOrder } from './order-reads.ts';
 import { isFinal, showsEach, termsDiffer, termsOf } from './order-state.ts';
@@ -144,7 +144,7 @@ function isOtherOrder(record: OrderRecord, shown: string): boolean {
     const [wanted, got] = [order.get(name), members?.get(name)];
     return wanted !== undefined && got !== undefined && plain(wanted) !== plain(got);
   };
-  return differs('symbol', plainSymbol) || differs('side', buysOrSells);
+  return differs('symbol', comparableSymbol) || differs('side', buysOrSells);
 }
 
 /** The upstream said that the id was used before: this request placed nothing. */
@@ -161,7 +161,7 @@ const comparedTerms = ['quantity', 'limit_price', 'stop_price', 'order_type', 't
 const termNamed: Readonly<Record<string, string>> = { quantity: 'total_quantity' };
 
 /** `BRK.B` and `BRK B` are one. */
-const plainSymbol = (symbol: string) => symbol.toUpperCase().replace(/[^A-Z0-9]/g, '');
+const comparableSymbol = (symbol: string) => symbol.toUpperCase().replace(/[^A-Z0-9]/g, '');
 
 const buysOrSells = (side: string) => (side === 'BUY' ? 'BUY' : 'SELL');
 

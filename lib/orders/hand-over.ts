@@ -19,7 +19,7 @@ import {
   type GuardOptions,
   type ScopeFailure,
 } from '../guard-rails/guard.ts';
-import { sleep as sleepWithTimer } from '../pauses.ts';
+import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import type { Refusal } from '../problem.ts';
 import { isEach, joinAnswers, type PartOutcome, partOutcomes } from './answers.ts';
 import { type Begun, beginChecked } from './checked-begin.ts';

@@ -3,8 +3,8 @@
  * its id is free, so that no two instances send the same order.
  */
 
-import { clockSkewMs } from '../clock-skew.ts';
 import type { CounterChange, StoredCounter } from '../guard-rails/counter.ts';
+import { clockSkewMs } from '../kernel/clock-skew.ts';
 import { CountersignError } from '../signer/errors.ts';
 
 /**

@@ -5,7 +5,7 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import type { MassCancel, MassCancelStore } from '../guard-rails/mass-cancels.ts';
-import { textMembers } from '../json-members.ts';
+import { textMembers } from '../kernel/json-members.ts';
 import type { OrderJournal } from './journal.ts';
 import { isKnownScope, isLateEnough, meansAccount, meansOrder, type OpenOrder } from './mass-cancel-scope.ts';
 import { type OpenOrders, readOpenOrders } from './open-orders.ts';

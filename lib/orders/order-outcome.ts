@@ -1,12 +1,12 @@
 /** What the journal tells of an order: for a client that asks what became of it. */
 
 import type { KeyedNames } from '../access/directory.ts';
-import { textMembers } from '../json-members.ts';
+import { textMembers } from '../kernel/json-members.ts';
 import { isOver, type JournalEntry, type OrderJournal } from './journal.ts';
 import { orderKey } from './parts.ts';
 import { type OrderRecord, readRecord } from './record.ts';
 
-export interface AskedOrder {
+export interface OrderQuestion {
   readonly account: string;
   readonly clientOrderId: string;
 }
@@ -19,7 +19,7 @@ export interface AskedOrder {
  */
 export async function orderOutcome(
   { journal, names }: { readonly journal: OrderJournal; readonly names: KeyedNames },
-  asked: AskedOrder,
+  asked: OrderQuestion,
   now: number,
 ): Promise<Readonly<Record<string, string>>> {
   const key = await orderKey(names, asked);

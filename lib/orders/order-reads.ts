@@ -1,7 +1,7 @@
 /** The orders as the upstream shows them: the port of their reads, and how an answer is read. */
 
-import { textMembers, textOf } from '../json-members.ts';
-import { elementsOf, isJson, membersOf } from '../json-scan.ts';
+import { textMembers, textOf } from '../kernel/json-members.ts';
+import { elementsOf, isJson, membersOf } from '../kernel/json-scan.ts';
 import type { Refusal } from '../problem.ts';
 import { type OrderState, quantityOf, readOrderMembers, termsOf } from './order-state.ts';
 

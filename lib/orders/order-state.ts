@@ -1,6 +1,6 @@
 /** What is known of an order, wherever it was seen: in an event, or in a read. */
 
-import { compareDecimals, plainDecimal } from '../client/decimals.ts';
+import { compareDecimals, plainDecimal } from '../kernel/decimals.ts';
 
 export interface OrderState {
   readonly account: string;

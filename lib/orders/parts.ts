@@ -5,8 +5,8 @@
 
 import type { KeyedNames } from '../access/directory.ts';
 import type { Journaled, Operation } from '../catalogue/operation.ts';
-import { textMembers, textOf } from '../json-members.ts';
-import { elementsOf, membersOf } from '../json-scan.ts';
+import { textMembers, textOf } from '../kernel/json-members.ts';
+import { elementsOf, membersOf } from '../kernel/json-scan.ts';
 import type { OrderRecord } from './record.ts';
 
 /** A request with a side effect, as the gateway has it after all checks. */

@@ -5,7 +5,7 @@
 
 import { readCounter, type StoredCounter, without } from '../guard-rails/counter.ts';
 import { counting, readExposure, releasing } from '../guard-rails/exposure.ts';
-import { textMembers } from '../json-members.ts';
+import { textMembers } from '../kernel/json-members.ts';
 import {
   type CountedChanges,
   type CountingJournal,

@@ -4,7 +4,7 @@
  */
 
 import type { KeyedNames } from '../access/directory.ts';
-import { sleep as sleepWithTimer } from '../pauses.ts';
+import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import { type Compared, compareCounters } from './compare-counters.ts';
 import { absentBy, isAbsent, isEarlierFailure, outcomeBy, type Sight, settledBy } from './evidence.ts';
 import type { CountingJournal, EntryOutcome, JournalEntry } from './journal.ts';

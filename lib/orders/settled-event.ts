@@ -1,7 +1,7 @@
 /** The event that tells what became of a request whose outcome was not known, or was known wrongly. */
 
 import type { KeyedNames } from '../access/directory.ts';
-import { textMembers } from '../json-members.ts';
+import { textMembers } from '../kernel/json-members.ts';
 import type { AuditLine } from './audit-line.ts';
 
 export const orderSettledName = 'OrderSettled';

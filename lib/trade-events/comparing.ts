@@ -3,7 +3,7 @@
  * because a stream that looks healthy may deliver nothing. One that did not deliver what a comparison found is ended.
  */
 
-import { backOffMs } from '../pauses.ts';
+import { backOffMs } from '../kernel/pauses.ts';
 import type { Lease } from './lease.ts';
 import { Bell, type Parts } from './parts.ts';
 import { type ComparisonCall, Reconciler } from './reconcile.ts';

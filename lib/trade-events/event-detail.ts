@@ -1,7 +1,7 @@
 /** Makes the events of the bus. The upstream's JSON goes into their detail byte for byte: parsing would round numbers. */
 
 import type { KeyedNames } from '../access/directory.ts';
-import { textMembers } from '../json-members.ts';
+import { textMembers } from '../kernel/json-members.ts';
 import type { TradeEvent } from './ports.ts';
 import { tradeEventNames } from './schemas.ts';
 

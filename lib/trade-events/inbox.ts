@@ -1,6 +1,6 @@
 /** Takes what the stream delivers into the outbox, in its order, each message whole before the next. */
 
-import { backOffMs } from '../pauses.ts';
+import { backOffMs } from '../kernel/pauses.ts';
 import { orderEvent, otherEvent } from './event-detail.ts';
 import { type OrderEvent, type StreamedOrder, streamedChange } from './order-changes.ts';
 import { changeTo, eventKeptMs, orderName, type Remembered, remembered } from './order-memory.ts';

@@ -1,13 +1,13 @@
 /** Trade and position events: the stream's messages, and a listener over ports that publishes them at least once. */
 
-export type { OrderReads, ReadOrder } from '../orders/order-reads.ts';
-export type { OrderState } from '../orders/order-state.ts';
 export {
   createGatewayOrderReads,
   type GatewayOrderReadsOptions,
   OrderReadError,
   orderReadOperations,
-} from './gateway-order-reads.ts';
+} from '../gateway/order-reads.ts';
+export type { OrderReads, ReadOrder } from '../orders/order-reads.ts';
+export type { OrderState } from '../orders/order-state.ts';
 export { createTradeEventListener } from './listener.ts';
 export type {
   RunReport,

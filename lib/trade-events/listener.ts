@@ -10,7 +10,7 @@
  *     hand over   close the stream, then release the lease
  */
 
-import { backOffMs } from '../pauses.ts';
+import { backOffMs } from '../kernel/pauses.ts';
 import { Accounts } from './accounts.ts';
 import { Comparing } from './comparing.ts';
 import { Inbox } from './inbox.ts';

@@ -1,6 +1,6 @@
 /** Publishes what was added: an event leaves the outbox when the bus has taken it, and not before. */
 
-import { backOffMs } from '../pauses.ts';
+import { backOffMs } from '../kernel/pauses.ts';
 import type { Lease } from './lease.ts';
 import { Bell, type Parts } from './parts.ts';
 import type { TradeEvent } from './ports.ts';

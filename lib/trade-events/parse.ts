@@ -1,6 +1,6 @@
 /** What a message of the stream is: a sign of the stream's own life, or data. Unknown kinds pass as such. */
 
-import { textMembers } from '../json-members.ts';
+import { textMembers } from '../kernel/json-members.ts';
 import { quantityOf } from '../orders/order-state.ts';
 import { decodeSubscribeResponse, type SubscribeResponse } from './messages.ts';
 import type { StreamedOrder } from './order-changes.ts';

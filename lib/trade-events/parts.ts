@@ -1,6 +1,6 @@
 /** What all parts of the listener share: the ports, with their defaults. */
 
-import { sleep as sleepWithTimer } from '../pauses.ts';
+import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import type { TradeEventListenerOptions, TradeEventReport, TradeEventTuning } from './listener-options.ts';
 
 type Needed = Pick<

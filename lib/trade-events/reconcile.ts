@@ -3,7 +3,7 @@
  * did not tell. Lists say which orders to look at; where a list may be behind, the look-up by id decides.
  */
 
-import { textMembers } from '../json-members.ts';
+import { textMembers } from '../kernel/json-members.ts';
 import { momentsIn, type ReadOrder } from '../orders/order-reads.ts';
 import { isFinal, isMore, quantityOf } from '../orders/order-state.ts';
 import { orderEvent } from './event-detail.ts';

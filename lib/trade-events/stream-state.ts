@@ -1,6 +1,6 @@
 /** The life of one stream, as a pure function of what comes and when, without a transport. */
 
-import { backOffMs } from '../pauses.ts';
+import { backOffMs } from '../kernel/pauses.ts';
 import type { StreamEnd } from './listener-options.ts';
 import type { StreamMessageKind } from './parse.ts';
 

@@ -26,7 +26,7 @@ import {
 import type { ComposedAudit } from '../../functions/compose/order-audit.ts';
 import type { Host } from '../../functions/compose/ports.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { onDemand } from '../../lib/once.ts';
+import { onDemand } from '../../lib/kernel/once.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
 import { clientConfig } from '../emulator/deployment.ts';
 import { collectReplies } from '../emulator/replies.ts';

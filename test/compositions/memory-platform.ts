@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import type { Host } from '../../functions/compose/ports.ts';
 import { createMemoryPlatform, type MemoryPlatformOptions } from '../../infra/local/memory-ports.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
+import type { Sealer } from '../../lib/kernel/sealer.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
-import type { Sealer } from '../../lib/sealer.ts';
 import { identityKey, type Platform, type Published, platformNames, secrets } from './scene.ts';
 
 /** Memory needs no sealer: what a composition gives is tried here, as an engine would find out. */

@@ -21,10 +21,10 @@ import { findRoute, operations, routesOf } from '../../lib/catalogue/index.ts';
 import { scopes } from '../../lib/catalogue/scopes.ts';
 import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
 import type { ControlAdmin } from '../../lib/guard-rails/index.ts';
+import { sleep } from '../../lib/kernel/pauses.ts';
 import type { MassCancelReport } from '../../lib/orders/mass-cancel.ts';
 import type { SettlementReport } from '../../lib/orders/settle.ts';
 import type { Ordered } from '../../lib/orders/who-ordered-what.ts';
-import { sleep } from '../../lib/pauses.ts';
 import { tradeEventNames } from '../../lib/trade-events/index.ts';
 import { credentials, secretText } from '../support/core.ts';
 

@@ -6,8 +6,8 @@ import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
+import { sleep } from '../../lib/kernel/pauses.ts';
 import { whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
-import { sleep } from '../../lib/pauses.ts';
 import { tradeEventNames } from '../../lib/trade-events/index.ts';
 import { signedByAws } from '../emulator/aws-signature.ts';
 import { clientConfig } from '../emulator/deployment.ts';

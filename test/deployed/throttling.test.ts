@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { type TestContext, test } from 'vitest';
 import { asStoreError, createDynamoClient, isThrottling } from '../../functions/aws/dynamo-client.ts';
-import { StoreThrottled } from '../../lib/store-throttled.ts';
+import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import { emulatorEnvironment } from '../support/dynamo.ts';
 import { urlFor } from '../support/listening.ts';
 

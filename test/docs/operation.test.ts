@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
 import { marketDataUsePage } from '../../infra/stack/market-data-use.ts';
-import { causes } from '../../lib/cause.ts';
+import { causes } from '../../lib/upstream/cause.ts';
 import { root } from '../support/bundle.ts';
 import { anchorsOf, firstColumn } from './pages.ts';
 

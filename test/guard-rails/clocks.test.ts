@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { createAges } from '../../lib/age.ts';
 import { createControls, maxControlAgeMs } from '../../lib/guard-rails/controls.ts';
 import { createGuard } from '../../lib/guard-rails/guard.ts';
 import { createMemoryControls } from '../../lib/guard-rails/index.ts';
 import { createSharedLastPrices } from '../../lib/guard-rails/shared-last-prices.ts';
 import { createStoreTime } from '../../lib/guard-rails/store-time.ts';
+import { createAges } from '../../lib/kernel/age.ts';
 import { createMemoryOrderJournal } from '../../lib/orders/index.ts';
 import { newOrder } from '../support/orders.ts';
 

@@ -3,14 +3,14 @@
 import { type Answer, refused } from '../../lib/answer.ts';
 import { cancelOrder, placeOrder, replaceOrder } from '../../lib/catalogue/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
+import { readExposure } from '../../lib/guard-rails/exposure.ts';
+import { createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
 import {
   addDecimals,
   compareDecimals,
   multiplyDecimals,
   subtractDecimals,
-} from '../../lib/client/decimals.ts';
-import { readExposure } from '../../lib/guard-rails/exposure.ts';
-import { createMemoryControls, type TradingLimits } from '../../lib/guard-rails/index.ts';
+} from '../../lib/kernel/decimals.ts';
 import type { createHandOver, Delivery, HandOver } from '../../lib/orders/hand-over.ts';
 import {
   type CountingJournal,

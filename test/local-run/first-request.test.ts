@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
-import { sleep } from '../../lib/pauses.ts';
+import { sleep } from '../../lib/kernel/pauses.ts';
 
 const freePort = () =>
   new Promise<number>((resolve) => {

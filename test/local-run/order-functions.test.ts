@@ -14,7 +14,7 @@ import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { functionOf } from '../../lib/catalogue/functions.ts';
 import { cancelOrder, findRoute, getOrder, operations, routesOf } from '../../lib/catalogue/index.ts';
-import { sleep } from '../../lib/pauses.ts';
+import { sleep } from '../../lib/kernel/pauses.ts';
 import { accountId, credentials, newOrder, orderPath, secretText } from '../support/core.ts';
 import { each } from '../support/each.ts';
 import { until } from '../support/until.ts';

@@ -22,7 +22,7 @@ import { welcome } from '../../infra/local/welcome.ts';
 import { type EventFault, startSimulator } from '../../infra/simulator/index.ts';
 import type { Directory } from '../../lib/access/directory.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
-import { sleep } from '../../lib/pauses.ts';
+import { sleep } from '../../lib/kernel/pauses.ts';
 import { parseTradeEvent, type TradeEventReport } from '../../lib/trade-events/index.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { newOrder, orderPath } from '../support/core.ts';

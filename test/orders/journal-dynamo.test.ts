@@ -6,12 +6,12 @@ import { describe, test } from 'vitest';
 import { createDynamoClient, type DynamoSender } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
+import { StoreThrottled } from '../../lib/limiter/store-throttled.ts';
 import {
   type CountingJournal,
   createMemoryOrderJournal,
   JournalUnavailable,
 } from '../../lib/orders/index.ts';
-import { StoreThrottled } from '../../lib/store-throttled.ts';
 import { startThrottlingProxy } from '../limiter/throttling-proxy.ts';
 import { closedPort } from '../support/closed-port.ts';
 import { accountId, ask, orderBody, orderPath } from '../support/core.ts';

@@ -5,7 +5,7 @@ import type { Principal, TokenClaims } from '../../lib/access/evidence.ts';
 import type { TokenFault } from '../../lib/access/verifier.ts';
 import type { Scope } from '../../lib/catalogue/scopes.ts';
 import type { AccessOptions } from '../../lib/gateway/index.ts';
-import { sha256Hex } from '../../lib/key-text.ts';
+import { sha256Hex } from '../../lib/kernel/key-text.ts';
 
 export const issuer = 'https://issuer.example';
 

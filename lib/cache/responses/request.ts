@@ -1,7 +1,7 @@
 /** What the cache makes of a request: one key for all equivalent ones, and how long its answer is fresh. */
 
 import type { Freshness } from '../../catalogue/freshness.ts';
-import { sha256Hex } from '../../key-text.ts';
+import { sha256Hex } from '../../kernel/key-text.ts';
 
 /**
  * The path's alias and the order of the parameters do not matter.

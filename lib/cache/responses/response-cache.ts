@@ -5,7 +5,7 @@
  */
 
 import type { Caller } from '../../identity/caller.ts';
-import { sleep as sleepWithTimer } from '../../pauses.ts';
+import { sleep as sleepWithTimer } from '../../kernel/pauses.ts';
 import {
   createRecentRefusals,
   createResponseMemory,

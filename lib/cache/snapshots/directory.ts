@@ -4,7 +4,7 @@
  * While no complete list is known, or the last one is too old, the directory says nothing, and symbols are probed.
  */
 
-import { type BackOff, backOffMs } from '../../pauses.ts';
+import { type BackOff, backOffMs } from '../../kernel/pauses.ts';
 import { isPlausible, type ListingPage, mergedSymbols, withPage } from './directory-draft.ts';
 import { type Directory, type DirectoryDraft, type DirectoryStore, emptyDraft } from './directory-store.ts';
 

@@ -1,6 +1,6 @@
 /** The parts of the snapshot cache in one instance, put together. */
 
-import { sleep as sleepWithTimer } from '../../pauses.ts';
+import { sleep as sleepWithTimer } from '../../kernel/pauses.ts';
 import { Contention } from './contention.ts';
 import { type DirectoryPorts, SymbolDirectory } from './directory.ts';
 import { SnapshotMemory } from './memory.ts';

@@ -13,7 +13,7 @@ import {
   openBracket,
   quote,
   skipSpace,
-} from '../../json-scan.ts';
+} from '../../kernel/json-scan.ts';
 
 /**
  * For an answer of the upstream, which is asked for a hundred symbols at most. Each record costs some hundred bytes

@@ -1,7 +1,7 @@
 /** One call to the upstream: it waits for a permit, sends one request and reads the answer as an outcome. */
 
+import { type BackOff, backOffMs } from '../../kernel/pauses.ts';
 import type { Priority } from '../../limiter/index.ts';
-import { type BackOff, backOffMs } from '../../pauses.ts';
 import type { SnapshotMemory } from './memory.ts';
 import { minuteMs, type SnapshotOptions } from './options.ts';
 import type { RefreshPlan } from './plan-refresh.ts';

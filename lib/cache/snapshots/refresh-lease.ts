@@ -1,7 +1,7 @@
 /** Refresh leases: one conditional write of the control item says which instance makes the next calls. */
 
 import type { Priority } from '../../limiter/index.ts';
-import { StoreThrottled } from '../../store-throttled.ts';
+import { StoreThrottled } from '../../limiter/store-throttled.ts';
 import type { SnapshotMemory } from './memory.ts';
 import { checkpointMs, coalesceMs, minuteMs, type SnapshotOptions } from './options.ts';
 import type { PlanInput, RefreshPlan } from './plan-refresh.ts';

@@ -1,6 +1,6 @@
 /** An instance's reading of the store: the control item as last seen, and each record of the refresh log once. */
 
-import { StoreThrottled } from '../../store-throttled.ts';
+import { StoreThrottled } from '../../limiter/store-throttled.ts';
 import { CheckpointReader, maxAheadMs } from './checkpoint-reader.ts';
 import { LogPosition } from './log-position.ts';
 import { calmPart, currentMs, flightMs, rejoinMs, type SnapshotOptions } from './options.ts';

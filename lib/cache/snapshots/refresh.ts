@@ -3,7 +3,7 @@
  * each into the refresh log, so that all instances have it too.
  */
 
-import { StoreThrottled } from '../../store-throttled.ts';
+import { StoreThrottled } from '../../limiter/store-throttled.ts';
 import type { SymbolDirectory } from './directory.ts';
 import type { SnapshotMemory } from './memory.ts';
 import type { SnapshotOptions } from './options.ts';

@@ -1,7 +1,7 @@
 /** Whether an instance may ask the store: back-off after failures, another after throttling, and crowding in a storm. */
 
-import { type BackOff, backOffMs } from '../../pauses.ts';
-import { StoreThrottled } from '../../store-throttled.ts';
+import { type BackOff, backOffMs } from '../../kernel/pauses.ts';
+import { StoreThrottled } from '../../limiter/store-throttled.ts';
 import { crowdedMs } from './options.ts';
 
 /** After a failure the store is not asked for this long. */

@@ -8,7 +8,7 @@
  * fails there alone; one that is served there only after two isolated failures at least 10 s apart.
  */
 
-import { halves } from '../../bisect.ts';
+import { halves } from '../../kernel/bisect.ts';
 import { dropOldest, firstNegativeMs, NegativeCache, type NegativeEntry } from './negative-cache.ts';
 import type { SnapshotOptions } from './options.ts';
 import type { NegativeItem, RefreshRecord } from './store.ts';

@@ -5,9 +5,9 @@
 
 import { createHash } from 'node:crypto';
 import { type Answer, refused } from '../../../lib/answer.ts';
-import { clockSkewMs } from '../../../lib/clock-skew.ts';
 import type { StoredCounter } from '../../../lib/guard-rails/counter.ts';
 import { createMemoryControls } from '../../../lib/guard-rails/index.ts';
+import { clockSkewMs } from '../../../lib/kernel/clock-skew.ts';
 import type { createHandOver, Delivery } from '../../../lib/orders/hand-over.ts';
 import {
   absenceCountsAfterMs,

@@ -8,7 +8,7 @@
  * Lambda developer guide (concurrency quota, scaling rate, requests a second).
  */
 
-import { StoreThrottled } from '../../../lib/store-throttled.ts';
+import { StoreThrottled } from '../../../lib/limiter/store-throttled.ts';
 import type { VirtualTime } from '../../support/virtual-time.ts';
 
 export interface Platform {

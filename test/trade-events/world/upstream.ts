@@ -1,6 +1,6 @@
 /** A model of the upstream: a book of orders, lists of it that lag behind, and streams that tell of each change. */
 
-import { textMembers } from '../../../lib/json-members.ts';
+import { textMembers } from '../../../lib/kernel/json-members.ts';
 import type { OrderReads, ReadOrder } from '../../../lib/orders/order-reads.ts';
 import { quantityOf, readOrderMembers, termsOf } from '../../../lib/orders/order-state.ts';
 import type { TradeEventTransport } from '../../../lib/trade-events/index.ts';

@@ -1,6 +1,6 @@
 /** Which base URLs can be used, of an upstream and of its event stream: one rule for every reader of configuration. */
 
-import { isPlainPath, isPrivate } from './signer/request.ts';
+import { isPlainPath, isPrivate } from '../signer/request.ts';
 
 /** The form to which a path is appended. */
 export function normalBaseUrl(text: string): string {

@@ -4,7 +4,7 @@
  * freely while many are left, and below a reserve only one at a time, with a pause after it.
  */
 
-import type { Limiter, LimiterReport } from '../limiter/index.ts';
+import type { Limiter, LimiterReport } from './index.ts';
 
 export interface LowPriorityOptions {
   /**

@@ -6,14 +6,14 @@
 import { listAccounts } from '../catalogue/accounts.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import { getOrder, listOpenOrders, listOrderHistory } from '../catalogue/order-reads.ts';
-import type { Gateway } from '../gateway/gateway.ts';
-import { bodyOf } from '../gateway/outcome.ts';
-import { textMembers } from '../json-members.ts';
-import { elementsOf, isJson, membersOf } from '../json-scan.ts';
+import { textMembers } from '../kernel/json-members.ts';
+import { elementsOf, isJson, membersOf } from '../kernel/json-scan.ts';
+import { sleep as sleepWithTimer } from '../kernel/pauses.ts';
 import { type OrderReads, orderIn, ordersOfGroup, type ReadOrder } from '../orders/order-reads.ts';
-import { sleep as sleepWithTimer } from '../pauses.ts';
 import { problemOf, type Refusal } from '../problem.ts';
 import { CountersignError } from '../signer/errors.ts';
+import type { Gateway } from './gateway.ts';
+import { bodyOf } from './outcome.ts';
 
 export interface GatewayOrderReadsOptions {
   /** Of the holder of the app key: `access: 'single-user'`, with the operations `orderReadOperations`. */

@@ -1,4 +1,4 @@
-import { CountersignError } from './signer/errors.ts';
+import { CountersignError } from '../signer/errors.ts';
 
 /**
  * The error by which a store says that it receives too many requests. The store is there: asking again later
