@@ -12,11 +12,15 @@ import type { ComposedIdentity } from './credential.ts';
 import { every } from './every.ts';
 import type { AuthorizerPorts, GatewayPorts } from './ports.ts';
 
-/** @param identity of the same settings; its key is read now */
+/**
+ * @param identity of the same settings; its key is read now
+ * @param verifierOf for a function that tokens may reach past the authorizer
+ */
 export function composeAccess(
   { tableName, auth, userGroups }: AccessSettings,
   identity: ComposedIdentity,
   ports: GatewayPorts,
+  verifierOf: typeof composeVerifier | undefined,
 ): AccessOptions {
   const { log, clock } = ports;
   identity.readAhead();
@@ -27,7 +31,7 @@ export function composeAccess(
       throw error;
     });
   // Made for the first token that comes here: behind an authorizer none does, and its keys are not read.
-  const verifier = auth && onDemand(() => composeVerifier(auth, ports));
+  const verifier = auth && verifierOf && onDemand(() => verifierOf(auth, ports));
   return every<AccessOptions>({
     names: identity.names,
     directory: createDirectory(

@@ -11,7 +11,7 @@ import { fitsLambda } from '../events/payload.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../events/rest-proxy.ts';
 import type { OrderChecks } from '../settings/environment.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
-import { composeAccess } from './access.ts';
+import { composeAccess, type composeVerifier } from './access.ts';
 import { type ComposedIdentity, composeAppSecret, composeIdentity } from './credential.ts';
 import { composeGateway } from './gateway.ts';
 import type { GatewayPorts } from './ports.ts';
@@ -28,6 +28,8 @@ export interface Offer<Ports extends GatewayPorts> {
   readonly lookUps: readonly Operation[];
   /** For a function that checks orders before it sends them. */
   readonly checks: OrderChecks | undefined;
+  /** For account data, whose token API Gateway cannot make optional (`bound-key`): this function verifies it then. */
+  readonly verifier: typeof composeVerifier | undefined;
   /** How its reads are shared. */
   readonly cache: (settings: FunctionSettings, ports: Ports) => CacheStep | undefined;
   /** What it does with the journal; undefined of a function whose requests have no entry there. */
@@ -45,7 +47,7 @@ export interface JournalParts {
 
 /** @throws TypeError for settings that no request could be served with */
 export function composeGroup<Ports extends GatewayPorts>(
-  { operations, lookUps, cache, orders }: Offer<Ports>,
+  { operations, lookUps, cache, orders, verifier }: Offer<Ports>,
   settings: FunctionSettings,
   ports: Ports,
 ): GroupHandler {
@@ -58,7 +60,7 @@ export function composeGroup<Ports extends GatewayPorts>(
     lookUps,
     lowPriority: undefined,
     secrets,
-    access: identity && accessStep(composeAccess(access, identity, ports)),
+    access: identity && accessStep(composeAccess(access, identity, ports, verifier)),
     cache: cache(settings, ports),
     orders:
       journalTable !== undefined && identity

@@ -32,7 +32,7 @@ export function composeLookups(settings: LookupSettings, ports: LookupPorts): Lo
     clock,
   });
   const identity = own.access && composeIdentity(own.access.identityKeySecretId, ports);
-  const access = identity && own.access && accessStep(composeAccess(own.access, identity, ports));
+  const access = identity && own.access && accessStep(composeAccess(own.access, identity, ports, undefined));
   const gateway = composeGateway(own, ports, {
     operations,
     lookUps: [],

@@ -21,6 +21,7 @@ import * as screenerOperations from '../../lib/catalogue/screeners.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import * as watchlistOperations from '../../lib/catalogue/watchlists.ts';
 import { orderChecks } from '../settings/order-checks.ts';
+import { composeVerifier } from './access.ts';
 import { composeQuotes, composeResponses } from './gateway.ts';
 import type { Offer } from './group.ts';
 import { composeOrders, composeOutcomes, composeUnguarded } from './orders.ts';
@@ -33,17 +34,24 @@ const offer = (...operations: readonly Operations[]): Offer<GatewayPorts> => ({
   operations: operations.flatMap((some) => Object.values<Operation>(some)),
   lookUps: [],
   checks: undefined,
+  verifier: undefined,
   cache: composeResponses,
   orders: undefined,
 });
 
-export const accounts = () => offer(accountOperations);
+/** What belongs to accounts. */
+const ofAccounts = (...operations: readonly Operations[]): Offer<GatewayPorts> => ({
+  ...offer(...operations),
+  verifier: composeVerifier,
+});
+
+export const accounts = () => ofAccounts(accountOperations);
 export const fundamentals = () => offer(fundamentalsOperations, olderFundamentals);
 export const instruments = () => offer(instrumentOperations, olderInstruments);
 export const screeners = () => offer(screenerOperations, olderScreeners);
 /** Its changes are sent once, as orders are. */
 export const watchlists = (): Offer<JournalPorts> => ({
-  ...offer(watchlistOperations),
+  ...ofAccounts(watchlistOperations),
   orders: composeUnguarded,
 });
 
@@ -54,7 +62,7 @@ export const marketData = (): Offer<QuotePorts> => ({
 
 /** What places, changes and previews orders. */
 export const orders = (): Offer<OrderPorts> => ({
-  ...offer(orderOperations),
+  ...ofAccounts(orderOperations),
   lookUps: [reads.getOrder],
   checks: orderChecks,
   orders: composeOrders,
@@ -62,12 +70,12 @@ export const orders = (): Offer<OrderPorts> => ({
 
 /** Its instances wait neither for orders that are placed nor for reads. */
 export const orderCancels = (): Offer<JournalPorts> => ({
-  ...offer(cancels),
+  ...ofAccounts(cancels),
   lookUps: [reads.getOrder],
   orders: composeUnguarded,
 });
 
 export const orderReads = (): Offer<JournalPorts> => ({
-  ...offer(reads, outcomes, olderOrders),
+  ...ofAccounts(reads, outcomes, olderOrders),
   orders: composeOutcomes,
 });

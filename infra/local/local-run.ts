@@ -1,7 +1,7 @@
 /** The whole product on this machine: local API Gateway → the deployed handlers → an upstream. */
 
 import { randomBytes } from 'node:crypto';
-import { composeAccess } from '../../functions/compose/access.ts';
+import { composeAccess, composeVerifier } from '../../functions/compose/access.ts';
 import { composeIdentity } from '../../functions/compose/credential.ts';
 import type { Log } from '../../functions/log/log.ts';
 import { type Environment, readFunctionSettings } from '../../functions/settings/environment.ts';
@@ -278,7 +278,7 @@ function eventAccess(env: Environment, { ports }: MemoryPlatform): AccessOptions
   const read = readFunctionSettings(env, [getOrder]);
   if (!read.ok || !read.settings.access) throw new TypeError('the local run has no users');
   const { access } = read.settings;
-  return composeAccess(access, composeIdentity(access.identityKeySecretId, ports), ports);
+  return composeAccess(access, composeIdentity(access.identityKeySecretId, ports), ports, composeVerifier);
 }
 
 async function apiOf(

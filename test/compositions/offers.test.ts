@@ -6,6 +6,7 @@ import { composeResponses } from '../../functions/compose/gateway.ts';
 import * as offers from '../../functions/compose/offers.ts';
 import { composeOrders, composeOutcomes, composeUnguarded } from '../../functions/compose/orders.ts';
 import { operationsIn } from '../../lib/catalogue/functions.ts';
+import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
 
@@ -19,7 +20,7 @@ const { marketData: _, orderCancels: __, orderReads: ___, ...functions } = named
 
 for (const [name, offer] of Object.entries(functions))
   test(name, () => {
-    const { operations: own, checks, orders, cache } = offer();
+    const { operations: own, checks, orders, cache, verifier } = offer();
     assert.deepEqual(
       new Set(own),
       new Set(operationsIn(name as Parameters<typeof operationsIn>[0], operations)),
@@ -36,6 +37,10 @@ for (const [name, offer] of Object.entries(functions))
           : undefined;
     assert.equal(orders, needed);
     assert.equal(checks !== undefined, guarded);
+    assert.equal(
+      verifier !== undefined,
+      own.some(({ group }) => isAccountData(group)),
+    );
     assert.equal(
       cache !== composeResponses,
       own.some(({ freshness }) => freshness === 'by-symbol'),

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
 import { gatewayPorts } from '../../functions/aws/ports.ts';
-import { composeAccess } from '../../functions/compose/access.ts';
+import { composeAccess, composeVerifier } from '../../functions/compose/access.ts';
 import { composeIdentity } from '../../functions/compose/credential.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createIdentity, nameOfPrincipal } from '../../lib/access/identity.ts';
@@ -43,7 +43,12 @@ async function worldOf(t: TestContext, read: () => object) {
       hostWith((entry) => log.push(entry)),
       () => ({ send }),
     );
-    return composeAccess(settings, composeIdentity(settings.identityKeySecretId, ports), ports);
+    return composeAccess(
+      settings,
+      composeIdentity(settings.identityKeySecretId, ports),
+      ports,
+      composeVerifier,
+    );
   };
   return { stub, start, log, commands };
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import * as fc from 'fast-check';
 import { describe, onTestFinished, test, vi } from 'vitest';
-import { composeAccess } from '../../functions/compose/access.ts';
+import { composeAccess, composeVerifier } from '../../functions/compose/access.ts';
 import { composeIdentity } from '../../functions/compose/credential.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createTradeEventsMetrics } from '../../functions/log/trade-events-metrics.ts';
@@ -368,7 +368,7 @@ describe('a stream of server-sent events', () => {
       auth: undefined,
       userGroups: [],
     };
-    return composeAccess(settings, composeIdentity(names.identityKey, ports), ports);
+    return composeAccess(settings, composeIdentity(names.identityKey, ports), ports, composeVerifier);
   }
 
   /** The texts that a client is sent; `waiting` of them it has not read. */

@@ -1,6 +1,7 @@
 /** Functions as Lambda starts them, with the test's own log. */
 
 import { lambdaHost, orderPorts } from '../../functions/aws/ports.ts';
+import { composeVerifier } from '../../functions/compose/access.ts';
 import { group, start } from '../../functions/compose/functions.ts';
 import { composeResponses } from '../../functions/compose/gateway.ts';
 import type { GroupHandler, Offer } from '../../functions/compose/group.ts';
@@ -19,6 +20,7 @@ export const offerOf = (
   operations,
   lookUps: [],
   checks: undefined,
+  verifier: composeVerifier,
   cache: composeResponses,
   orders: composeOrders,
   ...more,
