@@ -113,7 +113,7 @@ test('the function that stops trading has neither a gateway nor a signer nor an 
   for (const input of kept)
     assert.doesNotMatch(
       input,
-      /^lib\/(gateway|catalogue|limiter|orders)\/|signer\/(canonical|sign)|node-send/,
+      /^lib\/(gateway|catalogue|limiter\/(?!store-throttled)|orders)\/|signer\/(canonical|sign)|node-send/,
     );
 });
 
@@ -128,7 +128,7 @@ test('what serves market facts has nothing of orders in it, what reads or cancel
       `${room}`,
     );
   without(/^lib\/(orders|guard-rails)\//, [...facts, 'accounts']);
-  without(/^lib\/guard-rails\/(guard|checks|exposure)\.ts/, [
+  without(/^lib\/guard-rails\/(guard|checks|notional)\.ts/, [
     'order-cancels',
     'order-reads',
     'mass-cancels',
