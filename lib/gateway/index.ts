@@ -70,6 +70,7 @@ export {
 } from '../problem.ts';
 export { baseUrlFault } from '../upstream/base-url.ts';
 export type { Cause, Caused } from '../upstream/cause.ts';
+export { type CacheStep, cacheStep, responsesStep } from './cache.ts';
 export {
   type CacheOptions,
   type CacheTuning,
@@ -77,8 +78,9 @@ export {
   type RefreshReport,
 } from './cache-options.ts';
 export { type CompactJson, compactJson } from './compact-json.ts';
+export { createCore, type Gateway } from './core.ts';
 export type { SecretSource, SecretVersion } from './credentials.ts';
-export { createGateway, type Gateway } from './gateway.ts';
+export { createGateway } from './gateway.ts';
 export type { GatewayRequest, GatewayResponse } from './http.ts';
 export { createLimitsInForce, type LimitsInForce, limitsInForceKey } from './limits-in-force.ts';
 export {
@@ -89,7 +91,8 @@ export {
   operationLimitsFault,
   tighterLimiterLimits,
 } from './operation-limits.ts';
-export type { GatewayOptions, RequestReport } from './options.ts';
+export type { CoreOptions, GatewayOptions, RequestReport } from './options.ts';
+export { type OrdersStep, ordersStep, outcomesStep, unguardedStep } from './order-hand-over.ts';
 export type {
   CachedResponse,
   CacheResult,
@@ -110,4 +113,4 @@ export {
   type SendResult,
 } from './send.ts';
 export { type UpstreamPaths, upstreamPathsFault, upstreamPathsOf } from './upstream-paths.ts';
-export type { AccessOptions } from './who.ts';
+export { type AccessOptions, type AccessStep, accessStep } from './who.ts';
