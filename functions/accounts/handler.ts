@@ -1,7 +1,8 @@
 /** The function of the group accounts. */
 
 import { gatewayPorts, lambdaHost } from '../aws/ports.ts';
-import { group, start } from '../compose/functions.ts';
+import { group } from '../compose/group.ts';
 import { accounts } from '../compose/offers.ts';
+import { start } from '../compose/start.ts';
 
 export const handler = start(group(accounts()), process.env, gatewayPorts(lambdaHost()));

@@ -6,8 +6,10 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import type { AuthSettings } from '../../lib/access/auth-settings.ts';
 import { bearerToken, type TokenFault, type TokenVerifier, tokenFaults } from '../../lib/access/verifier.ts';
+import { readAuthorizerSettings } from '../settings/token-environment.ts';
 import { composeVerifier } from './access.ts';
 import type { AuthorizerPorts } from './ports.ts';
+import type { Composition } from './start.ts';
 
 /** The part of the event that is read. */
 export type AuthorizerEvent = Pick<
@@ -87,3 +89,9 @@ function policy(
     context: { ...context },
   };
 }
+
+export const authorizer: Composition<AuthSettings, AuthorizerPorts, TokenAuthorizer> = {
+  read: readAuthorizerSettings,
+  compose: composeAuthorizer,
+  wrong: () => () => Promise.reject(new NotJudged()),
+};

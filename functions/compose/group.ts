@@ -5,16 +5,19 @@ import type { Operation } from '../../lib/catalogue/operation.ts';
 import type { CacheStep } from '../../lib/gateway/cache.ts';
 import type { Gateway, SecretSource } from '../../lib/gateway/index.ts';
 import type { OrdersStep } from '../../lib/gateway/order-hand-over.ts';
+import { refusalResponse } from '../../lib/gateway/render.ts';
 import { accessStep } from '../../lib/gateway/who.ts';
 import { withCors } from '../events/cors.ts';
 import { fitsLambda } from '../events/payload.ts';
 import { type ProxyEvent, toGatewayRequest, toProxyResult } from '../events/rest-proxy.ts';
-import type { OrderChecks } from '../settings/environment.ts';
+import { requestEntry } from '../log/log.ts';
+import { type OrderChecks, readGatewaySettings } from '../settings/environment.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
 import { composeAccess, type composeVerifier } from './access.ts';
 import { type ComposedIdentity, composeAppSecret, composeIdentity } from './credential.ts';
 import { composeGateway } from './gateway.ts';
 import type { GatewayPorts } from './ports.ts';
+import type { Composition } from './start.ts';
 
 export type GroupHandler = (
   event: ProxyEvent,
@@ -88,3 +91,18 @@ export const groupHandler =
     const { headers, ...response } = await gateway.handle({ ...request, deadline });
     return toProxyResult({ ...response, headers: withCors(headers, corsOrigins, request.headers.origin) });
   };
+
+/** With a wrong environment, every request is answered with a problem of the gateway. */
+export const group = <Ports extends GatewayPorts>(
+  offer: Offer<Ports>,
+): Composition<FunctionSettings, Ports, GroupHandler> => ({
+  read: (env) => readGatewaySettings(env, [...offer.operations, ...offer.lookUps], offer.checks),
+  compose: (settings, ports) => composeGroup(offer, settings, ports),
+  wrong: (log) => async (event) => {
+    const { requestId, headers } = await toGatewayRequest(event);
+    const response = refusalResponse({ code: 'gateway_error' }, requestId, headers.accept);
+    const { status } = response;
+    log(requestEntry({ requestId, status, code: 'gateway_error', attempts: 0, milliseconds: 0 }));
+    return toProxyResult(response);
+  },
+});

@@ -5,18 +5,18 @@
 
 import type { LimitName } from '../../lib/catalogue/limits.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
+import { createLimitsInForce, limitsInForceKey } from '../../lib/gateway/limits-in-force.ts';
+import { limiterLimits, tighterLimiterLimits } from '../../lib/gateway/operation-limits.ts';
+import type { Tightening } from '../../lib/gateway/rate-limited.ts';
 import {
   createLimiter,
-  createLimitsInForce,
   type Limiter,
+  type LimiterOptions,
   type LimiterReport,
-  limiterLimits,
-  limitsInForceKey,
-  type Tightening,
-  tighterLimiterLimits,
-} from '../../lib/gateway/index.ts';
-import type { LimiterOptions, LimiterStore, ReserveOptions } from '../../lib/limiter/index.ts';
-import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
+  type LimiterStore,
+  type ReserveOptions,
+} from '../../lib/limiter/index.ts';
+import type { LowPriorityLimiter } from '../../lib/limiter/low-priority.ts';
 import { createLimiterMetrics, type LimiterMetrics } from '../log/limiter-metrics.ts';
 import type { LimiterSettings } from '../settings/settings.ts';
 import { every } from './every.ts';

@@ -4,6 +4,7 @@
  */
 
 import { limits } from '../../lib/catalogue/limits.ts';
+import type { Operation } from '../../lib/catalogue/operation.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { accessStep } from '../../lib/gateway/who.ts';
 import { createDirectLookup, type DirectOptions } from '../../lib/lookups/direct.ts';
@@ -11,12 +12,14 @@ import { createLookups, createLowPriorityLimiter, type LookupsOptions } from '..
 import { createDirectHandler, createQueueHandler, type LookupHandler } from '../events/lookup-handler.ts';
 import { describe } from '../log/log.ts';
 import { createLookupMetrics } from '../log/lookup-metrics.ts';
+import { readLookupSettings } from '../settings/lookup-environment.ts';
 import type { LookupSettings } from '../settings/settings.ts';
 import { composeAccess } from './access.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeGateway, composeQuotes } from './gateway.ts';
 import type { LookupPorts } from './ports.ts';
+import { type Composition, fails } from './start.ts';
 
 /** While less than half of the limit is left, all lookups together take one permit in this time. */
 const pauseMs = 1000;
@@ -70,3 +73,17 @@ export function composeLookups(settings: LookupSettings, ports: LookupPorts): Lo
   );
   return createQueueHandler(lookups, queues, clock);
 }
+
+/**
+ * With a wrong environment no message is done: each comes back, and finally goes to the dead letters, from where the
+ * operator redrives it when the deployment is right.
+ *
+ * @param catalogue every operation that a deployer can open
+ */
+export const lookups = (
+  catalogue: readonly Operation[],
+): Composition<LookupSettings, LookupPorts, LookupHandler> => ({
+  read: (env) => readLookupSettings(env, catalogue),
+  compose: composeLookups,
+  wrong: fails,
+});

@@ -15,11 +15,13 @@ import {
 import { embeddedMetrics } from '../log/embedded-metrics.ts';
 import { describe } from '../log/log.ts';
 import type { MassCancelSettings } from '../settings/settings.ts';
+import { readMassCancelSettings } from '../settings/worker-environment.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeOrderChanges, composeOrderReads } from './holder.ts';
 import { composeUnguarded } from './orders.ts';
 import type { MassCancelPorts } from './ports.ts';
+import { type Composition, fails } from './start.ts';
 
 export type MassCancelHandler = (
   event: unknown,
@@ -73,3 +75,9 @@ export function composeMassCancels(
     return report;
   };
 }
+
+export const massCancels: Composition<MassCancelSettings, MassCancelPorts, MassCancelHandler> = {
+  read: readMassCancelSettings,
+  compose: composeMassCancels,
+  wrong: fails,
+};

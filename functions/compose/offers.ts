@@ -1,6 +1,6 @@
 /**
- * What each function of an endpoint group answers. Functions, so that a bundle has the operations of its own alone; a test
- * compares them with the catalogue.
+ * What each function of an endpoint group answers; `order-offers.ts` has those that need the journal. Functions, so that a
+ * bundle has the operations of its own alone; a test compares them with the catalogue.
  */
 
 import * as accountOperations from '../../lib/catalogue/accounts.ts';
@@ -9,28 +9,20 @@ import * as instrumentOperations from '../../lib/catalogue/instruments.ts';
 import * as olderFundamentals from '../../lib/catalogue/legacy/fundamentals.ts';
 import * as olderInstruments from '../../lib/catalogue/legacy/instruments.ts';
 import * as olderMarketData from '../../lib/catalogue/legacy/market-data.ts';
-import * as olderOrders from '../../lib/catalogue/legacy/orders.ts';
 import * as olderScreeners from '../../lib/catalogue/legacy/screeners.ts';
 import { marketData as marketDataOperations } from '../../lib/catalogue/market-data/index.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
-import * as cancels from '../../lib/catalogue/order-cancels.ts';
-import * as outcomes from '../../lib/catalogue/order-outcomes.ts';
-import * as reads from '../../lib/catalogue/order-reads.ts';
-import * as orderOperations from '../../lib/catalogue/orders.ts';
 import * as screenerOperations from '../../lib/catalogue/screeners.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
-import * as watchlistOperations from '../../lib/catalogue/watchlists.ts';
-import { orderChecks } from '../settings/order-checks.ts';
 import { composeVerifier } from './access.ts';
 import { composeQuotes, composeResponses } from './gateway.ts';
 import type { Offer } from './group.ts';
-import { composeOrders, composeOutcomes, composeUnguarded } from './orders.ts';
-import type { GatewayPorts, JournalPorts, OrderPorts, QuotePorts } from './ports.ts';
+import type { GatewayPorts, QuotePorts } from './ports.ts';
 
 /** A list, or what a file of the catalogue exports. */
 type Operations = readonly Operation[] | Readonly<Record<string, Operation>>;
 
-const offer = (...operations: readonly Operations[]): Offer<GatewayPorts> => ({
+export const offer = (...operations: readonly Operations[]): Offer<GatewayPorts> => ({
   operations: operations.flatMap((some) => Object.values<Operation>(some)),
   lookUps: [],
   checks: undefined,
@@ -40,7 +32,7 @@ const offer = (...operations: readonly Operations[]): Offer<GatewayPorts> => ({
 });
 
 /** What belongs to accounts. */
-const ofAccounts = (...operations: readonly Operations[]): Offer<GatewayPorts> => ({
+export const ofAccounts = (...operations: readonly Operations[]): Offer<GatewayPorts> => ({
   ...offer(...operations),
   verifier: composeVerifier,
 });
@@ -49,33 +41,8 @@ export const accounts = () => ofAccounts(accountOperations);
 export const fundamentals = () => offer(fundamentalsOperations, olderFundamentals);
 export const instruments = () => offer(instrumentOperations, olderInstruments);
 export const screeners = () => offer(screenerOperations, olderScreeners);
-/** Its changes are sent once, as orders are. */
-export const watchlists = (): Offer<JournalPorts> => ({
-  ...ofAccounts(watchlistOperations),
-  orders: composeUnguarded,
-});
 
 export const marketData = (): Offer<QuotePorts> => ({
   ...offer(marketDataOperations, olderMarketData),
   cache: (settings, ports) => composeQuotes(symbolListing, settings, ports),
-});
-
-/** What places, changes and previews orders. */
-export const orders = (): Offer<OrderPorts> => ({
-  ...ofAccounts(orderOperations),
-  lookUps: [reads.getOrder],
-  checks: orderChecks,
-  orders: composeOrders,
-});
-
-/** Its instances wait neither for orders that are placed nor for reads. */
-export const orderCancels = (): Offer<JournalPorts> => ({
-  ...ofAccounts(cancels),
-  lookUps: [reads.getOrder],
-  orders: composeUnguarded,
-});
-
-export const orderReads = (): Offer<JournalPorts> => ({
-  ...ofAccounts(reads, outcomes, olderOrders),
-  orders: composeOutcomes,
 });

@@ -4,9 +4,11 @@ import type { Identity } from '../../lib/access/identity.ts';
 import { createOrderAudit, type OrderAudit, type OrderAuditOptions } from '../../lib/orders/audit.ts';
 import { describe } from '../log/log.ts';
 import type { OrderAuditSettings } from '../settings/settings.ts';
+import { readOrderAuditSettings } from '../settings/worker-environment.ts';
 import { composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import type { OrderAuditPorts } from './ports.ts';
+import type { Composition } from './start.ts';
 
 export interface ComposedAudit {
   readonly audit: OrderAudit;
@@ -31,3 +33,10 @@ export function composeOrderAudit(
   );
   return { audit, identity };
 }
+
+/** With a wrong environment the changes wait in the stream of the journal's table, for a day. */
+export const orderAudit: Composition<OrderAuditSettings, OrderAuditPorts, ComposedAudit | undefined> = {
+  read: readOrderAuditSettings,
+  compose: composeOrderAudit,
+  wrong: () => undefined,
+};

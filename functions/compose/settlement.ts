@@ -10,10 +10,12 @@ import { tradeEventNames } from '../../lib/trade-events/schemas.ts';
 import { embeddedMetrics } from '../log/embedded-metrics.ts';
 import { describe } from '../log/log.ts';
 import type { SettlementSettings } from '../settings/settings.ts';
+import { readSettlementSettings } from '../settings/worker-environment.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeOrderReads } from './holder.ts';
 import type { JournalPorts } from './ports.ts';
+import { type Composition, fails } from './start.ts';
 
 export type SettlementHandler = (
   event: unknown,
@@ -79,3 +81,9 @@ export function composeSettlement(
     return report;
   };
 }
+
+export const settlement: Composition<SettlementSettings, JournalPorts, SettlementHandler> = {
+  read: readSettlementSettings,
+  compose: composeSettlement,
+  wrong: fails,
+};

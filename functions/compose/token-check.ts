@@ -8,8 +8,10 @@ import { checkAccessToken, type TokenReport } from '../../lib/access-token/check
 import { toCredential } from '../../lib/gateway/credential.ts';
 import { embeddedMetrics } from '../log/embedded-metrics.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
+import { readTokenCheckSettings } from '../settings/token-environment.ts';
 import { composeAppSecret } from './credential.ts';
 import type { SecretPorts } from './ports.ts';
+import type { Composition } from './start.ts';
 
 export type TokenCheckHandler = () => Promise<TokenReport>;
 
@@ -63,3 +65,9 @@ export const notChecked =
 
 const definedOf = (paths: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(paths).flatMap(([id, path]) => (path === undefined ? [] : [[id, path]])));
+
+export const tokenCheck: Composition<FunctionSettings, SecretPorts, TokenCheckHandler> = {
+  read: readTokenCheckSettings,
+  compose: composeTokenCheck,
+  wrong: () => () => Promise.reject(new Error(notChecked)),
+};

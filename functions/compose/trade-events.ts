@@ -15,10 +15,12 @@ import {
 import { describe } from '../log/log.ts';
 import { createTradeEventsMetrics } from '../log/trade-events-metrics.ts';
 import type { TradeEventsSettings } from '../settings/settings.ts';
+import { readTradeEventsSettings } from '../settings/worker-environment.ts';
 import { composeAppSecret, composeIdentity } from './credential.ts';
 import { every } from './every.ts';
 import { composeOrderReads } from './holder.ts';
 import type { TradeEventPorts } from './ports.ts';
+import { type Composition, fails } from './start.ts';
 
 export type TradeEventsHandler = (
   event: unknown,
@@ -99,3 +101,9 @@ function toStreamCredential(text: string | undefined, clock: () => number): Stre
   const { accessToken } = read.credential;
   return { appKey: appKey ?? '', appSecret: app_secret ?? '', ...(accessToken && { accessToken }) };
 }
+
+export const tradeEvents: Composition<TradeEventsSettings, TradeEventPorts, TradeEventsHandler> = {
+  read: readTradeEventsSettings,
+  compose: composeTradeEvents,
+  wrong: fails,
+};

@@ -8,8 +8,10 @@ import { createControlAdmin } from '../../lib/guard-rails/admin.ts';
 import { toReason } from '../../lib/guard-rails/control-changes.ts';
 import { describe } from '../log/log.ts';
 import type { TradingStopSettings } from '../settings/settings.ts';
+import { readTradingStopSettings } from '../settings/worker-environment.ts';
 import { composeIdentity } from './credential.ts';
 import type { TradingStopPorts } from './ports.ts';
+import { type Composition, fails } from './start.ts';
 
 export type TradingStopHandler = (event: unknown) => Promise<TradingStopReport>;
 
@@ -102,3 +104,9 @@ function alarmIn(event: unknown): AlarmEvent | undefined {
 
 const membersOf = (value: unknown): Members =>
   typeof value === 'object' && value !== null ? (value as Members) : {};
+
+export const tradingStop: Composition<TradingStopSettings, TradingStopPorts, TradingStopHandler> = {
+  read: readTradingStopSettings,
+  compose: composeTradingStop,
+  wrong: fails,
+};

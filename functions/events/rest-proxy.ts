@@ -2,12 +2,8 @@
 
 import { isUtf8 } from 'node:buffer';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import {
-  callerOf,
-  type GatewayRequest,
-  type GatewayResponse,
-  type NetworkPrefix,
-} from '../../lib/gateway/index.ts';
+import type { GatewayRequest, GatewayResponse } from '../../lib/gateway/http.ts';
+import { callerOf, type NetworkPrefix } from '../../lib/identity/caller.ts';
 import { evidenceIn, type SenderContext } from './evidence.ts';
 
 /** The part of the event that is read. */

@@ -1,7 +1,8 @@
 /** The function of the group fundamentals. */
 
 import { gatewayPorts, lambdaHost } from '../aws/ports.ts';
-import { group, start } from '../compose/functions.ts';
+import { group } from '../compose/group.ts';
 import { fundamentals } from '../compose/offers.ts';
+import { start } from '../compose/start.ts';
 
 export const handler = start(group(fundamentals()), process.env, gatewayPorts(lambdaHost()));

@@ -1,8 +1,10 @@
 /** The audit of orders: it alone writes the audit's table, from the stream of the journal. */
 
 import { orderAuditHandler } from '../aws/order-audit.ts';
-import { lambdaHost, orderAuditPorts } from '../aws/ports.ts';
-import { orderAudit, start } from '../compose/functions.ts';
+import { orderAuditPorts } from '../aws/order-ports.ts';
+import { lambdaHost } from '../aws/ports.ts';
+import { orderAudit } from '../compose/order-audit.ts';
+import { start } from '../compose/start.ts';
 
 const host = lambdaHost();
 

@@ -1,7 +1,9 @@
 /** The function of the group orders. */
 
-import { lambdaHost, orderPorts } from '../aws/ports.ts';
-import { group, start } from '../compose/functions.ts';
-import { orders } from '../compose/offers.ts';
+import { orderPorts } from '../aws/order-ports.ts';
+import { lambdaHost } from '../aws/ports.ts';
+import { group } from '../compose/group.ts';
+import { orders } from '../compose/order-offers.ts';
+import { start } from '../compose/start.ts';
 
 export const handler = start(group(orders()), process.env, orderPorts(lambdaHost()));

@@ -2,6 +2,7 @@
 
 import { operations } from '../../lib/catalogue/index.ts';
 import { lambdaHost, lookupPorts } from '../aws/ports.ts';
-import { lookups, start } from '../compose/functions.ts';
+import { lookups } from '../compose/lookups.ts';
+import { start } from '../compose/start.ts';
 
 export const handler = start(lookups(operations), process.env, lookupPorts(lambdaHost()));

@@ -1,14 +1,9 @@
 /** The settings of workers, besides those of every function, from their environment variables. */
 
-import type { AuthSettings } from '../../lib/access/auth-settings.ts';
-import { listAccounts } from '../../lib/catalogue/accounts.ts';
-import { checkToken } from '../../lib/catalogue/auth.ts';
-import { getConfig } from '../../lib/catalogue/config.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { cancelOrder } from '../../lib/catalogue/order-cancels.ts';
 import { orderReadOperations } from '../../lib/gateway/order-reads.ts';
 import { eventsUrlFault } from '../../lib/upstream/base-url.ts';
-import { readAuthSettings } from './auth-settings.ts';
 import { type Environment, type Read, readFunctionSettings, requiredOf } from './environment.ts';
 import type {
   FunctionSettings,
@@ -23,8 +18,6 @@ import type {
 export const massCancelOperations: readonly Operation[] = /* @__PURE__ */ orderReadOperations.concat(
   cancelOrder,
 );
-/** The same of the check of the access token. */
-export const tokenCheckOperations: readonly Operation[] = [checkToken, getConfig, listAccounts];
 
 /** The variables of one worker; each fault is a sentence. */
 const reading = <Settings>(
@@ -99,12 +92,3 @@ export const readTradeEventsSettings = (env: Environment): Read<TradeEventsSetti
       function: holderSettings(env, orderReadOperations, faults),
     };
   });
-
-export const readTokenCheckSettings = (env: Environment): Read<FunctionSettings> =>
-  readFunctionSettings(env, tokenCheckOperations);
-
-export function readAuthorizerSettings(env: Environment): Read<AuthSettings> {
-  const read = readAuthSettings(env);
-  if (!read.ok) return read;
-  return read.auth ? { ok: true, settings: read.auth } : { ok: false, faults: ['AUTH: not set'] };
-}

@@ -1,6 +1,8 @@
 /** The listener of trade and position events. */
 
-import { lambdaHost, tradeEventPorts } from '../aws/ports.ts';
-import { start, tradeEvents } from '../compose/functions.ts';
+import { tradeEventPorts } from '../aws/order-ports.ts';
+import { lambdaHost } from '../aws/ports.ts';
+import { start } from '../compose/start.ts';
+import { tradeEvents } from '../compose/trade-events.ts';
 
 export const handler = start(tradeEvents, process.env, tradeEventPorts(lambdaHost()));

@@ -1,6 +1,8 @@
 /** The function that stops trading for an alarm. */
 
-import { lambdaHost, tradingStopPorts } from '../aws/ports.ts';
-import { start, tradingStop } from '../compose/functions.ts';
+import { tradingStopPorts } from '../aws/order-ports.ts';
+import { lambdaHost } from '../aws/ports.ts';
+import { start } from '../compose/start.ts';
+import { tradingStop } from '../compose/trading-stop.ts';
 
 export const handler = start(tradingStop, process.env, tradingStopPorts(lambdaHost()));

@@ -1,7 +1,9 @@
 /** The function of the group watchlists. */
 
-import { journalPorts, lambdaHost } from '../aws/ports.ts';
-import { group, start } from '../compose/functions.ts';
-import { watchlists } from '../compose/offers.ts';
+import { journalPorts } from '../aws/order-ports.ts';
+import { lambdaHost } from '../aws/ports.ts';
+import { group } from '../compose/group.ts';
+import { watchlists } from '../compose/order-offers.ts';
+import { start } from '../compose/start.ts';
 
 export const handler = start(group(watchlists()), process.env, journalPorts(lambdaHost()));

@@ -6,7 +6,14 @@
 import type { SQSBatchResponse } from 'aws-lambda';
 import { group, lookups, start } from '../../functions/compose/functions.ts';
 import type { Offer } from '../../functions/compose/group.ts';
-import * as offers from '../../functions/compose/offers.ts';
+import {
+  accounts,
+  fundamentals,
+  instruments,
+  marketData,
+  screeners,
+} from '../../functions/compose/offers.ts';
+import { orderCancels, orderReads, orders, watchlists } from '../../functions/compose/order-offers.ts';
 import type { Environment } from '../../functions/settings/environment.ts';
 import { readsOf } from '../../functions/settings/lookup-environment.ts';
 import { type FunctionName, functionOf, functionsOf, groupOf } from '../../lib/catalogue/functions.ts';
@@ -28,10 +35,15 @@ export interface FunctionParts {
 }
 
 const offersByName: Readonly<Partial<Record<FunctionName, () => Offer<MemoryPorts>>>> = {
-  ...offers,
-  'market-data': offers.marketData,
-  'order-cancels': offers.orderCancels,
-  'order-reads': offers.orderReads,
+  accounts,
+  fundamentals,
+  instruments,
+  'market-data': marketData,
+  orders,
+  'order-cancels': orderCancels,
+  'order-reads': orderReads,
+  screeners,
+  watchlists,
 };
 
 /** The routes of the opened groups. */

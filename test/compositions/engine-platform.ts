@@ -16,13 +16,13 @@ import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
 import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
 import {
-  lookupPorts,
   massCancelPorts,
   orderAuditPorts,
   orderPorts,
   tradeEventPorts,
   tradingStopPorts,
-} from '../../functions/aws/ports.ts';
+} from '../../functions/aws/order-ports.ts';
+import { lookupPorts } from '../../functions/aws/ports.ts';
 import type { ComposedAudit } from '../../functions/compose/order-audit.ts';
 import type { Host } from '../../functions/compose/ports.ts';
 import { createIdentity } from '../../lib/access/identity.ts';

@@ -3,6 +3,7 @@
 import { test } from 'vitest';
 import * as functions from '../../functions/compose/functions.ts';
 import * as offers from '../../functions/compose/offers.ts';
+import * as orderOffers from '../../functions/compose/order-offers.ts';
 import { memoryPlatform } from './memory-platform.ts';
 import { limits, scenarios } from './scenarios.ts';
 import { startScene } from './scene.ts';
@@ -11,7 +12,7 @@ for (const { name, run, share = '1' } of scenarios)
   test(name, async (t) => {
     const scene = await startScene({
       platform: memoryPlatform(),
-      compositions: { ...functions, offers },
+      compositions: { ...functions, offers: { ...offers, ...orderOffers } },
       limits,
       share,
     });

@@ -165,8 +165,11 @@ const swapped: readonly Mutant[] = [
 /** The scenario that fails first, or the start where no scene comes about. */
 async function foundBy(mutant?: Mutant): Promise<string | undefined> {
   const plugins = mutant ? [replaceIn(`functions/compose/${mutant.file}.ts`, mutant.find, mutant.by)] : [];
-  const entry =
-    "export * from './functions/compose/functions.ts'; export * as offers from './functions/compose/offers.ts'";
+  const entry = `
+    import * as facts from './functions/compose/offers.ts';
+    import * as ofOrders from './functions/compose/order-offers.ts';
+    export * from './functions/compose/functions.ts';
+    export const offers = { ...facts, ...ofOrders };`;
   const { text } = await bundle(entry, { plugins, platform: 'node' });
   const compositions = (await load(text)) as Compositions;
   const platform = memoryPlatform('any');

@@ -4,19 +4,22 @@ import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { composeResponses } from '../../functions/compose/gateway.ts';
 import * as offers from '../../functions/compose/offers.ts';
+import * as orderOffers from '../../functions/compose/order-offers.ts';
 import { composeOrders, composeOutcomes, composeUnguarded } from '../../functions/compose/orders.ts';
 import { operationsIn } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { operations } from '../../lib/catalogue/index.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
 
-const named = {
-  ...offers,
-  'market-data': offers.marketData,
-  'order-cancels': offers.orderCancels,
-  'order-reads': offers.orderReads,
+const { marketData, offer: _, ofAccounts: __, ...facts } = offers;
+const { orderCancels, orderReads, ...others } = orderOffers;
+const functions = {
+  ...facts,
+  ...others,
+  'market-data': marketData,
+  'order-cancels': orderCancels,
+  'order-reads': orderReads,
 };
-const { marketData: _, orderCancels: __, orderReads: ___, ...functions } = named;
 
 for (const [name, offer] of Object.entries(functions))
   test(name, () => {

@@ -8,6 +8,7 @@ import type * as functions from '../../functions/compose/functions.ts';
 import type { Offer } from '../../functions/compose/group.ts';
 import type * as offerings from '../../functions/compose/offers.ts';
 import type { ComposedAudit } from '../../functions/compose/order-audit.ts';
+import type * as orderOfferings from '../../functions/compose/order-offers.ts';
 import type { Host, LookupPorts } from '../../functions/compose/ports.ts';
 import type { ProxyEvent } from '../../functions/events/rest-proxy.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
@@ -86,7 +87,7 @@ export interface Platform {
 }
 
 /** The compositions that are judged: as they are, or with a wiring changed. */
-export type Compositions = typeof functions & { readonly offers: typeof offerings };
+export type Compositions = typeof functions & { readonly offers: typeof offerings & typeof orderOfferings };
 
 export const platformNames: PlatformNames = {
   limiter: 'the-limiter',

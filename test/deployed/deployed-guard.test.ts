@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createDynamoClient } from '../../functions/aws/dynamo-client.ts';
-import { orderPorts } from '../../functions/aws/ports.ts';
+import { orderPorts } from '../../functions/aws/order-ports.ts';
 import { orderOptions } from '../../functions/compose/orders.ts';
 import { readFunctionSettings } from '../../functions/settings/environment.ts';
 import { orderChecks } from '../../functions/settings/order-checks.ts';

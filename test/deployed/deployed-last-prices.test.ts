@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { orderPorts } from '../../functions/aws/ports.ts';
+import { orderPorts } from '../../functions/aws/order-ports.ts';
 import { composeLastPrices } from '../../functions/compose/last-prices.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { readFunctionSettings, readGatewaySettings } from '../../functions/settings/environment.ts';

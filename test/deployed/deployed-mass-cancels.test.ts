@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'vitest';
-import { massCancelPorts } from '../../functions/aws/ports.ts';
+import { massCancelPorts } from '../../functions/aws/order-ports.ts';
 import { massCancels, start } from '../../functions/compose/functions.ts';
 import { startAwsStub } from '../lookups/aws-stub.ts';
 import { hostWith } from '../support/deployed.ts';

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'vitest';
-import { tradingStopPorts } from '../../functions/aws/ports.ts';
+import { tradingStopPorts } from '../../functions/aws/order-ports.ts';
 import { start, tradingStop } from '../../functions/compose/functions.ts';
 import { composeTradingStop } from '../../functions/compose/trading-stop.ts';
 import type { LogEntry } from '../../functions/log/log.ts';

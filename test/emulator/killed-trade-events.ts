@@ -3,7 +3,8 @@
  * file, never within it. The emulator's own schedule is not waited for, and so is left out.
  */
 
-import { lambdaHost, tradeEventPorts } from '../../functions/aws/ports.ts';
+import { tradeEventPorts } from '../../functions/aws/order-ports.ts';
+import { lambdaHost } from '../../functions/aws/ports.ts';
 import { start, tradeEvents } from '../../functions/compose/functions.ts';
 import type { TradeEventsHandler } from '../../functions/compose/trade-events.ts';
 

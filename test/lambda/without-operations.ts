@@ -1,6 +1,7 @@
 /** Our function before it knows an operation: what the catalogue adds is measured against it. */
 
-import { lambdaHost, orderPorts } from '../../functions/aws/ports.ts';
+import { orderPorts } from '../../functions/aws/order-ports.ts';
+import { lambdaHost } from '../../functions/aws/ports.ts';
 import { group, start } from '../../functions/compose/functions.ts';
 import { offerOf } from '../support/deployed.ts';
 

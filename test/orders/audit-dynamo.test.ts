@@ -6,7 +6,7 @@ import { describe, test } from 'vitest';
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { orderAuditHandler } from '../../functions/aws/order-audit.ts';
-import { orderAuditPorts } from '../../functions/aws/ports.ts';
+import { orderAuditPorts } from '../../functions/aws/order-ports.ts';
 import { orderAudit, start } from '../../functions/compose/functions.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createIdentity } from '../../lib/access/identity.ts';

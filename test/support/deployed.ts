@@ -1,6 +1,7 @@
 /** Functions as Lambda starts them, with the test's own log. */
 
-import { lambdaHost, orderPorts } from '../../functions/aws/ports.ts';
+import { orderPorts } from '../../functions/aws/order-ports.ts';
+import { lambdaHost } from '../../functions/aws/ports.ts';
 import { composeVerifier } from '../../functions/compose/access.ts';
 import { group, start } from '../../functions/compose/functions.ts';
 import { composeResponses } from '../../functions/compose/gateway.ts';

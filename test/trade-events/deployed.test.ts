@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
-import { tradeEventPorts } from '../../functions/aws/ports.ts';
+import { tradeEventPorts } from '../../functions/aws/order-ports.ts';
 import { start, tradeEvents } from '../../functions/compose/functions.ts';
 import type { LogEntry } from '../../functions/log/log.ts';
 import { createTradeEventsMetrics } from '../../functions/log/trade-events-metrics.ts';

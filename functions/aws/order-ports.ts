@@ -1,0 +1,78 @@
+/** Ports on AWS of functions that keep, read or settle orders, or that stop them. */
+
+import { createStoreTime } from '../../lib/guard-rails/store-time.ts';
+import type {
+  Host,
+  JournalPorts,
+  MassCancelPorts,
+  OrderAuditPorts,
+  OrderPorts,
+  TradeEventPorts,
+  TradingStopPorts,
+} from '../compose/ports.ts';
+import { createDynamoClient } from './dynamo-client.ts';
+import { createDynamoControlAdmin } from './dynamo-control-admin.ts';
+import { createDynamoMassCancelRequests } from './dynamo-mass-cancel-requests.ts';
+import { createDynamoMassCancels } from './dynamo-mass-cancels.ts';
+import { createDynamoOrderAudit } from './dynamo-order-audit.ts';
+import { createDynamoOrderJournal } from './dynamo-order-journal.ts';
+import { createDynamoSnapshotReads } from './dynamo-snapshot-reads.ts';
+import { createDynamoTradeEventStore } from './dynamo-trade-event-store.ts';
+import { createDynamoControls } from './dynamo-trading-controls.ts';
+import { createGrpcTransport } from './grpc-transport.ts';
+import { bus, type Client, gatewayPorts, newClient, secretPorts } from './ports.ts';
+import { storePartition } from './snapshot-keys.ts';
+
+export const journalPorts = (host: Host, client = newClient()): JournalPorts => ({
+  ...gatewayPorts(host, client),
+  journal: (tableName, sealer) => createDynamoOrderJournal({ client: client(), tableName, sealer }),
+});
+
+export function orderPorts(host: Host, given?: Client): OrderPorts {
+  const time = createStoreTime(host.clock);
+  const client = given ?? newClient(time);
+  return {
+    ...journalPorts(host, client),
+    storeTime: time.now,
+    controls: (tableName) => createDynamoControls({ client: client(), tableName }),
+    massCancelRequests: (tableName) => createDynamoMassCancelRequests({ client: client(), tableName }),
+    snapshotReads: (tableName, upstream, partition) =>
+      createDynamoSnapshotReads({
+        client: client(),
+        tableName,
+        partition: storePartition(upstream, partition),
+      }),
+  };
+}
+
+export function massCancelPorts(host: Host): MassCancelPorts {
+  const client = newClient();
+  return {
+    ...journalPorts(host, client),
+    massCancels: (tableName) => createDynamoMassCancels({ client: client(), tableName }),
+  };
+}
+
+export function tradeEventPorts(host: Host): TradeEventPorts {
+  const client = newClient();
+  const { clock } = host;
+  return {
+    ...gatewayPorts(host, client),
+    bus,
+    transport: (url) => createGrpcTransport({ url }),
+    eventStore: (tableName, sealer) =>
+      createDynamoTradeEventStore({ client: client(), tableName, sealer, clock }),
+  };
+}
+
+export const orderAuditPorts = (host: Host): OrderAuditPorts => ({
+  ...secretPorts(host),
+  bus,
+  auditStore: (tableName, sealer) =>
+    createDynamoOrderAudit({ client: createDynamoClient(), tableName, sealer }),
+});
+
+export const tradingStopPorts = (host: Host): TradingStopPorts => ({
+  ...secretPorts(host),
+  controlAdmin: (tableName) => createDynamoControlAdmin({ client: createDynamoClient(), tableName }),
+});
