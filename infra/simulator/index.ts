@@ -101,12 +101,8 @@ export interface Simulator {
   readonly events: SimulatedEvents;
   /** From now on this chooses what goes wrong; without an argument nothing does. */
   bring(fault?: ChooseFault): void;
-  /** All symbols of a category that are listed now, the most traded ones first. */
+  /** All symbols of a category the most traded ones first. */
   symbols(category: Category): readonly string[];
-  /** From now on a new instrument is known everywhere; a symbol that is listed throws. */
-  list(symbol: string, category: Category): void;
-  /** From now on a symbol is known nowhere, but to those who hold or watch it; one that is not listed throws. */
-  delist(symbol: string): void;
   /** From now on these credentials are accepted and no others. */
   setCredentials(credentials: readonly Credentials[]): void;
   /** Ends open connections too, and may be called again. */
@@ -175,8 +171,6 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     },
     symbols: (category) =>
       [...world.universe.values()].filter((one) => one.category === category).map((one) => one.symbol),
-    list: (symbol, category) => world.universe.list(symbol, category, clock()),
-    delist: (symbol) => world.universe.delist(symbol, clock()),
     setCredentials,
     close: async () => {
       await Promise.all([server.close(), events.close()]);

@@ -4,7 +4,8 @@
  */
 
 import type { Operation } from '../../lib/catalogue/index.ts';
-import { illegalParameter, parameterError, type Refusal, wrongParameter } from './refusal.ts';
+import type { Call } from './behaviours/behaviour.ts';
+import { type Refusal, wrongParameter } from './refusal.ts';
 
 export interface Cursor {
   /** The moment of the first page, Unix time in milliseconds. */
@@ -33,48 +34,21 @@ export function writeCursor({ now, after }: Cursor): string {
   return Buffer.from(`p1|${now}|${after}`).toString('base64url');
 }
 
-export interface Page<T> {
-  readonly records: readonly T[];
-  /** Absent on the last page. */
-  readonly pagination_key?: string;
-}
-
-/** The page of market data at a cursor that counts; `all` is what there was at the first page's moment, `now`. */
-export function pageByCount<T>(
-  all: readonly T[],
+/** The page that is asked for of what there was at the first page's moment. */
+export function pageOf<T, F>(
+  { operation, query, now }: Pick<Call, 'operation' | 'query' | 'now'>,
   size: number,
-  now: number,
-  cursor: Cursor | undefined,
-): Page<T> | Refusal {
-  const after = cursor?.after ?? '0';
-  if (!/^\d{1,9}$/.test(after)) return illegalParameter('pagination_key');
-  const start = Number(after);
-  const end = start + size;
+  at: (moment: number) => { readonly records: readonly T[]; readonly facts?: F },
+): { readonly records: readonly T[]; readonly facts?: F; readonly pagination_key?: string } | Refusal {
+  const cursor = readCursor(operation, query, now);
+  if (cursor && 'error_code' in cursor) return cursor;
+  const { now: moment, after } = cursor ?? { now, after: '0' };
+  if (!/^\d{1,9}$/.test(after)) return wrongParameter(operation, 'pagination_key');
+  const { records, ...rest } = at(moment);
+  const end = Number(after) + size;
   return {
-    records: all.slice(start, end),
-    ...(end < all.length && { pagination_key: writeCursor({ now, after: String(end) }) }),
-  };
-}
-
-/**
- * The page of instruments at a cursor that names the last record given; their keys rise. It holds where
- * records go within the very millisecond of the first page, in which a count would leave one out.
- */
-export function pageAfter<T>(
-  all: readonly T[],
-  keyOf: (record: T) => bigint,
-  size: number,
-  now: number,
-  cursor: Cursor | undefined,
-): Page<T> | Refusal {
-  if (cursor && !/^\d{1,18}$/.test(cursor.after)) return parameterError('pagination_key');
-  const after = BigInt(cursor?.after ?? -1);
-  const rest = cursor ? all.filter((record) => keyOf(record) > after) : all;
-  const records = rest.slice(0, size);
-  return {
-    records,
-    ...(rest.length > size && {
-      pagination_key: writeCursor({ now, after: String(keyOf(records.at(-1)!)) }),
-    }),
+    ...rest,
+    records: records.slice(Number(after), end),
+    ...(end < records.length && { pagination_key: writeCursor({ now: moment, after: String(end) }) }),
   };
 }

@@ -1,7 +1,7 @@
 /** What the simulated upstream knows: accounts, instruments, prices, orders, watchlists and tokens. */
 
-import { Listings } from './market/listings.ts';
 import { Prices } from './market/prices.ts';
+import { createUniverse, type Universe } from './market/universe.ts';
 import { Tokens } from './tokens.ts';
 import { OrderBook } from './trading/order-book.ts';
 import { bringPast } from './trading/past.ts';
@@ -46,7 +46,7 @@ const deposits: Readonly<Record<Account['account_type'], bigint>> = {
 export interface World {
   readonly seed: number;
   readonly accounts: readonly Account[];
-  readonly universe: Listings;
+  readonly universe: Universe;
   readonly prices: Prices;
   readonly orders: OrderBook;
   /** By account id. */
@@ -74,7 +74,7 @@ export function createWorld(
   seed: number,
   { tokenApprovalMs = 3000, tokenUseProlongs = true, accessToken, depthLevels = 50 }: WorldOptions = {},
 ): World {
-  const universe = new Listings(seed);
+  const universe = createUniverse(seed);
   const prices = new Prices();
   const portfolios = new Map(
     accounts.map(({ account_id: id, account_type: kind }) => [id, new Portfolio(deposits[kind])]),

@@ -8,7 +8,7 @@ export const stocks = { category: 'US_STOCK' };
 
 /** Every one that is ranked: those that are traded actively. */
 export const everyStock = player.world.universe
-  .active(player.now)
+  .active()
   .filter(({ category }) => category === 'US_STOCK')
   .map(({ symbol }) => symbol);
 

@@ -11,7 +11,7 @@ import { closeOf } from '../market/prices.ts';
 import { findSector } from '../market/sectors.ts';
 import { marketStart } from '../market/tape.ts';
 import { fixed, money } from '../numbers-and-times.ts';
-import { pageByCount, readCursor } from '../paging.ts';
+import { pageOf } from '../paging.ts';
 import { hashOf, mix } from '../random.ts';
 import type { Refusal } from '../refusal.ts';
 import type { World } from '../world.ts';
@@ -175,11 +175,8 @@ const tellers: Readonly<Record<string, Tell>> = {
       };
     }),
 
-  getFundDividends: (fund, { operation, query, now }) => {
-    const cursor = readCursor(operation, query, now);
-    if (cursor && isRefusal(cursor)) return cursor;
-    const moment = cursor?.now ?? now;
-    const page = pageByCount(dividendsOf(fund, moment, 24), 10, moment, cursor);
+  getFundDividends: (fund, call) => {
+    const page = pageOf(call, 10, (moment) => ({ records: dividendsOf(fund, moment, 24) }));
     if (isRefusal(page)) return page;
     const data = page.records.map(({ amount, declareDay, exDay, payDay }) => ({
       share_date: timeOf(exDay),
@@ -200,8 +197,8 @@ const tellers: Readonly<Record<string, Tell>> = {
       }),
     ),
 
-  getFundHoldings: (fund, { now }, { universe }) => {
-    const stocks = universe.active(now).filter((one) => one.category === 'US_STOCK' && one !== fund);
+  getFundHoldings: (fund, _call, { universe }) => {
+    const stocks = universe.active().filter((one) => one.category === 'US_STOCK' && one !== fund);
     // Ten short steps do not go once around, so they lead to ten different ones.
     const start = mix(fund.noise, 97) % stocks.length;
     return Array.from({ length: 10 }, (_, at) => {

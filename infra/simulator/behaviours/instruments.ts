@@ -2,7 +2,7 @@
 
 import type { Instrument } from '../market/instrument.ts';
 import type { Universe } from '../market/universe.ts';
-import { pageAfter, readCursor } from '../paging.ts';
+import { pageOf } from '../paging.ts';
 import { fraction, mix } from '../random.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
@@ -10,21 +10,18 @@ import { isRefusal } from './find.ts';
 const pageSize = 1000;
 
 export const instruments: Behaviours = {
-  listStockInstruments: ({ operation, query, now }, world) => {
-    const cursor = readCursor(operation, query, now);
-    if (cursor && isRefusal(cursor)) return cursor;
-    const moment = cursor?.now ?? now;
+  listStockInstruments: (call, { universe }) => {
     // Funds are reached by their sub-category or by name; the category is that of all.
-    const { symbols, sub_category: subCategory } = query;
-    const found = select(world.universe.at(moment), query, (one) =>
+    const { symbols, sub_category: subCategory } = call.query;
+    const records = select(universe, call.query, (one) =>
       symbols === undefined && subCategory !== undefined
         ? one.subCategory === subCategory
         : symbols !== undefined || one.category === 'US_STOCK',
     );
-    const page = pageAfter(found, idOf, pageSize, moment, cursor);
+    const page = pageOf(call, pageSize, () => ({ records }));
     if (isRefusal(page)) return page;
-    const { records, ...more } = page;
-    return answer({ data: records.map(shownInstrument), ...more });
+    const { records: data, ...more } = page;
+    return answer({ data: data.map(shownInstrument), ...more });
   },
 
   getStockInstrument: ({ query }, world) => {

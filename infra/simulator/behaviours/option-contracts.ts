@@ -28,7 +28,7 @@ export const optionContracts: Behaviours = {
     const cursor = readCursor(operation, query, now);
     if (cursor && isRefusal(cursor)) return cursor;
     const moment = cursor?.now ?? now;
-    const universe = world.universe.at(moment);
+    const { universe } = world;
     const after = cursor && findContract(universe, cursor.after);
     if (cursor && !after) return parameterError('pagination_key');
     const data: object[] = [];

@@ -7,7 +7,7 @@ import { dayMilliseconds, priceAt } from '../market/prices.ts';
 import { findSector, type Sector, sectors } from '../market/sectors.ts';
 import { lastTradeTime, marketStart } from '../market/tape.ts';
 import { money, ratio } from '../numbers-and-times.ts';
-import { pageByCount, readCursor } from '../paging.ts';
+import { pageOf } from '../paging.ts';
 import { illegalParameter } from '../refusal.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours, type Call, type Reply } from './behaviour.ts';
@@ -58,7 +58,7 @@ export const screeners: Behaviours = {
   },
 
   listMarketSectors: (call, world) =>
-    pageOf(call, 20, call.query.agg_type ?? 'MARKET_VALUE', (moment) => {
+    sortedPage(call, 20, call.query.agg_type ?? 'MARKET_VALUE', (moment) => {
       const rows = rowsOf({ ...call, now: moment }, world);
       return {
         records: sectors.map((sector) => ({ ...summaryOf(sector, rows), data: leadersOf(sector, rows) })),
@@ -68,7 +68,7 @@ export const screeners: Behaviours = {
   getMarketSectorDetail: (call, world) => {
     const sector = findSector(call.query.sector_id!);
     if (!sector) return illegalParameter('sector_id');
-    return pageOf(call, 50, call.query.sort_by ?? 'CHANGE_RATIO', (moment) => {
+    return sortedPage(call, 50, call.query.sort_by ?? 'CHANGE_RATIO', (moment) => {
       const rows = rowsOf({ ...call, now: moment }, world, sector.id);
       return { facts: summaryOf(sector, rows), records: rows };
     });
@@ -82,7 +82,7 @@ function rowsOf(
   sector?: string,
 ): readonly Facts[] {
   return world.universe
-    .active(now)
+    .active()
     .filter((one) => one.category === query.category && one.sectorId === (sector ?? one.sectorId))
     .map((instrument) => rowOf(instrument, windowOf(query), now, world));
 }
@@ -167,18 +167,17 @@ function ranking(call: Call, rows: readonly Facts[], measure: string, direction:
   return answer(factualAnswer(call, 0, {}, all.slice(0, shownRows)));
 }
 
-/** The page that is asked for of what there was at the moment of the first one. */
-function pageOf(
+function sortedPage(
   call: Call,
   size: number,
   measure: string,
-  all: (moment: number) => { readonly facts?: Facts; readonly records: readonly Facts[] },
+  at: (moment: number) => { readonly facts?: Facts; readonly records: readonly Facts[] },
 ): Reply {
-  const cursor = readCursor(call.operation, call.query, call.now);
-  if (cursor && isRefusal(cursor)) return cursor;
-  const moment = cursor?.now ?? call.now;
-  const { facts, records } = all(moment);
-  const page = pageByCount(sorted(records, measure, call.query.direction ?? 'ASC'), size, moment, cursor);
+  const page = pageOf(call, size, (moment) => {
+    const { records, ...rest } = at(moment);
+    return { ...rest, records: sorted(records, measure, call.query.direction ?? 'ASC') };
+  });
   if (isRefusal(page)) return page;
-  return answer(factualAnswer(call, 0, { ...facts, pagination_key: page.pagination_key }, page.records));
+  const { records, facts, pagination_key } = page;
+  return answer(factualAnswer(call, 0, { ...facts, pagination_key }, records));
 }

@@ -8,8 +8,6 @@ import { sectorOf } from './sectors.ts';
 /** Shares on an average day from which on an instrument is traded actively. */
 const activeVolume = 200_000;
 
-export const isActive = ({ dailyVolume }: Instrument): boolean => dailyVolume >= activeVolume;
-
 /** `plain` is an ordinary share or fund that can be traded freely, and actively is. */
 export type Kind = 'plain' | 'active' | 'quiet';
 
@@ -64,9 +62,3 @@ export function createInstrument(
 
 /** Spread evenly over magnitudes, as real prices are: about 8 to 400 dollars. */
 export const priceFrom = (chance: number) => Math.round(8 * 50 ** fraction(mix(chance, 9)) * 100) / 100;
-
-/** An ordinary instrument that comes after so many others. */
-export function newInstrument(seed: number, symbol: string, category: Category, index: number): Instrument {
-  const basePrice = priceFrom(hashOf(seed, symbol));
-  return createInstrument(seed, { kind: 'plain', symbol, category, basePrice, index });
-}

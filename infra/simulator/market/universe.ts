@@ -55,32 +55,43 @@ const sizes: Readonly<Record<Category, { readonly active: number; readonly all: 
 };
 
 /** What can be found by symbol; no symbol is in both categories. */
-export type Universe = Pick<ReadonlyMap<string, Instrument>, 'get' | 'values'>;
-
-interface Remembered {
+export class Universe {
   readonly seed: number;
-  readonly active: ReadonlyMap<string, Instrument>;
-  whole?: ReadonlyMap<string, Instrument>;
+  readonly #active: ReadonlyMap<string, Instrument>;
+  #whole: ReadonlyMap<string, Instrument> | undefined;
+
+  constructor(seed: number) {
+    this.seed = seed;
+    this.#active = inventActive(seed);
+  }
+
+  get(symbol: string): Instrument | undefined {
+    return this.#active.get(symbol) ?? this.#all().get(symbol);
+  }
+
+  /** All 12,000. Identifiers rise in the order of the list, and the active ones come first. */
+  values(): MapIterator<Instrument> {
+    return this.#all().values();
+  }
+
+  /** What is traded actively. */
+  active(): readonly Instrument[] {
+    return [...this.#active.values()];
+  }
+
+  /** Made when somebody first asks for what is not active: it takes fifteen times as long to invent. */
+  #all(): ReadonlyMap<string, Instrument> {
+    this.#whole ??= withQuiet(this.seed, this.#active);
+    return this.#whole;
+  }
 }
 
-let latest: Remembered | undefined;
+let latest: Universe | undefined;
 
-/** The seed asked for last is remembered, because who runs many worlds, as tests do, would wait for each. */
-function remembered(seed: number): Remembered {
-  if (latest?.seed !== seed) latest = { seed, active: inventActive(seed) };
+/** That of the seed asked for last is remembered, because who runs many worlds, as tests do, would wait for each. */
+export function createUniverse(seed: number): Universe {
+  if (latest?.seed !== seed) latest = new Universe(seed);
   return latest;
-}
-
-/** The active ones alone, for who starts: all the others take fifteen times as long to invent. */
-export function createActive(seed: number): ReadonlyMap<string, Instrument> {
-  return remembered(seed).active;
-}
-
-/** All 12,000. Identifiers rise in the order of the list, and the active ones come first. */
-export function createUniverse(seed: number): ReadonlyMap<string, Instrument> {
-  const known = remembered(seed);
-  known.whole ??= withQuiet(seed, known.active);
-  return known.whole;
 }
 
 function inventActive(seed: number): ReadonlyMap<string, Instrument> {

@@ -58,7 +58,7 @@ export function uniqueReads(count: number): readonly string[] {
 
 /** They look like symbols, and nothing but the upstream can tell that they are none. */
 export function inventedSymbols(random: () => number, count: number): readonly string[] {
-  const existing = new Set(createUniverse(1).keys());
+  const existing = new Set(Array.from(createUniverse(1).values(), ({ symbol }) => symbol));
   const invented = new Set<string>();
   while (invented.size < count) {
     const letters = Array.from({ length: 4 }, () => String.fromCharCode(65 + Math.floor(random() * 26)));
