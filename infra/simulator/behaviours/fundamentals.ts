@@ -6,7 +6,6 @@
 import { dividendsOf, nextQuarter, publishedQuarters, publishedYears, trait } from '../market/books.ts';
 import { dayNumber, dayOf, dayText, quarterEnds, timeOf } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
-import { personOf, placeOf } from '../market/names.ts';
 import { closeOf } from '../market/prices.ts';
 import { findSector } from '../market/sectors.ts';
 import { marketStart } from '../market/tape.ts';
@@ -24,16 +23,7 @@ const firstDay = dayOf(marketStart);
 /** Of the outermost list's records, or of what the answer has beside them. */
 type Tell = (about: Instrument, call: Call, world: World) => readonly Facts[] | Facts | Refusal;
 
-const percents: Readonly<Record<string, number>> = {
-  cash: 2,
-  bond: 1,
-  preferred: 1,
-  convertible: 1,
-  other: 1,
-  stock: 94,
-};
-
-/** By operation: the name of its figure and what it is made of. */
+/** By its name: what a figure is made of. */
 const indicators: Readonly<Record<string, readonly [part: string, whole: string, decimals: number]>> = {
   roa: ['net_income', 'total_assets', 4],
   roe: ['net_income', 'total_equity', 4],
@@ -42,20 +32,10 @@ const indicators: Readonly<Record<string, readonly [part: string, whole: string,
   naps: ['total_equity', 'common_shares_out', 2],
   ocf_ps: ['cfo', 'common_shares_out', 2],
   cap_surplus_ps: ['apic', 'common_shares_out', 2],
+  diluted_eps_incl_extra: ['net_income', 'common_shares_out', 2],
 };
 
-/** What industries are compared by, and between which values its companies lie. */
-const measures: Readonly<Record<string, readonly [least: number, most: number]>> = {
-  EPS_TTM: [0.2, 12],
-  NAPS: [2, 80],
-  DPS_TTM: [0, 5],
-  ROE: [0.05, 0.4],
-  DEBT_TO_ASSETS: [0.4, 0.75],
-  NET_MARGIN: [0.05, 0.25],
-  DIV_YIELD_TTM: [0.002, 0.08],
-  PE_TTM: [9, 38],
-  PB_RATIO: [1, 15],
-};
+const ratios = ['ROE', 'DEBT_TO_ASSETS', 'NET_MARGIN', 'DIV_YIELD_TTM'];
 
 const periods = (about: Instrument, { query, now }: Call) =>
   (query.type === 'ANNUAL' ? publishedYears : publishedQuarters)(about, now, Number(query.count ?? 5));
@@ -70,31 +50,18 @@ const tellers: Readonly<Record<string, Tell>> = {
 
   getFinancialIndicators: (about, call) => {
     const told: readonly Facts[] = periods(about, call);
-    const series = (value: (period: Facts) => unknown) =>
+    const values = Object.entries(indicators).map(([name, [part, whole, decimals]]) => [
+      name,
       told.map((one) => ({
         fiscal_year: one.fiscal_year,
         fiscal_period: one.fiscal_period,
-        value: value(one),
-      }));
-    const ratios = Object.entries(indicators).map(([name, [part, whole, decimals]]) => [
-      name,
-      series((one) => fixed(Number(one[part]) / Number(one[whole]), decimals)),
+        value: fixed(Number(one[part]) / Number(one[whole]), decimals),
+      })),
     ]);
-    const eps = series(({ diluted_eps_incl_extra }) => diluted_eps_incl_extra);
-    return { values: { ...Object.fromEntries(ratios), diluted_eps_incl_extra: eps } };
+    return { values: Object.fromEntries(values) };
   },
 
-  listFilings: (about, { now }) => {
-    const filings = publishedQuarters(about, now, 8).map(
-      ({ fiscal_year: year, fiscal_period: period, publish_date }) => ({
-        title: period === 4 ? `Annual report ${year}` : `Quarterly report ${year} Q${period}`,
-        url: `https://example.com/filings/${about.symbol.toLowerCase()}-${year}-q${period}.htm`,
-        publish_date,
-      }),
-    );
-    return { filings };
-  },
-
+  listFilings: (about, { now }) => publishedQuarters(about, now, 8),
   listEarningsCalendar: (about, { now }) => reports(about, now, 8),
   getForecastEps: (about, { now }) => reports(about, now, 4),
 
@@ -138,7 +105,7 @@ const tellers: Readonly<Record<string, Tell>> = {
     const sign = ['DEBT_TO_ASSETS', 'PE_TTM', 'PB_RATIO'].includes(type) ? 1 : -1;
     const peers = [about, ...others.slice(0, 19)].map((one) => ({
       one,
-      value: trait(one, hashOf(0, type), ...measures[type]!),
+      value: trait(one, hashOf(0, type), 0.05, ratios.includes(type) ? 0.75 : 40),
     }));
     const data = peers
       .sort((a, b) => sign * (a.value - b.value))
@@ -153,27 +120,22 @@ const tellers: Readonly<Record<string, Tell>> = {
 
   getFundAllocations: (fund, { now }) => {
     const [date] = quarterEnds(dayOf(now), 1).map(dayText);
-    const [aum, all] = [assetsOf(fund, now), Object.entries(percents)];
-    const parts = all.map(([name, part]) => [
+    const aum = assetsOf(fund, now);
+    const percents = { cash: 2, bond: 1, preferred: 1, convertible: 1, other: 1, stock: 94 };
+    const parts = Object.entries(percents).map(([name, part]) => [
       name,
       { value: String((aum / 100) * part), ratio: `${part}.00` },
     ]);
     return [{ date, aum: String(aum), ...Object.fromEntries(parts) }];
   },
 
-  getFundBrief: (fund, { now }) =>
-    [1, 2].map((at) => {
-      const start = firstDay + (mix(fund.noise, 92 + at) % 3000);
-      return {
-        name: personOf(mix(fund.noise, 95 + at)),
-        title: at === 1 ? 'Lead manager' : 'Manager',
-        start_date: dayText(start),
-        end_date: null,
-        is_incumbent: 1,
-        tenure_years: fixed((dayOf(now) - start) / 365.25, 1),
-        tenure_days: dayOf(now) - start,
-      };
-    }),
+  getFundBrief: () =>
+    ['Lead manager', 'Manager'].map((title) => ({
+      name: `The ${title.toLowerCase()}`,
+      title,
+      end_date: null,
+      is_incumbent: 1,
+    })),
 
   getFundDividends: (fund, call) => {
     const page = pageOf(call, 10, (moment) => ({ records: dividendsOf(fund, moment, 24) }));
@@ -188,14 +150,7 @@ const tellers: Readonly<Record<string, Tell>> = {
     return { data, pagination_key: page.pagination_key };
   },
 
-  getFundFiles: (fund) =>
-    Object.entries({ Prospectus: 1, 'Annual report': 4, 'Semi-annual report': 5, Factsheet: 52 }).map(
-      ([name, type]) => ({
-        url: `https://example.com/funds/${fund.symbol.toLowerCase()}/${name.toLowerCase().replaceAll(' ', '-')}.pdf`,
-        file_name: name,
-        type,
-      }),
-    ),
+  getFundFiles: () => ({}),
 
   getFundHoldings: (fund, _call, { universe }) => {
     const stocks = universe.active().filter((one) => one.category === 'US_STOCK' && one !== fund);
@@ -207,7 +162,6 @@ const tellers: Readonly<Record<string, Tell>> = {
         target_symbol: symbol,
         stock_name: name,
         share_held_pct: money(900 - 70 * at),
-        share_held_chg_pct: money((mix(fund.noise, 120 + at) % 81) - 40),
         maturity_date: null,
       };
     });
@@ -225,16 +179,8 @@ const tellers: Readonly<Record<string, Tell>> = {
     }));
   },
 
-  getFundPerformance: (_fund, { now }) => ({ end_date: dayText(dayOf(now) - 1) }),
-
-  getFundRatings: (_fund, { now }) => {
-    const [rating_date] = quarterEnds(dayOf(now), 1).map(dayText);
-    return ['0', '3', '5', '10'].map((rating_cycle) => ({
-      rating_date,
-      rating_agency: 'Example Ratings',
-      rating_cycle,
-    }));
-  },
+  getFundPerformance: () => ({}),
+  getFundRatings: () => ({}),
 
   /** Before the first day that has a price, so that prices need no correction. */
   getFundSplits: (fund) => [
@@ -253,7 +199,6 @@ function factsOf(one: Instrument, now: number): Facts {
   const monday = dayOf(now) - ((dayOf(now) + 3) % 7);
   const mean = Math.round(closeOf(one, monday - 1) * trait(one, 65, 0.95, 1.2));
   const sector = findSector(one.sectorId)!.name;
-  const [stem] = one.name.split(' ');
   const votes = [12, 18, 12, 4, 3].map((most, at) => mix(one.noise, 70 + at) % (most + 1));
   const [strong_buy, buy, hold, under_perform, sell] = votes.map(String);
   return {
@@ -263,11 +208,7 @@ function factsOf(one: Instrument, now: number): Facts {
     currency: 'USD',
     name: one.name,
     company_name: one.name,
-    establish_date: dayText(dayOf(Date.UTC(1950, 0)) + (mix(one.noise, 61) % 22_000)),
     exhibition_code: one.exchangeCode,
-    profile: `An invented business of the sector ${sector}.`,
-    address: placeOf(mix(one.noise, 63)),
-    ceo: personOf(mix(one.noise, 64)),
     industries: [sector],
     industry_name: sector,
     mean: money(mean),
@@ -278,11 +219,7 @@ function factsOf(one: Instrument, now: number): Facts {
     number: String(votes.reduce((all, vote) => all + vote, 0)),
     ...{ strong_buy, buy, hold, under_perform, sell },
     launch_date: dayText(launchOf(one)),
-    benchmark: `${stem} Total Market Index`,
-    investment_objective: 'To follow the index before fees.',
     aum: String(assetsOf(one, now)),
-    issuer: `${stem} Asset Management`,
-    custodian: `${stem} Custody Bank`,
   };
 }
 

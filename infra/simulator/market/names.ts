@@ -1,4 +1,4 @@
-/** Invented names: of companies, of funds, and of people. */
+/** Invented names of companies and funds. */
 
 import type { Category } from './instrument.ts';
 
@@ -17,9 +17,6 @@ const places = [
     .split(' ')
     .map((place) => `${place} `),
 ];
-const givenNames =
-  'Ada Bruno Carla Dario Elin Fabio Greta Henrik Irma Jonas Karin Lorenz Mira Nils Odile Piet'.split(' ');
-
 /** Different for each index below 23,040. */
 export function nameOf(index: number, category: Category): string {
   const pairs = stems.length * trades.length;
@@ -30,12 +27,4 @@ export function nameOf(index: number, category: Category): string {
   return category === 'US_ETF'
     ? `${name} Index ETF`
     : `${name} ${['Inc', 'Corp', 'Group', 'Holdings'][index % 4]}`;
-}
-
-export function personOf(noise: number): string {
-  return `${givenNames[noise % givenNames.length]} ${stems[(noise >>> 8) % stems.length]}`;
-}
-
-export function placeOf(noise: number): string {
-  return `${1 + (noise % 900)} ${trades[(noise >>> 4) % trades.length]} Road, ${stems[(noise >>> 12) % stems.length]}`;
 }
