@@ -1,6 +1,5 @@
 /** What the simulated upstream knows: accounts, instruments, prices, orders, watchlists and tokens. */
 
-import { Prices } from './market/prices.ts';
 import { createUniverse, type Universe } from './market/universe.ts';
 import { Tokens } from './tokens.ts';
 import { OrderBook } from './trading/order-book.ts';
@@ -47,7 +46,6 @@ export interface World {
   readonly seed: number;
   readonly accounts: readonly Account[];
   readonly universe: Universe;
-  readonly prices: Prices;
   readonly orders: OrderBook;
   /** By account id. */
   readonly portfolios: ReadonlyMap<string, Portfolio>;
@@ -75,7 +73,6 @@ export function createWorld(
   { tokenApprovalMs = 3000, tokenUseProlongs = true, accessToken, depthLevels = 50 }: WorldOptions = {},
 ): World {
   const universe = createUniverse(seed);
-  const prices = new Prices();
   const portfolios = new Map(
     accounts.map(({ account_id: id, account_type: kind }) => [id, new Portfolio(deposits[kind])]),
   );
@@ -90,7 +87,6 @@ export function createWorld(
     seed,
     accounts,
     universe,
-    prices,
     orders,
     portfolios,
     watchlists: new WatchlistBook(initialWatchlists((symbol) => universe.get(symbol))),

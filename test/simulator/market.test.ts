@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { test } from 'vitest';
 import { behaviourOf } from '../../infra/simulator/behaviours/index.ts';
-import { dayMilliseconds, Prices } from '../../infra/simulator/market/prices.ts';
+import { dayMilliseconds, dayPricesAt } from '../../infra/simulator/market/prices.ts';
 import { createUniverse } from '../../infra/simulator/market/universe.ts';
 import { ratio } from '../../infra/simulator/numbers-and-times.ts';
 import { createWorld, type World } from '../../infra/simulator/world.ts';
@@ -83,12 +83,11 @@ test('within a day highs only rise, lows only fall, volume only grows, and no pr
 });
 
 test('the previous close is the last price of the day before', () => {
-  const prices = new Prices();
   fc.assert(
     fc.property(fc.constantFrom(...stocks), fc.integer({ min: 19_000, max: 23_000 }), (instrument, day) => {
       const end = day * dayMilliseconds;
-      const { previousClose } = prices.at(instrument, end);
-      const { price } = prices.at(instrument, end - 1);
+      const { previousClose } = dayPricesAt(instrument, end);
+      const { price } = dayPricesAt(instrument, end - 1);
       assert.ok(Math.abs(previousClose - price) <= 1);
     }),
     { numRuns: 50 },
@@ -96,11 +95,10 @@ test('the previous close is the last price of the day before', () => {
 });
 
 test('prices move by about one to three percent a day, and from second to second', () => {
-  const prices = new Prices();
   const moves = stocks.slice(0, 100).flatMap((instrument) =>
     Array.from({ length: 20 }, (_, day) => {
-      const { price, previousClose } = prices.at(instrument, (20_000 + day) * dayMilliseconds);
-      const next = prices.at(instrument, (20_001 + day) * dayMilliseconds).previousClose;
+      const { price, previousClose } = dayPricesAt(instrument, (20_000 + day) * dayMilliseconds);
+      const next = dayPricesAt(instrument, (20_001 + day) * dayMilliseconds).previousClose;
       return (next - previousClose) / price;
     }),
   );

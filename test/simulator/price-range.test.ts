@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { boundOf, farthest, jumpOf, logMove, movesOfDay } from '../../infra/simulator/market/price-path.ts';
+import { boundOf, farthest, jumpOf, logMove } from '../../infra/simulator/market/price-path.ts';
 import { type Moment, priceOf, rangeOf } from '../../infra/simulator/market/prices.ts';
 import { createUniverse } from '../../infra/simulator/market/universe.ts';
 
@@ -9,17 +9,6 @@ const instruments = [...createUniverse(1).values()];
 const instrument = fc.constantFrom(...instruments);
 const session = fc.constantFrom('regular', 'extended', 'overnight');
 const day = fc.integer({ min: 16_900, max: 24_000 });
-
-test('a whole day at once has the same moves as minute by minute', () => {
-  fc.assert(
-    fc.property(instrument, session, day, (one, where, when) => {
-      const moves = movesOfDay(one, where, when);
-      for (let minute = 0; minute < 1440; minute++)
-        assert.equal(moves[minute], logMove(one, where, when, minute));
-    }),
-    { numRuns: 20 },
-  );
-});
 
 test('the highest and lowest price of a time are those of all its minutes', () => {
   const minute = fc.oneof(fc.integer({ min: 0, max: 1440 }), fc.double({ min: 0, max: 1440, noNaN: true }));

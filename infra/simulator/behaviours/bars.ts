@@ -8,7 +8,6 @@ import { sessionFor } from '../market/sessions.ts';
 import { money, offsetText } from '../numbers-and-times.ts';
 import type { BodyOf } from '../parameters.ts';
 import { illegalParameter } from '../refusal.ts';
-import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findInstrument, isRefusal } from './find.ts';
 
@@ -38,7 +37,7 @@ export const bars: Behaviours = {
       result: found.map((instrument) => ({
         symbol: instrument.symbol,
         instrument_id: instrument.instrumentId,
-        result: stockBars(instrument, which, world),
+        result: stockBars(instrument, which),
       })),
     });
   },
@@ -46,9 +45,7 @@ export const bars: Behaviours = {
   getStockBars: ({ query, now }, world) => {
     const found = findInstrument(world, query.symbol!, query.category);
     if (isRefusal(found)) return found;
-    return answer(
-      stockBars(found, { ...queryAsked(query, now, true), sessions: query.trading_sessions }, world),
-    );
+    return answer(stockBars(found, { ...queryAsked(query, now, true), sessions: query.trading_sessions }));
   },
 };
 
@@ -72,11 +69,11 @@ interface Asked extends BarsAsked {
   readonly sessions: string | undefined;
 }
 
-function stockBars(instrument: Instrument, asked: Asked, world: World): readonly object[] {
+function stockBars(instrument: Instrument, asked: Asked): readonly object[] {
   const { session, nameAt } = sessionFor(asked.sessions);
   // A day and what is longer holds all of its sessions.
   const intraday = !['D', 'W', 'M', 'Y'].includes(asked.timespan);
-  const traded = stockAsTraded(instrument, world.prices, session);
+  const traded = stockAsTraded(instrument, session);
   const wanted = (time: number) => !intraday || nameAt(time) !== undefined;
   return barsOf(traded, { ...asked, wanted }).map((bar) => ({
     ...shownBar(bar),

@@ -3,7 +3,7 @@
 import { dividendsOf, yearOf } from '../market/books.ts';
 import { dayOf } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
-import { closeOf, type Prices } from '../market/prices.ts';
+import { closeOf, dayPricesAt, priceAt } from '../market/prices.ts';
 import { lastTradeTime, sidesAt, volumeUpTo } from '../market/tape.ts';
 import { fixed, money, ratio } from '../numbers-and-times.ts';
 import { answer, type Behaviours } from './behaviour.ts';
@@ -19,17 +19,17 @@ export const market: Behaviours = {
       found.map((instrument) => {
         const time = lastTradeTime(instrument, now);
         return {
-          ...snapshot(instrument, world.prices, time),
-          ...(query.extend_hour_required === 'true' && extended(instrument, world.prices, time)),
-          ...(query.overnight_required === 'true' && overnight(instrument, world.prices, time)),
+          ...snapshot(instrument, time),
+          ...(query.extend_hour_required === 'true' && extended(instrument, time)),
+          ...(query.overnight_required === 'true' && overnight(instrument, time)),
         };
       }),
     );
   },
 };
 
-export function snapshot(instrument: Instrument, prices: Prices, time: number) {
-  const { open, high, low, price, previousClose } = prices.at(instrument, time);
+export function snapshot(instrument: Instrument, time: number) {
+  const { open, high, low, price, previousClose } = dayPricesAt(instrument, time);
   const volume = volumeUpTo(instrument, time);
   return {
     symbol: instrument.symbol,
@@ -50,12 +50,12 @@ export function snapshot(instrument: Instrument, prices: Prices, time: number) {
   };
 }
 
-const extended = (instrument: Instrument, prices: Prices, time: number) =>
-  outside('extended', ['extend_hour_', 'last_price'], instrument, prices, time);
+const extended = (instrument: Instrument, time: number) =>
+  outside('extended', ['extend_hour_', 'last_price'], instrument, time);
 
-const overnight = (instrument: Instrument, prices: Prices, time: number) => ({
-  ...outside('overnight', ['ovn_', 'price'], instrument, prices, time),
-  ...sides('ovn_', instrument, prices.at(instrument, time, 'overnight').price, time),
+const overnight = (instrument: Instrument, time: number) => ({
+  ...outside('overnight', ['ovn_', 'price'], instrument, time),
+  ...sides('ovn_', instrument, priceAt(instrument, time, 'overnight'), time),
 });
 
 /** Prices outside of regular hours; the change is that since the last regular one. */
@@ -63,11 +63,10 @@ function outside(
   session: 'extended' | 'overnight',
   [prefix, last]: readonly [prefix: string, last: string],
   instrument: Instrument,
-  prices: Prices,
   time: number,
 ) {
-  const { high, low, price } = prices.at(instrument, time, session);
-  const regular = prices.at(instrument, time).price;
+  const { high, low, price } = dayPricesAt(instrument, time, session);
+  const regular = priceAt(instrument, time);
   return {
     [`${prefix}${last}`]: money(price),
     [`${prefix}high`]: money(high),

@@ -14,7 +14,6 @@ import { type Moment, momentAt, priceOf } from '../market/prices.ts';
 import { partOfDay } from '../market/sessions.ts';
 import { fixed, millisecondsText, money, ratio } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
-import type { World } from '../world.ts';
 import { queryAsked, shownBar } from './bars.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findOption, isRefusal } from './find.ts';
@@ -22,7 +21,7 @@ import { findAll, findOption, isRefusal } from './find.ts';
 export const options: Behaviours = {
   getOptionSnapshots: ({ query, now }, world) => {
     const found = findAll(query.symbols!.split(','), (symbol) => findOption(world, symbol));
-    return isRefusal(found) ? found : answer(found.map((contract) => snapshot(contract, now, world)));
+    return isRefusal(found) ? found : answer(found.map((contract) => snapshot(contract, now)));
   },
 
   listOptionBars: ({ query, now }, world) => {
@@ -33,7 +32,7 @@ export const options: Behaviours = {
       found.map((contract) => ({
         symbol: contract.symbol,
         instrument_id: contract.instrumentId,
-        result: barsOf(optionAsTraded(contract, world.prices), queryAsked(query, now, false)).map(shownBar),
+        result: barsOf(optionAsTraded(contract), queryAsked(query, now, false)).map(shownBar),
       })),
     );
   },
@@ -42,7 +41,7 @@ export const options: Behaviours = {
     const found = findOption(world, query.symbol!);
     if (isRefusal(found)) return found;
     const { symbol, instrumentId } = found;
-    const traded = optionAsTraded(found, world.prices);
+    const traded = optionAsTraded(found);
     const result: object[] = [];
     for (
       let time = traded.lastTrade(now);
@@ -63,11 +62,11 @@ export const options: Behaviours = {
   },
 };
 
-function snapshot(contract: Contract, now: number, { prices }: World) {
+function snapshot(contract: Contract, now: number) {
   const time = lastOptionTrade(contract, now);
   const moment = momentAt(time);
   const dayStart = { day: moment.day, minute: 0 };
-  const traded = optionAsTraded(contract, prices);
+  const traded = optionAsTraded(contract);
   const price = traded.price(moment);
   const { high, low } = traded.range(dayStart, moment);
   const previousClose = optionPriceOf(contract, { day: moment.day - 1, minute: 1440 });

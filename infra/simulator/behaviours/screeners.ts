@@ -3,7 +3,7 @@
 import { trait } from '../market/books.ts';
 import { dayText } from '../market/calendar.ts';
 import type { Instrument } from '../market/instrument.ts';
-import { dayMilliseconds, priceAt } from '../market/prices.ts';
+import { dayMilliseconds, dayPricesAt, priceAt } from '../market/prices.ts';
 import { findSector, type Sector, sectors } from '../market/sectors.ts';
 import { lastTradeTime, marketStart } from '../market/tape.ts';
 import { money, ratio } from '../numbers-and-times.ts';
@@ -84,15 +84,15 @@ function rowsOf(
   return world.universe
     .active()
     .filter((one) => one.category === query.category && one.sectorId === (sector ?? one.sectorId))
-    .map((instrument) => rowOf(instrument, windowOf(query), now, world));
+    .map((instrument) => rowOf(instrument, windowOf(query), now));
 }
 
 const windowOf = ({ rank_type, period }: Call['query']) => rank_type ?? period ?? 'DAY_1';
 
-function rowOf(instrument: Instrument, window: string, now: number, { prices }: World): Facts {
+function rowOf(instrument: Instrument, window: string, now: number): Facts {
   const time = lastTradeTime(instrument, now);
-  const shown = snapshot(instrument, prices, time);
-  const day = prices.at(instrument, time);
+  const shown = snapshot(instrument, time);
+  const day = dayPricesAt(instrument, time);
   const length = windows[window];
   const base =
     length === undefined ? day.previousClose : priceAt(instrument, Math.max(marketStart, time - length));

@@ -9,7 +9,6 @@ import { lastTradeTime, marketStart, sidesAt, tradeBefore, volumeUpTo } from '..
 import { millisecondsText, money } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
 import { illegalParameter } from '../refusal.ts';
-import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { findAll, findInstrument, isRefusal } from './find.ts';
 
@@ -65,7 +64,7 @@ export const trades: Behaviours = {
       found.map((instrument) => ({
         symbol: instrument.symbol,
         instrument_id: instrument.instrumentId,
-        result: footprints(instrument, query, now, world),
+        result: footprints(instrument, query, now),
       })),
     );
   },
@@ -113,11 +112,10 @@ function footprints(
   instrument: Instrument,
   query: Readonly<Record<string, string>>,
   now: number,
-  { prices }: World,
 ): readonly object[] {
   const { session, nameAt } = sessionFor(query.trading_sessions);
   const timespan = query.timespan as Timespan;
-  const bars = barsOf(stockAsTraded(instrument, prices, session), {
+  const bars = barsOf(stockAsTraded(instrument, session), {
     timespan,
     count: Number(query.count ?? 200),
     forming: query.real_time_required === 'true' && timespan.startsWith('M'),

@@ -2,7 +2,7 @@
 
 import { startOfBar, startOfNextBar, type Timespan } from './calendar.ts';
 import type { Instrument } from './instrument.ts';
-import { type Moment, momentAt, type Prices, priceOf, type Range, type Session } from './prices.ts';
+import { type Moment, momentAt, priceOf, type Range, rangeOf, type Session } from './prices.ts';
 import { lastTradeTime, marketStart, volumeBetween } from './tape.ts';
 
 /** What has a price: a stock in one of its sessions, or an option. */
@@ -85,13 +85,13 @@ function barFrom(traded: Traded, start: number, last: Moment, end = last): Bar {
 }
 
 /** A stock or fund in one session. */
-export function stockAsTraded(instrument: Instrument, prices: Prices, session: Session): Traded {
+export function stockAsTraded(instrument: Instrument, session: Session): Traded {
   return {
     from: marketStart,
     until: Infinity,
     lastTrade: (now) => lastTradeTime(instrument, now),
     price: (moment) => priceOf(instrument, moment, session),
-    range: (from, to) => prices.range(instrument, from, to, session),
+    range: (from, to) => rangeOf(instrument, from, to, session),
     volume: (from, to) => volumeBetween(instrument, from, to, session),
   };
 }

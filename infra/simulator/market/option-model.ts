@@ -8,7 +8,7 @@ import { fraction, mix } from '../random.ts';
 import type { Traded } from './bars.ts';
 import { timeOf } from './calendar.ts';
 import { type Contract, endOfTrading } from './option-contracts.ts';
-import { type Moment, type Prices, priceOf, type Range } from './prices.ts';
+import { type Moment, priceOf, type Range, rangeOf } from './prices.ts';
 import { lastOnGrid, marketStart, volumeBetween } from './tape.ts';
 
 export const multiplier = 100;
@@ -95,14 +95,14 @@ export function lastOptionTrade(contract: Contract, now: number): number {
 /** Contracts traded on an average day. */
 const usualContracts = (noise: number) => Math.round(20 * 200 ** fraction(mix(noise, 4)));
 
-export function optionAsTraded(contract: Contract, prices: Prices): Traded {
+export function optionAsTraded(contract: Contract): Traded {
   const { underlying } = contract;
   return {
     from: Math.max(marketStart, timeOf(contract.expiryDay - listedDays)),
     until: endOfTrading(contract) + 1,
     lastTrade: (now) => lastOptionTrade(contract, now),
     price: (moment) => optionPriceOf(contract, moment),
-    range: (from, to) => optionRange(contract, prices, from, to),
+    range: (from, to) => optionRange(contract, from, to),
     volume: (from, to) =>
       Math.floor(
         (volumeBetween(underlying, { day: from.day, minute: 0 }, to) * usualContracts(contract.noise)) /
@@ -116,13 +116,13 @@ export function optionAsTraded(contract: Contract, prices: Prices): Traded {
 }
 
 /** Day by day, because time passes from one day to the next. */
-function optionRange(contract: Contract, prices: Prices, from: Moment, to: Moment): Range {
+function optionRange(contract: Contract, from: Moment, to: Moment): Range {
   let high = 0;
   let low = Infinity;
   for (let day = from.day; day <= to.day; day++) {
     const start = day === from.day ? from : { day, minute: 0 };
     const end = day === to.day ? to : { day, minute: 1440 };
-    const ofUnderlying = prices.range(contract.underlying, start, end);
+    const ofUnderlying = rangeOf(contract.underlying, start, end);
     const ends = [worth(contract, ofUnderlying.high, day), worth(contract, ofUnderlying.low, day)];
     high = Math.max(high, ...ends);
     low = Math.min(low, ...ends);

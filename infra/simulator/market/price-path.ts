@@ -57,32 +57,6 @@ export function logMove(instrument: Instrument, session: Session, day: number, m
   return move * dailyMove;
 }
 
-/** The same for each minute of a day, sixteen times as fast: between two knots, chance is asked once. */
-export function movesOfDay({ noise, dailyMove }: Instrument, session: Session, day: number): Float64Array {
-  const moves = new Float64Array(minutesPerDay).fill(jump * jumpOf(noise, day));
-  const add = (chance: number, period: number, swing: number) => {
-    let knot = Number.NaN;
-    let left = 0;
-    let right = 0;
-    for (let minute = 0; minute < minutesPerDay; minute++) {
-      const x = (day * minutesPerDay + minute) / period;
-      const floor = Math.floor(x);
-      if (floor !== knot) {
-        left = floor === knot + 1 ? right : signed(mix(chance, floor));
-        right = signed(mix(chance, floor + 1));
-        knot = floor;
-      }
-      moves[minute]! += swing * blend(left, right, x - floor);
-    }
-  };
-  // In the order of logMove, because sums of binary numbers depend on it.
-  for (let octave = 0; octave < periods.length; octave++)
-    add(mix(noise, octave), periods[octave]!, swings[octave]!);
-  if (session !== 'regular') add(mix(noise, sessionNoise[session]), sessionPeriod, sessionSwing);
-  for (let minute = 0; minute < minutesPerDay; minute++) moves[minute]! *= dailyMove;
-  return moves;
-}
-
 /**
  * What no whole minute from `from` to `to` (counted from 1970) is above, and for the sign -1 below, in the
  * unit of `logMove`. The better the shorter the time is; for one minute it is exact but for the day's jump.
