@@ -5,7 +5,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from '../listen.ts';
 import { compressed } from './compression.ts';
 import type { ApiGatewayOptions } from './options.ts';
 import type { HttpResponse } from './proxy-result.ts';
@@ -55,16 +55,13 @@ export async function startApiGateway(options: ApiGatewayOptions): Promise<Local
     });
   });
 
-  await listen(server, port);
-  const { port: actualPort } = server.address() as AddressInfo;
+  const actualPort = await listenOnLoopback(server, port);
   return {
-    url: `http://${host}:${actualPort}`,
+    url: `http://127.0.0.1:${actualPort}`,
     port: actualPort,
     close: () => closeServer(server, closeGraceMs),
   };
 }
-
-const host = '127.0.0.1';
 
 function send(
   response: ServerResponse,
@@ -77,16 +74,6 @@ function send(
   if (!stream) return void response.end(body);
   response.flushHeaders();
   stream(response);
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 function closeServer(server: Server, graceMs: number): Promise<void> {

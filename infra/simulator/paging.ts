@@ -4,7 +4,6 @@
  */
 
 import type { Operation } from '../../lib/catalogue/index.ts';
-import type { Call } from './behaviours/behaviour.ts';
 import { type Refusal, wrongParameter } from './refusal.ts';
 
 export interface Cursor {
@@ -14,12 +13,14 @@ export interface Cursor {
   readonly after: string;
 }
 
+interface Asked {
+  readonly operation: Operation;
+  readonly query: Readonly<Record<string, string>>;
+  readonly now: number;
+}
+
 /** Undefined for the first page. */
-export function readCursor(
-  operation: Operation,
-  query: Readonly<Record<string, string>>,
-  now: number,
-): Cursor | undefined | Refusal {
+export function readCursor({ operation, query, now }: Asked): Cursor | undefined | Refusal {
   const text = query.pagination_key;
   if (text === undefined) return undefined;
   const [, time, after] = /^p1\|(\d{1,15})\|(.+)$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
@@ -36,14 +37,14 @@ export function writeCursor({ now, after }: Cursor): string {
 
 /** The page that is asked for of what there was at the first page's moment. */
 export function pageOf<T, F>(
-  { operation, query, now }: Pick<Call, 'operation' | 'query' | 'now'>,
+  call: Asked,
   size: number,
   at: (moment: number) => { readonly records: readonly T[]; readonly facts?: F },
 ): { readonly records: readonly T[]; readonly facts?: F; readonly pagination_key?: string } | Refusal {
-  const cursor = readCursor(operation, query, now);
+  const cursor = readCursor(call);
   if (cursor && 'error_code' in cursor) return cursor;
-  const { now: moment, after } = cursor ?? { now, after: '0' };
-  if (!/^\d{1,9}$/.test(after)) return wrongParameter(operation, 'pagination_key');
+  const { now: moment, after } = cursor ?? { now: call.now, after: '0' };
+  if (!/^\d{1,9}$/.test(after)) return wrongParameter(call.operation, 'pagination_key');
   const { records, ...rest } = at(moment);
   const end = Number(after) + size;
   return {

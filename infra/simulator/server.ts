@@ -1,7 +1,7 @@
 /** The simulated upstream's HTTP server: reads a request whole, has it handled, and sends the answer. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenOnLoopback } from '../listen.ts';
 import {
   type Answer,
   type ChooseFault,
@@ -101,17 +101,10 @@ export async function serve(options: ServeOptions): Promise<Server> {
       }
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-
+  const port = await listenOnLoopback(server, options.port);
   let closing: Promise<void> | undefined;
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     close: () => {
       closing ??= new Promise((resolve) => {
         for (const timer of timers) clearTimeout(timer);

@@ -26,12 +26,16 @@ export interface VerifyOptions {
   readonly toleranceSeconds: number;
 }
 
-export interface Verified {
+/** Who has signed, and when. */
+export interface Signed {
   readonly ok: true;
   readonly appKey: string;
   readonly nonce: string;
   /** x-timestamp as Unix time in milliseconds. */
   readonly timestamp: number;
+}
+
+export interface Verified extends Signed {
   readonly path: string;
   /** Decoded query pairs in the order sent. */
   readonly query: readonly Pair[];
@@ -66,30 +70,40 @@ export function verifyRequest(request: WireRequest, options: VerifyOptions): Ver
   const headers = readHeaders(request);
   if ('ok' in headers) return headers;
 
-  const refusal = checkValues(headers);
-  if (refusal) return refusal;
-  const timestamp = instantOf(headers['x-timestamp']);
-  if (timestamp === undefined) {
-    return refuse(401, 'ILLEAGAL_TIMESTAMP', 'x-timestamp is not YYYY-MM-DDThh:mm:ssZ');
-  }
-  const secret = options.secretOf(headers['x-app-key']);
-  if (secret === undefined) return refuse(401, 'UNAUTHORIZED', 'The app key is not known');
-  if (Math.abs(request.now - timestamp) > options.toleranceSeconds * 1000) {
-    return refuse(401, 'CLOCK_SKEW_EXCEEDED', 'x-timestamp is too far from the server clock');
-  }
-
   const pairs = signingHeaders.map((name): Pair => [name, headers[name]]);
-  const expected = signatureOf(canonicalString({ ...target, headers: pairs, body: request.body }), secret);
-  if (!sameText(expected, headers['x-signature'])) {
-    return refuse(401, 'INCORRECT_SIGN', 'The signature does not match');
-  }
-  return {
-    ok: true,
-    appKey: headers['x-app-key'],
-    nonce: headers['x-signature-nonce'],
-    timestamp,
-    ...target,
-  };
+  const signed = checkSignature(headers, request.now, options, () =>
+    canonicalString({ ...target, headers: pairs, body: request.body }),
+  );
+  return signed.ok ? { ...signed, ...target } : signed;
+}
+
+type SigningName = Exclude<HeaderName, 'host' | 'x-version'>;
+
+/** What a request and a subscription have in common. @param text what the signature is computed over */
+export function checkSignature(
+  headers: Readonly<Record<SigningName, string> & { 'x-version'?: string }>,
+  now: number,
+  { secretOf, toleranceSeconds }: VerifyOptions,
+  text: () => string,
+): Signed | Refusal {
+  if (headers['x-signature-algorithm'] !== 'HMAC-SHA256')
+    return refuse(401, 'SIGNATURE_ALGORITHM_NOT_SUPPORTED', 'x-signature-algorithm must be HMAC-SHA256');
+  if (headers['x-signature-version'] !== '1.0')
+    return refuse(401, 'VERSION_NOT_SUPPORTED', 'x-signature-version must be 1.0');
+  // Of requests alone: in a subscription it is refused before.
+  if ((headers['x-version'] ?? 'v3') !== 'v3')
+    return refuse(401, 'UNSUPPORTED_API_VERSION', 'x-version must be v3');
+  const timestamp = instantOf(headers['x-timestamp']);
+  if (timestamp === undefined)
+    return refuse(401, 'ILLEAGAL_TIMESTAMP', 'x-timestamp is not YYYY-MM-DDThh:mm:ssZ');
+  const appKey = headers['x-app-key'];
+  const secret = secretOf(appKey);
+  if (secret === undefined) return refuse(401, 'UNAUTHORIZED', 'The app key is not known');
+  if (Math.abs(now - timestamp) > toleranceSeconds * 1000)
+    return refuse(401, 'CLOCK_SKEW_EXCEEDED', 'x-timestamp is too far from the server clock');
+  return sameText(signatureOf(text(), secret), headers['x-signature'])
+    ? { ok: true, appKey, nonce: headers['x-signature-nonce'], timestamp }
+    : refuse(401, 'INCORRECT_SIGN', 'The signature does not match');
 }
 
 /** Every required header exactly once, and the content type of a POST. */
@@ -119,22 +133,8 @@ function readHeaders(request: WireRequest): Record<HeaderName, string> | Refusal
   return found as Record<HeaderName, string>;
 }
 
-/** Headers that accept one value only. */
-function checkValues(headers: Record<HeaderName, string>): Refusal | undefined {
-  if (headers['x-signature-algorithm'] !== 'HMAC-SHA256') {
-    return refuse(401, 'SIGNATURE_ALGORITHM_NOT_SUPPORTED', 'x-signature-algorithm must be HMAC-SHA256');
-  }
-  if (headers['x-signature-version'] !== '1.0') {
-    return refuse(401, 'VERSION_NOT_SUPPORTED', 'x-signature-version must be 1.0');
-  }
-  if (headers['x-version'] !== 'v3') {
-    return refuse(401, 'UNSUPPORTED_API_VERSION', 'x-version must be v3');
-  }
-  return undefined;
-}
-
 /** Milliseconds of a timestamp in the one allowed form; undefined for others and for days that never were. */
-export function instantOf(text: string): number | undefined {
+function instantOf(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return undefined;
   const instant = Date.parse(text);
   // The engine rolls 30 February and 24:00:00 over into the next day; writing it back shows that.
@@ -143,7 +143,7 @@ export function instantOf(text: string): number | undefined {
   return instant;
 }
 
-export function sameText(a: string, b: string): boolean {
+function sameText(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)];
   return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -19,28 +19,22 @@ import { type AssetLeg, currentPrice, stockAsset } from '../trading/order-asset.
 import type { Valued } from '../trading/portfolio.ts';
 import type { Account, World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
-import { isRefusal } from './find.ts';
-import { availableOf, findAccount, fundsOf } from './order-checks.ts';
+import { availableOf, fundsOf, ofAccount } from './order-checks.ts';
 
 export const accounts: Behaviours = {
   listAccounts: (_call, world) => answer(world.accounts),
 
-  getAccountBalance: ({ query, now }, world) => {
-    const account = findAccount(world, query.account_id);
-    if (isRefusal(account)) return account;
-    if ((query.total_asset_currency ?? 'USD') !== 'USD') return parameterError('total_asset_currency');
-    world.orders.settle(now);
-    return answer(balance(account, world, now));
-  },
+  getAccountBalance: ofAccount((account, { query, now }, world) =>
+    (query.total_asset_currency ?? 'USD') === 'USD'
+      ? answer(balance(account, world, now))
+      : parameterError('total_asset_currency'),
+  ),
 
-  listAccountPositions: ({ query, now }, world) => {
-    const account = findAccount(world, query.account_id);
-    if (isRefusal(account)) return account;
-    world.orders.settle(now);
+  listAccountPositions: ofAccount((account, { now }, world) => {
     const positions = world.portfolios.get(account.account_id)!.valued(now);
     const total = positions.reduce((sum, { value }) => sum + value, 0n);
     return answer(positions.map((position) => shownPosition(position, total, account, world, now)));
-  },
+  }),
 };
 
 function balance(account: Account, world: World, now: number) {

@@ -4,8 +4,8 @@ import type { Instrument } from '../market/instrument.ts';
 import { dayMilliseconds, priceAt } from '../market/prices.ts';
 import { money } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
-import { answer, type Behaviours } from './behaviour.ts';
-import { findInstrument, isRefusal } from './find.ts';
+import type { Behaviours } from './behaviour.ts';
+import { ofInstrument } from './find.ts';
 
 type Auction = 'PRE_OPEN' | 'PRE_CLOSE';
 
@@ -21,27 +21,23 @@ const windows: Readonly<Record<Auction, readonly [from: number, to: number]>> = 
 };
 
 export const auctions: Behaviours = {
-  getStockNoiiSnapshot: ({ query, now }, world) => {
-    const found = findInstrument(world, query.symbol!, query.category);
-    if (isRefusal(found)) return found;
+  getStockNoiiSnapshot: ofInstrument((found, { query, now }) => {
     const auction = query.imbalance_action_type as Auction;
     const time = timesOf(auction, now).at(-1)!;
     const chance = mix(found.noise, time / step);
-    return answer({
+    return {
       ...imbalance(found, auction, time),
       paired_shares: String(1000 + (chance % 1_000_000)),
       imbalance_shares: String(chance % 30_000),
       imbalance_side: String(1 + (chance % 2)),
       imbalance_var_indicator: String(1 + (chance % 3)),
-    });
-  },
+    };
+  }),
 
-  listStockNoiiBars: ({ query, now }, world) => {
-    const found = findInstrument(world, query.symbol!, query.category);
-    if (isRefusal(found)) return found;
+  listStockNoiiBars: ofInstrument((found, { query, now }) => {
     const auction = query.imbalance_action_type as Auction;
-    return answer(timesOf(auction, now).map((time) => imbalance(found, auction, time)));
-  },
+    return timesOf(auction, now).map((time) => imbalance(found, auction, time));
+  }),
 };
 
 /** Those of the auction that is on, or of the last one. */

@@ -9,7 +9,7 @@ import { money, offsetText } from '../numbers-and-times.ts';
 import type { BodyOf } from '../parameters.ts';
 import { illegalParameter } from '../refusal.ts';
 import { answer, type Behaviours } from './behaviour.ts';
-import { findAll, findInstrument, isRefusal } from './find.ts';
+import { findAll, findInstrument, isRefusal, ofInstrument } from './find.ts';
 
 type Body = BodyOf<typeof listStockBars>;
 
@@ -42,11 +42,9 @@ export const bars: Behaviours = {
     });
   },
 
-  getStockBars: ({ query, now }, world) => {
-    const found = findInstrument(world, query.symbol!, query.category);
-    if (isRefusal(found)) return found;
-    return answer(stockBars(found, { ...queryAsked(query, now, true), sessions: query.trading_sessions }));
-  },
+  getStockBars: ofInstrument((found, { query, now }) =>
+    stockBars(found, { ...queryAsked(query, now, true), sessions: query.trading_sessions }),
+  ),
 };
 
 /** What the query forms have in common. */

@@ -4,6 +4,7 @@ import type { Instrument } from '../market/instrument.ts';
 import { type Contract, findContract } from '../market/option-contracts.ts';
 import { type Refusal, refuse } from '../refusal.ts';
 import type { World } from '../world.ts';
+import { answer, type Behaviour, type Call, type Reply } from './behaviour.ts';
 
 /** Market data: the symbol must be of the category that the call is about. */
 export function findInstrument(
@@ -14,6 +15,25 @@ export function findInstrument(
   const instrument = universe.get(symbol);
   return instrument?.category === category ? instrument! : unknownSymbol(symbol);
 }
+
+/** What is told of the instrument that a call of market data names; the refusal where it is not known. */
+export const ofInstrument =
+  (told: (found: Instrument, call: Call, world: World) => object): Behaviour =>
+  (call, world) => {
+    const found = findInstrument(world, call.query.symbol!, call.query.category);
+    return isRefusal(found) ? found : replyOf(told(found, call, world));
+  };
+
+/** The same of each one that it names. */
+export const ofInstruments =
+  (told: (found: Instrument, call: Call) => object): Behaviour =>
+  (call, world) => {
+    const { symbols = '', category } = call.query;
+    const found = findAll(symbols.split(','), (symbol) => findInstrument(world, symbol, category));
+    return isRefusal(found) ? found : answer(found.map((one) => told(one, call)));
+  };
+
+const replyOf = (told: object): Reply => (isRefusal(told) ? told : answer(told));
 
 /** Fundamentals: the category is not looked at, for the interface asks for US_STOCK of funds too. */
 export function findAny({ universe }: World, symbol: string | undefined): Instrument | Refusal {

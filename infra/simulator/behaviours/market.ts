@@ -6,26 +6,18 @@ import type { Instrument } from '../market/instrument.ts';
 import { closeOf, dayPricesAt, priceAt } from '../market/prices.ts';
 import { lastTradeTime, sidesAt, volumeUpTo } from '../market/tape.ts';
 import { fixed, money, ratio } from '../numbers-and-times.ts';
-import { answer, type Behaviours } from './behaviour.ts';
-import { findAll, findInstrument, isRefusal } from './find.ts';
+import type { Behaviours } from './behaviour.ts';
+import { ofInstruments } from './find.ts';
 
 export const market: Behaviours = {
-  getStockSnapshots: ({ query, now }, world) => {
-    const found = findAll(query.symbols!.split(','), (symbol) =>
-      findInstrument(world, symbol, query.category),
-    );
-    if (isRefusal(found)) return found;
-    return answer(
-      found.map((instrument) => {
-        const time = lastTradeTime(instrument, now);
-        return {
-          ...snapshot(instrument, time),
-          ...(query.extend_hour_required === 'true' && extended(instrument, time)),
-          ...(query.overnight_required === 'true' && overnight(instrument, time)),
-        };
-      }),
-    );
-  },
+  getStockSnapshots: ofInstruments((instrument, { query, now }) => {
+    const time = lastTradeTime(instrument, now);
+    return {
+      ...snapshot(instrument, time),
+      ...(query.extend_hour_required === 'true' && extended(instrument, time)),
+      ...(query.overnight_required === 'true' && overnight(instrument, time)),
+    };
+  }),
 };
 
 export function snapshot(instrument: Instrument, time: number) {

@@ -24,11 +24,11 @@ type Query = Readonly<Record<string, string>>;
 const pageSize = 100;
 
 export const optionContracts: Behaviours = {
-  listOptionContracts: ({ operation, query, now }, world) => {
-    const cursor = readCursor(operation, query, now);
+  listOptionContracts: (call, { universe }) => {
+    const { query, now } = call;
+    const cursor = readCursor(call);
     if (cursor && isRefusal(cursor)) return cursor;
     const moment = cursor?.now ?? now;
-    const { universe } = world;
     const after = cursor && findContract(universe, cursor.after);
     if (cursor && !after) return parameterError('pagination_key');
     const data: object[] = [];

@@ -10,7 +10,7 @@ import type { NewOrder } from '../trading/stored-order.ts';
 import type { World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
-import { checkFigures, findAccount } from './order-checks.ts';
+import { checkFigures, ofAccount } from './order-checks.ts';
 import { orderNotFound } from './order-views.ts';
 
 type Modified = BodyOf<typeof replaceOrder>['modify_orders'][number];
@@ -23,11 +23,8 @@ interface Replacement {
 
 export const orderChanges: Behaviours = {
   /** All changes are checked before the first is made. */
-  replaceOrder: ({ body, now }, world) => {
-    const { account_id: id, modify_orders: changes } = body as BodyOf<typeof replaceOrder>;
-    world.orders.settle(now);
-    const account = findAccount(world, id);
-    if (isRefusal(account)) return account;
+  replaceOrder: ofAccount((account, { body, now }, world) => {
+    const { modify_orders: changes } = body as BodyOf<typeof replaceOrder>;
     const all: Replacement[] = [];
     for (const change of changes) {
       const replacement = checkChange(change, account.account_id, world, now);
@@ -37,14 +34,11 @@ export const orderChanges: Behaviours = {
     for (const { found, terms, total } of all) world.orders.replace(found, terms, total, now);
     const [{ found }] = all as [Replacement];
     return answer(all.length === 1 ? named(found.order) : namedGroup(found));
-  },
+  }),
 
-  cancelOrder: ({ body, now }, world) => {
+  cancelOrder: ofAccount(({ account_id: id }, { body, now }, world) => {
     const asked = body as BodyOf<typeof cancelOrder>;
-    const { account_id: id, client_order_id: clientOrderId, client_combo_order_id: comboId } = asked;
-    world.orders.settle(now);
-    const account = findAccount(world, id);
-    if (isRefusal(account)) return account;
+    const { client_order_id: clientOrderId, client_combo_order_id: comboId } = asked;
     const found = world.orders.find(id, clientOrderId);
     if (!found) return orderNotFound(clientOrderId);
     if (comboId !== undefined && comboId !== found.group.clientComboOrderId)
@@ -54,7 +48,7 @@ export const orderChanges: Behaviours = {
     const one = comboId === undefined || found.group.isPastMaster;
     world.orders.cancel(found, one ? [found.order] : found.group.orders, now);
     return answer(named(found.order));
-  },
+  }),
 };
 
 function checkChange(change: Modified, accountId: string, world: World, now: number): Replacement | Refusal {

@@ -7,6 +7,7 @@ import { type FundsAtHand, fundsAtHand } from '../trading/funds-at-hand.ts';
 import { type Asset, assetOf, costOf, currentPrice, priceAskedFor } from '../trading/order-asset.ts';
 import type { NewOrder } from '../trading/stored-order.ts';
 import type { Account, World } from '../world.ts';
+import type { Behaviour, Call, Reply } from './behaviour.ts';
 import { isRefusal } from './find.ts';
 
 /** An order that can be taken, with what it trades and how much of it. */
@@ -16,12 +17,16 @@ export interface Checked {
   readonly total: Quantity;
 }
 
-export function findAccount({ accounts }: World, id: string | undefined): Account | Refusal {
-  return (
-    accounts.find((account) => account.account_id === id) ??
-    refuse(403, 'ACCOUNT_ACCESS_DENIED', 'The account is not one of the user’s')
-  );
-}
+/** What is answered about the account that a call names, once its orders have lived on up to now. */
+export const ofAccount =
+  (reply: (account: Account, call: Call, world: World) => Reply): Behaviour =>
+  (call, world) => {
+    const id = call.query.account_id ?? (call.body as { readonly account_id?: string })?.account_id;
+    const account = world.accounts.find(({ account_id }) => account_id === id);
+    if (!account) return refuse(403, 'ACCOUNT_ACCESS_DENIED', 'The account is not one of the user’s');
+    world.orders.settle(call.now);
+    return reply(account, call, world);
+  };
 
 /** What any order must be, whether it is placed or only previewed. */
 export function checkTerms(order: NewOrder, world: World, now: number): Checked | Refusal {

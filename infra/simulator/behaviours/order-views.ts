@@ -9,10 +9,10 @@ import { type AssetLeg, averagePrice } from '../trading/order-asset.ts';
 import type { OrderGroup } from '../trading/order-group.ts';
 import type { LiveOrder, Status } from '../trading/order-life.ts';
 import { feeOf } from '../trading/portfolio.ts';
-import type { World } from '../world.ts';
+import type { Account, World } from '../world.ts';
 import { answer, type Behaviours, type Call, type Reply } from './behaviour.ts';
 import { isRefusal } from './find.ts';
-import { findAccount } from './order-checks.ts';
+import { ofAccount } from './order-checks.ts';
 
 const pageSize = 20;
 const usualPeriod = 7 * 86_400_000;
@@ -20,20 +20,17 @@ const usualPeriod = 7 * 86_400_000;
 const historyLagMs = 2000;
 
 export const orderViews: Behaviours = {
-  getOrder: ({ query, now }, world) => {
-    const account = findAccount(world, query.account_id);
-    if (isRefusal(account)) return account;
-    world.orders.settle(now);
+  getOrder: ofAccount((account, { query, now }, world) => {
     const clientOrderId = query.client_order_id!;
     const found = world.orders.findVisible(account.account_id, clientOrderId, now);
     if (!found) return orderNotFound(clientOrderId);
     return answer(shownGroup(found.group, clientOrderId, withCharges));
-  },
+  }),
 
-  listOpenOrders: (call, world) => page(call, world, (group) => group.isOpen),
+  listOpenOrders: ofAccount((account, call, world) => page(account, call, world, (group) => group.isOpen)),
 
   /** By the moment of placing; open orders are part of an account's history too. */
-  listOrderHistory: (call, world) => {
+  listOrderHistory: ofAccount((account, call, world) => {
     const { start_time: start, end_time: end } = call.query;
     const bare = start === undefined && end === undefined;
     const from = start === undefined ? (bare ? call.now - usualPeriod : 0) : Date.parse(start);
@@ -42,10 +39,10 @@ export const orderViews: Behaviours = {
       const { placedAt } = orders[0]!.stored;
       return placedAt >= from && placedAt <= to;
     };
-    return page(call, world, wanted, ({ endedAt = -Infinity, status }) =>
+    return page(account, call, world, wanted, ({ endedAt = -Infinity, status }) =>
       call.now < endedAt + historyLagMs ? 'PENDING' : status,
     );
-  },
+  }),
 };
 
 const latestStatus = ({ status }: LiveOrder): Status => status;
@@ -54,18 +51,17 @@ export const orderNotFound = (id: string) => refuse(417, 'OPENAPI_ORDER_NOT_FOUN
 
 /** Newest first. A cursor names the last group given, so that what is placed meanwhile moves nothing. */
 function page(
-  { operation, query, now }: Call,
+  account: Account,
+  call: Call,
   world: World,
   wanted: (group: OrderGroup) => boolean,
   statusOf = latestStatus,
 ): Reply {
-  const account = findAccount(world, query.account_id);
-  if (isRefusal(account)) return account;
-  const cursor = readCursor(operation, query, now);
+  const { now } = call;
+  const cursor = readCursor(call);
   if (cursor && isRefusal(cursor)) return cursor;
   const after = cursor === undefined ? Infinity : Number(cursor.after);
   if (Number.isNaN(after)) return parameterError('pagination_key');
-  world.orders.settle(now);
   const rest = world.orders
     .groupsOf(account.account_id, now)
     .filter((group) => group.sequence < after && wanted(group));

@@ -12,16 +12,13 @@ import type { NewOrder } from '../trading/stored-order.ts';
 import type { Account, World } from '../world.ts';
 import { answer, type Behaviours } from './behaviour.ts';
 import { isRefusal } from './find.ts';
-import { type Checked, checkDay, checkMeans, checkTerms, findAccount, previewPrice } from './order-checks.ts';
+import { type Checked, checkDay, checkMeans, checkTerms, ofAccount, previewPrice } from './order-checks.ts';
 
 type Body = BodyOf<typeof placeOrder>;
 
 export const orders: Behaviours = {
-  placeOrder: ({ body, now }, world) => {
-    const { account_id: id, new_orders: asked, client_combo_order_id: clientComboOrderId } = body as Body;
-    world.orders.settle(now);
-    const account = findAccount(world, id);
-    if (isRefusal(account)) return account;
+  placeOrder: ofAccount((account, { body, now }, world) => {
+    const { new_orders: asked, client_combo_order_id: clientComboOrderId } = body as Body;
     const combination = isCombination(asked);
     if (combination && !clientComboOrderId) return parameterError('client_combo_order_id');
     const checked = checkAll(asked, account, world, now);
@@ -30,14 +27,11 @@ export const orders: Behaviours = {
     const comboOrderId = world.orders.nextIdentifier();
     add(checked, account, world, now, { comboOrderId, clientComboOrderId: clientComboOrderId! });
     return answer({ client_combo_order_id: clientComboOrderId, combo_order_id: comboOrderId });
-  },
+  }),
 
   /** Each order for itself: one that is refused keeps none of the others back. */
-  batchPlaceOrders: ({ body, now }, world) => {
-    const { account_id: id, batch_orders: asked } = body as BodyOf<typeof batchPlaceOrders>;
-    world.orders.settle(now);
-    const account = findAccount(world, id);
-    if (isRefusal(account)) return account;
+  batchPlaceOrders: ofAccount((account, { body, now }, world) => {
+    const { batch_orders: asked } = body as BodyOf<typeof batchPlaceOrders>;
     const results = asked.map((order) => {
       const checked = checkAll([order], account, world, now);
       if (!isRefusal(checked)) return add(checked, account, world, now)[0]!;
@@ -46,13 +40,11 @@ export const orders: Behaviours = {
     });
     const failed = results.filter((result) => 'error_code' in result).length;
     return answer({ total: results.length, success: results.length - failed, failed, batch_orders: results });
-  },
+  }),
 
   /** Nothing is placed, so that neither the client's id nor the account's means are looked at. */
-  previewOrder: ({ body, now }, world) => {
-    const { account_id: id, new_orders: asked } = body as BodyOf<typeof previewOrder>;
-    const account = findAccount(world, id);
-    if (isRefusal(account)) return account;
+  previewOrder: ofAccount((_account, { body, now }, world) => {
+    const { new_orders: asked } = body as BodyOf<typeof previewOrder>;
     let [cost, fee] = [0n, 0n];
     for (const order of asked) {
       const checked = checkTerms(order, world, now);
@@ -68,7 +60,7 @@ export const orders: Behaviours = {
       estimated_transaction_fee: dollarText(fee),
       currency: 'USD',
     });
-  },
+  }),
 };
 
 const isCombination = (asked: readonly NewOrder[]) => asked.length > 1 || asked[0]!.combo_type !== 'NORMAL';

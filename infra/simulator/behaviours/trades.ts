@@ -9,15 +9,13 @@ import { lastTradeTime, marketStart, sidesAt, tradeBefore, volumeUpTo } from '..
 import { millisecondsText, money } from '../numbers-and-times.ts';
 import { mix } from '../random.ts';
 import { illegalParameter } from '../refusal.ts';
-import { answer, type Behaviours } from './behaviour.ts';
-import { findAll, findInstrument, isRefusal } from './find.ts';
+import type { Behaviours } from './behaviour.ts';
+import { ofInstrument, ofInstruments } from './find.ts';
 
 const participants = ['NSDQ', 'ARCX', 'EDGX', 'BATS', 'IEXG'];
 
 export const trades: Behaviours = {
-  getStockQuotes: ({ query, now }, world) => {
-    const found = findInstrument(world, query.symbol!, query.category);
-    if (isRefusal(found)) return found;
+  getStockQuotes: ofInstrument((found, { query, now }, world) => {
     const depth = Number(query.depth ?? Math.min(10, world.depthLevels));
     if (depth > world.depthLevels) return illegalParameter('depth');
     const overnight = query.overnight_required === 'true';
@@ -27,19 +25,17 @@ export const trades: Behaviours = {
       priceAt(found, time, overnight ? 'overnight' : 'regular'),
       time,
     );
-    return answer({
+    return {
       symbol: found.symbol,
       instrument_id: found.instrumentId,
       quote_time: time,
       asks: levels(found, depth, time, ask, askSize, 1),
       bids: levels(found, depth, time, bid, bidSize, -1),
       trading_session: overnight ? 'OVN' : 'RTH',
-    });
-  },
+    };
+  }),
 
-  listStockTicks: ({ query, now }, world) => {
-    const found = findInstrument(world, query.symbol!, query.category);
-    if (isRefusal(found)) return found;
+  listStockTicks: ofInstrument((found, { query, now }) => {
     const { session, nameAt } = sessionFor(query.trading_sessions);
     const result: object[] = [];
     const count = Number(query.count);
@@ -52,22 +48,14 @@ export const trades: Behaviours = {
       const name = nameAt(time);
       if (name !== undefined) result.push({ ...tick(found, time, session), trading_session: name });
     }
-    return answer({ symbol: found.symbol, instrument_id: found.instrumentId, result });
-  },
+    return { symbol: found.symbol, instrument_id: found.instrumentId, result };
+  }),
 
-  listStockFootprints: ({ query, now }, world) => {
-    const found = findAll(query.symbols!.split(','), (symbol) =>
-      findInstrument(world, symbol, query.category),
-    );
-    if (isRefusal(found)) return found;
-    return answer(
-      found.map((instrument) => ({
-        symbol: instrument.symbol,
-        instrument_id: instrument.instrumentId,
-        result: footprints(instrument, query, now),
-      })),
-    );
-  },
+  listStockFootprints: ofInstruments((instrument, { query, now }) => ({
+    symbol: instrument.symbol,
+    instrument_id: instrument.instrumentId,
+    result: footprints(instrument, query, now),
+  })),
 };
 
 /** The best price first, then each of the prices behind it. */

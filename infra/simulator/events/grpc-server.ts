@@ -11,7 +11,8 @@ import {
   type OutgoingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
+import { listenOnLoopback } from '../../listen.ts';
 import { Wire } from './wire.ts';
 
 /** The status codes of gRPC that this server answers. */
@@ -85,16 +86,10 @@ export async function serveGrpc({ port, path, onCall }: GrpcServerOptions): Prom
     http2.once('session', (session) => wireOf.set(session, wire));
     http2.emit('connection', wire);
   });
-  await new Promise<void>((resolve, reject) => {
-    listener.once('error', reject);
-    listener.listen(port, '127.0.0.1', () => {
-      listener.off('error', reject);
-      resolve();
-    });
-  });
+  const actualPort = await listenOnLoopback(listener, port);
   let closing: Promise<void> | undefined;
   return {
-    port: (listener.address() as AddressInfo).port,
+    port: actualPort,
     close: () => {
       closing ??= new Promise((resolve) => {
         listener.close(() => resolve());

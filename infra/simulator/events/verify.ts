@@ -4,9 +4,9 @@
  */
 
 import { createHash } from 'node:crypto';
-import { byCodeUnit, percentEncode, signatureOf } from '../canonical.ts';
+import { byCodeUnit, percentEncode } from '../canonical.ts';
 import { type Refusal, refuse } from '../refusal.ts';
-import { instantOf, sameText, type VerifyOptions } from '../verify.ts';
+import { checkSignature, type Signed, type VerifyOptions } from '../verify.ts';
 
 export interface WireSubscription {
   /** Names and values in turn, as they came. */
@@ -15,14 +15,6 @@ export interface WireSubscription {
   readonly message: Uint8Array;
   /** The upstream's clock, Unix time in milliseconds. */
   readonly now: number;
-}
-
-export interface VerifiedSubscription {
-  readonly ok: true;
-  readonly appKey: string;
-  readonly nonce: string;
-  /** x-timestamp as Unix time in milliseconds. */
-  readonly timestamp: number;
 }
 
 /** What is signed. */
@@ -51,25 +43,12 @@ const foreign = ['host', 'x-version'];
 
 export function verifySubscription(
   { rawMetadata, message, now }: WireSubscription,
-  { secretOf, toleranceSeconds }: VerifyOptions,
-): VerifiedSubscription | Refusal {
+  options: VerifyOptions,
+): Signed | Refusal {
   const metadata = readMetadata(rawMetadata);
-  if ('ok' in metadata) return metadata;
-  if (metadata['x-signature-algorithm'] !== 'HMAC-SHA256')
-    return refuse(401, 'SIGNATURE_ALGORITHM_NOT_SUPPORTED', 'x-signature-algorithm must be HMAC-SHA256');
-  if (metadata['x-signature-version'] !== '1.0')
-    return refuse(401, 'VERSION_NOT_SUPPORTED', 'x-signature-version must be 1.0');
-  const timestamp = instantOf(metadata['x-timestamp']);
-  if (timestamp === undefined)
-    return refuse(401, 'ILLEAGAL_TIMESTAMP', 'x-timestamp is not YYYY-MM-DDThh:mm:ssZ');
-  const appKey = metadata['x-app-key'];
-  const secret = secretOf(appKey);
-  if (secret === undefined) return refuse(401, 'UNAUTHORIZED', 'The app key is not known');
-  if (Math.abs(now - timestamp) > toleranceSeconds * 1000)
-    return refuse(401, 'CLOCK_SKEW_EXCEEDED', 'x-timestamp is too far from the server clock');
-  if (!sameText(signatureOf(subscriptionString(metadata, message), secret), metadata['x-signature']))
-    return refuse(401, 'INCORRECT_SIGN', 'The signature does not match');
-  return { ok: true, appKey, nonce: metadata['x-signature-nonce'], timestamp };
+  return 'ok' in metadata
+    ? metadata
+    : checkSignature(metadata, now, options, () => subscriptionString(metadata, message));
 }
 
 /** The encoded string that the signature is computed over. */
