@@ -17,6 +17,7 @@ import { baseUrlFault, type UpstreamPaths, upstreamPathsFault } from '../../lib/
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import { areLimits, readLimits, type TradingLimits } from '../../lib/guard-rails/limits.ts';
 import { doubledPathFault, eventsUrlFault } from '../../lib/upstream/base-url.ts';
+import { defined } from '../defined.ts';
 import {
   type AppCredentials,
   type Environment,
@@ -94,59 +95,64 @@ function read(env: Environment, mistakes: Mistakes): LocalSettings {
   // What depends on a pair that is wrong takes it for one, so that one mistake is named once.
   const wrongPair = { appKey: '', appSecret: '' };
   const credentials = mistakes.read(() => readAppCredentials(env), wrongPair);
-  const upstreamPaths = mistakes.read(() => readUpstreamPaths(env.UPSTREAM_PATHS), undefined);
+  const given = <T>(name: string, readText: (text: string) => T): T | undefined =>
+    mistakes.read(() => (env[name] ? readText(env[name]) : undefined), undefined);
+  const upstreamPaths = given('UPSTREAM_PATHS', readUpstreamPaths);
   const baseUrl = env.UPSTREAM_BASE_URL;
   if (baseUrl) mistakes.read(() => checkBaseUrl(baseUrl, upstreamPaths), undefined);
   if (baseUrl && !credentials) mistakes.add('UPSTREAM_BASE_URL is set: it needs APP_KEY and APP_SECRET too.');
-  const apiKey = mistakes.read(() => readApiKey(env.API_KEY), '');
-  const otherApiKeys = mistakes.read(() => readOtherApiKeys(env.OTHER_API_KEYS, apiKey), undefined);
-  const users = mistakes.read(() => readUsers(env.USERS), undefined);
-  const plan = mistakes.read(() => readPlan(env.PLAN), undefined);
-  const upstreamLimits = mistakes.read(() => readUpstreamLimits(env), undefined);
-  const marketDataLimit = mistakes.read(
-    () => readMarketDataLimit(env.MARKET_DATA_LIMIT, baseUrl !== undefined && baseUrl !== ''),
-    undefined,
-  );
+  const apiKey = given('API_KEY', readApiKey) ?? randomBytes(20).toString('hex');
   // The simulator's accounts are invented: in front of it everything may be open.
-  const usuallyOpen = baseUrl ? openByDefault : openable;
-  const openGroups = mistakes.read(() => readOpenGroups(env.OPEN_GROUPS, usuallyOpen), usuallyOpen);
+  const openGroups = given('OPEN_GROUPS', readOpenGroups) ?? (baseUrl ? openByDefault : openable);
   const port = mistakes.read(() => readPort(env, 'PORT', 8787), 0);
   const simulatorPort = baseUrl ? 0 : mistakes.read(() => readPort(env, 'UPSTREAM_PORT', 8788), 0);
   const eventsPort = baseUrl ? 0 : mistakes.read(() => readPort(env, 'EVENTS_PORT', 8789), 0);
   const portFault = samePortFault({ PORT: port, UPSTREAM_PORT: simulatorPort, EVENTS_PORT: eventsPort });
   if (portFault) mistakes.add(portFault);
   const faults = mistakes.read(() => readFaults(env), {});
-  const tradingLimits = mistakes.read(() => readTradingLimits(env.TRADING_LIMITS), undefined);
-  const orderMembers = mistakes.read(() => readOrderMembers(env.ORDER_MEMBERS), undefined);
-  const isCacheOff = mistakes.read(() => readCacheOff(env.CACHE), false);
-  const cors = mistakes.read(() => readCorsOrigins(env.CORS_ORIGINS), {});
-  const accessToken = mistakes.read(() => readAccessToken(env.ACCESS_TOKEN, credentials !== undefined), {});
   const hasOrders = openGroups.includes('orders');
-  const eventsMode = mistakes.read(() => readTradeEventsMode(env.TRADE_EVENTS), 'off');
-  const eventsUrl = mistakes.read(() => readTradeEventsUrl(env, hasOrders), undefined);
-  const hasEvents = eventsMode !== 'off' && hasOrders && (eventsUrl !== undefined || !baseUrl);
+  const eventsMode = given('TRADE_EVENTS', (text) => choiceIn('TRADE_EVENTS', text, ['on', 'quiet', 'off']));
+  const url = given('TRADE_EVENTS_URL', (text) => readTradeEventsUrl(text, env, hasOrders));
+  const hasEvents = eventsMode !== 'off' && hasOrders && (url !== undefined || !baseUrl);
+  const isCacheOff = given('CACHE', (text) => choiceIn('CACHE', text, ['on', 'off'])) === 'off';
   return {
     port,
     apiKey,
-    ...(otherApiKeys && { otherApiKeys }),
-    ...(users && { users }),
     openGroups,
     credentials: credentials ?? inventAppCredentials(),
-    ...accessToken,
     upstream: baseUrl ? { baseUrl } : { simulatorPort, eventsPort },
-    ...(upstreamPaths && { upstreamPaths }),
-    ...(plan && { plan }),
-    ...(marketDataLimit && { marketDataLimit }),
-    ...(upstreamLimits && { upstreamLimits }),
-    ...(faults.fault && { faults }),
-    ...(tradingLimits && { tradingLimits }),
-    ...(orderMembers && { orderMembers }),
-    ...(isCacheOff && { cache: 'off' }),
-    ...(hasEvents && {
-      tradeEvents: { isShown: eventsMode !== 'quiet', ...(eventsUrl !== undefined && { url: eventsUrl }) },
+    ...defined({
+      otherApiKeys: given('OTHER_API_KEYS', (text) => readOtherApiKeys(text, apiKey)),
+      users: given('USERS', readUsers),
+      accessToken: given('ACCESS_TOKEN', (text) => readAccessToken(text, credentials !== undefined)),
+      upstreamPaths,
+      plan: given('PLAN', (text) => choiceIn('PLAN', text, planTiers)),
+      marketDataLimit: given('MARKET_DATA_LIMIT', (text) => readMarketDataLimit(text, Boolean(baseUrl))),
+      upstreamLimits: mistakes.read(() => readUpstreamLimits(env), undefined),
+      faults: faults.fault && faults,
+      tradingLimits: given('TRADING_LIMITS', readTradingLimits),
+      orderMembers: given('ORDER_MEMBERS', readOrderMembers),
+      cache: isCacheOff ? ('off' as const) : undefined,
+      tradeEvents: hasEvents ? { isShown: eventsMode !== 'quiet', ...defined({ url }) } : undefined,
+      corsOrigins: given('CORS_ORIGINS', readCorsOrigins),
     }),
-    ...cors,
   };
+}
+
+function choiceIn<const C extends string>(name: string, text: string, choices: readonly C[]): C {
+  const choice = choices.find((one) => one === text);
+  if (choice) return choice;
+  const all = choices.join(', ').replace(/, (?=[^,]*$)/, ' or ');
+  throw new StartError(`${name} must be ${all}, not ${JSON.stringify(text)}.`);
+}
+
+/** @returns undefined for what is no JSON, which is no object either */
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function checkBaseUrl(baseUrl: string, paths: UpstreamPaths | undefined): undefined {
@@ -155,23 +161,19 @@ function checkBaseUrl(baseUrl: string, paths: UpstreamPaths | undefined): undefi
 }
 
 /** As the deployed functions read it. */
-function readCorsOrigins(text: string | undefined): Pick<LocalSettings, 'corsOrigins'> {
+function readCorsOrigins(text: string): CorsOrigins | undefined {
   const corsOrigins = readOrigins(text);
   const faults = originsFaults(corsOrigins);
   if (faults.length > 0) throw new StartError(`CORS_ORIGINS: ${faults.join('; ')}.`);
-  return corsOrigins.length > 0 ? { corsOrigins } : {};
+  return corsOrigins.length > 0 ? corsOrigins : undefined;
 }
 
 /** As the deployed functions read them; `none` for no limits. */
-function readTradingLimits(text: string | undefined): TradingLimits | undefined {
-  if (!text) return undefined;
+function readTradingLimits(text: string): TradingLimits {
   if (text === 'none') return {};
-  let given: unknown;
-  try {
-    given = JSON.parse(text);
-  } catch {
+  const given = jsonIn(text);
+  if (given === undefined)
     throw new StartError(`TRADING_LIMITS must be none, or JSON like {"max_order_notional":"5000"}.`);
-  }
   const limits = readLimits(given);
   if (areLimits(limits)) return limits;
   throw new StartError(
@@ -179,8 +181,7 @@ function readTradingLimits(text: string | undefined): TradingLimits | undefined 
   );
 }
 
-function readOrderMembers(text: string | undefined): readonly string[] | undefined {
-  if (!text) return undefined;
+function readOrderMembers(text: string): readonly string[] {
   const members = text.split(',').map((name) => name.trim());
   if (members.length <= 20 && members.every((name) => /^[a-z][a-z0-9_]{0,39}$/.test(name))) return members;
   throw new StartError(
@@ -188,18 +189,12 @@ function readOrderMembers(text: string | undefined): readonly string[] | undefin
   );
 }
 
-function readTradeEventsMode(text: string | undefined): 'on' | 'quiet' | 'off' {
-  const mode = (['on', 'quiet', 'off'] as const).find((one) => one === (text || 'on'));
-  if (!mode) throw new StartError(`TRADE_EVENTS must be on, quiet or off, not ${JSON.stringify(text)}.`);
-  return mode;
-}
-
 /** Trade events belong to orders: where these are not open there is no listener. */
 function readTradeEventsUrl(
-  { TRADE_EVENTS_URL: url, UPSTREAM_BASE_URL: baseUrl }: Environment,
+  url: string,
+  { UPSTREAM_BASE_URL: baseUrl }: Environment,
   hasOrders: boolean,
-): string | undefined {
-  if (!url) return undefined;
+): string {
   const fault = eventsUrlFault(url);
   if (fault) throw new StartError(`TRADE_EVENTS_URL ${fault}.`);
   if (!baseUrl) throw new StartError('TRADE_EVENTS_URL is set: it needs UPSTREAM_BASE_URL too.');
@@ -208,26 +203,15 @@ function readTradeEventsUrl(
 }
 
 /** A token belongs to an app key. */
-function readAccessToken(
-  accessToken: string | undefined,
-  hasKey: boolean,
-): Pick<LocalSettings, 'accessToken'> {
-  if (!accessToken) return {};
+function readAccessToken(accessToken: string, hasKey: boolean): string {
   if (!hasKey) throw new StartError('ACCESS_TOKEN is set: it needs APP_KEY and APP_SECRET too.');
   if (!/^[!-~]+$/.test(accessToken))
     throw new StartError('ACCESS_TOKEN must be visible ASCII characters without spaces.');
-  return { accessToken };
+  return accessToken;
 }
 
-function readUsers(text: string | undefined): readonly LocalUser[] | undefined {
-  if (!text) return undefined;
-  let given: unknown;
-  try {
-    given = JSON.parse(text);
-  } catch {
-    // The check below covers it: what is not JSON is no object either.
-  }
-  const users = v.safeParse(usersSchema, given);
+function readUsers(text: string): readonly LocalUser[] {
+  const users = v.safeParse(usersSchema, jsonIn(text));
   if (!users.success)
     throw new StartError(
       'USERS must be JSON like {"ada":["ACCOUNT_ID"],"ben":["*"]}: names of 1 to 32 letters, digits and -, beginning with a letter, each with a list of account ids; * stands for every account.',
@@ -243,26 +227,8 @@ const usersSchema = v.pipe(
   v.check((users) => Object.keys(users).length > 0),
 );
 
-function readCacheOff(text: string | undefined): boolean {
-  if (!text || text === 'on') return false;
-  if (text === 'off') return true;
-  throw new StartError(`CACHE must be on or off, not ${JSON.stringify(text)}.`);
-}
-
-function readPlan(text: string | undefined): PlanTier | undefined {
-  if (!text) return undefined;
-  const tier = planTiers.find((one) => one === text);
-  if (!tier)
-    throw new StartError(`PLAN must be one of ${planTiers.join(', ')}, not ${JSON.stringify(text)}.`);
-  return tier;
-}
-
 /** Another upstream has its own limit, which no setting here can raise. */
-function readMarketDataLimit(
-  text: string | undefined,
-  otherUpstream: boolean,
-): LocalSettings['marketDataLimit'] {
-  if (!text) return undefined;
+function readMarketDataLimit(text: string, otherUpstream: boolean): LocalSettings['marketDataLimit'] {
   if (otherUpstream)
     throw new StartError('MARKET_DATA_LIMIT is for the simulator: UPSTREAM_BASE_URL is set.');
   if (!/^\d{1,9}$/.test(text) || Number(text) < 2)
@@ -279,14 +245,8 @@ function readFaults(env: Environment): NonNullable<LocalSettings['faults']> {
   return readUpstreamFaults(env);
 }
 
-function readUpstreamPaths(text: string | undefined): UpstreamPaths | undefined {
-  if (!text) return undefined;
-  let paths: unknown;
-  try {
-    paths = JSON.parse(text);
-  } catch {
-    // The check below covers it: what is not JSON is no object either.
-  }
+function readUpstreamPaths(text: string): UpstreamPaths {
+  const paths = jsonIn(text);
   const fault = upstreamPathsFault(paths, operations);
   if (fault)
     throw new StartError(
@@ -296,15 +256,13 @@ function readUpstreamPaths(text: string | undefined): UpstreamPaths | undefined 
 }
 
 /** Any text that a header carries; API Gateway itself takes 20 to 128 characters. */
-function readApiKey(text: string | undefined): string {
-  if (!text) return randomBytes(20).toString('hex');
+function readApiKey(text: string): string {
   if (!/^[!-~]{1,128}$/.test(text))
     throw new StartError('API_KEY must be 1 to 128 visible ASCII characters without spaces.');
   return text;
 }
 
-function readOtherApiKeys(text: string | undefined, apiKey: string): readonly string[] | undefined {
-  if (!text) return undefined;
+function readOtherApiKeys(text: string, apiKey: string): readonly string[] {
   const keys = text.split(',');
   // The gateway would take two equal keys for one caller, but the operator needs two.
   if (!keys.every((key) => /^[!-~]{1,128}$/.test(key)) || new Set([apiKey, ...keys]).size <= keys.length)
@@ -314,8 +272,8 @@ function readOtherApiKeys(text: string | undefined, apiKey: string): readonly st
   return keys;
 }
 
-function readOpenGroups(text: string | undefined, otherwise: readonly Group[]): readonly Group[] {
-  if (text === undefined || text.trim() === '') return otherwise;
+function readOpenGroups(text: string): readonly Group[] | undefined {
+  if (text.trim() === '') return undefined;
   if (text.trim() === 'all') return openable;
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.filter((name) => !(openable as readonly string[]).includes(name));

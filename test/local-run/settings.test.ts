@@ -289,7 +289,7 @@ const wrong: readonly (readonly [env: Environment, line: RegExp])[] = [
   ]),
   ...['App', 'default', 'toString'].map((plan): readonly [Environment, RegExp] => [
     { PLAN: plan },
-    /^PLAN must be one of upstream, app, not ".*"\.$/,
+    /^PLAN must be upstream or app, not ".*"\.$/,
   ]),
   ...['ada', '[]', '{}', '{"1":["A"]}', '{"ada":"*"}', '{"ada":["A B"]}', '{"ada":[""]}', '{"a b":[]}'].map(
     (users): readonly [Environment, RegExp] => [{ USERS: users }, /^USERS must be JSON like \{"ada":/],
