@@ -1,16 +1,12 @@
 /** The tables of docs/cost.md: each of their figures is computed. */
 
 import {
-  type Cost,
   costOf,
-  type LookupCost,
   lookupCostOf,
   perUserMonth,
-  type TradeEventCost,
   totalOf,
   tradeEventCostOf,
   transferCost,
-  type UserCost,
   userCostOf,
 } from './cost.ts';
 import {
@@ -24,42 +20,42 @@ import {
   userSituations,
 } from './cost-figures.ts';
 
-const rows: readonly (readonly [part: keyof Cost, label: string])[] = [
-  ['apiGateway', 'API Gateway, requests'],
-  ['lambdaRequests', 'Lambda, requests'],
-  ['lambdaTime', 'Lambda, time'],
-  ['snapshots', 'DynamoDB, shared snapshots'],
-  ['limiter', 'DynamoDB, the limiter'],
-  ['transfer', 'Transfer out, compressed'],
-  ['logs', 'CloudWatch Logs'],
-];
+const rows = {
+  apiGateway: 'API Gateway, requests',
+  lambdaRequests: 'Lambda, requests',
+  lambdaTime: 'Lambda, time',
+  snapshots: 'DynamoDB, shared snapshots',
+  limiter: 'DynamoDB, the limiter',
+  transfer: 'Transfer out, compressed',
+  logs: 'CloudWatch Logs',
+};
 
-const lookupRows: readonly (readonly [part: keyof LookupCost, label: string])[] = [
-  ['events', 'EventBridge, request and reply'],
-  ['queue', 'SQS'],
-  ['lambdaRequests', 'Lambda, requests'],
-  ['lambdaTime', 'Lambda, time'],
-  ['table', 'DynamoDB, the table of lookups'],
-  ['logs', 'CloudWatch Logs'],
-];
+const lookupRows = {
+  events: 'EventBridge, request and reply',
+  queue: 'SQS',
+  lambdaRequests: 'Lambda, requests',
+  lambdaTime: 'Lambda, time',
+  table: 'DynamoDB, the table of lookups',
+  logs: 'CloudWatch Logs',
+};
 
-const userRows: readonly (readonly [part: keyof UserCost, label: string])[] = [
-  ['authorizerRequests', 'Lambda, requests to the authorizer'],
-  ['authorizerTime', 'Lambda, its time'],
-  ['directory', 'DynamoDB, the users’ table'],
-  ['logs', 'CloudWatch Logs, its lines'],
-];
+const userRows = {
+  authorizerRequests: 'Lambda, requests to the authorizer',
+  authorizerTime: 'Lambda, its time',
+  directory: 'DynamoDB, the users’ table',
+  logs: 'CloudWatch Logs, its lines',
+};
 
-const tradeEventRows: readonly (readonly [part: keyof TradeEventCost, label: string])[] = [
-  ['lambdaTime', 'Lambda, time'],
-  ['lambdaRequests', 'Lambda, requests'],
-  ['table', 'DynamoDB, the table of trade events'],
-  ['limiter', 'DynamoDB, the limiter'],
-  ['events', 'EventBridge'],
-  ['secrets', 'Secrets Manager'],
-  ['metrics', 'CloudWatch, metrics and alarms'],
-  ['logs', 'CloudWatch Logs'],
-];
+const tradeEventRows = {
+  lambdaTime: 'Lambda, time',
+  lambdaRequests: 'Lambda, requests',
+  table: 'DynamoDB, the table of trade events',
+  limiter: 'DynamoDB, the limiter',
+  events: 'EventBridge',
+  secrets: 'Secrets Manager',
+  metrics: 'CloudWatch, metrics and alarms',
+  logs: 'CloudWatch Logs',
+};
 
 export const dollars = (amount: number): string => `$${amount.toFixed(amount < 0.1 ? 3 : 2)}`;
 export const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
@@ -87,13 +83,15 @@ function costTable<S extends { readonly name: string }, P extends string>(
   title: string,
   columns: readonly S[],
   costIn: (situation: S) => Readonly<Record<P, number>>,
-  parts: readonly (readonly [part: P, label: string])[],
+  labels: Readonly<Record<P, string>>,
   sum: string,
 ): readonly string[] {
   const costs = columns.map(costIn);
   return [
     ...head(title, columns),
-    ...parts.map(([part, label]) => line(label, ...costs.map((cost) => dollars(cost[part])))),
+    ...(Object.keys(labels) as P[]).map((part) =>
+      line(labels[part], ...costs.map((cost) => dollars(cost[part]))),
+    ),
     line(`**${sum}**`, ...costs.map((cost) => `**${dollars(totalOf(cost))}**`)),
   ];
 }

@@ -18,14 +18,6 @@ import {
   users,
 } from './cost-figures.ts';
 
-/** Dollars by what they are paid for. */
-type Amounts<P extends string> = Readonly<Record<P, number>>;
-
-/** Dollars per million reads. */
-export type Cost = Amounts<
-  'apiGateway' | 'lambdaRequests' | 'lambdaTime' | 'snapshots' | 'limiter' | 'transfer' | 'logs'
->;
-
 const million = 1_000_000;
 const gigabyte = 2 ** 30;
 
@@ -52,7 +44,7 @@ const logs = (million * logBytesPerRequest * prices.logsPerGb) / gigabyte;
  * @returns dollars per million reads
  * @example totalOf(costOf(situations[0]))  // 4.24…
  */
-export function costOf(situation: Situation): Cost {
+export function costOf(situation: Situation) {
   const { snapshots, limiter, billedMs, upstreamPerSecond, readsPerSecond, repeated = 0 } = situation;
   const sent = 1 + repeated;
   return {
@@ -66,11 +58,8 @@ export function costOf(situation: Situation): Cost {
   };
 }
 
-/** Dollars per million lookups by event. */
-export type LookupCost = Amounts<'events' | 'queue' | 'lambdaRequests' | 'lambdaTime' | 'table' | 'logs'>;
-
-/** Each put once on the bus, answered by one event, and never made to wait. */
-export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation): LookupCost {
+/** Dollars per million lookups by event: each put once on the bus, answered by one event, and never made to wait. */
+export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation) {
   const batches = 1 / lookupsPerBatch;
   const receives = 1 / Math.min(10, lookupsPerBatch);
   const writes = Object.values(lookupWrites).reduce((sum, units) => sum + units, 0);
@@ -85,11 +74,11 @@ export function lookupCostOf({ lookupsPerBatch, billedMs }: LookupSituation): Lo
   };
 }
 
-/** Dollars per million requests about accounts, beside what any read costs. */
-export type UserCost = Amounts<'authorizerRequests' | 'authorizerTime' | 'directory' | 'logs'>;
-
-/** Of users with an access token each, who send a request as often as readers do. */
-export function userCostOf({ directoryReads }: UserSituation): UserCost {
+/**
+ * Dollars per million requests about accounts, beside what any read costs: of users with an access token each, who send a
+ * request as often as readers do.
+ */
+export function userCostOf({ directoryReads }: UserSituation) {
   const asked = user.everySeconds / users.authorizerKeptSeconds;
   return {
     authorizerRequests: asked * prices.lambdaPerMillion,
@@ -99,13 +88,8 @@ export function userCostOf({ directoryReads }: UserSituation): UserCost {
   };
 }
 
-/** Dollars a month for trade events. */
-export type TradeEventCost = Amounts<
-  'lambdaTime' | 'lambdaRequests' | 'table' | 'limiter' | 'events' | 'secrets' | 'metrics' | 'logs'
->;
-
-/** One listener, all day and every day. */
-export function tradeEventCostOf({ eventsPerDay }: { readonly eventsPerDay: number }): TradeEventCost {
+/** Dollars a month for trade events: one listener, all day and every day. */
+export function tradeEventCostOf({ eventsPerDay }: { readonly eventsPerDay: number }) {
   const { daysPerMonth, unitsPerEvent, logBytes, ...listener } = tradeEvents;
   const minutes = daysPerMonth * 24 * 60;
   const events = daysPerMonth * eventsPerDay;
@@ -152,7 +136,7 @@ export function massCancelCost(): number {
   );
 }
 
-export const totalOf = (cost: Amounts<string>): number =>
+export const totalOf = (cost: Readonly<Record<string, number>>): number =>
   Object.values(cost).reduce((sum, part) => sum + part, 0);
 
 /**

@@ -7,11 +7,10 @@ import { DeleteItemCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/clie
 import { limitsText, tighterLimits, type UpstreamLimits } from '../../lib/catalogue/limits.ts';
 import { stepsOf } from '../../lib/gateway/limits-in-force.ts';
 import { StartError } from '../environment.ts';
-import { stackNameFrom } from './secret-set.ts';
+import { stackNameFrom, usageOf } from './secret-set.ts';
 import { outputOf, outputsOf } from './stack-secret.ts';
 
-export const usage =
-  'Usage: npm run limits -- [stage] [reset] (a stage has 1 to 32 lower-case letters, digits and -, a letter first)';
+export const usage = usageOf('limits -- [stage] [reset]');
 
 /** The stack's output that names the item. */
 export const limitsOutput = 'LimitsKey';

@@ -1,8 +1,8 @@
 /** What `npm run openapi` writes: the interface as a document for people, generators and tools. */
 
-import { parseArgs } from 'node:util';
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
 import { localMode, usualMode } from '../access-modes.ts';
+import { defined } from '../defined.ts';
 import { StartError } from '../environment.ts';
 import type { JsonObject } from '../json.ts';
 import type { DocumentOptions } from '../open-api/document.ts';
@@ -10,6 +10,7 @@ import { type DocumentForm, documentForm, documentIn } from '../open-api/documen
 import { ConfigError } from '../stack/config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
 import { configOf, stageOf } from '../stack/stages.ts';
+import { parsedArguments } from './arguments.ts';
 
 export interface OpenApiArguments extends DocumentForm {
   /** In place of the deployment's address, which is known after it only. */
@@ -23,34 +24,23 @@ export interface OpenApiArguments extends DocumentForm {
 /** What of it makes the text. */
 export type TextOptions = Omit<OpenApiArguments, 'out'>;
 
+const text = { type: 'string' } as const;
+const options = { version: text, for: text, stage: text, server: text, out: text };
+
 const usage =
   'Usage: npm run --silent openapi -- [--version 3.1|3.0] [--for generators] [--stage local|NAME] [--server https://…] [--out FILE] (3.1, or 3.0 for generators, to standard output)';
 
 /** @throws StartError naming what there is */
 export function openApiArguments(argv: readonly string[]): OpenApiArguments {
-  const { server, out, stage, ...asked } = valuesOf(argv);
-  const form = documentForm(asked);
-  if (!form) throw new StartError(usage);
-  if (server !== undefined && !/^https?:\/\/[^?#]+$/.test(server)) throw new StartError(usage);
-  return {
-    ...form,
-    ...(stage !== undefined && { stage }),
-    ...(server !== undefined && { server: server.replace(/\/+$/, '') }),
-    ...(out !== undefined && { out }),
-  };
-}
-
-function valuesOf(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      options: Object.fromEntries(
-        ['version', 'for', 'stage', 'server', 'out'].map((name) => [name, { type: 'string' } as const]),
-      ) as Record<'version' | 'for' | 'stage' | 'server' | 'out', { readonly type: 'string' }>,
-    }).values;
-  } catch {
+  const fail = (): never => {
     throw new StartError(usage);
-  }
+  };
+  const { values, positionals } = parsedArguments(argv, options, fail);
+  const { server, out, stage, ...asked } = values;
+  const form = documentForm(asked);
+  const isServer = server === undefined || /^https?:\/\/[^?#]+$/.test(server);
+  if (!form || positionals.length > 0 || !isServer) return fail();
+  return { ...form, ...defined({ stage, server: server?.replace(/\/+$/, ''), out }) };
 }
 
 /** @throws StartError for a stage that there is not, or whose configuration is wrong */

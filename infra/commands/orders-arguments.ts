@@ -1,5 +1,6 @@
 /** The arguments of `npm run orders`: what stands in them, checked before AWS is asked anything. */
 
+import { defined } from '../defined.ts';
 import { type Fail, failWith, parsedArguments, stageIn } from './arguments.ts';
 
 export interface OrdersArguments {
@@ -53,9 +54,7 @@ export function ordersArguments(
     stage: stageIn(stage, fail),
     verb,
     since: sinceIn(values.since ?? '30d', now),
-    ...(values.account !== undefined && { account: values.account }),
-    ...(values['client-order-id'] !== undefined && { clientOrderId: values['client-order-id'] }),
-    ...(values.user !== undefined && { user: values.user }),
+    ...defined({ account: values.account, clientOrderId: values['client-order-id'], user: values.user }),
   };
 }
 

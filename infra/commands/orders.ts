@@ -5,12 +5,13 @@
 
 import { createDynamoOrderAudit } from '../../functions/aws/dynamo-order-audit.ts';
 import type { AccessAdmin } from '../../lib/access/admin.ts';
-import { isPrincipal, subjectOf } from '../../lib/access/records.ts';
+import { subjectOf } from '../../lib/access/records.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import { orderedLine, whoOrderedWhat } from '../../lib/orders/who-ordered-what.ts';
+import { defined } from '../defined.ts';
 import type { OrdersArguments } from './orders-arguments.ts';
 import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
-import { subjectWords } from './users-words.ts';
+import { isCalled, subjectWords } from './users-words.ts';
 
 export interface OrdersPorts {
   readonly stackName: string;
@@ -56,11 +57,7 @@ export async function showOrders(given: OrdersArguments, ports: OrdersPorts): Pr
     const { ordered, unreadable } = await whoOrderedWhat(
       // A change of this very millisecond, too.
       ports.audit.read(since, ports.clock() + 1),
-      {
-        ...(account !== undefined && { account }),
-        ...(clientOrderId !== undefined && { clientOrderId }),
-        ...(isUser && { user: isUser }),
-      },
+      defined({ account, clientOrderId, user: isUser }),
       nameOf,
     );
     for (const one of ordered) ports.say(orderedLine(one));
@@ -81,10 +78,7 @@ async function usersOf({ user }: OrdersArguments, { directory, issuer }: OrdersP
   if (user === undefined) return { nameOf };
   // A user who is no longer in the directory has ordered all the same.
   const named = issuer ? await directory.nameOf({ kind: 'user', issuer, subject: user }) : undefined;
-  const known = records.flatMap(({ name, record }) => {
-    const subject = subjectOf(record);
-    return isPrincipal(subject) && subjectWords(subject) === `${subject.kind} ${user}` ? [name] : [];
-  });
+  const known = records.filter((one) => isCalled(user, one)).map(({ name }) => name);
   const wanted = new Set([user, named, ...known]);
   return { nameOf, isUser: (name: string | undefined) => name !== undefined && wanted.has(name) };
 }

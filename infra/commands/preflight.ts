@@ -3,13 +3,13 @@
  * there, what bounds them, and what to change or to ask AWS for. It changes nothing.
  */
 
-import { parseArgs } from 'node:util';
 import { StartError } from '../environment.ts';
 import { ConfigError, type ResolvedConfig } from '../stack/config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
 import { certificateRegionFault } from '../stack/resolve-domain.ts';
 import { configOf, type StageName, stackNameOf, stageOf } from '../stack/stages.ts';
 import { type Account, readAccount } from './account.ts';
+import { parsedArguments } from './arguments.ts';
 import { type Load, phonesOf, platform, readMs } from './capacity.ts';
 import { isFor } from './certificate.ts';
 import {
@@ -36,6 +36,12 @@ interface Fault {
   readonly remedies: readonly string[];
 }
 
+const options = {
+  phones: { type: 'string' },
+  every: { type: 'string', default: '5' },
+  within: { type: 'string', default: '5' },
+} as const;
+
 const usage = 'Usage: npm run preflight -- [stage] [--phones 10000] [--every 5] [--within 5]';
 
 export async function preflight(args: readonly string[]): Promise<Verdict> {
@@ -47,7 +53,9 @@ export async function preflight(args: readonly string[]): Promise<Verdict> {
 
 /** @throws StartError in one line, for a stage that is not there too */
 export function preflightArguments(argv: readonly string[]): { stage: StageName; wish: Wish } {
-  const { values, positionals } = parsed(argv);
+  const { values, positionals } = parsedArguments(argv, options, () => {
+    throw new StartError(usage);
+  });
   if (positionals.length > 1) throw new StartError(usage);
   try {
     return {
@@ -60,22 +68,6 @@ export function preflightArguments(argv: readonly string[]): { stage: StageName;
     };
   } catch (error) {
     throw error instanceof ConfigError ? new StartError(error.message) : error;
-  }
-}
-
-function parsed(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        phones: { type: 'string' },
-        every: { type: 'string', default: '5' },
-        within: { type: 'string', default: '5' },
-      },
-    });
-  } catch {
-    throw new StartError(usage);
   }
 }
 

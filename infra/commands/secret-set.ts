@@ -15,8 +15,11 @@ import {
   stackSecret,
 } from './stack-secret.ts';
 
-export const usage =
-  'Usage: npm run secret:set -- [stage] < secret.json (a stage has 1 to 32 lower-case letters, digits and -, a letter first)';
+/** @param line with `[stage]` in it */
+export const usageOf = (line: string) =>
+  `Usage: npm run ${line} (a stage has 1 to 32 lower-case letters, digits and -, a letter first)`;
+
+export const usage = usageOf('secret:set -- [stage] < secret.json');
 
 /**
  * Takes stages that stages.ts does not have, too: a stack outlives its entry there.

@@ -12,11 +12,10 @@ import {
 } from '../../lib/access-token/calls.ts';
 import { type Credential, toCredential } from '../../lib/gateway/credential.ts';
 import { StartError } from '../environment.ts';
-import { changesTooOften, maxTries, membersOf } from './secret-set.ts';
+import { changesTooOften, maxTries, membersOf, usageOf } from './secret-set.ts';
 import { outputOf, outputsOf, type StackSecret, secretOutput, stackSecret } from './stack-secret.ts';
 
-export const usage =
-  'Usage: npm run token -- [stage] (a stage has 1 to 32 lower-case letters, digits and -, a letter first)';
+export const usage = usageOf('token -- [stage]');
 
 /** The stack's output that says where it sends its requests to. */
 export const upstreamOutput = 'UpstreamUrl';

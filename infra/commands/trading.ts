@@ -6,7 +6,6 @@
 
 import { createDynamoControlAdmin } from '../../functions/aws/dynamo-control-admin.ts';
 import type { AccessAdmin } from '../../lib/access/admin.ts';
-import { isPrincipal, subjectOf } from '../../lib/access/records.ts';
 import { type ControlAdmin, createControlAdmin, type ListedControl } from '../../lib/guard-rails/admin.ts';
 import type { ControlChange, ControlSubject } from '../../lib/guard-rails/control-changes.ts';
 import { maxControlAgeMs } from '../../lib/guard-rails/controls.ts';
@@ -17,7 +16,7 @@ import { operatorArn } from './operator.ts';
 import { asStartError, issuerOutput, sealedStack } from './sealed-stack.ts';
 import type { TradingArguments } from './trading-arguments.ts';
 import { controlWords, deployedWords, historyWords, scopeWords } from './trading-words.ts';
-import { subjectWords } from './users-words.ts';
+import { isCalled } from './users-words.ts';
 
 export interface TradingPorts {
   readonly stackName: string;
@@ -181,11 +180,9 @@ async function subjectFor({ scope }: TradingArguments, ports: TradingPorts): Pro
   if (scope.kind === 'gateway') return { subject: scope };
   const { directory, issuer, stackName } = ports;
   const { records } = await directory.list();
-  const found = records.flatMap(({ name, record }) => {
-    if (!('principal' in record)) return [];
-    const subject = subjectOf(record);
-    const isMeant = name === scope.text || subjectWords(subject) === `${subject.kind} ${scope.text}`;
-    return isMeant && isPrincipal(subject) ? [record.standsFor ?? subject] : [];
+  const found = records.flatMap((one) => {
+    const { record } = one;
+    return 'principal' in record && isCalled(scope.text, one) ? [record.standsFor ?? record.principal] : [];
   });
   const distinct = new Map(found.map((one) => [JSON.stringify(one), one]));
   const [user] = distinct.values();

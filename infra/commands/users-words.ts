@@ -18,6 +18,12 @@ export function subjectWords(subject: Subject): string {
   }
 }
 
+/** Whether an operator means this record: by the name in log lines, or by the user's subject, key, role or source. */
+export function isCalled(text: string, { name, record }: Listed): boolean {
+  const subject = subjectOf(record);
+  return name === text || (isPrincipal(subject) && subjectWords(subject) === `${subject.kind} ${text}`);
+}
+
 const accountWords = (account: string) => (account === '*' ? 'every account' : `account ${account}`);
 
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
