@@ -23,6 +23,7 @@ import { otherMethod, unknownPath } from '../../lib/gateway/no-route.ts';
 import type { AccessOptions } from '../../lib/gateway/who.ts';
 import { notSent, refusalKinds } from '../../lib/problem.ts';
 import { localMode } from '../access-modes.ts';
+import { defined } from '../defined.ts';
 import { listening } from '../environment.ts';
 import { type DocumentForm, documentIn } from '../open-api/document-form.ts';
 import { type Simulator, startSimulator } from '../simulator/index.ts';
@@ -311,8 +312,7 @@ async function apiOf(
     corsOrigins,
     plan: planOfTier(settings.plan ?? 'upstream', marketDataLimit),
     refuse: refuseIn(settings),
-    ...(hooks.access && { log: hooks.access }),
-    ...(hooks.defect && { onHandlerError: hooks.defect }),
+    ...defined({ log: hooks.access, onHandlerError: hooks.defect }),
   };
 }
 

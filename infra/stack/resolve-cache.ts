@@ -2,6 +2,7 @@
 
 import * as v from 'valibot';
 import { defaultSnapshotOptions } from '../../lib/cache/snapshots/options.ts';
+import { defined } from '../defined.ts';
 import { ConfigError, type ResolvedConfig } from './config.ts';
 import { whole } from './schema-parts.ts';
 
@@ -49,13 +50,9 @@ export function resolveCache(given: v.InferOutput<typeof cacheSchema>): Resolved
   return {
     snapshots: defined(given.snapshots),
     clients: defined(given.clients),
-    ...(given.instances !== undefined && { instances: given.instances }),
-    ...(given.networkPrefix && { networkPrefix: defined(given.networkPrefix) }),
+    ...defined({
+      instances: given.instances,
+      networkPrefix: given.networkPrefix && defined(given.networkPrefix),
+    }),
   };
 }
-
-/** Without the properties that are undefined. */
-const defined = <T extends object>(given: T) =>
-  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };

@@ -18,6 +18,7 @@ import { type EndpointsOptions, limitsOf } from '../../lib/gateway/operation-lim
 import { sentPaths } from '../../lib/gateway/upstream-paths.ts';
 import { doubledPathFault } from '../../lib/upstream/base-url.ts';
 import { modesFor, usualMode } from '../access-modes.ts';
+import { defined } from '../defined.ts';
 import { Mistakes } from '../mistakes.ts';
 import { authSchema, resolveAuth } from './auth-config.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
@@ -163,7 +164,7 @@ export function resolveConfig(
   };
   const resolved = resolveParts(resolver);
   const { access, domain } = resolved;
-  if (access) mistakes.add(...further({ access, ...(domain && { domain }) }));
+  if (access) mistakes.add(...further({ access, ...defined({ domain }) }));
   mistakes.throwAny();
   // Nothing is undefined that was not left out: what is wrong has been thrown.
   return resolved as ResolvedConfig;
@@ -244,13 +245,10 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
     access,
     ...auth,
     limiter: reserved,
-    ...(events && { events }),
-    ...(tradeEvents && { tradeEvents }),
+    ...defined({ events, tradeEvents, stopOnAlarms, domain }),
     tradingLimits: resolve(['trading'], () => resolveTrading(parts.trading, mistakes)),
     orderMembers: parts.trading?.orderMembers ?? [],
-    ...(stopOnAlarms && { stopOnAlarms }),
     cache: resolve(['cache'], () => resolveCache(parts.cache)),
-    ...(domain && { domain }),
     functions,
     plans: resolve(['plans'], () => Object.entries({ default: {}, ...parts.plans }).map(resolvePlan)),
     origins: parts.cors?.origins,

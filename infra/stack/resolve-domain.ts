@@ -1,6 +1,7 @@
 /** The API's own domain: what may be configured of it, and which values cannot be deployed. */
 
 import * as v from 'valibot';
+import { defined } from '../defined.ts';
 import type { Mistakes } from '../mistakes.ts';
 import { type ResolvedConfig, securityPolicies } from './config.ts';
 import { matching, oneOf, yesOrNo } from './schema-parts.ts';
@@ -42,7 +43,7 @@ const maxMadeName = 64;
 
 /** @param mistakes takes a sentence for each, which names the property */
 export function resolveDomain(given: v.InferOutput<typeof domainSchema>, mistakes: Mistakes): ResolvedDomain {
-  const { name, certificateArn, hostedZone, securityPolicy, disableStageUrl } = given;
+  const { name, certificateArn, hostedZone } = given;
   if (!certificateArn && !hostedZone)
     mistakes.add(
       `domain needs certificateArn, a certificate for ${name} in AWS Certificate Manager, or hostedZone, in which a new one is validated: without either the deployment would wait until the deployer has written the validation record by hand.`,
@@ -55,13 +56,7 @@ export function resolveDomain(given: v.InferOutput<typeof domainSchema>, mistake
     mistakes.add(
       `domain.name ${name} is not in domain.hostedZone ${hostedZone.name}: give the zone that holds it, or leave hostedZone out and point the name at the output DomainTarget.`,
     );
-  return {
-    name,
-    ...(certificateArn && { certificateArn }),
-    ...(hostedZone && { hostedZone }),
-    securityPolicy,
-    disableStageUrl,
-  };
+  return defined(given);
 }
 
 /**

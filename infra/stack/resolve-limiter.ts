@@ -10,6 +10,7 @@ import {
   type OperationLimit,
   operationLimitsFault,
 } from '../../lib/gateway/operation-limits.ts';
+import { defined } from '../defined.ts';
 import type { Mistakes } from '../mistakes.ts';
 import type { NarrowLimit, ResolvedConfig } from './config.ts';
 import { matching, topicArn, whole } from './schema-parts.ts';
@@ -60,11 +61,7 @@ export function resolveLimiter(
   const limits = Object.fromEntries(
     Object.entries(narrow).map(([name, limit]) => [name, nested(name, limit, operations, mistakes)]),
   );
-  const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  const resolved = {
-    ...(Object.fromEntries(set) as Omit<ResolvedConfig['limiter'], 'operationLimits'>),
-    operationLimits: limits,
-  };
+  const resolved = { ...defined(given), operationLimits: limits };
   if (given.instances !== undefined && !given.reserve)
     mistakes.add('limiter.instances divides limiter.reserve, which is 0: leave it out.');
   // What follows takes each limit for one that can be kept.
