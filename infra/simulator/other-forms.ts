@@ -4,16 +4,8 @@
  */
 
 import type { GenericSchema } from 'valibot';
+import type { Schema } from './catalogue-schema.ts';
 import { offsetText } from './numbers-and-times.ts';
-
-/** What schemas of the catalogue can hold, as valibot lays them out. */
-interface Schema extends GenericSchema {
-  readonly entries?: Readonly<Record<string, Schema>>;
-  readonly item?: Schema;
-  readonly value?: Schema;
-  readonly wrapped?: Schema;
-  readonly options?: readonly unknown[];
-}
 
 /** @param schema the operation's `response`, which the value fits before and after */
 export function inOtherForm({ response }: { readonly response: GenericSchema }, value: unknown): unknown {

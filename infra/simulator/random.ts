@@ -20,6 +20,10 @@ export function fraction(hash: number): number {
   return hash / 2 ** 32;
 }
 
+/** A text of 32 hexadecimal digits. */
+export const hexText = (hash: number): string =>
+  Array.from({ length: 4 }, (_, at) => mix(hash, at).toString(16).padStart(8, '0')).join('');
+
 const digits = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** An identifier of `length` digits and capital letters. */

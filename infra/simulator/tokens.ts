@@ -1,6 +1,6 @@
 /** Access tokens: made on request, approved by an owner who does so after a few seconds unless told otherwise. */
 
-import { hashOf, mix } from './random.ts';
+import { hashOf, hexText, mix } from './random.ts';
 
 export type TokenStatus = 'PENDING' | 'NORMAL' | 'INVALID' | 'EXPIRED';
 
@@ -37,10 +37,7 @@ export class Tokens {
   }
 
   create(now: number): ShownToken {
-    const chance = mix(this.#noise, this.#tokens.size);
-    const token = Array.from({ length: 4 }, (_, at) => mix(chance, at).toString(16).padStart(8, '0')).join(
-      '',
-    );
+    const token = hexText(mix(this.#noise, this.#tokens.size));
     this.#tokens.set(token, { createdAt: now, expiresAt: now + life });
     return this.check(token, now);
   }

@@ -1,7 +1,7 @@
 /** Accounts: who holds them, what is in them, and what that is worth. */
 
-import { dayText } from '../market/calendar.ts';
-import { lastOptionTrade, multiplier, optionPriceOf } from '../market/option-model.ts';
+import { strikeText } from '../market/option-contracts.ts';
+import { lastOptionTrade, multiplier, optionPriceOf, termsShown } from '../market/option-model.ts';
 import { momentAt } from '../market/prices.ts';
 import { money } from '../numbers-and-times.ts';
 import { hashOf, identifier } from '../random.ts';
@@ -136,15 +136,7 @@ function shownLeg(
     instrument_type: contract ? 'OPTION' : 'EQUITY',
     last_price: money(price),
     market_value: dollarText(amountOf(price, count, contract ? multiplier : 1)),
-    ...(contract && {
-      option_type: contract.type,
-      option_category: 'AMERICAN',
-      option_expire_date: dayText(contract.expiryDay),
-      option_exercise_price: (contract.strike / 1000).toFixed(2),
-      option_contract_multiplier: String(multiplier),
-      option_contract_deliverable: String(multiplier),
-      expiration_type: 'PM',
-    }),
+    ...(contract && { ...termsShown(contract), option_exercise_price: strikeText(contract) }),
   };
 }
 

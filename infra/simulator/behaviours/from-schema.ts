@@ -6,6 +6,7 @@
 
 import * as v from 'valibot';
 import type { Operation } from '../../../lib/catalogue/index.ts';
+import type { Schema } from '../catalogue-schema.ts';
 import { hashOf, mix } from '../random.ts';
 import { answer, type Behaviour, type Call } from './behaviour.ts';
 import { type Constraints, numbersFor, type Slot, textsFor } from './sample-values.ts';
@@ -75,24 +76,6 @@ interface Place extends Slot {
   /** Of the outermost list. */
   readonly records?: readonly Facts[];
   readonly isInList?: boolean;
-}
-
-/** What schemas of the catalogue can hold, as valibot lays them out. */
-interface Schema extends v.GenericSchema {
-  readonly entries?: Readonly<Record<string, Schema>>;
-  readonly item?: Schema;
-  readonly items?: readonly Schema[];
-  readonly key?: Schema;
-  readonly value?: Schema;
-  readonly wrapped?: Schema;
-  readonly literal?: unknown;
-  readonly options?: readonly unknown[];
-  readonly pipe?: readonly {
-    readonly kind: string;
-    readonly type: string;
-    readonly requirement?: unknown;
-    readonly metadata?: unknown;
-  }[];
 }
 
 function make(schema: Schema, place: Place): unknown {

@@ -10,6 +10,7 @@ import {
   listedExpiries,
   listedStrikes,
   type OptionType,
+  strikeText,
 } from '../market/option-contracts.ts';
 import { multiplier } from '../market/option-model.ts';
 import type { Universe } from '../market/universe.ts';
@@ -124,8 +125,8 @@ function matchesStrike(strike: number, { strike_price_gte: least, strike_price_l
 const inPennyProgram = ({ noise }: Instrument) => mix(noise, 22) % 3 > 0;
 
 function shown(contract: Contract, now: number, { show_deliverables: deliverables }: Query) {
-  const { underlying, type, strike, symbol } = contract;
-  const price = (strike / 1000).toFixed(2);
+  const { underlying, type, symbol } = contract;
+  const price = strikeText(contract);
   return {
     instrument_id: contract.instrumentId,
     symbol,

@@ -1,7 +1,7 @@
 /** Market data of options; that of an expired contract stands still at its last moment. */
 
 import { barsOf } from '../market/bars.ts';
-import type { Contract } from '../market/option-contracts.ts';
+import { type Contract, strikeText } from '../market/option-contracts.ts';
 import {
   greeksOf,
   lastOptionTrade,
@@ -92,7 +92,7 @@ function snapshot(contract: Contract, now: number) {
     bid_size: lots(6),
     ask_size: lots(5),
     deal_amount: money(volume * multiplier * Math.round((high + low) / 2)),
-    strike_price: (contract.strike / 1000).toFixed(2),
+    strike_price: strikeText(contract),
     open_interest: String(10 + (mix(contract.noise, 8) % 20_000)),
     ...(partOfDay(now) === 'during' ? sensitivities(contract, moment) : unreported),
   };

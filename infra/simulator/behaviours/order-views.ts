@@ -1,7 +1,7 @@
 /** Orders as they are shown: one, those that are open, and those of a period. */
 
-import { dayText } from '../market/calendar.ts';
-import { multiplier } from '../market/option-model.ts';
+import { strikeText } from '../market/option-contracts.ts';
+import { multiplier, termsShown } from '../market/option-model.ts';
 import { readCursor, writeCursor } from '../paging.ts';
 import { parameterError, refuse } from '../refusal.ts';
 import { dollarText, quantityText } from '../trading/amounts.ts';
@@ -136,14 +136,6 @@ function shownLeg({ underlying, contract, ratio }: AssetLeg, at: number, order: 
     quantity: quantityText(contract ? count : count * BigInt(multiplier)),
     market: 'US',
     instrument_type: contract ? 'OPTION' : 'EQUITY',
-    ...(contract && {
-      option_type: contract.type,
-      option_category: 'AMERICAN',
-      strike_price: (contract.strike / 1000).toFixed(2),
-      option_contract_multiplier: String(multiplier),
-      option_contract_deliverable: String(multiplier),
-      option_expire_date: dayText(contract.expiryDay),
-      expiration_type: 'PM',
-    }),
+    ...(contract && { ...termsShown(contract), strike_price: strikeText(contract) }),
   };
 }

@@ -1,6 +1,6 @@
 /** Single values for an answer that is made from a schema: what a member's name and format make one expect. */
 
-import { fraction, identifier, mix } from '../random.ts';
+import { fraction, hexText, identifier, mix } from '../random.ts';
 
 /** What a schema says of a text or a number beside its type. */
 export interface Constraints {
@@ -87,15 +87,13 @@ function plainText(name: string, noise: number, index: number): string {
   if (/currency/.test(name)) return 'USD';
   if (name === 'market') return 'US';
   if (/exchange/.test(name)) return 'NSQ';
-  if (name === 'token') return Array.from({ length: 4 }, (_, at) => hex(mix(noise, at))).join('');
+  if (name === 'token') return hexText(noise);
   if (name === 'instrument_id') return String(930_000_000 + (noise % 1_000_000));
   if (/(^|_)id$/.test(name)) return identifier(noise, 12);
   if (/key$/.test(name)) return identifier(noise, 16);
   // A word that says what stands there.
   return `Example ${name.replaceAll('_', ' ')}${index > 0 ? ` ${index + 1}` : ''}`;
 }
-
-const hex = (hash: number) => hash.toString(16).padStart(8, '0');
 
 /** The text repeated and cut until its length is within the bounds. */
 function fill(text: string, minimum: number, maximum: number = Math.max(minimum, text.length)): string {

@@ -46,6 +46,8 @@ export function findContract(universe: Universe, symbol: string): Contract | und
   return contractOf(underlying, day, letter === 'C' ? 'CALL' : 'PUT', Number(digits));
 }
 
+export const strikeText = ({ strike }: Contract): string => (strike / 1000).toFixed(2);
+
 /** When a contract stops to be traded, Unix time in milliseconds. */
 export const endOfTrading = ({ expiryDay }: Contract): number => timeOf(expiryDay) + dayMilliseconds - 1;
 

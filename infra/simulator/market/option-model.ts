@@ -6,12 +6,22 @@
 
 import { fraction, mix } from '../random.ts';
 import type { Traded } from './bars.ts';
-import { timeOf } from './calendar.ts';
+import { dayText, timeOf } from './calendar.ts';
 import { type Contract, endOfTrading } from './option-contracts.ts';
 import { type Moment, priceOf, type Range, rangeOf } from './prices.ts';
 import { lastOnGrid, marketStart, volumeBetween } from './tape.ts';
 
 export const multiplier = 100;
+
+/** What the legs of positions and orders have in common. */
+export const termsShown = ({ type, expiryDay }: Contract) => ({
+  option_type: type,
+  option_category: 'AMERICAN',
+  option_expire_date: dayText(expiryDay),
+  option_contract_multiplier: String(multiplier),
+  option_contract_deliverable: String(multiplier),
+  expiration_type: 'PM',
+});
 
 const interest = 0.04;
 /** How long before its expiry a contract has prices: longer than any is listed. */
@@ -96,22 +106,18 @@ export function lastOptionTrade(contract: Contract, now: number): number {
 const usualContracts = (noise: number) => Math.round(20 * 200 ** fraction(mix(noise, 4)));
 
 export function optionAsTraded(contract: Contract): Traded {
-  const { underlying } = contract;
+  const { underlying, noise } = contract;
+  const volumeUpTo = (day: number, to: Moment) => {
+    const shares = volumeBetween(underlying, { day, minute: 0 }, to);
+    return Math.floor((shares * usualContracts(noise)) / underlying.dailyVolume);
+  };
   return {
     from: Math.max(marketStart, timeOf(contract.expiryDay - listedDays)),
     until: endOfTrading(contract) + 1,
     lastTrade: (now) => lastOptionTrade(contract, now),
     price: (moment) => optionPriceOf(contract, moment),
     range: (from, to) => optionRange(contract, from, to),
-    volume: (from, to) =>
-      Math.floor(
-        (volumeBetween(underlying, { day: from.day, minute: 0 }, to) * usualContracts(contract.noise)) /
-          underlying.dailyVolume,
-      ) -
-      Math.floor(
-        (volumeBetween(underlying, { day: from.day, minute: 0 }, from) * usualContracts(contract.noise)) /
-          underlying.dailyVolume,
-      ),
+    volume: (from, to) => volumeUpTo(from.day, to) - volumeUpTo(from.day, from),
   };
 }
 
