@@ -6,7 +6,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -24,6 +24,7 @@ import {
   startSecretsManagerStub,
   usersTable,
 } from '../deployed/secrets-manager-stub.ts';
+import { selfSigned } from '../deployed/self-signed.ts';
 import { startRuntimeApi } from '../lambda/runtime-api.ts';
 import { type Figures, median, type Size } from '../support/figures.ts';
 
@@ -82,13 +83,18 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
   const parent = fromHere('../../.build/');
   await mkdir(parent, { recursive: true });
   const directory = await mkdtemp(join(parent, 'start-up-'));
-  const secrets = await startSecretsManagerStub();
+  // As AWS is asked: over HTTP, each would load what the deployed function never does.
+  const certificate = selfSigned();
+  const authority = join(directory, 'authority.pem');
+  await writeFile(authority, certificate.cert);
+  const secrets = await startSecretsManagerStub(certificate);
   secrets.set('{"app_key":"bench-key","app_secret":"bench-secret"}');
   const upstream = await startUpstreamWithoutTokens();
   const issuer = await startIssuer();
   const env = {
     ...awsEnvironment,
     AWS_ENDPOINT_URL: secrets.url,
+    NODE_EXTRA_CA_CERTS: authority,
     AWS_LAMBDA_FUNCTION_NAME: 'bench',
     AWS_LAMBDA_FUNCTION_VERSION: '1',
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1024',

@@ -4,7 +4,8 @@
  * in every other table nothing.
  */
 
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { createAccessAdmin } from '../../lib/access/admin.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { createMemoryAccessStore } from '../../lib/access/store.ts';
@@ -47,7 +48,11 @@ async function everybody() {
   return { identityKey, items };
 }
 
-export async function startSecretsManagerStub(): Promise<SecretsManagerStub> {
+/** @param tls a certificate for `localhost`, where it is asked as AWS is */
+export async function startSecretsManagerStub(tls?: {
+  readonly key: string;
+  readonly cert: string;
+}): Promise<SecretsManagerStub> {
   const secretId = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:stub-AbCdEf';
   const requests: string[] = [];
   const users = await everybody();
@@ -57,7 +62,7 @@ export async function startSecretsManagerStub(): Promise<SecretsManagerStub> {
     values = { AWSCURRENT: value, ...(values.AWSCURRENT && { AWSPREVIOUS: values.AWSCURRENT }) };
   };
 
-  const server = createServer(async (request, response) => {
+  const answer: RequestListener = async (request, response) => {
     let text = '';
     for await (const chunk of request) text += chunk;
     const { SecretId, VersionStage = 'AWSCURRENT' } = JSON.parse(text) as Record<string, string>;
@@ -79,10 +84,11 @@ export async function startSecretsManagerStub(): Promise<SecretsManagerStub> {
     if (fault === 'no-secret' || SecretId !== secretId || !value)
       return refuse(400, 'ResourceNotFoundException');
     return say(200, { ARN: secretId, Name: 'stub', VersionStages: [VersionStage], ...value });
-  });
+  };
+  const server = tls ? createTlsServer(tls, answer) : createServer(answer);
   const port = await listening(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
     secretId,
     requests,
     set: (text) => set({ SecretString: text }),
