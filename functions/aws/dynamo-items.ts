@@ -55,18 +55,19 @@ interface Page {
   readonly LastEvaluatedKey?: Record<string, AttributeValue> | undefined;
 }
 
-/** As many items as wanted, or all. */
+/** As many items as wanted, or all; of no more pages than wanted. */
 export async function pages(
   read: (start: Record<string, AttributeValue> | undefined) => Promise<Page>,
-  limit = Number.POSITIVE_INFINITY,
+  { limit = Number.POSITIVE_INFINITY, maxPages = Number.POSITIVE_INFINITY } = {},
 ): Promise<readonly Item[]> {
   const items: Item[] = [];
   let start: Record<string, AttributeValue> | undefined;
+  let count = 0;
   do {
     const { Items = [], LastEvaluatedKey } = await read(start);
     items.push(...Items);
     start = LastEvaluatedKey;
-  } while (start && items.length < limit);
+  } while (start && items.length < limit && ++count < maxPages);
   return items.slice(0, limit);
 }
 

@@ -64,7 +64,7 @@ export function createSealedRecords(options: SealedRecordsOptions) {
             Limit: limit,
             ExclusiveStartKey,
           }),
-        limit,
+        { limit },
       );
       return items.map(({ sk, sealed }) => {
         if (sk?.S === undefined || !sealed?.B) throw new TypeError(`not a line of the ${linePartition}`);

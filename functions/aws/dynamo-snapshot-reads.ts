@@ -6,6 +6,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
+import type { Item } from './dynamo-items.ts';
 import { joinCheckpoint, unpackCheckpoint, unpackRecord } from './snapshot-items.ts';
 import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
 
@@ -17,8 +18,6 @@ export interface DynamoSnapshotReadsOptions {
   /** For one operation, in milliseconds. Default 300: an order waits for it. */
   readonly timeoutMs?: number;
 }
-
-type Item = Record<string, AttributeValue>;
 
 /** An instance holds 20,000 symbols, of 70 bytes each in a checkpoint: four items. A part that is not there costs no time. */
 const maxParts = 4;
@@ -58,9 +57,7 @@ export function createDynamoSnapshotReads({
     },
     async records(sequences, symbol) {
       const items = await read(sequences.map((sequence) => [log, recordKey(sequence)] as const));
-      return items.flatMap(
-        (item) => (item.entry?.B && unpackRecord(Number(skOf(item)), item.entry.B, symbol)) ?? [],
-      );
+      return items.flatMap(({ entry }) => (entry?.B && unpackRecord(entry.B, symbol)) ?? []);
     },
   };
 }

@@ -20,7 +20,7 @@ import {
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { isUnmet, seconds } from './dynamo-items.ts';
+import { type Item, isUnmet, pages, seconds } from './dynamo-items.ts';
 import {
   joinCheckpoint,
   packCheckpoint,
@@ -31,7 +31,6 @@ import {
   unpackRecord,
 } from './snapshot-items.ts';
 import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
-import { fromStoredPlan, type StoredPlan, toStoredPlan } from './snapshot-names.ts';
 
 export interface DynamoSnapshotStoreOptions {
   readonly client: DynamoSender;
@@ -45,8 +44,6 @@ export interface DynamoSnapshotStoreOptions {
   /** From 0 to below 1. */
   readonly random?: () => number;
 }
-
-type Item = Record<string, AttributeValue>;
 
 const maxPages = 4;
 
@@ -94,6 +91,7 @@ class DynamoSnapshotStore implements SnapshotStore {
   }
 
   async acquire(next: Control, after: number): Promise<LeaseAnswer> {
+    const { sequence, flights, ...plan } = next;
     try {
       await this.#client.send('UpdateItem', {
         TableName: this.#tableName,
@@ -101,9 +99,9 @@ class DynamoSnapshotStore implements SnapshotStore {
         UpdateExpression: 'SET turn = :turn, plan_text = :plan, flights = :flights',
         ConditionExpression: after === 0 ? 'attribute_not_exists(turn)' : 'turn = :last',
         ExpressionAttributeValues: {
-          ':turn': { N: String(next.sequence) },
-          ':plan': { S: JSON.stringify(toStoredPlan(next)) },
-          ':flights': { B: packFlights(next.flights) },
+          ':turn': { N: String(sequence) },
+          ':plan': { S: JSON.stringify(plan) },
+          ':flights': { B: packFlights(flights) },
           ...(after > 0 && { ':last': { N: String(after) } }),
         },
         ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
@@ -175,25 +173,19 @@ class DynamoSnapshotStore implements SnapshotStore {
     await this.#client.send('PutItem', { TableName: this.#tableName, Item: item });
   }
 
-  async #query(pk: AttributeValue, after: string): Promise<Item[]> {
-    const items: Item[] = [];
-    let start: Item | undefined;
-    let pages = 0;
-    do {
-      const { Items = [], LastEvaluatedKey } = await this.#client.send('Query', {
+  /** What is further back comes with the next poll; a page is a megabyte. */
+  #query(pk: AttributeValue, after: string): Promise<readonly Item[]> {
+    const read = (ExclusiveStartKey: Item | undefined) =>
+      this.#client.send('Query', {
         TableName: this.#tableName,
         KeyConditionExpression: 'pk = :pk AND sk > :after',
         ExpressionAttributeValues: { ':pk': pk, ':after': { S: after } },
-        ...(start && { ExclusiveStartKey: start }),
+        ExclusiveStartKey,
       });
-      items.push(...Items);
-      start = LastEvaluatedKey;
-      // What is further back comes with the next poll; a page is a megabyte.
-    } while (start && ++pages < maxPages);
-    return items;
+    return pages(read, { maxPages });
   }
 
-  async #late(sequences: readonly number[]): Promise<Item[]> {
+  async #late(sequences: readonly number[]): Promise<readonly Item[]> {
     if (sequences.length === 0) return [];
     const Keys = sequences.map((sequence) => ({ pk: this.#pk, sk: { S: recordKey(sequence) } }));
     const { Responses } = await this.#client.send('BatchGetItem', {
@@ -223,18 +215,15 @@ class DynamoSnapshotStore implements SnapshotStore {
 /** Times and counts of seconds, in the order of texts. */
 const timeKey = (time: number) => String(time).padStart(15, '0');
 
-/** @throws TypeError for an item that is not of this form */
+/** @throws for an item that is not of this form */
 function toControl({ turn, plan_text: plan, flights }: Item): Control {
-  const stored = plan?.S === undefined ? {} : (JSON.parse(plan.S) as Partial<StoredPlan>);
-  const sequence = Number(turn?.N ?? 0);
-  if (!Number.isSafeInteger(sequence)) throw new TypeError('not the control item of snapshots');
-  // What an older version wrote has no flights of this form.
-  const underWay = flights?.B ? unpackFlights(flights.B) : [];
-  return { sequence, ...fromStoredPlan(stored, noControl), flights: underWay };
+  const sequence = Number(turn?.N);
+  if (!Number.isSafeInteger(sequence) || plan?.S === undefined || !flights?.B)
+    throw new TypeError('not the control item of snapshots');
+  const stored = JSON.parse(plan.S) as Pick<Control, 'due' | 'probes' | 'checkpoint'>;
+  return { sequence, ...stored, flights: unpackFlights(flights.B) };
 }
 
 /** Undefined for the control item, and for what another version wrote. */
-function toRecord({ sk, entry }: Item): RefreshRecord | undefined {
-  const sequence = Number(sk?.S);
-  return Number.isSafeInteger(sequence) && entry?.B ? unpackRecord(sequence, entry.B) : undefined;
-}
+const toRecord = ({ entry }: Item): RefreshRecord | undefined =>
+  entry?.B ? unpackRecord(entry.B) : undefined;

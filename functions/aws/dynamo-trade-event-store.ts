@@ -241,7 +241,7 @@ class DynamoTradeEventStore implements TradeEventStore {
           Limit: limit,
           ExclusiveStartKey,
         }),
-      limit,
+      { limit },
     );
   }
 

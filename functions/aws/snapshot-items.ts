@@ -3,88 +3,64 @@
  * store costs and is paid for by 4 kB, writing by 1 kB: compressed, a hundred records are 7 kB instead of 62.
  */
 
-import type { Checkpoint, Fetched, Flight, RefreshRecord } from '../../lib/cache/snapshots/index.ts';
+import type {
+  Checkpoint,
+  Fetched,
+  Flight,
+  RefreshOutcome,
+  RefreshRecord,
+} from '../../lib/cache/snapshots/index.ts';
 import { cutRecords } from '../../lib/cache/snapshots/records.ts';
 import { halves } from '../../lib/kernel/bisect.ts';
 import { compress, decompress } from './brotli.ts';
 import { fromColumns, toColumns } from './snapshot-columns.ts';
-import {
-  fromStoredKind,
-  fromStoredOutcome,
-  type StoredCheckpoint,
-  type StoredFetched,
-  type StoredRecord,
-  toStoredKind,
-  toStoredOutcome,
-} from './snapshot-names.ts';
 
-/** Another one when the meaning of the bytes changes; those of a later version are not read. */
-const version = 2;
-/** The first version's records are a JSON array; what has no records is written as that one, which older instances read. */
-const withoutColumns = 1;
+/** Another one when the meaning of the bytes changes; those of another version are not read. */
+const version = 3;
 /** Far above any record, far below what would hurt. */
 const maxBytes = 16 * 1024 * 1024;
 
 const lineEnd = 0x0a;
 
+type Answer = Extract<RefreshOutcome, { kind: 'answer' }>;
+
+/** What stands before the snapshots of a log record: the record without them. */
+interface RecordHead extends Omit<RefreshRecord, 'outcome'> {
+  readonly v: number;
+  readonly outcome: Omit<Answer, 'records'> | Exclude<RefreshOutcome, Answer>;
+}
+
+/** What stands before the snapshots of a checkpoint. */
+interface CheckpointHead extends Omit<Checkpoint, 'fetched'> {
+  readonly v: number;
+  /** Each with the length of its snapshots, in bytes. */
+  readonly fetched: readonly (Omit<Fetched, 'records'> & { readonly length: number })[];
+}
+
 /** The head is one line of JSON; the snapshots follow it, in columns. */
 export function packRecord(record: RefreshRecord): Uint8Array {
-  const { writer, kind, view, sentAt, sibling, caller, priority, outcome } = record;
-  const { namesUnknown, isUnlistedProbe, failedProbes, negative, demand, symbols } = record;
-  const isAnswer = outcome.kind === 'answer';
-  const head: StoredRecord = {
-    v: isAnswer ? version : withoutColumns,
-    by: writer,
-    kind: toStoredKind(kind),
-    view,
-    sentAt,
-    sibling,
-    caller,
-    priority,
-    isProbe: isUnlistedProbe,
-    namesUnknown,
-    failedTests: failedProbes,
-    unknown: negative,
-    // The snapshots name theirs, and the outcome names those that were left out.
-    symbols: isAnswer ? [] : symbols,
-    outcome: isAnswer ? { kind: 'answer', unknown: outcome.unknown } : toStoredOutcome(outcome),
-    asked: byView(demand),
-  };
-  return compress(headed(head, isAnswer ? [toColumns([...outcome.records.values()])] : []));
+  const { outcome } = record;
+  if (outcome.kind !== 'answer') return headed({ v: version, ...record }, []);
+  const { records, ...rest } = outcome;
+  // The snapshots name theirs, and the outcome names those that were left out.
+  const head: RecordHead = { v: version, ...record, symbols: [], outcome: rest };
+  return headed(head, [toColumns([...records.values()])]);
 }
 
 /**
  * @param only the one symbol that is needed: without it, an answer has no snapshots
  * @returns undefined for what is no record of this version
  */
-export function unpackRecord(sequence: number, packed: Uint8Array, only?: string): RefreshRecord | undefined {
+export function unpackRecord(packed: Uint8Array, only?: string): RefreshRecord | undefined {
   try {
-    const { head, body } = cutHead<StoredRecord>(packed);
-    const { v, outcome, sibling, caller, priority, namesUnknown } = head;
-    if (!isKnown(v)) return undefined;
-    const isAnswer = outcome.kind === 'answer';
-    const records = isAnswer ? recordsIn(body, v, only) : undefined;
-    if (isAnswer && !records) return undefined;
-    return {
-      sequence,
-      ...(head.by !== undefined && { writer: head.by }),
-      kind: fromStoredKind(head.kind),
-      view: head.view,
-      sentAt: head.sentAt,
-      // In another order than they were asked for, which says nothing.
-      symbols: isAnswer ? [...(records?.keys() ?? []), ...outcome.unknown] : head.symbols,
-      outcome: isAnswer ? { ...outcome, records: records ?? new Map() } : fromStoredOutcome(outcome),
-      ...(sibling && { sibling }),
-      ...(caller !== undefined && { caller }),
-      ...(priority && { priority }),
-      ...(head.isProbe && { isUnlistedProbe: true }),
-      ...(namesUnknown && { namesUnknown }),
-      ...(head.failedTests && { failedProbes: head.failedTests }),
-      ...(head.unknown && { negative: head.unknown }),
-      demand: Object.entries(head.asked).flatMap(([view, list]) =>
-        chunksOf(list, 2).map(([symbol, times]) => [view, String(symbol), Number(times)] as const),
-      ),
-    };
+    const { head, body } = cutHead<RecordHead>(packed);
+    const { v, outcome, ...record } = head;
+    if (v !== version) return undefined;
+    if (outcome.kind !== 'answer') return { ...record, outcome };
+    const records = recordsIn(body, only);
+    // In another order than they were asked for, which says nothing.
+    const symbols = [...(records?.keys() ?? []), ...outcome.unknown];
+    return records && { ...record, symbols, outcome: { ...outcome, records } };
   } catch {
     return undefined;
   }
@@ -92,7 +68,7 @@ export function unpackRecord(sequence: number, packed: Uint8Array, only?: string
 
 /** A checkpoint in as many parts as it takes, none of more bytes than an item of the table holds. */
 export function packCheckpoint(checkpoint: Checkpoint, maxItemBytes: number): readonly Uint8Array[] {
-  const packed = compress(checkpointBytes(checkpoint));
+  const packed = checkpointBytes(checkpoint);
   if (packed.length <= maxItemBytes || checkpoint.fetched.length < 2) return [packed];
   const [first, second] = halves(checkpoint.fetched);
   const nothing = { demand: [], negative: [], recent: [], failedProbes: [] };
@@ -103,34 +79,22 @@ export function packCheckpoint(checkpoint: Checkpoint, maxItemBytes: number): re
 }
 
 function checkpointBytes(checkpoint: Checkpoint): Uint8Array {
-  const { sequence, at, fetched, demand, negative, recent, failedProbes, forbidden, pause } = checkpoint;
+  const { at, fetched, demand } = checkpoint;
   const bodies = fetched.map(({ records }) => toColumns([...records.values()]));
-  const head: StoredCheckpoint = {
+  const head: CheckpointHead = {
     v: version,
-    turn: sequence,
-    at,
-    unknown: negative,
-    past: recent.map(([when, kind, caller]) => [when, toStoredKind(kind), caller]),
-    failedTests: failedProbes,
-    denials: forbidden,
-    pause,
-    groups: fetched.map((group, index) => toStoredFetched(group, bodies[index]!.length)),
-    demand: byView(
-      demand.map(([view, symbol, times, requestedAt]) => [
-        view,
-        symbol,
-        Math.round(10 * times) / 10,
-        Math.round((at - requestedAt) / 1000),
-      ]),
-    ),
+    ...checkpoint,
+    fetched: fetched.map(({ records: _, ...group }, index) => ({ ...group, length: bodies[index]!.length })),
+    // Rounded, and in seconds before the checkpoint: shorter by much where there are thousands of symbols.
+    demand: demand.map(([view, symbol, times, requestedAt]) => [
+      view,
+      symbol,
+      Math.round(10 * times) / 10,
+      Math.round((at - requestedAt) / 1000),
+    ]),
   };
   return headed(head, bodies);
 }
-
-const toStoredFetched = (
-  { view, sentAt, isSuspect, namesUnknown }: Fetched,
-  length: number,
-): StoredFetched => ({ view, sentAt, isDoubtful: isSuspect, namesUnknown, length });
 
 /**
  * @param only the one symbol that is needed: groups without it have no snapshots
@@ -138,23 +102,20 @@ const toStoredFetched = (
  */
 export function unpackCheckpoint(packed: Uint8Array, only?: string): Checkpoint | undefined {
   try {
-    const { head, body } = cutHead<StoredCheckpoint>(packed);
-    if (!isKnown(head.v)) return undefined;
-    const { v, turn: sequence, at, unknown, past, failedTests, denials, pause, groups, demand } = head;
+    const { head, body } = cutHead<CheckpointHead>(packed);
+    const { v, fetched, demand, ...checkpoint } = head;
+    if (v !== version) return undefined;
+    let end = 0;
     return {
-      sequence,
-      at,
-      negative: unknown,
-      recent: past.map(([when, kind, caller]) => [when, fromStoredKind(kind), caller] as const),
-      failedProbes: failedTests,
-      ...(denials && { forbidden: denials }),
-      ...(pause && { pause }),
-      fetched: cutGroups(groups, body, v, only),
-      demand: Object.entries(demand).flatMap(([view, list]) =>
-        chunksOf(list, 3).map(
-          ([symbol, times, seconds]) =>
-            [view, String(symbol), Number(times), at - 1000 * Number(seconds)] as const,
-        ),
+      ...checkpoint,
+      fetched: fetched.flatMap(({ length, ...group }) => {
+        const start = end;
+        end += length;
+        const records = recordsIn(body.subarray(start, end), only);
+        return records ? [{ ...group, records }] : [];
+      }),
+      demand: demand.map(
+        ([view, symbol, times, seconds]) => [view, symbol, times, checkpoint.at - 1000 * seconds] as const,
       ),
     };
   } catch {
@@ -162,31 +123,11 @@ export function unpackCheckpoint(packed: Uint8Array, only?: string): Checkpoint 
   }
 }
 
-function cutGroups(
-  groups: readonly StoredFetched[],
-  body: Uint8Array,
-  v: number,
-  only: string | undefined,
-): readonly Fetched[] {
-  const fetched: Fetched[] = [];
-  let at = 0;
-  for (const { view, sentAt, isDoubtful, namesUnknown, length } of groups) {
-    const records = recordsIn(body.subarray(at, at + length), v, only);
-    at += length;
-    if (!records) continue;
-    const marks = { ...(isDoubtful && { isSuspect: isDoubtful }), ...(namesUnknown && { namesUnknown }) };
-    fetched.push({ view, sentAt, ...marks, records });
-  }
-  return fetched;
-}
-
-const isKnown = (v: number) => v === version || v === withoutColumns;
-
-/** By symbol; undefined for what the version's records are not. Cutting them is most of what reading one symbol would cost. */
-function recordsIn(body: Uint8Array, v: number, only: string | undefined) {
+/** By symbol; undefined for what are no records. Cutting them is most of what reading one symbol would cost. */
+function recordsIn(body: Uint8Array, only: string | undefined) {
   if (only !== undefined && !Buffer.from(body.buffer, body.byteOffset, body.length).includes(`"${only}"`))
     return new Map<string, Uint8Array>();
-  return cutRecords(v === withoutColumns ? body : fromColumns(body));
+  return cutRecords(fromColumns(body));
 }
 
 /** The parts of the last checkpoint as one; of an older one that was larger, parts may be left. */
@@ -197,77 +138,33 @@ export function joinCheckpoint(parts: readonly Checkpoint[]): Checkpoint | undef
   return { ...first, fetched: [first, ...same].flatMap(({ fetched }) => fetched) };
 }
 
-type FlightHead = readonly [
-  sequence: number,
-  sinceFirst: number,
-  view: string,
-  fingerprints: number,
-  caller?: string,
-  isUnlistedProbe?: 0 | 1,
-];
-
 /** Fingerprints as 16-bit numbers: each poll reads the control item, which with a thousand symbols is below 4 kB. */
 export function packFlights(flights: readonly Flight[]): Uint8Array {
-  const first = flights[0]?.at ?? 0;
-  const heads = flights.map(
-    ({ sequence, at, view, fingerprints: { length }, caller, isUnlistedProbe }): FlightHead =>
-      caller === undefined
-        ? [sequence, at - first, view, length]
-        : [sequence, at - first, view, length, caller, isUnlistedProbe ? 1 : 0],
-  );
+  const heads = flights.map((flight) => ({ ...flight, fingerprints: flight.fingerprints.length }));
   const fingerprints = Uint16Array.from(flights.flatMap((flight) => flight.fingerprints));
-  return Buffer.concat([
-    Buffer.from(`${JSON.stringify([first, heads])}\n`),
-    Buffer.from(fingerprints.buffer),
-  ]);
+  return headed(heads, [Buffer.from(fingerprints.buffer)]);
 }
 
-/** @throws SyntaxError for what is not of this form */
+/** @throws for what is not of this form */
 export function unpackFlights(packed: Uint8Array): readonly Flight[] {
-  const bytes = Buffer.from(packed);
-  let at = bytes.indexOf(lineEnd) + 1;
-  const [first, heads] = JSON.parse(bytes.subarray(0, at).toString()) as [number, readonly FlightHead[]];
-  return heads.map(([sequence, since, view, count, caller, isUnlistedProbe]) => {
+  const { head, body } =
+    cutHead<readonly (Omit<Flight, 'fingerprints'> & { readonly fingerprints: number })[]>(packed);
+  let at = 0;
+  return head.map(({ fingerprints: length, ...flight }) => {
     const start = at;
-    at += 2 * count;
-    const fingerprints = Array.from({ length: count }, (_, index) => bytes.readUInt16LE(start + 2 * index));
+    at += 2 * length;
     return {
-      sequence,
-      at: first + since,
-      view,
-      fingerprints,
-      ...(caller !== undefined && { caller }),
-      ...(isUnlistedProbe && { isUnlistedProbe: true as const }),
+      ...flight,
+      fingerprints: Array.from({ length }, (_, index) => body.readUInt16LE(start + 2 * index)),
     };
   });
 }
 
-function headed(head: object, bodies: readonly Uint8Array[]): Uint8Array {
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...bodies]);
-}
+const headed = (head: object, bodies: readonly Uint8Array[]): Uint8Array =>
+  compress(Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...bodies]));
 
-function cutHead<T>(packed: Uint8Array): { readonly head: T; readonly body: Uint8Array } {
+function cutHead<T>(packed: Uint8Array): { readonly head: T; readonly body: Buffer } {
   const bytes = decompress(packed, maxBytes);
   const end = bytes.indexOf(lineEnd);
   return { head: JSON.parse(bytes.subarray(0, end).toString()) as T, body: bytes.subarray(end + 1) };
-}
-
-/** One flat list for each view, in place of a tuple for each symbol. */
-function byView(
-  items: readonly (readonly [view: string, ...values: (string | number)[]])[],
-): Readonly<Record<string, readonly (string | number)[]>> {
-  const lists: Record<string, (string | number)[]> = {};
-  for (const [view, ...values] of items) {
-    const list = lists[view] ?? [];
-    list.push(...values);
-    lists[view] = list;
-  }
-  return lists;
-}
-
-/** Without what is left over at the end. */
-function chunksOf<T>(list: readonly T[], size: number): readonly (readonly T[])[] {
-  const chunks: (readonly T[])[] = [];
-  for (let at = 0; at + size <= list.length; at += size) chunks.push(list.slice(at, at + size));
-  return chunks;
 }

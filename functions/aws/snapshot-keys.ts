@@ -1,7 +1,4 @@
-/**
- * Where snapshots stand in the table that all functions share. The texts are stored, and keep the words of the first
- * version.
- */
+/** Where snapshots stand in the table that all functions share. */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 

@@ -1,37 +1,19 @@
-/**
- * The schedule as the text of an item, and back. Names and order of the text's members are stored: instances
- * of another version read and write them too. Therefore they are mapped here, and keep their words.
- */
+/** The schedule as the text of an item, and back. What is read is checked: a wrong number would grant too much. */
 
 import { byPriority, type Priority } from './options.ts';
 import type { LimitSchedule, Run, Schedule } from './schedule.ts';
 
 /** Another one when the text's meaning changes. */
-const version = 1;
-/** Instances of an earlier version take a text without this member for no schedule; its value is not read. */
-const memoryUntil = 0;
+const version = 2;
 
-export function scheduleText({ startedAt, immediateUntil, renewAt, limits }: Schedule): string {
-  const entries = Object.entries(limits).map(([name, limit]) => [name, storedLimit(limit)]);
-  return JSON.stringify({
-    version,
-    at: startedAt,
-    end: immediateUntil,
-    renewAt,
-    limits: Object.fromEntries(entries),
-    memoryUntil,
-  });
+export function scheduleText({ limits, ...schedule }: Schedule): string {
+  const entries = Object.entries(limits).map(([name, { log, ...limit }]) => [
+    name,
+    // A log may be long, so that its runs are written without names.
+    { ...limit, log: log.map(({ from, step, count }) => [from, step, count]) },
+  ]);
+  return JSON.stringify({ version, ...schedule, limits: Object.fromEntries(entries) });
 }
-
-const storedLimit = ({ due, step, windowMs, blockedUntil, lastTakenAt, floors, log }: LimitSchedule) => ({
-  due,
-  step,
-  windowMs,
-  closedUntil: blockedUntil,
-  seen: lastTakenAt,
-  floors,
-  runs: log.map(({ from, step, count }) => [from, step, count]),
-});
 
 /** Undefined when the text is not a schedule. */
 export function readSchedule(text: string): Schedule | undefined {
@@ -40,8 +22,8 @@ export function readSchedule(text: string): Schedule | undefined {
     if (stored.version !== version) return undefined;
     const limits = Object.entries(record(stored.limits)).map(([name, limit]) => [name, readLimit(limit)]);
     return {
-      startedAt: time(stored.at),
-      immediateUntil: time(stored.end),
+      startedAt: time(stored.startedAt),
+      immediateUntil: time(stored.immediateUntil),
       renewAt: time(stored.renewAt),
       limits: Object.fromEntries(limits) as Record<string, LimitSchedule>,
     };
@@ -52,14 +34,14 @@ export function readSchedule(text: string): Schedule | undefined {
 
 function readLimit(value: unknown): LimitSchedule {
   const stored = record(value);
-  if (!Array.isArray(stored.runs)) throw new TypeError('no runs');
+  if (!Array.isArray(stored.log)) throw new TypeError('no log');
   return {
-    log: stored.runs.map(readRun),
+    log: stored.log.map(readRun),
     due: time(stored.due),
     step: positive(stored.step),
     windowMs: positive(stored.windowMs),
-    blockedUntil: time(stored.closedUntil),
-    lastTakenAt: readByPriority(stored.seen, time),
+    blockedUntil: time(stored.blockedUntil),
+    lastTakenAt: readByPriority(stored.lastTakenAt, time),
     floors: readByPriority(stored.floors, finite),
   };
 }

@@ -1,4 +1,4 @@
-/** Stored items keep the names of the first version: during a deployment instances of two versions read one table. */
+/** Stored items come back as they were written, have the records' own names, and give one symbol without the others. */
 
 import assert from 'node:assert/strict';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
@@ -12,14 +12,8 @@ import {
   unpackFlights,
   unpackRecord,
 } from '../../functions/aws/snapshot-items.ts';
-import { fromStoredPlan, toStoredPlan } from '../../functions/aws/snapshot-names.ts';
-import {
-  type Checkpoint,
-  type Control,
-  type Flight,
-  noControl,
-  type RefreshRecord,
-} from '../../lib/cache/snapshots/index.ts';
+import type { Checkpoint, Flight, RefreshRecord } from '../../lib/cache/snapshots/index.ts';
+import { createRandom } from '../support/virtual-time.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const packed = (text: string) => brotliCompressSync(bytes(text));
@@ -46,7 +40,6 @@ const answer: RefreshRecord = {
     ['US_STOCK', 'B', 1],
   ],
 };
-const answerHead = `{"v":2,"by":"i1","kind":"test","view":"US_STOCK+eo","sentAt":5.5,"sibling":["C"],"caller":"k1","priority":"events","isProbe":true,"namesUnknown":true,"failedTests":[["k1",2.5]],"unknown":[["US_STOCK","Z",12.5]],"symbols":[],"outcome":{"kind":"answer","unknown":["B"]},"asked":{"US_STOCK":["AAPL",3,"B",1]}}`;
 /** One record is the same as all others in every column. */
 const columns = `[[1,"1111111"]]\n${snapshot}`;
 
@@ -60,27 +53,28 @@ const forbidden: RefreshRecord = {
   outcome: { kind: 'forbidden', error, until: 9 },
   demand: [],
 };
-const forbiddenText =
-  '{"v":1,"kind":"wanted","view":"US_STOCK","sentAt":6,"symbols":["A"],"outcome":{"kind":"denied","says":{"status":417,"message":"not known"},"until":9},"asked":{}}\n';
 const rejected: RefreshRecord = { ...forbidden, kind: 'refresh', outcome: { kind: 'rejected', error } };
-const rejectedText = forbiddenText
-  .replace('wanted', 'refresh')
-  .replace('denied', 'rejected')
-  .replace(',"until":9', '');
+const failed: RefreshRecord = {
+  ...rejected,
+  outcome: { kind: 'failed', notBefore: 12, upstream: true },
+};
 
-const ofFirstVersion = (text: string) => text.replace('{"v":2', '{"v":1');
+/** As another version would write it. */
+const ofAnother = (item: Uint8Array) => packed(unpacked(item).replace(/"v":\d+/, '"v":99'));
 
-test('records of the log are written and read with the stored names', () => {
-  for (const [record, text] of [
-    [answer, `${answerHead}\n${columns}`],
-    [forbidden, forbiddenText],
-    [rejected, rejectedText],
-  ] as const) {
-    assert.equal(unpacked(packRecord(record)), text);
-    assert.deepEqual(unpackRecord(record.sequence, packed(text)), record);
+test('records of the log come back as they were written', () => {
+  for (const record of [answer, forbidden, rejected, failed]) {
+    const item = packRecord(record);
+    assert.deepEqual(unpackRecord(item), record);
+    assert.equal(unpackRecord(ofAnother(item)), undefined);
+    assert.equal(unpackRecord(item.subarray(1)), undefined);
   }
-  const before = ofFirstVersion(`${answerHead}\n[${snapshot}]`);
-  assert.deepEqual(unpackRecord(answer.sequence, packed(before)), answer);
+  const [head, ...body] = unpacked(packRecord(answer)).split('\n');
+  const { v, ...stored } = JSON.parse(head!) as object & { v: number };
+  assert.equal(typeof v, 'number');
+  // What the snapshots name stands in them alone.
+  assert.deepEqual(stored, { ...answer, symbols: [], outcome: { kind: 'answer', unknown: ['B'] } });
+  assert.equal(body.join('\n'), columns);
 });
 
 const checkpoint: Checkpoint = {
@@ -102,39 +96,29 @@ const checkpoint: Checkpoint = {
   forbidden: [['US_ETF', error, 77]],
   pause: { notBefore: 1, failures: 2, at: 3, downUntil: 4 },
 };
-const checkpointTextOf = (body: string) =>
-  `{"v":2,"turn":9,"at":100000,"unknown":[["US_STOCK","Z",12.5]],"past":[[4,"wanted","k1"]],"failedTests":[["k1",1]],"denials":[["US_ETF",{"status":417,"message":"not known"},77]],"pause":{"notBefore":1,"failures":2,"at":3,"downUntil":4},"groups":[{"view":"US_STOCK","sentAt":5,"isDoubtful":true,"namesUnknown":true,"length":${body.length}}],"demand":{"US_STOCK":["AAPL",2.5,10]}}\n${body}`;
-
-test('checkpoints are', () => {
-  assert.deepEqual(packCheckpoint(checkpoint, 1e6).map(unpacked), [checkpointTextOf(columns)]);
-  for (const text of [checkpointTextOf(columns), ofFirstVersion(checkpointTextOf(`[${snapshot}]`))])
-    assert.deepEqual(unpackCheckpoint(packed(text)), checkpoint);
+test('checkpoints do', () => {
+  const [item, ...others] = packCheckpoint(checkpoint, 1e6);
+  assert.equal(others.length, 0);
+  assert.deepEqual(unpackCheckpoint(item!), checkpoint);
+  assert.equal(unpackCheckpoint(ofAnother(item!)), undefined);
+  assert.equal(unpackCheckpoint(item!.subarray(1)), undefined);
 });
 
 const flights: readonly Flight[] = [
   { sequence: 3, at: 10, view: 'US_STOCK', fingerprints: [1, 258] },
   { sequence: 4, at: 12, view: 'US_STOCK', fingerprints: [2], caller: 'k1', isUnlistedProbe: true },
 ];
-const flightsBytes = Buffer.concat([
-  Buffer.from('[10,[[3,0,"US_STOCK",2],[4,2,"US_STOCK",1,"k1",1]]]\n'),
-  Buffer.from([1, 0, 2, 1, 2, 0]),
-]);
-
-test('calls under way and the control item are', () => {
-  assert.deepEqual(Buffer.from(packFlights(flights)), flightsBytes);
-  assert.deepEqual(unpackFlights(flightsBytes), flights);
-  const control: Control = {
-    sequence: 9,
-    due: { refresh: 1, miss: 2, probe: 3 },
-    probes: { left: 1.5, at: 4 },
-    flights: [],
-    checkpoint: { sequence: 3, at: 5, records: 6, gap: 7 },
-  };
-  const text =
-    '{"due":{"refresh":1,"wanted":2,"test":3},"tests":{"left":1.5,"at":4},"checkpoint":{"turn":3,"at":5,"records":6,"gap":7}}';
-  assert.equal(JSON.stringify(toStoredPlan(control)), text);
-  const { due, probes, checkpoint: mark } = control;
-  assert.deepEqual(fromStoredPlan(JSON.parse(text), noControl), { due, probes, checkpoint: mark });
+test('calls under way do, and those for a thousand symbols leave room in 4 kB', () => {
+  for (const some of [flights, []]) assert.deepEqual(unpackFlights(packFlights(some)), some);
+  const random = createRandom(1);
+  const fingerprints = Array.from({ length: 100 }, () => Math.floor(random() * 65_536));
+  const many = Array.from({ length: 10 }, (_, index) => ({ ...flights[0]!, sequence: index, fingerprints }));
+  assert.deepEqual(unpackFlights(packFlights(many)), many);
+  const different = many.map((flight) => ({
+    ...flight,
+    fingerprints: fingerprints.map(() => Math.floor(random() * 65_536)),
+  }));
+  assert.ok(packFlights(different).length < 3000);
 });
 
 test('of one symbol the stored items give what they give of it among all, however short it is', () =>
@@ -152,16 +136,15 @@ test('of one symbol the stored items give what they give of it among all, howeve
             symbols.map((symbol) => [symbol, bytes(`{"symbol":"${symbol}","price":"${index}","name":"A"}`)]),
           ),
         }));
-        const sequence = 1;
         const nothing = { demand: [], negative: [], recent: [], failedProbes: [] };
-        const [checkpoint] = packCheckpoint({ sequence, at: 1, fetched, ...nothing }, 1_000_000);
+        const [checkpoint] = packCheckpoint({ sequence: 1, at: 1, fetched, ...nothing }, 1_000_000);
         const records = fetched.map((group) => {
           const outcome = { kind: 'answer', records: group.records, unknown: [] } as const;
-          return packRecord({ ...answer, sequence, outcome });
+          return packRecord({ ...answer, outcome });
         });
         for (const symbol of [other, ...groups.flat()]) {
           const inCheckpoint = unpackCheckpoint(checkpoint!, symbol)?.fetched;
-          const inLog = records.map((packed) => unpackRecord(sequence, packed, symbol)?.outcome);
+          const inLog = records.map((packed) => unpackRecord(packed, symbol)?.outcome);
           for (const [index, group] of fetched.entries()) {
             const expected = group.records.get(symbol);
             assert.deepEqual(inCheckpoint?.[index]?.records.get(symbol), expected, symbol);

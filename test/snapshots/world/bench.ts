@@ -115,7 +115,7 @@ export function createBench(options: BenchOptions = {}) {
     write: (record) =>
       trip(async () => {
         // As it comes back from a table, or one that reads would know more than it does when deployed.
-        const asRead = unpackRecord(record.sequence, packRecord(record));
+        const asRead = unpackRecord(packRecord(record));
         if (!losesWrite && asRead) await memory.write(asRead);
         losesWrite = false;
       }),
