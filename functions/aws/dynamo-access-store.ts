@@ -8,7 +8,7 @@
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { AccessEntry, AccessStore, AccessWrite } from '../../lib/access/store.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { batchGet, type Item, seconds } from './dynamo-items.ts';
+import { batchGet, bytesOf, type Item, numberOf, seconds, textOf } from './dynamo-items.ts';
 import { createSealedRecords, unchangedSince } from './dynamo-sealed-records.ts';
 
 export interface DynamoAccessStoreOptions {
@@ -74,13 +74,11 @@ const attributesOf = ({ revision, sealed, expiresAt }: NonNullable<AccessWrite['
 });
 
 /** @throws TypeError for what is no record: it must not count as none */
-function toEntry({ pk, revision, sealed, expires_at: expiresAt }: Item): AccessEntry {
-  if (pk?.S === undefined || revision?.S === undefined || !sealed?.B)
-    throw new TypeError('not a record of the directory');
+function toEntry(item: Item): AccessEntry {
   return {
-    key: pk.S,
-    revision: revision.S,
-    sealed: sealed.B,
-    ...(expiresAt?.N !== undefined && { expiresAt: 1000 * Number(expiresAt.N) }),
+    key: textOf(item, 'pk'),
+    revision: textOf(item, 'revision'),
+    sealed: bytesOf(item, 'sealed'),
+    ...(item.expires_at && { expiresAt: 1000 * numberOf(item, 'expires_at') }),
   };
 }

@@ -6,9 +6,9 @@
 
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { ControlAdminStore, ControlWrite } from '../../lib/guard-rails/control-admin-store.ts';
-import { batchGet, type Item, number } from './dynamo-items.ts';
+import { absent, batchGet, type Item, number } from './dynamo-items.ts';
 import { massCancelItem } from './dynamo-mass-cancel-requests.ts';
-import { absent, createSealedRecords } from './dynamo-sealed-records.ts';
+import { createSealedRecords } from './dynamo-sealed-records.ts';
 import {
   controlKey,
   createDynamoControls,

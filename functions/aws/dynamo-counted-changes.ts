@@ -6,15 +6,8 @@
 import type { Update } from '@aws-sdk/client-dynamodb';
 import type { StoredCounter } from '../../lib/guard-rails/counter.ts';
 import type { CountedChanges, ExposureChange, Stale } from '../../lib/orders/journal.ts';
-import { number } from './dynamo-items.ts';
-import {
-  exposedAttribute,
-  exposedOrders,
-  exposureAttribute,
-  type Item,
-  numberOf,
-  textOf,
-} from './dynamo-order-entries.ts';
+import { type Item, number, numberOf, textOf } from './dynamo-items.ts';
+import { exposedAttribute, exposedOrders, exposureAttribute } from './dynamo-order-entries.ts';
 import { type Failure, present } from './dynamo-transaction.ts';
 
 /** Each item once, as a transaction wants it: of several changes of one item the last counts. */

@@ -1,6 +1,6 @@
 /** Items of a table: their numbers, reads of several by key or by the page, and writes whose condition is not met. */
 
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, QueryInput } from '@aws-sdk/client-dynamodb';
 import type { DynamoSender } from './dynamo-client.ts';
 
 export type Item = Readonly<Record<string, AttributeValue>>;
@@ -26,22 +26,29 @@ export async function batchGet(
   return (await Promise.all(parts)).flat();
 }
 
-async function readSome(
+async function readSome(client: DynamoSender, tableName: string, keys: readonly Item[]) {
+  let left = keys;
+  const items: Item[] = [];
+  for (let reads = 0; left.length > 0; reads++) {
+    if (reads === maxReads) throw new Error('DynamoDB left keys unread');
+    const read = await readOnce(client, tableName, left, true);
+    items.push(...read.items);
+    left = read.left;
+  }
+  return items;
+}
+
+/** @returns beside the items, in no order, the keys that DynamoDB left unread */
+export async function readOnce(
   client: DynamoSender,
   tableName: string,
   keys: readonly Item[],
-): Promise<readonly Item[]> {
-  let Keys = [...keys];
-  const items: Item[] = [];
-  for (let left = maxReads; Keys.length > 0; left--) {
-    if (left === 0) throw new Error('DynamoDB left keys unread');
-    const { Responses = {}, UnprocessedKeys = {} } = await client.send('BatchGetItem', {
-      RequestItems: { [tableName]: { Keys, ConsistentRead: true } },
-    });
-    items.push(...(Responses[tableName] ?? []));
-    Keys = UnprocessedKeys[tableName]?.Keys ?? [];
-  }
-  return items;
+  ConsistentRead = false,
+): Promise<{ readonly items: readonly Item[]; readonly left: readonly Item[] }> {
+  const { Responses = {}, UnprocessedKeys = {} } = await client.send('BatchGetItem', {
+    RequestItems: { [tableName]: { Keys: [...keys], ConsistentRead } },
+  });
+  return { items: Responses[tableName] ?? [], left: UnprocessedKeys[tableName]?.Keys ?? [] };
 }
 
 /** @param value is rounded: all that the stores count and every moment is whole */
@@ -50,26 +57,65 @@ export const number = (value: number): AttributeValue.NMember => ({ N: String(Ma
 /** @param ms since the epoch; never earlier than that */
 export const seconds = (ms: number): AttributeValue.NMember => number(Math.ceil(ms / 1000));
 
+/** @throws TypeError for an item that is none of its store */
+export function textOf(item: Item, name: string): string {
+  const text = item[name]?.S;
+  if (text === undefined) throw new TypeError(`an item of the table without ${name}`);
+  return text;
+}
+
+/** @throws TypeError for an item that is none of its store */
+export function bytesOf(item: Item, name: string): Uint8Array {
+  const bytes = item[name]?.B;
+  if (!bytes) throw new TypeError(`an item of the table without ${name}`);
+  return bytes;
+}
+
+/** @throws TypeError for an item that is none of its store */
+export function numberOf(item: Item, name: string): number {
+  const value = Number(item[name]?.N ?? Number.NaN);
+  if (!Number.isSafeInteger(value)) throw new TypeError(`an item of the table without ${name}`);
+  return value;
+}
+
 interface Page {
   readonly Items?: Record<string, AttributeValue>[] | undefined;
   readonly LastEvaluatedKey?: Record<string, AttributeValue> | undefined;
 }
 
-/** As many items as wanted, or all; of no more pages than wanted. */
-export async function pages(
-  read: (start: Record<string, AttributeValue> | undefined) => Promise<Page>,
-  { limit = Number.POSITIVE_INFINITY, maxPages = Number.POSITIVE_INFINITY } = {},
-): Promise<readonly Item[]> {
-  const items: Item[] = [];
+type ReadPage = (start: Record<string, AttributeValue> | undefined) => Promise<Page>;
+
+/** Each page when it is needed. */
+export async function* pagesOf(read: ReadPage): AsyncIterable<readonly Item[]> {
   let start: Record<string, AttributeValue> | undefined;
-  let count = 0;
   do {
     const { Items = [], LastEvaluatedKey } = await read(start);
-    items.push(...Items);
+    yield Items;
     start = LastEvaluatedKey;
-  } while (start && items.length < limit && ++count < maxPages);
+  } while (start);
+}
+
+/** As many items as wanted, or all; of no more pages than wanted. */
+export async function pages(
+  read: ReadPage,
+  limit = Number.POSITIVE_INFINITY,
+  maxPages = Number.POSITIVE_INFINITY,
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  let count = 0;
+  for await (const page of pagesOf(read)) {
+    items.push(...page);
+    if (items.length >= limit || ++count === maxPages) break;
+  }
   return items.slice(0, limit);
 }
+
+/** As many items as the query's `Limit`, or all; of no more pages than wanted. */
+export const queryAll = (client: DynamoSender, query: QueryInput, maxPages?: number) =>
+  pages((ExclusiveStartKey) => client.send('Query', { ...query, ExclusiveStartKey }), query.Limit, maxPages);
+
+/** The condition of a write of an item that is not there. */
+export const absent = { ConditionExpression: 'attribute_not_exists(pk)' };
 
 /** The condition of a write of one item was not met. The item is there where the request asks for it. */
 export const isUnmet = (error: unknown): error is { readonly Item?: Record<string, AttributeValue> } =>

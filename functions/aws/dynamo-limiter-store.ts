@@ -7,7 +7,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { LimiterItem, LimiterStore, WriteAnswer } from '../../lib/limiter/index.ts';
 import { asStoreError, type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { isUnmet, number, seconds } from './dynamo-items.ts';
+import { absent, isUnmet, number, numberOf, seconds, textOf } from './dynamo-items.ts';
 
 export interface DynamoLimiterStoreOptions {
   readonly client: DynamoSender;
@@ -74,7 +74,7 @@ export function createDynamoLimiterStore(options: DynamoLimiterStoreOptions): Li
         await client.send('PutItem', {
           TableName,
           Item: toItem(key, next, expiresAt),
-          ...(expected ? sameAs(expected) : { ConditionExpression: 'attribute_not_exists(pk)' }),
+          ...(expected ? sameAs(expected) : absent),
           ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
         });
         return next;
@@ -114,20 +114,20 @@ function toItem(key: string, { revision, counters, text, writtenAt }: LimiterIte
 }
 
 /** @throws TypeError when the attributes are not those of a limiter's item */
-function toLimiterItem({ revision, counters, text, written_at: writtenAt }: Item): LimiterItem {
-  if (revision?.S === undefined || text?.S === undefined || !counters?.M)
-    throw new TypeError('not an item of the limiter');
-  const values = Object.entries(counters.M).map(([name, value]) => [name, wholeNumber(value)] as const);
+function toLimiterItem(item: Item): LimiterItem {
+  const counters = item.counters?.M;
+  if (!counters) throw new TypeError('not an item of the limiter');
+  const values = Object.keys(counters).map((name) => [name, notNegative(counters, name)] as const);
   return {
-    revision: revision.S,
+    revision: textOf(item, 'revision'),
     counters: Object.fromEntries(values),
-    text: text.S,
-    writtenAt: wholeNumber(writtenAt),
+    text: textOf(item, 'text'),
+    writtenAt: notNegative(item, 'written_at'),
   };
 }
 
-function wholeNumber(value: AttributeValue | undefined): number {
-  const read = Number(value?.N ?? Number.NaN);
-  if (!Number.isSafeInteger(read) || read < 0) throw new TypeError('not an item of the limiter');
-  return read;
+function notNegative(item: Item, name: string): number {
+  const value = numberOf(item, name);
+  if (value < 0) throw new TypeError('not an item of the limiter');
+  return value;
 }

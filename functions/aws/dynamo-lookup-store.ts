@@ -4,12 +4,11 @@
  * on it.
  */
 
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { Claim, ClaimCall, LookupStore, StoredReply } from '../../lib/lookups/index.ts';
 import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit } from './dynamo-client.ts';
-import { isMet, isUnmet, number, seconds } from './dynamo-items.ts';
+import { type Item, isMet, isUnmet, number, seconds } from './dynamo-items.ts';
 
 export interface DynamoLookupStoreOptions {
   readonly client: DynamoSender;
@@ -19,8 +18,6 @@ export interface DynamoLookupStoreOptions {
   /** Required for replies with account data: no such reply is stored in the clear. */
   readonly sealer?: Sealer | undefined;
 }
-
-type Item = Record<string, AttributeValue>;
 
 /** DynamoDB's 400 kB, less keys, the other attributes and a seal. */
 const maxBytes = 390 * 1024;

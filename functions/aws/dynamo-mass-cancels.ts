@@ -5,7 +5,7 @@
 
 import type { MassCancel, MassCancelStore } from '../../lib/guard-rails/mass-cancels.ts';
 import { withLimit, withStoreErrors } from './dynamo-client.ts';
-import { type Item, isMet, pages } from './dynamo-items.ts';
+import { type Item, isMet, numberOf, queryAll, textOf } from './dynamo-items.ts';
 import {
   createDynamoMassCancelRequests,
   type DynamoMassCancelsOptions,
@@ -23,15 +23,12 @@ export function createDynamoMassCancels(options: DynamoMassCancelsOptions): Mass
   return {
     ...createDynamoMassCancelRequests({ ...options, timeoutMs }),
     async open() {
-      const items = await pages((ExclusiveStartKey) =>
-        client.send('Query', {
-          TableName,
-          ConsistentRead: true,
-          KeyConditionExpression: 'pk = :partition',
-          ExpressionAttributeValues: { ':partition': { S: massCancelPartition } },
-          ExclusiveStartKey,
-        }),
-      );
+      const items = await queryAll(client, {
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :partition',
+        ExpressionAttributeValues: { ':partition': { S: massCancelPartition } },
+      });
       return items.map(toMassCancel);
     },
     async finish({ id, scope }) {
@@ -49,8 +46,9 @@ export function createDynamoMassCancels(options: DynamoMassCancelsOptions): Mass
 }
 
 /** @throws TypeError for what is no such request: it must not count as none */
-function toMassCancel({ sk, id, at, placed_before: before }: Item): MassCancel {
-  if (sk?.S === undefined || id?.S === undefined || at?.N === undefined || before?.N === undefined)
-    throw new TypeError('an item of the table is no request to cancel what is open');
-  return { id: id.S, scope: sk.S, at: Number(at.N), placedBefore: Number(before.N) };
-}
+const toMassCancel = (item: Item): MassCancel => ({
+  id: textOf(item, 'id'),
+  scope: textOf(item, 'sk'),
+  at: numberOf(item, 'at'),
+  placedBefore: numberOf(item, 'placed_before'),
+});

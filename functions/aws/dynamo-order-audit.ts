@@ -11,9 +11,9 @@ import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { AuditLine } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
 import { type OrderRecord, readRecord } from '../../lib/orders/record.ts';
-import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { isMet, number } from './dynamo-items.ts';
+import { absent, type Item, isMet, number, pagesOf, textOf } from './dynamo-items.ts';
+import { openText, sealText } from './sealed-text.ts';
 
 export interface DynamoOrderAuditOptions {
   readonly client: DynamoSender;
@@ -24,10 +24,6 @@ export interface DynamoOrderAuditOptions {
   readonly timeoutMs?: number;
 }
 
-type Item = Readonly<Record<string, AttributeValue>>;
-
-/** More than a request's body and its answer can be. */
-const maxUnpackedBytes = 16 * 1024 * 1024;
 const dayMs = 86_400_000;
 /** A stream numbers changes with up to so many digits. */
 const sequenceDigits = 40;
@@ -42,9 +38,8 @@ export function createDynamoOrderAudit({
   const limited = withStoreErrors(withLimit(client, { timeoutMs, attempts: 4 }));
 
   async function* linesOf(day: string, since: number, until: number): AsyncIterable<AuditLine> {
-    let start: Record<string, AttributeValue> | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await limited.send('Query', {
+    const read = (ExclusiveStartKey: Record<string, AttributeValue> | undefined) =>
+      limited.send('Query', {
         TableName,
         ConsistentRead: true,
         KeyConditionExpression: 'pk = :day AND sk BETWEEN :since AND :until',
@@ -54,19 +49,15 @@ export function createDynamoOrderAudit({
           // No line has this key alone: behind the time stands the line's id.
           ':until': { S: isoOf(until) },
         },
-        ExclusiveStartKey: start,
+        ExclusiveStartKey,
       });
-      for (const item of Items) yield await lineIn(item, sealer);
-      start = LastEvaluatedKey;
-    } while (start);
+    for await (const page of pagesOf(read)) for (const item of page) yield await lineIn(item, sealer);
   }
 
   return {
     async append(line) {
       const Item = await itemOf(line, sealer);
-      return isMet(
-        limited.send('PutItem', { TableName, Item, ConditionExpression: 'attribute_not_exists(pk)' }),
-      );
+      return isMet(limited.send('PutItem', { TableName, Item, ...absent }));
     },
     async *read(since, until) {
       for (let day = since - (since % dayMs); day < until; day += dayMs)
@@ -103,7 +94,7 @@ async function itemOf(line: AuditLine, sealer: Sealer): Promise<Record<string, A
       ),
     ),
     ...(record && {
-      sealed: { B: await sealer.seal(compress(Buffer.from(JSON.stringify(record))), about(id)) },
+      sealed: { B: await sealText(sealer, JSON.stringify(record), about(id)) },
     }),
   };
 }
@@ -126,13 +117,6 @@ async function lineIn(item: Item, sealer: Sealer): Promise<AuditLine> {
 }
 
 async function recordIn({ sealed }: Item, id: string, sealer: Sealer): Promise<OrderRecord | undefined> {
-  const opened = sealed?.B && (await sealer.open(sealed.B, about(id)));
-  return opened && readRecord(decompress(opened, maxUnpackedBytes).toString());
-}
-
-/** @throws TypeError for what is no line of the audit */
-function textOf(item: Item, name: string): string {
-  const text = item[name]?.S;
-  if (text === undefined) throw new TypeError(`a line of the audit without ${name}`);
-  return text;
+  const opened = await openText(sealer, sealed?.B, about(id));
+  return opened === undefined ? undefined : readRecord(opened);
 }

@@ -5,14 +5,13 @@
  * What an entry says in words is sealed; the rest are keyed names, and what counters have of the order: numbers alone.
  */
 
-import type { AttributeValue, PutItemInput } from '@aws-sdk/client-dynamodb';
+import type { PutItemInput } from '@aws-sdk/client-dynamodb';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { JournalEntry, UnsettledList } from '../../lib/orders/journal.ts';
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
-import { compress, decompress } from './brotli.ts';
-import { number, seconds } from './dynamo-items.ts';
+import { type Item, number, numberOf, seconds, textOf } from './dynamo-items.ts';
+import { openText } from './sealed-text.ts';
 
-export type Item = Record<string, AttributeValue>;
 export type Put = PutItemInput & { readonly Item: Item };
 
 /** The index of what is to be settled, with its partition key: the name of a list. */
@@ -24,9 +23,6 @@ export const exposedIndex = 'Exposed';
 export const exposedAttribute = 'exposed';
 export const exposedOrders = 'orders';
 export const exposureAttribute = 'exposure';
-
-/** More than a request's body and its answer can be. */
-const maxUnpackedBytes = 16 * 1024 * 1024;
 
 /**
  * Where the key is absent, or where what stands there is expired or another attempt's that was refused, and in no counter.
@@ -84,7 +80,7 @@ export function putOf(
 export async function toEntry(item: Item, sealer: Sealer, closed?: string): Promise<JournalEntry> {
   const key = textOf(item, 'pk');
   const { known_until: knownUntil, [exposureAttribute]: exposure } = item;
-  const record = (await openRecord(sealer, key, item.sealed?.B)) ?? closed;
+  const record = (await openText(sealer, item.sealed?.B, aboutEntry(key))) ?? closed;
   if (record === undefined) throw new Error('an entry of the journal does not open');
   return {
     key,
@@ -101,33 +97,5 @@ export async function toEntry(item: Item, sealer: Sealer, closed?: string): Prom
   };
 }
 
-/** What an entry says, for its item. */
-export const sealRecord = (sealer: Sealer, key: string, record: string): Promise<Uint8Array> =>
-  sealer.seal(compress(Buffer.from(record)), about(key));
-
-/** What an entry says, out of its item. @returns undefined for what was sealed with another key, or not at all */
-export async function openRecord(
-  sealer: Sealer,
-  key: string,
-  sealed: Uint8Array | undefined,
-): Promise<string | undefined> {
-  const opened = sealed && (await sealer.open(sealed, about(key)));
-  return opened && decompress(opened, maxUnpackedBytes).toString();
-}
-
 /** Sealed contents open in their own place alone. */
-const about = (key: string) => `order journal ${key}`;
-
-/** @throws TypeError for what is no item of the journal */
-export function textOf(item: Item, name: string): string {
-  const text = item[name]?.S;
-  if (text === undefined) throw new TypeError(`an item of the journal without ${name}`);
-  return text;
-}
-
-/** @throws TypeError for what is no item of the journal */
-export function numberOf(item: Item, name: string): number {
-  const value = Number(item[name]?.N ?? Number.NaN);
-  if (!Number.isSafeInteger(value)) throw new TypeError(`an item of the journal without ${name}`);
-  return value;
-}
+export const aboutEntry = (key: string) => `order journal ${key}`;

@@ -21,16 +21,14 @@ import {
 import { isUnsettled } from '../../lib/orders/memory-journal.ts';
 import { asStoreError, type DynamoSender, type SendLimit, withLimit } from './dynamo-client.ts';
 import { oncePerItem, staleIn, toCounter, updatesOf } from './dynamo-counted-changes.ts';
-import { batchGet, isUnmet } from './dynamo-items.ts';
+import { batchGet, type Item, isUnmet, pagesOf, textOf } from './dynamo-items.ts';
 import {
+  aboutEntry,
   exposedAttribute,
   exposedIndex,
   exposedOrders,
-  type Item,
   type Put,
   putOf,
-  sealRecord,
-  textOf,
   toEntry,
   unsettledAttribute,
   unsettledIndex,
@@ -41,7 +39,9 @@ import {
   isConflict,
   isThrottledItem,
   present,
+  transact,
 } from './dynamo-transaction.ts';
+import { sealText } from './sealed-text.ts';
 
 export interface DynamoOrderJournalOptions {
   readonly client: DynamoSender;
@@ -174,7 +174,7 @@ class DynamoOrderJournal implements CountingJournal {
   }
 
   async finish({ key, attempt, state, record }: Parameters<OrderJournal['finish']>[0]): Promise<boolean> {
-    const sealed = await sealRecord(this.#options.sealer, key, record);
+    const sealed = await sealText(this.#options.sealer, record, aboutEntry(key));
     const isFinal = state !== 'unknown';
     try {
       await this.#client('finish').send('UpdateItem', {
@@ -230,23 +230,24 @@ class DynamoOrderJournal implements CountingJournal {
     limit: number,
   ): Promise<readonly JournalEntry[]> {
     const found: JournalEntry[] = [];
-    let start: Item | undefined;
-    do {
-      const { Items = [], LastEvaluatedKey } = await this.#client('list').send('Query', {
+    const client = this.#client('list');
+    const read = (ExclusiveStartKey: Put['Item'] | undefined) =>
+      client.send('Query', {
         TableName: this.#options.tableName,
         IndexName,
         KeyConditionExpression: `${attribute} = :list AND pk ${side} :from`,
         ExpressionAttributeValues: { ':list': { S: value }, ':from': { S: from } },
         Limit: Math.min(maxKeys, limit - found.length),
-        ExclusiveStartKey: start,
+        ExclusiveStartKey,
       });
-      const keys = Items.map((item) => textOf(item, 'pk'));
+    for await (const page of pagesOf(read)) {
+      const keys = page.map((item) => textOf(item, 'pk'));
       const items = await this.#itemsOf(keys);
       const read = await Promise.all(items.map((item) => this.#toEntry(item, '')));
       const entries = new Map(read.map((entry) => [entry.key, entry]));
       found.push(...keys.flatMap((key) => entries.get(key) ?? []).filter(isListed));
-      start = LastEvaluatedKey;
-    } while (start && found.length < limit);
+      if (found.length >= limit) break;
+    }
     return found;
   }
 
@@ -275,7 +276,7 @@ class DynamoOrderJournal implements CountingJournal {
     try {
       // One entry alone costs half as an item of its own.
       if (!second && 'Put' in first) await client.send('PutItem', first.Put);
-      else await client.send('TransactWriteItems', transactionOf([...TransactItems]));
+      else await transact(client, [...TransactItems]);
       return [];
     } catch (error) {
       const failures = conditionFailures(error);
@@ -286,7 +287,8 @@ class DynamoOrderJournal implements CountingJournal {
 
   async #putOf(entry: JournalEntry, now: number): Promise<Put> {
     const { sealer, tableName } = this.#options;
-    return putOf(entry, { sealed: await sealRecord(sealer, entry.key, entry.record), now, tableName });
+    const sealed = await sealText(sealer, entry.record, aboutEntry(entry.key));
+    return putOf(entry, { sealed, now, tableName });
   }
 
   #itemsOf(keys: readonly string[]): Promise<readonly Item[]> {
@@ -305,12 +307,6 @@ interface Written {
   readonly ofEntries: readonly (Failure | undefined)[];
   readonly ofChanges: readonly (Failure | undefined)[];
 }
-
-/** Its token is the same with each attempt: one whose answer was lost is not done twice. */
-const transactionOf = (TransactItems: TransactWriteItem[]) => ({
-  TransactItems,
-  ClientRequestToken: crypto.randomUUID(),
-});
 
 const isSame = (one: Uint8Array | undefined, other: Uint8Array) =>
   one !== undefined && Buffer.compare(one, other) === 0;

@@ -6,8 +6,8 @@
 import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
 import type { SealedLine } from '../../lib/access/sealed-lines.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { type Item, pages } from './dynamo-items.ts';
-import { isOvertaken } from './dynamo-transaction.ts';
+import { absent, bytesOf, type Item, pages, queryAll, textOf } from './dynamo-items.ts';
+import { isOvertaken, transact } from './dynamo-transaction.ts';
 
 export interface SealedRecordsOptions {
   readonly client: DynamoSender;
@@ -26,10 +26,8 @@ export function createSealedRecords(options: SealedRecordsOptions) {
     client,
     /** @returns false, and nothing is written, when another change came before */
     async write(TransactItems: TransactWriteItem[]): Promise<boolean> {
-      // The same token with each attempt: one whose answer was lost is not done twice.
-      const ClientRequestToken = crypto.randomUUID();
       try {
-        await client.send('TransactWriteItems', { TransactItems, ClientRequestToken });
+        await transact(client, TransactItems);
         return true;
       } catch (error) {
         if (isOvertaken(error)) return false;
@@ -53,28 +51,18 @@ export function createSealedRecords(options: SealedRecordsOptions) {
       ),
     /** The newest first. */
     async lines(limit: number): Promise<readonly SealedLine[]> {
-      const items = await pages(
-        (ExclusiveStartKey) =>
-          client.send('Query', {
-            TableName,
-            ConsistentRead: true,
-            KeyConditionExpression: 'pk = :lines',
-            ExpressionAttributeValues: { ':lines': { S: linePartition } },
-            ScanIndexForward: false,
-            Limit: limit,
-            ExclusiveStartKey,
-          }),
-        { limit },
-      );
-      return items.map(({ sk, sealed }) => {
-        if (sk?.S === undefined || !sealed?.B) throw new TypeError(`not a line of the ${linePartition}`);
-        return { id: sk.S, sealed: sealed.B };
+      const items = await queryAll(client, {
+        TableName,
+        ConsistentRead: true,
+        KeyConditionExpression: 'pk = :lines',
+        ExpressionAttributeValues: { ':lines': { S: linePartition } },
+        ScanIndexForward: false,
+        Limit: limit,
       });
+      return items.map((item) => ({ id: textOf(item, 'sk'), sealed: bytesOf(item, 'sealed') }));
     },
   };
 }
-
-export const absent = { ConditionExpression: 'attribute_not_exists(pk)' };
 
 /** @param expected what the attribute has in the table; undefined for a record that is not there */
 export const unchangedSince = (attribute: string, expected: Item[string] | undefined) =>

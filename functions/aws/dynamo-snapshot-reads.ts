@@ -6,7 +6,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { SnapshotReads } from '../../lib/cache/snapshots/one-symbol.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import type { Item } from './dynamo-items.ts';
+import { type Item, readOnce } from './dynamo-items.ts';
 import { joinCheckpoint, unpackCheckpoint, unpackRecord } from './snapshot-items.ts';
 import { controlKey, logKey, partKey, recordKey, shardKey } from './snapshot-keys.ts';
 
@@ -37,9 +37,9 @@ export function createDynamoSnapshotReads({
   async function read(
     keys: readonly (readonly [pk: AttributeValue, sk: string])[],
   ): Promise<readonly Item[]> {
-    const Keys = keys.map(([pk, sk]) => ({ pk, sk: { S: sk } }));
-    const { Responses } = await sender.send('BatchGetItem', { RequestItems: { [tableName]: { Keys } } });
-    return (Responses?.[tableName] ?? []).toSorted((a, b) => (skOf(a) < skOf(b) ? -1 : 1));
+    const wanted = keys.map(([pk, sk]) => ({ pk, sk: { S: sk } }));
+    const { items } = await readOnce(sender, tableName, wanted);
+    return items.toSorted((a, b) => (skOf(a) < skOf(b) ? -1 : 1));
   }
 
   return {

@@ -20,7 +20,7 @@ import {
   type SnapshotStore,
 } from '../../lib/cache/snapshots/index.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { type Item, isUnmet, pages, seconds } from './dynamo-items.ts';
+import { type Item, isUnmet, queryAll, readOnce, seconds } from './dynamo-items.ts';
 import {
   joinCheckpoint,
   packCheckpoint,
@@ -175,24 +175,19 @@ class DynamoSnapshotStore implements SnapshotStore {
 
   /** What is further back comes with the next poll; a page is a megabyte. */
   #query(pk: AttributeValue, after: string): Promise<readonly Item[]> {
-    const read = (ExclusiveStartKey: Item | undefined) =>
-      this.#client.send('Query', {
-        TableName: this.#tableName,
-        KeyConditionExpression: 'pk = :pk AND sk > :after',
-        ExpressionAttributeValues: { ':pk': pk, ':after': { S: after } },
-        ExclusiveStartKey,
-      });
-    return pages(read, { maxPages });
+    const query = {
+      TableName: this.#tableName,
+      KeyConditionExpression: 'pk = :pk AND sk > :after',
+      ExpressionAttributeValues: { ':pk': pk, ':after': { S: after } },
+    };
+    return queryAll(this.#client, query, maxPages);
   }
 
   async #late(sequences: readonly number[]): Promise<readonly Item[]> {
     if (sequences.length === 0) return [];
-    const Keys = sequences.map((sequence) => ({ pk: this.#pk, sk: { S: recordKey(sequence) } }));
-    const { Responses } = await this.#client.send('BatchGetItem', {
-      RequestItems: { [this.#tableName]: { Keys } },
-    });
+    const keys = sequences.map((sequence) => ({ pk: this.#pk, sk: { S: recordKey(sequence) } }));
     // What the service left out this time is asked for again with the next poll.
-    return Responses?.[this.#tableName] ?? [];
+    return (await readOnce(this.#client, this.#tableName, keys)).items;
   }
 
   async #missesOf(shard: number): Promise<readonly string[]> {

@@ -7,7 +7,6 @@
  * UpdateItem on the table, and Query on its index.
  */
 
-import { randomUUID } from 'node:crypto';
 import type { PutItemInput } from '@aws-sdk/client-dynamodb';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type {
@@ -20,10 +19,10 @@ import type {
   TradeEvent,
   TradeEventStore,
 } from '../../lib/trade-events/ports.ts';
-import { compress, decompress } from './brotli.ts';
 import { type DynamoSender, withLimit, withStoreErrors } from './dynamo-client.ts';
-import { batchGet, type Item, isMet, isUnmet, number, pages, seconds } from './dynamo-items.ts';
-import { isOvertaken, reasonsOf } from './dynamo-transaction.ts';
+import { batchGet, type Item, isMet, isUnmet, number, queryAll, seconds, textOf } from './dynamo-items.ts';
+import { isOvertaken, reasonsOf, transact } from './dynamo-transaction.ts';
+import { openText, sealText } from './sealed-text.ts';
 
 export interface DynamoTradeEventStoreOptions {
   readonly client: DynamoSender;
@@ -43,7 +42,6 @@ type Put = PutItemInput & { readonly Item: Item };
 export const workIndex = 'Work';
 export const workAttribute = 'work';
 
-const maxUnpackedBytes = 4 * 1024 * 1024;
 /** At once, so that a long outbox does not use up the sockets. */
 const maxUpdates = 10;
 
@@ -119,13 +117,9 @@ class DynamoTradeEventStore implements TradeEventStore {
   async add(call: AddCall): Promise<'added' | 'known' | 'overtaken'> {
     const event = await this.#putOfEvent(call);
     if (!call.order) return (await this.#put(event)) ? 'added' : 'known';
-    const transaction = {
-      TransactItems: [{ Put: event }, { Put: await this.#putOfOrder(call.lease, call.order) }],
-      // The same with each attempt: one whose answer was lost is not done twice.
-      ClientRequestToken: randomUUID(),
-    };
+    const order = await this.#putOfOrder(call.lease, call.order);
     try {
-      await this.#client.send('TransactWriteItems', transaction);
+      await transact(this.#client, [{ Put: event }, { Put: order }]);
       return 'added';
     } catch (error) {
       if (reasonsOf(error)[0]?.Code === 'ConditionalCheckFailed') return 'known';
@@ -187,7 +181,7 @@ class DynamoTradeEventStore implements TradeEventStore {
         ...eventKey(lease, id),
         [workAttribute]: { S: `pending#${String(now).padStart(15, '0')}#${order}` },
         detail_type: { S: detailType },
-        sealed: { B: await this.#seal(detail, aboutEvent(lease, id)) },
+        sealed: { B: await sealText(this.#sealer, detail, aboutEvent(lease, id)) },
         known_until: number(expiresAt),
         // Not its time to live yet: DynamoDB would remove what the bus has not taken.
         expires_later: seconds(expiresAt),
@@ -205,8 +199,8 @@ class DynamoTradeEventStore implements TradeEventStore {
       Item: {
         ...orderKey(lease, order),
         ...(isOpen && { [workAttribute]: { S: `open#${order}` } }),
-        revision: { S: randomUUID() },
-        sealed: { B: await this.#seal(state, aboutOrder(lease, order)) },
+        revision: { S: crypto.randomUUID() },
+        sealed: { B: await sealText(this.#sealer, state, aboutOrder(lease, order)) },
         known_until: number(expiresAt),
         expires_at: seconds(expiresAt),
       },
@@ -229,20 +223,15 @@ class DynamoTradeEventStore implements TradeEventStore {
 
   /** Of one kind, in the order of their sort keys; all, or the first ones. */
   #work(lease: string, kind: string, limit?: number): Promise<readonly Item[]> {
-    return pages(
-      (ExclusiveStartKey) =>
-        this.#client.send('Query', {
-          TableName: this.#tableName,
-          IndexName: workIndex,
-          ConsistentRead: true,
-          KeyConditionExpression: 'pk = :lease AND begins_with(#work, :kind)',
-          ExpressionAttributeNames: { '#work': workAttribute },
-          ExpressionAttributeValues: { ':lease': { S: lease }, ':kind': { S: kind } },
-          Limit: limit,
-          ExclusiveStartKey,
-        }),
-      { limit },
-    );
+    return queryAll(this.#client, {
+      TableName: this.#tableName,
+      IndexName: workIndex,
+      ConsistentRead: true,
+      KeyConditionExpression: 'pk = :lease AND begins_with(#work, :kind)',
+      ExpressionAttributeNames: { '#work': workAttribute },
+      ExpressionAttributeValues: { ':lease': { S: lease }, ':kind': { S: kind } },
+      Limit: limit,
+    });
   }
 
   async #toOrders(lease: string, items: readonly Item[]): Promise<readonly KnownOrder[]> {
@@ -270,15 +259,11 @@ class DynamoTradeEventStore implements TradeEventStore {
     };
   }
 
-  #seal(text: string, about: string): Promise<Uint8Array> {
-    return this.#sealer.seal(compress(Buffer.from(text)), about);
-  }
-
   /** @throws for what does not open: taken for nothing, an order would count as new */
   async #open({ sealed }: Item, about: string): Promise<string> {
-    const opened = sealed?.B && (await this.#sealer.open(sealed.B, about));
-    if (!opened) throw new Error('an item of trade events does not open');
-    return decompress(opened, maxUnpackedBytes).toString();
+    const opened = await openText(this.#sealer, sealed?.B, about);
+    if (opened === undefined) throw new Error('an item of trade events does not open');
+    return opened;
   }
 }
 
@@ -304,11 +289,4 @@ function toLeaseState({ until, ends_at, said }: Item): LeaseState {
     until: Number(until?.N ?? 0),
     endsAt: Number(ends_at?.N ?? 0),
   };
-}
-
-/** @throws TypeError for what is no item of this store */
-function textOf(item: Item, name: string): string {
-  const text = item[name]?.S;
-  if (text === undefined) throw new TypeError(`an item of trade events without ${name}`);
-  return text;
 }

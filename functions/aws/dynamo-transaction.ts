@@ -1,7 +1,12 @@
-/** What became of a transaction of DynamoDB that was not written, by its error. */
+/** Transactions of DynamoDB, and what became of one that was not written, by its error. */
 
-import { isUnmet } from './dynamo-items.ts';
-import type { Item } from './dynamo-order-entries.ts';
+import type { TransactWriteItem } from '@aws-sdk/client-dynamodb';
+import type { DynamoSender } from './dynamo-client.ts';
+import { type Item, isUnmet } from './dynamo-items.ts';
+
+/** Its token is the same with each attempt: one whose answer was lost is not done twice. */
+export const transact = (client: DynamoSender, TransactItems: TransactWriteItem[]) =>
+  client.send('TransactWriteItems', { TransactItems, ClientRequestToken: crypto.randomUUID() });
 
 /** An item whose condition was not met. */
 export interface Failure {

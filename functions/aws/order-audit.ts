@@ -10,7 +10,8 @@ import type { EntryChange, SeenEntry } from '../../lib/orders/audit-line.ts';
 import type { EntryState } from '../../lib/orders/journal.ts';
 import type { ComposedAudit } from '../compose/order-audit.ts';
 import { describe, type Log } from '../log/log.ts';
-import { exposedAttribute, exposureAttribute, openRecord } from './dynamo-order-entries.ts';
+import { aboutEntry, exposedAttribute, exposureAttribute } from './dynamo-order-entries.ts';
+import { openText } from './sealed-text.ts';
 
 export type OrderAuditHandler = (event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>;
 
@@ -111,7 +112,7 @@ async function seenIn(image: Image | undefined, sealer: Sealer): Promise<SeenEnt
   // Lambda hands bytes over as Base64.
   const sealed = image.sealed?.B;
   const bytes = sealed === undefined ? undefined : Buffer.from(sealed, 'base64');
-  const record = await openRecord(sealer, key, bytes);
+  const record = await openText(sealer, bytes, aboutEntry(key));
   const state = (text('state') || 'unknown') as EntryState;
   return { key, attempt: text('attempt'), state, ...(record !== undefined && { record }) };
 }

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import type { TransactWriteItemsInput } from '@aws-sdk/client-dynamodb';
 import { beforeEach, test, vi } from 'vitest';
-import type { Item } from '../../functions/aws/dynamo-order-entries.ts';
+import type { Item } from '../../functions/aws/dynamo-items.ts';
 import { createDynamoOrderJournal } from '../../functions/aws/dynamo-order-journal.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
 import { placeOrder } from '../../lib/catalogue/index.ts';
