@@ -1,7 +1,7 @@
 /** The public keys of an issuer, as one instance knows them. */
 
 import { importJWK } from 'jose/key/import';
-import { type After, afterTimeout } from '../limiter/clock.ts';
+import { type After, afterTimeout, endOf } from '../kernel/pauses.ts';
 import { isPrivate } from '../signer/request.ts';
 import type { SignatureAlgorithm } from './auth-settings.ts';
 import { issuerFailure, type ReadText } from './read-text.ts';
@@ -92,17 +92,8 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   async function refresh(now: number): Promise<void> {
     const sinceLast = reading ? Math.abs(now - reading.startedAt) : Number.POSITIVE_INFINITY;
     if (!reading || sinceLast >= (known ? betweenReadsMs : betweenFirstReadsMs)) reading = begin(now);
-    if (!reading.isOver) await withinTime(reading.done);
-  }
-
-  /** A reading that another request began may never end: a platform stops or freezes what outlives its request. */
-  async function withinTime(work: Promise<void>): Promise<void> {
-    let cancel: (() => void) | undefined;
-    const over = new Promise<void>((resolve) => {
-      cancel = after(2 * timeoutMs, resolve);
-    });
-    await Promise.race([work, over]);
-    cancel?.();
+    // One that another request began may never end: a platform stops or freezes what outlives its request.
+    if (!reading.isOver) await endOf(reading.done, 2 * timeoutMs, after);
   }
 
   if (options.readAhead) void refresh(clock());

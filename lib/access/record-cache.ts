@@ -4,6 +4,7 @@
  */
 
 import { createAges, type Moment } from '../kernel/age.ts';
+import { createByteBounded } from '../kernel/bounded-map.ts';
 import type { Identity } from './identity.ts';
 import { type AccessRecord, openRecord } from './records.ts';
 import type { AccessEntry, AccessStore } from './store.ts';
@@ -45,7 +46,13 @@ interface Known {
 }
 
 export function createRecordCache({ store, identity, clock, maxBytes }: RecordCacheOptions): RecordCache {
-  const memory = createMemory(maxBytes);
+  const memory = createByteBounded<Known>(maxBytes, ({ bytes }) => bytes);
+  /** As the latest: the least recently used records leave memory first. */
+  function recall(key: string): Known | undefined {
+    const known = memory.take(key);
+    if (known) memory.put(key, known);
+    return known;
+  }
   const ages = createAges(clock);
   const reading = new Map<string, Promise<Known>>();
 
@@ -90,9 +97,9 @@ export function createRecordCache({ store, identity, clock, maxBytes }: RecordCa
   }
 
   return {
-    peek: (key) => memory.get(key)?.record,
+    peek: (key) => recall(key)?.record,
     async read(keys) {
-      const before = new Map(keys.map((key) => [key, memory.get(key)]));
+      const before = new Map(keys.map((key) => [key, recall(key)]));
       const due = keys.filter((key) => isDue(before.get(key)));
       start(due.filter((key) => !reading.has(key)));
       const known = await Promise.all(
@@ -105,36 +112,6 @@ export function createRecordCache({ store, identity, clock, maxBytes }: RecordCa
       return new Map(
         known.flatMap(([key, { record, expiresAt }]) => (record && expiresAt > now ? [[key, record]] : [])),
       );
-    },
-  };
-}
-
-/** The least recently used records leave it first. */
-function createMemory(maxBytes: number) {
-  const all = new Map<string, Known>();
-  let bytes = 0;
-  const take = (key: string): Known | undefined => {
-    const known = all.get(key);
-    if (!known) return undefined;
-    all.delete(key);
-    bytes -= known.bytes;
-    return known;
-  };
-  const put = (key: string, known: Known) => {
-    take(key);
-    all.set(key, known);
-    bytes += known.bytes;
-    for (const oldest of all.keys()) {
-      if (bytes <= maxBytes) break;
-      take(oldest);
-    }
-  };
-  return {
-    put,
-    get(key: string): Known | undefined {
-      const known = take(key);
-      if (known) put(key, known);
-      return known;
     },
   };
 }

@@ -1,6 +1,7 @@
 /** What stands in an entry of the directory's store, and under which key. */
 
 import type { Scope } from '../catalogue/scopes.ts';
+import { openJson, sealJson } from '../kernel/sealer.ts';
 import type { KeyedNames } from './directory.ts';
 import type { Principal } from './evidence.ts';
 import { type Identity, nameOfPrincipal } from './identity.ts';
@@ -51,13 +52,13 @@ export const keyOf = async (names: KeyedNames, subject: Subject): Promise<string
 const format = 1;
 
 export const sealRecord = ({ sealer }: Identity, key: string, record: AccessRecord): Promise<Uint8Array> =>
-  sealer.seal(new TextEncoder().encode(JSON.stringify({ format, ...record })), key);
+  sealJson(sealer, { format, ...record }, key);
 
 /** @throws Error for an entry that was sealed with another key, or written in another format */
 export async function openRecord({ sealer }: Identity, { key, sealed }: AccessEntry): Promise<AccessRecord> {
-  const bytes = await sealer.open(sealed, key);
-  if (!bytes) throw new Error('a record of the directory does not open with this identity key');
-  const { format: written, ...record } = JSON.parse(new TextDecoder().decode(bytes));
+  const opened = await openJson<AccessRecord & { readonly format: number }>(sealer, sealed, key);
+  if (!opened) throw new Error('a record of the directory does not open with this identity key');
+  const { format: written, ...record } = opened;
   if (written !== format) throw new Error('a record of the directory is in a format that is unknown here');
   return record;
 }

@@ -3,6 +3,8 @@
  * names alone.
  */
 
+import { newest, type SealedLine } from './sealed-lines.ts';
+
 export interface AccessEntry {
   readonly key: string;
   /** Another one with each write, also after the entry was removed. */
@@ -12,11 +14,7 @@ export interface AccessEntry {
   readonly expiresAt?: number;
 }
 
-export interface AuditEntry {
-  /** Sorts by time: begins with the moment in ISO 8601. */
-  readonly id: string;
-  readonly sealed: Uint8Array;
-}
+export type AuditEntry = SealedLine;
 
 export interface AccessWrite {
   readonly key: string;
@@ -51,12 +49,8 @@ export function createMemoryAccessStore(): AccessStore {
   const lines: AuditEntry[] = [];
   return {
     async read(keys) {
-      return new Map(
-        keys.flatMap((key) => {
-          const entry = entries.get(key);
-          return entry ? [[key, entry] as const] : [];
-        }),
-      );
+      const there = keys.flatMap((key) => entries.get(key) ?? []);
+      return new Map(there.map((entry) => [entry.key, entry]));
     },
     async write({ key, expected, next, audit }) {
       if (entries.get(key)?.revision !== expected) return false;
@@ -65,11 +59,7 @@ export function createMemoryAccessStore(): AccessStore {
       lines.push(audit);
       return true;
     },
-    async list() {
-      return [...entries.values()];
-    },
-    async audit(limit) {
-      return [...lines].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
-    },
+    list: async () => [...entries.values()],
+    audit: async (limit) => newest(lines, limit),
   };
 }

@@ -12,6 +12,7 @@ import {
   type UpstreamPrice,
   type UpstreamRead,
 } from '../guard-rails/shared-last-prices.ts';
+import { dropOldest } from '../kernel/bounded-map.ts';
 import type { Refusal } from '../problem.ts';
 import { stemOf } from '../upstream/upstream-code.ts';
 import { createOwnReads, type OwnReads, type OwnReadsOptions } from './own-reads.ts';
@@ -97,7 +98,7 @@ function upstreamReadOf(reads: OwnReads, { categories, priceIn: priceOf }: Sourc
       const price = record && priceOf(record);
       if (price === undefined) continue;
       if (category !== categories[0]) ofLast.add(symbol);
-      if (ofLast.size > maxRemembered) ofLast.delete(ofLast.values().next().value!);
+      dropOldest(ofLast, maxRemembered);
       return { kind: 'found', found: { price, at: answer.sentAt } };
     }
     return { kind: 'unknown' };

@@ -1,6 +1,7 @@
 /** Between an attempt and the limiter: a request leaves only with a permit that is valid at that moment. */
 
-import { afterTimeout, type Limiter, type Permit } from '../limiter/index.ts';
+import { endOf } from '../kernel/pauses.ts';
+import type { Limiter, Permit } from '../limiter/index.ts';
 import { isRefusal, notSent, type Refusal } from '../problem.ts';
 import type { RequestContext, UpstreamUsage } from './context.ts';
 import type { LetGo } from './send.ts';
@@ -94,17 +95,8 @@ export function blockAfter(
   { retryAfterSeconds }: Refusal,
   timeLeft: number,
 ): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = afterTimeout(Math.max(0, Math.min(maxBlockingMs, timeLeft)), resolve);
-    const retryAfterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
-    limiter
-      .block(appKey, limit, retryAfterMs)
-      .catch(() => {})
-      .finally(() => {
-        cancel();
-        resolve();
-      });
-  });
+  const retryAfterMs = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
+  return endOf(limiter.block(appKey, limit, retryAfterMs), Math.min(maxBlockingMs, timeLeft));
 }
 
 async function acquire(limiter: Limiter, call: AttemptCall): Promise<Permit | Refusal> {

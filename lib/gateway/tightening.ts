@@ -6,7 +6,8 @@
 
 import { limitsText, tighterLimits, type UpstreamLimits } from '../catalogue/limits.ts';
 import { createCircuitBreaker } from '../kernel/circuit-breaker.ts';
-import { afterTimeout, type Limiter } from '../limiter/index.ts';
+import { endOf } from '../kernel/pauses.ts';
+import type { Limiter } from '../limiter/index.ts';
 import type { GatewayRequest } from './http.ts';
 import { limitsOf, operationLimitsFault } from './operation-limits.ts';
 import type { CoreOptions } from './options.ts';
@@ -71,7 +72,8 @@ export function createTighteningGateway<Response, Outcome>(
       breaker,
       upstreamLimits: choices[steps]!,
       ...(limiter && { limiter }),
-      afterRateLimit: (refused) => bounded(afterRateLimit(steps, refused), refused.timeLeft),
+      afterRateLimit: (refused) =>
+        endOf(afterRateLimit(steps, refused), Math.min(maxWaitMs, refused.timeLeft)),
     });
   };
   let current = { steps: 0, gateway: gatewayAt(0) };
@@ -107,17 +109,4 @@ function choicesOf({ upstreamLimits, operationLimits = {}, operations }: CoreOpt
   )
     choices.push(next);
   return choices;
-}
-
-/** Resolves when the work is done, or when the client's answer must not wait any longer. */
-function bounded(work: Promise<void>, timeLeft: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = afterTimeout(Math.max(0, Math.min(maxWaitMs, timeLeft)), resolve);
-    work
-      .catch(() => {})
-      .finally(() => {
-        cancel();
-        resolve();
-      });
-  });
 }

@@ -3,6 +3,7 @@
 import type { Identity } from '../access/identity.ts';
 import { nonce, sealedLines } from '../access/sealed-lines.ts';
 import { clockSkewMs } from '../kernel/clock-skew.ts';
+import { openJson, sealJson } from '../kernel/sealer.ts';
 import type { ControlAdminStore, ControlEntry } from './control-admin-store.ts';
 import {
   type ControlChange,
@@ -83,15 +84,12 @@ export function createControlAdmin({
 }: ControlAdminOptions): ControlAdmin {
   const { names, sealer } = identity;
   const lines = sealedLines(identity, 'history ');
-  const seal = (value: object, about: string) => sealer.seal(utf8(JSON.stringify(value)), about);
+  const aboutIn = ({ key, sealed }: Pick<ControlEntry, 'key' | 'sealed'>) =>
+    openJson<ControlAbout>(sealer, sealed, key);
 
-  async function open<T>(sealed: Uint8Array, about: string): Promise<T | undefined> {
-    const bytes = await sealer.open(sealed, about);
-    return bytes && (JSON.parse(new TextDecoder().decode(bytes)) as T);
-  }
-
-  async function listed({ key, sealed, version, limits, stopped }: ControlEntry): Promise<ListedControl> {
-    const about = await open<ControlAbout>(sealed, key);
+  async function listed(entry: ControlEntry): Promise<ListedControl> {
+    const { key, version, limits, stopped } = entry;
+    const about = await aboutIn(entry);
     const name = key.split(' ')[1];
     return {
       version,
@@ -109,7 +107,7 @@ export function createControlAdmin({
     const stopped =
       change.action === 'stop' && !before?.stopped
         ? { by, reason: change.reason }
-        : before && (await open<ControlAbout>(before.sealed, before.key))?.stopped;
+        : before && (await aboutIn(before))?.stopped;
     return { subject, ...(stopped && { stopped }) };
   }
 
@@ -126,7 +124,7 @@ export function createControlAdmin({
           return { isChanged: false, control: before && (await listed(before)) };
         const expected = before?.version ?? 0;
         const version = expected + 1;
-        const sealed = await seal(await aboutOf(change, changed, before), key);
+        const sealed = await sealJson(sealer, await aboutOf(change, changed, before), key);
         const next = { key, version, ...changed, sealed };
         const history = await lines.seal(now, { by, version, change });
         const keepsLimits = change.action === 'stop';
@@ -159,5 +157,3 @@ function massCancelOf(change: ControlChange, scope: string, now: number): MassCa
 
 const stateOf = (entry: ControlEntry | undefined): ControlState =>
   entry ? { limits: entry.limits, ...(entry.stopped && { stopped: entry.stopped }) } : { limits: {} };
-
-const utf8 = (text: string) => new TextEncoder().encode(text);

@@ -1,6 +1,7 @@
 /** Requests to cancel what is open, as failed checks make them: seldom, and never in the way of the refusal. */
 
-import { within } from './controls.ts';
+import { putLatest } from '../kernel/bounded-map.ts';
+import { within } from '../kernel/pauses.ts';
 import type { MassCancelStore } from './mass-cancels.ts';
 
 export interface CancelRequestsParts {
@@ -41,9 +42,7 @@ export function createCancelRequests({ store, clock, reportFailure }: CancelRequ
     // Orders that are placed before the last of those for which it holds are among those that go.
     const placedBefore = at + holdsMs + slackMs;
     const written = store.request({ id: crypto.randomUUID(), scope, at, placedBefore });
-    known.delete(scope);
-    known.set(scope, { at, written });
-    for (const key of [...known.keys()].slice(0, Math.max(0, known.size - maxKnown))) known.delete(key);
+    putLatest(known, scope, { at, written }, maxKnown);
     return written;
   }
 

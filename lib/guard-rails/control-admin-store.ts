@@ -3,6 +3,7 @@
  * key, so these are in clear. Whom they are about, who set them and why is sealed, under keyed names.
  */
 
+import type { SealedLine } from '../access/sealed-lines.ts';
 import type { Control, ControlStore } from './controls.ts';
 import type { LimitChanges } from './limits.ts';
 import type { MassCancel } from './mass-cancels.ts';
@@ -15,12 +16,6 @@ export interface ControlEntry extends Omit<Control, 'limits'> {
   readonly sealed: Uint8Array;
 }
 
-export interface ControlHistoryEntry {
-  /** Sorts by time: begins with the moment in ISO 8601. */
-  readonly id: string;
-  readonly sealed: Uint8Array;
-}
-
 export interface ControlWrite {
   /** The version that was read; 0 when there was none. */
   readonly expected: number;
@@ -28,7 +23,7 @@ export interface ControlWrite {
   /** The limits stay what they are in the store, and are not written: who stops need not have the right to change them. */
   readonly keepsLimits?: boolean;
   /** Written in the same transaction. */
-  readonly history: ControlHistoryEntry;
+  readonly history: SealedLine;
   /** Written in the same transaction, in place of any other one of its scope. */
   readonly massCancel?: MassCancel;
 }
@@ -42,7 +37,7 @@ export interface ControlAdminStore extends ControlStore {
   /** Every entry, in no order. */
   list(): Promise<readonly ControlEntry[]>;
   /** The newest first. */
-  history(limit: number): Promise<readonly ControlHistoryEntry[]>;
+  history(limit: number): Promise<readonly SealedLine[]>;
 }
 
 /** As the guard takes it: it takes the nulls of the gateway's scope for what they are. */

@@ -4,7 +4,8 @@
  */
 
 import { createAges, type Moment } from '../kernel/age.ts';
-import { afterTimeout } from '../limiter/clock.ts';
+import { putLatest } from '../kernel/bounded-map.ts';
+import { within } from '../kernel/pauses.ts';
 import type { TradingLimits } from './limits.ts';
 
 /** What an operator has set for one scope. */
@@ -83,10 +84,8 @@ export function createControls(store: ControlStore, clock: () => number, monoton
     const found = await store.read(keys);
     for (const key of keys) {
       if ((known.get(key)?.read ?? 0) > read) continue;
-      known.delete(key);
-      known.set(key, { control: found.get(key), readAt, read });
+      putLatest(known, key, { control: found.get(key), readAt, read }, maxKnown);
     }
-    for (const key of [...known.keys()].slice(0, Math.max(0, known.size - maxKnown))) known.delete(key);
   }
 
   const ageOf = (key: string) => {
@@ -113,12 +112,4 @@ export function createControls(store: ControlStore, clock: () => number, monoton
       };
     },
   };
-}
-
-/** A wait for a store of the guard rails: rejects after so many milliseconds; what comes later counts for the next request. */
-export function within<T>(promise: Promise<T>, ms: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = afterTimeout(ms, () => reject(new Error(`no answer within ${ms} ms`)));
-    promise.then(resolve, reject).finally(cancel);
-  });
 }

@@ -1,11 +1,7 @@
 /** Controls and mass cancels in memory, with the operator's side: for tests, and for one process. */
 
-import {
-  type ControlAdminStore,
-  type ControlEntry,
-  type ControlHistoryEntry,
-  controlOf,
-} from './control-admin-store.ts';
+import { newest, type SealedLine } from '../access/sealed-lines.ts';
+import { type ControlAdminStore, type ControlEntry, controlOf } from './control-admin-store.ts';
 import type { Control } from './controls.ts';
 import type { MassCancel, MassCancelStore } from './mass-cancels.ts';
 
@@ -18,17 +14,13 @@ export interface MemoryControls extends ControlAdminStore {
 /** @example const controls = createMemoryControls(); controls.set('stack', { limits: { max_orders_per_minute: 30 } }); */
 export function createMemoryControls(): MemoryControls {
   const entries = new Map<string, ControlEntry>();
-  const records: ControlHistoryEntry[] = [];
+  const records: SealedLine[] = [];
   const massCancels = new Map<string, MassCancel>();
   const versionOf = (key: string) => entries.get(key)?.version ?? 0;
   return {
     async read(keys) {
-      return new Map(
-        keys.flatMap((key) => {
-          const entry = entries.get(key);
-          return entry ? [[key, controlOf(entry)] as const] : [];
-        }),
-      );
+      const there = keys.flatMap((key) => entries.get(key) ?? []);
+      return new Map(there.map((entry) => [entry.key, controlOf(entry)]));
     },
     find: async (key) => entries.get(key),
     async write({ expected, next, keepsLimits, history, massCancel }) {
@@ -40,7 +32,7 @@ export function createMemoryControls(): MemoryControls {
       return true;
     },
     list: async () => [...entries.values()],
-    history: async (limit) => [...records].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit),
+    history: async (limit) => newest(records, limit),
     massCancels: {
       async request(massCancel) {
         const { scope, placedBefore } = massCancel;

@@ -4,7 +4,8 @@
  */
 
 import { type Ages, createAges, type Moment } from '../kernel/age.ts';
-import { type After, afterTimeout } from '../limiter/index.ts';
+import { putLatest } from '../kernel/bounded-map.ts';
+import { type After, endOf } from '../kernel/pauses.ts';
 import type { LastPrice, LastPrices } from './last-price.ts';
 
 export interface SharedLastPricesOptions {
@@ -136,7 +137,7 @@ class SharedLastPrices implements LastPrices {
     try {
       const answer = await this.#options.upstreamRead(symbol, this.#clock() + upstreamMs);
       if (answer.kind === 'found') this.#keep(symbol, answer.found);
-      else if (answer.kind === 'unknown') put(this.#unknownSince, symbol, this.#ages.now());
+      else if (answer.kind === 'unknown') putLatest(this.#unknownSince, symbol, this.#ages.now(), maxKnown);
       else this.#report({ step: 'upstream', code: answer.code });
     } catch (cause) {
       this.#report({ step: 'upstream', cause });
@@ -149,19 +150,13 @@ class SharedLastPrices implements LastPrices {
     // What a clock dated that was ahead, and was put right, must not outlive what is read since.
     const isOlder = known && Number.isFinite(this.#ageOf(known)) && found.at < known.price.at;
     if (isAhead(passed) || isOlder) return;
-    put(this.#known, symbol, { price: found, keptAt: this.#ages.now(), ageMs: Math.max(0, passed) });
+    const kept = { price: found, keptAt: this.#ages.now(), ageMs: Math.max(0, passed) };
+    putLatest(this.#known, symbol, kept, maxKnown);
   }
 
   /** Resolves with the work, or at `endBy`: the work goes on for other questions. */
   #until(endBy: number, work: Promise<void>): Promise<void> {
-    const { after = afterTimeout } = this.#options;
-    return new Promise((resolve) => {
-      const cancel = after(Math.min(maxTimerMs, endBy - this.#clock()), resolve);
-      work.then(() => {
-        cancel();
-        resolve();
-      });
-    });
+    return endOf(work, Math.min(maxTimerMs, endBy - this.#clock()), this.#options.after);
   }
 
   #report(failure: LastPriceFailure): void {
@@ -184,11 +179,4 @@ function share(
   const work = begin().finally(() => underWay.delete(symbol));
   underWay.set(symbol, work);
   return work;
-}
-
-/** As the latest; the oldest is forgotten. */
-function put<T>(map: Map<string, T>, symbol: string, value: T): void {
-  map.delete(symbol);
-  map.set(symbol, value);
-  if (map.size > maxKnown) map.delete(map.keys().next().value!);
 }

@@ -6,6 +6,7 @@
  * a unit instead, by a keyed name, wherever the requests come from.
  */
 
+import { putLatest } from '../kernel/bounded-map.ts';
 import { base64url } from '../kernel/key-text.ts';
 
 export interface Caller {
@@ -41,8 +42,7 @@ export async function callerOf(
   const known = remembered.get(name);
   if (known) return known;
   const caller = await namesOf(client, prefix);
-  remembered.set(name, caller);
-  if (remembered.size > maxRemembered) remembered.delete(remembered.keys().next().value!);
+  putLatest(remembered, name, caller, maxRemembered);
   return caller;
 }
 

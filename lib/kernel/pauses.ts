@@ -36,3 +36,36 @@ export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
     if (signal?.aborted) aborted();
     else signal?.addEventListener('abort', aborted);
   });
+
+/** Calls `run` after `ms` milliseconds or later; the function that it returns cancels the call. */
+export type After = (ms: number, run: () => void) => () => void;
+
+/**
+ * The timer of the platform, and the default of a limiter.
+ *
+ * @example
+ * const cancel = afterTimeout(500, () => reject(new Error('too slow')));
+ * operation.finally(cancel);
+ */
+export const afterTimeout: After = (ms, run) => {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+};
+
+/** Resolves when the work has ended, well or not, or after so many milliseconds: the work goes on by itself. */
+export const endOf = (work: Promise<unknown>, ms: number, after: After = afterTimeout): Promise<void> =>
+  new Promise((resolve) => {
+    const cancel = after(Math.max(0, ms), resolve);
+    const end = () => {
+      cancel();
+      resolve();
+    };
+    work.then(end, end);
+  });
+
+/** The work's result; rejects after so many milliseconds. */
+export const within = <T>(work: Promise<T>, ms: number): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const cancel = afterTimeout(ms, () => reject(new Error(`no answer within ${ms} ms`)));
+    work.then(resolve, reject).finally(cancel);
+  });

@@ -75,3 +75,12 @@ export async function sealingKey({
     'decrypt',
   ]);
 }
+
+export const sealJson = (sealer: Sealer, value: object, about: string): Promise<Uint8Array> =>
+  sealer.seal(utf8(JSON.stringify(value)), about);
+
+/** @returns undefined for what was sealed with another key, or not at all */
+export async function openJson<T>(sealer: Sealer, sealed: Uint8Array, about: string): Promise<T | undefined> {
+  const bytes = await sealer.open(sealed, about);
+  return bytes && (JSON.parse(new TextDecoder().decode(bytes)) as T);
+}

@@ -1,5 +1,5 @@
 /**
- * Time: the clock that instances share, and timers. An instance whose clock is behind another's follows it as
+ * The clock that instances share. An instance whose clock is behind another's follows it as
  * soon as it reads what the other wrote, so that it does not queue behind times that only look far ahead. No
  * instance gets further from the true time than the furthest clock already is.
  */
@@ -29,18 +29,3 @@ export function createStoreClock(clock: () => number): StoreClock {
     },
   };
 }
-
-/** Calls `run` after `ms` milliseconds or later; the function that it returns cancels the call. */
-export type After = (ms: number, run: () => void) => () => void;
-
-/**
- * The timer of the platform, and the default of a limiter.
- *
- * @example
- * const cancel = afterTimeout(500, () => reject(new Error('too slow')));
- * operation.finally(cancel);
- */
-export const afterTimeout: After = (ms, run) => {
-  const timer = setTimeout(run, ms);
-  return () => clearTimeout(timer);
-};

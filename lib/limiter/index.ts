@@ -3,7 +3,7 @@
  * needs; `LimiterStore` is the port for the author of another store.
  */
 
-export { type After, afterTimeout } from './clock.ts';
+export { type After, afterTimeout } from '../kernel/pauses.ts';
 export type { ReserveOptions } from './fallback.ts';
 export { createLimiter, type Limiter, type LimiterOptions, type PermitCall } from './limiter.ts';
 export {

@@ -3,8 +3,9 @@
  * allows. Every request that leaves, a repeated one too, needs a permit of its own.
  */
 
+import { type After, afterTimeout } from '../kernel/pauses.ts';
 import { LimiterClient } from './client.ts';
-import { type After, afterTimeout, createStoreClock } from './clock.ts';
+import { createStoreClock } from './clock.ts';
 import { createFallbackLimiter, type ReserveOptions } from './fallback.ts';
 import { type Limit, type Margins, type Priority, permitLifeOf, priorities, windowOf } from './options.ts';
 import type { LimiterReport, PermitAnswer } from './permit.ts';

@@ -1,6 +1,7 @@
 /** One instance's round trips to one app key's item in the store: takes permits from it, and blocks limits. */
 
-import type { After, StoreClock } from './clock.ts';
+import type { After } from '../kernel/pauses.ts';
+import type { StoreClock } from './clock.ts';
 import { type Grant, type GrantRequest, grantOf, whenToAsk } from './grant.ts';
 import type { LimitWindow } from './options.ts';
 import type { Remaining, Validity } from './permit.ts';

@@ -1,5 +1,7 @@
 /** Drops events that come again: a bus delivers at least once, and so does the listener. */
 
+import { dropOldest } from '../kernel/bounded-map.ts';
+
 /** Port: which events a consumer has worked off. */
 export interface SeenEvents {
   /** True for the first that asks for this id; a store that forgets does so after a day or later. */
@@ -55,10 +57,7 @@ export function createMemorySeenEvents(limit = 10_000): SeenEvents {
     async first(eventId) {
       if (ids.has(eventId)) return false;
       ids.add(eventId);
-      for (const oldest of ids) {
-        if (ids.size <= limit) break;
-        ids.delete(oldest);
-      }
+      dropOldest(ids, limit);
       return true;
     },
     async forget(eventId) {

@@ -3,6 +3,7 @@
  * requests cannot evict the ones that many clients use.
  */
 
+import { createByteBounded } from '../../kernel/bounded-map.ts';
 import type { StoredResponse } from './store.ts';
 
 export interface ResponseMemory {
@@ -16,8 +17,8 @@ const onceShare = 0.2;
 const overheadBytes = 300;
 
 export function createResponseMemory(maxBytes: number): ResponseMemory {
-  const once = createSpace(maxBytes * onceShare);
-  const again = createSpace(maxBytes * (1 - onceShare));
+  const once = createByteBounded(maxBytes * onceShare, sizeOf);
+  const again = createByteBounded(maxBytes * (1 - onceShare), sizeOf);
   return {
     get(key) {
       const answer = again.take(key) ?? once.take(key);
@@ -29,31 +30,6 @@ export function createResponseMemory(maxBytes: number): ResponseMemory {
       else {
         once.take(key);
         once.put(key, answer);
-      }
-    },
-  };
-}
-
-/** A full space evicts the oldest responses. */
-function createSpace(maxBytes: number) {
-  const answers = new Map<string, StoredResponse>();
-  let bytes = 0;
-  const take = (key: string): StoredResponse | undefined => {
-    const answer = answers.get(key);
-    if (!answer) return undefined;
-    answers.delete(key);
-    bytes -= sizeOf(answer);
-    return answer;
-  };
-  return {
-    take,
-    put(key: string, answer: StoredResponse): void {
-      if (sizeOf(answer) > maxBytes) return;
-      answers.set(key, answer);
-      bytes += sizeOf(answer);
-      for (const oldest of answers.keys()) {
-        if (bytes <= maxBytes) break;
-        take(oldest);
       }
     },
   };

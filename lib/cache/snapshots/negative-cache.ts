@@ -1,5 +1,6 @@
 /** Negative caching: symbols that the upstream does not know, by view and until when, and which of them clients request. */
 
+import { dropOldest } from '../../kernel/bounded-map.ts';
 import type { NegativeItem } from './store.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
@@ -101,12 +102,3 @@ export class NegativeHits {
 }
 
 const keyOf = (view: string, symbol: string) => `${view}/${symbol}`;
-
-/** Bounds a set or a map: what was added first goes first. */
-export function dropOldest(from: Set<string> | Map<string, unknown>, max: number): void {
-  if (from.size <= max) return;
-  for (const oldest of from.keys()) {
-    from.delete(oldest);
-    if (from.size <= max) return;
-  }
-}

@@ -1,6 +1,6 @@
 /** Symbols of calls that the upstream refused: at least one of each group is invalid, and bisection finds which. */
 
-import { dropOldest } from './negative-cache.ts';
+import { dropOldest } from '../../kernel/bounded-map.ts';
 import type { UpstreamError } from './upstream-error.ts';
 
 /** They are probed together, and with no other symbol. */

@@ -9,7 +9,8 @@
  */
 
 import { halves } from '../../kernel/bisect.ts';
-import { dropOldest, firstNegativeMs, NegativeCache, type NegativeEntry } from './negative-cache.ts';
+import { dropOldest } from '../../kernel/bounded-map.ts';
+import { firstNegativeMs, NegativeCache, type NegativeEntry } from './negative-cache.ts';
 import type { SnapshotOptions } from './options.ts';
 import type { NegativeItem, RefreshRecord } from './store.ts';
 import { retryAloneMs, type SuspectGroup, SuspectGroups } from './suspect-groups.ts';
