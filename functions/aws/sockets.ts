@@ -23,8 +23,9 @@ export async function openSockets(protocol: string, clock: () => number, ca?: st
     return socketsOf(https, (keepAlive) => new https.Agent({ keepAlive, ...tls }), clock);
   }
   if (protocol !== 'http:') throw new TypeError('neither https nor http');
-  // For loopback only. An import touches all that the module exports, which loads the whole of fetch, for 16 ms.
-  const http = process.getBuiltinModule('node:http');
+  // For loopback only. An import touches all that the module exports, which loads the whole of fetch, for 16 ms. Node has
+  // the other way from 20.16 on.
+  const http = process.getBuiltinModule?.('node:http') ?? (await import('node:http')).default;
   return socketsOf(http, (keepAlive) => new http.Agent({ keepAlive }), clock);
 }
 
