@@ -11,6 +11,7 @@ test('it brings nothing of the other folders and no package', async () => {
   // The base of the library's errors stands with the signer, which has nothing else to import it from.
   const shared = [
     'lib/kernel/key-text.ts',
+    'lib/kernel/pauses.ts',
     'lib/limiter/store-throttled.ts',
     'lib/signer/errors.ts',
     '<stdin>',

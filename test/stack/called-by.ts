@@ -6,8 +6,19 @@ import { readFileSync } from 'node:fs';
 export const codeOf = (name: string) =>
   readFileSync(new URL(`../../functions/aws/${name}.ts`, import.meta.url), 'utf8');
 
+/** What stores call through another file. */
+const helpers = new Map([
+  ['batchGet', 'BatchGetItem'],
+  ['readOnce', 'BatchGetItem'],
+  ['queryAll', 'Query'],
+  ['transact', 'TransactWriteItems'],
+]);
+
 /** Each action once, sorted. */
-export const actionsIn = (code: string): readonly string[] =>
-  [...new Set([...code.matchAll(/\.send\(\s*'(\w+)'/g)].map(([, action = '']) => action))].sort();
+export function actionsIn(code: string): readonly string[] {
+  const sent = [...code.matchAll(/\.send\(\s*'(\w+)'/g)].map(([, action = '']) => action);
+  const helped = [...code.matchAll(/\b(\w+)\(/g)].flatMap(([, name = '']) => helpers.get(name) ?? []);
+  return [...new Set([...sent, ...helped])].sort();
+}
 
 export const calledBy = (...names: readonly string[]) => actionsIn(names.map(codeOf).join(''));

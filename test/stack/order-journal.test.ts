@@ -114,7 +114,7 @@ test('a function that tells what became of orders may read entries, and write no
 });
 
 test('the actions are those of the code, without its list', () => {
-  const calls = calledBy('dynamo-items', 'dynamo-order-journal');
+  const calls = calledBy('dynamo-order-journal');
   // A transaction of puts and updates needs the permissions to put and to update.
   const own = calls.filter((name) => name !== 'Query' && name !== 'TransactWriteItems');
   assert.deepEqual(own, journalActions);

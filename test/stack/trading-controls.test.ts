@@ -72,7 +72,7 @@ test('the function that places orders may read it, and of the functions of group
 });
 
 test('the actions are those of the reader’s code', () => {
-  assert.deepEqual(calledBy('dynamo-trading-controls', 'dynamo-items'), controlsActions);
+  assert.deepEqual(calledBy('dynamo-trading-controls'), controlsActions);
 });
 
 test('an alarm hears when it cannot be read, whichever function it is in', () => {

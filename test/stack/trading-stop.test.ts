@@ -146,7 +146,7 @@ test('where a stop cancels what is open, the function is told so, and may ask fo
 });
 
 test('the actions are among those of the code', () => {
-  const calls = calledBy('dynamo-control-admin', 'dynamo-sealed-records', 'dynamo-items');
+  const calls = calledBy('dynamo-control-admin', 'dynamo-sealed-records');
   // A change is one transaction of an update and puts; commands alone query and scan.
   const { read, stop, note } = tradingStopActions;
   assert.deepEqual(
