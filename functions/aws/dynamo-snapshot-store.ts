@@ -210,13 +210,21 @@ class DynamoSnapshotStore implements SnapshotStore {
 /** Times and counts of seconds, in the order of texts. */
 const timeKey = (time: number) => String(time).padStart(15, '0');
 
-/** @throws for an item that is not of this form */
+/**
+ * Of what another version wrote the number alone, so that the next lease writes over it: the item has no end by itself.
+ *
+ * @throws for what is no control item of any version
+ */
 function toControl({ turn, plan_text: plan, flights }: Item): Control {
   const sequence = Number(turn?.N);
-  if (!Number.isSafeInteger(sequence) || plan?.S === undefined || !flights?.B)
-    throw new TypeError('not the control item of snapshots');
-  const stored = JSON.parse(plan.S) as Pick<Control, 'due' | 'probes' | 'checkpoint'>;
-  return { sequence, ...stored, flights: unpackFlights(flights.B) };
+  if (!Number.isSafeInteger(sequence)) throw new TypeError('not the control item of snapshots');
+  try {
+    const { due, probes, checkpoint } = JSON.parse(plan?.S ?? '') as Omit<Control, 'sequence' | 'flights'>;
+    if (!due || !probes || !checkpoint || !flights?.B) return { ...noControl, sequence };
+    return { sequence, due, probes, checkpoint, flights: unpackFlights(flights.B) };
+  } catch {
+    return { ...noControl, sequence };
+  }
 }
 
 /** Undefined for the control item, and for what another version wrote. */

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { test } from 'vitest';
+import type { DynamoSender } from '../../functions/aws/dynamo-client.ts';
+import { createDynamoSnapshotStore } from '../../functions/aws/dynamo-snapshot-store.ts';
 import {
   packCheckpoint,
   packFlights,
@@ -12,7 +14,13 @@ import {
   unpackFlights,
   unpackRecord,
 } from '../../functions/aws/snapshot-items.ts';
-import type { Checkpoint, Flight, RefreshRecord } from '../../lib/cache/snapshots/index.ts';
+import { controlKey } from '../../functions/aws/snapshot-keys.ts';
+import {
+  type Checkpoint,
+  type Flight,
+  noControl,
+  type RefreshRecord,
+} from '../../lib/cache/snapshots/index.ts';
 import { createRandom } from '../support/virtual-time.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -156,3 +164,34 @@ test('of one symbol the stored items give what they give of it among all, howeve
       },
     ),
   ));
+
+test('a control item of another version is written over: it has no end by itself', async () => {
+  const plan = {
+    due: { refresh: 1, wanted: 2, test: 3 },
+    tests: { left: 1, at: 2 },
+    checkpoint: { turn: 9 },
+  };
+  const plans = [JSON.stringify(plan), JSON.stringify({}), '', undefined];
+  const flights = [bytes('[0,[]]\n'), packFlights([]), undefined];
+  for (const text of plans)
+    for (const B of flights) {
+      const item = {
+        sk: { S: controlKey },
+        turn: { N: '41' },
+        ...(text !== undefined && { plan_text: { S: text } }),
+        ...(B && { flights: { B } }),
+      };
+      let condition: unknown;
+      const send = async (operation: string, input: { readonly ExpressionAttributeValues?: object }) => {
+        if (operation === 'Query') return { Items: [item] };
+        condition = input.ExpressionAttributeValues;
+        return {};
+      };
+      const client = { send } as unknown as DynamoSender;
+      const store = createDynamoSnapshotStore({ client, tableName: 'table', partition: 'p' });
+      const { control } = await store.read(undefined, []);
+      assert.deepEqual(control, { ...noControl, sequence: 41 });
+      await store.acquire({ ...control, sequence: 42 }, control.sequence);
+      assert.deepEqual((condition as { readonly ':last': unknown })[':last'], { N: '41' });
+    }
+});
