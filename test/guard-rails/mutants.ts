@@ -302,8 +302,8 @@ export const mutants: readonly Mutant[] = [
   controls('they are read again too late', 'waitAfterMs = 3000', 'waitAfterMs = 3001'),
   controls(
     'their age is from the answer',
-    'known.set(key, { control: found.get(key), readAt, read })',
-    'known.set(key, { control: found.get(key), readAt: ages.now(), read })',
+    'control: found.get(key), readAt, read }',
+    'control: found.get(key), readAt: ages.now(), read }',
   ),
   controls('the youngest decides', 'ageMs: Math.max(', 'ageMs: Math.min('),
   controls('what is known counts for ever while they are away', 'ageOf(key) > maxControlAgeMs', 'false'),
