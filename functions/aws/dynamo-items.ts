@@ -60,21 +60,21 @@ export const seconds = (ms: number): AttributeValue.NMember => number(Math.ceil(
 /** @throws TypeError for an item that is none of its store */
 export function textOf(item: Item, name: string): string {
   const text = item[name]?.S;
-  if (text === undefined) throw new TypeError(`an item of the table without ${name}`);
+  if (text === undefined) throw new TypeError(`an item without ${name}`);
   return text;
 }
 
 /** @throws TypeError for an item that is none of its store */
 export function bytesOf(item: Item, name: string): Uint8Array {
   const bytes = item[name]?.B;
-  if (!bytes) throw new TypeError(`an item of the table without ${name}`);
+  if (!bytes) throw new TypeError(`an item without ${name}`);
   return bytes;
 }
 
 /** @throws TypeError for an item that is none of its store */
 export function numberOf(item: Item, name: string): number {
   const value = Number(item[name]?.N ?? Number.NaN);
-  if (!Number.isSafeInteger(value)) throw new TypeError(`an item of the table without ${name}`);
+  if (!Number.isSafeInteger(value)) throw new TypeError(`an item without ${name}`);
   return value;
 }
 

@@ -54,13 +54,10 @@ export const afterTimeout: After = (ms, run) => {
 
 /** Resolves when the work has ended, well or not, or after so many milliseconds: the work goes on by itself. */
 export const endOf = (work: Promise<unknown>, ms: number, after: After = afterTimeout): Promise<void> =>
-  new Promise((resolve) => {
+  new Promise((done) => {
+    const resolve = done as () => void;
     const cancel = after(Math.max(0, ms), resolve);
-    const end = () => {
-      cancel();
-      resolve();
-    };
-    work.then(end, end);
+    work.then(resolve, resolve).then(cancel);
   });
 
 /** The work's result; rejects after so many milliseconds. */
