@@ -82,8 +82,12 @@ export default defineConfig({
   test: {
     reporters: ['default', './test/support/reporter.ts'],
     disableConsoleIntercept: true,
-    // The client's word on the Node version, once in each process.
-    env: { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' },
+    env: {
+      // The client's word on the Node version, once in each process.
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+      // The CDK's own look at each template, which takes as long as all else; the tests of `cdk synth` have it.
+      CDK_VALIDATION: 'false',
+    },
     pool: 'forks',
     // More than there are cores: much of the time goes into waiting for the other side of a connection.
     // A number, as a share is cut to the number of cores.

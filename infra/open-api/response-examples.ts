@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import type { Operation } from '../../lib/catalogue/index.ts';
 import { isJsonObject, type Json } from '../json.ts';
 import { behaviourOf } from '../simulator/behaviours/index.ts';
-import { createWorld } from '../simulator/world.ts';
+import { createWorld, type World } from '../simulator/world.ts';
 import { ownExamples } from './journaled.ts';
 import { baseOf, isArray, isObject, isRecord, isUnion, isWrapped } from './schema-parts.ts';
 
@@ -16,21 +16,26 @@ const seed = 1;
 /** A trading day, in regular hours. */
 const now = Date.parse('2026-10-21T15:00:00Z');
 
-/** By operation id; without those that the simulator does not play. */
+const known = new Map<Operation, Json | undefined>();
+
+/** By operation id; without those that the simulator does not play. A process makes each once. */
 export function responseExamples(operations: readonly Operation[]): ReadonlyMap<string, Json> {
   const examples = new Map(Object.entries(ownExamples));
   const ofReads = createWorld(seed);
   for (const operation of operations.filter(({ answeredBy }) => !answeredBy)) {
-    const { query = {}, body } = operation.example;
     // What one operation changes must not show in the example of another.
-    const world = operation.sideEffect ? createWorld(seed) : ofReads;
-    const reply = behaviourOf(operation.id)({ operation, query, body, now }, world);
-    if (reply.ok) {
-      const payload = JSON.parse(JSON.stringify(reply.payload)) as Json;
-      examples.set(operation.id, shown(payload, operation.response));
-    }
+    if (!known.has(operation))
+      known.set(operation, exampleOf(operation, operation.sideEffect ? createWorld(seed) : ofReads));
+    const example = known.get(operation);
+    if (example !== undefined) examples.set(operation.id, example);
   }
   return examples;
+}
+
+function exampleOf(operation: Operation, world: World): Json | undefined {
+  const { query = {}, body } = operation.example;
+  const reply = behaviourOf(operation.id)({ operation, query, body, now }, world);
+  return reply.ok ? shown(JSON.parse(JSON.stringify(reply.payload)) as Json, operation.response) : undefined;
 }
 
 /**

@@ -40,9 +40,8 @@ export function centsAt(instrument: Instrument, session: Session, day: number, m
   );
 }
 
-export function toCents({ basePrice }: Instrument, move: number): number {
-  return Math.max(2, Math.round(100 * basePrice * Math.exp(move)));
-}
+export const toCents = ({ basePrice }: Instrument, move: number): number =>
+  Math.max(2, Math.round(100 * basePrice * Math.exp(move)));
 
 /** The logarithm of price to base price at a whole minute of a day. */
 export function logMove(instrument: Instrument, session: Session, day: number, minute: number): number {
@@ -82,9 +81,7 @@ export function boundOf(
 }
 
 /** A day's jump, between -1 and 1. */
-export function jumpOf(noise: number, day: number): number {
-  return signed(mix(mix(noise, 99), day));
-}
+export const jumpOf = (noise: number, day: number): number => signed(mix(mix(noise, 99), day));
 
 /** The most that a noise, times the sign, reaches between two places; 1 where looking would take long. */
 function highest(noise: number, from: number, to: number, sign: 1 | -1): number {
@@ -114,6 +111,4 @@ function blend(left: number, right: number, part: number): number {
   return left * (1 - weight) + right * weight;
 }
 
-function signed(hash: number): number {
-  return 2 * fraction(hash) - 1;
-}
+const signed = (hash: number): number => 2 * fraction(hash) - 1;

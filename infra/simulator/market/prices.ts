@@ -21,16 +21,25 @@ export interface DayPrices extends Range {
   readonly previousClose: number;
 }
 
+/** What was last asked about each: a ranking asks twice at one moment, a document a dozen times. */
+const latest = new WeakMap<Instrument, DayPrices & { readonly time: number; readonly session: Session }>();
+
 /** The day up to `time` (Unix milliseconds), that moment included. */
 export function dayPricesAt(instrument: Instrument, time: number, session: Session = 'regular'): DayPrices {
+  const known = latest.get(instrument);
+  if (known?.time === time && known.session === session) return known;
   const moment = momentAt(time);
   const { day } = moment;
-  return {
+  const prices = {
+    time,
+    session,
     open: centsAt(instrument, session, day, 0),
     ...rangeOf(instrument, { day, minute: 0 }, moment, session),
     price: priceOf(instrument, moment, session),
     previousClose: centsAt(instrument, session, day - 1, minutesPerDay),
   };
+  latest.set(instrument, prices);
+  return prices;
 }
 
 export function momentAt(time: number): Moment {
@@ -39,20 +48,13 @@ export function momentAt(time: number): Moment {
 }
 
 /** The price at a time, in cents. */
-export function priceAt(instrument: Instrument, time: number, session: Session = 'regular'): number {
-  return priceOf(instrument, momentAt(time), session);
-}
+export const priceAt = (instrument: Instrument, time: number, session?: Session): number =>
+  priceOf(instrument, momentAt(time), session);
 
 /** The price at a moment, in cents. */
-export function priceOf(
-  instrument: Instrument,
-  { day, minute }: Moment,
-  session: Session = 'regular',
-): number {
-  return centsAt(instrument, session, day, minute);
-}
+export const priceOf = (instrument: Instrument, moment: Moment, session: Session = 'regular'): number =>
+  centsAt(instrument, session, moment.day, moment.minute);
 
 /** The last price of a day, in cents. */
-export function closeOf(instrument: Instrument, day: number): number {
-  return centsAt(instrument, 'regular', day, minutesPerDay);
-}
+export const closeOf = (instrument: Instrument, day: number): number =>
+  centsAt(instrument, 'regular', day, minutesPerDay);
