@@ -58,11 +58,13 @@ const entries = {
     'direct',
     'epochNanoseconds',
     'fixedDecimal',
+    'follow',
     'isClientError',
     'multiplyDecimals',
     'plainDecimal',
     'recordsIn',
     'reported',
+    'streamStockSnapshots',
     'subtractDecimals',
     'toCompactDay',
     'toDate',
@@ -194,7 +196,7 @@ function declaringFile(file: string, name: string): string {
 /** The example in the documentation of an exported function; empty where there is none. */
 function exampleOf(file: string, name: string): string {
   const declaration = new RegExp(
-    String.raw`/\*\*((?:(?!\*/)[\s\S])*)\*/\s*(?:/\* @__NO_SIDE_EFFECTS__ \*/\s*)?export (?:async )?(?:function|const) ${name}\b`,
+    String.raw`/\*\*((?:(?!\*/)[\s\S])*)\*/\s*(?:/\* @__NO_SIDE_EFFECTS__ \*/\s*)?export (?:async )?(?:function\*?|const) ${name}\b`,
   );
   const [, comment = ''] = declaration.exec(textOf(file)) ?? [];
   return comment.replaceAll(/^ *\* ?/gm, '').split('@example\n')[1] ?? '';

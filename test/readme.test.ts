@@ -76,7 +76,7 @@ describe('in front of a local run', () => {
           .replaceAll(/\b[0-9a-f]{8}…/g, settings.apiKey)
           .replace('http://127.0.0.1:8787', run.url),
       );
-    assert.equal(calls.length, 10);
+    assert.equal(calls.length, 11);
     const [first, second] = await Promise.all(calls.slice(0, 2).map((call) => curl(call)));
     assert.deepEqual([first?.status, second?.status], [200, 200]);
     const [, asksForToken = ''] = /^TOKEN=\$\((.*)\)$/.exec(calls[2] ?? '') ?? [];
@@ -98,12 +98,14 @@ describe('in front of a local run', () => {
       replies.map(({ detail }) => [detail.request_id, detail.quotes.map((quote) => Object.keys(quote))]),
       [['try-1795370000', Array(2).fill(Object.keys(record))]],
     );
-    const following = await curl(calls[5] ?? '');
-    assert.equal(following.headers.get('content-type'), 'text/event-stream');
-    await following.body?.cancel();
-    const placed = (await (await curl(calls[6] ?? '')).json()) as { client_order_id?: string };
+    for (const call of calls.slice(5, 7)) {
+      const following = await curl(call);
+      assert.equal(following.headers.get('content-type'), 'text/event-stream');
+      await following.body?.cancel();
+    }
+    const placed = (await (await curl(calls[7] ?? '')).json()) as { client_order_id?: string };
     assert.equal(placed.client_order_id, 'try-1795370000');
-    for (const call of calls.slice(7)) assert.equal((await curl(call)).status, 200, call);
+    for (const call of calls.slice(8)) assert.equal((await curl(call)).status, 200, call);
   });
 
   for (const page of pages)
@@ -144,7 +146,7 @@ describe('TypeScript of the pages runs against the simulator', () => {
   const credentials = { appKey: 'readme-key', appSecret: 'readme-secret' };
 
   /** @param names what of the page's values is given back */
-  async function runPage(page: string, names: readonly string[]) {
+  async function runPage(page: string, names: readonly string[], given: object = {}, onLine = () => {}) {
     const simulator = await startSimulator(credentials);
     const folder = join(import.meta.dirname, '.build');
     mkdirSync(folder, { recursive: true });
@@ -160,7 +162,7 @@ describe('TypeScript of the pages runs against the simulator', () => {
       writeFileSync(
         file,
         `${[...imports].join('\n')}
-export async function run({ appKey, appSecret, baseUrl, yourStringToSign, nonce, timestamp }, console) {
+export async function run({ appKey, appSecret, baseUrl, apiKey, signal, yourStringToSign, nonce, timestamp }, console) {
 ${body}
 return { ${names.join(', ')} };
 }`,
@@ -175,8 +177,13 @@ return { ${names.join(', ')} };
         yourStringToSign: '/somewhere/else',
         nonce: 'n',
         timestamp: '2026-11-17T09:30:00Z',
+        ...given,
       };
-      return { lines, ...(await run(values, { log: (line: string) => lines.push(line) })) };
+      const log = (line: string) => {
+        lines.push(line);
+        onLine();
+      };
+      return { lines, ...(await run(values, { log })) };
     } finally {
       await simulator.close();
     }
@@ -214,11 +221,24 @@ return { ${names.join(', ')} };
 
   test('each page with TypeScript is among them', () => {
     const having = pages.filter((page) => blocksOf(page, 'ts').length > 0);
-    assert.deepEqual(having.sort(), Object.keys(results).sort());
+    assert.deepEqual(having.sort(), [...Object.keys(results), 'docs/live.md'].sort());
   });
 
   for (const [page, { names, holds }] of Object.entries(results))
     test(page, async () => holds((await runPage(page, names)) as never));
+
+  test('docs/live.md', async () => {
+    const settings = { ...readSettings({ PORT: '1' }), port: 0, upstream: { simulatorPort: 0 } };
+    const gateway = await startLocalRun(settings);
+    try {
+      const end = new AbortController();
+      const given = { baseUrl: gateway.url, apiKey: settings.apiKey, signal: end.signal };
+      const { lines } = await runPage('docs/live.md', [], given, () => end.abort());
+      assert.match(lines[0] ?? '', /^AAPL \d+\.\d\d \d+ ms$/);
+    } finally {
+      await gateway.close();
+    }
+  });
 });
 
 test('the README shows a domain that can be deployed', () => {

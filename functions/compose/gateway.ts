@@ -12,7 +12,7 @@ import { upstreamPathsOf } from '../../lib/gateway/upstream-paths.ts';
 import type { LowPriorityLimiter } from '../../lib/lookups/index.ts';
 import { requestEntry } from '../log/log.ts';
 import { tokenRefusal } from '../log/token-metric.ts';
-import type { FunctionSettings } from '../settings/settings.ts';
+import type { CacheSettings, FunctionSettings } from '../settings/settings.ts';
 import { every } from './every.ts';
 import { composeLimiter } from './limiter.ts';
 import type { GatewayPorts, QuotePorts } from './ports.ts';
@@ -89,17 +89,24 @@ export function composeQuotes(
   ports: QuotePorts,
 ): CacheStep | undefined {
   if (!cache) return undefined;
-  const shared = [cache.tableName, upstreamName(upstreamBaseUrl)] as const;
+  // A response's key contains its account.
+  const responses = ports.responses(cache.tableName, upstreamName(upstreamBaseUrl));
   return cacheStep(
-    every<CacheOptions>({
-      snapshots: ports.snapshots(...shared),
-      // A response's key contains its account.
-      ...ports.responses(...shared),
-      // The same symbols exist for all accounts.
-      directory: { store: ports.directory(...shared), listing },
-      tuning: cache.tuning,
-    }),
+    every<CacheOptions>({ ...responses, ...sharedQuotes(listing, cache, upstreamBaseUrl, ports) }),
   );
+}
+
+/** What all functions that serve quotes share. */
+export function sharedQuotes(
+  listing: SymbolListing,
+  { tableName, tuning }: CacheSettings,
+  upstreamBaseUrl: string,
+  ports: QuotePorts,
+): Required<Pick<CacheOptions, 'snapshots' | 'directory' | 'tuning'>> {
+  const shared = [tableName, upstreamName(upstreamBaseUrl)] as const;
+  // The same symbols exist for all accounts.
+  const directory = { store: ports.directory(...shared), listing };
+  return { snapshots: ports.snapshots(...shared), directory, tuning };
 }
 
 /** Part of every key of what is shared: no upstream's answer is ever returned as another's. */

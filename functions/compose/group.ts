@@ -49,16 +49,23 @@ export interface JournalParts {
 }
 
 /** @throws TypeError for settings that no request could be served with */
-export function composeGroup<Ports extends GatewayPorts>(
+export const composeGroup = <Ports extends GatewayPorts>(
+  offer: Offer<Ports>,
+  settings: FunctionSettings,
+  ports: Ports,
+): GroupHandler => groupHandler(composeOffer(offer, settings, ports), settings, ports);
+
+/** The gateway behind a function's events. */
+export function composeOffer<Ports extends GatewayPorts>(
   { operations, lookUps, cache, orders, verifier }: Offer<Ports>,
   settings: FunctionSettings,
   ports: Ports,
-): GroupHandler {
+): Gateway {
   const { access, journalTable } = settings;
   if (journalTable !== undefined && !orders) throw new TypeError('a journal, and no step that keeps it');
   const identity = access && composeIdentity(access.identityKeySecretId, ports);
   const secrets = composeAppSecret(settings.secretId, ports);
-  const gateway = composeGateway(settings, ports, {
+  return composeGateway(settings, ports, {
     operations,
     lookUps,
     lowPriority: undefined,
@@ -71,7 +78,6 @@ export function composeGroup<Ports extends GatewayPorts>(
         : undefined,
     canCarry: fitsLambda,
   });
-  return groupHandler(gateway, settings, ports);
 }
 
 /** From the end of an attempt to the function's return. */

@@ -46,6 +46,7 @@ import { type FunctionParts, groupRoutes, type LocalLookups, startLookups } from
 import { createIssuer } from './issuer.ts';
 import { createMemoryPlatform, type MemoryPlatform } from './memory-ports.ts';
 import { constantPages, createPages } from './pages.ts';
+import { createQuoteStreams } from './quote-streams.ts';
 import type { LocalSettings } from './settings.ts';
 import { createTradingRoutes } from './trading.ts';
 import { grantUsers, type LocalUser, usersOf } from './users.ts';
@@ -185,6 +186,8 @@ interface LocalDeployment {
   readonly lookups: LocalLookups | undefined;
   /** Of trade events; absent where no listener runs. */
   readonly stream: LocalStream | undefined;
+  /** Of quotes. */
+  readonly quotes: readonly LocalStream[];
   /** Ends the workers. */
   close(): Promise<void>;
 }
@@ -249,6 +252,7 @@ function deploy(
       urls.eventsUrl === undefined
         ? undefined
         : createEventStream({ path: eventStreamPath, history, access, corsOrigins }),
+    quotes: openGroups.includes('market-data') ? createQuoteStreams(parts, corsOrigins) : [],
     async close() {
       await Promise.all(workers.map((one) => one.close()));
       history.close();
@@ -283,7 +287,7 @@ function eventAccess(env: Environment, { ports }: MemoryPlatform): AccessOptions
 }
 
 async function apiOf(
-  { platform, identity, routes, lookups, stream }: LocalDeployment,
+  { platform, identity, routes, lookups, stream, quotes }: LocalDeployment,
   settings: LocalSettings,
   hooks: LocalRunHooks,
   users: readonly LocalUser[],
@@ -301,7 +305,7 @@ async function apiOf(
       ...eventsRoutes(settings, platform.bus(names.lookupBus), lookups),
       ...(openGroups.includes('orders') ? createTradingRoutes(trading) : []),
     ],
-    streams: stream ? [stream] : [],
+    streams: [...(stream ? [stream] : []), ...quotes],
     forms: below(issuerPath, issuer.forms),
     pages: new Map([
       ...below(issuerPath, issuer.pages),

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { GatewayRequest } from '../../lib/gateway/index.ts';
+import { callerOf } from '../../lib/identity/caller.ts';
 import { healthBody } from '../api-gateway-answers.ts';
 import { createLocalCors, type LocalCors } from './cors.ts';
 import { invoke, type ProxyHandler } from './invocation.ts';
@@ -145,7 +146,7 @@ export function createRestApi({
     if ('isOperators' in integration && apiKey !== apiKeys[0])
       return refused('forbidden', call, { detail: operatorsAlone });
     return 'open' in integration
-      ? opened(integration, requestOf(request, call, apiKey), call)
+      ? opened(integration, await requestOf(request, call, apiKey), call)
       : integrated(integration.handler, request, call, apiKey);
   };
 }
@@ -180,16 +181,17 @@ const refusing =
   };
 
 /** A request without a body, as a function makes it of an event. */
-const requestOf = (
+const requestOf = async (
   request: IncomingMessage,
   { requestId, method, path, query }: Call,
   key: ApiKey,
-): GatewayRequest => ({
+): Promise<GatewayRequest> => ({
   requestId,
   method,
   path,
   query: [...new URLSearchParams(query)],
   headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
+  caller: await callerOf({ key: key.id, address: request.socket.remoteAddress }),
   evidence: { apiKeyId: key.id },
 });
 

@@ -1,6 +1,7 @@
 /** What the local run prints at its start: where it is, what is open to whom, calls to paste, and where to read on. */
 
 import { type Group, groups, operations } from '../../lib/catalogue/index.ts';
+import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
 import { placeOrder } from '../../lib/catalogue/orders.ts';
 import { eventNames } from '../../lib/events/names.ts';
 import { eventStreamPath, eventsPath, type LocalRun } from './local-run.ts';
@@ -49,6 +50,9 @@ export function welcome({ apiKey, openGroups, misspelt = [] }: LocalSettings, ru
       ? [
           'By event, as a schedule or a workflow asks; the answer is the reply on the bus:',
           byEvent(url, apiKey),
+          '',
+          'Quotes, as they come:',
+          `  curl -N -H 'x-api-key: ${apiKey}' '${url}${streamStockSnapshots.path}?symbols=AAPL,MSFT&category=US_STOCK'`,
           '',
         ]
       : []),

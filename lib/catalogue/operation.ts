@@ -63,6 +63,8 @@ export interface Operation {
   readonly gatewayAnswer?: { readonly body: string; readonly reason: string };
   /** Present when a gateway answers of what it keeps itself, after all checks: it takes no permit and sends nothing. */
   readonly answeredBy?: 'journal';
+  /** Present when the answer is a stream of server-sent events: the operation by symbol whose records it tells as they change. */
+  readonly follows?: Operation;
   /** Present when the answer is one page of several. */
   readonly paging?: Paging;
   /**
@@ -116,7 +118,8 @@ export const isGuarded = ({ sideEffect }: Pick<Operation, 'sideEffect'>): boolea
 };
 
 /** False of what a gateway answers by itself. */
-export const isSentOn = ({ gatewayAnswer, answeredBy }: Operation): boolean => !gatewayAnswer && !answeredBy;
+export const isSentOn = ({ gatewayAnswer, answeredBy, follows }: Operation): boolean =>
+  !gatewayAnswer && !answeredBy && !follows;
 
 /** Every place of an account id: what it names is checked against what the caller may see and do. */
 export interface AccountPlaces {

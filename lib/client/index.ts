@@ -3,6 +3,7 @@
  * only: fetch, Headers, AbortController, timers.
  */
 
+export { streamStockSnapshots } from '../catalogue/live.ts';
 export {
   addDecimals,
   compareDecimals,
@@ -34,6 +35,8 @@ export {
   UnreachableError,
   type UpstreamRefusal,
 } from './errors.ts';
+export { type FollowOptions, type FollowUpdate, follow, type StreamOperation } from './follow.ts';
+export type { FollowedQuote, QuoteState } from './followed.ts';
 export { dayToDate, epochNanoseconds, toCompactDay, toDate, toDay } from './moments.ts';
 export { recordsIn, reported } from './reading.ts';
 export type { ClientRequest } from './request.ts';

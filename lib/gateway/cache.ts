@@ -5,6 +5,7 @@ import type { Operation } from '../catalogue/operation.ts';
 import { createAccountReads } from './account-reads.ts';
 import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
 import { createCachedResponses } from './cached-responses.ts';
+import { CachedSnapshots } from './cached-snapshots.ts';
 import type { Outcome } from './outcome.ts';
 import { createSnapshotsByAccount, type SnapshotsByAccount } from './snapshots-by-account.ts';
 
@@ -44,7 +45,14 @@ export const cacheStep =
     const responses = responsesStep(options)(parts);
     const snapshots = new Map<string, SnapshotsByAccount>();
     function snapshotsOf(operation: Operation): SnapshotsByAccount {
-      const existing = snapshots.get(operation.id) ?? createSnapshotsByAccount(operation, options, parts);
+      const existing =
+        snapshots.get(operation.id) ??
+        createSnapshotsByAccount(
+          operation,
+          options,
+          parts,
+          (own) => new CachedSnapshots(operation, own, parts),
+        );
       snapshots.set(operation.id, existing);
       return existing;
     }

@@ -7,6 +7,7 @@ import {
   defaultSnapshotOptions,
   type Snapshot,
   type SnapshotCache,
+  type SnapshotCacheOptions,
   type SnapshotOutcome,
   type SnapshotStore,
   viewOf,
@@ -14,14 +15,12 @@ import {
 import type { Operation } from '../catalogue/operation.ts';
 import type { Refusal, SnapshotRecord } from '../problem.ts';
 import { causedBy } from '../upstream/cause.ts';
-import { anonymousCaller, type CacheOptions, type CacheParts } from './cache-options.ts';
+import { anonymousCaller, type CachedRead, type CacheOptions, type CacheParts } from './cache-options.ts';
 import type { Credential } from './credentials.ts';
-import type { GatewayRequest } from './http.ts';
 import { snapshotPaceOf } from './limit-sizes.ts';
 import { type CacheResult, type Outcome, refused, type SnapshotsFound } from './outcome.ts';
 import { fromUpstreamError, SnapshotUpstream } from './snapshot-upstream.ts';
 import { createListings } from './symbol-listings.ts';
-import type { ValidRequest } from './validate.ts';
 
 export interface CachedSnapshotsOptions extends Pick<CacheOptions, 'directory' | 'tuning'> {
   /** Of the credential's account alone. */
@@ -38,12 +37,17 @@ export class CachedSnapshots {
   readonly #cache: SnapshotCache;
 
   /** @param operation whose records the callers share by symbol */
-  constructor(operation: Operation, options: CachedSnapshotsOptions, parts: CacheParts) {
+  constructor(
+    operation: Operation,
+    options: CachedSnapshotsOptions,
+    parts: CacheParts,
+    create: (options: SnapshotCacheOptions) => SnapshotCache = createSnapshotCache,
+  ) {
     const { store, credential, onReplaced, directory, tuning } = options;
     this.#clock = parts.clock;
     this.#staleAfterMs = tuning?.staleAfterMs;
     this.#upstream = new SnapshotUpstream(operation, parts, credential, onReplaced);
-    this.#cache = createSnapshotCache({
+    this.#cache = create({
       store,
       permits: this.#upstream,
       upstream: this.#upstream.fetch,
@@ -55,7 +59,12 @@ export class CachedSnapshots {
     });
   }
 
-  async ask(request: GatewayRequest, { query }: ValidRequest): Promise<Outcome> {
+  /** Why the upstream cannot be asked, when it failed a moment ago. */
+  recentFailure(): Refusal | undefined {
+    return this.#upstream.recentFailure(this.#clock());
+  }
+
+  async ask({ request, valid: { query } }: Pick<CachedRead, 'request' | 'valid'>): Promise<Outcome> {
     const { headers, deadline, caller = anonymousCaller, priority = 'interactive' } = request;
     const directives = readCacheDirectives(headers['cache-control']);
     const outcome = await this.#cache.ask({

@@ -31,4 +31,6 @@ export interface GatewayResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
+  /** In place of a body: texts as they come. */
+  readonly stream?: AsyncIterable<string>;
 }

@@ -121,7 +121,7 @@ export function checkOptions({
   access,
   orders,
 }: CoreOptions): void {
-  const asked = [...operations, ...(orders?.lookUps ?? [])];
+  const asked = [...operations.flatMap((one) => one.follows ?? one), ...(orders?.lookUps ?? [])];
   const pathsFault = upstreamPathsFault(upstreamPaths, asked);
   const paths = pathsFault ? [] : sentPaths(asked, upstreamPaths);
   const faults = {

@@ -6,7 +6,16 @@ import type { SnapshotRecord } from '../problem.ts';
 
 export { type Refused, refused, type UncachedAnswer } from '../answer.ts';
 
-export type Outcome = UncachedAnswer | CachedResponse | SnapshotsFound | Refused;
+export type Outcome = UncachedAnswer | CachedResponse | SnapshotsFound | StreamOpened | Refused;
+
+/** What is told as it comes. */
+export interface StreamOpened {
+  readonly kind: 'stream';
+  /** Server-sent events; the stream is open from the first that is asked for until the iterator ends or returns. */
+  readonly events: AsyncIterable<string>;
+  /** Empty: nothing of it is there at once. */
+  readonly body: Uint8Array;
+}
 
 /** `hit`: it was cached; `miss`: this request fetched it; `collapsed`: another request fetched it meanwhile. */
 export type CacheResult = 'hit' | 'miss' | 'collapsed';

@@ -30,6 +30,17 @@ export async function render(outcome: Outcome, request: RenderedRequest): Promis
       return renderCached(outcome, request);
     case 'snapshots':
       return renderSnapshots(outcome, request);
+    case 'stream':
+      return {
+        status: 200,
+        headers: {
+          'content-type': 'text/event-stream',
+          'cache-control': 'no-store',
+          'x-request-id': request.requestId,
+        },
+        body: outcome.body,
+        stream: outcome.events,
+      };
     case 'refused':
       return refusalResponse(outcome.refusal, request.requestId, request.headers.accept);
   }

@@ -7,7 +7,7 @@
 import { snapshotPartition } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { CachedRead, CacheOptions, CacheParts } from './cache-options.ts';
-import { CachedSnapshots } from './cached-snapshots.ts';
+import type { CachedSnapshotsOptions } from './cached-snapshots.ts';
 import { accountOf } from './credential.ts';
 import type { Credential, CredentialResult } from './credentials.ts';
 import { type Outcome, refused } from './outcome.ts';
@@ -16,9 +16,14 @@ export interface SnapshotsByAccount {
   ask(read: CachedRead): Promise<Outcome>;
 }
 
+/** What answers reads of one account. */
+export interface AccountSnapshots {
+  ask(read: Pick<CachedRead, 'request' | 'valid'>): Promise<Outcome>;
+}
+
 interface Account {
   readonly name: string;
-  readonly snapshots: CachedSnapshots;
+  readonly snapshots: AccountSnapshots;
   /** The answer, or undefined when the upstream meanwhile accepted only another account's key. */
   unlessReplaced<T>(answer: Promise<T>): Promise<T | undefined>;
 }
@@ -26,11 +31,15 @@ interface Account {
 /** The secret's current and previous version may alternate, but less often than this. */
 const maxChanges = 3;
 
-/** @param operation whose records the callers share by symbol */
+/**
+ * @param operation whose records the callers share by symbol
+ * @param create what answers for one account
+ */
 export function createSnapshotsByAccount(
   operation: Operation,
   options: Pick<CacheOptions, 'snapshots' | 'directory' | 'tuning'>,
-  parts: CacheParts,
+  parts: Pick<CacheParts, 'credentials'>,
+  create: (own: CachedSnapshotsOptions) => AccountSnapshots,
 ): SnapshotsByAccount {
   let latest: Account | undefined;
 
@@ -54,7 +63,7 @@ export function createSnapshotsByAccount(
     }
     const { snapshots: storeOf, ...shared } = options;
     const own = { ...shared, store: storeOf(snapshotPartition(name, operation)), credential, onReplaced };
-    const account: Account = { name, snapshots: new CachedSnapshots(operation, own, parts), unlessReplaced };
+    const account: Account = { name, snapshots: create(own), unlessReplaced };
     return account;
   }
 
@@ -69,7 +78,7 @@ export function createSnapshotsByAccount(
       let current: CredentialResult = { ok: true, credential };
       for (let changes = 0; current.ok; changes++) {
         const { snapshots, unlessReplaced } = await accountFor(current.credential);
-        const answer = snapshots.ask(request, valid);
+        const answer = snapshots.ask({ request, valid });
         const outcome = await (changes < maxChanges ? unlessReplaced(answer) : answer);
         if (outcome) return outcome;
         current = await parts.credentials.forRead();

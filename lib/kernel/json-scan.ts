@@ -37,21 +37,21 @@ export const startOf = (bytes: Uint8Array): number =>
   skipSpace(bytes, bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
 
 /**
- * The named members of an object, as parts of its bytes; of a name that comes twice the last.
+ * The members of an object, as parts of its bytes; of a name that comes twice the last.
  *
  * @param bytes JSON; undefined for one that is no object
- * @param names of ASCII characters
+ * @param names of ASCII characters; default all
  */
 export function membersOf(
   bytes: Uint8Array,
-  names: readonly string[],
+  names?: readonly string[],
 ): ReadonlyMap<string, Uint8Array> | undefined {
   const start = startOf(bytes);
   if (bytes[start] !== openBrace) return undefined;
   const members = new Map<string, Uint8Array>();
   const open = new OpenContainers();
   for (let at = skipSpace(bytes, start + 1); bytes[at] === quote; at = skipSpace(bytes, at + 1)) {
-    const name = nameAt(bytes, at, names);
+    const name = names ? nameAt(bytes, at, names) : textAt(bytes, at);
     const value = afterName(bytes, at);
     // With the space behind it.
     at = afterValue(bytes, value, open);

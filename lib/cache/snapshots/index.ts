@@ -15,6 +15,7 @@ export {
   type DirectoryStore,
   emptyDraft,
 } from './directory-store.ts';
+export { FollowedSnapshots, type Look } from './followed.ts';
 export { createMemorySnapshotStore } from './memory-store.ts';
 export { defaultSnapshotOptions, type SnapshotOptions } from './options.ts';
 export type {
@@ -27,6 +28,7 @@ export {
   createSnapshotCache,
   type Snapshot,
   type SnapshotCache,
+  type SnapshotCacheOptions,
   type SnapshotCall,
   type SnapshotOutcome,
 } from './snapshot-cache.ts';
@@ -46,4 +48,4 @@ export {
   snapshotPartition,
 } from './store.ts';
 export type { UpstreamError } from './upstream-error.ts';
-export { viewOf } from './view.ts';
+export { type View, viewOf } from './view.ts';

@@ -16,18 +16,18 @@ export type { SnapshotCacheOptions } from './instance.ts';
 export const createSnapshotCache = (options: SnapshotCacheOptions): SnapshotCache =>
   new SharedSnapshotCache(createInstance(options));
 
-class SharedSnapshotCache implements SnapshotCache {
-  readonly #instance: Instance;
+export class SharedSnapshotCache implements SnapshotCache {
+  protected readonly instance: Instance;
   readonly #resolver: MissResolver;
   #isRefreshing = false;
 
   constructor(instance: Instance) {
-    this.#instance = instance;
+    this.instance = instance;
     this.#resolver = new MissResolver(instance);
   }
 
   async ask(call: SnapshotCall): Promise<SnapshotOutcome> {
-    const { memory, runtime } = this.#instance;
+    const { memory, runtime } = this.instance;
     const arrivedAt = runtime.clock();
     const { view, symbols, deadline = Number.POSITIVE_INFINITY } = call;
     const entries = memory.entriesOf(view.id);
@@ -36,13 +36,13 @@ class SharedSnapshotCache implements SnapshotCache {
       if (entry) entries.countRequest(entry, arrivedAt);
     }
     const requester = { deadline, isEventDriven: call.priority === 'events' };
-    await this.#keepUp(requester, call.onlyIfCached);
-    return new SnapshotRequest(this.#instance, call, arrivedAt, requester).answer(this.#resolver);
+    await this.keepUp(requester, call.onlyIfCached);
+    return new SnapshotRequest(this.instance, call, arrivedAt, requester).answer(this.#resolver);
   }
 
   /** Brings the memory up to date, and refreshes if that is due and no other request of this instance does. */
-  async #keepUp(requester: Requester, onlyIfCached = false): Promise<void> {
-    const { log, refresher, contention, runtime } = this.#instance;
+  async keepUp(requester: Requester, onlyIfCached = false): Promise<void> {
+    const { log, refresher, contention, runtime } = this.instance;
     const { clock } = runtime;
     if (log.isStale(clock())) await log.poll();
     if (onlyIfCached || this.#isRefreshing || !this.#isRefreshDue(requester)) return;
@@ -58,7 +58,7 @@ class SharedSnapshotCache implements SnapshotCache {
   }
 
   #isRefreshDue({ isEventDriven }: Requester): boolean {
-    const { log, schedule, contention, runtime } = this.#instance;
+    const { log, schedule, contention, runtime } = this.instance;
     const due = schedule.refreshDueAt(isEventDriven);
     return runtime.clock() >= due + contention.delayMs(log.control.sequence);
   }

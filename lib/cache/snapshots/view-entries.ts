@@ -73,10 +73,10 @@ export class ViewEntries {
     this.#unflushed.delete(entry);
   }
 
-  /** Counts a client's request to this instance. */
-  countRequest(entry: SnapshotEntry, now: number): void {
+  /** Counts clients' requests to this instance. */
+  countRequest(entry: SnapshotEntry, now: number, times = 1): void {
     entry.requestedAt = now;
-    entry.unflushed++;
+    entry.unflushed += times;
     this.#unflushed.add(entry);
   }
 

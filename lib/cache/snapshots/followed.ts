@@ -1,0 +1,46 @@
+/** The snapshot cache for those who follow symbols: what is known of each, without a request for it. */
+
+import type { Snapshot } from './call.ts';
+import { createInstance, type SnapshotCacheOptions } from './instance.ts';
+import { maxSymbolLength } from './pending-miss.ts';
+import { SharedSnapshotCache } from './snapshot-cache.ts';
+import type { View } from './view.ts';
+
+/** What is known of a symbol now. */
+export type Look =
+  | { readonly kind: 'known'; readonly snapshot: Snapshot; readonly stale: boolean }
+  /** The upstream does not know it. */
+  | { readonly kind: 'unknown' }
+  /** No instance has it, or what they have is too old to be served. */
+  | { readonly kind: 'missing' };
+
+export class FollowedSnapshots extends SharedSnapshotCache {
+  constructor(options: SnapshotCacheOptions) {
+    super(createInstance(options));
+  }
+
+  /** What every request does first: reads what other instances fetched, and refreshes if that is due. */
+  follow(): Promise<void> {
+    return this.keepUp({ deadline: Number.POSITIVE_INFINITY, isEventDriven: false });
+  }
+
+  /** Asks nobody. */
+  look(view: View, symbol: string): Look {
+    const { memory, options, runtime } = this.instance;
+    const now = runtime.clock();
+    const snapshot = memory.entriesOf(view.id).entries.get(symbol);
+    const ageMs = now - (snapshot?.sentAt ?? Number.NEGATIVE_INFINITY);
+    if (snapshot && ageMs <= options.expireAfterMs)
+      return { kind: 'known', snapshot, stale: ageMs > options.staleAfterMs };
+    const isUnknown = symbol.length > maxSymbolLength || memory.negativeEntry(view.id, symbol, now);
+    return { kind: isUnknown || memory.isUnlisted(view.id, symbol) ? 'unknown' : 'missing' };
+  }
+
+  /** Counts so many requests for a symbol of this instance, by which it is refreshed. */
+  count(view: View, symbol: string, times: number): void {
+    const { memory, runtime } = this.instance;
+    const entries = memory.entriesOf(view.id);
+    const entry = entries.entries.get(symbol);
+    if (entry) entries.countRequest(entry, runtime.clock(), times);
+  }
+}

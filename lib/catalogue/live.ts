@@ -1,0 +1,31 @@
+/** What a gateway tells as it comes, in place of being asked again and again: its own operations. */
+
+import * as v from 'valibot';
+import { ofGateway } from './decided.ts';
+import { getStockSnapshots } from './market-data/snapshots.ts';
+import { describe, type Operation } from './operation.ts';
+
+export const streamStockSnapshots = describe({
+  id: 'streamStockSnapshots',
+  group: getStockSnapshots.group,
+  title: 'Stock snapshots as they change',
+  method: 'GET',
+  path: '/market-data/stocks/snapshots/stream',
+  aliases: [],
+  query: getStockSnapshots.query,
+  response: v.pipe(
+    v.string(),
+    v.description(
+      'Server-sent events: snapshot, quotes, states, beat and end; docs/live.md has their members.',
+    ),
+  ),
+  follows: getStockSnapshots,
+  example: { query: { symbols: 'AAPL,MSFT', category: 'US_STOCK' } },
+  sources: ofGateway,
+  decisions: [
+    'The gateway’s own operation: it follows what it refreshes for all callers, and sends nothing by itself.',
+  ],
+});
+
+/** All of them. They are no part of `operations`: only a gateway that can hold an answer open offers them. */
+export const liveOperations: readonly Operation[] = [streamStockSnapshots];

@@ -1,0 +1,81 @@
+/** What a client knows of the symbols that it follows, made of the events of a stream. */
+
+import type { ServerSent } from './server-sent.ts';
+
+/**
+ * - `current`: the record is as fresh as the gateway promises.
+ * - `stale`: it is older; the upstream could not be asked meanwhile.
+ * - `unknown`: the upstream does not know the symbol.
+ * - `missing`: there is no record that is young enough to be shown.
+ */
+export type QuoteState = 'current' | 'stale' | 'unknown' | 'missing';
+
+export interface FollowedQuote<R> {
+  readonly symbol: string;
+  readonly state: QuoteState;
+  /** As the snapshot of the same symbol has it; decimals are texts. */
+  readonly record?: R;
+  /** When the gateway asked the upstream for the record, by the gateway's clock, in milliseconds since the epoch. */
+  readonly at?: number;
+}
+
+/** A quote in an event: the whole record, or the members that changed. */
+interface Told {
+  readonly symbol: string;
+  readonly at: number;
+  readonly record?: object;
+  readonly set?: object;
+}
+
+interface Message {
+  readonly now?: number;
+  readonly quotes?: readonly Told[];
+  readonly states?: Readonly<Record<string, QuoteState>>;
+  readonly cause?: string;
+  /** Of unchanged records. */
+  readonly at?: Readonly<Record<string, number>>;
+  readonly reason?: string;
+  readonly retry_after_ms?: number;
+}
+
+export class Quotes<R> {
+  readonly #clock: () => number;
+  #bySymbol = new Map<string, FollowedQuote<R>>();
+  /** The gateway's clock less this one. */
+  #aheadMs = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  get bySymbol(): ReadonlyMap<string, FollowedQuote<R>> {
+    return this.#bySymbol;
+  }
+
+  /** Milliseconds since the upstream was asked for the record; undefined without one. */
+  ageMs(symbol: string): number | undefined {
+    const at = this.#bySymbol.get(symbol)?.at;
+    return at === undefined ? undefined : Math.max(0, this.#clock() + this.#aheadMs - at);
+  }
+
+  /** @returns the event as read, and the symbols of which it says something new */
+  take({ event, data }: ServerSent): { readonly message: Message; readonly changed: ReadonlySet<string> } {
+    const message = JSON.parse(data) as Message;
+    const changed = new Set<string>();
+    if (message.now !== undefined) this.#aheadMs = message.now - this.#clock();
+    // A connection begins with all that is known: what an earlier one told may be wrong by now.
+    if (event === 'snapshot') this.#bySymbol = new Map();
+    const put = (symbol: string, more: Partial<FollowedQuote<R>>, isNews = true) => {
+      const known = this.#bySymbol.get(symbol) ?? { symbol, state: 'current' as const };
+      this.#bySymbol.set(symbol, { ...known, ...more });
+      if (isNews) changed.add(symbol);
+    };
+    for (const { symbol, at, record, set } of message.quotes ?? []) {
+      const known = this.#bySymbol.get(symbol)?.record;
+      put(symbol, { at, record: (record ?? { ...known, ...set }) as R });
+    }
+    for (const [symbol, state] of Object.entries(message.states ?? {})) put(symbol, { state });
+    for (const [symbol, at] of Object.entries(message.at ?? {})) put(symbol, { at }, false);
+    return { message, changed };
+  }
+}

@@ -1,0 +1,30 @@
+/** Reads server-sent events (the HTML standard, chapter 9.2). */
+
+export interface ServerSent {
+  readonly event: string;
+  readonly data: string;
+}
+
+/** What comes in one chunk may be a part of an event, or several. */
+export async function* serverSentEvents(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<ServerSent, void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  let event = 'message';
+  let data: string[] = [];
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const [, name, value = ''] = /^([^:]*):? ?(.*?)\r?$/.exec(line) ?? [];
+      if (name === 'event') event = value;
+      else if (name === 'data') data.push(value);
+      else if (line.length <= 1) {
+        if (data.length > 0) yield { event, data: data.join('\n') };
+        event = 'message';
+        data = [];
+      }
+    }
+  }
+}

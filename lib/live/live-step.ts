@@ -1,0 +1,121 @@
+/** The step cached? of a gateway that answers with streams: a first answer as to a request, and then what changes. */
+
+import { FollowedSnapshots, type SnapshotCacheOptions, viewOf } from '../cache/snapshots/index.ts';
+import type { Operation } from '../catalogue/operation.ts';
+import type { CacheStep } from '../gateway/cache.ts';
+import type { CachedRead, CacheOptions, CacheParts } from '../gateway/cache-options.ts';
+import { CachedSnapshots, type CachedSnapshotsOptions } from '../gateway/cached-snapshots.ts';
+import type { Outcome } from '../gateway/outcome.ts';
+import {
+  type AccountSnapshots,
+  createSnapshotsByAccount,
+  type SnapshotsByAccount,
+} from '../gateway/snapshots-by-account.ts';
+import { sleep } from '../kernel/pauses.ts';
+import { QuoteHub, type QuoteHubOptions } from './quote-hub.ts';
+
+export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'directory' | 'tuning'> {
+  /** How long a stream is open at most; the platform's end of the request comes before it. Default 15 minutes. */
+  readonly maxMs?: number;
+  readonly sleep?: QuoteHubOptions['sleep'];
+  /** From 0 to below 1. */
+  readonly random?: () => number;
+  /** Told why a turn of the loop failed. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+/** From the last word of a stream to the end of the request. */
+const marginMs = 5000;
+/** Streams that began together end within this time. */
+const spreadMs = 60_000;
+/** A stream begins with what is known after the first time; what is missing then is asked for with the second. */
+const askMs = { first: 1000, later: 5000 } as const;
+
+/**
+ * @example
+ * const gateway = createCore({ operations: [streamStockSnapshots], cache: liveStep(createMemoryCacheStores()), ...others });
+ * const { stream } = await gateway.handle(request);
+ */
+export const liveStep =
+  (options: LiveOptions): CacheStep =>
+  (parts) => {
+    const byOperation = new Map<Operation, SnapshotsByAccount>();
+    function streamsOf(operation: Operation): SnapshotsByAccount {
+      const found =
+        byOperation.get(operation) ??
+        createSnapshotsByAccount(operation, options, parts, (own) =>
+          createStreams(operation, own, options, parts),
+        );
+      byOperation.set(operation, found);
+      return found;
+    }
+    return {
+      ask: (read) => {
+        const { follows } = read.route.operation;
+        return follows && streamsOf(follows).ask(read);
+      },
+      changed: async () => {},
+    };
+  };
+
+/** The streams of one account. */
+function createStreams(
+  operation: Operation,
+  own: CachedSnapshotsOptions,
+  options: LiveOptions,
+  parts: CacheParts,
+): AccountSnapshots {
+  const { clock } = parts;
+  const { maxMs = 900_000, random = Math.random } = options;
+  const onReplaced = () => {
+    own.onReplaced();
+    hub.close('credential');
+  };
+  const create = (given: SnapshotCacheOptions) => {
+    known = new FollowedSnapshots(given);
+    return known;
+  };
+  let known: FollowedSnapshots;
+  const snapshots = new CachedSnapshots(operation, { ...own, onReplaced }, parts, create);
+  const hub = new QuoteHub({
+    source: {
+      keepUp: () => known.follow(),
+      look: (view, symbol) => known.look(view, symbol),
+      count: (view, symbol, times) => known.count(view, symbol, times),
+      cause: () => snapshots.recentFailure()?.code,
+    },
+    clock,
+    sleep: options.sleep ?? sleep,
+    random,
+    onFailure: options.onFailure ?? (() => {}),
+  });
+
+  const asked = ({ request, valid }: Pick<CachedRead, 'request' | 'valid'>) => {
+    return (symbols: readonly string[], ms: number = askMs.later) => {
+      const query = valid.query.map(
+        ([name, value]) => [name, name === 'symbols' ? symbols.join() : value] as const,
+      );
+      return snapshots.ask({ request: { ...request, deadline: clock() + ms }, valid: { ...valid, query } });
+    };
+  };
+
+  return {
+    async ask(read): Promise<Outcome> {
+      const { request, valid } = read;
+      const deadline = Math.min(request.deadline ?? Number.POSITIVE_INFINITY, clock() + maxMs) - marginMs;
+      const tokenEndsAt = (request.evidence?.claims?.expiresAt ?? Number.POSITIVE_INFINITY) * 1000;
+      const symbols = valid.query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
+      const askFor = asked(read);
+      const first = await askFor(symbols, askMs.first);
+      // What cannot be had now comes when it can; what is refused will not come.
+      if (first.kind === 'refused' && !isOutage(first.refusal)) return first;
+      const endsAt = Math.min(tokenEndsAt, deadline - Math.min(spreadMs, maxMs / 10) * random());
+      const endsFor = tokenEndsAt === endsAt ? 'token_expired' : 'time';
+      const events = hub.open({ view: viewOf(valid.query), symbols, endsAt, endsFor, askFor });
+      return { kind: 'stream', events, body: new Uint8Array() };
+    },
+  };
+}
+
+const isOutage = ({ partial, code }: { readonly partial?: unknown; readonly code: string }): boolean =>
+  partial !== undefined && code !== 'throttled';

@@ -1,0 +1,130 @@
+/**
+ * Streams of quotes: one loop for all of a process. At each turn it does what a request would do, looks at each symbol
+ * that anybody follows, and marks in each stream what changed. A stream holds marks and no queue: a client that reads
+ * slowly skips values, and costs no other client anything.
+ */
+
+import type { Look, View } from '../cache/snapshots/index.ts';
+import { QuoteStream, type StreamCall } from './quote-stream.ts';
+import type { Topic } from './topic.ts';
+import { sameBytes, Version } from './version.ts';
+
+/** What the loop follows: a snapshot cache, and why it cannot be kept fresh. */
+export interface QuoteSource {
+  keepUp(): Promise<void>;
+  look(view: View, symbol: string): Look;
+  count(view: View, symbol: string, times: number): void;
+  /** The code of the upstream's failure, while there is one. */
+  cause(): string | undefined;
+}
+
+export interface QuoteHubOptions {
+  readonly source: QuoteSource;
+  readonly clock: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly random: () => number;
+  /** Told what made a turn fail; the loop goes on. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Twice within the 250 ms in which a stream tells what is known. */
+export const turnMs = 100;
+/** As often as a client that polls asks: what is followed is in demand as what is asked for. */
+const demandEveryMs = 5000;
+
+export class QuoteHub {
+  readonly #options: QuoteHubOptions;
+  readonly #topics = new Map<string, Topic>();
+  readonly #streams = new Set<QuoteStream>();
+  #isRunning = false;
+  #countedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: QuoteHubOptions) {
+    this.#options = options;
+  }
+
+  /** How many streams are open. */
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  /** The texts of a stream's events. It is open from the first one that is asked for, until its iterator ends or returns. */
+  open(call: StreamCall): AsyncIterable<string> {
+    return { [Symbol.asyncIterator]: () => this.#follow(call) };
+  }
+
+  /** Ends all streams; their clients come back. */
+  close(reason: 'credential'): void {
+    for (const stream of this.#streams) stream.end(reason);
+  }
+
+  async *#follow(call: StreamCall): AsyncGenerator<string, void> {
+    const { source, clock, random } = this.#options;
+    const topics = [...new Set(call.symbols)].map((symbol) => this.#topicOf(call.view, symbol));
+    const stream = new QuoteStream(call, topics, { clock, random, cause: source.cause });
+    for (const topic of topics) topic.streams.add(stream);
+    this.#streams.add(stream);
+    if (!this.#isRunning) void this.#run();
+    try {
+      yield* stream.events();
+    } finally {
+      this.#streams.delete(stream);
+      for (const topic of topics) {
+        topic.streams.delete(stream);
+        if (topic.streams.size === 0) this.#topics.delete(keyOf(topic));
+      }
+    }
+  }
+
+  #topicOf(view: View, symbol: string): Topic {
+    const key = keyOf({ view, symbol });
+    const found = this.#topics.get(key);
+    if (found) return found;
+    const topic: Topic = { view, symbol, version: undefined, at: 0, state: 'missing', streams: new Set() };
+    this.#look(topic);
+    this.#topics.set(key, topic);
+    return topic;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, sleep, onFailure, source } = this.#options;
+    this.#isRunning = true;
+    while (this.#streams.size > 0) {
+      // Nobody waits for it: a refresh takes as long as the upstream does, and what others fetched comes meanwhile.
+      source.keepUp().catch(onFailure);
+      try {
+        this.#turn(clock());
+      } catch (error) {
+        onFailure(error);
+      }
+      await sleep(turnMs);
+    }
+    this.#isRunning = false;
+  }
+
+  #turn(now: number): void {
+    const isCounted = now - this.#countedAt >= demandEveryMs;
+    if (isCounted) this.#countedAt = now;
+    for (const topic of this.#topics.values()) {
+      const { view, symbol, streams } = topic;
+      if (isCounted) this.#options.source.count(view, symbol, streams.size);
+      if (this.#look(topic)) for (const stream of streams) stream.mark(topic);
+    }
+    for (const stream of this.#streams) stream.turn(now);
+  }
+
+  /** Takes over what is known of a symbol, and returns whether a stream has anything to tell of it. */
+  #look(topic: Topic): boolean {
+    const look = this.#options.source.look(topic.view, topic.symbol);
+    const state = look.kind !== 'known' ? look.kind : look.stale ? 'stale' : 'current';
+    const isOther = state !== topic.state;
+    topic.state = state;
+    if (look.kind !== 'known' || look.snapshot.sentAt <= topic.at) return isOther;
+    topic.at = look.snapshot.sentAt;
+    if (topic.version && sameBytes(topic.version.record, look.snapshot.record)) return isOther;
+    topic.version = new Version(look.snapshot);
+    return true;
+  }
+}
+
+const keyOf = ({ view, symbol }: Pick<Topic, 'view' | 'symbol'>): string => `${view.id} ${symbol}`;

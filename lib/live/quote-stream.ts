@@ -1,0 +1,164 @@
+/**
+ * One stream: what its client has been told, and what is to be told. Each text is made when the client is ready for it,
+ * of what is known then.
+ */
+
+import type { View } from '../cache/snapshots/index.ts';
+import { serverSent } from './server-sent.ts';
+import type { Marked, SymbolState, Topic } from './topic.ts';
+import type { Version } from './version.ts';
+
+export interface StreamCall {
+  readonly view: View;
+  readonly symbols: readonly string[];
+  /** When it ends, by the clock, and for which reason. */
+  readonly endsAt: number;
+  readonly endsFor: 'time' | 'token_expired';
+  /** Asks for symbols that no instance has, as a request of the same client would. */
+  readonly askFor: (symbols: readonly string[]) => Promise<unknown>;
+}
+
+export type EndReason = StreamCall['endsFor'] | 'credential';
+
+interface StreamParts {
+  readonly clock: () => number;
+  readonly random: () => number;
+  readonly cause: () => string | undefined;
+}
+
+/** Between two beats; a client that hears nothing for 12 s knows that the stream is dead. */
+const beatMs = 5000;
+/** Between two requests for symbols that are missing. */
+const askEveryMs = 2000;
+/** Clients whose streams ended together come back apart. */
+const maxReturnMs = 1000;
+
+/** What the client was told of one symbol. */
+interface Told {
+  readonly version: Version | undefined;
+  readonly at: number;
+  readonly state: SymbolState;
+}
+
+export class QuoteStream implements Marked {
+  readonly #call: StreamCall;
+  readonly #topics: readonly Topic[];
+  readonly #parts: StreamParts;
+  readonly #told = new Map<Topic, Told>();
+  readonly #marked = new Set<Topic>();
+  #beatAt: number;
+  #askAt: number;
+  #isBeatDue = false;
+  #ended: EndReason | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(call: StreamCall, topics: readonly Topic[], parts: StreamParts) {
+    this.#call = call;
+    this.#topics = topics;
+    this.#parts = parts;
+    this.#beatAt = parts.clock() + beatMs;
+    this.#askAt = parts.clock() + askEveryMs;
+  }
+
+  mark(topic: Topic): void {
+    this.#marked.add(topic);
+    this.#wake?.();
+  }
+
+  /** What time alone brings. */
+  turn(now: number): void {
+    if (now >= this.#call.endsAt) this.end(this.#call.endsFor);
+    if (now >= this.#beatAt) {
+      this.#beatAt = now + beatMs;
+      this.#isBeatDue = true;
+      this.#wake?.();
+    }
+    if (now < this.#askAt) return;
+    this.#askAt = Number.POSITIVE_INFINITY;
+    const missing = this.#topics.filter(({ state }) => state === 'missing').map(({ symbol }) => symbol);
+    const asked = missing.length > 0 ? this.#call.askFor(missing) : Promise.resolve();
+    const again = () => {
+      this.#askAt = this.#parts.clock() + askEveryMs;
+    };
+    asked.then(again, again);
+  }
+
+  end(reason: EndReason): void {
+    this.#ended ??= reason;
+    this.#wake?.();
+  }
+
+  async *events(): AsyncGenerator<string, void> {
+    yield `retry: 1000\n\n${this.#snapshot()}`;
+    while (this.#ended === undefined) {
+      const text = this.#news() + this.#beat();
+      if (text) yield text;
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      this.#wake = undefined;
+    }
+    const retry_after_ms = Math.floor(this.#parts.random() * maxReturnMs);
+    yield serverSent('end', JSON.stringify({ reason: this.#ended, retry_after_ms }));
+  }
+
+  #snapshot(): string {
+    const quotes: string[] = [];
+    const states: [string, SymbolState][] = [];
+    for (const topic of this.#topics) {
+      const { version, at, state } = topic;
+      if (version) quotes.push(version.whole);
+      if (state !== 'current') states.push([topic.symbol, state]);
+      // That the record was seen again since it was made comes with the next beat.
+      this.#told.set(topic, { version, at: version?.at ?? at, state });
+    }
+    return serverSent(
+      'snapshot',
+      `{"now":${this.#parts.clock()},"quotes":[${quotes.join()}]${this.#stated(states)}}`,
+    );
+  }
+
+  #news(): string {
+    const quotes: string[] = [];
+    const states: [string, SymbolState][] = [];
+    for (const topic of this.#marked) {
+      const { version, state } = topic;
+      const told = this.#told.get(topic);
+      if (version && version !== told?.version)
+        quotes.push(told?.version ? version.since(told.version) : version.whole);
+      if (state !== told?.state) states.push([topic.symbol, state]);
+      this.#told.set(topic, {
+        version,
+        at: version === told?.version ? (told?.at ?? 0) : (version?.at ?? 0),
+        state,
+      });
+    }
+    this.#marked.clear();
+    const changed = quotes.length > 0 ? serverSent('quotes', `{"quotes":[${quotes.join()}]}`) : '';
+    return changed + (states.length > 0 ? serverSent('states', `{${this.#stated(states).slice(1)}}`) : '');
+  }
+
+  /** The time, and when unchanged records were last seen to be the upstream's. */
+  #beat(): string {
+    if (!this.#isBeatDue) return '';
+    this.#isBeatDue = false;
+    const seen: [string, number][] = [];
+    for (const topic of this.#topics) {
+      const told = this.#told.get(topic);
+      if (!told?.version || topic.at <= told.at) continue;
+      seen.push([topic.symbol, topic.at]);
+      this.#told.set(topic, { ...told, at: topic.at });
+    }
+    const at = seen.length > 0 ? { at: Object.fromEntries(seen) } : {};
+    return serverSent('beat', JSON.stringify({ now: this.#parts.clock(), ...at }));
+  }
+
+  /** With what keeps records from being refreshed. */
+  #stated(states: readonly (readonly [string, SymbolState])[]): string {
+    if (states.length === 0) return '';
+    const cause = states.some(([, state]) => state === 'stale' || state === 'missing') && this.#parts.cause();
+    const members = JSON.stringify({ states: Object.fromEntries(states), ...(cause && { cause }) });
+    return `,${members.slice(1, -1)}`;
+  }
+}
