@@ -5,6 +5,8 @@
  *     npm run study -- limiter 100000 4
  *     npm run study -- snapshots plain storm
  *     npm run study -- http junk greedy
+ *     npm run study -- streams day
+ *     npm run study -- streams-http 2000 60 0.1
  *     npm run study -- store-loss
  *     npm run study -- fairness
  *     npm run study -- wrong-preset
@@ -27,6 +29,8 @@ import { studyOpenNotional } from './guard-rails/open-notional-study.ts';
 import { studyStoreLoss } from './limiter/store-loss-study.ts';
 import { studyStorm } from './limiter/storm-study.ts';
 import { studyLimiter } from './limiter/study.ts';
+import { studySockets } from './live/sockets-study.ts';
+import { studyLive } from './live/study.ts';
 import { studyOrders } from './orders/model/study.ts';
 import { studyOrdersOverHttp } from './orders/under-fire.ts';
 import { studyHttp } from './snapshots/http/study.ts';
@@ -35,6 +39,8 @@ import { studyQuotes } from './snapshots/study.ts';
 const studies: Readonly<Record<string, (args: readonly string[]) => Promise<boolean>>> = {
   limiter: studyLimiter,
   snapshots: studyQuotes,
+  streams: studyLive,
+  'streams-http': studySockets,
   http: studyHttp,
   'store-loss': studyStoreLoss,
   'limiter-storm': studyStorm,

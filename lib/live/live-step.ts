@@ -17,6 +17,8 @@ import { QuoteHub, type QuoteHubOptions } from './quote-hub.ts';
 export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'directory' | 'tuning'> {
   /** How long a stream is open at most; the platform's end of the request comes before it. Default 15 minutes. */
   readonly maxMs?: number;
+  /** How many processes follow the same snapshots at most. Default 1. */
+  readonly processes?: number;
   readonly sleep?: QuoteHubOptions['sleep'];
   /** From 0 to below 1. */
   readonly random?: () => number;
@@ -28,8 +30,8 @@ export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'directory
 const marginMs = 5000;
 /** Streams that began together end within this time. */
 const spreadMs = 60_000;
-/** A stream begins with what is known after the first time; what is missing then is asked for with the second. */
-const askMs = { first: 1000, later: 5000 } as const;
+/** A stream begins within a second, with what is known after the first time; what is missing is asked for with the second. */
+const askMs = { first: 700, later: 5000 } as const;
 
 /**
  * @example
@@ -72,14 +74,14 @@ function createStreams(
     hub.close('credential');
   };
   const create = (given: SnapshotCacheOptions) => {
-    known = new FollowedSnapshots(given);
+    known = new FollowedSnapshots(given, options.processes);
     return known;
   };
   let known: FollowedSnapshots;
   const snapshots = new CachedSnapshots(operation, { ...own, onReplaced }, parts, create);
   const hub = new QuoteHub({
     source: {
-      keepUp: () => known.follow(),
+      follow: () => known.follow(),
       look: (view, symbol) => known.look(view, symbol),
       count: (view, symbol, times) => known.count(view, symbol, times),
       cause: () => snapshots.recentFailure()?.code,

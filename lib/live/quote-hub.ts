@@ -11,7 +11,7 @@ import { sameBytes, Version } from './version.ts';
 
 /** What the loop follows: a snapshot cache, and why it cannot be kept fresh. */
 export interface QuoteSource {
-  keepUp(): Promise<void>;
+  follow(): Promise<void>;
   look(view: View, symbol: string): Look;
   count(view: View, symbol: string, times: number): void;
   /** The code of the upstream's failure, while there is one. */
@@ -91,7 +91,7 @@ export class QuoteHub {
     this.#isRunning = true;
     while (this.#streams.size > 0) {
       // Nobody waits for it: a refresh takes as long as the upstream does, and what others fetched comes meanwhile.
-      source.keepUp().catch(onFailure);
+      source.follow().catch(onFailure);
       try {
         this.#turn(clock());
       } catch (error) {

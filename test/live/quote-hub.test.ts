@@ -27,7 +27,7 @@ function world() {
   };
   const hub = new QuoteHub({
     source: {
-      keepUp: async () => void seen.turns++,
+      follow: async () => void seen.turns++,
       look: (_, symbol) => {
         seen.looked.add(symbol);
         return known.get(symbol) ?? { kind: 'missing' };

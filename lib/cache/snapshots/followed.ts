@@ -2,6 +2,7 @@
 
 import type { Snapshot } from './call.ts';
 import { createInstance, type SnapshotCacheOptions } from './instance.ts';
+import { defaultSnapshotOptions } from './options.ts';
 import { maxSymbolLength } from './pending-miss.ts';
 import { SharedSnapshotCache } from './snapshot-cache.ts';
 import type { View } from './view.ts';
@@ -14,9 +15,17 @@ export type Look =
   /** No instance has it, or what they have is too old to be served. */
   | { readonly kind: 'missing' };
 
+/**
+ * For each process that follows, in milliseconds: all of them poll a thousand times a second at most. They read the log all
+ * the time, and one partition key of the store has 3,000 units a second for them, for requests and for those who refresh.
+ */
+const pollMsOfEach = 1;
+
 export class FollowedSnapshots extends SharedSnapshotCache {
-  constructor(options: SnapshotCacheOptions) {
-    super(createInstance(options));
+  /** @param processes that follow the same store at most */
+  constructor(options: SnapshotCacheOptions, processes = 1) {
+    const pollMs = Math.max(defaultSnapshotOptions.pollMs, pollMsOfEach * processes);
+    super(createInstance({ ...options, options: { ...options.options, pollMs } }));
   }
 
   /** What every request does first: reads what other instances fetched, and refreshes if that is due. */

@@ -46,7 +46,7 @@ async function startLoad(): Promise<ChildProcess> {
 }
 
 /** The environment is passed on, so that any setting of the local run can be studied. */
-async function startLocal(
+export async function startLocal(
   settings: Settings,
 ): Promise<{ readonly url: string; readonly process: ChildProcess }> {
   const child = spawn(process.execPath, ['--import', 'tsx', fileOf('../../../infra/local/main.ts')], {
@@ -76,7 +76,7 @@ async function failOnExit(child: ChildProcess): Promise<never> {
   throw new Error(`${child.spawnfile} ${child.spawnargs.at(-1)} ended with ${code} in the middle`);
 }
 
-async function end(child: ChildProcess): Promise<void> {
+export async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
   child.kill('SIGTERM');

@@ -2,7 +2,11 @@
 
 import { createUsagePlan } from '../../../infra/local/usage-plan.ts';
 import type { SnapshotOptions } from '../../../lib/cache/snapshots/options.ts';
-import { createSnapshotCache, type SnapshotOutcome } from '../../../lib/cache/snapshots/snapshot-cache.ts';
+import {
+  createSnapshotCache,
+  type SnapshotCacheOptions,
+  type SnapshotOutcome,
+} from '../../../lib/cache/snapshots/snapshot-cache.ts';
 import type { RefreshRecord } from '../../../lib/cache/snapshots/store.ts';
 import { getStockSnapshots } from '../../../lib/catalogue/index.ts';
 import type { UpstreamLimits } from '../../../lib/catalogue/limits.ts';
@@ -136,7 +140,7 @@ export async function study(options: StudyOptions): Promise<Measured> {
 type System = Awaited<ReturnType<typeof createSystem>>;
 
 /** All that serves the clients: instances, their stores and limiters, the upstream. */
-async function createSystem(options: StudyOptions) {
+export async function createSystem(options: Omit<StudyOptions, 'clients' | 'seconds'>) {
   const { seed = 1, directory = 'ready' } = options;
   const random = createRandom(seed);
   const time = new VirtualTime();
@@ -153,9 +157,10 @@ async function createSystem(options: StudyOptions) {
   const listed = market();
   const listings = createVirtualListings(time, random, listed);
   if (directory === 'ready') await directories.fill(listed);
-  const fleet = new Fleet(time, random, bounds, () => {
+  /** What an instance that begins is made of. */
+  const instance = (): SnapshotCacheOptions => {
     const limiter = limiters.connect();
-    return createSnapshotCache({
+    return {
       store: store.connect(),
       permits: permitsOf(limiter, limiters.names),
       upstream: sendWithPermit(upstream.ask, { limiter, limits: limiters.names }, time, random),
@@ -168,9 +173,10 @@ async function createSystem(options: StudyOptions) {
         ...snapshotPaceOf(getStockSnapshots, options),
         ...options.figures,
       },
-    });
-  });
-  return { time, random, start, units, limiterUnits, store, upstream, limiters, plan, fleet };
+    };
+  };
+  const fleet = new Fleet(time, random, bounds, () => createSnapshotCache(instance()));
+  return { time, random, start, units, limiterUnits, store, upstream, limiters, plan, fleet, instance };
 }
 
 /** What the clients got. */
@@ -324,7 +330,7 @@ function during(
 const promisedMs = 5000;
 
 /** Counts of whole milliseconds: a run has tens of millions of ages. */
-class Histogram {
+export class Histogram {
   readonly #counts = new Float64Array(600_000);
   #total = 0;
   #max = 0;
@@ -367,7 +373,7 @@ function countersOf({ limiters, upstream, time, start }: System, countFrom: numb
   }));
 }
 
-function worstWindow(arrivals: readonly number[], perSeconds: number): number {
+export function worstWindow(arrivals: readonly number[], perSeconds: number): number {
   const sorted = Float64Array.from(arrivals).sort();
   let worst = 0;
   for (let first = 0, last = 0; last < sorted.length; last++) {
