@@ -70,10 +70,11 @@ async function renderCached(
   { body, cacheResult, ageMs, ttlMs, freshMs, isAccountData }: CachedResponse,
   request: RenderedRequest,
 ): Promise<GatewayResponse> {
-  const digest = await crypto.subtle.digest('SHA-256', body as Uint8Array<ArrayBuffer>);
+  const digest = digests.get(body) ?? crypto.subtle.digest('SHA-256', body as Uint8Array<ArrayBuffer>);
+  digests.set(body, digest);
   const headers = {
     'content-type': json,
-    etag: weakTag(btoa(String.fromCharCode(...new Uint8Array(digest, 0, 12)))),
+    etag: weakTag(btoa(String.fromCharCode(...new Uint8Array(await digest, 0, 12)))),
     age: ageHeader(ageMs),
     'cache-control':
       freshMs >= cachedByClientsMs && !isAccountData
@@ -89,6 +90,9 @@ async function renderCached(
   };
   return withBody(headers, () => body, request);
 }
+
+/** Of bodies in memory, which many answers share: a digest takes longer than the rest of such an answer. */
+const digests = new WeakMap<Uint8Array, Promise<ArrayBuffer>>();
 
 export function renderSnapshots(outcome: SnapshotsFound, request: RenderedRequest): GatewayResponse {
   const { records, unknown, cacheResult, ageMs, ttlMs, stale, hasMaxAge, pollAfterMs } = outcome;

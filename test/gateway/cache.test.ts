@@ -1,7 +1,7 @@
 /** Cached reads through the gateway, in front of the simulated upstream; limiter and stores are in memory. */
 
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'vitest';
+import { describe, type TestContext, test, vi } from 'vitest';
 import type { SimulatorOptions } from '../../infra/simulator/index.ts';
 import { operations, previewOrder } from '../../lib/catalogue/index.ts';
 import {
@@ -467,4 +467,13 @@ describe('other market data', { concurrent: true }, () => {
     assert.equal(problemOf(await ask(shut.gateway, profile)).code, 'secret_not_set');
     assert.equal(problemOf(await ask(shut.gateway, snapshots('AAPL'))).code, 'secret_not_set');
   });
+});
+
+test('a response from memory is named and tagged without a digest', async (t) => {
+  const { gateway } = await sharedFor(t);
+  const { headers } = await ask(gateway, profile);
+  const digest = vi.spyOn(crypto.subtle, 'digest');
+  t.onTestFinished(() => digest.mockRestore());
+  const again = await ask(gateway, profile);
+  assert.deepEqual([again.headers.etag, digest.mock.calls.length], [headers.etag, 0]);
 });
