@@ -25,6 +25,7 @@ export function readSchedule(text: string): Schedule | undefined {
       startedAt: time(stored.startedAt),
       immediateUntil: time(stored.immediateUntil),
       renewAt: time(stored.renewAt),
+      unreadAt: time(stored.unreadAt),
       limits: Object.fromEntries(limits) as Record<string, LimitSchedule>,
     };
   } catch {

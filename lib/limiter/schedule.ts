@@ -51,6 +51,8 @@ export interface Schedule {
   /** The end of the immediate phase: until then permits are granted for now. */
   readonly immediateUntil: number;
   readonly renewAt: number;
+  /** When a text was here last that could not be read, and hides what was granted until then; 0: never. */
+  readonly unreadAt: number;
   readonly limits: Readonly<Record<string, LimitSchedule>>;
 }
 
@@ -144,9 +146,9 @@ function withCoarseRun(log: GrantLog, run: Run, windowMs: number): GrantLog {
   ];
 }
 
-/** A limit of which nothing is known: no permit of it was granted. */
-const unused = (now: number, { windowMs, stepMs }: LimitWindow): LimitSchedule => ({
-  log: [],
+/** A limit without an entry: no permit of it was granted for a time after `last`, and before that perhaps all. */
+const unused = (now: number, { capacity, windowMs, stepMs }: LimitWindow, last: number): LimitSchedule => ({
+  log: dropUpTo([{ from: last, step: 0, count: capacity }], now - windowMs),
   due: now - windowMs,
   step: stepMs,
   windowMs,
@@ -155,19 +157,14 @@ const unused = (now: number, { windowMs, stepMs }: LimitWindow): LimitSchedule =
   floors: byPriority(() => 0),
 });
 
-/**
- * For an item that cannot be read: everything counts as granted for the latest time that a permit can be for, so that one
- * window later all is well. A narrower limit needs no entry, because none of its permits is granted without the wider.
- */
-export function exhaustedSchedule(now: number, windows: ReadonlyMap<string, LimitWindow>): Schedule {
-  const from = now + floorAheadMs;
-  const limits = [...windows].flatMap(([name, window]) => {
-    if (window.within !== undefined) return [];
-    const run = { from, step: 0, count: window.capacity };
-    return [[name, { ...unused(now, window), log: [run], due: from + window.windowMs }] as const];
-  });
-  return { startedAt: now, immediateUntil: now, renewAt: now, limits: Object.fromEntries(limits) };
-}
+/** For an item that cannot be read: everything counts as granted, so that one window later all is well. */
+export const exhaustedSchedule = (now: number): Schedule => ({
+  startedAt: now,
+  immediateUntil: now,
+  renewAt: now,
+  unreadAt: now,
+  limits: {},
+});
 
 /**
  * The schedule that follows at `now`, with all counters at zero. A limit that only other instances are configured with
@@ -182,6 +179,7 @@ export function renewedSchedule(
   windows: ReadonlyMap<string, LimitWindow>,
   wanted: readonly string[] = [],
 ): Schedule {
+  const { unreadAt = 0 } = schedule ?? {};
   const limits: Record<string, LimitSchedule> = {};
   const isWide = (name: string) => windows.has(name) && windows.get(name)?.within === undefined;
   for (const [name, old] of Object.entries(schedule?.limits ?? {})) {
@@ -192,16 +190,18 @@ export function renewedSchedule(
   let renewAt = now + renewAfterMs;
   for (const [name, window] of windows) {
     if (!isWide(name) && !limits[name] && !wanted.includes(name)) continue;
-    const { limit, until } = paced(limits[name] ?? unused(now, window), now, window);
+    // Permits of a wide limit may have been for later; a narrower one's window has room for that.
+    const last = unreadAt + (isWide(name) ? floorAheadMs : 0);
+    const { limit, until } = paced(limits[name] ?? unused(now, window, last), now, window);
     limits[name] = limit;
     renewAt = Math.min(renewAt, until);
   }
   for (const name of wanted) {
     if (!isShare(name) || limits[name] || hasAllShares(limits)) continue;
     const window = windows.get(baseOf(name));
-    if (window) limits[name] = unused(now, window);
+    if (window) limits[name] = unused(now, window, 0);
   }
-  return { startedAt: now, immediateUntil: now + immediateMs, renewAt, limits };
+  return { startedAt: now, immediateUntil: now + immediateMs, renewAt, unreadAt, limits };
 }
 
 /** Moves the permits that were taken under the old schedule into the log. */

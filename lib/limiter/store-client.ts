@@ -110,7 +110,9 @@ export class StoreClient {
   /** How many permits of a limit its window holds now. Rejects when the store fails. */
   async used(limit: string): Promise<number> {
     await this.#read();
-    return this.#inWindow(limit, this.#options.clock.now());
+    const now = this.#options.clock.now();
+    const { log = [], windowMs = 0 } = this.#renewed(now, [limit]).limits[limit] ?? {};
+    return countAfter(log, now - windowMs);
   }
 
   async #acquire(request: GrantRequest): Promise<GrantAnswer> {
@@ -193,15 +195,18 @@ export class StoreClient {
 
   /** Takes what the store returned for the item as it is now. */
   #accept(item: LimiterItem | undefined): void {
-    const { clock, windows } = this.#options;
+    const { clock } = this.#options;
     this.#wasThrottled = false;
     if (item && !isValid(item, clock.now())) throw new Error('The limiter’s store returned an invalid item.');
-    if (item && item.revision !== this.#item?.revision) this.#schedule = readSchedule(item.text);
+    // Under a text that cannot be read another version may go on granting, which its counters show.
+    const isUnread = this.#schedule?.unreadAt === this.#schedule?.startedAt;
+    const isNew = isUnread ? !isSameItem(this.#item, item) : item?.revision !== this.#item?.revision;
+    if (item && isNew) this.#schedule = readSchedule(item.text);
     if (!item) this.#schedule = undefined;
     this.#item = item;
     if (item) clock.follow(item.writtenAt);
     this.#readAt = clock.now();
-    if (item && !this.#schedule) this.#schedule = exhaustedSchedule(this.#readAt, windows);
+    if (item && !this.#schedule) this.#schedule = exhaustedSchedule(this.#readAt);
   }
 
   /** The permits that were taken, without those that have expired meanwhile. */

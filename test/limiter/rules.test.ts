@@ -3,7 +3,15 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
-import { createLimiter, createMemoryLimiterStore, limiterKey, windowOf } from '../../lib/limiter/index.ts';
+import {
+  createLimiter,
+  createMemoryLimiterStore,
+  type Limiter,
+  type LimiterOptions,
+  type LimiterStore,
+  limiterKey,
+  windowOf,
+} from '../../lib/limiter/index.ts';
 import {
   countAfter,
   dropUpTo,
@@ -202,18 +210,9 @@ describe('small limits', () => {
     const clock = new VirtualClock();
     const upstream = new Upstream();
     const store = createMemoryLimiterStore();
-    const limiter = createLimiter({
-      store,
-      limits: {
-        wide: { requests: 20, perSeconds: 10 },
-        narrow: { requests: 2, perSeconds: 10, within: 'wide' },
-      },
-      bucket: 'b',
-      margins: { clockOffsetMs: 0, networkMs: 0, permitLifeMs: 50, heldBack: 0 },
-      keyOf: () => 'k',
-      clock: () => Math.floor(clock.now),
-      after: (ms, run) => clock.after(ms, run),
-      random: () => 0.5,
+    const limiter = limiterOn(store, clock, {
+      wide: { requests: 20, perSeconds: 10 },
+      narrow: { requests: 2, perSeconds: 10, within: 'wide' },
     });
     const askFor = async (ms: number, limits: readonly [string, ...string[]], arrived = () => {}) => {
       for (const end = clock.now + ms; clock.now < end; await clock.runUntil(clock.now + 250))
@@ -226,12 +225,79 @@ describe('small limits', () => {
     await askFor(30_000, ['wide']);
     await narrow(500);
     const spoiltAt = clock.now;
-    const item = await store.read('k');
-    await store.replace('k', item, { ...item!, revision: 'spoilt', text: '{"version":0}' }, 0);
+    await spoil(store);
     await narrow(30_000);
     assert.ok(upstream.between(spoiltAt, spoiltAt + 3000) > 0, 'none was reserved');
     assert.ok(upstream.arrivals.length > 4);
     assert.ok(upstream.worstWindow(10_000) <= 2);
+  });
+});
+
+/** With permits of 50 ms, and nothing held back. */
+const limiterOn = (store: LimiterStore, clock: VirtualClock, limits: LimiterOptions['limits']) =>
+  createLimiter({
+    store,
+    limits,
+    bucket: 'b',
+    margins: { clockOffsetMs: 0, networkMs: 0, permitLifeMs: 50, heldBack: 0 },
+    keyOf: () => 'k',
+    clock: () => Math.floor(clock.now),
+    after: (ms, run) => clock.after(ms, run),
+    random: () => 0.5,
+  });
+
+/** The text becomes another version's. */
+async function spoil(store: LimiterStore): Promise<void> {
+  const item = await store.read('k');
+  await store.replace('k', item, { ...item!, revision: 'spoilt', text: '{"version":0}' }, 0);
+}
+
+describe('what another version granted', () => {
+  const limit = { requests: 20, perSeconds: 10 };
+  /** Permits that are had at once. */
+  async function take(limiter: Limiter, limits: readonly [string, ...string[]], most = 20): Promise<number> {
+    for (let taken = 0; taken < most; taken++) {
+      const answer = await limiter.acquire({ appKey: 'a', limits, waitMs: 0 });
+      if (!answer.ok) return taken;
+    }
+    return most;
+  }
+
+  test('counts for limits that the instance which wrote over its text does not have', async () => {
+    const [clock, store] = [new VirtualClock(), createMemoryLimiterStore()];
+    const limits = { wide: limit, slow: { requests: 2, perSeconds: 60, within: 'wide' } };
+    const started = clock.now;
+    const before = limiterOn(store, clock, limits);
+    assert.equal(await take(before, ['wide', 'slow']), 2);
+    assert.equal(await take(before, ['wide']), 18);
+    await spoil(store);
+    await limiterOn(store, clock, { other: limit }).block('a', 'other', 1000);
+    for (const [seconds, ...expected] of [
+      [0, 0, 0],
+      [12, 0, 0],
+      [20, 0, 20],
+      [59, 0, 20],
+      [75, 2, 18],
+    ] as const) {
+      await clock.runUntil(started + 1000 * seconds);
+      const after = limiterOn(store, clock, limits);
+      assert.deepEqual([await take(after, ['wide', 'slow']), await take(after, ['wide'])], expected);
+    }
+  });
+
+  test('under a text that was read counts from when it was granted', async () => {
+    const [clock, store] = [new VirtualClock(), createMemoryLimiterStore()];
+    const ours = limiterOn(store, clock, { ours: limit });
+    assert.equal(await take(ours, ['ours'], 1), 1);
+    await spoil(store);
+    assert.equal(await take(ours, ['ours']), 0);
+    await clock.runUntil(clock.now + 9000);
+    const addition = { counter: 'ours', by: 19, min: 0, max: 1 };
+    assert.ok((await store.add('k', 'spoilt', [addition], clock.now)).written);
+    await clock.runUntil(clock.now + 9000);
+    assert.equal(await take(ours, ['ours']), 0);
+    await clock.runUntil(clock.now + 20_000);
+    assert.equal(await take(ours, ['ours']), 20);
   });
 });
 
