@@ -61,6 +61,7 @@ export function composeGateway(
       },
       reportRefresh: (report) => log({ level: 'warn', event: 'turn_failed', ...report }),
       afterRateLimit: undefined,
+      isInForce: undefined,
       breaker: undefined,
       random: undefined,
       nonce: undefined,

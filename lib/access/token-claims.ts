@@ -8,7 +8,7 @@ type Payload = Readonly<Record<string, unknown>>;
 type Rules = Pick<AuthSettings, 'issuer' | 'audience' | 'clientIds' | 'accountsClaim'>;
 
 /** How far the clocks of issuer and gateway may be apart. */
-const skewSeconds = 60;
+export const skewSeconds = 60;
 
 /** The end of the year 9999: what lies behind it is no date. */
 const lastSecond = 253_402_300_799;

@@ -4,7 +4,7 @@ import type { Operation } from '../catalogue/operation.ts';
 import { type BackOff, jitteredMs, sleep } from '../kernel/pauses.ts';
 import { readAnswer } from './answer.ts';
 import type { Connection, PreparedRequest } from './connection.ts';
-import { RefusedError } from './errors.ts';
+import { BrokenAnswerError, RefusedError } from './errors.ts';
 import { type FollowedQuote, Quotes } from './followed.ts';
 import { toRequest } from './request.ts';
 import { serverSentEvents } from './server-sent.ts';
@@ -35,6 +35,8 @@ export interface FollowUpdate<R> {
 
 const backOff: BackOff = { firstMs: 1000, maxMs: 30_000 };
 const defaultSilenceMs = 12_000;
+/** Of a pause that the gateway names; a timer of days would fire at once. */
+const maxWaitMs = 3_600_000;
 
 /**
  * Yields an update for each event of the stream, and after a connection was lost; then it connects again, with jitter.
@@ -45,6 +47,7 @@ const defaultSilenceMs = 12_000;
  *
  * @throws InvalidRequestError for a wrong query
  * @throws RefusedError for a refusal that another connection would meet again: 4xx but 429
+ * @throws BrokenAnswerError when the first answer is no stream
  * @example
  * const connection = viaGateway({ baseUrl: 'https://api.example.com', apiKey });
  * const query = { symbols: ['AAPL', 'MSFT'], category: 'US_STOCK' } as const;
@@ -61,33 +64,52 @@ export async function* follow<O extends StreamOperation>(
   const request = toRequest(operation, operation.path, input, {});
   const quotes = new Quotes<R>(Date.now);
   const ageMs = (symbol: string) => quotes.ageMs(symbol);
+  const ended = abortOf(signal);
+  let hasBegun = false;
   for (let failures = 0; !signal?.aborted; ) {
-    const prepared = await connection.prepare(request);
-    let waitMs: number | undefined;
+    let waitMs = 0;
+    let prepared: PreparedRequest | undefined;
     try {
-      for await (const event of eventsOf(operation, connection, prepared, silenceMs, signal)) {
+      prepared = await ended.or(connection.prepare(request));
+    } catch (error) {
+      // Later a token that cannot be had is a connection that is lost.
+      if (!hasBegun && !signal?.aborted) throw error;
+    }
+    try {
+      for await (const event of prepared
+        ? eventsOf(operation, connection, prepared, silenceMs, signal)
+        : []) {
         const { message, changed } = quotes.take(event);
-        failures = 0;
-        waitMs = message.retry_after_ms;
+        [failures, hasBegun] = [0, true];
+        waitMs = Number(message.retry_after_ms ?? 0);
         const { cause } = message;
-        yield {
-          quotes: quotes.bySymbol,
-          changed,
-          isConnected: true,
-          ageMs,
-          ...(cause !== undefined && { cause }),
-        };
+        const news = { quotes: quotes.bySymbol, changed, isConnected: true, ageMs };
+        yield cause === undefined ? news : { ...news, cause };
       }
     } catch (error) {
-      if (signal?.aborted) return;
-      if (isFinal(error)) throw error;
+      if (signal?.aborted) break;
+      if (isFinal(error) || (error instanceof BrokenAnswerError && !hasBegun)) throw error;
       if (error instanceof RefusedError) waitMs = (error.retryAfterSeconds ?? 0) * 1000;
     }
-    if (signal?.aborted) return;
+    if (signal?.aborted) break;
     yield { quotes: quotes.bySymbol, changed: new Set(), isConnected: false, ageMs };
-    const pauseMs = (waitMs ?? 0) + jitteredMs(backOff, failures++, Math.random);
+    const pauseMs = Math.min(maxWaitMs, waitMs || 0) + jitteredMs(backOff, failures++, Math.random);
     await sleep(pauseMs, signal).catch(() => {});
   }
+  ended.forget();
+}
+
+/** Of one signal, however many promises wait for it. */
+function abortOf(signal: AbortSignal | undefined) {
+  let abort = () => {};
+  const aborted = new Promise<undefined>((resolve) => {
+    abort = () => resolve(undefined);
+  });
+  signal?.addEventListener('abort', abort);
+  return {
+    or: <T>(work: Promise<T>): Promise<T | undefined> => Promise.race([work, aborted]),
+    forget: () => signal?.removeEventListener('abort', abort),
+  };
 }
 
 /** Of one connection. */
@@ -101,14 +123,8 @@ async function* eventsOf(
   const over = new AbortController();
   const end = () => over.abort();
   signal?.addEventListener('abort', end);
+  if (signal?.aborted) end();
   let silence = setTimeout(end, silenceMs);
-  async function* heard(chunks: AsyncIterable<Uint8Array>) {
-    for await (const chunk of chunks) {
-      clearTimeout(silence);
-      silence = setTimeout(end, silenceMs);
-      yield chunk;
-    }
-  }
   const open = async ({ url, method, headers }: PreparedRequest) =>
     (connection.fetch ?? fetch)(url, { method, headers, signal: over.signal, redirect: 'manual' });
   const refusalOf = async (response: Response) => ({
@@ -123,7 +139,14 @@ async function* eventsOf(
       if (again) response = await open(again);
     }
     if (response.status !== 200) readAnswer(operation, await refusalOf(response));
-    if (response.body) yield* serverSentEvents(heard(chunksOf(response.body)));
+    if (!response.body || !/^text\/event-stream\b/.test(response.headers.get('content-type') ?? ''))
+      throw new BrokenAnswerError(operation.id, 'the answer is no stream of events', '');
+    for await (const event of serverSentEvents(chunksOf(response.body))) {
+      // While the caller is busy with an event, nothing is silent.
+      clearTimeout(silence);
+      yield event;
+      silence = setTimeout(end, silenceMs);
+    }
   } finally {
     clearTimeout(silence);
     signal?.removeEventListener('abort', end);

@@ -74,7 +74,11 @@ export class Quotes<R> {
       const known = this.#bySymbol.get(symbol)?.record;
       put(symbol, { at, record: (record ?? { ...known, ...set }) as R });
     }
-    for (const [symbol, state] of Object.entries(message.states ?? {})) put(symbol, { state });
+    for (const [symbol, state] of Object.entries(message.states ?? {})) {
+      // A record that may not be shown any more is not kept.
+      if (state === 'unknown' || state === 'missing') this.#bySymbol.delete(symbol);
+      put(symbol, { state });
+    }
     for (const [symbol, at] of Object.entries(message.at ?? {})) put(symbol, { at }, false);
     return { message, changed };
   }

@@ -5,6 +5,9 @@ export interface ServerSent {
   readonly data: string;
 }
 
+/** Far above any event of a gateway. */
+const maxLength = 4 * 1024 * 1024;
+
 /** What comes in one chunk may be a part of an event, or several. */
 export async function* serverSentEvents(
   chunks: AsyncIterable<Uint8Array>,
@@ -13,14 +16,18 @@ export async function* serverSentEvents(
   let rest = '';
   let event = 'message';
   let data: string[] = [];
+  let length = 0;
   for await (const chunk of chunks) {
+    length += chunk.length;
+    if (length > maxLength) throw new Error('an event without an end');
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
-      const [, name, value = ''] = /^([^:]*):? ?(.*?)\r?$/.exec(line) ?? [];
+      const [, name, value = ''] = /^([^:]*):? ?(.*?)\r?$/s.exec(line) ?? [];
       if (name === 'event') event = value;
       else if (name === 'data') data.push(value);
       else if (line.length <= 1) {
+        length = 0;
         if (data.length > 0) yield { event, data: data.join('\n') };
         event = 'message';
         data = [];

@@ -51,6 +51,8 @@ export interface CacheParts extends LimitRules {
   /** For one attempt at the upstream. */
   readonly timeoutMs: number;
   readonly reportRefresh?: (report: RefreshReport) => void;
+  /** Whether its limits are still those that all instances keep. Default they always are. */
+  readonly isInForce?: () => Promise<boolean>;
 }
 
 /** One request, after all steps before the cache. */

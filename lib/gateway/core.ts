@@ -89,8 +89,13 @@ export function createCore(options: CoreOptions): Gateway {
     breaker: options.breaker ?? createCircuitBreaker({ clock, random }),
     random,
   });
-  const { access, orders, operations, report, reportRefresh } = options;
-  const cache = options.cache?.({ ...shared, upstream, ...(reportRefresh && { reportRefresh }) });
+  const { access, orders, operations, report, reportRefresh, isInForce } = options;
+  const cache = options.cache?.({
+    ...shared,
+    upstream,
+    ...(reportRefresh && { reportRefresh }),
+    ...(isInForce && { isInForce }),
+  });
   if (options.readSecretAhead) credentials.current().catch(() => {});
   const core = new Core({
     routes: routesOf(operations),

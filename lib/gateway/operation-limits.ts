@@ -117,7 +117,7 @@ export function nothingLeftOf(limits: Readonly<Record<string, Limit>>, reserve =
 }
 
 /**
- * The widest first; undefined when the operation counts against none.
+ * The widest first; undefined when the operation counts against none. A stream counts as what it follows.
  *
  * @param isCallers false for a request of the gateway's own
  */
@@ -126,12 +126,13 @@ export function limitsOf(
   { operationLimits, upstreamLimits }: LimitRules,
   isCallers = true,
 ): readonly [string, ...string[]] | undefined {
-  const { limit } = operation;
-  const endpoint = endpointCounterOf(operation, endpointLimitsOf(upstreamLimits));
+  const counted = operation.follows ?? operation;
+  const { limit } = counted;
+  const endpoint = endpointCounterOf(counted, endpointLimitsOf(upstreamLimits));
   const [outer, ...inner] = [
     ...(limit ? [limit] : []),
     ...(isCallers && limit === 'instruments' ? [callers] : []),
-    ...configuredFor(operation, operationLimits),
+    ...configuredFor(counted, operationLimits),
     ...(endpoint ? [endpoint.name] : []),
   ];
   return outer === undefined ? undefined : [outer, ...inner];
@@ -186,6 +187,7 @@ export function operationLimitsFault(
   }
   const own = given as OperationLimits;
   return operations
+    .map((one) => one.follows ?? one)
     .map(
       (operation) => nestingFault(own, operation) ?? apartFault(own, operation, operations, upstreamLimits),
     )

@@ -42,6 +42,8 @@ export interface BaseOptions {
   readonly tightening?: Tightening;
   /** In place of a pause of the limit, after a 429 of the upstream; for the gateway itself. */
   readonly afterRateLimit?: AfterRateLimit;
+  /** Whether its limits are still those in force, for what lasts longer than a request; for the gateway itself. */
+  readonly isInForce?: () => Promise<boolean>;
   /** Now, in milliseconds since the epoch. */
   readonly clock?: () => number;
   /** For the pauses before a read is sent again, from 0 to below 1. Default `Math.random`. */
@@ -121,7 +123,7 @@ export function checkOptions({
   access,
   orders,
 }: CoreOptions): void {
-  const asked = [...operations.flatMap((one) => one.follows ?? one), ...(orders?.lookUps ?? [])];
+  const asked = [...operations.map((one) => one.follows ?? one), ...(orders?.lookUps ?? [])];
   const pathsFault = upstreamPathsFault(upstreamPaths, asked);
   const paths = pathsFault ? [] : sentPaths(asked, upstreamPaths);
   const faults = {

@@ -72,6 +72,7 @@ export function createTighteningGateway<Response, Outcome>(
       breaker,
       upstreamLimits: choices[steps]!,
       ...(limiter && { limiter }),
+      isInForce: async () => Math.min(await inForce.current(), choices.length - 1) === steps,
       afterRateLimit: (refused) =>
         endOf(afterRateLimit(steps, refused), Math.min(maxWaitMs, refused.timeLeft)),
     });

@@ -37,6 +37,10 @@ export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
     else signal?.addEventListener('abort', aborted);
   });
 
+/** Whether a moment that comes each so often is there; or the clock was put back, and it would be late. */
+export const isDue = (now: number, due: number, everyMs: number): boolean =>
+  now >= due || now < due - everyMs;
+
 /** Calls `run` after `ms` milliseconds or later; the function that it returns cancels the call. */
 export type After = (ms: number, run: () => void) => () => void;
 

@@ -1,11 +1,12 @@
 /** The step cached? of a gateway that answers with streams: a first answer as to a request, and then what changes. */
 
+import { skewSeconds } from '../access/token-claims.ts';
 import { FollowedSnapshots, type SnapshotCacheOptions, viewOf } from '../cache/snapshots/index.ts';
 import type { Operation } from '../catalogue/operation.ts';
 import type { CacheStep } from '../gateway/cache.ts';
 import type { CachedRead, CacheOptions, CacheParts } from '../gateway/cache-options.ts';
 import { CachedSnapshots, type CachedSnapshotsOptions } from '../gateway/cached-snapshots.ts';
-import type { Outcome } from '../gateway/outcome.ts';
+import { type Outcome, refused } from '../gateway/outcome.ts';
 import {
   type AccountSnapshots,
   createSnapshotsByAccount,
@@ -13,6 +14,7 @@ import {
 } from '../gateway/snapshots-by-account.ts';
 import { sleep } from '../kernel/pauses.ts';
 import { QuoteHub, type QuoteHubOptions } from './quote-hub.ts';
+import type { StreamShares } from './stream-shares.ts';
 
 export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'directory' | 'tuning'> {
   /** How long a stream is open at most; the platform's end of the request comes before it. Default 15 minutes. */
@@ -20,6 +22,8 @@ export interface LiveOptions extends Pick<CacheOptions, 'snapshots' | 'directory
   /** How many processes follow the same snapshots at most. Default 1. */
   readonly processes?: number;
   readonly sleep?: QuoteHubOptions['sleep'];
+  /** Default: a caller may have any number of streams. */
+  readonly shares?: StreamShares;
   /** From 0 to below 1. */
   readonly random?: () => number;
   /** Told why a turn of the loop failed. */
@@ -71,7 +75,7 @@ function createStreams(
   const { maxMs = 900_000, random = Math.random } = options;
   const onReplaced = () => {
     own.onReplaced();
-    hub.close('credential');
+    hub.close();
   };
   const create = (given: SnapshotCacheOptions) => {
     known = new FollowedSnapshots(given, options.processes);
@@ -85,6 +89,11 @@ function createStreams(
       look: (view, symbol) => known.look(view, symbol),
       count: (view, symbol, times) => known.count(view, symbol, times),
       cause: () => snapshots.recentFailure()?.code,
+      async isCurrent() {
+        const current = await parts.credentials.forRead();
+        const isSameKey = !current.ok || current.credential.appKey === own.credential.appKey;
+        return isSameKey && (await (parts.isInForce?.() ?? true));
+      },
     },
     clock,
     sleep: options.sleep ?? sleep,
@@ -105,18 +114,39 @@ function createStreams(
     async ask(read): Promise<Outcome> {
       const { request, valid } = read;
       const deadline = Math.min(request.deadline ?? Number.POSITIVE_INFINITY, clock() + maxMs) - marginMs;
-      const tokenEndsAt = (request.evidence?.claims?.expiresAt ?? Number.POSITIVE_INFINITY) * 1000;
+      // For as long as a request with the token is accepted: before that the client would come back with the same one.
+      const { expiresAt = Number.POSITIVE_INFINITY } = request.evidence?.claims ?? {};
+      const tokenEndsAt = (expiresAt + skewSeconds) * 1000;
       const symbols = valid.query.find(([name]) => name === 'symbols')?.[1].split(',') ?? [];
       const askFor = asked(read);
       const first = await askFor(symbols, askMs.first);
       // What cannot be had now comes when it can; what is refused will not come.
       if (first.kind === 'refused' && !isOutage(first.refusal)) return first;
-      const endsAt = Math.min(tokenEndsAt, deadline - Math.min(spreadMs, maxMs / 10) * random());
+      const endsAt = Math.min(
+        tokenEndsAt,
+        deadline - Math.min(spreadMs, (deadline - clock()) / 10) * random(),
+      );
       const endsFor = tokenEndsAt === endsAt ? 'token_expired' : 'time';
-      const events = hub.open({ view: viewOf(valid.query), symbols, endsAt, endsFor, askFor });
+      if (options.shares && !(await options.shares.take(request, endsAt))) return refused(tooMany);
+      const opened = hub.open({ view: viewOf(valid.query), symbols, endsAt, endsFor, askFor });
+      const events = whenOver(opened, () => void options.shares?.free(request));
       return { kind: 'stream', events, body: new Uint8Array() };
     },
   };
+}
+
+const tooMany = {
+  code: 'throttled',
+  detail: 'This caller has as many streams as one may have here: end one, or wait until one has ended.',
+  retryAfterSeconds: 5,
+} as const;
+
+async function* whenOver(texts: AsyncIterable<string>, over: () => void): AsyncGenerator<string, void> {
+  try {
+    yield* texts;
+  } finally {
+    over();
+  }
 }
 
 const isOutage = ({ partial, code }: { readonly partial?: unknown; readonly code: string }): boolean =>

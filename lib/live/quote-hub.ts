@@ -5,6 +5,7 @@
  */
 
 import type { Look, View } from '../cache/snapshots/index.ts';
+import { isDue } from '../kernel/pauses.ts';
 import { QuoteStream, type StreamCall } from './quote-stream.ts';
 import type { Topic } from './topic.ts';
 import { sameBytes, Version } from './version.ts';
@@ -16,6 +17,8 @@ export interface QuoteSource {
   count(view: View, symbol: string, times: number): void;
   /** The code of the upstream's failure, while there is one. */
   cause(): string | undefined;
+  /** Whether what it refreshes with is still the gateway's: its app key, and its limits. */
+  isCurrent(): Promise<boolean>;
 }
 
 export interface QuoteHubOptions {
@@ -38,6 +41,8 @@ export class QuoteHub {
   readonly #streams = new Set<QuoteStream>();
   #isRunning = false;
   #countedAt = Number.NEGATIVE_INFINITY;
+  /** How often in a row the source was not current. */
+  #pasts = 0;
 
   constructor(options: QuoteHubOptions) {
     this.#options = options;
@@ -54,8 +59,8 @@ export class QuoteHub {
   }
 
   /** Ends all streams; their clients come back. */
-  close(reason: 'credential'): void {
-    for (const stream of this.#streams) stream.end(reason);
+  close(): void {
+    for (const stream of this.#streams) stream.end('restart');
   }
 
   async *#follow(call: StreamCall): AsyncGenerator<string, void> {
@@ -80,7 +85,8 @@ export class QuoteHub {
     const key = keyOf({ view, symbol });
     const found = this.#topics.get(key);
     if (found) return found;
-    const topic: Topic = { view, symbol, version: undefined, at: 0, state: 'missing', streams: new Set() };
+    const unseen = { version: undefined, at: 0, state: 'missing', isWanted: true } as const;
+    const topic: Topic = { view, symbol, ...unseen, streams: new Set() };
     this.#look(topic);
     this.#topics.set(key, topic);
     return topic;
@@ -103,14 +109,28 @@ export class QuoteHub {
   }
 
   #turn(now: number): void {
-    const isCounted = now - this.#countedAt >= demandEveryMs;
-    if (isCounted) this.#countedAt = now;
+    const { source, onFailure } = this.#options;
+    const isCounted = isDue(now, this.#countedAt + demandEveryMs, demandEveryMs);
+    if (isCounted) {
+      this.#countedAt = now;
+      source.isCurrent().then((isCurrent) => this.#hear(isCurrent), onFailure);
+    }
     for (const topic of this.#topics.values()) {
       const { view, symbol, streams } = topic;
-      if (isCounted) this.#options.source.count(view, symbol, streams.size);
-      if (this.#look(topic)) for (const stream of streams) stream.mark(topic);
+      try {
+        if (isCounted) source.count(view, symbol, streams.size);
+        if (this.#look(topic)) for (const stream of streams) stream.mark(topic);
+      } catch (error) {
+        onFailure(error);
+      }
     }
     for (const stream of this.#streams) stream.turn(now);
+  }
+
+  /** Twice in a row, because versions of a secret may alternate. */
+  #hear(isCurrent: boolean): void {
+    this.#pasts = isCurrent ? 0 : this.#pasts + 1;
+    if (this.#pasts > 1) this.close();
   }
 
   /** Takes over what is known of a symbol, and returns whether a stream has anything to tell of it. */
@@ -119,6 +139,9 @@ export class QuoteHub {
     const state = look.kind !== 'known' ? look.kind : look.stale ? 'stale' : 'current';
     const isOther = state !== topic.state;
     topic.state = state;
+    topic.isWanted = look.kind === 'missing' || (look.kind === 'unknown' && look.mayExist === true);
+    // Beyond the hard bound, or of a symbol that is gone, a record is not shown.
+    if (look.kind !== 'known') [topic.version, topic.at] = [undefined, 0];
     if (look.kind !== 'known' || look.snapshot.sentAt <= topic.at) return isOther;
     topic.at = look.snapshot.sentAt;
     if (topic.version && sameBytes(topic.version.record, look.snapshot.record)) return isOther;

@@ -4,6 +4,7 @@
  */
 
 import type { View } from '../cache/snapshots/index.ts';
+import { isDue } from '../kernel/pauses.ts';
 import { serverSent } from './server-sent.ts';
 import type { Marked, SymbolState, Topic } from './topic.ts';
 import type { Version } from './version.ts';
@@ -18,7 +19,7 @@ export interface StreamCall {
   readonly askFor: (symbols: readonly string[]) => Promise<unknown>;
 }
 
-export type EndReason = StreamCall['endsFor'] | 'credential';
+export type EndReason = StreamCall['endsFor'] | 'restart';
 
 interface StreamParts {
   readonly clock: () => number;
@@ -49,7 +50,10 @@ export class QuoteStream implements Marked {
   #beatAt: number;
   #askAt: number;
   #isBeatDue = false;
+  #isAsking = false;
   #ended: EndReason | undefined;
+  /** What the client was told last that keeps records from being refreshed. */
+  #cause: string | undefined;
   #wake: (() => void) | undefined;
 
   constructor(call: StreamCall, topics: readonly Topic[], parts: StreamParts) {
@@ -68,19 +72,23 @@ export class QuoteStream implements Marked {
   /** What time alone brings. */
   turn(now: number): void {
     if (now >= this.#call.endsAt) this.end(this.#call.endsFor);
-    if (now >= this.#beatAt) {
+    const isHeld = ({ state }: Topic) => state === 'stale' || state === 'missing';
+    if (this.#parts.cause() !== this.#cause)
+      for (const topic of this.#topics.filter(isHeld)) this.mark(topic);
+    if (isDue(now, this.#beatAt, beatMs)) {
       this.#beatAt = now + beatMs;
       this.#isBeatDue = true;
       this.#wake?.();
     }
-    if (now < this.#askAt) return;
-    this.#askAt = Number.POSITIVE_INFINITY;
-    const missing = this.#topics.filter(({ state }) => state === 'missing').map(({ symbol }) => symbol);
-    const asked = missing.length > 0 ? this.#call.askFor(missing) : Promise.resolve();
+    if (this.#isAsking || !isDue(now, this.#askAt, askEveryMs)) return;
+    const wanted = this.#topics.filter(({ isWanted }) => isWanted).map(({ symbol }) => symbol);
+    this.#isAsking = wanted.length > 0;
     const again = () => {
+      this.#isAsking = false;
       this.#askAt = this.#parts.clock() + askEveryMs;
     };
-    asked.then(again, again);
+    if (this.#isAsking) this.#call.askFor(wanted).then(again, again);
+    else again();
   }
 
   end(reason: EndReason): void {
@@ -106,28 +114,32 @@ export class QuoteStream implements Marked {
   #snapshot(): string {
     const quotes: string[] = [];
     const states: [string, SymbolState][] = [];
+    const seen: [string, number][] = [];
     for (const topic of this.#topics) {
       const { version, at, state } = topic;
       if (version) quotes.push(version.whole);
+      if (version && at > version.at) seen.push([topic.symbol, at]);
       if (state !== 'current') states.push([topic.symbol, state]);
-      // That the record was seen again since it was made comes with the next beat.
-      this.#told.set(topic, { version, at: version?.at ?? at, state });
+      this.#told.set(topic, { version, at, state });
     }
+    const now = this.#parts.clock();
     return serverSent(
       'snapshot',
-      `{"now":${this.#parts.clock()},"quotes":[${quotes.join()}]${this.#stated(states)}}`,
+      `{"now":${now},"quotes":[${quotes.join()}]${seenIn(seen)}${this.#stated(states)}}`,
     );
   }
 
   #news(): string {
     const quotes: string[] = [];
     const states: [string, SymbolState][] = [];
+    const cause = this.#parts.cause();
     for (const topic of this.#marked) {
       const { version, state } = topic;
       const told = this.#told.get(topic);
       if (version && version !== told?.version)
         quotes.push(told?.version ? version.since(told.version) : version.whole);
-      if (state !== told?.state) states.push([topic.symbol, state]);
+      const isHeld = state === 'stale' || state === 'missing';
+      if (state !== told?.state || (isHeld && cause !== this.#cause)) states.push([topic.symbol, state]);
       this.#told.set(topic, {
         version,
         at: version === told?.version ? (told?.at ?? 0) : (version?.at ?? 0),
@@ -150,15 +162,19 @@ export class QuoteStream implements Marked {
       seen.push([topic.symbol, topic.at]);
       this.#told.set(topic, { ...told, at: topic.at });
     }
-    const at = seen.length > 0 ? { at: Object.fromEntries(seen) } : {};
-    return serverSent('beat', JSON.stringify({ now: this.#parts.clock(), ...at }));
+    return serverSent('beat', `{"now":${this.#parts.clock()}${seenIn(seen)}}`);
   }
 
   /** With what keeps records from being refreshed. */
   #stated(states: readonly (readonly [string, SymbolState])[]): string {
     if (states.length === 0) return '';
-    const cause = states.some(([, state]) => state === 'stale' || state === 'missing') && this.#parts.cause();
+    this.#cause = this.#parts.cause();
+    const cause = states.some(([, state]) => state === 'stale' || state === 'missing') && this.#cause;
     const members = JSON.stringify({ states: Object.fromEntries(states), ...(cause && { cause }) });
     return `,${members.slice(1, -1)}`;
   }
 }
+
+/** When records that stayed as they were have last been seen to be the upstream's. */
+const seenIn = (seen: readonly (readonly [string, number])[]): string =>
+  seen.length > 0 ? `,"at":${JSON.stringify(Object.fromEntries(seen))}` : '';

@@ -24,5 +24,7 @@ export interface Topic {
   /** When the version was last seen to be the upstream's, in milliseconds since the epoch. */
   at: number;
   state: SymbolState;
+  /** Whether asking the upstream may bring a record that nobody has. */
+  isWanted: boolean;
   readonly streams: Set<Marked>;
 }

@@ -84,6 +84,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
         look: (view, symbol) => cache.look(view, symbol),
         count: (view, symbol, times) => cache.count(view, symbol, times),
         cause: () => undefined,
+        isCurrent: async () => true,
       },
       clock: time.now,
       sleep: time.sleep,
@@ -149,7 +150,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
     time.after(1000 * withinSeconds * random(), () => void live(client, index));
   if (options.allEndAt !== undefined)
     time.after(1000 * options.allEndAt, () => {
-      for (const { hub } of fleet) hub.close('credential');
+      for (const { hub } of fleet) hub.close();
     });
   for (const second of options.deaths ?? [])
     time.after(1000 * second, () => {
@@ -157,7 +158,7 @@ export async function studyStreams(options: StreamsOptions): Promise<MeasuredStr
       const { state, hub } = fleet[index]!;
       fleet[index] = begin();
       state.isDead = true;
-      hub.close('credential');
+      hub.close();
     });
   await time.runUntil(start + seconds * 1000);
   return {

@@ -24,7 +24,9 @@ function world() {
     cause: undefined as string | undefined,
     failures: [] as unknown[],
     looked: new Set<string>(),
+    isCurrent: true,
   };
+  let aheadMs = 0;
   const hub = new QuoteHub({
     source: {
       follow: async () => void seen.turns++,
@@ -34,14 +36,18 @@ function world() {
       },
       count: (_, symbol, times) => void counted.set(symbol, (counted.get(symbol) ?? 0) + times),
       cause: () => seen.cause,
+      isCurrent: async () => seen.isCurrent,
     },
-    clock: time.now,
+    clock: () => time.now() + aheadMs,
     sleep: time.sleep,
     random: () => 0.5,
     onFailure: (error) => void seen.failures.push(error),
   });
   return {
     time,
+    step: (ms: number) => {
+      aheadMs += ms;
+    },
     known,
     counted,
     asked,
@@ -104,7 +110,7 @@ test('what every client knows at the end is what the process knows, whatever cam
     kind: fc.constantFrom('record', 'record', 'record', 'same', 'stale', 'unknown', 'missing'),
     members: fc.dictionary(
       fc.constantFrom('price', 'volume', 'bid', '__proto__', 'set'),
-      fc.constantFrom('1', '"1.10"', 'null', '{"a":[1,2]}'),
+      fc.constantFrom('1', '"1.10"', 'null', '{"a":[1,2]}', '"\u2028"'),
       {
         maxKeys: 4,
       },
@@ -249,7 +255,18 @@ test('a state that changes is an event, with what keeps records from being refre
   seen.cause = 'upstream_unreachable';
   put('A', '{"symbol":"A"}', true);
   await run(200);
-  assert.deepEqual(parsed(of('states')[0]!), { states: { A: 'stale' }, cause: 'upstream_unreachable' });
+  assert.deepEqual(parsed(of('states')[0]!), {
+    states: { A: 'stale', C: 'missing' },
+    cause: 'upstream_unreachable',
+  });
+  seen.cause = 'upstream_timeout';
+  await run(200);
+  assert.equal(
+    parsed(of('states')[1]!).cause,
+    'upstream_timeout',
+    'also when it is known later than its effect',
+  );
+  seen.cause = undefined;
   put('C', '{"symbol":"C"}');
   await run(200);
   assert.equal(quotes.bySymbol.get('C')?.state, 'current');
@@ -304,10 +321,64 @@ test('streams of a credential that is replaced end, and a client that was not re
   const client = follow(['A']);
   client.state.pauseMs = 3000;
   await run(100);
-  hub.close('credential');
+  hub.close();
   await run(6000);
-  assert.deepEqual(parsed(client.events.at(-1)!), { reason: 'credential', retry_after_ms: 500 });
+  assert.deepEqual(parsed(client.events.at(-1)!), { reason: 'restart', retry_after_ms: 500 });
   assert.ok(client.state.hasEnded);
+});
+
+test('a record beyond the hard bound is neither told nor kept, and one that was only seen again keeps its age', async () => {
+  const { run, put, known, follow, time } = world();
+  put('A', '{"symbol":"A"}');
+  const first = follow(['A']);
+  await run(60_000);
+  put('A', '{"symbol":"A"}');
+  const seenAt = time.now();
+  await run(500);
+  const second = follow(['A']);
+  await run(100);
+  assert.equal(second.quotes.bySymbol.get('A')?.at, seenAt);
+  known.set('A', { kind: 'missing' });
+  await run(500);
+  const third = follow(['A']);
+  await run(100);
+  for (const { quotes } of [first, second, third])
+    assert.deepEqual(quotes.bySymbol.get('A'), { symbol: 'A', state: 'missing' });
+});
+
+test('a symbol that is newer than the list of symbols is asked for', async () => {
+  const { run, known, follow, asked } = world();
+  known.set('NEW', { kind: 'unknown', mayExist: true });
+  known.set('NOPE', { kind: 'unknown' });
+  follow(['NEW', 'NOPE']);
+  await run(3000);
+  assert.deepEqual(asked, [['NEW']]);
+});
+
+test('streams end when app key or limits are others, but not for a moment', async () => {
+  const { run, put, follow, seen, hub } = world();
+  put('A', '{"symbol":"A"}');
+  const client = follow(['A']);
+  await run(1000);
+  seen.isCurrent = false;
+  await run(5000);
+  seen.isCurrent = true;
+  await run(10_000);
+  assert.equal(hub.size, 1);
+  seen.isCurrent = false;
+  await run(10_500);
+  assert.equal(parsed(client.events.at(-1)!).reason, 'restart');
+});
+
+test('a clock that is put back costs no client its beats', async () => {
+  const { step, put, follow, run, counted } = world();
+  put('A', '{"symbol":"A"}');
+  const { of } = follow(['A']);
+  await run(20_000);
+  const [before, beats] = [counted.get('A') ?? 0, of('beat').length];
+  step(-600_000);
+  await run(20_000);
+  assert.ok(of('beat').length >= beats + 3 && (counted.get('A') ?? 0) >= before + 3);
 });
 
 test('a turn that fails is told of, and the next one comes', async () => {

@@ -10,8 +10,8 @@ import type { View } from './view.ts';
 /** What is known of a symbol now. */
 export type Look =
   | { readonly kind: 'known'; readonly snapshot: Snapshot; readonly stale: boolean }
-  /** The upstream does not know it. */
-  | { readonly kind: 'unknown' }
+  /** The upstream does not know it; or, where it may exist, the list of symbols lacks it, and nobody has asked for it lately. */
+  | { readonly kind: 'unknown'; readonly mayExist?: true }
   /** No instance has it, or what they have is too old to be served. */
   | { readonly kind: 'missing' };
 
@@ -41,8 +41,9 @@ export class FollowedSnapshots extends SharedSnapshotCache {
     const ageMs = now - (snapshot?.sentAt ?? Number.NEGATIVE_INFINITY);
     if (snapshot && ageMs <= options.expireAfterMs)
       return { kind: 'known', snapshot, stale: ageMs > options.staleAfterMs };
-    const isUnknown = symbol.length > maxSymbolLength || memory.negativeEntry(view.id, symbol, now);
-    return { kind: isUnknown || memory.isUnlisted(view.id, symbol) ? 'unknown' : 'missing' };
+    if (symbol.length > maxSymbolLength || memory.negativeEntry(view.id, symbol, now))
+      return { kind: 'unknown' };
+    return memory.isUnlisted(view.id, symbol) ? { kind: 'unknown', mayExist: true } : { kind: 'missing' };
   }
 
   /** Counts so many requests for a symbol of this instance, by which it is refreshed. */

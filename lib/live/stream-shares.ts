@@ -1,0 +1,83 @@
+/**
+ * How many streams each caller has, in all processes together: a stream takes room that others want, too. Counted by the
+ * ids of streams, each with its end, so that what a dead process held is free again when it would have ended.
+ */
+
+import { anonymousCaller } from '../gateway/cache-options.ts';
+import type { GatewayRequest } from '../gateway/http.ts';
+
+export interface HeldStreams {
+  /** Counts the writes. */
+  readonly revision: number;
+  /** By stream, when it ends at the latest, in milliseconds since the epoch. */
+  readonly until: ReadonlyMap<string, number>;
+}
+
+/** Port. Rejects when the store cannot be asked. */
+export interface StreamStore {
+  /** With revision 0 where nothing is. It sees every write that was answered before. */
+  read(caller: string): Promise<HeldStreams>;
+  /** Of concurrent writes of one revision exactly one succeeds. */
+  write(caller: string, next: HeldStreams): Promise<boolean>;
+}
+
+export interface StreamShares {
+  /** Whether the caller may have one more. A store that fails lets it in: no money is at stake. */
+  take(request: GatewayRequest, until: number): Promise<boolean>;
+  free(request: GatewayRequest): Promise<void>;
+}
+
+/** A caller who begins many at once has some of them refused, and tries again. */
+const maxTries = 5;
+
+/**
+ * @param max streams of one caller
+ * @example
+ * const shares = createStreamShares(createMemoryStreamStore(), { max: 100, clock: Date.now });
+ */
+export function createStreamShares(
+  store: StreamStore,
+  { max, clock }: { readonly max: number; readonly clock: () => number },
+): StreamShares {
+  /** @returns whether the change was written, or none is wanted */
+  async function change(
+    { caller = anonymousCaller }: GatewayRequest,
+    changed: (until: Map<string, number>) => boolean,
+  ): Promise<boolean> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const { revision, until } = await store.read(caller.unit);
+      const open = new Map([...until].filter(([, end]) => end > clock()));
+      if (!changed(open)) return false;
+      if (await store.write(caller.unit, { revision: revision + 1, until: open })) return true;
+    }
+    return false;
+  }
+  return {
+    take: (request, until) =>
+      change(request, (open) => {
+        if (open.size >= max) return false;
+        open.set(request.requestId, until);
+        return true;
+      }).catch(() => true),
+    free: (request) =>
+      change(request, (open) => open.delete(request.requestId)).then(
+        () => {},
+        () => {},
+      ),
+  };
+}
+
+/** For one process: the local run, and tests. */
+export function createMemoryStreamStore(): StreamStore {
+  const held = new Map<string, HeldStreams>();
+  return {
+    read: async (caller) => held.get(caller) ?? { revision: 0, until: new Map() },
+    async write(caller, next) {
+      if ((held.get(caller)?.revision ?? 0) !== next.revision - 1) return false;
+      // Nothing to know of a caller is worth no memory.
+      if (next.until.size === 0) held.delete(caller);
+      else held.set(caller, next);
+      return true;
+    },
+  };
+}
