@@ -163,6 +163,11 @@ export const massCancels = {
   logBytes: 1000,
 } as const;
 
+/** The function of a stream, and how often it reads at most what others refreshed. What it writes, it refreshes for all. */
+export const streams = { memoryMiB: 256, logReadsPerSecond: 10, readUnits: 0.5 } as const;
+
+export type StreamFigures = typeof streams;
+
 /** Its item is written as a claim, with the reply, and as published; a test measures it. */
 export const lookupWrites = { claim: 1, reply: 3, published: 3 } as const;
 

@@ -11,6 +11,7 @@ import {
   orderAudit,
   prices,
   type Situation,
+  type StreamFigures,
   tradeEvents,
   type Units,
   type UserSituation,
@@ -30,6 +31,11 @@ export const transferCost = (bytes: number): number => (million * bytes * prices
 /** Dollars of a million calls. */
 const lambdaTime = (billedMs: number, memoryMiB: number = deployed.memoryMiB) =>
   ((million * (billedMs / 1000) * memoryMiB) / 1024) * prices.lambdaPerGbSecond[deployed.architecture];
+
+/** Dollars of an hour of a stream of quotes. */
+export const streamHourCost = ({ memoryMiB, logReadsPerSecond, readUnits }: StreamFigures): number =>
+  (lambdaTime(3_600_000, memoryMiB) + 3600 * logReadsPerSecond * unitsCost({ readUnits, writeUnits: 0 })) /
+  million;
 
 /** Dollars of a million calls. */
 const logs = (million * logBytesPerRequest * prices.logsPerGb) / gigabyte;

@@ -24,6 +24,8 @@ export interface CacheAccess {
 
 /** What the snapshot store and the response store call; a test compares it with their code. */
 export const snapshotActions = ['BatchGetItem', 'PutItem', 'Query', 'UpdateItem'];
+/** What the store of the directory of symbols calls, which is asked for snapshots of symbols that nobody knows. */
+export const directoryActions = ['GetItem', 'PutItem'];
 export const responseActions = ['DeleteItem', 'GetItem', 'PutItem', 'UpdateItem'];
 /** What a function calls that only ends shared answers: it writes a new version, as a response without a lease. */
 export const endingActions = ['DeleteItem', 'PutItem'];
@@ -57,7 +59,7 @@ export function sharedCache(
       const hasSnapshots = using.some(isSharedBySymbol);
       const hasResponses = using.some((operation) => isShared(operation) && !isSharedBySymbol(operation));
       const actions = new Set([
-        ...(hasSnapshots ? snapshotActions : []),
+        ...(hasSnapshots ? [...snapshotActions, ...directoryActions] : []),
         ...(hasResponses ? responseActions : []),
         ...(using.some(({ sideEffect }) => sideEffect) ? endingActions : []),
       ]);

@@ -14,6 +14,7 @@ const examples = {
   tradeEvents: { compareEveryMinutes: 5 },
   trading: { limits: { max_order_notional: '10000', max_orders_per_minute: 30 } },
   cache: { snapshots: { staleAfterSeconds: 30 } },
+  live: { maxStreams: 50 },
   cors: { origins: ['https://app.example.com'] },
   functions: { memoryMiB: 512 },
   logs: { retentionDays: 90 },

@@ -7,6 +7,7 @@ import type { OperationLimits, UpstreamPaths } from '../../lib/gateway/index.ts'
 import type { TradingLimits } from '../../lib/guard-rails/limits.ts';
 import type { AccessMode } from '../access-modes.ts';
 import type { AuthConfig, ResolvedAuth } from './auth-config.ts';
+import type { LiveConfig } from './live-config.ts';
 import type { EventsConfig } from './lookups-config.ts';
 import type { AccessTokenConfig, ResolvedAccessToken } from './token-config.ts';
 import type { ResolvedTradeEvents, TradeEventsConfig } from './trade-events-config.ts';
@@ -134,6 +135,8 @@ export interface CountersignConfig {
    * every request goes to the upstream.
    */
   readonly cache?: 'off' | CacheConfig;
+  /** Streams of quotes. Default none: each takes an instance for as long as it is open. Needs `market-data` and the cache. */
+  readonly live?: LiveConfig;
   /** Browsers and web views that may call; none by default. `*`, alone, stands for any. */
   readonly cors?: { readonly origins: readonly string[] };
   readonly functions?: {
@@ -305,6 +308,7 @@ export interface ResolvedConfig {
   readonly orderMembers: readonly string[];
   readonly stopOnAlarms?: ResolvedStopOnAlarms;
   readonly cache: 'off' | (Required<Pick<CacheConfig, 'snapshots' | 'clients'>> & CacheConfig);
+  readonly live?: LiveConfig;
   readonly origins: readonly string[];
   readonly functions: {
     readonly timeoutSeconds: number;

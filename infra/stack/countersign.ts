@@ -3,7 +3,7 @@
  * the functions share: the secret, the limiter's table and the cache.
  */
 
-import { Stack, Token } from 'aws-cdk-lib';
+import { Annotations, Stack, Token } from 'aws-cdk-lib';
 import type { DomainName, SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { EventBus, IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
@@ -28,6 +28,7 @@ import { createDomain } from './domain.ts';
 import { handlerOf } from './group-function.ts';
 import { groupFunctions } from './group-functions.ts';
 import type { LimiterAlarms } from './limiter.ts';
+import { streamsInWords, withStreams } from './live-config.ts';
 import { Lookups } from './lookups.ts';
 import { marketDataUseFault } from './market-data-use.ts';
 import { MassCancels } from './mass-cancels.ts';
@@ -104,7 +105,7 @@ export class Countersign extends Construct {
   readonly domain?: DomainName;
   /**
    * The functions behind the API, by name: each is called as its group, and orders have `order-cancels` and `order-reads`
-   * besides. A group that is closed has none.
+   * besides, and market data `quote-streams` with `live`. A group that is closed has none.
    */
   readonly functions: Readonly<Partial<Record<FunctionName, LambdaFunction>>>;
   /** Holds the app key and the app secret. */
@@ -143,7 +144,7 @@ export class Countersign extends Construct {
     // Callers without a type checker may leave the properties out; resolveConfig then names what is missing.
     const { title: givenTitle, operations: offered = catalogue, entries = {}, ...config } = props ?? {};
     const resolved = resolvedFor(config, Stack.of(scope).region, offered);
-    const operations = openOperations(resolved.access, offered);
+    const operations = openOperations(resolved.access, withStreams(offered, resolved.live));
     super(scope, id);
     const name = nameOf(this);
     const title = givenTitle ?? name;
@@ -179,6 +180,7 @@ export class Countersign extends Construct {
 
     // The functions that answer callers, and those that work by themselves.
     this.functions = groupFunctions(this, { shared, journal, controls });
+    if (resolved.live) Annotations.of(this).addInfo(streamsInWords(resolved.live));
     const { events, accessToken, tradeEvents } = resolved;
     if (events) this.lookups = new Lookups(this, 'Lookups', { shared, config: events });
     if (accessToken) this.tokenCheck = new TokenCheck(this, 'AccessToken', { shared, config: accessToken });

@@ -21,6 +21,7 @@ import { withLookUps } from '../../lib/gateway/look-ups.ts';
 import type { Cache } from './cache.ts';
 import { type FunctionAccess, GroupFunction } from './group-function.ts';
 import type { OrderJournal } from './order-journal.ts';
+import { streamSeconds } from './resolve-functions.ts';
 import type { Shared } from './shared.ts';
 import { allowTable } from './tables.ts';
 import type { TradingControls } from './trading-controls.ts';
@@ -46,7 +47,7 @@ export function groupFunctions(
       environment: { ...asking.environment, ...(origins.length > 0 && { CORS_ORIGINS: origins.join(',') }) },
       title: titleOf(name),
       entry: shared.entryOf(name),
-      cache: cache.accessOf(operations),
+      cache: cache.accessOf(operations.map((operation) => operation.follows ?? operation)),
       access: [
         users?.accessOf(groupOf(name)),
         journal?.accessOf(operations),
@@ -54,6 +55,7 @@ export function groupFunctions(
         controls?.accessOf(operations),
       ],
       ...functions,
+      ...(operations.some(({ follows }) => follows) && ofStreams),
       reservedConcurrency: functions.reservedConcurrency[name],
     }).function;
   };
@@ -64,6 +66,9 @@ export function groupFunctions(
       .map((name) => [name, make(name)]),
   );
 }
+
+/** Its time is what a stream costs, of which it waits for nearly all. */
+const ofStreams = { timeoutSeconds: streamSeconds, memoryMiB: 256 };
 
 /** What the function that places orders has of the quotes that the function of market data shares. */
 export interface LastPriceAccess extends FunctionAccess {

@@ -23,11 +23,17 @@ import { Mistakes } from '../mistakes.ts';
 import { authSchema, resolveAuth } from './auth-config.ts';
 import { ConfigError, type CountersignConfig, type ResolvedConfig } from './config.ts';
 import { sentencesOf } from './config-sentences.ts';
+import { liveSchema, resolveLive, withStreams } from './live-config.ts';
 import { batchSeconds, eventsSchema, resolveEvents } from './lookups-config.ts';
 import { marketDataUseSchema } from './market-data-use.ts';
 import { cacheSchema, resolveCache } from './resolve-cache.ts';
 import { domainSchema, resolveDomain } from './resolve-domain.ts';
-import { functionsSchema, integrationTimeoutSeconds, resolveFunctions } from './resolve-functions.ts';
+import {
+  functionsSchema,
+  integrationTimeoutSeconds,
+  resolveFunctions,
+  withStreamsReserved,
+} from './resolve-functions.ts';
 import { limiterSchema, resolveLimiter } from './resolve-limiter.ts';
 import { plansSchema, resolvePlan } from './resolve-plans.ts';
 import { chosenLimits, type Drawing, resolveReserve, upstreamLimitsSchema } from './resolve-reserve.ts';
@@ -112,6 +118,7 @@ export const config = v.strictObject({
   ),
   marketDataUse: v.optional(marketDataUseSchema),
   cache: v.optional(cacheSchema, {}),
+  live: v.optional(liveSchema),
   functions: v.optional(functionsSchema, {}),
   logs: v.optional(
     v.strictObject({
@@ -187,9 +194,14 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
   const events =
     openGroups &&
     resolve(['events'], () => parts.events && resolveEvents(parts.events, openGroups, mistakes));
+  const live =
+    access &&
+    resolve(['live', 'cache'], () => parts.live && resolveLive(parts.live, parts, access, mistakes));
   const functions =
     openGroups &&
-    resolve(['functions'], () => resolveFunctions(parts.functions, openGroups, operations, mistakes));
+    resolve(['functions'], () =>
+      withStreamsReserved(resolveFunctions(parts.functions, openGroups, operations, mistakes), live),
+    );
   const endpoints = upstream && { operations, upstreamLimits: upstream.limits };
   const limiter = endpoints && resolve(['limiter'], () => resolveLimiter(parts.limiter, endpoints, mistakes));
   const knowsEvents = parts.events === undefined || events !== undefined;
@@ -199,7 +211,14 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
     openGroups &&
     knowsEvents &&
     resolve(['events'], () =>
-      resolveReserve(limiter, drawingOf({ limiter, functions, events, openGroups }, endpoints), endpoints),
+      resolveReserve(
+        limiter,
+        drawingOf(
+          { limiter, functions, events, openGroups },
+          { ...endpoints, operations: withStreams(operations, live) },
+        ),
+        endpoints,
+      ),
     );
   const domain = resolve(['domain'], () => parts.domain && resolveDomain(parts.domain, mistakes));
   const auth =
@@ -245,7 +264,7 @@ function resolveParts({ resolve, mistakes, operations, parts }: Resolver) {
     access,
     ...auth,
     limiter: reserved,
-    ...defined({ events, tradeEvents, stopOnAlarms, domain }),
+    ...defined({ events, tradeEvents, stopOnAlarms, domain, live }),
     tradingLimits: resolve(['trading'], () => resolveTrading(parts.trading, mistakes)),
     orderMembers: parts.trading?.orderMembers ?? [],
     cache: resolve(['cache'], () => resolveCache(parts.cache)),

@@ -5,10 +5,14 @@ import { type FunctionName, functionOf, functionsOf, groupOf } from '../../lib/c
 import { type Group, type Operation, openable } from '../../lib/catalogue/index.ts';
 import type { Mistakes } from '../mistakes.ts';
 import type { ResolvedConfig } from './config.ts';
+import type { LiveConfig } from './live-config.ts';
 import { reservation, whole } from './schema-parts.ts';
 
 /** REST APIs end an integration here; more takes a quota increase. */
 export const integrationTimeoutSeconds = 29;
+
+/** Lambda ends a function here, and a REST API an integration that streams. */
+export const streamSeconds = 900;
 
 /**
  * For a function with side effects. A flood of reads can take every other instance that the account has; these are
@@ -20,7 +24,13 @@ const reservedBySideEffect = 10;
 const reservedForCancels = 5;
 
 const byName = v.strictObject(
-  Object.fromEntries(openable.flatMap(functionsOf).map((name) => [name, v.optional(reservation)])),
+  Object.fromEntries(
+    openable
+      .flatMap(functionsOf)
+      // `live.maxStreams` is this one's.
+      .filter((name) => name !== 'quote-streams')
+      .map((name) => [name, v.optional(reservation)]),
+  ),
 );
 
 /** Chosen by what is given: of a union's two faults none would name the property. */
@@ -57,6 +67,18 @@ export function resolveFunctions(
   });
   return { ...rest, reservedConcurrency: Object.fromEntries(counts) };
 }
+
+/** With an instance for each stream. */
+export const withStreamsReserved = (
+  functions: ResolvedConfig['functions'],
+  live: LiveConfig | undefined,
+): ResolvedConfig['functions'] =>
+  live
+    ? {
+        ...functions,
+        reservedConcurrency: { ...functions.reservedConcurrency, 'quote-streams': live.maxStreams },
+      }
+    : functions;
 
 /** @param ofGroup what is given for the group's own function: where it reserves none, the account may have none to give */
 function usualCount(

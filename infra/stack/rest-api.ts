@@ -38,15 +38,20 @@ export function createRestApi(
   const { config, operations, removalPolicy, users } = shared;
   const { access, origins, plans, throttle, stageName, domain, logs } = config;
   const { partition, region } = Stack.of(scope);
-  const invocationUri = ({ functionArn }: LambdaFunction) =>
-    `arn:${partition}:apigateway:${region}:lambda:path/2015-03-31/functions/${functionArn}/invocations`;
+  const invocationUri = ({ functionArn }: LambdaFunction, name?: string) => {
+    const [version, action] =
+      name === 'quote-streams'
+        ? ['2021-11-15', 'response-streaming-invocations']
+        : ['2015-03-31', 'invocations'];
+    return `arn:${partition}:apigateway:${region}:lambda:path/${version}/functions/${functionArn}/${action}`;
+  };
   const slowest = Math.min(...plans.map(({ ratePerSecond }) => ratePerSecond));
   const definition = apiDefinition({
     title,
     operations,
     access,
     integrationUris: Object.fromEntries(
-      Object.entries(functions).map(([name, lambda]) => [name, invocationUri(lambda)]),
+      Object.entries(functions).map(([name, lambda]) => [name, invocationUri(lambda, name)]),
     ),
     authorizerUri: authorizer && invocationUri(authorizer),
     origins,

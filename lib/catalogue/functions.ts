@@ -1,12 +1,12 @@
 /**
  * Which function answers an operation: that of its group. Cancels and reads of orders have one each, so that no read
- * takes an instance from placing, and nothing takes one from a cancel.
+ * takes an instance from placing, and nothing takes one from a cancel; and so have streams.
  */
 
 import { type Group, groups } from './groups.ts';
 import type { Operation } from './operation.ts';
 
-type Facts = Pick<Operation, 'group' | 'method' | 'sideEffect'>;
+type Facts = Pick<Operation, 'group' | 'method' | 'sideEffect' | 'follows'>;
 
 /** What runs apart from the rest of its group, by the function's name. */
 interface Part {
@@ -23,6 +23,12 @@ const parts = {
   },
   // A POST that changes nothing, such as a preview, belongs to what it prepares.
   'order-reads': { group: 'orders', title: 'Order reads', has: ({ method }) => method === 'GET' },
+  // A stream takes an instance for as long as it is open.
+  'quote-streams': {
+    group: 'market-data',
+    title: 'Streams of quotes',
+    has: ({ follows }) => follows !== undefined,
+  },
 } as const satisfies Record<string, Part>;
 
 type PartName = keyof typeof parts;

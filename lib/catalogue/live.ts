@@ -13,6 +13,8 @@ export const streamStockSnapshots = describe({
   path: '/market-data/stocks/snapshots/stream',
   aliases: [],
   query: getStockSnapshots.query,
+  // Of the refreshes of what it follows.
+  limit: getStockSnapshots.limit,
   response: v.pipe(
     v.string(),
     v.description(

@@ -7,7 +7,7 @@ export const lookUpFor = ({ sideEffect }: Operation, known: readonly Operation[]
   known.find(({ id }) => id === sideEffect?.journal?.lookUp);
 
 /**
- * The operations, and the look-ups that a gateway makes for them: it needs their limits and paths, too.
+ * The operations, and what a gateway asks for to answer them, such as look-ups: it needs their limits and paths, too.
  *
  * @param known all operations of the catalogue
  *
@@ -18,7 +18,10 @@ export const withLookUps = (
   operations: readonly Operation[],
   known: readonly Operation[],
 ): readonly Operation[] => [
-  ...new Set([...operations, ...operations.flatMap((operation) => lookUpFor(operation, known) ?? [])]),
+  ...new Set([
+    ...operations,
+    ...operations.flatMap((operation) => operation.follows ?? lookUpFor(operation, known) ?? []),
+  ]),
 ];
 
 /** Whether a gateway needs its journal for any of them: it keeps them there, or answers them from it. */

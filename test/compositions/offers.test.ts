@@ -6,9 +6,11 @@ import { composeResponses } from '../../functions/compose/gateway.ts';
 import * as offers from '../../functions/compose/offers.ts';
 import * as orderOffers from '../../functions/compose/order-offers.ts';
 import { composeOrders, composeOutcomes, composeUnguarded } from '../../functions/compose/orders.ts';
+import { quoteOffer } from '../../functions/compose/quote-streams.ts';
 import { operationsIn } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { operations } from '../../lib/catalogue/index.ts';
+import { liveOperations } from '../../lib/catalogue/live.ts';
 import { isGuarded } from '../../lib/catalogue/operation.ts';
 
 const { marketData, offer: _, ofAccounts: __, ...facts } = offers;
@@ -19,6 +21,7 @@ const functions = {
   'market-data': marketData,
   'order-cancels': orderCancels,
   'order-reads': orderReads,
+  'quote-streams': quoteOffer,
 };
 
 for (const [name, offer] of Object.entries(functions))
@@ -26,7 +29,7 @@ for (const [name, offer] of Object.entries(functions))
     const { operations: own, checks, orders, cache, verifier } = offer();
     assert.deepEqual(
       new Set(own),
-      new Set(operationsIn(name as Parameters<typeof operationsIn>[0], operations)),
+      new Set(operationsIn(name as Parameters<typeof operationsIn>[0], [...operations, ...liveOperations])),
     );
     const guarded = own.some(isGuarded);
     const journaled = own.some(({ sideEffect }) => sideEffect?.journal);
@@ -46,6 +49,6 @@ for (const [name, offer] of Object.entries(functions))
     );
     assert.equal(
       cache !== composeResponses,
-      own.some(({ freshness }) => freshness === 'by-symbol'),
+      own.some(({ follows, freshness }) => (follows?.freshness ?? freshness) === 'by-symbol'),
     );
   });

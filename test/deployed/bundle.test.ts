@@ -8,6 +8,7 @@ import { afterAll, beforeAll, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { type FunctionName, functionOf, operationsIn } from '../../lib/catalogue/functions.ts';
 import { type Operation, openable, operations } from '../../lib/catalogue/index.ts';
+import { liveOperations } from '../../lib/catalogue/live.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { bytesOf, holdCeilings } from '../ceilings.ts';
 import { type Bundle, bundleFile, bundleFunctions } from './bundles.ts';
@@ -19,7 +20,8 @@ import {
   usersTable,
 } from './secrets-manager-stub.ts';
 
-const routable = new Set(operations.filter(({ group }) => openable.includes(group)).map(functionOf));
+const offered = [...operations, ...liveOperations];
+const routable = new Set(offered.filter(({ group }) => openable.includes(group)).map(functionOf));
 
 /**
  * Eight are no group's: one reads by event what any open group offers, one looks after the access token, one is asked by
@@ -63,8 +65,8 @@ test('a bundle knows the operations of its function, with snapshots those of the
   const { operation: listing } = symbolListing;
   for (const { group, file } of bundles.filter(({ group }) => routable.has(group as FunctionName))) {
     const text = await readFile(file, 'utf8');
-    const own = operationsIn(group as FunctionName, operations);
-    for (const operation of operations)
+    const own = operationsIn(group as FunctionName, offered);
+    for (const operation of offered)
       for (const word of [operation.id, operation.path, ...operation.aliases])
         assert.equal(
           new RegExp(`["'\`]${word}["'\`]`).test(text),
@@ -72,7 +74,10 @@ test('a bundle knows the operations of its function, with snapshots those of the
             // An answer may be lost: then the order is looked up.
             (['orders', 'order-cancels'].includes(group) && isOrderRead(operation)) ||
             (group === 'orders' && ['getStockSnapshots', 'getOptionSnapshots'].includes(operation.id)) ||
-            (group === 'market-data' && operation.group === listing.group && !operation.legacyOf),
+            own.some(({ follows }) => follows === operation) ||
+            (['market-data', 'quote-streams'].includes(group) &&
+              operation.group === listing.group &&
+              !operation.legacyOf),
           `${group}: ${word}`,
         );
   }
@@ -118,7 +123,7 @@ test('the function that stops trading has neither a gateway nor a signer nor an 
 });
 
 test('what serves market facts does without the room of orders and that of guard rails, as if they were not there', () => {
-  const facts = ['fundamentals', 'instruments', 'market-data', lookups, 'screeners'];
+  const facts = ['fundamentals', 'instruments', 'market-data', lookups, 'quote-streams', 'screeners'];
   for (const { group, inputs, kept } of bundles.filter(({ group }) =>
     [...facts, 'accounts'].includes(group),
   )) {
@@ -131,7 +136,8 @@ test('what reads or cancels orders has no guard rails, and quotes alone are refr
   const having = (room: RegExp) =>
     bundles.filter(({ kept }) => kept.some((one) => room.test(one))).map(({ group }) => group);
   assert.deepEqual(having(/^lib\/guard-rails\/(guard|checks|notional)\.ts/), ['orders']);
-  assert.deepEqual(having(/^lib\/cache\/snapshots\/refresh/).sort(), ['market-data', lookups]);
+  const refreshing = ['market-data', lookups, 'quote-streams'];
+  assert.deepEqual(having(/^lib\/cache\/snapshots\/refresh/).sort(), refreshing);
 });
 
 test('a function that places orders asks for mass cancels; it neither lists nor ends what was asked for', () => {

@@ -11,6 +11,7 @@ import {
   orderAuditCost,
   perUserMonth,
   readsPerUserMonth,
+  streamHourCost,
   totalOf,
   userCostOf,
 } from '../../infra/commands/cost.ts';
@@ -27,6 +28,7 @@ import {
   user as reader,
   type Situation,
   situations,
+  streams,
   tradeEvents,
   userSituations,
   users,
@@ -210,6 +212,22 @@ test('a user’s month in trading hours: six and a half hours on 21 days', () =>
     assert.ok(Math.abs((all[index] ?? 0) - one.clients * month) < 1, `${all[index]}`);
     assert.ok(Math.abs(perUserMonth(totalOf(costOf(one)), 6.5) - month) < 1e-9);
   }
+});
+
+test('docs/live.md says what a stream costs beside requests that ask instead', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/live.md'), 'utf8').replaceAll(/\s+/g, ' ');
+  const stream = streamHourCost(streams);
+  const [many, , few] = situations.map((one) => totalOf(costOf(one)) / 1e6) as [number, number, number];
+  const each = (seconds: number) => [many, few].map((read) => (read * 3600) / seconds) as [number, number];
+  const [slow, fast] = [each(5), each(1)];
+  for (const said of [
+    `costs**: ${dollars(stream)} an hour`,
+    `costs ${dollars(slow[0])} among ten thousand, ${dollars(slow[1])} among a hundred;`,
+    `each second costs ${dollars(fast[0])} and ${dollars(fast[1])}.`,
+  ])
+    assert.ok(page.includes(said), said);
+  assert.deepEqual([stream / slow[1], stream / slow[0]].map(Math.round), [3, 5]);
+  assert.ok(stream < fast[0]);
 });
 
 test('repeated requests cost as reads do, but for DynamoDB’s units, which are counted over all', () => {

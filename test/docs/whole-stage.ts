@@ -48,6 +48,7 @@ const everythingOn: Parameters<typeof synthesise>[0] = {
     instances: 100,
     networkPrefix: { ipv4: 24, ipv6: 56 },
   },
+  live: { maxStreams: 1 },
   accessToken: {},
   tradeEvents: {},
 };
@@ -95,6 +96,7 @@ const folderOf: Readonly<Record<string, string>> = {
   ordercancels: 'order-cancels',
   orderreads: 'order-reads',
   marketdata: 'market-data',
+  quotestreams: 'quote-streams',
   Lookupsquotelookup: 'quote-lookup',
   Lookupsdirectlookup: 'direct-lookup',
   AccessTokenaccesstoken: 'access-token',

@@ -3,14 +3,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createDynamoResponseStore, responsePartitions } from '../../functions/aws/dynamo-response-store.ts';
-import { endingActions, responseActions, snapshotActions } from '../../infra/stack/cache.ts';
+import {
+  directoryActions,
+  endingActions,
+  responseActions,
+  snapshotActions,
+} from '../../infra/stack/cache.ts';
 import { functionsOf } from '../../lib/catalogue/functions.ts';
 import { getStockSnapshots, openable, placeOrder } from '../../lib/catalogue/index.ts';
 import { calledBy, codeOf } from './called-by.ts';
 import { idOf, policiesOf, synthesise, twoKeys, variablesOf } from './synthesise.ts';
 
 const accounts = { accounts: 'iam', orders: 'iam', watchlists: 'iam' } as const;
-const everything = synthesise({ groups: accounts });
+const everything = synthesise({ groups: accounts, live: { maxStreams: 5 } });
 
 test('the table: two keys, on demand, expiring, and gone with the stack', () => {
   for (const onRemoval of ['destroy', 'retain'] as const) {
@@ -37,6 +42,7 @@ test('each function may do what its operations need, and knows the table only th
     screeners: answers,
     fundamentals: answers,
     'market-data': of('BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
+    'quote-streams': of('BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'),
   } as const;
   const tableId = everything.table('Cache')?.[0];
   for (const name of openable.flatMap(functionsOf)) {
@@ -57,7 +63,7 @@ test('each function may do what its operations need, and knows the table only th
               Action: actions,
               Resource: { 'Fn::GetAtt': [tableId, 'Arn'] },
               // Of what is shared by symbol, a price is a fact for the checks of orders.
-              ...(name !== 'market-data' && {
+              ...(!['market-data', 'quote-streams'].includes(name) && {
                 Condition: {
                   'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['answers#*', 'spent#*'] },
                 },
@@ -78,6 +84,7 @@ test('each function may do what its operations need, and knows the table only th
 
 test('what is granted is what the stores call', () => {
   assert.deepEqual(snapshotActions, calledBy('dynamo-snapshot-store'));
+  assert.deepEqual(directoryActions, calledBy('dynamo-directory-store'));
   assert.deepEqual(responseActions, calledBy('dynamo-response-store'));
 });
 

@@ -79,6 +79,15 @@ describe('several mistakes', () => {
         { upstream, limiter: { operationLimits: { a: { requests: 1, perSeconds: 1, for: ['x', 'y'] } } } },
         [/for has "x"/, /for has "y"/],
       ],
+      [
+        { upstream, live: { maxStreams: 5 }, cache: 'off', groups: { 'market-data': 'closed' } },
+        [/^live needs groups\.market-data/, /^live needs the cache/],
+      ],
+      [{ upstream, live: {} }, [/^live\.maxStreams is required/]],
+      [
+        { upstream, functions: { reservedConcurrency: { 'quote-streams': 5 } } },
+        [/^functions\.reservedConcurrency\.quote-streams is not a property/],
+      ],
       [{ upstream, ordres: {}, acounts: {} }, [/^ordres is not/, /^acounts is not/]],
       [{ upstream, logs: { retention: 1, acess: 1 } }, [/^logs\.retention is not/, /^logs\.acess is not/]],
     ] as const) {

@@ -31,6 +31,7 @@ test('closed groups are neither routed nor deployed', () => {
 test('operations on tokens are never routed, whatever is opened', () => {
   const everything = synthesise({
     groups: { accounts: 'iam', orders: 'iam', watchlists: 'iam' },
+    live: { maxStreams: 5 },
   });
   assert.equal(serving(everything).length, openable.flatMap(functionsOf).length);
   assert.doesNotMatch(JSON.stringify(everything.template), /tokens?\/(create|check)/);
@@ -288,7 +289,7 @@ for (const [what, synthesised] of Object.entries({ plain, opened }))
         // Accounts and orders count under tighter limits.
         counting,
         ...(id.startsWith('marketdata')
-          ? [caching('BatchGetItem', 'PutItem', 'Query', 'UpdateItem')]
+          ? [caching('BatchGetItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem')]
           : [
               // Placing only ends what is shared.
               {
