@@ -1,6 +1,7 @@
 /** What `npm run openapi` writes: the interface as a document for people, generators and tools. */
 
 import { exposedOperations, openable, operations } from '../../lib/catalogue/index.ts';
+import { liveOperations } from '../../lib/catalogue/live.ts';
 import { localMode, usualMode } from '../access-modes.ts';
 import { defined } from '../defined.ts';
 import { StartError } from '../environment.ts';
@@ -8,6 +9,7 @@ import type { JsonObject } from '../json.ts';
 import type { DocumentOptions } from '../open-api/document.ts';
 import { type DocumentForm, documentForm, documentIn } from '../open-api/document-form.ts';
 import { ConfigError } from '../stack/config.ts';
+import { withStreams } from '../stack/live-config.ts';
 import { resolveConfig } from '../stack/resolve-config.ts';
 import { configOf, stageOf } from '../stack/stages.ts';
 import { parsedArguments } from './arguments.ts';
@@ -53,23 +55,25 @@ export function openApiText({ stage, server, ...form }: TextOptions): string {
   return `${JSON.stringify(document, undefined, 2)}\n`;
 }
 
+const offered = [...operations, ...liveOperations];
+
 type Target = Pick<DocumentOptions, 'operations' | 'servers' | 'access'>;
 
 /** Without a stage all that a gateway can offer, and what a deployment asks of callers; closed groups must be opened first. */
 function targetOf(stage: string | undefined): Target {
   if (stage === undefined)
-    return { operations: exposedOperations(operations, openable), servers: anyDeployment };
+    return { operations: exposedOperations(offered, openable), servers: anyDeployment };
   if (stage === 'local')
     return {
-      operations: exposedOperations(operations, openable),
+      operations: exposedOperations(offered, openable),
       servers: [{ url: 'http://localhost:8787', description: 'The local run, where PORT is not set.' }],
       access: localMode,
     };
   try {
-    const { access, domain } = resolveConfig(configOf(stageOf(stage)));
+    const { access, domain, live } = resolveConfig(configOf(stageOf(stage)));
     const open = openable.filter((group) => access[group]);
     return {
-      operations: exposedOperations(operations, open),
+      operations: exposedOperations(withStreams(operations, live), open),
       servers: domain ? [{ url: `https://${domain.name}` }] : anyDeployment.slice(1),
       access: (group) => access[group] ?? usualMode(group),
     };

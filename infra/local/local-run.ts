@@ -17,6 +17,7 @@ import {
   planOfTier,
   routesOf,
 } from '../../lib/catalogue/index.ts';
+import { liveOperations } from '../../lib/catalogue/live.ts';
 import type { Operation } from '../../lib/catalogue/operation.ts';
 import { refusalResponse } from '../../lib/gateway/index.ts';
 import { otherMethod, unknownPath } from '../../lib/gateway/no-route.ts';
@@ -361,7 +362,7 @@ const apiKeysOf = ({ apiKey, otherApiKeys = [] }: LocalSettings): readonly ApiKe
 /** What this run exposes: with a key, and what belongs to an account also with a token beside it. */
 const documentOf = (form: DocumentForm, open: readonly Group[], url: string) =>
   documentIn(form, {
-    operations: exposedOperations(operations, open),
+    operations: exposedOperations([...operations, ...liveOperations], open),
     servers: [{ url, description: 'This local run.' }],
     access: localMode,
   });

@@ -28,6 +28,8 @@ export function documentIn(
   { version, generators }: DocumentForm,
   options: Omit<DocumentOptions, 'version'>,
 ): JsonObject {
-  const document = openApiDocument({ ...options, version });
-  return generators ? forGenerators(document) : document;
+  if (!generators) return openApiDocument({ ...options, version });
+  // A generated client would wait for the end of a stream.
+  const operations = options.operations.filter(({ follows }) => !follows);
+  return forGenerators(openApiDocument({ ...options, operations, version }));
 }

@@ -177,7 +177,7 @@ function operationObject(operation: Operation, parts: Parts): JsonObject {
 }
 
 function response(operation: Operation, { schemas, examples }: Parts): JsonObject {
-  const { id, title, response: schema, freshness, gatewayAnswer, answeredBy } = operation;
+  const { id, title, response: schema, freshness, gatewayAnswer, answeredBy, follows } = operation;
   const example = examples.get(id);
   return {
     description:
@@ -187,7 +187,9 @@ function response(operation: Operation, { schemas, examples }: Parts): JsonObjec
           ? `${title}: always the same, because ${gatewayAnswer.reason}.`
           : answeredBy
             ? `${title}: what the gateway’s ${answeredBy} of orders says; the upstream is not asked.`
-            : `${title}: the upstream’s answer, byte for byte.`,
+            : follows
+              ? `${title}: what is known, and then what changes of it.`
+              : `${title}: the upstream’s answer, byte for byte.`,
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       ...(!freshness &&
@@ -199,7 +201,7 @@ function response(operation: Operation, { schemas, examples }: Parts): JsonObjec
       ...replayHeadersOf(operation),
     },
     content: {
-      'application/json': {
+      [follows ? 'text/event-stream' : 'application/json']: {
         schema: schemas.of(schema, 'response'),
         ...(example !== undefined && { example }),
       },

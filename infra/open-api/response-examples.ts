@@ -22,7 +22,7 @@ const known = new Map<Operation, Json | undefined>();
 export function responseExamples(operations: readonly Operation[]): ReadonlyMap<string, Json> {
   const examples = new Map(Object.entries(ownExamples));
   const ofReads = createWorld(seed);
-  for (const operation of operations.filter(({ answeredBy }) => !answeredBy)) {
+  for (const operation of operations.filter(({ answeredBy, follows }) => !answeredBy && !follows)) {
     // What one operation changes must not show in the example of another.
     if (!known.has(operation))
       known.set(operation, exampleOf(operation, operation.sideEffect ? createWorld(seed) : ofReads));

@@ -49,6 +49,19 @@ test('of the local run it has all groups with its key, and a token beside it for
   assert.deepEqual(servers[0].url, 'http://localhost:8787');
 });
 
+test('a stream is an answer of its own type, which no document for generators has', () => {
+  const at = '/market-data/stocks/snapshots/stream';
+  for (const version of ['3.1', '3.0'] as const) {
+    const { get } = parsed({ version, stage: 'local' }).paths[at];
+    assert.equal(get.operationId, 'streamStockSnapshots');
+    assert.deepEqual(Object.keys(get.responses[200].content), ['text/event-stream']);
+    assert.ok(get.responses[400] && get.responses[403]);
+    assert.equal(parsed({ version, stage: 'local', generators: true }).paths[at], undefined);
+  }
+  // A stage without `live`.
+  assert.equal(parsed({ version: '3.1', stage: 'dev' }).paths[at], undefined);
+});
+
 test('of a stage that there is not it says which there are', () => {
   assert.throws(
     () => openApiText({ version: '3.1', stage: 'nowhere' }),
