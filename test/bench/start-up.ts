@@ -15,6 +15,7 @@ import { gzipSync } from 'node:zlib';
 import { functionOf, functionsOf } from '../../lib/catalogue/functions.ts';
 import { isAccountData } from '../../lib/catalogue/groups.ts';
 import { openable, openByDefault, operations } from '../../lib/catalogue/index.ts';
+import { liveOperations } from '../../lib/catalogue/live.ts';
 import { areJournaled } from '../../lib/gateway/look-ups.ts';
 import { type IssuerServer, startIssuer } from '../access/issuer-server.ts';
 import { bundleFile, bundleFunctions } from '../deployed/bundles.ts';
@@ -31,8 +32,20 @@ import { type Figures, median, type Size } from '../support/figures.ts';
 const aim = 1.25;
 
 const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const runtimeClient = fromHere('../lambda/node_modules/aws-lambda-ric/index.mjs');
+export const runtimeClient = fromHere('../lambda/node_modules/aws-lambda-ric/index.mjs');
 const deployedNode = fromHere('../runtimes/node_modules/node24/bin/node');
+
+/** The deployed version, where it is installed. */
+export const runtimeNode = () => (existsSync(deployedNode) ? deployedNode : process.execPath);
+
+/** What Lambda tells its runtime client. */
+export const runtimeEnvironment = {
+  AWS_LAMBDA_FUNCTION_NAME: 'bench',
+  AWS_LAMBDA_FUNCTION_VERSION: '1',
+  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1024',
+  AWS_LAMBDA_LOG_GROUP_NAME: 'bench',
+  AWS_LAMBDA_LOG_STREAM_NAME: 'bench',
+};
 
 const lookups = 'quote-lookup';
 const tokenCheck = 'access-token';
@@ -47,7 +60,9 @@ const emptyWithClient = 'empty with the AWS client';
 const emptyWithLookupClients = 'empty with the clients of lookups';
 /** Functions that have a cache, as the stack gives them one. */
 const cached = new Set<string>(
-  operations.flatMap((one) => (one.freshness || one.sideEffect ? [functionOf(one)] : [])),
+  [...operations, ...liveOperations].flatMap((one) =>
+    one.freshness || one.sideEffect || one.follows ? [functionOf(one)] : [],
+  ),
 );
 /** Functions that have the journal of orders. */
 const journaled = new Set<string>(
@@ -76,7 +91,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     console.log(`Start-up: not measured. ${missing}`);
     return {};
   }
-  const node = existsSync(deployedNode) ? deployedNode : process.execPath;
+  const node = runtimeNode();
   if (node !== deployedNode)
     console.log('Start-up: on this Node, the deployed one is missing: npm ci --prefix test/runtimes');
 
@@ -95,11 +110,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     ...awsEnvironment,
     AWS_ENDPOINT_URL: secrets.url,
     NODE_EXTRA_CA_CERTS: authority,
-    AWS_LAMBDA_FUNCTION_NAME: 'bench',
-    AWS_LAMBDA_FUNCTION_VERSION: '1',
-    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1024',
-    AWS_LAMBDA_LOG_GROUP_NAME: 'bench',
-    AWS_LAMBDA_LOG_STREAM_NAME: 'bench',
+    ...runtimeEnvironment,
     SECRET_ID: secrets.secretId,
     LIMITER_TABLE: 'bench',
     LOOKUP_TABLE: 'bench',

@@ -13,6 +13,9 @@ export interface RuntimeApi {
   close(): Promise<void>;
 }
 
+/** Of a function that streams, what stands before the eight zero bytes: its first event is answered with a refusal. */
+const answerIn = (text: string): unknown => JSON.parse(text.split('\0', 1)[0] ?? '');
+
 /** For one process: what a process that was ended has still in flight must not be taken for the next one's. */
 export async function startRuntimeApi(): Promise<RuntimeApi> {
   let waiting: ServerResponse | undefined;
@@ -32,7 +35,7 @@ export async function startRuntimeApi(): Promise<RuntimeApi> {
     for await (const chunk of request) text += chunk;
     response.writeHead(202).end();
     if (request.url?.endsWith('/init/error')) ready(new Error(text));
-    else if (request.url?.endsWith('/response')) answered(JSON.parse(text));
+    else if (request.url?.endsWith('/response')) answered(answerIn(text));
     else answered(undefined, new Error(text));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
