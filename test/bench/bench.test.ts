@@ -4,10 +4,10 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';
+import { missingForStartUp } from '../lambda/runtime-client.ts';
 import { root } from '../support/bundle.ts';
 import { orSkip } from '../support/missing.ts';
 import { benches } from './benches.ts';
-import { missingForStartUp } from './start-up.ts';
 
 const brief = { rounds: 1, warmUp: 0 };
 const functions = readdirSync(join(root, 'functions'), { recursive: true, encoding: 'utf8' })

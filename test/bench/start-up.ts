@@ -5,7 +5,6 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,26 +26,17 @@ import {
 } from '../deployed/secrets-manager-stub.ts';
 import { selfSigned } from '../deployed/self-signed.ts';
 import { startRuntimeApi } from '../lambda/runtime-api.ts';
+import {
+  missingForStartUp,
+  runtimeClient,
+  runtimeEnvironment,
+  runtimeNode,
+} from '../lambda/runtime-client.ts';
 import { type Figures, median, type Size } from '../support/figures.ts';
 
 const aim = 1.25;
 
 const fromHere = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-export const runtimeClient = fromHere('../lambda/node_modules/aws-lambda-ric/index.mjs');
-const deployedNode = fromHere('../runtimes/node_modules/node24/bin/node');
-
-/** The deployed version, where it is installed. */
-export const runtimeNode = () => (existsSync(deployedNode) ? deployedNode : process.execPath);
-
-/** What Lambda tells its runtime client. */
-export const runtimeEnvironment = {
-  AWS_LAMBDA_FUNCTION_NAME: 'bench',
-  AWS_LAMBDA_FUNCTION_VERSION: '1',
-  AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '1024',
-  AWS_LAMBDA_LOG_GROUP_NAME: 'bench',
-  AWS_LAMBDA_LOG_STREAM_NAME: 'bench',
-};
-
 const lookups = 'quote-lookup';
 const tokenCheck = 'access-token';
 const authorizer = 'authorizer';
@@ -80,10 +70,6 @@ interface Candidate {
   readonly times: number[];
 }
 
-/** In words what is missing, or undefined when start-up can be measured. */
-export const missingForStartUp = () =>
-  existsSync(runtimeClient) ? undefined : 'The runtime client is missing: npm ci --prefix test/lambda';
-
 /** Prints a table. Without the runtime client it prints how to get that instead. */
 export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
   const missing = missingForStartUp();
@@ -92,7 +78,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     return {};
   }
   const node = runtimeNode();
-  if (node !== deployedNode)
+  if (node === process.execPath)
     console.log('Start-up: on this Node, the deployed one is missing: npm ci --prefix test/runtimes');
 
   const parent = fromHere('../../.build/');

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, type TestContext, test } from 'vitest';
 import { startSimulator } from '../../infra/simulator/index.ts';
 import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
-import { missingForStartUp } from '../bench/start-up.ts';
 import { bundleFile } from '../deployed/bundles.ts';
 import { startSecretsManagerStub } from '../deployed/secrets-manager-stub.ts';
 import { createLimiterTable, emulatorEnvironment } from '../support/dynamo.ts';
@@ -15,6 +14,7 @@ import { dynamoEngine } from '../support/dynamo-engine.ts';
 import { whatIsMissing } from '../support/ministack.ts';
 import { orSkip } from '../support/missing.ts';
 import { floodText } from './flood.ts';
+import { missingForStartUp } from './runtime-client.ts';
 import { readWhole, startStreaming } from './streaming-runtime.ts';
 
 /** Without the names of headers that scripts may read. */

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { dirname } from 'node:path';
 import type { TestContext } from 'vitest';
-import { runtimeClient, runtimeEnvironment, runtimeNode } from '../bench/start-up.ts';
+import { runtimeClient, runtimeEnvironment, runtimeNode } from './runtime-client.ts';
 
 export interface StreamingRuntime {
   /** Gives it an event, with so many milliseconds to answer. @returns the answer, when its first byte is there */
