@@ -91,7 +91,7 @@ test('the lines that npm start prints: one follows, one places an order whose fi
   const { simulator, account, settings, ...run } = await scene();
   const lines = welcome(settings, { ...run, simulator }).split('\n');
   const [, followed = ''] =
-    /^ {2}curl -N -H 'x-api-key: key-of-this-test' '(.*)'$/m.exec(lines.join('\n')) ?? [];
+    /^ {2}curl -N -H 'x-api-key: key-of-this-test' '(.*\/_events\/stream)'$/m.exec(lines.join('\n')) ?? [];
   const follower = await follow(followed, { 'x-api-key': key });
   onTestFinished(() => follower.leave());
   const [, body = '', target = ''] =
