@@ -9,6 +9,7 @@ import { openApiArguments, openApiText } from '../../infra/commands/open-api.ts'
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import { exposedOperations, type Group, openable, operations } from '../../lib/catalogue/index.ts';
+import { liveOperations } from '../../lib/catalogue/live.ts';
 import { firstColumn } from '../docs/pages.ts';
 import type { Document } from '../open-api/support.ts';
 
@@ -32,7 +33,7 @@ test('/openapi.json needs no key, names this server and what it exposes', async 
     assert.equal(response.headers.get('content-type'), 'application/json');
     const document = (await response.json()) as Document;
     assert.equal(document.servers[0]?.url, url);
-    const exposed = exposedOperations(operations, open);
+    const exposed = exposedOperations([...operations, ...liveOperations], open);
     assert.deepEqual(Object.keys(document.paths).sort(), exposed.map(({ path }) => path).sort());
     assert.deepEqual(Object.keys(document.components.securitySchemes), schemes);
     assert.ok((await new Validator().validate({ ...document })).valid);
