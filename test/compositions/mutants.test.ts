@@ -63,8 +63,8 @@ const leftOut: readonly Mutant[] = [
   {
     wiring: 'processes do not share versions',
     file: 'gateway',
-    find: '...ports.responses(...shared),',
-    by: 'responses: ports.responses(...shared).responses,',
+    find: 'every<CacheOptions>({ ...responses,',
+    by: 'every<CacheOptions>({ responses: responses.responses,',
   },
 ];
 
