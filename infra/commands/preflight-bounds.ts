@@ -66,7 +66,7 @@ const reservations = (config: ResolvedConfig): [string, number][] => {
 export function reservationFault(config: ResolvedConfig, instances: number): string | undefined {
   const wanted = reservedBy(config);
   if (wanted === 0 || wanted <= instances - platform.leftUnreserved) return undefined;
-  return `The stage reserves ${number(wanted)} instances (${groupsOf(config)}), but the account has ${number(instances)} and Lambda leaves at least ${platform.leftUnreserved} unreserved, so the deployment would fail: put functions: { reservedConcurrency: 'none' } into the stage, or ask AWS for a higher quota “Concurrent executions” of Lambda.`;
+  return `The stage reserves ${number(wanted)} instances (${groupsOf(config)}), but the account has ${number(instances)} and Lambda leaves at least ${platform.leftUnreserved} unreserved, so the deployment would fail: put functions: { reservedConcurrency: 'none' } into the stage${config.live ? ' and take live out of it' : ''}, or ask AWS for a higher quota “Concurrent executions” of Lambda.`;
 }
 
 const groupsOf = (config: ResolvedConfig) =>

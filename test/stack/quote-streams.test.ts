@@ -6,9 +6,11 @@ import { Annotations, Match } from 'aws-cdk-lib/assertions';
 import { test } from 'vitest';
 import { readGatewaySettings } from '../../functions/settings/environment.ts';
 import { streams } from '../../infra/commands/cost-figures.ts';
+import { reservationFault } from '../../infra/commands/preflight-bounds.ts';
+import { resolveConfig } from '../../infra/stack/resolve-config.ts';
 import { getStockSnapshots } from '../../lib/catalogue/index.ts';
 import { streamStockSnapshots } from '../../lib/catalogue/live.ts';
-import { idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
+import { base, idOf, policiesOf, type Synthesised, synthesise, variablesOf } from './synthesise.ts';
 
 const live = { maxStreams: 7 };
 const { path } = streamStockSnapshots;
@@ -133,4 +135,14 @@ test('its instances have their part of the reserve', () => {
     ).LIMITER_INSTANCES;
   assert.equal(reserve({}), '20');
   assert.equal(reserve({ live }), '27');
+});
+
+test('the preflight says what of it an account cannot carry, also where nothing else is reserved', () => {
+  const config = resolveConfig({ ...base, live, functions: { reservedConcurrency: 'none' } });
+  const fault = reservationFault(config, 10) ?? '';
+  assert.match(
+    fault,
+    /^The stage reserves 7 instances \(quote-streams 7\).* and take live out of it, or ask/,
+  );
+  assert.equal(reservationFault(config, 1000), undefined);
 });
