@@ -11,6 +11,7 @@ import type {
   LookupPorts,
   QuotePorts,
   SecretPorts,
+  StreamPorts,
 } from '../compose/ports.ts';
 import { writeLog } from '../log/log.ts';
 import { createDynamoAccessReader } from './dynamo-access-store.ts';
@@ -20,6 +21,7 @@ import { createDynamoLimiterStore } from './dynamo-limiter-store.ts';
 import { createDynamoLookupStore } from './dynamo-lookup-store.ts';
 import { createDynamoResponseStore } from './dynamo-response-store.ts';
 import { createDynamoSnapshotStore } from './dynamo-snapshot-store.ts';
+import { createDynamoStreamStore } from './dynamo-stream-store.ts';
 import { createEventBus } from './event-bridge.ts';
 import { createNodeSend } from './node-send.ts';
 import { createNodeText } from './node-text.ts';
@@ -63,6 +65,12 @@ export const quotePorts = (host: Host, client = newClient()): QuotePorts => ({
     }),
   directory: (tableName, upstream) =>
     createDynamoDirectoryStore({ client: client(), tableName, partition: upstream }),
+});
+
+export const streamPorts = (host: Host, client = newClient()): StreamPorts => ({
+  ...quotePorts(host, client),
+  streams: (tableName, upstream) =>
+    createDynamoStreamStore({ client: client(), tableName, partition: upstream }),
 });
 
 export const bus: BusPorts['bus'] = (busName, onFailure) => createEventBus({ busName, onFailure });

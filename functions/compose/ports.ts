@@ -16,6 +16,7 @@ import type { ControlAdminStore } from '../../lib/guard-rails/control-admin-stor
 import type { ControlStore, MassCancelStore } from '../../lib/guard-rails/index.ts';
 import type { Sealer } from '../../lib/kernel/sealer.ts';
 import type { Limit, LimiterStore } from '../../lib/limiter/index.ts';
+import type { StreamStore } from '../../lib/live/stream-shares.ts';
 import type { LookupBus, LookupQueue, LookupStore } from '../../lib/lookups/index.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { CountingJournal } from '../../lib/orders/index.ts';
@@ -66,6 +67,12 @@ export interface QuotePorts extends GatewayPorts {
   /** Of the same table and upstream as `responses`. */
   snapshots(tableName: string, upstream: string): (partition: string) => SnapshotStore;
   directory(tableName: string, upstream: string): DirectoryStore;
+}
+
+/** For a function whose answers are streams. */
+export interface StreamPorts extends QuotePorts {
+  /** Of the same table and upstream as `snapshots`. */
+  streams(tableName: string, upstream: string): StreamStore;
 }
 
 export interface JournalPorts extends GatewayPorts {

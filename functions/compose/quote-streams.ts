@@ -4,15 +4,16 @@ import type { Context } from 'aws-lambda';
 import { liveOperations } from '../../lib/catalogue/live.ts';
 import { symbolListing } from '../../lib/catalogue/symbol-listing.ts';
 import { liveStep } from '../../lib/live/live-step.ts';
+import { createStreamShares } from '../../lib/live/stream-shares.ts';
 import { withCors } from '../events/cors.ts';
 import { type ProxyEvent, toGatewayRequest } from '../events/rest-proxy.ts';
 import { passOn, type Sink } from '../events/texts.ts';
 import { describe } from '../log/log.ts';
 import type { FunctionSettings } from '../settings/settings.ts';
-import { sharedQuotes } from './gateway.ts';
+import { sharedQuotes, upstreamName } from './gateway.ts';
 import { composeOffer, group, type Offer } from './group.ts';
 import { offer } from './offers.ts';
-import type { QuotePorts } from './ports.ts';
+import type { StreamPorts } from './ports.ts';
 import type { Composition } from './start.ts';
 
 /** What stands before the first text. */
@@ -27,28 +28,58 @@ export type StreamHandler = (
   open: (head: Head) => Sink,
 ) => Promise<void>;
 
+export interface StreamBounds {
+  /** Streams of one caller, in all processes. */
+  readonly perCaller: number;
+  /** Processes at most. */
+  readonly processes: number;
+}
+
 /** Without a cache there is nothing to follow. */
-export const quoteOffer = (): Offer<QuotePorts> => ({
+export const quoteOffer = ({ perCaller, processes }: StreamBounds): Offer<StreamPorts> => ({
   ...offer(liveOperations),
   lookUps: liveOperations.flatMap(({ follows }) => follows ?? []),
   cache: ({ cache, upstreamBaseUrl }, ports) =>
     cache &&
     liveStep({
       ...sharedQuotes(symbolListing, cache, upstreamBaseUrl, ports),
+      shares: createStreamShares(ports.streams(cache.tableName, upstreamName(upstreamBaseUrl)), {
+        max: perCaller,
+        clock: ports.clock,
+      }),
+      processes,
       sleep: ports.sleep,
       onFailure: (error) => ports.log({ level: 'warn', event: 'turn_failed', error: describe(error) }),
     }),
 });
 
-const refusing = group(quoteOffer());
+/** A process has one stream. One caller may have a tenth of them, so that none takes them all. */
+const boundsOf = (maxStreams: number): StreamBounds => ({
+  perCaller: Math.ceil(maxStreams / 10),
+  processes: maxStreams,
+});
 
-export const quoteStreams: Composition<FunctionSettings, QuotePorts, StreamHandler> = {
+const refusing = group(quoteOffer(boundsOf(1)));
+
+export interface StreamSettings extends FunctionSettings {
+  readonly maxStreams: number;
+}
+
+export const quoteStreams: Composition<StreamSettings, StreamPorts, StreamHandler> = {
   read(env) {
     const read = refusing.read(env);
-    return read.ok && !read.settings.cache ? { ok: false, faults: ['CACHE_TABLE: not set'] } : read;
+    const maxStreams = Number(env.LIVE_MAX_STREAMS);
+    const faults = [
+      ...(read.ok ? [] : read.faults),
+      ...(read.ok && !read.settings.cache ? ['CACHE_TABLE: not set'] : []),
+      ...(Number.isSafeInteger(maxStreams) && maxStreams > 0 ? [] : ['LIVE_MAX_STREAMS: not a whole number']),
+    ];
+    return read.ok && faults.length === 0
+      ? { ok: true, settings: { ...read.settings, maxStreams } }
+      : { ok: false, faults };
   },
   compose(settings, ports) {
-    const gateway = composeOffer(quoteOffer(), settings, ports);
+    const gateway = composeOffer(quoteOffer(boundsOf(settings.maxStreams)), settings, ports);
     return async (event, context, open) => {
       const request = await toGatewayRequest(event, settings.cache?.networkPrefix);
       // A stream ends some seconds before it.

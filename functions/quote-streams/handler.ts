@@ -1,8 +1,8 @@
 /** The function of streams of quotes. */
 
-import { lambdaHost, quotePorts } from '../aws/ports.ts';
+import { lambdaHost, streamPorts } from '../aws/ports.ts';
 import { streaming } from '../aws/response-stream.ts';
 import { quoteStreams } from '../compose/quote-streams.ts';
 import { start } from '../compose/start.ts';
 
-export const handler = streaming(start(quoteStreams, process.env, quotePorts(lambdaHost())));
+export const handler = streaming(start(quoteStreams, process.env, streamPorts(lambdaHost())));

@@ -13,6 +13,7 @@ import type {
   MassCancelPorts,
   OrderAuditPorts,
   OrderPorts,
+  StreamPorts,
   TradeEventPorts,
   TradingStopPorts,
 } from '../../functions/compose/ports.ts';
@@ -24,6 +25,7 @@ import { replySource } from '../../lib/events/names.ts';
 import { createMemoryCacheStores } from '../../lib/gateway/index.ts';
 import { createMemoryControls, type MemoryControls } from '../../lib/guard-rails/index.ts';
 import { createMemoryLimiterStore } from '../../lib/limiter/index.ts';
+import { createMemoryStreamStore } from '../../lib/live/stream-shares.ts';
 import { createMemoryLookupStore } from '../../lib/lookups/index.ts';
 import { createMemoryOrderAudit } from '../../lib/orders/audit.ts';
 import type { EntryChange } from '../../lib/orders/audit-line.ts';
@@ -38,6 +40,7 @@ export type MemoryPorts = OrderPorts &
   TradeEventPorts &
   OrderAuditPorts &
   TradingStopPorts &
+  StreamPorts &
   Omit<LookupPorts, 'queue'>;
 
 export interface MemoryPlatform {
@@ -100,7 +103,7 @@ export function createMemoryPlatform({
       const directory = createMemoryDirectoryStore();
       // Unlike a deployed instance, a function here serves several requests at a time, and equal reads share one.
       const versions = createVersions({ store: responses, clock });
-      return { snapshots, responses, directory, versions };
+      return { snapshots, responses, directory, versions, streams: createMemoryStreamStore() };
     }),
   );
   const access = byName([names.access], createMemoryAccessStore);
@@ -134,6 +137,7 @@ export function createMemoryPlatform({
       responses: (name, upstream) => caches(name)(upstream),
       snapshots: (name, upstream) => caches(name)(upstream).snapshots,
       directory: (name, upstream) => caches(name)(upstream).directory,
+      streams: (name, upstream) => caches(name)(upstream).streams,
       snapshotReads: (name, upstream, partition) =>
         snapshotReadsOf(caches(name)(upstream).snapshots(partition)),
       accessStore: access,

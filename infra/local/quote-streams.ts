@@ -11,13 +11,16 @@ import { onDemand } from '../../lib/kernel/once.ts';
 import type { FunctionParts } from './functions.ts';
 import type { LocalStream } from './options.ts';
 
+/** One process has all of them. */
+const bounds = { perCaller: 100, processes: 1 };
+
 /** The gateway begins with the first stream. */
 export function createQuoteStreams(
   { platform, env }: FunctionParts,
   corsOrigins: CorsOrigins = [],
 ): readonly LocalStream[] {
   const gateway = onDemand(() => {
-    const offer = quoteOffer();
+    const offer = quoteOffer(bounds);
     const asked = [...offer.operations, ...offer.lookUps];
     const read = readGatewaySettings(env(asked, false), asked, undefined);
     if (!read.ok) throw new TypeError(read.faults.join('; '));

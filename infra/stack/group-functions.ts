@@ -37,14 +37,19 @@ export function groupFunctions(
   { shared, journal, controls }: GroupFunctionsOptions,
 ): Readonly<Partial<Record<FunctionName, LambdaFunction>>> {
   const { config, operations: exposed, cache, users } = shared;
-  const { access, functions, origins } = config;
+  const { access, functions, live, origins } = config;
   const make = (name: FunctionName) => {
     const operations = operationsIn(name, exposed);
     const lastPrices = lastPriceAccess(name, operations, { exposed, cache });
     const asking = shared.asking([...withLookUps(operations, catalogue), ...(lastPrices?.asked ?? [])]);
     return new GroupFunction(scope, name, {
       ...asking,
-      environment: { ...asking.environment, ...(origins.length > 0 && { CORS_ORIGINS: origins.join(',') }) },
+      environment: {
+        ...asking.environment,
+        ...(origins.length > 0 && { CORS_ORIGINS: origins.join(',') }),
+        ...(live &&
+          operations.some(({ follows }) => follows) && { LIVE_MAX_STREAMS: String(live.maxStreams) }),
+      },
       title: titleOf(name),
       entry: shared.entryOf(name),
       cache: cache.accessOf(operations.map((operation) => operation.follows ?? operation)),

@@ -15,7 +15,7 @@ export interface LiveConfig {
   readonly maxStreams: number;
 }
 
-export const liveSchema = v.strictObject({ maxStreams: whole(1, 1000) });
+export const liveSchema = v.strictObject({ maxStreams: whole(1, 300) });
 
 /** @param mistakes takes a sentence for each part that streams cannot do without */
 export function resolveLive(

@@ -22,7 +22,7 @@ import {
   tradeEventPorts,
   tradingStopPorts,
 } from '../../functions/aws/order-ports.ts';
-import { lookupPorts } from '../../functions/aws/ports.ts';
+import { lookupPorts, streamPorts } from '../../functions/aws/ports.ts';
 import type { ComposedAudit } from '../../functions/compose/order-audit.ts';
 import type { Host } from '../../functions/compose/ports.ts';
 import { createIdentity } from '../../lib/access/identity.ts';
@@ -113,6 +113,7 @@ export const enginePlatform =
     return {
       ports: {
         ...orderPorts(host),
+        ...streamPorts(host),
         ...lookupPorts(host),
         ...massCancelPorts(host),
         ...tradeEventPorts(host),

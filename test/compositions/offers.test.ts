@@ -21,7 +21,7 @@ const functions = {
   'market-data': marketData,
   'order-cancels': orderCancels,
   'order-reads': orderReads,
-  'quote-streams': quoteOffer,
+  'quote-streams': () => quoteOffer({ perCaller: 1, processes: 1 }),
 };
 
 for (const [name, offer] of Object.entries(functions))

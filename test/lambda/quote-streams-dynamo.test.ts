@@ -91,6 +91,7 @@ describe('the deployed function', orSkip(whatIsMissing() ?? missingForStartUp())
       UPSTREAM_BASE_URL: simulator.url,
       LIMITER_TABLE: limiter,
       CACHE_TABLE: await engine.table(),
+      LIVE_MAX_STREAMS: '7',
       CORS_ORIGINS: 'https://app.example',
       ...change,
     });
