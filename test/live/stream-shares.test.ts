@@ -1,4 +1,4 @@
-/** How many streams a caller may have, over the store in memory; `stores-dynamo.test.ts` has the same on the engine. */
+/** How many streams a caller may have, over the store in memory; `stores-dynamo.test.ts` has it on the engine. */
 
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
