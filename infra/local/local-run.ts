@@ -253,7 +253,7 @@ function deploy(
       urls.eventsUrl === undefined
         ? undefined
         : createEventStream({ path: eventStreamPath, history, access, corsOrigins }),
-    quotes: openGroups.includes('market-data') ? createQuoteStreams(parts, corsOrigins) : [],
+    quotes: openGroups.includes('market-data') ? createQuoteStreams(parts, settings) : [],
     async close() {
       await Promise.all(workers.map((one) => one.close()));
       history.close();

@@ -67,6 +67,8 @@ export interface LocalSettings {
   readonly orderMembers?: readonly string[];
   /** `off`: every read goes to the upstream. */
   readonly cache?: 'off';
+  /** How long the request of a stream of quotes lasts at most; the stream ends some seconds before. Default 900. */
+  readonly streamSeconds?: number;
   /** Where operations are sent instead of the paths that they are called by. */
   readonly upstreamPaths?: UpstreamPaths;
   /** A sentence for each variable whose name is nearly one of those that are read. */

@@ -21,8 +21,9 @@ import { namesFor } from '../open-api/schema-names.ts';
 import { createSchemas, type Schemas } from '../open-api/schemas.ts';
 import { hasAccessMode, type ResolvedConfig } from './config.ts';
 import { gatewayResponses } from './gateway-responses.ts';
+import { mostStreamSeconds } from './live-config.ts';
 import { constantAnswer, health, preflight } from './mock-responses.ts';
-import { integrationTimeoutSeconds, streamSeconds } from './resolve-functions.ts';
+import { integrationTimeoutSeconds } from './resolve-functions.ts';
 
 export interface ApiDefinitionOptions {
   readonly title: string;
@@ -176,7 +177,7 @@ function proxied(operation: Operation, mode: AccessMode, uri: string, models: Sc
       httpMethod: 'POST',
       uri,
       passthroughBehavior: 'when_no_match',
-      timeoutInMillis: (operation.follows ? streamSeconds : integrationTimeoutSeconds) * 1000,
+      timeoutInMillis: (operation.follows ? mostStreamSeconds : integrationTimeoutSeconds) * 1000,
       ...(operation.follows && { responseTransferMode: 'STREAM' }),
     },
   };

@@ -308,7 +308,7 @@ export interface ResolvedConfig {
   readonly orderMembers: readonly string[];
   readonly stopOnAlarms?: ResolvedStopOnAlarms;
   readonly cache: 'off' | (Required<Pick<CacheConfig, 'snapshots' | 'clients'>> & CacheConfig);
-  readonly live?: LiveConfig;
+  readonly live?: Required<LiveConfig>;
   readonly origins: readonly string[];
   readonly functions: {
     readonly timeoutSeconds: number;

@@ -20,8 +20,8 @@ import {
 import { withLookUps } from '../../lib/gateway/look-ups.ts';
 import type { Cache } from './cache.ts';
 import { type FunctionAccess, GroupFunction } from './group-function.ts';
+import type { LiveConfig } from './live-config.ts';
 import type { OrderJournal } from './order-journal.ts';
-import { streamSeconds } from './resolve-functions.ts';
 import type { Shared } from './shared.ts';
 import { allowTable } from './tables.ts';
 import type { TradingControls } from './trading-controls.ts';
@@ -60,7 +60,7 @@ export function groupFunctions(
         controls?.accessOf(operations),
       ],
       ...functions,
-      ...(operations.some(({ follows }) => follows) && ofStreams),
+      ...(live && operations.some(({ follows }) => follows) && ofStreams(live)),
       reservedConcurrency: functions.reservedConcurrency[name],
     }).function;
   };
@@ -73,7 +73,10 @@ export function groupFunctions(
 }
 
 /** Its time is what a stream costs, of which it waits for nearly all. */
-const ofStreams = { timeoutSeconds: streamSeconds, memoryMiB: 256 };
+const ofStreams = ({ streamSeconds }: Required<LiveConfig>) => ({
+  timeoutSeconds: streamSeconds,
+  memoryMiB: 256,
+});
 
 /** What the function that places orders has of the quotes that the function of market data shares. */
 export interface LastPriceAccess extends FunctionAccess {

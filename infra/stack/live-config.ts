@@ -13,17 +13,28 @@ export interface LiveConfig {
    * stream is open: so there is no default.
    */
   readonly maxStreams: number;
+  /**
+   * How long a stream is open at most, 60 to 900 s, which is as long as Lambda lets a function run; then its client connects
+   * again. An instance whose client has left unheard is paid for so long. Default 900.
+   */
+  readonly streamSeconds?: number;
 }
 
-export const liveSchema = v.strictObject({ maxStreams: whole(1, 300) });
+/** Lambda ends a function here, and a REST API an integration that streams. */
+export const mostStreamSeconds = 900;
+
+export const liveSchema = v.strictObject({
+  maxStreams: whole(1, 300),
+  streamSeconds: v.optional(whole(60, mostStreamSeconds), mostStreamSeconds),
+});
 
 /** @param mistakes takes a sentence for each part that streams cannot do without */
 export function resolveLive(
-  live: LiveConfig,
+  live: Required<LiveConfig>,
   { cache }: { readonly cache: unknown },
   access: Readonly<Partial<Record<Group, unknown>>>,
   mistakes: Mistakes,
-): LiveConfig {
+): Required<LiveConfig> {
   if (cache === 'off')
     mistakes.add(
       "live needs the cache, because a stream tells what the cache refreshes: leave out cache: 'off', or leave out live.",

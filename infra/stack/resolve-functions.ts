@@ -11,9 +11,6 @@ import { reservation, whole } from './schema-parts.ts';
 /** REST APIs end an integration here; more takes a quota increase. */
 export const integrationTimeoutSeconds = 29;
 
-/** Lambda ends a function here, and a REST API an integration that streams. */
-export const streamSeconds = 900;
-
 /**
  * For a function with side effects. A flood of reads can take every other instance that the account has; these are
  * left for orders. Ten at a third of a second each are thirty orders a second.

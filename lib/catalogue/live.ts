@@ -16,10 +16,8 @@ export const streamStockSnapshots = describe({
   // Of the refreshes of what it follows.
   limit: getStockSnapshots.limit,
   response: v.pipe(
-    v.string(),
-    v.description(
-      'Server-sent events: snapshot, quotes, states, beat and end; docs/live.md has their members.',
-    ),
+    v.object({ event: v.picklist(['snapshot', 'quotes', 'states', 'beat', 'end']), data: v.string() }),
+    v.description('One of the server-sent events; docs/live.md has the members of its data, which is JSON.'),
   ),
   follows: getStockSnapshots,
   example: { query: { symbols: 'AAPL,MSFT', category: 'US_STOCK' } },

@@ -109,6 +109,7 @@ export async function benchStartUp({ rounds, warmUp }: Size): Promise<Figures> {
     TRADE_EVENTS_BUS: 'bench',
     ORDER_AUDIT_TABLE: 'bench',
     ORDER_EVENTS_BUS: 'bench',
+    LIVE_MAX_STREAMS: '300',
     // What is measured ends before the first request.
     UPSTREAM_BASE_URL: upstream.url,
   };

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { startLocalRun } from '../../infra/local/local-run.ts';
 import { type Simulator, startSimulator } from '../../infra/simulator/index.ts';
 import { openable } from '../../lib/catalogue/index.ts';
+import { liveOperations } from '../../lib/catalogue/live.ts';
 import { catalogueSize } from '../support/catalogue-size.ts';
 import { orSkip } from '../support/missing.ts';
 
@@ -24,6 +25,7 @@ const missing = existsSync(program)
   : 'schemathesis is missing: python3 -m venv test/schemathesis/.venv && test/schemathesis/.venv/bin/pip install -r test/schemathesis/requirements.txt';
 
 const isSnapshot = /\/market-data\/stock\/snapshots?$/;
+const isStream = /\/snapshots\/stream$/;
 /** Their limit stays what it is upstream: far fewer requests a minute than are sent here. */
 const isInstrument = /\/instruments?\/(options?|stocks?)\//;
 
@@ -55,6 +57,8 @@ describe('schemathesis', orSkip(missing), () => {
       upstream: { baseUrl: simulator.url },
       marketDataLimit,
       tradingLimits: {},
+      // The shortest: a stream is read to its end.
+      streamSeconds: 6,
     });
     const answer = await fetch(`${run.url}/issuer/token`, {
       method: 'POST',
@@ -128,10 +132,10 @@ describe('schemathesis', orSkip(missing), () => {
     const limited = [...tally].flatMap(([operation, statuses]) => (statuses.get(429) ? [operation] : []));
     // A caller that asks for so many symbols that do not exist is told so.
     assert.deepEqual(
-      limited.filter((one) => !isSnapshot.test(one) && !isInstrument.test(one)),
+      limited.filter((one) => ![isSnapshot, isStream, isInstrument].some((known) => known.test(one))),
       [],
     );
-    assert.equal(tally.size, catalogueSize.exposed.operations);
+    assert.equal(tally.size, catalogueSize.exposed.operations + liveOperations.length);
     for (const [operation, statuses] of tally)
       assert.ok(statuses.get(200), `${operation} never answered 200`);
     assert.ok(good >= 0.3 * all, `${good} of ${all} answered 200`);

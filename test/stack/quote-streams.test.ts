@@ -61,6 +61,13 @@ test('a stream has an instance of its own, for as long as Lambda and API Gateway
   );
 });
 
+test('a deployer may have streams end earlier', () => {
+  const [, { Properties }] = synthesise({ live: { ...live, streamSeconds: 120 } }).functionOf(
+    'quote-streams',
+  );
+  assert.equal(Properties.Timeout, 120);
+});
+
 test('synth says what streams take', () => {
   const { app } = synthesise({ live });
   const said = Annotations.fromStack(app.node.findChild('Countersign-test') as Stack);
