@@ -23,6 +23,7 @@ import { createDynamoResponseStore } from './dynamo-response-store.ts';
 import { createDynamoSnapshotStore } from './dynamo-snapshot-store.ts';
 import { createDynamoStreamStore } from './dynamo-stream-store.ts';
 import { createEventBus } from './event-bridge.ts';
+import { nodeDigests } from './node-digests.ts';
 import { createNodeSend } from './node-send.ts';
 import { createNodeText } from './node-text.ts';
 import { createSecretsManagerSource } from './secrets-manager.ts';
@@ -44,6 +45,7 @@ export function gatewayPorts(host: Host, client = newClient()): GatewayPorts {
   return {
     ...secretPorts(host),
     send: createNodeSend(),
+    digests: nodeDigests,
     readText: createNodeText(),
     marketDataLimit: undefined,
     limiterStore: (tableName) => createDynamoLimiterStore({ client: client(), tableName }),

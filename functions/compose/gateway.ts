@@ -36,7 +36,7 @@ export function composeGateway(
   ports: GatewayPorts,
   { operations, lookUps, lowPriority, ...parts }: GatewayParts,
 ): Gateway {
-  const { log, clock, send } = ports;
+  const { log, clock, send, digests } = ports;
   const { upstreamBaseUrl, upstreamTimeoutMs, limiter: limits, secretId } = settings;
   const asked = [...operations, ...lookUps];
   const limiter = limits && composeLimiter(limits, asked, ports, lowPriority);
@@ -65,6 +65,7 @@ export function composeGateway(
       breaker: undefined,
       random: undefined,
       nonce: undefined,
+      digests,
       maxAnswerBytes: undefined,
       secretTimeToLiveMs: undefined,
     }),

@@ -55,7 +55,7 @@ function create(
   { upstreamBaseUrl, upstreamPaths, upstreamTimeoutMs }: FunctionSettings,
   { tableName, quotes }: LastPriceSettings,
   { limiter, tightening, operationLimits, upstreamLimits }: Limits,
-  { send, clock, log, snapshotReads }: OrderPorts,
+  { send, digests, clock, log, snapshotReads }: OrderPorts,
   secrets: SecretSource,
 ): LastPrices {
   const operation = quotes[kind];
@@ -86,6 +86,7 @@ function create(
     random: undefined,
     breaker: undefined,
     nonce: undefined,
+    digests,
     maxAnswerBytes: undefined,
   });
   return createGatewayLastPrices(operation, options, kind);

@@ -20,6 +20,7 @@ import type { StreamStore } from '../../lib/live/stream-shares.ts';
 import type { LookupBus, LookupQueue, LookupStore } from '../../lib/lookups/index.ts';
 import type { OrderAuditStore } from '../../lib/orders/audit.ts';
 import type { CountingJournal } from '../../lib/orders/index.ts';
+import type { Digests } from '../../lib/signer/index.ts';
 import type { TradeEventStore, TradeEventTransport } from '../../lib/trade-events/ports.ts';
 import type { Log } from '../log/log.ts';
 import type { QueueNames } from '../settings/settings.ts';
@@ -43,6 +44,7 @@ export interface SecretPorts extends Host {
 /** What every function has that asks the upstream. */
 export interface GatewayPorts extends SecretPorts {
   readonly send: Send;
+  readonly digests: Digests;
   /** Reads the keys of the issuer of access tokens. */
   readonly readText: ReadText;
   limiterStore(tableName: string): LimiterStore;

@@ -4,6 +4,7 @@
  */
 
 import { createGrpcTransport } from '../../functions/aws/grpc-transport.ts';
+import { nodeDigests } from '../../functions/aws/node-digests.ts';
 import { createNodeSend } from '../../functions/aws/node-send.ts';
 import { createNodeText } from '../../functions/aws/node-text.ts';
 import type {
@@ -130,6 +131,7 @@ export function createMemoryPlatform({
       ...host,
       secret: (id) => ({ read: async (version) => (version === 'previous' ? undefined : secrets[id]) }),
       send: createNodeSend(),
+      digests: nodeDigests,
       readText: createNodeText(),
       limiterStore: limiters,
       storeTime: clock,

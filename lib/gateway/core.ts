@@ -68,6 +68,7 @@ export function createCore(options: CoreOptions): Gateway {
     source: options.secrets,
     clock,
     ...(options.nonce && { nonce: options.nonce }),
+    ...(options.digests && { digests: options.digests }),
     ...(options.secretTimeToLiveMs !== undefined && { timeToLiveMs: options.secretTimeToLiveMs }),
   });
   const shared = {

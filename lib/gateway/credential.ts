@@ -3,7 +3,7 @@
 import { createSealer, type Sealer, sealingKey } from '../kernel/sealer.ts';
 import { limiterKey } from '../limiter/store.ts';
 import type { RefusalCode } from '../problem.ts';
-import { createSigner, SignError, type Signer } from '../signer/index.ts';
+import { createSigner, type Digests, SignError, type Signer } from '../signer/index.ts';
 import { createRedactor } from './redact.ts';
 
 /** Holds the signing key, which cannot be read back. */
@@ -29,10 +29,14 @@ export interface SigningPorts {
   /** Now, in milliseconds since the epoch. */
   readonly clock: () => number;
   readonly nonce?: () => string;
+  readonly digests?: Digests;
 }
 
 /** A malformed secret is named by its code alone: its text never reaches an error. */
-export function toCredential(text: string | undefined, { clock, nonce }: SigningPorts): CredentialResult {
+export function toCredential(
+  text: string | undefined,
+  { clock, nonce, digests }: SigningPorts,
+): CredentialResult {
   if (!text?.trim()) return { ok: false, code: 'secret_not_set' };
   let secret: unknown;
   try {
@@ -53,7 +57,7 @@ export function toCredential(text: string | undefined, { clock, nonce }: Signing
     return { ok: false, code: 'secret_invalid' };
   let signer: Signer;
   try {
-    signer = createSigner({ appKey, appSecret, clock, ...(nonce && { nonce }) });
+    signer = createSigner({ appKey, appSecret, clock, ...(nonce && { nonce }), ...(digests && { digests }) });
   } catch (error) {
     if (error instanceof SignError) return { ok: false, code: 'secret_invalid' };
     throw error;

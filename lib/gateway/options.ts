@@ -5,6 +5,7 @@ import type { Operation } from '../catalogue/operation.ts';
 import type { Limiter } from '../limiter/index.ts';
 import type { OrdersOptions } from '../orders/hand-over.ts';
 import type { RefusalCode, ReportedUpstream } from '../problem.ts';
+import type { Digests } from '../signer/index.ts';
 import { baseUrlFault, doubledPathFault } from '../upstream/base-url.ts';
 import type { CacheStep } from './cache.ts';
 import type { CacheOptions, RefreshReport } from './cache-options.ts';
@@ -52,6 +53,8 @@ export interface BaseOptions {
   readonly breaker?: UpstreamBreaker;
   /** The signer's nonces; replace them in tests only. */
   readonly nonce?: () => string;
+  /** The signer's SHA-256 and HMAC. Default: WebCrypto's. */
+  readonly digests?: Digests;
   /** How long the upstream may take for one attempt, to the last byte. Default 10 s. */
   readonly upstreamTimeoutMs?: number;
   /** The largest answer that is passed on, decompressed. Default 4 MiB. */

@@ -31,6 +31,7 @@ export type OwnReadsOptions = Pick<
   | 'random'
   | 'breaker'
   | 'nonce'
+  | 'digests'
   | 'upstreamTimeoutMs'
   | 'maxAnswerBytes'
 >;
@@ -70,6 +71,7 @@ export function createOwnReads(operation: Operation, options: OwnReadsOptions): 
     source: options.secrets,
     clock,
     ...(options.nonce && { nonce: options.nonce }),
+    ...(options.digests && { digests: options.digests }),
   });
 
   /** Of one choice of limits, as the gateway that goes over to tighter ones makes them. */

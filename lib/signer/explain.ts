@@ -53,7 +53,7 @@ export async function explain(input: ExplainInput): Promise<Explanation> {
   refuseLoneSurrogate(`${input.appKey} ${input.nonce} ${input.timestamp}`);
   const headers = { appKey: input.appKey, host, nonce: input.nonce, timestamp: input.timestamp };
   const str1 = parameterString(query, headers);
-  const str2 = await hashBody(body);
+  const str2 = (await hashBody(body)).toUpperCase();
   const str3 = stringToSign(path, str1, str2);
   const encodedString = percentEncode(str3);
   const parameters = [...query, ...signingPairs(headers)].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));

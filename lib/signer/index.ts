@@ -9,7 +9,7 @@ export {
   type SignedFetchInit,
   type SignedFetchOptions,
 } from './signed-fetch.ts';
-export { createSigner, type SignedRequest, type Signer, type SignerOptions } from './signer.ts';
+export { createSigner, type Digests, type SignedRequest, type Signer, type SignerOptions } from './signer.ts';
 export {
   createSubscriptionSigner,
   type SubscriptionSigner,

@@ -61,10 +61,11 @@ export function toPlainRequest(input: SignInput): PlainRequest {
   for (const [name, value] of Symbol.iterator in more ? more : Object.entries(more))
     if (value != null) query.push([name, `${value}`]);
 
-  refuseLoneSurrogate(`${query}`);
   let sent = '';
-  for (const [name, value] of query)
+  for (const [name, value] of query) {
+    refuseLoneSurrogate(`${name} ${value}`);
     sent += `${sent ? '&' : '?'}${percentEncode(name)}=${percentEncode(value)}`;
+  }
   return { method, url: url.origin + path + sent, host, path, query, body };
 }
 

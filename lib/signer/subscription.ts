@@ -7,11 +7,10 @@ import {
   algorithm,
   type Bytes,
   hashBody,
-  importSigningKey,
   percentEncode,
+  signatures,
   signatureVersion,
   signingPairs,
-  utf8,
 } from './canonical.ts';
 import { SignError } from './errors.ts';
 import { refuseLoneSurrogate } from './request.ts';
@@ -27,7 +26,7 @@ export interface SubscriptionSigner {
 }
 
 /** Whose subscriptions are signed. */
-export interface SubscriptionSignerOptions extends SignerOptions {
+export interface SubscriptionSignerOptions extends Omit<SignerOptions, 'digests'> {
   /** Goes with the metadata, unsigned, where the upstream checks tokens. */
   readonly accessToken?: string;
 }
@@ -46,7 +45,7 @@ export function createSubscriptionSigner(options: SubscriptionSignerOptions): Su
   const isUsable = isToken(appKey) && typeof appSecret === 'string' && appSecret !== '';
   if (!isUsable || (accessToken !== undefined && !isToken(accessToken)))
     throw new SignError('invalid_credentials', 'appKey, appSecret or accessToken');
-  const key = importSigningKey(refuseLoneSurrogate(appSecret), 'sign');
+  const signatureOf = signatures(refuseLoneSurrogate(appSecret));
   return {
     async signSubscription(message) {
       if (message.length === 0) throw new SignError('invalid_body', 'an empty message');
@@ -54,13 +53,12 @@ export function createSubscriptionSigner(options: SubscriptionSignerOptions): Su
       const timestamp = `${`${new Date(clock()).toJSON()}`.slice(0, 19)}Z`;
       if (!isToken(used) || !/^\d{4}-/.test(timestamp))
         throw new SignError('invalid_nonce_or_time', 'nonce or clock');
-      const hash = (await hashBody(message as Bytes)).toLowerCase();
+      const hash = await hashBody(message as Bytes);
       const text = percentEncode(subscriptionText({ appKey, nonce: used, timestamp }, hash));
-      const digest = await crypto.subtle.sign('HMAC', await key, utf8(text));
       return {
         'x-app-key': appKey,
         'x-timestamp': timestamp,
-        'x-signature': btoa(String.fromCharCode(...new Uint8Array(digest))),
+        'x-signature': await signatureOf(text),
         'x-signature-algorithm': algorithm,
         'x-signature-version': signatureVersion,
         'x-signature-nonce': used,

@@ -16,7 +16,7 @@ const functions = readdirSync(join(root, 'functions'), { recursive: true, encodi
 
 /** What each one must have measured, at least. */
 const expected: Readonly<Record<keyof typeof benches, readonly string[]>> = {
-  signer: ['GET, 4 parameters, signer', 'POST 300 B, signer', 'POST 16 KiB, WebCrypto alone'],
+  signer: ['GET, 4 parameters, signer', 'POST 300 B, signer', "POST 16 KiB, signer with Node's digests"],
   gateway: ['direct', 'through'],
   'cached-read': ['straight through', 'stores in memory'],
   'start-up': [

@@ -3,6 +3,7 @@
  * which no signer over WebCrypto can go.
  */
 
+import { nodeDigests } from '../../functions/aws/node-digests.ts';
 import { importSigningKey, utf8 } from '../../lib/signer/canonical.ts';
 import { createSigner, explain, type SignInput } from '../../lib/signer/index.ts';
 import { type Figures, median, type Size } from '../support/figures.ts';
@@ -34,6 +35,7 @@ const cases: readonly (readonly [name: string, input: SignInput])[] = [
 export async function benchSigner({ rounds, warmUp }: Size): Promise<Figures> {
   const figures: Record<string, number> = {};
   const signer = createSigner({ appKey, appSecret });
+  const withNodes = createSigner({ appKey, appSecret, digests: nodeDigests });
   const key = await importSigningKey(appSecret, 'sign');
   console.log(`Signer: µs per call, median of ${rounds} rounds of ${callsPerRound}, taken in turn`);
   for (const [name, input] of cases) {
@@ -44,19 +46,25 @@ export async function benchSigner({ rounds, warmUp }: Size): Promise<Figures> {
       if (body.length > 0) await crypto.subtle.digest('SHA-256', body);
       await crypto.subtle.sign('HMAC', key, message);
     };
-    const times = { floor: [] as number[], sign: [] as number[] };
+    const times = { floor: [] as number[], sign: [] as number[], node: [] as number[] };
     for (let round = 0; round < rounds + warmUp; round++) {
-      // Taken in turn, so that other work of the machine falls on both.
+      // Taken in turn, so that other work of the machine falls on all.
       const alone = await timed(floor);
       const signed = await timed(() => signer.sign(input));
+      const node = await timed(() => withNodes.sign(input));
       if (round < warmUp) continue;
       times.floor.push(alone);
       times.sign.push(signed);
+      times.node.push(node);
     }
-    const [alone, signed] = [median(times.floor), median(times.sign)];
-    Object.assign(figures, { [`${name}, WebCrypto alone`]: alone, [`${name}, signer`]: signed });
+    const [alone, signed, node] = [median(times.floor), median(times.sign), median(times.node)];
+    Object.assign(figures, {
+      [`${name}, WebCrypto alone`]: alone,
+      [`${name}, signer`]: signed,
+      [`${name}, signer with Node's digests`]: node,
+    });
     console.log(
-      `  ${name.padEnd(20)} WebCrypto alone ${alone.toFixed(1).padStart(6)}   signer ${signed.toFixed(1).padStart(6)}   ratio ${(signed / alone).toFixed(2)}`,
+      `  ${name.padEnd(20)} WebCrypto alone ${alone.toFixed(1).padStart(6)}   signer ${signed.toFixed(1).padStart(6)}   ratio ${(signed / alone).toFixed(2)}   with Node's digests ${node.toFixed(1).padStart(6)}   ratio ${(node / alone).toFixed(2)}`,
     );
   }
   return figures;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
 import { createSigner } from '../../lib/signer/index.ts';
-import { appKey, appSecret, base, fixedSigner, now, timestamp } from '../support/signing.ts';
+import { appKey, appSecret, base, fixedSigner, now, rejectsWith, timestamp } from '../support/signing.ts';
 
 const url = `${base}/a`;
 const signer = createSigner({ appKey, appSecret });
@@ -47,8 +47,20 @@ test('the timestamp is UTC in whole seconds, and is read at each call', async ()
   let time = now + 999;
   const ticking = createSigner({ appKey, appSecret, clock: () => time });
   assert.equal((await ticking.sign({ url })).headers['x-timestamp'], timestamp);
-  time = now + 1000;
-  assert.equal((await ticking.sign({ url })).headers['x-timestamp'], '2026-11-17T09:30:01Z');
+  for (const [moved, text] of [
+    [now + 1000, '2026-11-17T09:30:01Z'],
+    [now + 999, timestamp],
+    [-999, '1969-12-31T23:59:59Z'],
+    // A time is cut to whole milliseconds first: this is 0.
+    [-0.5, '1970-01-01T00:00:00Z'],
+  ] as const) {
+    time = moved;
+    assert.equal((await ticking.sign({ url })).headers['x-timestamp'], text);
+  }
+  time = Number.NaN;
+  await rejectsWith('invalid_nonce_or_time', () => ticking.sign({ url }));
+  time = now;
+  assert.equal((await ticking.sign({ url })).headers['x-timestamp'], timestamp);
 });
 
 test('the headers are these and no others', async () => {

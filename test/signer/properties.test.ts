@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
+import { nodeDigests } from '../../functions/aws/node-digests.ts';
 import type { Pair, WireRequest } from '../../infra/simulator/index.ts';
+import { createSigner } from '../../lib/signer/index.ts';
 import { anyRequest, unambiguousRequest } from '../support/requests.ts';
-import { appKey, fixedSigner } from '../support/signing.ts';
+import { appKey, appSecret, fixedSigner, nonce, now } from '../support/signing.ts';
 import { headerPairs, libVerdict, otherAppKey, simulatorVerdict, toWire } from '../support/wire.ts';
 
 /** A failure prints its seed and path; setting them here repeats it. */
@@ -24,6 +26,17 @@ test('10,000 random requests verify, and arrive as they were meant', async () =>
       assert.equal(new URL(signed.url).href, signed.url);
     }),
     settings,
+  );
+});
+
+test('Node’s digests sign alike', async () => {
+  const fixed = { appKey, appSecret, clock: () => now, nonce: () => nonce };
+  const nodes = createSigner({ ...fixed, digests: nodeDigests });
+  await fc.assert(
+    fc.asyncProperty(anyRequest, async ({ input }) =>
+      assert.deepEqual(await nodes.sign(input), await fixedSigner.sign(input)),
+    ),
+    { ...settings, numRuns: 2000 },
   );
 });
 

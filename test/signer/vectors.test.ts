@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'vitest';
+import { nodeDigests } from '../../functions/aws/node-digests.ts';
 import { hashBody, parameterString, percentEncode, stringToSign } from '../../lib/signer/canonical.ts';
 import { createSigner, explain } from '../../lib/signer/index.ts';
 import { rejectsWith } from '../support/signing.ts';
@@ -20,12 +21,8 @@ for (const vector of vectors) {
     assert.equal(percentEncode(stringToSign(request.path, str1, await hashBody(body ?? ''))), encodedString);
   });
 
-  const signer = createSigner({
-    appKey,
-    appSecret,
-    clock: () => Date.parse(timestamp),
-    nonce: () => nonce,
-  });
+  const fixed = { appKey, appSecret, clock: () => Date.parse(timestamp), nonce: () => nonce };
+  const signer = createSigner(fixed);
 
   if (!isPlain(vector)) {
     test(`refused: ${vector.name}`, async () => {
@@ -59,6 +56,11 @@ for (const vector of vectors) {
     assert.equal(new URL(signed.url).href, signed.url);
     assert.equal(signed.url.split('?')[0], urlOf(vector));
     assert.deepEqual([...new URL(signed.url).searchParams], query);
+  });
+
+  test(`signed alike with Node's digests: ${vector.name}`, async () => {
+    const nodes = createSigner({ ...fixed, digests: nodeDigests });
+    assert.deepEqual(await nodes.sign(input), await signer.sign(input));
   });
 
   test(`explained: ${vector.name}`, async () => {
