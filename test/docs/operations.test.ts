@@ -67,7 +67,7 @@ test('other pages count as many operations', () => {
   const offered = exposedOperations(ofInterface, openable).length;
   const all = `${ofInterface.length} HTTP operations`;
   for (const [page, words] of [
-    ['README.md', `All ${all} of the interface, ${offered} of them`],
+    ['README.md', `all ${all} of the interface, and offers ${offered} of them`],
     ['docs/architecture.md', `the interface's ${all} the gateway offers ${offered}`],
   ] as const)
     assert.ok(textOf(page).includes(words), `${page} must say: ${words}`);
