@@ -78,13 +78,12 @@ export function createSigner({ appKey, appSecret, clock, nonce, digests }: Signe
     throw new SignError('invalid_credentials', 'appKey or appSecret');
   refuseLoneSurrogate(appSecret);
   const signatureOf = digests?.hmacSha256(signingKey(appSecret)) ?? signatures(appSecret);
-  const hashOf = digests?.sha256 ?? hashBody;
   let second: number | undefined;
   let timestamp: string;
   return {
     async sign(input) {
       const { method, url, host, path, query, body } = toPlainRequest(input);
-      const bodyHash = body && (await hashOf(body));
+      const bodyHash = body && (await (digests ? digests.sha256(body) : hashBody(body)));
       const now = new Date(clock ? clock() : Date.now());
       const nowSecond = Math.floor(now.getTime() / 1000);
       // Making the text takes microseconds, so one serves its whole second.

@@ -54,8 +54,8 @@ const mutants: readonly Mutant[] = [
   {
     rule: 'a hash without a body',
     file: 'signer',
-    find: 'body && (await hashOf(body))',
-    by: "await hashOf(body || '{}')",
+    find: 'body && (await (digests ? digests.sha256(body) : hashBody(body)))',
+    by: "await hashBody(body || '{}')",
   },
   { rule: 'hash in lower case', file: 'canonical', find: 'bodyHash.toUpperCase()', by: 'bodyHash' },
   { rule: 'key without &', file: 'canonical', find: 'appSecret}&`', by: 'appSecret}`' },
